@@ -1,0 +1,200 @@
+//! Names and numbers that identify things.
+//!
+//! Owns the spelling of ids (`tree.md` §1): a value of one of these types has been parsed, so a
+//! path built from it cannot leave its directory. It must never offer an unchecked constructor.
+
+use std::{cmp::Ordering, fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// Longest id, in bytes.
+pub const MAX_LEN: usize = 64;
+
+/// Text that is not an id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{text:?} is not a {what} id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit"
+)]
+pub struct InvalidId {
+    /// Which kind of id was expected.
+    pub what: &'static str,
+    /// What was given, cut to a printable length.
+    pub text: String,
+}
+
+fn parse(what: &'static str, text: &str) -> Result<String, InvalidId> {
+    let mut bytes = text.bytes();
+    let starts_well = bytes.next().is_some_and(|b| b.is_ascii_alphanumeric());
+    let goes_on_well = bytes.all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    if starts_well && goes_on_well && text.len() <= MAX_LEN {
+        Ok(text.to_owned())
+    } else {
+        Err(InvalidId {
+            what,
+            text: text.chars().take(80).collect(),
+        })
+    }
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// The id as written.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                parse($what, text).map(Self)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+            fn try_from(text: String) -> Result<Self, InvalidId> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> String {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> Ordering {
+                numeric_then_text(&self.0, &other.0)
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+    };
+}
+
+id!(
+    /// A list of tasks: one directory under a tasks root.
+    ListId,
+    "list"
+);
+id!(
+    /// A worker of the fleet, and anybody else who acts: the operator acts under a worker-like name.
+    WorkerId,
+    "worker"
+);
+id!(
+    /// A task within its list. Ours are decimal; foreign ones need not be.
+    TaskId,
+    "task"
+);
+id!(
+    /// One run of a list (`tree.md` §3).
+    SessionId,
+    "session"
+);
+id!(
+    /// A repository: the UUID under `flagpost.repoId` in its git configuration.
+    RepoId,
+    "repository"
+);
+
+impl TaskId {
+    /// The id as a number, when it is one.
+    pub fn number(&self) -> Option<u64> {
+        number(&self.0)
+    }
+}
+
+impl From<u64> for TaskId {
+    fn from(number: u64) -> Self {
+        Self(number.to_string())
+    }
+}
+
+/// A claim's fencing token. Later claims in a list carry greater tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Token(pub u64);
+
+impl FromStr for Token {
+    type Err = std::num::ParseIntError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.bytes()
+        .all(|b| b.is_ascii_digit())
+        .then(|| text.parse().ok())
+        .flatten()
+}
+
+/// Numbers by value and before text; equal numbers of different spelling (`7`, `07`) by spelling.
+fn numeric_then_text(a: &str, b: &str) -> Ordering {
+    match (number(a), number(b)) {
+        (Some(x), Some(y)) => x.cmp(&y).then_with(|| a.cmp(b)),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_leave_a_directory_is_no_id() {
+        for bad in [
+            "", ".", "..", "../evil", "a/b", "a\0b", "-rf", ".lock", "a b", "ä", "a\n",
+        ] {
+            assert!(bad.parse::<ListId>().is_err(), "{bad:?}");
+        }
+        assert!("a".repeat(65).parse::<ListId>().is_err());
+        for good in ["W1", "a", "0001", "web.api_v2-x", &"a".repeat(64)] {
+            assert!(good.parse::<WorkerId>().is_ok(), "{good:?}");
+        }
+    }
+
+    #[test]
+    fn task_ids_sort_by_number_then_by_text() {
+        let mut ids: Vec<TaskId> = ["10", "b", "9", "a", "007", "7"]
+            .iter()
+            .map(|s| s.parse().unwrap())
+            .collect();
+        ids.sort();
+        let ids: Vec<_> = ids.iter().map(TaskId::as_str).collect();
+        assert_eq!(ids, ["007", "7", "9", "10", "a", "b"]);
+    }
+
+    #[test]
+    fn a_refused_id_names_what_was_given() {
+        let error = "../evil".parse::<ListId>().unwrap_err().to_string();
+        assert!(error.starts_with("\"../evil\" is not a list id"), "{error}");
+    }
+}

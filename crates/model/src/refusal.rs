@@ -1,0 +1,102 @@
+//! Why a rule says no.
+//!
+//! Owns every refusal a rule can give, as data a caller can act on. The text of each is written
+//! here and nowhere else.
+
+use jiff::Timestamp;
+
+use crate::{
+    id::{TaskId, Token, WorkerId},
+    task::StateName,
+};
+
+/// A change that the rules of the model do not allow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Somebody else's claim is alive.
+    #[error("task {task} is held by {holder} until {until} (token {token})")]
+    Held {
+        /// The task.
+        task: TaskId,
+        /// Who holds it.
+        holder: WorkerId,
+        /// When the lease ends.
+        until: Timestamp,
+        /// The holder's token.
+        token: Token,
+    },
+    /// The caller already holds a live claim.
+    #[error("{holder} already holds task {task} until {until} (token {token})")]
+    AlreadyYours {
+        /// The task.
+        task: TaskId,
+        /// The caller.
+        holder: WorkerId,
+        /// When the lease ends.
+        until: Timestamp,
+        /// The caller's token.
+        token: Token,
+    },
+    /// The token names a claim that is over.
+    #[error("token {given} for task {task} is stale{}", current.map(|t| format!(": the current one is {t}")).unwrap_or_default())]
+    StaleToken {
+        /// The task.
+        task: TaskId,
+        /// The token given.
+        given: Token,
+        /// The live token, if the task is claimed.
+        current: Option<Token>,
+    },
+    /// Nobody, or not the caller, holds the claim that the change needs.
+    #[error("task {task} is not claimed")]
+    NotClaimed {
+        /// The task.
+        task: TaskId,
+    },
+    /// The state has no such transition.
+    #[error("task {task} is {state} and cannot be {wanted}")]
+    WrongState {
+        /// The task.
+        task: TaskId,
+        /// Where it is.
+        state: StateName,
+        /// What was asked for, as a participle: "claimed", "started".
+        wanted: &'static str,
+    },
+    /// Blockers are not completed.
+    #[error("task {task} waits for {}", list(open))]
+    Blocked {
+        /// The task.
+        task: TaskId,
+        /// The blockers that are not completed.
+        open: Vec<TaskId>,
+    },
+    /// A dependency would close a circle.
+    #[error("that would make a cycle: {}", arrows(path))]
+    Cycle {
+        /// The circle, first task repeated at the end; each waits for the next.
+        path: Vec<TaskId>,
+    },
+    /// A dependency names a task that does not exist.
+    #[error("task {task} cannot wait for {missing}: there is no such task")]
+    UnknownBlocker {
+        /// The task.
+        task: TaskId,
+        /// The unknown id.
+        missing: TaskId,
+    },
+}
+
+fn list(ids: &[TaskId]) -> String {
+    ids.iter()
+        .map(TaskId::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn arrows(ids: &[TaskId]) -> String {
+    ids.iter()
+        .map(TaskId::as_str)
+        .collect::<Vec<_>>()
+        .join(" → ")
+}

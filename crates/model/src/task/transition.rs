@@ -1,0 +1,285 @@
+//! The state machine of a task.
+//!
+//! Owns which event may move a task from which state, and by whom. Invariants: one live claim at a
+//! time; a claim is ended only by its owner, by its expiry plus a new claim, or by an explicit
+//! force; a stale token changes nothing.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::{Claim, Ending, State, Task, TaskResult};
+use crate::{
+    id::{SessionId, TaskId, Token, WorkerId},
+    refusal::Refusal,
+};
+
+/// Who acts, when, and with which token.
+#[derive(Debug, Clone)]
+pub struct Act {
+    /// Who acts.
+    pub actor: WorkerId,
+    /// The token the caller has, if any.
+    pub token: Option<Token>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What is asked of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Take possession.
+    Claim {
+        /// The new claim's token.
+        token: Token,
+        /// How long without renewal.
+        lease: SignedDuration,
+        /// The session that hands it out.
+        session: Option<SessionId>,
+        /// Blockers that are not completed.
+        open: Vec<TaskId>,
+    },
+    /// Begin the work.
+    Start,
+    /// Extend the lease to its full length from now.
+    Renew,
+    /// End the work.
+    Finish {
+        /// How.
+        ending: Ending,
+        /// The worker's words.
+        text: String,
+        /// Blockers that are not completed; matters only where nobody holds the task.
+        open: Vec<TaskId>,
+    },
+    /// Give it back.
+    Release {
+        /// Take it from whoever holds it.
+        force: bool,
+    },
+    /// Make a finished or foreign-started task pending again.
+    Reopen,
+    /// It is not wanted any more.
+    Cancel,
+}
+
+/// A result that came when its claim was over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateResult {
+    /// Who sent it.
+    pub by: WorkerId,
+    /// With which token.
+    pub token: Option<Token>,
+    /// When.
+    pub at: Timestamp,
+    /// How the sender says it ended.
+    pub ending: Ending,
+    /// The sender's words.
+    pub text: String,
+}
+
+/// The task after `event`, or why not. Source of the rules: `tree.md` §2 "Claims".
+pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal> {
+    let mut next = task.clone();
+    match event {
+        Event::Claim {
+            token,
+            lease,
+            session,
+            open,
+        } => {
+            may_claim(task, act, open)?;
+            let expires_at = act.at.saturating_add(lease).unwrap_or(Timestamp::MAX);
+            let claim = Claim {
+                by: act.actor.clone(),
+                token,
+                at: act.at,
+                expires_at,
+                session,
+            };
+            next.owner = Some(act.actor.to_string());
+            next.attempts += 1;
+            next.state = State::Claimed(claim);
+        }
+        Event::Start => {
+            let claim = held(task, act, "started")?;
+            next.state = State::InProgress(Some(claim.renewed(act.at)));
+        }
+        Event::Renew => {
+            let claim = held(task, act, "renewed")?.renewed(act.at);
+            next.state = match task.state {
+                State::InProgress(_) => State::InProgress(Some(claim)),
+                _ => State::Claimed(claim),
+            };
+        }
+        Event::Finish { ending, text, open } => {
+            may_finish(task, act, ending, open)?;
+            next.owner = Some(act.actor.to_string());
+            next.state = match ending {
+                Ending::Completed => State::Completed,
+                Ending::Failed => State::Failed,
+                Ending::Stuck => State::Stuck,
+            };
+            next.result = Some(TaskResult {
+                ending,
+                text,
+                by: act.actor.clone(),
+                at: act.at,
+            });
+        }
+        Event::Release { force } => {
+            if !force || task.state.claim().is_none() {
+                held(task, act, "released")?;
+            }
+            next.owner = None;
+            next.state = State::Pending;
+        }
+        Event::Reopen => {
+            match task.state {
+                State::Completed | State::Failed | State::Stuck | State::Cancelled => {}
+                State::InProgress(None) => {}
+                State::Pending | State::Claimed(_) | State::InProgress(Some(_)) => {
+                    return Err(wrong_state(task, "reopened"));
+                }
+            }
+            next.owner = None;
+            next.state = State::Pending;
+        }
+        Event::Cancel => {
+            if matches!(task.state, State::Completed | State::Cancelled) {
+                return Err(wrong_state(task, "cancelled"));
+            }
+            not_held_by_another(task, act)?;
+            next.state = State::Cancelled;
+        }
+    }
+    next.rev += 1;
+    Ok(next)
+}
+
+fn may_claim(task: &Task, act: &Act, open: Vec<TaskId>) -> Result<(), Refusal> {
+    match &task.state {
+        State::Pending => {}
+        State::Claimed(claim) | State::InProgress(Some(claim)) if claim.is_live(act.at) => {
+            return Err(if claim.by == act.actor {
+                let Claim {
+                    by,
+                    token,
+                    expires_at,
+                    ..
+                } = claim.clone();
+                let task = task.id.clone();
+                Refusal::AlreadyYours {
+                    task,
+                    holder: by,
+                    until: expires_at,
+                    token,
+                }
+            } else {
+                held_by(task, claim)
+            });
+        }
+        State::Claimed(_) | State::InProgress(Some(_)) => {}
+        State::InProgress(None)
+        | State::Completed
+        | State::Failed
+        | State::Stuck
+        | State::Cancelled => return Err(wrong_state(task, "claimed")),
+    }
+    unblocked(task, open)
+}
+
+/// Only the holder ends a held task; one that nobody holds may be completed by whoever did it.
+fn may_finish(task: &Task, act: &Act, ending: Ending, open: Vec<TaskId>) -> Result<(), Refusal> {
+    match (&task.state, ending) {
+        (State::Claimed(_) | State::InProgress(Some(_)), _) => {
+            held(task, act, ending.as_str()).map(drop)
+        }
+        (State::InProgress(None), _) => no_token(task, act),
+        (State::Pending, Ending::Completed) => {
+            no_token(task, act)?;
+            unblocked(task, open)
+        }
+        (State::Pending, Ending::Failed | Ending::Stuck) => {
+            no_token(task, act)?;
+            Err(Refusal::NotClaimed {
+                task: task.id.clone(),
+            })
+        }
+        (State::Completed | State::Failed | State::Stuck | State::Cancelled, _) => {
+            no_token(task, act)?;
+            Err(wrong_state(task, ending.as_str()))
+        }
+    }
+}
+
+/// The caller's own claim. An expired one still counts until somebody else claims the task.
+fn held<'t>(task: &'t Task, act: &Act, wanted: &'static str) -> Result<&'t Claim, Refusal> {
+    let Some(claim) = task.state.claim() else {
+        no_token(task, act)?;
+        return Err(match task.state {
+            State::Pending => Refusal::NotClaimed {
+                task: task.id.clone(),
+            },
+            _ => wrong_state(task, wanted),
+        });
+    };
+    if let Some(given) = act.token.filter(|given| *given != claim.token) {
+        return Err(Refusal::StaleToken {
+            task: task.id.clone(),
+            given,
+            current: Some(claim.token),
+        });
+    }
+    if claim.by == act.actor {
+        Ok(claim)
+    } else {
+        Err(held_by(task, claim))
+    }
+}
+
+/// A caller who has a token believes in a claim; where there is none, the token is stale.
+fn no_token(task: &Task, act: &Act) -> Result<(), Refusal> {
+    match act.token {
+        None => Ok(()),
+        Some(given) => Err(Refusal::StaleToken {
+            task: task.id.clone(),
+            given,
+            current: None,
+        }),
+    }
+}
+
+fn not_held_by_another(task: &Task, act: &Act) -> Result<(), Refusal> {
+    match task.state.live_claim(act.at) {
+        Some(claim) if claim.by != act.actor => Err(held_by(task, claim)),
+        _ => Ok(()),
+    }
+}
+
+fn unblocked(task: &Task, open: Vec<TaskId>) -> Result<(), Refusal> {
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal::Blocked {
+            task: task.id.clone(),
+            open,
+        })
+    }
+}
+
+fn held_by(task: &Task, claim: &Claim) -> Refusal {
+    Refusal::Held {
+        task: task.id.clone(),
+        holder: claim.by.clone(),
+        until: claim.expires_at,
+        token: claim.token,
+    }
+}
+
+fn wrong_state(task: &Task, wanted: &'static str) -> Refusal {
+    Refusal::WrongState {
+        task: task.id.clone(),
+        state: task.state.name(),
+        wanted,
+    }
+}
