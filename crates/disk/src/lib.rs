@@ -1,1 +1,13 @@
-//! Placeholder until the crate's first module lands.
+//! Every byte on disk.
+//!
+//! Owns how Flagpost writes (`fsx`, the only code that creates, renames or removes) and the exact
+//! formats it reads and writes (`dialects`). Synchronous. It must hold no rule: what may happen to
+//! a task is `model`'s, and when to write it is `core`'s.
+
+pub mod dialects;
+pub mod fsx;
+pub mod process;
+
+mod error;
+
+pub use error::{Error, Result};

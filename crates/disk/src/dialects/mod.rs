@@ -1,0 +1,1 @@
+//! Formats of somebody else's that Flagpost reads and writes exactly.

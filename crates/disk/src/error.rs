@@ -1,0 +1,88 @@
+//! What can go wrong with a file, always with its path.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use crate::fsx::Holder;
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A failure on disk that a caller can act on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was being done, as a verb: "read", "sync".
+        doing: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The target of a publication exists; nothing was overwritten.
+    #[error("{} exists already", path.display())]
+    Conflict {
+        /// The target.
+        path: PathBuf,
+    },
+    /// A lock was not free within the bound.
+    #[error("{} is locked{}; waited {:.1} s", path.display(), by(holder.as_ref()), waited.as_secs_f32())]
+    Busy {
+        /// The lock file.
+        path: PathBuf,
+        /// Who holds it, as far as the lock file says.
+        holder: Option<Holder>,
+        /// How long we waited.
+        waited: Duration,
+    },
+    /// A file whose content is not what its name promises. It is left as it is.
+    #[error("{} is malformed: {reason}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A path that leads out of the directory it must stay in.
+    #[error("{} leads outside {}", path.display(), root.display())]
+    Outside {
+        /// The path.
+        path: PathBuf,
+        /// Where it must stay.
+        root: PathBuf,
+    },
+}
+
+impl Error {
+    /// For `map_err`: an I/O failure while `doing` something to `path`.
+    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// Whether this says that the file is not there.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+/// `Ok(None)` where the file is not there.
+pub(crate) fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn by(holder: Option<&Holder>) -> String {
+    holder.map(|h| format!(" by {h}")).unwrap_or_default()
+}

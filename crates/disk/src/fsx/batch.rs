@@ -1,0 +1,125 @@
+//! Replacing and removing files, one or many, as one step of work.
+//!
+//! Owns the order: every new content is written under a temporary name and synced ([`Batch::seal`]),
+//! then the names change and are synced ([`Sealed::reveal`]). Between the two a caller may record
+//! what is about to appear. What was not revealed is cleaned away and leaves no trace.
+
+use std::{
+    collections::BTreeSet,
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::{Error, Fs, Result, temporary};
+use crate::error::found;
+
+/// From this many files on, one sync of the file system is cheaper than one per file.
+const SYNC_ALL_FROM: usize = 16;
+
+/// Files to be replaced and removed together.
+#[derive(Debug, Default)]
+pub struct Batch {
+    puts: Vec<(PathBuf, Vec<u8>)>,
+    removals: Vec<PathBuf>,
+}
+
+impl Batch {
+    /// An empty batch.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Replace `target`, or create it.
+    pub fn put(&mut self, target: PathBuf, bytes: Vec<u8>) {
+        self.puts.push((target, bytes));
+    }
+
+    /// Remove `target`.
+    pub fn remove(&mut self, target: PathBuf) {
+        self.removals.push(target);
+    }
+
+    /// Makes all new content durable under temporary names. On failure nothing is left.
+    pub fn seal(self, fs: &dyn Fs) -> Result<Sealed<'_>> {
+        let mut sealed = Sealed {
+            fs,
+            staged: Vec::new(),
+            removals: self.removals,
+        };
+        let one_by_one = self.puts.len() < SYNC_ALL_FROM;
+        for (target, bytes) in self.puts {
+            let temporary = temporary::beside(&target);
+            let mut file = fs
+                .create(&temporary)
+                .map_err(Error::io("create", &target))?;
+            sealed.staged.push(Staged { temporary, target });
+            let Some(Staged { target, .. }) = sealed.staged.last() else {
+                continue;
+            };
+            file.write(&bytes).map_err(Error::io("write", target))?;
+            if one_by_one {
+                file.sync().map_err(Error::io("sync", target))?;
+            }
+        }
+        if let Some(first) = sealed.staged.first().filter(|_| !one_by_one) {
+            fs.sync_all(&first.temporary)
+                .map_err(Error::io("sync", &first.target))?;
+        }
+        Ok(sealed)
+    }
+}
+
+/// A batch whose content is durable and whose names have not changed yet.
+#[derive(Debug)]
+pub struct Sealed<'f> {
+    fs: &'f dyn Fs,
+    staged: Vec<Staged>,
+    removals: Vec<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Staged {
+    temporary: PathBuf,
+    target: PathBuf,
+}
+
+impl Sealed<'_> {
+    /// Changes the names, in the order they were put, and makes them durable.
+    pub fn reveal(mut self) -> Result<()> {
+        let mut dirs = BTreeSet::new();
+        let mut staged = std::mem::take(&mut self.staged).into_iter();
+        while let Some(file) = staged.next() {
+            if let Err(error) = self.fs.rename(&file.temporary, &file.target) {
+                let failure = Error::io("replace", &file.target)(error);
+                self.staged.push(file);
+                self.staged.extend(staged);
+                return Err(failure);
+            }
+            dirs.extend(file.target.parent().map(Path::to_owned));
+        }
+        for path in &self.removals {
+            found(self.fs.remove(path)).map_err(Error::io("remove", path))?;
+            dirs.extend(path.parent().map(Path::to_owned));
+        }
+        for dir in dirs {
+            self.fs.sync_dir(&dir).map_err(Error::io("sync", &dir))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Sealed<'_> {
+    fn drop(&mut self) {
+        for file in &self.staged {
+            // Best effort: what stays behind is a dead writer's temporary, which a sweep removes.
+            let _: io::Result<()> = self.fs.remove(&file.temporary);
+        }
+    }
+}
+
+/// Replaces one file, or creates it: durable on return, and never seen half written.
+pub fn replace(fs: &dyn Fs, target: &Path, bytes: &[u8]) -> Result<()> {
+    let mut batch = Batch::new();
+    batch.put(target.to_owned(), bytes.to_owned());
+    batch.seal(fs)?.reveal()
+}

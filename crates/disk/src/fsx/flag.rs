@@ -1,0 +1,26 @@
+//! Raising a flag: a zero-byte file whose existence is the message.
+
+use std::{io, path::Path};
+
+use super::{Error, Fs, Result, sync_parent};
+
+/// Who raised the flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Raised {
+    /// This call.
+    Now,
+    /// Somebody before: an answer, not a failure.
+    Before,
+}
+
+/// Raises a flag; durable on return either way, since the earlier raiser may have crashed before
+/// its sync.
+pub fn flag(fs: &dyn Fs, path: &Path) -> Result<Raised> {
+    let raised = match fs.create(path) {
+        Ok(_) => Raised::Now,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Raised::Before,
+        Err(error) => return Err(Error::io("raise", path)(error)),
+    };
+    sync_parent(fs, path)?;
+    Ok(raised)
+}

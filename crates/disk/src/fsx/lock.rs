@@ -1,0 +1,143 @@
+//! Locks between processes.
+//!
+//! Owns the `flock` on a lock file that is never deleted, the note in it that names the holder, and
+//! the rank of each lock: home < list < worker direction < session start < history. Taking a lower
+//! rank while holding a higher one can deadlock and panics in debug builds.
+
+use std::{cell::RefCell, fmt, path::Path, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{Error, Flock, Fs, Result, read};
+
+/// How long to wait for a lock unless told otherwise.
+pub const DEFAULT_WAIT: Duration = Duration::from_secs(5);
+
+/// The order in which locks may be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// The whole home.
+    Home,
+    /// One list of tasks.
+    List,
+    /// One direction of one worker's mail.
+    Direction,
+    /// The start of a session.
+    Session,
+    /// One repository's history: the last lock of every change.
+    History,
+}
+
+/// A held lock; dropping it lets go.
+#[derive(Debug)]
+pub struct Lock {
+    _held: Box<dyn Flock>,
+    rank: Rank,
+}
+
+/// Who holds a lock, as the lock file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// Process id.
+    pub pid: u32,
+    /// Its command.
+    pub command: String,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "pid {} ({}) since {:.0}",
+            self.pid, self.command, self.since
+        )
+    }
+}
+
+impl Holder {
+    fn parse(text: &str) -> Option<Self> {
+        let field = |name| text.lines().find_map(|line| line.strip_prefix(name));
+        Some(Self {
+            pid: field("pid: ")?.parse().ok()?,
+            command: field("command: ")?.to_owned(),
+            since: field("since: ")?.parse().ok()?,
+        })
+    }
+
+    fn note(&self) -> String {
+        format!(
+            "pid: {}\ncommand: {}\nsince: {:.0}\n",
+            self.pid, self.command, self.since
+        )
+    }
+}
+
+/// Takes the lock, waiting up to `wait`; then fails naming the holder.
+pub fn lock(fs: &dyn Fs, path: &Path, rank: Rank, wait: Duration, now: Timestamp) -> Result<Lock> {
+    held::check(rank);
+    let Some(mut flock) = fs.flock(path, wait).map_err(Error::io("lock", path))? else {
+        let note = read(fs, path).ok().flatten().unwrap_or_default();
+        let holder = Holder::parse(&String::from_utf8_lossy(&note));
+        return Err(Error::Busy {
+            path: path.to_owned(),
+            holder,
+            waited: wait,
+        });
+    };
+    let command = std::env::args().next().unwrap_or_default();
+    let command = command.rsplit('/').next().unwrap_or_default().to_owned();
+    let me = Holder {
+        pid: std::process::id(),
+        command,
+        since: now,
+    };
+    flock.sign(&me.note()).map_err(Error::io("sign", path))?;
+    held::push(rank);
+    Ok(Lock { _held: flock, rank })
+}
+
+/// Holds a file for as long as the result lives, to show that its owner is alive; `None` when
+/// somebody else holds it. Unlike [`lock`] this has no rank: it guards no short piece of work.
+pub fn try_hold(fs: &dyn Fs, path: &Path) -> Result<Option<Box<dyn Flock>>> {
+    fs.flock(path, Duration::ZERO)
+        .map_err(Error::io("lock", path))
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        held::pop(self.rank);
+    }
+}
+
+/// The ranks this thread holds.
+mod held {
+    use super::{Rank, RefCell};
+
+    thread_local! {
+        static RANKS: RefCell<Vec<Rank>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub(super) fn check(rank: Rank) {
+        if cfg!(debug_assertions) {
+            let highest = RANKS.with_borrow(|ranks| ranks.iter().max().copied());
+            assert!(
+                highest.is_none_or(|held| held < rank),
+                "lock order: {rank:?} asked for while holding {highest:?}"
+            );
+        }
+    }
+
+    pub(super) fn push(rank: Rank) {
+        RANKS.with_borrow_mut(|ranks| ranks.push(rank));
+    }
+
+    pub(super) fn pop(rank: Rank) {
+        RANKS.with_borrow_mut(|ranks| {
+            if let Some(at) = ranks.iter().rposition(|held| *held == rank) {
+                ranks.remove(at);
+            }
+        });
+    }
+}

@@ -1,0 +1,189 @@
+//! The primitives every writer uses (`tree.md` §0).
+//!
+//! Owns the only code that may create, rename or remove. Invariants: content is synced before its
+//! name appears; a name is synced before the caller is told; nothing is removed whose replacement
+//! is not durable. Every primitive works through [`Fs`], so that a simulated file system can cut
+//! the power after each of its steps.
+
+mod append;
+mod batch;
+mod flag;
+mod lock;
+mod number;
+mod publish;
+mod quarantine;
+mod real;
+mod sweep;
+mod temporary;
+
+use std::{ffi::OsString, fmt, io, path::Path, path::PathBuf, time::Duration};
+
+pub use append::{Durability, append};
+pub use batch::{Batch, Sealed, replace};
+pub use flag::{Raised, flag};
+pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, lock, try_hold};
+pub use number::{allocate, peek};
+pub use publish::publish;
+pub use quarantine::{Kept, quarantine};
+pub use real::RealFs;
+pub use sweep::{orphans, remove_orphans};
+
+use crate::error::{Error, Result, found};
+
+/// Largest file we read whole: 16 MiB. No envelope, task or artifact comes near it.
+pub const READ_LIMIT: u64 = 16 << 20;
+
+/// The system calls that the primitives are made of. One method, one step that a power cut can
+/// fall behind.
+pub trait Fs: Send + Sync + fmt::Debug {
+    /// The content of a regular file, from `offset`, without following a final symlink. A file
+    /// over `limit` bytes beyond the offset is refused with `FileTooLarge`.
+    fn read(&self, path: &Path, offset: u64, limit: u64) -> io::Result<Vec<u8>>;
+    /// What is there, without following a final symlink.
+    fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// The names in a directory, in no order.
+    fn names(&self, dir: &Path) -> io::Result<Vec<OsString>>;
+    /// The names in a directory that `wanted` takes, with what is there, in no order.
+    fn survey(
+        &self,
+        dir: &Path,
+        wanted: &(dyn Fn(&[u8]) -> bool + Sync),
+    ) -> io::Result<Vec<(OsString, Stat)>>;
+    /// The path with every symlink resolved.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+    /// Creates one directory, 0700.
+    fn make_dir(&self, path: &Path) -> io::Result<()>;
+    /// Creates a file that must not exist, 0600.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
+    /// Opens a file for appending, creating it 0600.
+    fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
+    /// Renames, replacing the target.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Renames to a name that must not exist (`AlreadyExists`).
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Makes the names of a directory durable.
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Makes the content of every file of the file system that holds `dir` durable.
+    fn sync_all(&self, dir: &Path) -> io::Result<()>;
+    /// Takes the `flock` on a file, creating it 0600; `None` when it was not free within `wait`.
+    fn flock(&self, path: &Path, wait: Duration) -> io::Result<Option<Box<dyn Flock>>>;
+}
+
+/// An open file being written.
+pub trait Handle {
+    /// Writes all of `bytes` with one call where the system allows it.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Makes what was written durable.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// A held `flock`; dropping it lets go.
+pub trait Flock: Send + fmt::Debug {
+    /// Writes who holds the lock into the lock file. Not durable: it matters only while held.
+    fn sign(&mut self, holder: &str) -> io::Result<()>;
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    /// A file, a directory, or neither.
+    pub kind: Kind,
+    /// Size in bytes.
+    pub len: u64,
+    /// Inode number.
+    pub inode: u64,
+    /// Last change of content, nanoseconds since 1970.
+    pub modified: i64,
+    /// Last change of content or attributes, nanoseconds since 1970.
+    pub changed: i64,
+}
+
+/// The kinds of thing that matter to us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Dir,
+    /// A symbolic link.
+    Symlink,
+    /// A device, a socket, a pipe.
+    Other,
+}
+
+/// The whole file, or `None` where there is none.
+pub fn read(fs: &dyn Fs, path: &Path) -> Result<Option<Vec<u8>>> {
+    found(fs.read(path, 0, READ_LIMIT)).map_err(Error::io("read", path))
+}
+
+/// The whole file as text, or `None` where there is none. Bytes that are not UTF-8 are shown as
+/// U+FFFD: for artifacts that agents write, never for what is written back.
+pub fn read_lossy(fs: &dyn Fs, path: &Path) -> Result<Option<String>> {
+    Ok(read(fs, path)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// What is at the path, or `None`.
+pub fn stat(fs: &dyn Fs, path: &Path) -> Result<Option<Stat>> {
+    found(fs.stat(path)).map_err(Error::io("look at", path))
+}
+
+/// Creates a directory and those above it, each durable in its parent.
+pub fn make_dirs(fs: &dyn Fs, dir: &Path) -> Result<()> {
+    match fs.make_dir(dir) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let parent = dir
+                .parent()
+                .ok_or(error)
+                .map_err(Error::io("create", dir))?;
+            make_dirs(fs, parent)?;
+            match fs.make_dir(dir) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(Error::io("create", dir)(error));
+                }
+                _ => {}
+            }
+        }
+        Err(error) => return Err(Error::io("create", dir)(error)),
+    }
+    sync_parent(fs, dir)
+}
+
+/// Renames a whole directory to a name that must be free; durable on return.
+pub fn move_dir(fs: &dyn Fs, from: &Path, to: &Path) -> Result<()> {
+    publish::rename_new(fs, from, to)?;
+    sync_parent(fs, to)
+}
+
+/// Removes a file; durable on return. One that is not there is no error.
+pub fn remove(fs: &dyn Fs, path: &Path) -> Result<()> {
+    if found(fs.remove(path))
+        .map_err(Error::io("remove", path))?
+        .is_some()
+    {
+        sync_parent(fs, path)?;
+    }
+    Ok(())
+}
+
+/// The canonical form of `path`, which must lie within `root`, symlinks included.
+pub fn within(fs: &dyn Fs, root: &Path, path: &Path) -> Result<PathBuf> {
+    let root = fs.canonical(root).map_err(Error::io("resolve", root))?;
+    let real = fs.canonical(path).map_err(Error::io("resolve", path))?;
+    if real.starts_with(&root) {
+        Ok(real)
+    } else {
+        Err(Error::Outside {
+            path: path.to_owned(),
+            root,
+        })
+    }
+}
+
+fn sync_parent(fs: &dyn Fs, path: &Path) -> Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    fs.sync_dir(parent).map_err(Error::io("sync", parent))
+}

@@ -1,0 +1,260 @@
+//! The real file system.
+//!
+//! Owns the system calls behind [`Fs`]. Files are 0600 and directories 0700 whatever the umask
+//! allows; a final symlink is never followed and only regular files are read.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{DirBuilderExt, OpenOptionsExt},
+    },
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use rustix::fs::{self as sys, AtFlags, FileType, Mode, OFlags, RenameFlags};
+
+use super::{Flock, Fs, Handle, Kind, Stat};
+
+/// The machine's own file system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RealFs;
+
+/// A directory this large is looked at by two threads.
+const SPLIT_FROM: usize = 2_000;
+
+impl Fs for RealFs {
+    fn read(&self, path: &Path, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
+        // NONBLOCK: opening a pipe that somebody left here must not hang.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let mut file = File::from(sys::open(path, flags, Mode::empty())?);
+        let stat = sys::fstat(&file)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(io::Error::other("not a regular file"));
+        }
+        let len = u64::try_from(stat.st_size)
+            .unwrap_or_default()
+            .saturating_sub(offset);
+        if len > limit {
+            let text = format!("{len} bytes are more than the {limit} that are read whole");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        }
+        if offset > 0 {
+            file.seek(SeekFrom::Start(offset))?;
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default() + 1);
+        file.take(limit).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        Ok(stat_of(&sys::lstat(path)?))
+    }
+
+    fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
+        std::fs::read_dir(dir)?
+            .map(|entry| Ok(entry?.file_name()))
+            .collect()
+    }
+
+    fn survey(
+        &self,
+        dir: &Path,
+        wanted: &(dyn Fn(&[u8]) -> bool + Sync),
+    ) -> io::Result<Vec<(OsString, Stat)>> {
+        let fd = sys::open(
+            dir,
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        let mut names = Vec::new();
+        for entry in sys::Dir::read_from(&fd)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if wanted(name) {
+                names.push(OsStr::from_bytes(name).to_owned());
+            }
+        }
+        let look = |names: Vec<OsString>| -> io::Result<Vec<(OsString, Stat)>> {
+            let mut seen = Vec::with_capacity(names.len());
+            for name in names {
+                match sys::statat(&fd, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) => seen.push((name, stat_of(&stat))),
+                    // Gone since the directory was read.
+                    Err(rustix::io::Errno::NOENT) => {}
+                    Err(errno) => return Err(errno.into()),
+                }
+            }
+            Ok(seen)
+        };
+        if names.len() < SPLIT_FROM {
+            return look(names);
+        }
+        let half = names.split_off(names.len() / 2);
+        thread::scope(|scope| {
+            let other = scope.spawn(|| look(half));
+            let mut seen = look(names)?;
+            let rest = other
+                .join()
+                .map_err(|_| io::Error::other("a reader thread panicked"))??;
+            seen.extend(rest);
+            Ok(seen)
+        })
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+
+    fn make_dir(&self, path: &Path) -> io::Result<()> {
+        std::fs::DirBuilder::new().mode(0o700).create(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)?;
+        Ok(Box::new(RealHandle(file)))
+    }
+
+    fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+            .open(path)?;
+        Ok(Box::new(RealHandle(file)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Ok(sys::rename(from, to)?)
+    }
+
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match rename_noreplace(from, to) {
+            // Not every file system knows the flag; a hard link never replaces either.
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+                sys::link(from, to)?;
+                Ok(sys::unlink(from)?)
+            }
+            other => Ok(other?),
+        }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        Ok(sys::unlink(path)?)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        File::open(dir)?.sync_all()
+    }
+
+    fn sync_all(&self, dir: &Path) -> io::Result<()> {
+        sync_file_system(&File::open(dir)?)
+    }
+
+    fn flock(&self, path: &Path, wait: Duration) -> io::Result<Option<Box<dyn Flock>>> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+            .open(path)?;
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(Box::new(RealFlock(file)))),
+            Err(TryLockError::WouldBlock) if wait.is_zero() => return Ok(None),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        // Only a blocking call queues fairly, and it knows no time limit: a thread waits for us.
+        // Past the limit its lock arrives at a closed channel and is dropped at once.
+        let (send, receive) = mpsc::sync_channel(1);
+        thread::Builder::new().spawn(move || {
+            let locked = file.lock().map(|()| file);
+            let _: Result<(), _> = send.try_send(locked);
+        })?;
+        match receive.recv_timeout(wait) {
+            Ok(locked) => Ok(Some(Box::new(RealFlock(locked?)))),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn rename_noreplace(from: &Path, to: &Path) -> rustix::io::Result<()> {
+    sys::renameat_with(sys::CWD, from, sys::CWD, to, RenameFlags::NOREPLACE)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn rename_noreplace(from: &Path, to: &Path) -> rustix::io::Result<()> {
+    let _ = (from, to, RenameFlags::NOREPLACE);
+    Err(rustix::io::Errno::NOSYS)
+}
+
+#[cfg(target_os = "linux")]
+fn sync_file_system(file: &File) -> io::Result<()> {
+    Ok(sys::syncfs(file)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_file_system(_: &File) -> io::Result<()> {
+    sys::sync();
+    Ok(())
+}
+
+fn stat_of(stat: &sys::Stat) -> Stat {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Dir,
+        FileType::Symlink => Kind::Symlink,
+        _ => Kind::Other,
+    };
+    let nanos =
+        |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+    Stat {
+        kind,
+        len: u64::try_from(stat.st_size).unwrap_or_default(),
+        inode: stat.st_ino,
+        modified: nanos(
+            stat.st_mtime,
+            i64::try_from(stat.st_mtime_nsec).unwrap_or_default(),
+        ),
+        changed: nanos(
+            stat.st_ctime,
+            i64::try_from(stat.st_ctime_nsec).unwrap_or_default(),
+        ),
+    }
+}
+
+struct RealHandle(File);
+
+impl Handle for RealHandle {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}
+
+#[derive(Debug)]
+struct RealFlock(File);
+
+impl Flock for RealFlock {
+    fn sign(&mut self, holder: &str) -> io::Result<()> {
+        self.0.set_len(0)?;
+        self.0.seek(SeekFrom::Start(0))?;
+        self.0.write_all(holder.as_bytes())
+    }
+}
