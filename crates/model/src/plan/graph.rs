@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use petgraph::{algo::kosaraju_scc, graph::DiGraph};
 
+use super::index::Index;
 use crate::{
     id::TaskId,
     task::{Outline, State},
@@ -18,7 +19,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Graph<'o> {
     outlines: &'o [Outline],
-    index: HashMap<&'o TaskId, usize>,
+    index: Index<'o>,
     blockers: Rows,
     dependants: Rows,
     unknown: Vec<(TaskId, TaskId)>,
@@ -37,24 +38,21 @@ pub(super) struct Knot {
 impl<'o> Graph<'o> {
     /// Reads the dependencies of a whole list.
     pub fn new(outlines: &'o [Outline]) -> Self {
-        let mut index = HashMap::with_capacity(outlines.len());
-        for (at, outline) in outlines.iter().enumerate() {
-            index.entry(&outline.id).or_insert(at);
-        }
+        let index = Index::new(outlines);
         let mut edges = Vec::new();
         let mut unknown = Vec::new();
         let mut dangling = Vec::new();
-        for outline in outlines {
-            let at = index[&outline.id];
+        for (position, outline) in outlines.iter().enumerate() {
+            let at = index.get(&outline.id).unwrap_or(position);
             for blocker in &outline.blocked_by {
                 match index.get(blocker) {
-                    Some(&blocker) => edges.push((at, blocker)),
+                    Some(blocker) => edges.push((at, blocker)),
                     None => unknown.push((at, blocker)),
                 }
             }
             for dependant in &outline.blocks {
                 match index.get(dependant) {
-                    Some(&dependant) => edges.push((dependant, at)),
+                    Some(dependant) => edges.push((dependant, at)),
                     None => dangling.push((outline.id.clone(), dependant.clone())),
                 }
             }
@@ -90,7 +88,7 @@ impl<'o> Graph<'o> {
 
     /// The task of that id.
     pub fn get(&self, id: &TaskId) -> Option<&'o Outline> {
-        self.index.get(id).map(|&at| &self.outlines[at])
+        self.index.get(id).map(|at| &self.outlines[at])
     }
 
     /// The tasks that `id` waits for, in the list's order; unknown ones are not among them.
@@ -106,7 +104,7 @@ impl<'o> Graph<'o> {
     /// What `id` still waits for: blockers that are not completed, cancelled ones included, then
     /// the unknown ones.
     pub fn open_blockers(&self, id: &TaskId) -> Vec<TaskId> {
-        let Some(&at) = self.index.get(id) else {
+        let Some(at) = self.index.get(id) else {
             return Vec::new();
         };
         let known = self.blockers_at(at).iter().map(|&on| &self.outlines[on]);
@@ -129,8 +127,8 @@ impl<'o> Graph<'o> {
         if waiting == blocker {
             return Some(vec![waiting.clone(), waiting.clone()]);
         }
-        let start = *self.index.get(blocker)?;
-        let target = self.index.get(waiting).copied();
+        let start = self.index.get(blocker)?;
+        let target = self.index.get(waiting);
         let mut came_from = HashMap::from([(start, start)]);
         let mut queue = VecDeque::from([start]);
         while let Some(at) = queue.pop_front() {
@@ -220,7 +218,7 @@ impl<'o> Graph<'o> {
         rows: &'g Rows,
         id: &TaskId,
     ) -> impl Iterator<Item = &'o Outline> + use<'g, 'o> {
-        let row = self.index.get(id).map_or(&[][..], |&at| rows.of(at));
+        let row = self.index.get(id).map_or(&[][..], |at| rows.of(at));
         row.iter().map(|&other| &self.outlines[other])
     }
 
@@ -230,7 +228,8 @@ impl<'o> Graph<'o> {
 
     /// The outlines that stand, by position.
     pub(super) fn nodes(&self) -> impl Iterator<Item = (usize, &'o Outline)> + use<'_, 'o> {
-        let stands = |&(at, outline): &(usize, &'o Outline)| self.index[&outline.id] == at;
+        let stands =
+            |&(at, outline): &(usize, &'o Outline)| self.index.get(&outline.id) == Some(at);
         self.outlines.iter().enumerate().filter(stands)
     }
 
@@ -239,7 +238,7 @@ impl<'o> Graph<'o> {
     }
 
     pub(super) fn position(&self, id: &TaskId) -> Option<usize> {
-        self.index.get(id).copied()
+        self.index.get(id)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -5,6 +5,7 @@
 //! refused: refusing is for whoever writes one.
 
 mod graph;
+mod index;
 mod retry;
 mod wave;
 
