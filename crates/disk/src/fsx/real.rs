@@ -3,6 +3,11 @@
 //! Owns the system calls behind [`Fs`]. Files are 0600 and directories 0700 whatever the umask
 //! allows; a final symlink is never followed and only regular files are read.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the one room that creates, renames and removes"
+)]
+
 use std::{
     ffi::{OsStr, OsString},
     fs::{File, OpenOptions, TryLockError},
