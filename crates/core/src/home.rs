@@ -29,7 +29,9 @@ pub struct Settings {
     pub worker: Option<String>,
     /// `FLAGPOST_LIST`: which list.
     pub list: Option<String>,
-    /// `FLAGPOST_TOKEN`: the claim's token.
+    /// `FLAGPOST_TASK`: the task that an agent was given.
+    pub task: Option<String>,
+    /// `FLAGPOST_TOKEN`: the token of its claim.
     pub token: Option<String>,
     /// The login name, for a person who set none of these.
     pub user: Option<String>,
@@ -37,6 +39,8 @@ pub struct Settings {
     pub path: Option<String>,
     /// `NO_COLOR` is set.
     pub no_color: bool,
+    /// `COLUMNS`: how wide the screen is.
+    pub columns: Option<u16>,
 }
 
 impl Home {
@@ -63,10 +67,12 @@ impl Home {
         let settings = Settings {
             worker: var("FLAGPOST_WORKER"),
             list: var("FLAGPOST_LIST"),
+            task: var("FLAGPOST_TASK"),
             token: var("FLAGPOST_TOKEN"),
             user: var("USER").or_else(|| var("LOGNAME")),
             path: var("PATH"),
             no_color: var("NO_COLOR").is_some(),
+            columns: var("COLUMNS").and_then(|text| text.parse().ok()),
         };
         Ok((Self::new(root, Arc::new(RealFs), clock), settings))
     }

@@ -57,6 +57,11 @@ impl Repository {
         Ok(record(home, &id)?.map(|record| Self { id, name: record.name, top: place.into_top() }))
     }
 
+    /// Whether `dir` lies in a git working tree, registered or not.
+    pub fn is_git(home: &Home, dir: &Path) -> Result<bool> {
+        Ok(matches!(place(home, dir)?, Some(Place::Git(_))))
+    }
+
     /// Registers the repository that `dir` lies in; outside of git, `dir` itself. Doing it again
     /// changes nothing.
     pub fn register(home: &Home, dir: &Path, actor: &WorkerId) -> Result<Self> {

@@ -298,7 +298,7 @@ pub(crate) fn open_blockers(list: &List<'_>, task: &Task) -> Result<Vec<TaskId>>
 
 /// The tasks of the list that can be claimed now, in the order in which they would be.
 pub fn ready(outlines: &[Outline], now: Timestamp) -> Vec<&Outline> {
-    flagpost_model::plan::ready(outlines, &Graph::new(outlines), now)
+    flagpost_model::plan::ready(&Graph::new(outlines), now)
 }
 
 /// Makes both files say that `id` waits for `blocker`.
