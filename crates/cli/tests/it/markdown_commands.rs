@@ -108,9 +108,11 @@ fn is_verb_like(word: &str) -> bool {
 
 /// Whether a help text tells of verbs below.
 fn has_verbs(help: &str) -> bool {
+    // One line for each way to call it, up to the first empty one.
     help.lines()
-        .find(|line| line.starts_with("Usage:"))
-        .is_some_and(|usage| usage.ends_with("<COMMAND>") || usage.ends_with("[COMMAND]"))
+        .skip_while(|line| !line.starts_with("Usage:"))
+        .take_while(|line| !line.is_empty())
+        .any(|usage| usage.ends_with("<COMMAND>") || usage.ends_with("[COMMAND]"))
 }
 
 /// Whether a help text names an option, with a value behind it if `valued`.
@@ -153,7 +155,10 @@ fn fault(words: &[String], help: &mut Help<'_>) -> Option<String> {
     options
         .into_iter()
         .find(|option| !knows(&text, option, false))
-        .map(|option| format!("`flagpost {}` has no {option}", verbs.join(" ")))
+        .map(|option| {
+            verbs.insert(0, "flagpost".to_owned());
+            format!("`{}` has no {option}", verbs.join(" "))
+        })
 }
 
 #[test]
@@ -225,6 +230,7 @@ mod tests {
                 "`flagpost --list claim task nope`",
                 "1: there is no `flagpost task nope`",
             ),
+            ("`flagpost --nope`", "1: `flagpost` has no --nope"),
             ("`flagpost claim --nxt`", "1: `flagpost claim` has no --nxt"),
             (
                 "`flagpost task show 7 --priority high`",

@@ -1,6 +1,7 @@
 //! Each source file says first what it is for.
 //!
-//! Owns the rule that a file under `src` opens with a `//!` that has words in it.
+//! Owns the rule that a file under `src` opens with a `//!` that has words in it. A dialect may put
+//! the specification it includes before its own words.
 
 use flagpost_testkit::repository;
 
@@ -10,9 +11,9 @@ use crate::assert_none;
 fn fault(path: &str, text: &str) -> Option<String> {
     let says_something = text
         .lines()
-        .next()
-        .and_then(|line| line.strip_prefix("//!"))
-        .is_some_and(|words| !words.trim().is_empty());
+        .skip_while(|line| line.starts_with("#![doc = include_str!("))
+        .map_while(|line| line.strip_prefix("//!"))
+        .any(|words| !words.trim().is_empty());
     let fault = || format!("{path} must open with `//!`: what it is for, owns and never does");
     (!says_something).then(fault)
 }
@@ -30,10 +31,13 @@ fn every_source_file_opens_with_what_it_is_for() {
 #[test]
 fn a_file_without_a_header_is_caught() {
     assert!(fault("a.rs", "//! Ids.\n\nuse std::fmt;\n").is_none());
+    let dialect = "#![doc = include_str!(\"x.md\")]\n//!\n//! Owns x.\n";
+    assert!(fault("a.rs", dialect).is_none());
     for text in [
         "",
         "use std::fmt;\n",
-        "//!\n//! Late.\n",
+        "//!\n\nuse std::fmt;\n",
+        "#![doc = include_str!(\"x.md\")]\n\nmod a;\n",
         "// Ids.\n",
         "\n//! Ids.\n",
     ] {
