@@ -1,1 +1,3 @@
-//! Placeholder until the crate's first module lands.
+//! Every byte on disk.
+
+pub mod dialects;
