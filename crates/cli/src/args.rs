@@ -73,7 +73,10 @@ pub enum Command {
     Claim(commands::claim::Args),
     Done(commands::finish::DoneArgs),
     /// Work with the tasks of a list
-    #[command(subcommand, after_help = "Example: flagpost task add 'Write the parser' --after 3")]
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost task add 'Write the parser' --after 3"
+    )]
     Task(Task),
 }
 

@@ -30,7 +30,13 @@ impl Context {
     pub fn open(globals: Globals) -> anyhow::Result<Self> {
         let (home, settings) = Home::from_environment()?;
         let dir = std::env::current_dir().context("the current directory is gone")?;
-        Ok(Self { home, settings, globals, dir, repository: OnceCell::new() })
+        Ok(Self {
+            home,
+            settings,
+            globals,
+            dir,
+            repository: OnceCell::new(),
+        })
     }
 
     /// Who acts.
@@ -53,13 +59,20 @@ impl Context {
             return Ok(repository);
         }
         if !Repository::is_git(&self.home, &self.dir)? {
-            return Err(Error::NoRepository { dir: self.dir.clone() }.into());
+            return Err(Error::NoRepository {
+                dir: self.dir.clone(),
+            }
+            .into());
         }
         Ok(Repository::register(&self.home, &self.dir, &self.actor()?)?)
     }
 
     fn named_list(&self) -> anyhow::Result<Option<ListId>> {
-        let named = self.globals.list.as_deref().or(self.settings.list.as_deref());
+        let named = self
+            .globals
+            .list
+            .as_deref()
+            .or(self.settings.list.as_deref());
         Ok(named.map(str::parse).transpose()?)
     }
 
@@ -69,7 +82,12 @@ impl Context {
             Some(id) => id,
             None => match self.repository()? {
                 Some(repository) => repository.name,
-                None => return Err(Error::NoRepository { dir: self.dir.clone() }.into()),
+                None => {
+                    return Err(Error::NoRepository {
+                        dir: self.dir.clone(),
+                    }
+                    .into());
+                }
             },
         };
         Ok(List::open(&self.home, &id)?)
@@ -81,13 +99,21 @@ impl Context {
             match List::open(&self.home, &id) {
                 Ok(list) if list.repository().is_ok() => return Ok(list),
                 Ok(_) | Err(Error::NotFound { .. }) => {
-                    return Ok(List::open_or_create(&self.home, &id, &self.repository_or_register()?)?);
+                    return Ok(List::open_or_create(
+                        &self.home,
+                        &id,
+                        &self.repository_or_register()?,
+                    )?);
                 }
                 Err(error) => return Err(error.into()),
             }
         }
         let repository = self.repository_or_register()?;
-        Ok(List::open_or_create(&self.home, &repository.name, &repository)?)
+        Ok(List::open_or_create(
+            &self.home,
+            &repository.name,
+            &repository,
+        )?)
     }
 
     /// The task that is meant: by name, else the one this agent was given.
@@ -102,8 +128,12 @@ impl Context {
         if typed.is_some() || self.settings.task.as_deref() != Some(task.as_str()) {
             return Ok(typed);
         }
-        let Some(text) = &self.settings.token else { return Ok(None) };
-        let token = text.parse().with_context(|| format!("$FLAGPOST_TOKEN is {text:?}"))?;
+        let Some(text) = &self.settings.token else {
+            return Ok(None);
+        };
+        let token = text
+            .parse()
+            .with_context(|| format!("$FLAGPOST_TOKEN is {text:?}"))?;
         Ok(Some(token))
     }
 }

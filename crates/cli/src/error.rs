@@ -70,7 +70,8 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         if cause.is::<Usage>() {
             return (Kind::Usage, hint("flagpost --help shows how"));
         }
-        if cause.is::<InvalidId>() || cause.is::<Invalid>() || cause.is::<std::num::ParseIntError>() {
+        if cause.is::<InvalidId>() || cause.is::<Invalid>() || cause.is::<std::num::ParseIntError>()
+        {
             return (Kind::Invalid, None);
         }
     }
@@ -86,22 +87,32 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             hint("stop working on this task; 'flagpost show' tells who has it now"),
         ),
         core::Error::InvalidId(_) | core::Error::Invalid { .. } => (Kind::Invalid, None),
-        core::Error::NotFound { what: "list", .. } => {
-            (Kind::NotFound, hint("'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are"))
+        core::Error::NotFound { what: "list", .. } => (
+            Kind::NotFound,
+            hint(
+                "'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are",
+            ),
+        ),
+        core::Error::NotFound { .. } => {
+            (Kind::NotFound, hint("'flagpost list' shows what there is"))
         }
-        core::Error::NotFound { .. } => (Kind::NotFound, hint("'flagpost list' shows what there is")),
         core::Error::Ambiguous { .. } => (Kind::Conflict, hint("type more of the id")),
-        core::Error::NothingReady { .. } => {
-            (Kind::NotFound, hint("'flagpost status' shows what the rest waits for"))
-        }
+        core::Error::NothingReady { .. } => (
+            Kind::NotFound,
+            hint("'flagpost status' shows what the rest waits for"),
+        ),
         core::Error::NoRepository { .. } => (
             Kind::NotFound,
             hint("run 'flagpost init' at the top of your project, or name a list with --list"),
         ),
-        core::Error::NoHome => (Kind::Failed, hint("set FLAGPOST_HOME to a directory of yours")),
-        core::Error::SessionLive { .. } => {
-            (Kind::Conflict, hint("'flagpost session show' tells what it is doing; wait for it to end"))
-        }
+        core::Error::NoHome => (
+            Kind::Failed,
+            hint("set FLAGPOST_HOME to a directory of yours"),
+        ),
+        core::Error::SessionLive { .. } => (
+            Kind::Conflict,
+            hint("'flagpost session show' tells what it is doing; wait for it to end"),
+        ),
         core::Error::SessionNotEnded(_) => (Kind::Conflict, None),
         core::Error::Git { .. } => (Kind::Failed, None),
     }
@@ -110,17 +121,22 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
 fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
     let next = match refusal {
         Refusal::Held { .. } => hint("'flagpost claim --next' gives you another task"),
-        Refusal::AlreadyYours { .. } => {
-            hint("go on with it; 'flagpost task renew' extends the lease, 'flagpost task release' gives it back")
-        }
+        Refusal::AlreadyYours { .. } => hint(
+            "go on with it; 'flagpost task renew' extends the lease, 'flagpost task release' gives it back",
+        ),
         Refusal::StaleToken { .. } => {
             hint("your claim is over; 'flagpost claim' asks for a new one")
         }
         Refusal::NotClaimed { .. } => hint("'flagpost claim' takes it first"),
-        Refusal::WrongState { .. } => hint("'flagpost task reopen' makes it pending again, if that is what you want"),
+        Refusal::WrongState { .. } => {
+            hint("'flagpost task reopen' makes it pending again, if that is what you want")
+        }
         Refusal::Blocked { .. } => hint("'flagpost ready' shows what can begin now"),
         Refusal::Cycle { .. } | Refusal::UnknownBlocker { .. } => {
-            return (Kind::Invalid, hint("'flagpost task graph' shows what waits for what"));
+            return (
+                Kind::Invalid,
+                hint("'flagpost task graph' shows what waits for what"),
+            );
         }
     };
     (Kind::Conflict, next)
@@ -128,23 +144,30 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
 
 fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
     match error {
-        disk::Error::Busy { .. } => {
-            (Kind::TimedOut, hint("try again; if that process hangs, end it"))
-        }
+        disk::Error::Busy { .. } => (
+            Kind::TimedOut,
+            hint("try again; if that process hangs, end it"),
+        ),
         disk::Error::Conflict { .. } => (Kind::Conflict, None),
-        disk::Error::Malformed { .. } => {
-            (Kind::Invalid, hint("it is left as it is; mend it with an editor"))
-        }
+        disk::Error::Malformed { .. } => (
+            Kind::Invalid,
+            hint("it is left as it is; mend it with an editor"),
+        ),
         disk::Error::Outside { .. } => (Kind::Invalid, None),
         disk::Error::Io { source, path, .. } => match source.kind() {
             std::io::ErrorKind::NotFound => (Kind::NotFound, None),
-            std::io::ErrorKind::StorageFull => {
-                (Kind::Failed, hint("nothing was changed; make room and try again"))
-            }
+            std::io::ErrorKind::StorageFull => (
+                Kind::Failed,
+                hint("nothing was changed; make room and try again"),
+            ),
             std::io::ErrorKind::FileTooLarge => (Kind::Invalid, None),
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-                (Kind::Failed, Some(format!("nothing was changed; make {} writable for you", path.display())))
-            }
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => (
+                Kind::Failed,
+                Some(format!(
+                    "nothing was changed; make {} writable for you",
+                    path.display()
+                )),
+            ),
             _ => (Kind::Failed, None),
         },
     }

@@ -13,7 +13,7 @@ mod text;
 
 use std::process::ExitCode;
 
-use args::{Args, Globals};
+use args::Args;
 use clap::Parser;
 
 fn main() -> ExitCode {

@@ -41,7 +41,11 @@ impl Answer {
             Value::Object(body) => body,
             other => Map::from_iter([("value".to_owned(), other)]),
         };
-        Self { schema, body, ..Self::default() }
+        Self {
+            schema,
+            body,
+            ..Self::default()
+        }
     }
 
     /// With this text for a person.
@@ -102,7 +106,9 @@ pub fn failure(globals: &Globals, error: &anyhow::Error) -> u8 {
     } else {
         say(&format!("flagpost: {}", sentence(error, &causes)));
         if globals.verbose {
-            causes.iter().for_each(|cause| say(&format!("  because: {cause}")));
+            causes
+                .iter()
+                .for_each(|cause| say(&format!("  because: {cause}")));
         }
         if let Some(hint) = hint {
             say(&format!("  hint: {hint}"));
@@ -121,7 +127,10 @@ fn sentence(error: &anyhow::Error, causes: &[String]) -> String {
 
 /// Prints what clap has to say: help and version on stdout, errors as every other error.
 pub fn usage(error: &clap::Error) -> std::process::ExitCode {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
         let _: io::Result<()> = error.print();
         return std::process::ExitCode::SUCCESS;
     }
@@ -179,9 +188,18 @@ impl Screen {
             Color::Never => false,
             Color::Auto => stdout.is_terminal() && !context.settings.no_color,
         };
-        let terminal = rustix::termios::tcgetwinsize(&stdout).ok().map(|size| size.ws_col);
-        let width = context.settings.columns.or(terminal).filter(|width| *width >= 20);
-        Self { width: width.unwrap_or(100), color }
+        let terminal = rustix::termios::tcgetwinsize(&stdout)
+            .ok()
+            .map(|size| size.ws_col);
+        let width = context
+            .settings
+            .columns
+            .or(terminal)
+            .filter(|width| *width >= 20);
+        Self {
+            width: width.unwrap_or(100),
+            color,
+        }
     }
 
     /// The text in this style, where colours are wanted.
@@ -215,8 +233,9 @@ impl Screen {
     /// Rows under a header, columns that nobody uses left out; the last column takes what is left
     /// of the screen.
     pub fn table(self, header: &[&str], rows: Vec<Vec<String>>) -> String {
-        let used: Vec<usize> =
-            (0..header.len()).filter(|&c| rows.iter().any(|row| !row[c].is_empty())).collect();
+        let used: Vec<usize> = (0..header.len())
+            .filter(|&c| rows.iter().any(|row| !row[c].is_empty()))
+            .collect();
         let mut table = Table::new();
         table
             .load_preset(presets::NOTHING)
@@ -233,8 +252,10 @@ impl Screen {
                 column.set_constraint(ColumnConstraint::UpperBoundary(Width::Percentage(40)));
             }
         }
-        let lines: Vec<String> =
-            table.lines().map(|line| line.trim_end().to_owned()).collect();
+        let lines: Vec<String> = table
+            .lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect();
         lines.join("\n") + "\n"
     }
 }

@@ -61,12 +61,20 @@ pub fn claim(claim: &Claim) -> Value {
 
 /// Files that were passed over.
 pub fn skipped(skipped: &[Skipped]) -> Value {
-    skipped.iter().map(|file| json!({"file": file.name, "reason": file.reason})).collect()
+    skipped
+        .iter()
+        .map(|file| json!({"file": file.name, "reason": file.reason}))
+        .collect()
 }
 
 /// The same for a person.
 pub fn skipped_notes(skipped: &[Skipped]) -> Vec<String> {
-    let named = skipped.iter().take(5).map(|file| format!("skipped {}: {}", file.name, file.reason));
+    let named = skipped
+        .iter()
+        .take(5)
+        .map(|file| format!("skipped {}: {}", file.name, file.reason));
     let rest = skipped.len().saturating_sub(5);
-    named.chain((rest > 0).then(|| format!("skipped {rest} more files"))).collect()
+    named
+        .chain((rest > 0).then(|| format!("skipped {rest} more files")))
+        .collect()
 }

@@ -43,9 +43,14 @@ fn from_stdin() -> anyhow::Result<String> {
 }
 
 fn whole(from: impl Read, what: &str) -> anyhow::Result<String> {
-    let invalid = |reason: String| Invalid { what: what.to_owned(), reason };
+    let invalid = |reason: String| Invalid {
+        what: what.to_owned(),
+        reason,
+    };
     let mut bytes = Vec::new();
-    from.take(LIMIT + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {what}"))?;
+    from.take(LIMIT + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {what}"))?;
     if bytes.len() as u64 > LIMIT {
         return Err(invalid(format!("more than the {LIMIT} bytes a text may have")).into());
     }

@@ -79,17 +79,33 @@ impl<'l> Change<'l> {
         if !self.drafts.contains_key(id) {
             let before = self.list.task(id)?;
             let after = before.task.clone();
-            self.drafts.insert(id.clone(), Draft { before: Some(before), after });
+            self.drafts.insert(
+                id.clone(),
+                Draft {
+                    before: Some(before),
+                    after,
+                },
+            );
         }
         match self.drafts.get_mut(id) {
             Some(draft) => Ok(&mut draft.after),
-            None => Err(Error::NotFound { what: "task", id: id.to_string(), list: None }),
+            None => Err(Error::NotFound {
+                what: "task",
+                id: id.to_string(),
+                list: None,
+            }),
         }
     }
 
     /// Adds a task under an id from [`Change::new_ids`].
     pub(crate) fn create(&mut self, task: Task) {
-        self.drafts.insert(task.id.clone(), Draft { before: None, after: task });
+        self.drafts.insert(
+            task.id.clone(),
+            Draft {
+                before: None,
+                after: task,
+            },
+        );
     }
 
     /// Removes a task.
@@ -100,10 +116,21 @@ impl<'l> Change<'l> {
 
     /// Ids that were never given out, durable before they are.
     pub(crate) fn new_ids(&self, count: u64) -> Result<impl Iterator<Item = TaskId> + use<>> {
-        let highest = self.list.ids()?.iter().filter_map(TaskId::number).max().unwrap_or_default();
+        let highest = self
+            .list
+            .ids()?
+            .iter()
+            .filter_map(TaskId::number)
+            .max()
+            .unwrap_or_default();
         let counter = self.list.path(COUNTER);
         let first = fsx::allocate(self.list.home.fs(), &counter, highest, count)?;
         Ok((first..first + count).map(TaskId::from))
+    }
+
+    /// The highest id given out so far, as the counter says.
+    pub(crate) fn last_id(&self) -> Result<u64> {
+        Ok(fsx::peek(self.list.home.fs(), &self.list.path(COUNTER))?)
     }
 
     /// Says what the change was, for the history.
@@ -151,7 +178,10 @@ impl<'l> Change<'l> {
                 continue;
             }
             draft.after.rev = before.map_or(0, |task| task.rev) + 1;
-            batch.put(list.task_path(&id), claude_tasks::write(draft.before.as_ref(), &draft.after));
+            batch.put(
+                list.task_path(&id),
+                claude_tasks::write(draft.before.as_ref(), &draft.after),
+            );
             from.extend(before.map(|task| (id.clone(), task.state.name())));
             written.insert(id, draft.after);
         }
@@ -162,7 +192,9 @@ impl<'l> Change<'l> {
             return Ok((answer, written));
         }
         for entry in &mut self.entries {
-            let Some(after) = entry.task.as_ref().and_then(|id| written.get(id)) else { continue };
+            let Some(after) = entry.task.as_ref().and_then(|id| written.get(id)) else {
+                continue;
+            };
             entry.detail.insert("rev".to_owned(), after.rev.into());
             let (before, now) = (from.get(&after.id).copied(), after.state.name());
             if entry.to.is_none() && before != Some(now) {
@@ -184,7 +216,9 @@ impl<'l> Change<'l> {
 
 /// Whether the change that a history entry tells of is in the list's files.
 fn appeared(list: &List<'_>, entry: &Entry) -> Result<bool> {
-    let (Some(id), Some(task)) = (&entry.list, &entry.task) else { return Ok(true) };
+    let (Some(id), Some(task)) = (&entry.list, &entry.task) else {
+        return Ok(true);
+    };
     let other;
     let list = if id == list.id() {
         list

@@ -41,7 +41,12 @@ pub struct Claimed {
 
 /// Claims this task.
 pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
-    claim_first(list.change(&terms.actor)?, list, terms, std::slice::from_ref(id))
+    claim_first(
+        list.change(&terms.actor)?,
+        list,
+        terms,
+        std::slice::from_ref(id),
+    )
 }
 
 /// Claims the first ready task.
@@ -57,22 +62,35 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
     let change = list.change(&terms.actor)?;
     let seen = candidates(&change.load()?.outlines, list);
     if seen.is_empty() {
-        return Err(Error::NothingReady { list: list.id().clone() });
+        return Err(Error::NothingReady {
+            list: list.id().clone(),
+        });
     }
     claim_first(change, list, terms, &seen)
 }
 
 fn candidates(outlines: &[Outline], list: &List<'_>) -> Vec<TaskId> {
     let ready = tasks::ready(outlines, list.home.now());
-    ready.into_iter().map(|outline| outline.id.clone()).collect()
+    ready
+        .into_iter()
+        .map(|outline| outline.id.clone())
+        .collect()
 }
 
 /// Claims the task if nobody holds it, and begins the work on it.
 pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) -> Result<Claimed> {
     let change = list.change(&terms.actor)?;
     let ((), mut written) = change.commit_with(|change, new_token| {
-        let act = Act { actor: terms.actor.clone(), token, at: change.at() };
-        let held = change.task(id)?.state.claim().is_some_and(|claim| claim.by == act.actor);
+        let act = Act {
+            actor: terms.actor.clone(),
+            token,
+            at: change.at(),
+        };
+        let held = change
+            .task(id)?
+            .state
+            .claim()
+            .is_some_and(|claim| claim.by == act.actor);
         if !held && token.is_none() {
             claim_one(change, list, terms, id, new_token)?;
         }
@@ -94,7 +112,9 @@ fn claim_first(
     candidates: &[TaskId],
 ) -> Result<Claimed> {
     let (id, mut written) = change.commit_with(|change, token| {
-        let mut refused = Error::NothingReady { list: list.id().clone() };
+        let mut refused = Error::NothingReady {
+            list: list.id().clone(),
+        };
         for id in candidates {
             match claim_one(change, list, terms, id, token) {
                 Ok(()) => return Ok(id.clone()),
@@ -124,10 +144,22 @@ fn claim_one(
 ) -> Result<()> {
     let before = list.task(id)?.task;
     // A history that was lost starts counting anew; a token must grow all the same.
-    let token = before.state.claim().map_or(token, |old| token.max(Token(old.token.0 + 1)));
+    let token = before
+        .state
+        .claim()
+        .map_or(token, |old| token.max(Token(old.token.0 + 1)));
     let open = tasks::open_blockers(list, &before)?;
-    let act = Act { actor: terms.actor.clone(), token: None, at: change.at() };
-    let event = Event::Claim { token, lease: terms.lease, session: terms.session.clone(), open };
+    let act = Act {
+        actor: terms.actor.clone(),
+        token: None,
+        at: change.at(),
+    };
+    let event = Event::Claim {
+        token,
+        lease: terms.lease,
+        session: terms.session.clone(),
+        open,
+    };
     let after = transition(&before, &act, event)?;
     *change.task(id)? = after;
     let entry = change.note(Kind::TaskClaimed, id);

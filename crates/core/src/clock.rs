@@ -20,7 +20,8 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     fn now(&self) -> Timestamp {
         let now = Timestamp::now();
-        now.round(TimestampRound::new().smallest(Unit::Millisecond)).unwrap_or(now)
+        now.round(TimestampRound::new().smallest(Unit::Millisecond))
+            .unwrap_or(now)
     }
 }
 

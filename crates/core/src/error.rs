@@ -86,5 +86,6 @@ pub enum Error {
 }
 
 fn in_list(list: Option<&ListId>) -> String {
-    list.map(|list| format!(" in list {list}")).unwrap_or_default()
+    list.map(|list| format!(" in list {list}"))
+        .unwrap_or_default()
 }

@@ -165,7 +165,15 @@ pub struct Entry {
 impl Entry {
     /// An entry of this kind.
     pub fn new(kind: Kind) -> Self {
-        Self { kind, actor: None, list: None, task: None, from: None, to: None, detail: Map::new() }
+        Self {
+            kind,
+            actor: None,
+            list: None,
+            task: None,
+            from: None,
+            to: None,
+            detail: Map::new(),
+        }
     }
 
     /// With one more detail.
@@ -206,7 +214,11 @@ impl<'h> History<'h> {
     /// The history of a registered repository.
     pub fn of(home: &'h Home, repo: &RepoId) -> Self {
         let path = home.repository_dir(repo).join("history.jsonl");
-        Self { home, repo: repo.clone(), path }
+        Self {
+            home,
+            repo: repo.clone(),
+            path,
+        }
     }
 
     /// Every readable line after number `since`.
@@ -234,8 +246,14 @@ impl<'h> History<'h> {
         let lock = fsx::lock(fs, &lock, Rank::History, fsx::DEFAULT_WAIT, at)?;
         let tail = self.tail(TAIL)?;
         let last = tail.lines.last().map_or(0, |line| line.n);
-        let mut writer =
-            Writer { history: self, _lock: lock, at, last, torn: tail.torn, voids: Vec::new() };
+        let mut writer = Writer {
+            history: self,
+            _lock: lock,
+            at,
+            last,
+            torn: tail.torn,
+            voids: Vec::new(),
+        };
         for line in self.last_change(tail.lines)? {
             if line.entry.rev().is_some() && !appeared(&line.entry)? {
                 let mut void = Entry::new(Kind::Void).detail("n", line.n);
@@ -249,7 +267,9 @@ impl<'h> History<'h> {
 
     /// All lines of the change that the last line belongs to.
     fn last_change(&self, tail: Vec<Line>) -> Result<Vec<Line>> {
-        let Some(last) = tail.last() else { return Ok(Vec::new()) };
+        let Some(last) = tail.last() else {
+            return Ok(Vec::new());
+        };
         let first = last.entry.number("op").unwrap_or(last.n);
         let all = if tail.first().is_some_and(|line| line.n <= first) {
             tail
@@ -262,10 +282,13 @@ impl<'h> History<'h> {
     /// The lines at the end, at least one unless the history is empty.
     fn tail(&self, size: u64) -> Result<Tail> {
         let fs = self.home.fs();
-        let Some(stat) = fsx::stat(fs, &self.path)? else { return Ok(Tail::default()) };
+        let Some(stat) = fsx::stat(fs, &self.path)? else {
+            return Ok(Tail::default());
+        };
         let offset = stat.len.saturating_sub(size);
-        let bytes =
-            fs.read(&self.path, offset, u64::MAX).map_err(disk::Error::io("read", &self.path))?;
+        let bytes = fs
+            .read(&self.path, offset, u64::MAX)
+            .map_err(disk::Error::io("read", &self.path))?;
         let torn = bytes.last().is_some_and(|byte| *byte != b'\n');
         let lines: Vec<Line> = lines(&bytes).collect();
         match (lines.is_empty(), offset) {
@@ -289,8 +312,13 @@ struct Tail {
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
     // A last line without its newline was never acknowledged, even where it happens to parse.
-    let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    bytes[..complete].split(|byte| *byte == b'\n').filter_map(Line::parse)
+    let complete = bytes
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |end| end + 1);
+    bytes[..complete]
+        .split(|byte| *byte == b'\n')
+        .filter_map(Line::parse)
 }
 
 /// The history, locked for one change.
@@ -318,25 +346,39 @@ impl Writer<'_> {
         if self.torn {
             text.push(b'\n');
         }
-        let voids = std::mem::take(&mut self.voids).into_iter().map(|entry| (false, entry));
+        let voids = std::mem::take(&mut self.voids)
+            .into_iter()
+            .map(|entry| (false, entry));
         let entries = entries.into_iter().map(|entry| (several, entry));
         for (n, (several, mut entry)) in (self.last + 1..).zip(voids.chain(entries)) {
             entry.actor = Some(actor.clone());
             if several {
                 entry = entry.detail("op", first);
             }
-            let line = Line { n, at: self.at, repo: self.history.repo.clone(), entry };
+            let line = Line {
+                n,
+                at: self.at,
+                repo: self.history.repo.clone(),
+                entry,
+            };
             text.extend(format!("{}\n", line.to_json()).into_bytes());
             self.last = n;
         }
-        fsx::append(self.history.home.fs(), &self.history.path, &text, Durability::Synced)?;
+        fsx::append(
+            self.history.home.fs(),
+            &self.history.path,
+            &text,
+            Durability::Synced,
+        )?;
         self.torn = false;
         Ok(())
     }
 
     /// Says at once that what was recorded as lines from `first` on did not appear.
     pub(crate) fn void(&mut self, actor: &WorkerId, first: u64) -> Result<()> {
-        let voids = (first..=self.last).map(|n| Entry::new(Kind::Void).detail("n", n)).collect();
+        let voids = (first..=self.last)
+            .map(|n| Entry::new(Kind::Void).detail("n", n))
+            .collect();
         self.record(actor, voids)
     }
 }

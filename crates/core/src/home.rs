@@ -122,7 +122,10 @@ impl Home {
     /// The ids that name an entry of a directory; none where there is no directory.
     pub(crate) fn ids_in<T: std::str::FromStr>(&self, dir: &std::path::Path) -> Result<Vec<T>> {
         match self.fs().names(dir) {
-            Ok(names) => Ok(names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect()),
+            Ok(names) => Ok(names
+                .iter()
+                .filter_map(|name| name.to_str()?.parse().ok())
+                .collect()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(flagpost_disk::Error::io("list", dir)(error).into()),
         }
@@ -158,7 +161,10 @@ impl Settings {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
 fn var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

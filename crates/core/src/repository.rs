@@ -52,9 +52,17 @@ enum Place {
 impl Repository {
     /// The registered repository that `dir` lies in, if any.
     pub fn find(home: &Home, dir: &Path) -> Result<Option<Self>> {
-        let Some(place) = place(home, dir)? else { return Ok(None) };
-        let Some(id) = place.id(home)? else { return Ok(None) };
-        Ok(record(home, &id)?.map(|record| Self { id, name: record.name, top: place.into_top() }))
+        let Some(place) = place(home, dir)? else {
+            return Ok(None);
+        };
+        let Some(id) = place.id(home)? else {
+            return Ok(None);
+        };
+        Ok(record(home, &id)?.map(|record| Self {
+            id,
+            name: record.name,
+            top: place.into_top(),
+        }))
     }
 
     /// Whether `dir` lies in a git working tree, registered or not.
@@ -67,20 +75,34 @@ impl Repository {
     pub fn register(home: &Home, dir: &Path, actor: &WorkerId) -> Result<Self> {
         home.make_dirs(home.root())?;
         let lock = home.root().join(".lock");
-        let _lock =
-            fsx::lock(home.fs(), &lock, fsx::Rank::Home, fsx::DEFAULT_WAIT, home.now())?;
+        let _lock = fsx::lock(
+            home.fs(),
+            &lock,
+            fsx::Rank::Home,
+            fsx::DEFAULT_WAIT,
+            home.now(),
+        )?;
         let place = place(home, dir)?.unwrap_or_else(|| Place::Plain(dir.to_owned()));
         let id = match place.id(home)? {
             Some(id) => id,
             None => place.assign(home)?,
         };
         if let Some(record) = record(home, &id)? {
-            return Ok(Self { id, name: record.name, top: place.into_top() });
+            return Ok(Self {
+                id,
+                name: record.name,
+                top: place.into_top(),
+            });
         }
         let top = place.into_top();
         let name = free_name(home, &top, &id)?;
         let at = home.now();
-        let record = Record { id: id.clone(), name: name.clone(), path: top.clone(), created_at: at };
+        let record = Record {
+            id: id.clone(),
+            name: name.clone(),
+            path: top.clone(),
+            created_at: at,
+        };
         home.make_dirs(&home.repository_dir(&id))?;
         let text = serde_json::to_value(&record).map(|value| format!("{value:#}\n"));
         let text = text.map_err(|error| Error::Invalid {
@@ -149,10 +171,14 @@ fn record_path(home: &Home, id: &RepoId) -> PathBuf {
 
 fn record(home: &Home, id: &RepoId) -> Result<Option<Record>> {
     let path = record_path(home, id);
-    let Some(bytes) = fsx::read(home.fs(), &path)? else { return Ok(None) };
-    let record = serde_json::from_slice(&bytes).map_err(|error| {
-        flagpost_disk::Error::Malformed { path, reason: error.to_string() }
-    })?;
+    let Some(bytes) = fsx::read(home.fs(), &path)? else {
+        return Ok(None);
+    };
+    let record =
+        serde_json::from_slice(&bytes).map_err(|error| flagpost_disk::Error::Malformed {
+            path,
+            reason: error.to_string(),
+        })?;
     Ok(Some(record))
 }
 
@@ -163,13 +189,20 @@ fn free_name(home: &Home, top: &Path, id: &RepoId) -> Result<ListId> {
         .unwrap_or_default()
         .to_string_lossy()
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
         .skip_while(|c| !c.is_ascii_alphanumeric())
         .take(flagpost_model::id::MAX_LEN - 9)
         .collect();
     let plain: ListId = plain.parse().or_else(|_| "repository".parse())?;
     let binding = home.list_dir(&plain).join(claude_tasks::REPOSITORY);
-    let bound_elsewhere = fsx::read_lossy(home.fs(), &binding)?.is_some_and(|text| text.trim() != id.as_str());
+    let bound_elsewhere =
+        fsx::read_lossy(home.fs(), &binding)?.is_some_and(|text| text.trim() != id.as_str());
     let mut taken = false;
     for other in home.ids_in::<RepoId>(&home.repositories_root())? {
         taken |= record(home, &other)?.is_some_and(|record| record.name == plain);
@@ -183,7 +216,10 @@ fn free_name(home: &Home, top: &Path, id: &RepoId) -> Result<ListId> {
 
 /// Asks git; `None` when it answers with exit code 1, which for `config --get` means "not set".
 fn git(dir: &Path, args: &[&str]) -> Result<Option<String>> {
-    let failed = |message: String| Error::Git { args: args.join(" "), message };
+    let failed = |message: String| Error::Git {
+        args: args.join(" "),
+        message,
+    };
     let output = Command::new("git")
         .arg("-C")
         .arg(dir)
@@ -193,6 +229,8 @@ fn git(dir: &Path, args: &[&str]) -> Result<Option<String>> {
     match output.status.code() {
         Some(0) => Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned())),
         Some(1) => Ok(None),
-        _ => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+        _ => Err(failed(
+            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        )),
     }
 }

@@ -140,7 +140,9 @@ pub fn unlink(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) 
     };
     if was_linked || was_mirrored {
         let entry = change.note(Kind::TaskUnlinked, id);
-        entry.detail.insert("blocked_by".to_owned(), blocker.as_str().into());
+        entry
+            .detail
+            .insert("blocked_by".to_owned(), blocker.as_str().into());
     }
     finish(change, id)
 }
@@ -172,7 +174,9 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
     change.remove(id);
     let entry = change.note(Kind::TaskRemoved, id);
     entry.from = Some(task.state.name());
-    entry.detail.insert("subject".to_owned(), task.subject.as_str().into());
+    entry
+        .detail
+        .insert("subject".to_owned(), task.subject.as_str().into());
     entry.detail.insert("rev".to_owned(), (task.rev + 1).into());
     change.commit()?;
     Ok(task)
@@ -181,7 +185,10 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
 /// Moves a task through its states: everything but a claim, which [`crate::claims`] makes.
 pub fn act(list: &List<'_>, act: &Act, id: &TaskId, event: Move) -> Result<Task> {
     let mut change = list.change(&act.actor)?;
-    let act = Act { at: change.at(), ..act.clone() };
+    let act = Act {
+        at: change.at(),
+        ..act.clone()
+    };
     let task = change.task(id)?.clone();
     let kind = event.kind();
     let event = match event {
@@ -209,10 +216,17 @@ pub fn act(list: &List<'_>, act: &Act, id: &TaskId, event: Move) -> Result<Task>
             None => Err(refusal.into()),
             Some(late) => {
                 let entry = change.note(Kind::TaskLate, id);
-                entry.detail.insert("ending".to_owned(), late.ending.as_str().into());
+                entry
+                    .detail
+                    .insert("ending".to_owned(), late.ending.as_str().into());
                 let task = change.task(id)?;
                 // The same report twice is one report.
-                let known = |other: &LateResult| LateResult { at: late.at, ..other.clone() } == late;
+                let known = |other: &LateResult| {
+                    LateResult {
+                        at: late.at,
+                        ..other.clone()
+                    } == late
+                };
                 if !task.late.iter().any(known) {
                     task.late.push(late);
                     change.commit()?;
@@ -256,17 +270,34 @@ impl Move {
             Self::Release { .. } => Kind::TaskReleased,
             Self::Reopen => Kind::TaskReopened,
             Self::Cancel => Kind::TaskCancelled,
-            Self::Finish { ending: Ending::Completed, .. } => Kind::TaskCompleted,
-            Self::Finish { ending: Ending::Failed, .. } => Kind::TaskFailed,
-            Self::Finish { ending: Ending::Stuck, .. } => Kind::TaskStuck,
+            Self::Finish {
+                ending: Ending::Completed,
+                ..
+            } => Kind::TaskCompleted,
+            Self::Finish {
+                ending: Ending::Failed,
+                ..
+            } => Kind::TaskFailed,
+            Self::Finish {
+                ending: Ending::Stuck,
+                ..
+            } => Kind::TaskStuck,
         }
     }
 }
 
 fn late_result(event: &Event, act: &Act) -> Option<LateResult> {
-    let Event::Finish { ending, text, .. } = event else { return None };
+    let Event::Finish { ending, text, .. } = event else {
+        return None;
+    };
     let (by, token) = (act.actor.clone(), act.token);
-    Some(LateResult { by, token, at: act.at, ending: *ending, text: text.clone() })
+    Some(LateResult {
+        by,
+        token,
+        at: act.at,
+        ending: *ending,
+        text: text.clone(),
+    })
 }
 
 /// A report is worth keeping where its claim is over and it says something.
@@ -304,7 +335,10 @@ pub fn ready(outlines: &[Outline], now: Timestamp) -> Vec<&Outline> {
 /// Makes both files say that `id` waits for `blocker`.
 pub(crate) fn link_in(change: &mut Change<'_>, id: &TaskId, blocker: &TaskId) -> Result<()> {
     if id == blocker {
-        return Err(Refusal::Cycle { path: vec![id.clone(), id.clone()] }.into());
+        return Err(Refusal::Cycle {
+            path: vec![id.clone(), id.clone()],
+        }
+        .into());
     }
     match change.task(blocker) {
         Ok(blocker) if !blocker.blocks.contains(id) => blocker.blocks.push(id.clone()),
@@ -326,7 +360,10 @@ fn subject_is_told(subject: Option<&str>) -> Result<()> {
     if subject.is_some_and(|subject| !subject.trim().is_empty()) {
         return Ok(());
     }
-    Err(Error::Invalid { what: "subject".to_owned(), reason: "a task needs one".to_owned() })
+    Err(Error::Invalid {
+        what: "subject".to_owned(),
+        reason: "a task needs one".to_owned(),
+    })
 }
 
 /// Any verb of the owner renews the lease (`tree.md` §2).

@@ -37,9 +37,15 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 pub fn terms(context: &Context, lease: Option<SignedDuration>) -> anyhow::Result<Terms> {
     let lease = lease.unwrap_or(DEFAULT_LEASE);
     if !lease.is_positive() {
-        return Err(usage("a lease lasts longer than nothing, as in --lease 15m"));
+        return Err(usage(
+            "a lease lasts longer than nothing, as in --lease 15m",
+        ));
     }
-    Ok(Terms { actor: context.actor()?, lease, session: None })
+    Ok(Terms {
+        actor: context.actor()?,
+        lease,
+        session: None,
+    })
 }
 
 /// What is said about a claim just made.
@@ -49,5 +55,7 @@ pub fn answer(claimed: &Claimed, verb: &str) -> Answer {
         "{verb} {} {} (token {}, until {})",
         task.id, task.subject, claim.token, claim.expires_at
     );
-    Answer::new("task", shape::task(task)).text(text).ids([&task.id])
+    Answer::new("task", shape::task(task))
+        .text(text)
+        .ids([&task.id])
 }

@@ -46,7 +46,13 @@ pub fn run(context: &Context, verb: &Dep) -> anyhow::Result<Answer> {
         };
     }
     let waits: Vec<_> = task.blocked_by.iter().map(TaskId::as_str).collect();
-    let waits = if waits.is_empty() { "nothing".to_owned() } else { waits.join(", ") };
+    let waits = if waits.is_empty() {
+        "nothing".to_owned()
+    } else {
+        waits.join(", ")
+    };
     let text = format!("{} waits for {waits}", task.id);
-    Ok(Answer::new("task", shape::task(&task)).text(text).ids([&task.id]))
+    Ok(Answer::new("task", shape::task(&task))
+        .text(text)
+        .ids([&task.id]))
 }

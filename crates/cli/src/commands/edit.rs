@@ -7,8 +7,10 @@ use crate::{context::Context, error::usage, output::Answer, shape};
 
 /// Change fields of a task
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task edit 7 --priority critical --subject 'Write the parser first'\n\
-    An empty text takes a field away: --group ''")]
+#[command(
+    after_help = "Example: flagpost task edit 7 --priority critical --subject 'Write the parser first'\n\
+    An empty text takes a field away: --group ''"
+)]
 pub struct Args {
     /// The task
     pub id: String,
@@ -28,6 +30,13 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let id = list.resolve(&args.id)?;
     let task = tasks::edit(&list, &context.actor()?, &id, &fields)?;
-    let text = format!("edited {} {}{}", task.id, task.subject, FieldArgs::echo(&fields));
-    Ok(Answer::new("task", shape::task(&task)).text(text).ids([&task.id]))
+    let text = format!(
+        "edited {} {}{}",
+        task.id,
+        task.subject,
+        FieldArgs::echo(&fields)
+    );
+    Ok(Answer::new("task", shape::task(&task))
+        .text(text)
+        .ids([&task.id]))
 }

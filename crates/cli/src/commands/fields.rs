@@ -46,10 +46,16 @@ pub struct Wanted(Option<Priority>);
 fn priority(text: &str) -> Result<Wanted, String> {
     match text {
         "none" => Ok(Wanted(None)),
-        _ => text.parse().map(|priority| Wanted(Some(priority))).map_err(|_| {
-            let known: Vec<_> = Priority::ALL.iter().map(|priority| priority.as_str()).collect();
-            format!("use one of {}, none", known.join(", "))
-        }),
+        _ => text
+            .parse()
+            .map(|priority| Wanted(Some(priority)))
+            .map_err(|_| {
+                let known: Vec<_> = Priority::ALL
+                    .iter()
+                    .map(|priority| priority.as_str())
+                    .collect();
+                format!("use one of {}, none", known.join(", "))
+            }),
     }
 }
 
@@ -57,7 +63,9 @@ impl FieldArgs {
     /// The fields as the core takes them.
     pub fn read(&self, subject: Option<&str>) -> anyhow::Result<Fields> {
         if subject.is_some_and(|subject| subject.contains(['\n', '\r'])) {
-            return Err(usage("a subject is one line; the rest belongs into --description"));
+            return Err(usage(
+                "a subject is one line; the rest belongs into --description",
+            ));
         }
         Ok(Fields {
             subject: subject.map(str::to_owned),

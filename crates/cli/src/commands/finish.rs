@@ -69,9 +69,17 @@ fn finish(context: &Context, args: &EndingArgs, ending: Ending) -> anyhow::Resul
         token: context.token(&id, args.token)?,
         at: context.home.now(),
     };
-    let echo = text.as_ref().map(|text| format!(" ({} bytes)", text.len())).unwrap_or_default();
-    let event = Move::Finish { ending, text: text.unwrap_or_default() };
+    let echo = text
+        .as_ref()
+        .map(|text| format!(" ({} bytes)", text.len()))
+        .unwrap_or_default();
+    let event = Move::Finish {
+        ending,
+        text: text.unwrap_or_default(),
+    };
     let task = tasks::act(&list, &act, &id, event)?;
     let said = format!("{ending} {} {}{echo}", task.id, task.subject);
-    Ok(Answer::new("task", shape::task(&task)).text(said).ids([&task.id]))
+    Ok(Answer::new("task", shape::task(&task))
+        .text(said)
+        .ids([&task.id]))
 }

@@ -39,7 +39,12 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             loaded.outlines.iter().filter(free).collect()
         }
     };
-    let mut drawing = Drawing { graph: &graph, screen: Screen::of(context), drawn: HashSet::new(), text: String::new() };
+    let mut drawing = Drawing {
+        graph: &graph,
+        screen: Screen::of(context),
+        drawn: HashSet::new(),
+        text: String::new(),
+    };
     for root in roots {
         drawing.draw(root, "", "", "");
     }
@@ -51,9 +56,15 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             }
         }
     }
-    let text = if loaded.outlines.is_empty() { format!("{} has no tasks", list.id()) } else { drawing.text };
+    let text = if loaded.outlines.is_empty() {
+        format!("{} has no tasks", list.id())
+    } else {
+        drawing.text
+    };
     let edges = loaded.outlines.iter().flat_map(|task| {
-        graph.blockers(&task.id).map(|blocker| json!({"task": task.id, "waits_for": blocker.id}))
+        graph
+            .blockers(&task.id)
+            .map(|blocker| json!({"task": task.id, "waits_for": blocker.id}))
     });
     let body = json!({
         "list": list.id(),
@@ -63,16 +74,19 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         "cycle": graph.cycle(),
         "skipped": shape::skipped(&loaded.skipped),
     });
-    let unknown = graph.unknown().iter().map(|(task, missing)| {
-        format!("task {task} waits for {missing}, which does not exist")
-    });
+    let unknown = graph
+        .unknown()
+        .iter()
+        .map(|(task, missing)| format!("task {task} waits for {missing}, which does not exist"));
     let cycle = graph.cycle().map(|path| {
         let path: Vec<_> = path.iter().map(TaskId::as_str).collect();
         format!("these wait for each other: {}", path.join(" → "))
     });
-    Ok(Answer::new("graph", body)
-        .text(text)
-        .notes(unknown.chain(cycle).chain(shape::skipped_notes(&loaded.skipped))))
+    Ok(Answer::new("graph", body).text(text).notes(
+        unknown
+            .chain(cycle)
+            .chain(shape::skipped_notes(&loaded.skipped)),
+    ))
 }
 
 struct Drawing<'g> {
@@ -86,7 +100,11 @@ impl Drawing<'_> {
     fn draw(&mut self, task: &Outline, lead: &str, joint: &str, below: &str) {
         let again = !self.drawn.insert(task.id.clone());
         let dependants: Vec<&Outline> = self.graph.dependants(&task.id).collect();
-        let see = if again && !dependants.is_empty() { " (above)" } else { "" };
+        let see = if again && !dependants.is_empty() {
+            " (above)"
+        } else {
+            ""
+        };
         let state = task.state.name();
         let mark = match state {
             StateName::Pending => "○",
@@ -101,14 +119,21 @@ impl Drawing<'_> {
             StateName::Pending | StateName::Completed => String::new(),
             other => format!(" [{}]", self.screen.state(other)),
         };
-        self.text += &format!("{lead}{joint}{mark} {} {}{named}{see}\n", task.id, task.subject);
+        self.text += &format!(
+            "{lead}{joint}{mark} {} {}{named}{see}\n",
+            task.id, task.subject
+        );
         if again {
             return;
         }
         let last = dependants.len().saturating_sub(1);
         let lead = format!("{lead}{below}");
         for (at, dependant) in dependants.into_iter().enumerate() {
-            let (joint, below) = if at == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            let (joint, below) = if at == last {
+                ("└─ ", "   ")
+            } else {
+                ("├─ ", "│  ")
+            };
             self.draw(dependant, &lead, joint, below);
         }
     }

@@ -19,7 +19,11 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "home": context.home.root(), "created": !known,
     });
     let text = if known {
-        format!("{} is registered; its list is {}", repository.top.display(), repository.name)
+        format!(
+            "{} is registered; its list is {}",
+            repository.top.display(),
+            repository.name
+        )
     } else {
         format!(
             "registered {} as {}\nnext: flagpost add 'What is to be done'",
@@ -27,5 +31,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
             repository.name
         )
     };
-    Ok(Answer::new("repository", body).text(text).ids([&repository.id]))
+    Ok(Answer::new("repository", body)
+        .text(text)
+        .ids([&repository.id]))
 }

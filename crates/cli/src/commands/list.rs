@@ -28,7 +28,8 @@ pub struct Args {
 }
 
 fn state(text: &str) -> Result<StateName, String> {
-    text.parse().map_err(|error: flagpost_model::names::UnknownName| error.to_string())
+    text.parse()
+        .map_err(|error: flagpost_model::names::UnknownName| error.to_string())
 }
 
 /// Lists them.
@@ -44,7 +45,11 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let all: Vec<&Outline> = loaded.outlines.iter().filter(wanted).collect();
     let shown = &all[..cut(all.len(), args.limit)];
     let text = if all.is_empty() {
-        format!("no such task among the {} of {}", loaded.outlines.len(), list.id())
+        format!(
+            "no such task among the {} of {}",
+            loaded.outlines.len(),
+            list.id()
+        )
     } else {
         table(context, shown, &graph) + &more(all.len() - shown.len())
     };
@@ -83,11 +88,16 @@ pub fn table(context: &Context, tasks: &[&Outline], graph: &Graph<'_>) -> String
         vec![
             task.id.to_string(),
             screen.state(task.state.name()),
-            task.priority.map(|priority| priority.to_string()).unwrap_or_default(),
+            task.priority
+                .map(|priority| priority.to_string())
+                .unwrap_or_default(),
             task.owner.clone().unwrap_or_default(),
             open.join(" "),
             task.subject.clone(),
         ]
     });
-    screen.table(&["ID", "STATE", "PRIORITY", "OWNER", "WAITS FOR", "SUBJECT"], rows.collect())
+    screen.table(
+        &["ID", "STATE", "PRIORITY", "OWNER", "WAITS FOR", "SUBJECT"],
+        rows.collect(),
+    )
 }

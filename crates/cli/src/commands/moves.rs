@@ -72,7 +72,12 @@ pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
 
 /// Gives it back.
 pub fn release(context: &Context, args: &ReleaseArgs) -> anyhow::Result<Answer> {
-    moved(context, &args.which, Move::Release { force: args.force }, "released")
+    moved(
+        context,
+        &args.which,
+        Move::Release { force: args.force },
+        "released",
+    )
 }
 
 /// Extends the lease.
@@ -94,9 +99,23 @@ fn moved(context: &Context, which: &Which, event: Move, done: &str) -> anyhow::R
     let list = context.list()?;
     let id = context.task(&list, which.id.as_deref())?;
     let token = context.token(&id, which.token)?;
-    let act = Act { actor: context.actor()?, token, at: context.home.now() };
+    let act = Act {
+        actor: context.actor()?,
+        token,
+        at: context.home.now(),
+    };
     let task = tasks::act(&list, &act, &id, event)?;
-    let until = task.state.claim().map(|claim| format!(" until {}", claim.expires_at));
-    let text = format!("{done} {} {}{}", task.id, task.subject, until.unwrap_or_default());
-    Ok(Answer::new("task", shape::task(&task)).text(text).ids([&task.id]))
+    let until = task
+        .state
+        .claim()
+        .map(|claim| format!(" until {}", claim.expires_at));
+    let text = format!(
+        "{done} {} {}{}",
+        task.id,
+        task.subject,
+        until.unwrap_or_default()
+    );
+    Ok(Answer::new("task", shape::task(&task))
+        .text(text)
+        .ids([&task.id]))
 }

@@ -23,7 +23,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let ready = tasks::ready(&loaded.outlines, context.home.now());
     let shown = &ready[..cut(ready.len(), args.limit)];
     let text = if ready.is_empty() {
-        format!("no task of {} is ready; 'flagpost status' shows what they wait for", list.id())
+        format!(
+            "no task of {} is ready; 'flagpost status' shows what they wait for",
+            list.id()
+        )
     } else {
         table(context, shown, &Graph::new(&loaded.outlines)) + &more(ready.len() - shown.len())
     };

@@ -29,14 +29,21 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let task = if args.dry_run {
         list.task(&id)?.task
     } else {
-        confirm(args, &format!("remove {id} {}?", list.task(&id)?.task.subject))?;
+        confirm(
+            args,
+            &format!("remove {id} {}?", list.task(&id)?.task.subject),
+        )?;
         tasks::remove(&list, &context.actor()?, &id)?
     };
     let mut body = shape::task(&task);
     if let Value::Object(body) = &mut body {
         body.insert("dry_run".to_owned(), args.dry_run.into());
     }
-    let would = if args.dry_run { "would remove" } else { "removed" };
+    let would = if args.dry_run {
+        "would remove"
+    } else {
+        "removed"
+    };
     let waiting = match task.blocks.len() {
         0 => String::new(),
         n => format!("; {n} waiting for it"),
@@ -50,10 +57,16 @@ fn confirm(args: &Args, question: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
-        return Err(usage("without a terminal, removing needs --yes; --dry-run shows what would go"));
+        return Err(usage(
+            "without a terminal, removing needs --yes; --dry-run shows what would go",
+        ));
     }
     crate::output::say(&format!("{question} [y/N]"));
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;
-    if line.trim().eq_ignore_ascii_case("y") { Ok(()) } else { Err(usage("not removed")) }
+    if line.trim().eq_ignore_ascii_case("y") {
+        Ok(())
+    } else {
+        Err(usage("not removed"))
+    }
 }

@@ -22,20 +22,34 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let id = context.task(&list, args.id.as_deref())?;
     let task = list.task(&id)?.task;
     let text = page(Screen::of(context), &task);
-    Ok(Answer::new("task", shape::task(&task)).text(text).ids([&task.id]))
+    Ok(Answer::new("task", shape::task(&task))
+        .text(text)
+        .ids([&task.id]))
 }
 
 fn page(screen: Screen, task: &Task) -> String {
     let ids = |ids: &[flagpost_model::TaskId]| {
-        ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(" ")
+        ids.iter()
+            .map(|id| id.as_str())
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let claim = task.state.claim().map(|claim| {
         let session = claim.session.as_ref().map(|id| format!(", session {id}"));
-        format!("by {}, token {}, until {}{}", claim.by, claim.token, claim.expires_at, session.unwrap_or_default())
+        format!(
+            "by {}, token {}, until {}{}",
+            claim.by,
+            claim.token,
+            claim.expires_at,
+            session.unwrap_or_default()
+        )
     });
     let rows = [
         ("state", Some(screen.state(task.state.name()))),
-        ("priority", task.priority.map(|priority| priority.to_string())),
+        (
+            "priority",
+            task.priority.map(|priority| priority.to_string()),
+        ),
         ("owner", task.owner.clone()),
         ("claim", claim),
         ("waits for", Some(ids(&task.blocked_by))),
@@ -46,7 +60,10 @@ fn page(screen: Screen, task: &Task) -> String {
         ("tags", Some(task.tags.join(" "))),
         ("due", task.due.map(|due| due.to_string())),
         ("parent", task.parent.as_ref().map(|id| id.to_string())),
-        ("attempts", (task.attempts > 0).then(|| task.attempts.to_string())),
+        (
+            "attempts",
+            (task.attempts > 0).then(|| task.attempts.to_string()),
+        ),
     ];
     let mut text = format!("{} {}\n", task.id, screen.bold(&task.subject));
     for (name, value) in rows {
@@ -64,7 +81,13 @@ fn page(screen: Screen, task: &Task) -> String {
         }
     }
     for late in &task.late {
-        text += &format!("\nlate result: {} by {} at {}\n{}\n", late.ending, late.by, late.at, late.text.trim_end());
+        text += &format!(
+            "\nlate result: {} by {} at {}\n{}\n",
+            late.ending,
+            late.by,
+            late.at,
+            late.text.trim_end()
+        );
     }
     text
 }

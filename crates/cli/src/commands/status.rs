@@ -25,7 +25,9 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
     let list = match context.list() {
         Ok(list) => list,
         Err(error) => match error.downcast_ref::<Error>() {
-            Some(Error::NoRepository { .. } | Error::NotFound { .. }) if context.globals.list.is_none() => {
+            Some(Error::NoRepository { .. } | Error::NotFound { .. })
+                if context.globals.list.is_none() =>
+            {
                 return nothing_yet(context);
             }
             _ => return Err(error),
@@ -45,29 +47,68 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         .iter()
         .filter(|task| matches!(task.state.name(), StateName::Stuck | StateName::Failed))
         .collect();
-    let held: Vec<&Outline> =
-        loaded.outlines.iter().filter(|task| task.state.claim().is_some()).collect();
+    let held: Vec<&Outline> = loaded
+        .outlines
+        .iter()
+        .filter(|task| task.state.claim().is_some())
+        .collect();
 
     let screen = Screen::of(context);
-    let by_state: Vec<String> =
-        counts.iter().map(|(state, n)| format!("{n} {}", screen.state(*state))).collect();
-    let mut text = format!("{}: {} tasks", screen.bold(list.id().as_str()), loaded.outlines.len());
+    let by_state: Vec<String> = counts
+        .iter()
+        .map(|(state, n)| format!("{n} {}", screen.state(*state)))
+        .collect();
+    let mut text = format!(
+        "{}: {} tasks",
+        screen.bold(list.id().as_str()),
+        loaded.outlines.len()
+    );
     if !by_state.is_empty() {
         text += &format!(" ({})", by_state.join(", "));
     }
     text.push('\n');
-    text += &section(screen, "Waits for you", waiting.iter().map(|task| {
-        format!("{} {} {}", task.id, screen.state(task.state.name()), task.subject)
-    }));
-    text += &section(screen, "Can never start as things are", stranded.iter().map(|task| {
-        format!("{} {}", task.id, task.why)
-    }));
-    text += &section(screen, "At work", held.iter().filter_map(|task| {
-        let claim = task.state.claim()?;
-        let expired = if claim.is_live(now) { "" } else { ", lease expired" };
-        Some(format!("{} {} by {} since {}{expired}", task.id, task.subject, claim.by, claim.at))
-    }));
-    text += &section(screen, "Ready", ready.iter().map(|task| format!("{} {}", task.id, task.subject)));
+    text += &section(
+        screen,
+        "Waits for you",
+        waiting.iter().map(|task| {
+            format!(
+                "{} {} {}",
+                task.id,
+                screen.state(task.state.name()),
+                task.subject
+            )
+        }),
+    );
+    text += &section(
+        screen,
+        "Can never start as things are",
+        stranded
+            .iter()
+            .map(|task| format!("{} {}", task.id, task.why)),
+    );
+    text += &section(
+        screen,
+        "At work",
+        held.iter().filter_map(|task| {
+            let claim = task.state.claim()?;
+            let expired = if claim.is_live(now) {
+                ""
+            } else {
+                ", lease expired"
+            };
+            Some(format!(
+                "{} {} by {} since {}{expired}",
+                task.id, task.subject, claim.by, claim.at
+            ))
+        }),
+    );
+    text += &section(
+        screen,
+        "Ready",
+        ready
+            .iter()
+            .map(|task| format!("{} {}", task.id, task.subject)),
+    );
     let body = json!({
         "home": context.home.root(),
         "list": list.id(),
@@ -87,7 +128,8 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
 
 fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
     let lists = context.home.lists()?;
-    let mut text = "no tasks here yet\nnext: flagpost add 'What is to be done', or flagpost demo\n".to_owned();
+    let mut text =
+        "no tasks here yet\nnext: flagpost add 'What is to be done', or flagpost demo\n".to_owned();
     if !lists.is_empty() {
         let names: Vec<_> = lists.iter().map(|list| list.as_str()).collect();
         text += &format!("lists elsewhere: {}\n", names.join(" "));

@@ -44,15 +44,21 @@ struct Stamp {
 
 impl From<Stat> for Stamp {
     fn from(stat: Stat) -> Self {
-        Self { len: stat.len, inode: stat.inode, modified: stat.modified, changed: stat.changed }
+        Self {
+            len: stat.len,
+            inode: stat.inode,
+            modified: stat.modified,
+            changed: stat.changed,
+        }
     }
 }
 
 pub(super) fn load(home: &Home, dir: &Path) -> Result<Loaded> {
     let fs = home.fs();
     let looked_at = home.now().as_nanosecond();
-    let files =
-        fs.survey(dir, &claude_tasks::is_task_name).map_err(disk::Error::io("list", dir))?;
+    let files = fs
+        .survey(dir, &claude_tasks::is_task_name)
+        .map_err(disk::Error::io("list", dir))?;
     let mut known = read_cache(fs, dir);
     let cached = known.len();
     let mut kept = Vec::with_capacity(files.len());
@@ -62,7 +68,10 @@ pub(super) fn load(home: &Home, dir: &Path) -> Result<Loaded> {
     for (name, stat) in files {
         let stamp = Stamp::from(stat);
         let id = name.to_str().and_then(claude_tasks::id_of);
-        let hit = id.as_ref().and_then(|id| known.remove(id)).filter(|hit| hit.stamp == stamp);
+        let hit = id
+            .as_ref()
+            .and_then(|id| known.remove(id))
+            .filter(|hit| hit.stamp == stamp);
         if let Some(hit) = hit {
             kept.push(hit);
             continue;
@@ -75,7 +84,10 @@ pub(super) fn load(home: &Home, dir: &Path) -> Result<Loaded> {
             Ok(Some(outline)) => unsettled.push(outline),
             Ok(None) => {}
             Err(reason) => {
-                skipped.push(Skipped { name: name.to_string_lossy().into_owned(), reason });
+                skipped.push(Skipped {
+                    name: name.to_string_lossy().into_owned(),
+                    reason,
+                });
             }
         }
     }
@@ -117,10 +129,15 @@ fn read_cache(fs: &dyn Fs, dir: &Path) -> HashMap<TaskId, Cached> {
     let read = || -> Option<Vec<Cached>> {
         let bytes = fs.read(&dir.join(CACHE), 0, u64::MAX).ok()?;
         let (version, rest) = postcard::take_from_bytes::<u32>(&bytes).ok()?;
-        (version == VERSION).then(|| postcard::from_bytes(rest).ok()).flatten()
+        (version == VERSION)
+            .then(|| postcard::from_bytes(rest).ok())
+            .flatten()
     };
     let cached = read().unwrap_or_default();
-    cached.into_iter().map(|cached| (cached.outline.id.clone(), cached)).collect()
+    cached
+        .into_iter()
+        .map(|cached| (cached.outline.id.clone(), cached))
+        .collect()
 }
 
 fn write_cache(fs: &dyn Fs, dir: &Path, kept: &[Cached]) -> Result<(), disk::Error> {

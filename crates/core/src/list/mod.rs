@@ -51,17 +51,33 @@ pub struct Skipped {
 impl<'h> List<'h> {
     /// An existing list.
     pub fn open(home: &'h Home, id: &ListId) -> Result<Self> {
-        let list = Self { home, id: id.clone(), dir: home.list_dir(id) };
-        if list.exists()? { Ok(list) } else { Err(list.not_found()) }
+        let list = Self {
+            home,
+            id: id.clone(),
+            dir: home.list_dir(id),
+        };
+        if list.exists()? {
+            Ok(list)
+        } else {
+            Err(list.not_found())
+        }
     }
 
     /// A list, created for `repository` where there is none.
     pub fn open_or_create(home: &'h Home, id: &ListId, repository: &Repository) -> Result<Self> {
-        let list = Self { home, id: id.clone(), dir: home.list_dir(id) };
+        let list = Self {
+            home,
+            id: id.clone(),
+            dir: home.list_dir(id),
+        };
         if !list.exists()? {
             home.make_dirs(&list.dir)?;
         }
-        match fsx::publish(home.fs(), &list.path(claude_tasks::REPOSITORY), format!("{}\n", repository.id).as_bytes()) {
+        match fsx::publish(
+            home.fs(),
+            &list.path(claude_tasks::REPOSITORY),
+            format!("{}\n", repository.id).as_bytes(),
+        ) {
             Ok(()) | Err(disk::Error::Conflict { .. }) => Ok(list),
             Err(error) => Err(error.into()),
         }
@@ -76,7 +92,11 @@ impl<'h> List<'h> {
     }
 
     fn not_found(&self) -> Error {
-        Error::NotFound { what: "list", id: self.id.to_string(), list: None }
+        Error::NotFound {
+            what: "list",
+            id: self.id.to_string(),
+            list: None,
+        }
     }
 
     /// The list's id.
@@ -101,7 +121,9 @@ impl<'h> List<'h> {
     pub fn repository(&self) -> Result<RepoId> {
         let path = self.path(claude_tasks::REPOSITORY);
         let Some(text) = fsx::read_lossy(self.home.fs(), &path)? else {
-            return Err(Error::NoRepository { dir: self.dir.clone() });
+            return Err(Error::NoRepository {
+                dir: self.dir.clone(),
+            });
         };
         Ok(text.trim().parse()?)
     }
@@ -111,7 +133,11 @@ impl<'h> List<'h> {
         let path = self.task_path(id);
         let Some(bytes) = fsx::read(self.home.fs(), &path)? else {
             let list = Some(self.id.clone());
-            return Err(Error::NotFound { what: "task", id: id.to_string(), list });
+            return Err(Error::NotFound {
+                what: "task",
+                id: id.to_string(),
+                list,
+            });
         };
         claude_tasks::read(id, &bytes)
             .map_err(|reason| disk::Error::Malformed { path, reason }.into())
@@ -123,12 +149,19 @@ impl<'h> List<'h> {
         if fsx::stat(self.home.fs(), &self.task_path(&exact))?.is_some() {
             return Ok(exact);
         }
-        let mut fits: Vec<TaskId> =
-            self.ids()?.into_iter().filter(|id| id.as_str().starts_with(given)).collect();
+        let mut fits: Vec<TaskId> = self
+            .ids()?
+            .into_iter()
+            .filter(|id| id.as_str().starts_with(given))
+            .collect();
         fits.sort();
         match fits.as_slice() {
             [one] => Ok(one.clone()),
-            [] => Err(Error::NotFound { what: "task", id: given.to_owned(), list: Some(self.id.clone()) }),
+            [] => Err(Error::NotFound {
+                what: "task",
+                id: given.to_owned(),
+                list: Some(self.id.clone()),
+            }),
             several => Err(Error::Ambiguous {
                 given: given.to_owned(),
                 candidates: several.iter().take(10).map(TaskId::to_string).collect(),
@@ -138,8 +171,15 @@ impl<'h> List<'h> {
 
     /// The ids that task files are named by, in no order.
     pub fn ids(&self) -> Result<Vec<TaskId>> {
-        let names = self.home.fs().names(&self.dir).map_err(disk::Error::io("list", &self.dir))?;
-        Ok(names.iter().filter_map(|name| claude_tasks::id_of(name.to_str()?)).collect())
+        let names = self
+            .home
+            .fs()
+            .names(&self.dir)
+            .map_err(disk::Error::io("list", &self.dir))?;
+        Ok(names
+            .iter()
+            .filter_map(|name| claude_tasks::id_of(name.to_str()?))
+            .collect())
     }
 
     /// Everything that can be read. What cannot is reported, and kept aside if that is possible.
@@ -159,8 +199,9 @@ impl<'h> List<'h> {
         let mut entries = Vec::new();
         for Skipped { name, reason } in skipped {
             let path = self.path(name);
-            let settled = fsx::stat(fs, &path)?
-                .is_some_and(|stat| now.as_nanosecond() - i128::from(stat.modified) > cache::SETTLED);
+            let settled = fsx::stat(fs, &path)?.is_some_and(|stat| {
+                now.as_nanosecond() - i128::from(stat.modified) > cache::SETTLED
+            });
             if !settled {
                 // Its writer may be in the middle of it.
                 continue;

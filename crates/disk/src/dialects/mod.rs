@@ -4,3 +4,4 @@
 //! import each other.
 
 pub mod claude_tasks;
+pub mod markdown_plan;

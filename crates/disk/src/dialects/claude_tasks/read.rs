@@ -36,24 +36,45 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
     task.blocks = ids(raw.get("blocks"));
     task.blocked_by = ids(raw.get("blockedBy"));
     let empty = Map::new();
-    let metadata = raw.get("metadata").and_then(Value::as_object).unwrap_or(&empty);
+    let metadata = raw
+        .get("metadata")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
     task.priority = parsed(metadata, "priority");
     task.complexity = text(metadata, "complexity");
     task.group = text(metadata, "task_group");
     task.project = text(metadata, "project");
     task.tags = texts(metadata.get("tags"));
     task.due = parsed(metadata, "due_date");
-    task.parent = metadata.get("parent").and_then(text_of).and_then(|id| id.parse().ok());
+    task.parent = metadata
+        .get("parent")
+        .and_then(text_of)
+        .and_then(|id| id.parse().ok());
     task.uid = metadata.get("task_uid").and_then(text_of);
-    let ours = metadata.get("flagpost").and_then(Value::as_object).unwrap_or(&empty);
+    let ours = metadata
+        .get("flagpost")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
     task.rev = ours.get("rev").and_then(Value::as_u64).unwrap_or_default();
-    let attempts = ours.get("attempts").and_then(Value::as_u64).unwrap_or_default();
+    let attempts = ours
+        .get("attempts")
+        .and_then(Value::as_u64)
+        .unwrap_or_default();
     task.attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
     task.result = ours.get("result").and_then(result);
-    task.late =
-        ours.get("late").and_then(Value::as_array).into_iter().flatten().filter_map(late).collect();
+    task.late = ours
+        .get("late")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(late)
+        .collect();
     let status = text(&raw, "status").unwrap_or_default();
-    task.state = state(&status, parsed(ours, "state"), ours.get("claim").and_then(claim));
+    task.state = state(
+        &status,
+        parsed(ours, "state"),
+        ours.get("claim").and_then(claim),
+    );
     Ok(TaskFile { task, raw })
 }
 
@@ -99,8 +120,19 @@ fn result(value: &Value) -> Option<TaskResult> {
 
 fn late(value: &Value) -> Option<LateResult> {
     let map = value.as_object()?;
-    let TaskResult { ending, text, by, at } = result(value)?;
-    Some(LateResult { by, token: parsed(map, "token"), at, ending, text })
+    let TaskResult {
+        ending,
+        text,
+        by,
+        at,
+    } = result(value)?;
+    Some(LateResult {
+        by,
+        token: parsed(map, "token"),
+        at,
+        ending,
+        text,
+    })
 }
 
 fn parsed<T: FromStr>(map: &Map<String, Value>, key: &str) -> Option<T> {

@@ -60,12 +60,33 @@ fn claimed(file: &TaskFile) -> flagpost_model::task::Task {
 fn unknown_keys_and_exact_numbers_survive_a_rewrite() {
     let before = file(REAL);
     let text = String::from_utf8(before.with(&claimed(&before))).unwrap();
-    for kept in ["\"zeta\": 1.50", "123456789012345678901234567890", "\"nested\": null", "spec_phase"]
-    {
+    for kept in [
+        "\"zeta\": 1.50",
+        "123456789012345678901234567890",
+        "\"nested\": null",
+        "spec_phase",
+    ] {
         assert!(text.contains(kept), "{kept} in {text}");
     }
-    let order: Vec<_> = serde_json::from_str::<Value>(&text).unwrap().as_object().unwrap().keys().cloned().collect();
-    assert_eq!(order[..7], ["id", "subject", "description", "activeForm", "status", "blocks", "blockedBy"]);
+    let order: Vec<_> = serde_json::from_str::<Value>(&text)
+        .unwrap()
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    assert_eq!(
+        order[..7],
+        [
+            "id",
+            "subject",
+            "description",
+            "activeForm",
+            "status",
+            "blocks",
+            "blockedBy"
+        ]
+    );
 }
 
 #[test]
@@ -95,7 +116,10 @@ fn every_state_is_read_back_as_written() {
         State::Stuck,
         State::Cancelled,
     ] {
-        let task = Task { state, ..before.task.clone() };
+        let task = Task {
+            state,
+            ..before.task.clone()
+        };
         assert_eq!(read(&task.id, &before.with(&task)).unwrap().task, task);
     }
 }

@@ -46,7 +46,11 @@ pub fn write(before: Option<&TaskFile>, task: &Task) -> Vec<u8> {
         raw.insert("status".into(), json!(status_of(task.state.name())));
     }
     if changed(|a, b| a.owner == b.owner) {
-        set(&mut raw, "owner", task.owner.as_ref().map(|owner| json!(owner)));
+        set(
+            &mut raw,
+            "owner",
+            task.owner.as_ref().map(|owner| json!(owner)),
+        );
     }
     if changed(|a, b| a.blocks == b.blocks) {
         let blocks = merged(raw.get("blocks"), &task.blocks);
@@ -68,14 +72,38 @@ pub fn write(before: Option<&TaskFile>, task: &Task) -> Vec<u8> {
             set(&mut metadata, key, value);
         }
     };
-    set_if(|a, b| a.priority == b.priority, "priority", task.priority.map(|it| json!(it)));
-    set_if(|a, b| a.complexity == b.complexity, "complexity", optional(&task.complexity));
-    set_if(|a, b| a.group == b.group, "task_group", optional(&task.group));
-    set_if(|a, b| a.project == b.project, "project", optional(&task.project));
+    set_if(
+        |a, b| a.priority == b.priority,
+        "priority",
+        task.priority.map(|it| json!(it)),
+    );
+    set_if(
+        |a, b| a.complexity == b.complexity,
+        "complexity",
+        optional(&task.complexity),
+    );
+    set_if(
+        |a, b| a.group == b.group,
+        "task_group",
+        optional(&task.group),
+    );
+    set_if(
+        |a, b| a.project == b.project,
+        "project",
+        optional(&task.project),
+    );
     let tags = (!task.tags.is_empty()).then(|| json!(task.tags));
     set_if(|a, b| a.tags == b.tags, "tags", tags);
-    set_if(|a, b| a.due == b.due, "due_date", task.due.map(|due| json!(due.to_string())));
-    set_if(|a, b| a.parent == b.parent, "parent", task.parent.as_ref().map(|id| json!(id)));
+    set_if(
+        |a, b| a.due == b.due,
+        "due_date",
+        task.due.map(|due| json!(due.to_string())),
+    );
+    set_if(
+        |a, b| a.parent == b.parent,
+        "parent",
+        task.parent.as_ref().map(|id| json!(id)),
+    );
     set_if(|a, b| a.uid == b.uid, "task_uid", optional(&task.uid));
     set_machine_state(&mut metadata, task);
     raw.insert("metadata".into(), Value::Object(metadata));
@@ -90,8 +118,14 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
     ours.insert("state".into(), json!(task.state.name()));
     ours.insert("rev".into(), json!(task.rev));
     ours.insert("attempts".into(), json!(task.attempts));
-    ours.insert("claim".into(), task.state.claim().map(claim).unwrap_or_default());
-    ours.insert("result".into(), task.result.as_ref().map(result).unwrap_or_default());
+    ours.insert(
+        "claim".into(),
+        task.state.claim().map(claim).unwrap_or_default(),
+    );
+    ours.insert(
+        "result".into(),
+        task.result.as_ref().map(result).unwrap_or_default(),
+    );
     if !task.late.is_empty() {
         ours.insert("late".into(), task.late.iter().map(late).collect());
     }
@@ -125,11 +159,15 @@ fn merged(old: Option<&Value>, ids: &[TaskId]) -> Value {
         Some(Value::Array(items)) => items.clone(),
         _ => Vec::new(),
     };
-    items.retain(|item| match text_of(item).and_then(|text| text.parse::<TaskId>().ok()) {
-        Some(id) => ids.contains(&id),
-        None => true,
-    });
-    let added = ids.iter().filter(|id| !known.iter().any(|text| text == id.as_str()));
+    items.retain(
+        |item| match text_of(item).and_then(|text| text.parse::<TaskId>().ok()) {
+            Some(id) => ids.contains(&id),
+            None => true,
+        },
+    );
+    let added = ids
+        .iter()
+        .filter(|id| !known.iter().any(|text| text == id.as_str()));
     items.extend(added.map(|id| json!(id)));
     Value::Array(items)
 }
