@@ -130,13 +130,7 @@ impl Fs for RealFs {
     }
 
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-            .open(path)?;
-        Ok(Box::new(RealHandle(file)))
+        Ok(Box::new(RealHandle(open_append(path)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -193,6 +187,15 @@ impl Fs for RealFs {
             Err(_) => Ok(None),
         }
     }
+}
+
+pub(super) fn open_append(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+        .open(path)
 }
 
 #[cfg(target_os = "linux")]
