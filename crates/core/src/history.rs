@@ -245,16 +245,15 @@ impl<'h> History<'h> {
         let lock = self.path.with_file_name(".history.lock");
         let lock = fsx::lock(fs, &lock, Rank::History, fsx::DEFAULT_WAIT, at)?;
         let tail = self.tail(TAIL)?;
-        let last = tail.lines.last().map_or(0, |line| line.n);
+        let last = tail.last().map_or(0, |line| line.n);
         let mut writer = Writer {
             history: self,
             _lock: lock,
             at,
             last,
-            torn: tail.torn,
             voids: Vec::new(),
         };
-        for line in self.last_change(tail.lines)? {
+        for line in self.last_change(tail)? {
             if line.entry.rev().is_some() && !appeared(&line.entry)? {
                 let mut void = Entry::new(Kind::Void).detail("n", line.n);
                 void.list = line.entry.list;
@@ -280,34 +279,27 @@ impl<'h> History<'h> {
     }
 
     /// The lines at the end, at least one unless the history is empty.
-    fn tail(&self, size: u64) -> Result<Tail> {
+    fn tail(&self, size: u64) -> Result<Vec<Line>> {
         let fs = self.home.fs();
         let Some(stat) = fsx::stat(fs, &self.path)? else {
-            return Ok(Tail::default());
+            return Ok(Vec::new());
         };
         let offset = stat.len.saturating_sub(size);
         let bytes = fs
             .read(&self.path, offset, u64::MAX)
             .map_err(disk::Error::io("read", &self.path))?;
-        let torn = bytes.last().is_some_and(|byte| *byte != b'\n');
         let lines: Vec<Line> = lines(&bytes).collect();
         match (lines.is_empty(), offset) {
-            (false, _) => Ok(Tail { lines, torn }),
+            (false, _) => Ok(lines),
             (true, 0) if bytes.contains(&b'\n') => Err(disk::Error::Malformed {
                 path: self.path.clone(),
                 reason: "none of its lines can be read".to_owned(),
             }
             .into()),
-            (true, 0) => Ok(Tail { lines, torn }),
+            (true, 0) => Ok(lines),
             (true, _) => self.tail(size.saturating_mul(8)),
         }
     }
-}
-
-#[derive(Default)]
-struct Tail {
-    lines: Vec<Line>,
-    torn: bool,
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
@@ -328,7 +320,6 @@ pub(crate) struct Writer<'h> {
     _lock: Lock,
     at: Timestamp,
     last: u64,
-    torn: bool,
     voids: Vec<Entry>,
 }
 
@@ -343,9 +334,6 @@ impl Writer<'_> {
         let first = self.next();
         let several = entries.len() > 1;
         let mut text = Vec::new();
-        if self.torn {
-            text.push(b'\n');
-        }
         let voids = std::mem::take(&mut self.voids)
             .into_iter()
             .map(|entry| (false, entry));
@@ -370,7 +358,6 @@ impl Writer<'_> {
             &text,
             Durability::Synced,
         )?;
-        self.torn = false;
         Ok(())
     }
 

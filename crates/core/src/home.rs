@@ -172,11 +172,17 @@ fn var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
 fn parent_agent() -> Vec<OsString> {
     let ties = |name: &OsString| {
         let name = name.as_encoded_bytes();
         name == b"CLAUDECODE" || name.starts_with(b"CLAUDE_CODE_")
     };
-    std::env::vars_os().map(|(name, _)| name).filter(ties).collect()
+    std::env::vars_os()
+        .map(|(name, _)| name)
+        .filter(ties)
+        .collect()
 }

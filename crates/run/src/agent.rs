@@ -19,7 +19,10 @@ pub const PRESETS: &[(&str, &str)] = &[
     ("claude", "claude -p --permission-mode acceptEdits"),
     ("codex", "codex exec --full-auto -"),
     ("gemini", "gemini --approval-mode auto_edit"),
-    ("aider", "aider --yes-always --no-check-update --message-file {prompt_file}"),
+    (
+        "aider",
+        "aider --yes-always --no-check-update --message-file {prompt_file}",
+    ),
 ];
 
 /// A command line that does one task.
@@ -39,23 +42,40 @@ impl FromStr for Agent {
         let preset = PRESETS.iter().find(|(name, _)| *name == text.trim());
         let line = preset.map_or(text, |(_, line)| line);
         let mut words = shlex::split(line)
-            .ok_or_else(|| Error::AgentCommand { line: line.to_owned(), reason: "a quote is not closed" })?
+            .ok_or_else(|| Error::AgentCommand {
+                line: line.to_owned(),
+                reason: "a quote is not closed",
+            })?
             .into_iter();
         let program = words
             .next()
             .filter(|program| !program.is_empty())
-            .ok_or_else(|| Error::AgentCommand { line: line.to_owned(), reason: "it names no program" })?;
-        Ok(Self { name: text.trim().to_owned(), program, args: words.collect() })
+            .ok_or_else(|| Error::AgentCommand {
+                line: line.to_owned(),
+                reason: "it names no program",
+            })?;
+        Ok(Self {
+            name: text.trim().to_owned(),
+            program,
+            args: words.collect(),
+        })
     }
 }
 
 impl Agent {
     /// Where the agent's program is: looked up in `path` as the system would, from `dir`.
     pub fn locate(&self, path: Option<&str>, dir: &Path) -> Result<PathBuf> {
-        let missing = || Error::AgentMissing { agent: self.name.clone(), program: self.program.clone() };
+        let missing = || Error::AgentMissing {
+            agent: self.name.clone(),
+            program: self.program.clone(),
+        };
         if self.program.contains('/') {
             let program = dir.join(&self.program);
-            return if is_program(&program) { Ok(program) } else { Err(missing()) };
+            return if is_program(&program) {
+                Ok(program)
+            } else {
+                Err(missing())
+            };
         }
         std::env::split_paths(path.unwrap_or_default())
             .map(|dir| dir.join(&self.program))
@@ -85,7 +105,8 @@ impl Agent {
 
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]
@@ -95,11 +116,16 @@ mod tests {
     #[test]
     fn a_preset_is_a_name_and_everything_else_a_command_line() {
         let claude: Agent = "claude".parse().unwrap();
-        assert_eq!((claude.program.as_str(), claude.reads_stdin()), ("claude", true));
+        assert_eq!(
+            (claude.program.as_str(), claude.reads_stdin()),
+            ("claude", true)
+        );
         let aider: Agent = "aider".parse().unwrap();
         assert!(!aider.reads_stdin());
         assert_eq!(aider.args(Path::new("/p q.md")).last().unwrap(), "/p q.md");
-        let own: Agent = "./agent.sh --file={prompt_file} 'two words'".parse().unwrap();
+        let own: Agent = "./agent.sh --file={prompt_file} 'two words'"
+            .parse()
+            .unwrap();
         assert_eq!(own.args(Path::new("/p")), ["--file=/p", "two words"]);
     }
 
@@ -115,8 +141,17 @@ mod tests {
         let sh: Agent = "sh -c true".parse().unwrap();
         assert!(sh.locate(Some("/nowhere:/bin"), Path::new("/")).is_ok());
         let none: Agent = "no-such-program-here".parse().unwrap();
-        let error = none.locate(Some("/bin"), Path::new("/")).unwrap_err().to_string();
+        let error = none
+            .locate(Some("/bin"), Path::new("/"))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("no-such-program-here"), "{error}");
-        assert!("./etc".parse::<Agent>().unwrap().locate(None, Path::new("/")).is_err());
+        assert!(
+            "./etc"
+                .parse::<Agent>()
+                .unwrap()
+                .locate(None, Path::new("/"))
+                .is_err()
+        );
     }
 }

@@ -1,3 +1,13 @@
 //! The orchestrator: a pure scheduler and the driver that does what it says.
+//!
+//! Owns the run of a list: which agent process is started for which task, what its end means, and
+//! the session that records it. Time, processes and signals are the driver's; decisions are the
+//! scheduler's and `model`'s. It must never print.
 
+pub mod agent;
+mod error;
+pub mod outcome;
+pub mod prompt;
 pub mod scheduler;
+
+pub use error::{Error, Result};

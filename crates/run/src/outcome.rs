@@ -36,10 +36,19 @@ pub struct Judged {
 
 /// Judges an attempt. `said` is how the task stands by the agent's own word, with its text;
 /// `tail` is the end of its output.
-pub fn judge(report: Option<&TaskReport>, said: Option<(Ending, &str)>, exit: Exit, tail: &str) -> Judged {
+pub fn judge(
+    report: Option<&TaskReport>,
+    said: Option<(Ending, &str)>,
+    exit: Exit,
+    tail: &str,
+) -> Judged {
     if exit == Exit::ClaimLost {
         let words = "its claim was taken away while it ran".to_owned();
-        return Judged { outcome: Outcome::Fail, retryable: false, words };
+        return Judged {
+            outcome: Outcome::Fail,
+            retryable: false,
+            words,
+        };
     }
     if let Some((report, outcome)) = report.and_then(|report| Some((report, report.outcome?))) {
         // An agent that says it is stuck asks for a person, whatever else it wrote.
@@ -48,7 +57,11 @@ pub fn judge(report: Option<&TaskReport>, said: Option<(Ending, &str)>, exit: Ex
             Outcome::Pass => report.summary.clone(),
             Outcome::Partial | Outcome::Fail => joined(&report.issues, &report.summary),
         };
-        return Judged { outcome, retryable: !stuck, words };
+        return Judged {
+            outcome,
+            retryable: !stuck,
+            words,
+        };
     }
     match said {
         Some((Ending::Completed, text)) => passed(text),
@@ -56,10 +69,16 @@ pub fn judge(report: Option<&TaskReport>, said: Option<(Ending, &str)>, exit: Ex
         Some((Ending::Stuck, text)) => failed(false, text, "it said that it is stuck"),
         None => match exit {
             Exit::Code(0) => passed(report.map_or("", |report| report.summary.as_str())),
-            Exit::Code(code) => failed(true, &with_tail(&format!("it exited with code {code}"), tail), ""),
-            Exit::Signal(signal) => {
-                failed(true, &with_tail(&format!("signal {signal} ended it"), tail), "")
-            }
+            Exit::Code(code) => failed(
+                true,
+                &with_tail(&format!("it exited with code {code}"), tail),
+                "",
+            ),
+            Exit::Signal(signal) => failed(
+                true,
+                &with_tail(&format!("signal {signal} ended it"), tail),
+                "",
+            ),
             Exit::TimedOut => failed(true, &with_tail("it did not end in time", tail), ""),
             Exit::Stopped => failed(true, "it was stopped by the operator", ""),
             Exit::ClaimLost => failed(false, "its claim was taken away while it ran", ""),
@@ -68,12 +87,24 @@ pub fn judge(report: Option<&TaskReport>, said: Option<(Ending, &str)>, exit: Ex
 }
 
 fn passed(words: &str) -> Judged {
-    Judged { outcome: Outcome::Pass, retryable: true, words: words.to_owned() }
+    Judged {
+        outcome: Outcome::Pass,
+        retryable: true,
+        words: words.to_owned(),
+    }
 }
 
 fn failed(retryable: bool, words: &str, otherwise: &str) -> Judged {
-    let words = if words.trim().is_empty() { otherwise } else { words };
-    Judged { outcome: Outcome::Fail, retryable, words: words.to_owned() }
+    let words = if words.trim().is_empty() {
+        otherwise
+    } else {
+        words
+    };
+    Judged {
+        outcome: Outcome::Fail,
+        retryable,
+        words: words.to_owned(),
+    }
 }
 
 fn joined(issues: &str, summary: &str) -> String {
@@ -96,7 +127,12 @@ mod tests {
     use super::*;
 
     fn report(outcome: Option<Outcome>) -> TaskReport {
-        TaskReport { outcome, summary: "did it".into(), files: vec![], issues: "one test fails".into() }
+        TaskReport {
+            outcome,
+            summary: "did it".into(),
+            files: vec![],
+            issues: "one test fails".into(),
+        }
     }
 
     #[test]
@@ -129,14 +165,20 @@ mod tests {
     fn whoever_asks_for_help_is_not_asked_again() {
         let stuck = Some((Ending::Stuck, "which API?"));
         let judged = judge(None, stuck, Exit::Code(0), "");
-        assert_eq!((judged.retryable, judged.words.as_str()), (false, "which API?"));
+        assert_eq!(
+            (judged.retryable, judged.words.as_str()),
+            (false, "which API?")
+        );
         assert!(!judge(Some(&report(Some(Outcome::Fail))), stuck, Exit::Code(0), "").retryable);
     }
 
     #[test]
     fn a_failure_carries_its_reason() {
         let judged = judge(None, None, Exit::Code(3), "boom\n");
-        assert_eq!(judged.words, "it exited with code 3; the end of its output:\nboom");
+        assert_eq!(
+            judged.words,
+            "it exited with code 3; the end of its output:\nboom"
+        );
         let judged = judge(Some(&report(Some(Outcome::Fail))), None, Exit::Code(0), "");
         assert_eq!(judged.words, "one test fails\n\ndid it");
     }

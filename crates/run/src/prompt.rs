@@ -37,24 +37,41 @@ pub struct Brief<'a> {
 
 /// The prompt.
 pub fn render(brief: &Brief<'_>) -> String {
-    let Brief { task, worker, attempt, .. } = brief;
+    let Brief {
+        task,
+        worker,
+        attempt,
+        ..
+    } = brief;
     let mut text = format!("# Task {}: {}\n\n", task.id, task.subject);
     text += &format!("You are worker {worker}, and this task is yours alone. Attempt {attempt}.\n");
     if !task.description.trim().is_empty() {
-        text += &format!("\n## What is to be done\n\n{}\n", task.description.trim_end());
+        text += &format!(
+            "\n## What is to be done\n\n{}\n",
+            task.description.trim_end()
+        );
     }
     if let Some(failure) = brief.last_failure {
-        text += &format!("\n## Why the last attempt failed\n\n{}\n", failure.trim_end());
+        text += &format!(
+            "\n## Why the last attempt failed\n\n{}\n",
+            failure.trim_end()
+        );
     }
     if !brief.unmerged.is_empty() {
         text += "\n## Merge first\n\nThese branches hold work that yours builds on, and git could not merge them by itself:\n\n";
-        brief.unmerged.iter().for_each(|branch| text += &format!("- {branch}\n"));
+        brief
+            .unmerged
+            .iter()
+            .for_each(|branch| text += &format!("- {branch}\n"));
     }
     if !brief.blockers.is_empty() {
         text += "\n## What the tasks before yours did\n";
         for blocker in brief.blockers {
             text += &format!("\n### Task {}: {}\n", blocker.id, blocker.subject);
-            let said = blocker.result.as_ref().filter(|result| result.ending == Ending::Completed);
+            let said = blocker
+                .result
+                .as_ref()
+                .filter(|result| result.ending == Ending::Completed);
             if let Some(said) = said.filter(|said| !said.text.trim().is_empty()) {
                 text += &format!("\n{}\n", said.text.trim_end());
             }

@@ -34,8 +34,14 @@ pub fn archive(
     let from = live.dir().to_owned();
     let to = from.with_file_name(live.id().as_str());
     let mut batch = fsx::Batch::new();
-    batch.put(from.join(layout::PROGRESS), progress::render(progress).into_bytes());
-    batch.put(from.join(layout::SUMMARY), summary::render(account).into_bytes());
+    batch.put(
+        from.join(layout::PROGRESS),
+        progress::render(progress).into_bytes(),
+    );
+    batch.put(
+        from.join(layout::SUMMARY),
+        summary::render(account).into_bytes(),
+    );
     batch.seal(fs)?.reveal()?;
     fsx::move_dir(fs, &from, &to)?;
     point(home, list, &to)?;

@@ -103,15 +103,32 @@ pub fn begin<'h>(
     home.make_dirs(&dir.join(layout::PROMPTS))?;
     let mut batch = fsx::Batch::new();
     batch.put(dir.join(layout::PLAN), plan::render(&plan).into_bytes());
-    batch.put(dir.join(layout::CONTEXT), context::render(&inherited).into_bytes());
-    batch.put(dir.join(layout::TASK_LOG), task_log::render(&[]).into_bytes());
-    batch.put(dir.join(layout::PROGRESS), progress::render(&progress).into_bytes());
+    batch.put(
+        dir.join(layout::CONTEXT),
+        context::render(&inherited).into_bytes(),
+    );
+    batch.put(
+        dir.join(layout::TASK_LOG),
+        task_log::render(&[]).into_bytes(),
+    );
+    batch.put(
+        dir.join(layout::PROGRESS),
+        progress::render(&progress).into_bytes(),
+    );
     batch.seal(fs)?.reveal()?;
     point(home, list, &dir)?;
     let mut entry = Entry::new(Kind::SessionStarted).session(&session);
     entry.list = Some(list.id().clone());
     History::of(home, &repository.id).record(start.actor, started, vec![entry])?;
-    let live = Live::new(home, repository.id.clone(), dir, session, started, inherited, held);
+    let live = Live::new(
+        home,
+        repository.id.clone(),
+        dir,
+        session,
+        started,
+        inherited,
+        held,
+    );
     Ok(Begun { live, recovered })
 }
 
@@ -131,7 +148,9 @@ fn free_id(sessions: &Sessions<'_>, group: Option<&str>) -> Result<SessionId> {
     let mut candidate = id.clone();
     let mut n = 2;
     while fsx::stat(sessions.home.fs(), &sessions.dir(&candidate))?.is_some() {
-        candidate = format!("{id}-{n}").parse().or_else(|_| session_name(Some(&n.to_string()), at))?;
+        candidate = format!("{id}-{n}")
+            .parse()
+            .or_else(|_| session_name(Some(&n.to_string()), at))?;
         n += 1;
     }
     Ok(candidate)
@@ -145,11 +164,17 @@ fn planned(
     outlines: &[Outline],
 ) -> SessionPlan {
     let task = |id: TaskId| {
-        let found = outlines.binary_search_by(|outline| outline.id.cmp(&id)).ok();
+        let found = outlines
+            .binary_search_by(|outline| outline.id.cmp(&id))
+            .ok();
         let outline = found.and_then(|at| outlines.get(at));
         PlannedTask {
-            subject: outline.map(|outline| outline.subject.clone()).unwrap_or_default(),
-            after: outline.map(|outline| outline.blocked_by.clone()).unwrap_or_default(),
+            subject: outline
+                .map(|outline| outline.subject.clone())
+                .unwrap_or_default(),
+            after: outline
+                .map(|outline| outline.blocked_by.clone())
+                .unwrap_or_default(),
             id,
         }
     };
@@ -158,7 +183,10 @@ fn planned(
         list: list.id().clone(),
         max_parallel: start.max_parallel,
         attempts: start.attempts,
-        waves: waves.into_iter().map(|wave| wave.into_iter().map(task).collect()).collect(),
+        waves: waves
+            .into_iter()
+            .map(|wave| wave.into_iter().map(task).collect())
+            .collect(),
     }
 }
 
@@ -182,13 +210,22 @@ pub(super) fn refuse_if_live(sessions: &Sessions<'_>, dir: &Path) -> Result<Opti
     match look.standing {
         Standing::Dead(_) => Ok(Some(look)),
         Standing::Live(evidence) => {
-            let session = look.lock.session.map_or_else(|| "of unknown name".to_owned(), |id| id.to_string());
-            Err(Error::SessionLive { session, holder: Some(holder(&look.lock.pid, evidence)) })
+            let session = look
+                .lock
+                .session
+                .map_or_else(|| "of unknown name".to_owned(), |id| id.to_string());
+            Err(Error::SessionLive {
+                session,
+                holder: Some(holder(&look.lock.pid, evidence)),
+            })
         }
     }
 }
 
-fn holder(pid: &flagpost_model::session::Pid, evidence: flagpost_model::session::Evidence) -> String {
+fn holder(
+    pid: &flagpost_model::session::Pid,
+    evidence: flagpost_model::session::Evidence,
+) -> String {
     use flagpost_model::session::{Evidence, Pid};
     let who = match pid {
         Pid::Number(pid) => format!("pid {pid}"),

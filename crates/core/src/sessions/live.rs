@@ -41,7 +41,16 @@ impl<'h> Live<'h> {
         context: SharedContext,
         held: Box<dyn Flock>,
     ) -> Self {
-        Self { home, repository, dir, session, started, context, events: 0, _held: held }
+        Self {
+            home,
+            repository,
+            dir,
+            session,
+            started,
+            context,
+            events: 0,
+            _held: held,
+        }
     }
 
     /// Its id.
@@ -74,7 +83,9 @@ impl<'h> Live<'h> {
 
     /// Where an attempt's output goes.
     pub fn log_path(&self, task: &TaskId, attempt: u32) -> PathBuf {
-        self.dir.join(layout::LOGS).join(format!("task-{task}-attempt-{attempt}.log"))
+        self.dir
+            .join(layout::LOGS)
+            .join(format!("task-{task}-attempt-{attempt}.log"))
     }
 
     /// Where a task's agent reports how it ended.
@@ -98,8 +109,13 @@ impl<'h> Live<'h> {
     /// Puts an attempt's report aside, so that the next attempt is not judged by it.
     pub fn put_result_aside(&self, task: &TaskId, attempt: u32) -> Result<()> {
         let path = self.result_path(task);
-        let Some(report) = fsx::read(self.home.fs(), &path)? else { return Ok(()) };
-        let kept = self.dir.join(layout::LOGS).join(format!("result-task-{task}-attempt-{attempt}.md"));
+        let Some(report) = fsx::read(self.home.fs(), &path)? else {
+            return Ok(());
+        };
+        let kept = self
+            .dir
+            .join(layout::LOGS)
+            .join(format!("result-task-{task}-attempt-{attempt}.md"));
         fsx::replace(self.home.fs(), &kept, &report)?;
         Ok(fsx::remove(self.home.fs(), &path)?)
     }
@@ -113,17 +129,29 @@ impl<'h> Live<'h> {
     pub fn log(&self, row: &LogRow) -> Result<()> {
         let path = self.dir.join(layout::TASK_LOG);
         let row = task_log::render_row(row);
-        Ok(fsx::append(self.home.fs(), &path, row.as_bytes(), Durability::Synced)?)
+        Ok(fsx::append(
+            self.home.fs(),
+            &path,
+            row.as_bytes(),
+            Durability::Synced,
+        )?)
     }
 
     /// Shows how far it is.
     pub fn show_progress(&self, progress: &Progress) -> Result<()> {
         let path = self.dir.join(layout::PROGRESS);
-        Ok(fsx::replace(self.home.fs(), &path, progress::render(progress).as_bytes())?)
+        Ok(fsx::replace(
+            self.home.fs(),
+            &path,
+            progress::render(progress).as_bytes(),
+        )?)
     }
 
     /// Appends an event under the next cursor and answers with the line as written.
-    pub fn record(&mut self, event: serde_json::Map<String, Value>) -> Result<serde_json::Map<String, Value>> {
+    pub fn record(
+        &mut self,
+        event: serde_json::Map<String, Value>,
+    ) -> Result<serde_json::Map<String, Value>> {
         self.events += 1;
         let mut line = serde_json::Map::new();
         line.insert("cursor".into(), self.events.into());
@@ -158,7 +186,11 @@ impl<'h> Live<'h> {
             self.context.merge(notes);
         }
         let text = context::render(&self.context);
-        fsx::replace(self.home.fs(), &self.dir.join(layout::CONTEXT), text.as_bytes())?;
+        fsx::replace(
+            self.home.fs(),
+            &self.dir.join(layout::CONTEXT),
+            text.as_bytes(),
+        )?;
         for notes in learned {
             fsx::remove(self.home.fs(), &self.notes_path(&notes.id))?;
         }

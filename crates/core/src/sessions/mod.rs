@@ -94,7 +94,10 @@ impl Stage {
 impl<'h> Sessions<'h> {
     /// The sessions of a repository.
     pub fn of(home: &'h Home, repository: &Repository) -> Self {
-        Self { home, root: repository.top.join(layout::SESSIONS) }
+        Self {
+            home,
+            root: repository.top.join(layout::SESSIONS),
+        }
     }
 
     /// Their directory.
@@ -133,7 +136,12 @@ impl<'h> Sessions<'h> {
                 true => Stage::Interrupted,
                 false => Stage::Archived,
             };
-            all.push(read_session(self.home, self.dir(&id), id.to_string(), stage)?);
+            all.push(read_session(
+                self.home,
+                self.dir(&id),
+                id.to_string(),
+                stage,
+            )?);
         }
         all.extend(self.current()?);
         Ok(all)
@@ -166,15 +174,26 @@ impl<'h> Sessions<'h> {
             Some(at) => all.into_iter().skip(at).take(1).collect(),
             None => {
                 let keep: Vec<bool> = all.iter().map(|session| fits(&session)).collect();
-                all.into_iter().zip(keep).filter_map(|(session, keep)| keep.then_some(session)).collect()
+                all.into_iter()
+                    .zip(keep)
+                    .filter_map(|(session, keep)| keep.then_some(session))
+                    .collect()
             }
         };
         match (fitting.pop(), fitting.is_empty()) {
             (Some(session), true) => Ok(session),
-            (None, _) => Err(Error::NotFound { what: "session", id: given.to_owned(), list: None }),
+            (None, _) => Err(Error::NotFound {
+                what: "session",
+                id: given.to_owned(),
+                list: None,
+            }),
             (Some(last), false) => Err(Error::Ambiguous {
                 given: given.to_owned(),
-                candidates: fitting.iter().chain([&last]).map(|session| session.name.clone()).collect(),
+                candidates: fitting
+                    .iter()
+                    .chain([&last])
+                    .map(|session| session.name.clone())
+                    .collect(),
             }),
         }
     }
@@ -207,7 +226,11 @@ pub fn pointed(home: &Home, list: &List<'_>, sessions: &Sessions<'_>) -> Result<
 /// Makes a list's pointer name a session's directory.
 fn point(home: &Home, list: &List<'_>, dir: &Path) -> Result<()> {
     let text = format!("{}/\n", dir.display());
-    Ok(fsx::replace(home.fs(), &list.dir().join(POINTER), text.as_bytes())?)
+    Ok(fsx::replace(
+        home.fs(),
+        &list.dir().join(POINTER),
+        text.as_bytes(),
+    )?)
 }
 
 /// A look at the live directory's lock.
@@ -224,7 +247,11 @@ fn look(home: &Home, dir: &Path) -> Result<Look> {
     let Some(stat) = fsx::stat(home.fs(), &path)? else {
         // Without a lock nobody claims the directory.
         let standing = Standing::Dead(session::Evidence::Flock);
-        return Ok(Look { lock: Lock::default(), standing, flock: None });
+        return Ok(Look {
+            lock: Lock::default(),
+            standing,
+            flock: None,
+        });
     };
     let flock = fsx::try_hold(home.fs(), &path)?;
     let lock = read_lock(home, dir)?.unwrap_or_default();
@@ -232,9 +259,19 @@ fn look(home: &Home, dir: &Path) -> Result<Look> {
         Pid::Number(pid) => process::is_alive(pid),
         Pid::Word(_) | Pid::Missing => false,
     };
-    let modified = Timestamp::from_nanosecond(stat.modified.into()).unwrap_or(Timestamp::UNIX_EPOCH);
-    let seen = Sighting { now: home.now(), modified, flock_held: flock.is_none(), pid_alive };
-    Ok(Look { standing: lock.standing(seen), lock, flock })
+    let modified =
+        Timestamp::from_nanosecond(stat.modified.into()).unwrap_or(Timestamp::UNIX_EPOCH);
+    let seen = Sighting {
+        now: home.now(),
+        modified,
+        flock_held: flock.is_none(),
+        pid_alive,
+    };
+    Ok(Look {
+        standing: lock.standing(seen),
+        lock,
+        flock,
+    })
 }
 
 fn read_lock(home: &Home, dir: &Path) -> Result<Option<Lock>> {
@@ -247,7 +284,11 @@ fn read_session(home: &Home, dir: PathBuf, name: String, stage: Stage) -> Result
         Ok(fsx::read_lossy(home.fs(), &dir.join(file))?.unwrap_or_default())
     };
     let log = task_log::parse(&text(layout::TASK_LOG)?).rows;
-    let rows = if log.is_empty() { summary::parse_rows(&text(layout::SUMMARY)?) } else { log };
+    let rows = if log.is_empty() {
+        summary::parse_rows(&text(layout::SUMMARY)?)
+    } else {
+        log
+    };
     Ok(Session {
         lock: read_lock(home, &dir)?.unwrap_or_default(),
         progress: progress::parse(&text(layout::PROGRESS)?),
@@ -271,9 +312,16 @@ fn read_context(home: &Home, dir: &Path) -> Result<session::SharedContext> {
     let text = fsx::read_lossy(home.fs(), &dir.join(layout::CONTEXT))?.unwrap_or_default();
     let mut shared = context::parse(&text);
     for name in home.fs().names(dir).map_err(disk::Error::io("list", dir))? {
-        let Some(id) = name.to_str().and_then(layout::task_of_context) else { continue };
+        let Some(id) = name.to_str().and_then(layout::task_of_context) else {
+            continue;
+        };
         let notes = fsx::read_lossy(home.fs(), &dir.join(&name))?.unwrap_or_default();
-        shared.merge(&context::parse_notes(&notes, &id, "", session::Outcome::Partial));
+        shared.merge(&context::parse_notes(
+            &notes,
+            &id,
+            "",
+            session::Outcome::Partial,
+        ));
     }
     Ok(shared)
 }

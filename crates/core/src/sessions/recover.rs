@@ -18,11 +18,7 @@ use flagpost_model::{
 use jiff::tz::TimeZone;
 
 use super::{Sessions, begin::refuse_if_live, is_empty, point};
-use crate::{
-    error::Result,
-    history::Kind,
-    list::List,
-};
+use crate::{error::Result, history::Kind, list::List};
 
 /// What was recovered.
 #[derive(Debug, Clone)]
@@ -45,13 +41,23 @@ pub(super) struct Moved {
 }
 
 /// Recovers the dead session of a repository, if there is one.
-pub fn recover(sessions: &Sessions<'_>, list: &List<'_>, actor: &WorkerId) -> Result<Option<Recovered>> {
+pub fn recover(
+    sessions: &Sessions<'_>,
+    list: &List<'_>,
+    actor: &WorkerId,
+) -> Result<Option<Recovered>> {
     let home = sessions.home;
     if is_empty(home, &sessions.live_dir())? {
         return give_back(sessions, list, actor, None);
     }
     let gate = sessions.root.join(".start.lock");
-    let gate = fsx::lock(home.fs(), &gate, Rank::Session, fsx::DEFAULT_WAIT, home.now())?;
+    let gate = fsx::lock(
+        home.fs(),
+        &gate,
+        Rank::Session,
+        fsx::DEFAULT_WAIT,
+        home.now(),
+    )?;
     let moved = clear_the_way(sessions)?;
     drop(gate);
     give_back(sessions, list, actor, moved)
@@ -61,9 +67,16 @@ pub fn recover(sessions: &Sessions<'_>, list: &List<'_>, actor: &WorkerId) -> Re
 pub(super) fn clear_the_way(sessions: &Sessions<'_>) -> Result<Option<Moved>> {
     let home = sessions.home;
     let live = sessions.live_dir();
-    let Some(look) = refuse_if_live(sessions, &live)? else { return Ok(None) };
+    let Some(look) = refuse_if_live(sessions, &live)? else {
+        return Ok(None);
+    };
     let at = home.now().to_zoned(TimeZone::UTC).datetime();
-    let rand: String = uuid::Uuid::new_v4().simple().to_string().chars().take(6).collect();
+    let rand: String = uuid::Uuid::new_v4()
+        .simple()
+        .to_string()
+        .chars()
+        .take(6)
+        .collect();
     let dir = sessions.dir(&interrupted_name(at, &rand)?);
     fsx::move_dir(home.fs(), &live, &dir)?;
     // Held until the files are out of the way, so that nobody takes the dead session for free.
@@ -104,7 +117,11 @@ pub(super) fn give_back(
     } else {
         point(home, list, &moved.dir)?;
     }
-    Ok(Some(Recovered { session: moved.session, dir: moved.dir, tasks }))
+    Ok(Some(Recovered {
+        session: moved.session,
+        dir: moved.dir,
+        tasks,
+    }))
 }
 
 fn release(
@@ -124,9 +141,13 @@ fn release(
         task.state = State::Pending;
         task.owner = None;
         let entry = change.note(Kind::TaskReleased, id);
-        entry.detail.insert("because".to_owned(), "its session died".into());
+        entry
+            .detail
+            .insert("because".to_owned(), "its session died".into());
         if let Some(session) = session {
-            entry.detail.insert("session".to_owned(), session.as_str().into());
+            entry
+                .detail
+                .insert("session".to_owned(), session.as_str().into());
         }
     }
     change.note_list(Kind::SessionRecovered);

@@ -1,7 +1,7 @@
 //! Appending lines.
 //!
 //! Owns that each call is one write at the end of the file, so that lines of several writers never
-//! interleave.
+//! interleave. A line that a crash tore is ended first, so that it spoils no other.
 
 use std::path::Path;
 
@@ -18,9 +18,24 @@ pub enum Durability {
 
 /// Appends whole lines, creating the file.
 pub fn append(fs: &dyn Fs, path: &Path, lines: &[u8], durability: Durability) -> Result<()> {
-    let is_new = stat(fs, path)?.is_none();
+    let before = stat(fs, path)?;
+    let is_new = before.is_none();
+    let torn = match before.map_or(0, |stat| stat.len) {
+        0 => false,
+        len => {
+            fs.read(path, len - 1, 1 << 20)
+                .map_err(Error::io("read", path))?
+                .last()
+                != Some(&b'\n')
+        }
+    };
     let mut file = fs.open_append(path).map_err(Error::io("open", path))?;
-    file.write(lines).map_err(Error::io("append to", path))?;
+    let written = if torn {
+        file.write(&[b"\n", lines].concat())
+    } else {
+        file.write(lines)
+    };
+    written.map_err(Error::io("append to", path))?;
     match durability {
         Durability::Lazy => Ok(()),
         Durability::Synced => {
