@@ -1,1 +1,14 @@
-//! Placeholder until the crate's first module lands.
+//! What tests of every crate share. A dev-dependency only: nothing of it is in the binary.
+//!
+//! Owns the ways in which tests look at the product from outside. It must hold no rule of the
+//! product, or a fault in the rule would hide itself.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "tests arrange the machine by hand, and a fault here should stop them"
+)]
+
+pub mod chance;
+pub mod power;
