@@ -12,7 +12,7 @@ use crate::chance::Chance;
 /// Up to so many outcomes all are tried; of more, a sample is.
 const ALL_UP_TO: usize = 1024;
 /// How many a sample holds, apart from the extremes.
-const SAMPLE: usize = 384;
+const SAMPLE: usize = 192;
 
 /// One outcome.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
