@@ -12,3 +12,5 @@
 
 pub mod chance;
 pub mod power;
+pub mod race;
+pub mod scratch;
