@@ -1,2 +1,37 @@
-//! Entry.
-fn main() {}
+//! `flagpost`: coordinates a fleet of coding agents through plain files.
+//!
+//! The table of contents: parse, open the home, carry out the verb, print its answer. Here, and
+//! nowhere else, an exit code is decided.
+
+mod args;
+mod commands;
+mod context;
+mod error;
+mod output;
+mod shape;
+mod text;
+
+use std::process::ExitCode;
+
+use args::Args;
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return output::usage(&error),
+    };
+    let globals = args.globals.clone();
+    let code = match carry_out(args) {
+        Ok(code) => code,
+        Err(error) => output::failure(&globals, &error),
+    };
+    ExitCode::from(code)
+}
+
+fn carry_out(args: Args) -> anyhow::Result<u8> {
+    let Args { globals, command } = args;
+    let context = context::Context::open(globals)?;
+    let answer = commands::run(&context, command)?;
+    output::answer(&context, &answer)
+}

@@ -4,6 +4,11 @@
 //! formats it reads and writes (`dialects`). Synchronous. It must hold no rule: what may happen to
 //! a task is `model`'s, and when to write it is `core`'s.
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests arrange files by hand")
+)]
+
 pub mod dialects;
 pub mod fsx;
 pub mod process;

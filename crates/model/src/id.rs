@@ -116,6 +116,13 @@ id!(
     "repository"
 );
 
+impl WorkerId {
+    /// Who acts when nothing says who.
+    pub fn operator() -> Self {
+        Self("operator".to_owned())
+    }
+}
+
 impl TaskId {
     /// The id as a number, when it is one.
     pub fn number(&self) -> Option<u64> {

@@ -1,1 +1,3 @@
-//! Placeholder until the crate's first module lands.
+//! The orchestrator: a pure scheduler and the driver that does what it says.
+
+pub mod scheduler;

@@ -11,6 +11,8 @@
 )]
 
 pub mod chance;
+pub mod markdown;
 pub mod power;
 pub mod race;
+pub mod repository;
 pub mod scratch;

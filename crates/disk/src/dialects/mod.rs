@@ -1,1 +1,7 @@
 //! Formats of somebody else's that Flagpost reads and writes exactly.
+//!
+//! Each dialect translates between its bytes and `model` and decides nothing. Dialects never
+//! import each other.
+
+pub mod claude_tasks;
+pub mod markdown_plan;

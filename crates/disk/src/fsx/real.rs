@@ -3,6 +3,11 @@
 //! Owns the system calls behind [`Fs`]. Files are 0600 and directories 0700 whatever the umask
 //! allows; a final symlink is never followed and only regular files are read.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the one room that creates, renames and removes"
+)]
+
 use std::{
     ffi::{OsStr, OsString},
     fs::{File, OpenOptions, TryLockError},
@@ -122,15 +127,7 @@ impl Fs for RealFs {
     }
 
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            // NONBLOCK: a pipe here must not hang us either.
-            .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
-            .open(path)?;
-        regular(&file)?;
-        Ok(Box::new(RealHandle(file)))
+        Ok(Box::new(RealHandle(open_append(path)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -187,6 +184,19 @@ impl Fs for RealFs {
             Err(_) => Ok(None),
         }
     }
+}
+
+pub(super) fn open_append(path: &Path) -> io::Result<File> {
+    // NONBLOCK: a pipe here must not hang us either. A child that inherits the file expects none.
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+        .open(path)?;
+    regular(&file)?;
+    sys::fcntl_setfl(&file, OFlags::APPEND)?;
+    Ok(file)
 }
 
 #[cfg(target_os = "linux")]

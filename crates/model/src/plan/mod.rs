@@ -1,1 +1,37 @@
-//! Placeholder until the plan lands.
+//! The plan: which task waits for which, and what can begin.
+//!
+//! Owns the order of work over a list's outlines. Everything is derived from the outlines and kept
+//! nowhere. A plan with holes (unknown ids, circles, given-up blockers) is described, never
+//! refused: refusing is for whoever writes one.
+
+mod graph;
+mod index;
+mod retry;
+mod wave;
+
+#[cfg(test)]
+mod tests;
+
+pub use graph::Graph;
+pub use retry::{Attempt, Verdict, verdict};
+pub use wave::{Stranded, StrandedBecause, claim_order, first_ready, ready, stranded, waves};
+
+use crate::{names::names, task::State};
+
+names!(
+    /// When a task of a run may begin.
+    Schedule {
+        /// Wave by wave: the next one begins when the whole one before has ended.
+        Waves = "waves",
+        /// The moment its blockers are done.
+        Eager = "eager",
+    }
+);
+
+/// Whether work on the task is still to come or going on.
+pub fn is_open(state: &State) -> bool {
+    match state {
+        State::Pending | State::Claimed(_) | State::InProgress(_) => true,
+        State::Completed | State::Failed | State::Stuck | State::Cancelled => false,
+    }
+}

@@ -152,7 +152,6 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
             next.state = State::Cancelled;
         }
     }
-    next.rev += 1;
     Ok(next)
 }
 

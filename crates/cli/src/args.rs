@@ -1,0 +1,105 @@
+//! What can be typed.
+//!
+//! Owns the options that every verb takes, and the list of verbs. The doc comments are the help.
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::commands;
+
+/// Coordinate a fleet of coding agents through plain files.
+#[derive(Debug, Parser)]
+#[command(
+    name = "flagpost",
+    version,
+    max_term_width = 100,
+    after_help = "Example: flagpost add 'Write the parser' && flagpost run --agent claude\n\n\
+        Without a command: what is going on, and what waits for you.\n\
+        Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict, 5 timed out, 6 invalid."
+)]
+pub struct Args {
+    /// Options of every command.
+    #[command(flatten)]
+    pub globals: Globals,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Globals {
+    /// Answer with one JSON object; streams answer with one per line
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print ids only
+    #[arg(long, short, global = true, conflicts_with = "json")]
+    pub quiet: bool,
+    /// Act as this worker [default: $FLAGPOST_WORKER, else your login name]
+    #[arg(long = "as", value_name = "ID", global = true)]
+    pub actor: Option<String>,
+    /// Work on this list [default: $FLAGPOST_LIST, else the repository's own]
+    #[arg(long, value_name = "NAME", global = true)]
+    pub list: Option<String>,
+    /// When to use colour
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", global = true, hide_possible_values = false)]
+    pub color: Color,
+    /// Show the chain of causes behind an error
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Init(commands::init::Args),
+    Status(commands::status::Args),
+    Add(commands::add::Args),
+    List(commands::list::Args),
+    Show(commands::show::Args),
+    Ready(commands::ready::Args),
+    Claim(commands::claim::Args),
+    Done(commands::finish::DoneArgs),
+    /// Work with the tasks of a list
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost task add 'Write the parser' --after 3"
+    )]
+    Task(Task),
+}
+
+/// The verbs on tasks.
+#[derive(Debug, Subcommand)]
+pub enum Task {
+    Add(commands::add::Args),
+    List(commands::list::Args),
+    Show(commands::show::Args),
+    Edit(commands::edit::Args),
+    Ready(commands::ready::Args),
+    Claim(commands::claim::Args),
+    Start(commands::moves::StartArgs),
+    Done(commands::finish::DoneArgs),
+    Fail(commands::finish::FailArgs),
+    Stuck(commands::finish::StuckArgs),
+    Release(commands::moves::ReleaseArgs),
+    Renew(commands::moves::RenewArgs),
+    Reopen(commands::moves::ReopenArgs),
+    Cancel(commands::moves::CancelArgs),
+    Rm(commands::rm::Args),
+    #[command(subcommand)]
+    Dep(commands::dep::Dep),
+    Graph(commands::graph::Args),
+    Import(commands::import::Args),
+}

@@ -1,0 +1,42 @@
+//! `add`: a new task.
+
+use flagpost_core::tasks;
+
+use super::fields::FieldArgs;
+use crate::{context::Context, output::Answer, shape};
+
+/// Add a task to the list
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost add 'Write the parser' --priority high --after 3 --after 4"
+)]
+pub struct Args {
+    /// What is to be done, in one line
+    pub subject: String,
+    /// Wait for this task; may be repeated
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub after: Vec<String>,
+    #[command(flatten)]
+    fields: FieldArgs,
+}
+
+/// Adds it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let fields = args.fields.read(Some(&args.subject))?;
+    let list = context.list_or_create()?;
+    let after = args
+        .after
+        .iter()
+        .map(|id| list.resolve(id))
+        .collect::<Result<Vec<_>, _>>()?;
+    let task = tasks::add(&list, &context.actor()?, &fields, &after)?;
+    let text = format!(
+        "added {} {}{}",
+        task.id,
+        task.subject,
+        FieldArgs::echo(&fields)
+    );
+    Ok(Answer::new("task", shape::task(&task))
+        .text(text)
+        .ids([&task.id]))
+}

@@ -1,0 +1,61 @@
+//! `claim`: take possession of a task.
+
+use flagpost_core::claims::{self, Claimed, Terms};
+use flagpost_model::task::DEFAULT_LEASE;
+use jiff::SignedDuration;
+
+use crate::{context::Context, error::usage, output::Answer, shape};
+
+/// Claim a task: it is yours until you finish it, release it, or the lease runs out
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost claim --next --as W3\n\
+    The token in the answer fences you off from later holders: give it to done, fail and stuck.")]
+pub struct Args {
+    /// The task
+    #[arg(required_unless_present = "next")]
+    id: Option<String>,
+    /// The first ready task
+    #[arg(long, conflicts_with = "id")]
+    next: bool,
+    /// How long without renewal: 15m, 1h [default: 15m]
+    #[arg(long, value_name = "TIME")]
+    lease: Option<SignedDuration>,
+}
+
+/// Claims it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let list = context.list()?;
+    let terms = terms(context, args.lease)?;
+    let claimed = match &args.id {
+        Some(id) => claims::claim(&list, &terms, &list.resolve(id)?)?,
+        None => claims::claim_next(&list, &terms)?,
+    };
+    Ok(answer(&claimed, "claimed"))
+}
+
+/// The terms of the caller's claims.
+pub fn terms(context: &Context, lease: Option<SignedDuration>) -> anyhow::Result<Terms> {
+    let lease = lease.unwrap_or(DEFAULT_LEASE);
+    if !lease.is_positive() {
+        return Err(usage(
+            "a lease lasts longer than nothing, as in --lease 15m",
+        ));
+    }
+    Ok(Terms {
+        actor: context.actor()?,
+        lease,
+        session: None,
+    })
+}
+
+/// What is said about a claim just made.
+pub fn answer(claimed: &Claimed, verb: &str) -> Answer {
+    let Claimed { task, claim } = claimed;
+    let text = format!(
+        "{verb} {} {} (token {}, until {})",
+        task.id, task.subject, claim.token, claim.expires_at
+    );
+    Answer::new("task", shape::task(task))
+        .text(text)
+        .ids([&task.id])
+}

@@ -1,0 +1,58 @@
+//! `dep`: which task waits for which.
+
+use clap::Subcommand;
+use flagpost_core::tasks;
+use flagpost_model::TaskId;
+
+use crate::{context::Context, output::Answer, shape};
+
+/// Say which task waits for which
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example: flagpost task dep add 7 3 4")]
+pub enum Dep {
+    /// Make a task wait for others
+    #[command(after_help = "Example: flagpost task dep add 7 3 4")]
+    Add(Args),
+    /// Make a task not wait for others any more
+    #[command(after_help = "Example: flagpost task dep rm 7 3")]
+    Rm(Args),
+}
+
+/// The two sides.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The task that waits
+    id: String,
+    /// What it waits for
+    #[arg(required = true, value_name = "BLOCKER")]
+    blockers: Vec<String>,
+}
+
+/// Links or unlinks.
+pub fn run(context: &Context, verb: &Dep) -> anyhow::Result<Answer> {
+    let list = context.list()?;
+    let actor = context.actor()?;
+    let (Dep::Add(args) | Dep::Rm(args)) = verb;
+    let id = list.resolve(&args.id)?;
+    let mut task = list.task(&id)?.task;
+    for given in &args.blockers {
+        task = match verb {
+            Dep::Add(_) => tasks::link(&list, &actor, &id, &list.resolve(given)?)?,
+            // A blocker that does not exist any more can still be named exactly.
+            Dep::Rm(_) => {
+                let blocker = list.resolve(given).or_else(|_| given.parse())?;
+                tasks::unlink(&list, &actor, &id, &blocker)?
+            }
+        };
+    }
+    let waits: Vec<_> = task.blocked_by.iter().map(TaskId::as_str).collect();
+    let waits = if waits.is_empty() {
+        "nothing".to_owned()
+    } else {
+        waits.join(", ")
+    };
+    let text = format!("{} waits for {waits}", task.id);
+    Ok(Answer::new("task", shape::task(&task))
+        .text(text)
+        .ids([&task.id]))
+}

@@ -1,0 +1,91 @@
+//! The options that set a task's fields, the same for `add` and `edit`.
+
+use flagpost_core::tasks::Fields;
+use flagpost_model::task::Priority;
+use jiff::civil::Date;
+
+use crate::{error::usage, text::Source};
+
+/// Fields of a task.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Fields")]
+pub struct FieldArgs {
+    /// What is to be done, in full; - reads stdin
+    #[arg(long, short, value_name = "TEXT")]
+    pub description: Option<String>,
+    /// Read the description from a file
+    #[command(flatten)]
+    pub source: Source,
+    /// critical, high, medium, low or none
+    #[arg(long, short, value_parser = priority)]
+    pub priority: Option<Wanted>,
+    /// The feature it belongs to
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<String>,
+    /// The project it belongs to
+    #[arg(long, value_name = "NAME")]
+    pub project: Option<String>,
+    /// How large it is, in your own scale: S, M, L…
+    #[arg(long, value_name = "SIZE")]
+    pub complexity: Option<String>,
+    /// A label; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// When it is due: 2026-12-01
+    #[arg(long, value_name = "DATE")]
+    pub due: Option<Date>,
+    /// Your own name for it; planning it again under this name updates it
+    #[arg(long, value_name = "UID")]
+    pub uid: Option<String>,
+}
+
+/// A priority, or none at all.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted(Option<Priority>);
+
+fn priority(text: &str) -> Result<Wanted, String> {
+    match text {
+        "none" => Ok(Wanted(None)),
+        _ => text
+            .parse()
+            .map(|priority| Wanted(Some(priority)))
+            .map_err(|_| {
+                let known: Vec<_> = Priority::ALL
+                    .iter()
+                    .map(|priority| priority.as_str())
+                    .collect();
+                format!("use one of {}, none", known.join(", "))
+            }),
+    }
+}
+
+impl FieldArgs {
+    /// The fields as the core takes them.
+    pub fn read(&self, subject: Option<&str>) -> anyhow::Result<Fields> {
+        if subject.is_some_and(|subject| subject.contains(['\n', '\r'])) {
+            return Err(usage(
+                "a subject is one line; the rest belongs into --description",
+            ));
+        }
+        Ok(Fields {
+            subject: subject.map(str::to_owned),
+            description: self.source.read(self.description.as_deref())?,
+            active_form: None,
+            priority: self.priority.map(|wanted| wanted.0),
+            complexity: self.complexity.clone(),
+            group: self.group.clone(),
+            project: self.project.clone(),
+            tags: (!self.tags.is_empty()).then(|| self.tags.clone()),
+            due: self.due,
+            uid: self.uid.clone(),
+        })
+    }
+
+    /// What was stored of a long text, so that a mangled one is noticed at once.
+    pub fn echo(fields: &Fields) -> String {
+        match &fields.description {
+            Some(text) => format!(" (description: {} bytes)", text.len()),
+            None => String::new(),
+        }
+    }
+}

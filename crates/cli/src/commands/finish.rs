@@ -1,0 +1,85 @@
+//! `done`, `fail`, `stuck`: the three endings of a worker's turn, one operation.
+
+use flagpost_core::tasks::{self, Move};
+use flagpost_model::{
+    Token,
+    task::{Act, Ending},
+};
+
+use crate::{context::Context, output::Answer, shape, text::Source};
+
+/// Complete a task
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost done 7 --file summary.md")]
+pub struct DoneArgs {
+    #[command(flatten)]
+    ending: EndingArgs,
+}
+
+/// Give a task up: it did not work
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost task fail 7 'The library has no such call'")]
+pub struct FailArgs {
+    #[command(flatten)]
+    ending: EndingArgs,
+}
+
+/// Say that you need help to go on
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost task stuck 7 'Which of the two APIs is meant?'")]
+pub struct StuckArgs {
+    #[command(flatten)]
+    ending: EndingArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct EndingArgs {
+    /// The task [default: $FLAGPOST_TASK]
+    id: Option<String>,
+    /// What you have to say about it; - reads stdin
+    text: Option<String>,
+    #[command(flatten)]
+    source: Source,
+    /// The claim's token [default: $FLAGPOST_TOKEN for $FLAGPOST_TASK]
+    #[arg(long, value_name = "N")]
+    token: Option<Token>,
+}
+
+/// Completes it.
+pub fn done(context: &Context, args: &DoneArgs) -> anyhow::Result<Answer> {
+    finish(context, &args.ending, Ending::Completed)
+}
+
+/// Gives it up.
+pub fn fail(context: &Context, args: &FailArgs) -> anyhow::Result<Answer> {
+    finish(context, &args.ending, Ending::Failed)
+}
+
+/// Asks for help.
+pub fn stuck(context: &Context, args: &StuckArgs) -> anyhow::Result<Answer> {
+    finish(context, &args.ending, Ending::Stuck)
+}
+
+fn finish(context: &Context, args: &EndingArgs, ending: Ending) -> anyhow::Result<Answer> {
+    let text = args.source.read(args.text.as_deref())?;
+    let list = context.list()?;
+    let id = context.task(&list, args.id.as_deref())?;
+    let act = Act {
+        actor: context.actor()?,
+        token: context.token(&id, args.token)?,
+        at: context.home.now(),
+    };
+    let echo = text
+        .as_ref()
+        .map(|text| format!(" ({} bytes)", text.len()))
+        .unwrap_or_default();
+    let event = Move::Finish {
+        ending,
+        text: text.unwrap_or_default(),
+    };
+    let task = tasks::act(&list, &act, &id, event)?;
+    let said = format!("{ending} {} {}{echo}", task.id, task.subject);
+    Ok(Answer::new("task", shape::task(&task))
+        .text(said)
+        .ids([&task.id]))
+}

@@ -1,0 +1,140 @@
+//! `graph`: what waits for what, drawn.
+
+use std::collections::HashSet;
+
+use flagpost_model::{
+    TaskId,
+    plan::Graph,
+    task::{Outline, StateName},
+};
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    output::{Answer, Screen},
+    shape,
+};
+
+/// Draw which task waits for which
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost task graph\n\
+    A task that waits for several is drawn under each, and in full under the first.")]
+pub struct Args {
+    /// Only this task and what waits for it
+    id: Option<String>,
+}
+
+/// Draws it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let list = context.list()?;
+    let loaded = list.load()?;
+    let graph = Graph::new(&loaded.outlines);
+    let roots: Vec<&Outline> = match &args.id {
+        Some(id) => {
+            let id = list.resolve(id)?;
+            graph.get(&id).into_iter().collect()
+        }
+        None => {
+            let free = |task: &&Outline| graph.blockers(&task.id).next().is_none();
+            loaded.outlines.iter().filter(free).collect()
+        }
+    };
+    let mut drawing = Drawing {
+        graph: &graph,
+        screen: Screen::of(context),
+        drawn: HashSet::new(),
+        text: String::new(),
+    };
+    for root in roots {
+        drawing.draw(root, "", "", "");
+    }
+    if args.id.is_none() {
+        // What is left hangs in circles: every task is shown somewhere.
+        for task in &loaded.outlines {
+            if !drawing.drawn.contains(&task.id) {
+                drawing.draw(task, "", "", "");
+            }
+        }
+    }
+    let text = if loaded.outlines.is_empty() {
+        format!("{} has no tasks", list.id())
+    } else {
+        drawing.text
+    };
+    let edges = loaded.outlines.iter().flat_map(|task| {
+        graph
+            .blockers(&task.id)
+            .map(|blocker| json!({"task": task.id, "waits_for": blocker.id}))
+    });
+    let body = json!({
+        "list": list.id(),
+        "tasks": loaded.outlines.iter().map(shape::outline).collect::<Vec<_>>(),
+        "edges": edges.collect::<Vec<_>>(),
+        "unknown": graph.unknown().iter().map(|(task, missing)| json!({"task": task, "waits_for": missing})).collect::<Vec<_>>(),
+        "cycle": graph.cycle(),
+        "skipped": shape::skipped(&loaded.skipped),
+    });
+    let unknown = graph
+        .unknown()
+        .iter()
+        .map(|(task, missing)| format!("task {task} waits for {missing}, which does not exist"));
+    let cycle = graph.cycle().map(|path| {
+        let path: Vec<_> = path.iter().map(TaskId::as_str).collect();
+        format!("these wait for each other: {}", path.join(" → "))
+    });
+    Ok(Answer::new("graph", body).text(text).notes(
+        unknown
+            .chain(cycle)
+            .chain(shape::skipped_notes(&loaded.skipped)),
+    ))
+}
+
+struct Drawing<'g> {
+    graph: &'g Graph<'g>,
+    screen: Screen,
+    drawn: HashSet<TaskId>,
+    text: String,
+}
+
+impl Drawing<'_> {
+    fn draw(&mut self, task: &Outline, lead: &str, joint: &str, below: &str) {
+        let again = !self.drawn.insert(task.id.clone());
+        let dependants: Vec<&Outline> = self.graph.dependants(&task.id).collect();
+        let see = if again && !dependants.is_empty() {
+            " (above)"
+        } else {
+            ""
+        };
+        let state = task.state.name();
+        let mark = match state {
+            StateName::Pending => "○",
+            StateName::Claimed => "◔",
+            StateName::InProgress => "◑",
+            StateName::Completed => "●",
+            StateName::Failed => "✗",
+            StateName::Stuck => "!",
+            StateName::Cancelled => "–",
+        };
+        let named = match state {
+            StateName::Pending | StateName::Completed => String::new(),
+            other => format!(" [{}]", self.screen.state(other)),
+        };
+        self.text += &format!(
+            "{lead}{joint}{mark} {} {}{named}{see}\n",
+            task.id, task.subject
+        );
+        if again {
+            return;
+        }
+        let last = dependants.len().saturating_sub(1);
+        let lead = format!("{lead}{below}");
+        for (at, dependant) in dependants.into_iter().enumerate() {
+            let (joint, below) = if at == last {
+                ("└─ ", "   ")
+            } else {
+                ("├─ ", "│  ")
+            };
+            self.draw(dependant, &lead, joint, below);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `init`: make a repository known.
+
+use flagpost_core::Repository;
+use serde_json::json;
+
+use crate::{context::Context, output::Answer};
+
+/// Register this repository; asks nothing, and doing it again changes nothing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: cd my-project && flagpost init")]
+pub struct Args {}
+
+/// Registers it.
+pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
+    let known = context.repository()?.is_some();
+    let repository = Repository::register(&context.home, &context.dir, &context.actor()?)?;
+    let body = json!({
+        "id": repository.id, "name": repository.name, "path": repository.top,
+        "home": context.home.root(), "created": !known,
+    });
+    let text = if known {
+        format!(
+            "{} is registered; its list is {}",
+            repository.top.display(),
+            repository.name
+        )
+    } else {
+        format!(
+            "registered {} as {}\nnext: flagpost add 'What is to be done'",
+            repository.top.display(),
+            repository.name
+        )
+    };
+    Ok(Answer::new("repository", body)
+        .text(text)
+        .ids([&repository.id]))
+}

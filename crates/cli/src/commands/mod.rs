@@ -1,0 +1,64 @@
+//! The verbs: parse, call one operation of `core`, answer.
+//!
+//! Owns which verb is which function. A verb's arguments and its help stand in the verb's file.
+
+pub mod add;
+pub mod claim;
+pub mod dep;
+pub mod edit;
+pub mod fields;
+pub mod finish;
+pub mod graph;
+pub mod import;
+pub mod init;
+pub mod list;
+pub mod moves;
+pub mod ready;
+pub mod rm;
+pub mod show;
+pub mod status;
+
+use crate::{
+    args::{Command, Task},
+    context::Context,
+    output::Answer,
+};
+
+/// Carries out a command; none is `status`.
+pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer> {
+    match command {
+        None => status::run(context, &status::Args::default()),
+        Some(Command::Init(args)) => init::run(context, &args),
+        Some(Command::Status(args)) => status::run(context, &args),
+        Some(Command::Add(args)) => add::run(context, &args),
+        Some(Command::List(args)) => list::run(context, &args),
+        Some(Command::Show(args)) => show::run(context, &args),
+        Some(Command::Ready(args)) => ready::run(context, &args),
+        Some(Command::Claim(args)) => claim::run(context, &args),
+        Some(Command::Done(args)) => finish::done(context, &args),
+        Some(Command::Task(verb)) => task(context, verb),
+    }
+}
+
+fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
+    match verb {
+        Task::Add(args) => add::run(context, &args),
+        Task::List(args) => list::run(context, &args),
+        Task::Show(args) => show::run(context, &args),
+        Task::Edit(args) => edit::run(context, &args),
+        Task::Ready(args) => ready::run(context, &args),
+        Task::Claim(args) => claim::run(context, &args),
+        Task::Start(args) => moves::start(context, &args),
+        Task::Done(args) => finish::done(context, &args),
+        Task::Fail(args) => finish::fail(context, &args),
+        Task::Stuck(args) => finish::stuck(context, &args),
+        Task::Release(args) => moves::release(context, &args),
+        Task::Renew(args) => moves::renew(context, &args),
+        Task::Reopen(args) => moves::reopen(context, &args),
+        Task::Cancel(args) => moves::cancel(context, &args),
+        Task::Rm(args) => rm::run(context, &args),
+        Task::Dep(verb) => dep::run(context, &verb),
+        Task::Graph(args) => graph::run(context, &args),
+        Task::Import(args) => import::run(context, &args),
+    }
+}

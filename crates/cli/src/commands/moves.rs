@@ -1,0 +1,121 @@
+//! `start`, `release`, `renew`, `reopen`, `cancel`: the other moves of a task.
+
+use flagpost_core::{
+    claims,
+    tasks::{self, Move},
+};
+use flagpost_model::{Token, task::Act};
+
+use super::claim;
+use crate::{context::Context, output::Answer, shape};
+
+#[derive(Debug, clap::Args)]
+struct Which {
+    /// The task [default: $FLAGPOST_TASK]
+    id: Option<String>,
+    /// The claim's token [default: $FLAGPOST_TOKEN for $FLAGPOST_TASK]
+    #[arg(long, value_name = "N")]
+    token: Option<Token>,
+}
+
+/// Begin the work on a task, claiming it first if nobody holds it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost task start 7")]
+pub struct StartArgs {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Give a task back
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost task release 7")]
+pub struct ReleaseArgs {
+    #[command(flatten)]
+    which: Which,
+    /// Whoever holds it; recorded under your name
+    #[arg(long)]
+    force: bool,
+}
+
+/// Extend the lease of your claim
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost task renew 7")]
+pub struct RenewArgs {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Make a finished, failed, stuck or cancelled task pending again
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost task reopen 7")]
+pub struct ReopenArgs {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Say that a task is not wanted any more
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost task cancel 7")]
+pub struct CancelArgs {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Begins it.
+pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
+    let list = context.list()?;
+    let id = context.task(&list, args.which.id.as_deref())?;
+    let token = context.token(&id, args.which.token)?;
+    let claimed = claims::start(&list, &claim::terms(context, None)?, token, &id)?;
+    Ok(claim::answer(&claimed, "started"))
+}
+
+/// Gives it back.
+pub fn release(context: &Context, args: &ReleaseArgs) -> anyhow::Result<Answer> {
+    moved(
+        context,
+        &args.which,
+        Move::Release { force: args.force },
+        "released",
+    )
+}
+
+/// Extends the lease.
+pub fn renew(context: &Context, args: &RenewArgs) -> anyhow::Result<Answer> {
+    moved(context, &args.which, Move::Renew, "renewed")
+}
+
+/// Makes it pending.
+pub fn reopen(context: &Context, args: &ReopenArgs) -> anyhow::Result<Answer> {
+    moved(context, &args.which, Move::Reopen, "reopened")
+}
+
+/// Cancels it.
+pub fn cancel(context: &Context, args: &CancelArgs) -> anyhow::Result<Answer> {
+    moved(context, &args.which, Move::Cancel, "cancelled")
+}
+
+fn moved(context: &Context, which: &Which, event: Move, done: &str) -> anyhow::Result<Answer> {
+    let list = context.list()?;
+    let id = context.task(&list, which.id.as_deref())?;
+    let token = context.token(&id, which.token)?;
+    let act = Act {
+        actor: context.actor()?,
+        token,
+        at: context.home.now(),
+    };
+    let task = tasks::act(&list, &act, &id, event)?;
+    let until = task
+        .state
+        .claim()
+        .map(|claim| format!(" until {}", claim.expires_at));
+    let text = format!(
+        "{done} {} {}{}",
+        task.id,
+        task.subject,
+        until.unwrap_or_default()
+    );
+    Ok(Answer::new("task", shape::task(&task))
+        .text(text)
+        .ids([&task.id]))
+}

@@ -1,0 +1,155 @@
+//! `status`: what is going on, and what waits for a person.
+
+use std::collections::BTreeMap;
+
+use flagpost_core::{Error, tasks};
+use flagpost_model::{
+    plan::{Graph, stranded},
+    task::{Outline, StateName},
+};
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    output::{Answer, Screen},
+    shape,
+};
+
+/// Show what is going on, and what waits for you
+#[derive(Debug, Default, clap::Args)]
+#[command(after_help = "Example: flagpost status --json")]
+pub struct Args {}
+
+/// Shows it.
+pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
+    let list = match context.list() {
+        Ok(list) => list,
+        Err(error) => match error.downcast_ref::<Error>() {
+            Some(Error::NoRepository { .. } | Error::NotFound { .. })
+                if context.globals.list.is_none() =>
+            {
+                return nothing_yet(context);
+            }
+            _ => return Err(error),
+        },
+    };
+    let now = context.home.now();
+    let loaded = list.load()?;
+    let graph = Graph::new(&loaded.outlines);
+    let ready = tasks::ready(&loaded.outlines, now);
+    let stranded = stranded(&graph);
+    let mut counts: BTreeMap<StateName, usize> = BTreeMap::new();
+    for task in &loaded.outlines {
+        *counts.entry(task.state.name()).or_default() += 1;
+    }
+    let waiting: Vec<&Outline> = loaded
+        .outlines
+        .iter()
+        .filter(|task| matches!(task.state.name(), StateName::Stuck | StateName::Failed))
+        .collect();
+    let held: Vec<&Outline> = loaded
+        .outlines
+        .iter()
+        .filter(|task| task.state.claim().is_some())
+        .collect();
+
+    let screen = Screen::of(context);
+    let by_state: Vec<String> = counts
+        .iter()
+        .map(|(state, n)| format!("{n} {}", screen.state(*state)))
+        .collect();
+    let mut text = format!(
+        "{}: {} tasks",
+        screen.bold(list.id().as_str()),
+        loaded.outlines.len()
+    );
+    if !by_state.is_empty() {
+        text += &format!(" ({})", by_state.join(", "));
+    }
+    text.push('\n');
+    text += &section(
+        screen,
+        "Waits for you",
+        waiting.iter().map(|task| {
+            format!(
+                "{} {} {}",
+                task.id,
+                screen.state(task.state.name()),
+                task.subject
+            )
+        }),
+    );
+    text += &section(
+        screen,
+        "Can never start as things are",
+        stranded
+            .iter()
+            .map(|task| format!("{} {}", task.id, task.why)),
+    );
+    text += &section(
+        screen,
+        "At work",
+        held.iter().filter_map(|task| {
+            let claim = task.state.claim()?;
+            let expired = if claim.is_live(now) {
+                ""
+            } else {
+                ", lease expired"
+            };
+            Some(format!(
+                "{} {} by {} since {}{expired}",
+                task.id, task.subject, claim.by, claim.at
+            ))
+        }),
+    );
+    text += &section(
+        screen,
+        "Ready",
+        ready
+            .iter()
+            .map(|task| format!("{} {}", task.id, task.subject)),
+    );
+    let body = json!({
+        "home": context.home.root(),
+        "list": list.id(),
+        "total": loaded.outlines.len(),
+        "counts": counts.iter().map(|(state, n)| (state.as_str(), *n)).collect::<BTreeMap<_, _>>(),
+        "waiting_for_person": waiting.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
+        "stranded": stranded.iter().map(|task| json!({"id": task.id, "why": task.why.to_string()})).collect::<Vec<_>>(),
+        "held": held.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
+        "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
+        "skipped": shape::skipped(&loaded.skipped),
+    });
+    Ok(Answer::new("status", body)
+        .text(text)
+        .ids(waiting.iter().map(|task| &task.id))
+        .notes(shape::skipped_notes(&loaded.skipped)))
+}
+
+fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
+    let lists = context.home.lists()?;
+    let mut text =
+        "no tasks here yet\nnext: flagpost add 'What is to be done', or flagpost demo\n".to_owned();
+    if !lists.is_empty() {
+        let names: Vec<_> = lists.iter().map(|list| list.as_str()).collect();
+        text += &format!("lists elsewhere: {}\n", names.join(" "));
+    }
+    let body = json!({"home": context.home.root(), "list": null, "total": 0, "lists": lists});
+    Ok(Answer::new("status", body).text(text))
+}
+
+/// A heading with at most ten lines below; nothing where there are none.
+fn section(screen: Screen, title: &str, lines: impl Iterator<Item = String>) -> String {
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", screen.bold(title));
+    for line in lines.iter().take(10) {
+        text += &format!("  {line}\n");
+    }
+    if lines.len() > 10 {
+        text += &format!("  … and {} more\n", lines.len() - 10);
+    }
+    text
+}

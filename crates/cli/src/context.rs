@@ -1,0 +1,139 @@
+//! What a verb stands on: the home, the place, the actor.
+//!
+//! Owns the second step of every argument: what the user typed, then what it means on this
+//! machine. Repositories register themselves on the first verb that writes.
+
+use std::{cell::OnceCell, path::PathBuf};
+
+use anyhow::Context as _;
+use flagpost_core::{Error, Home, List, Repository, Settings};
+use flagpost_model::{ListId, TaskId, Token, WorkerId};
+
+use crate::args::Globals;
+
+/// The opened world.
+#[derive(Debug)]
+pub struct Context {
+    /// The home.
+    pub home: Home,
+    /// What the environment says.
+    pub settings: Settings,
+    /// The options of every command.
+    pub globals: Globals,
+    /// Where we stand.
+    pub dir: PathBuf,
+    repository: OnceCell<Option<Repository>>,
+}
+
+impl Context {
+    /// Opens the home; creates nothing.
+    pub fn open(globals: Globals) -> anyhow::Result<Self> {
+        let (home, settings) = Home::from_environment()?;
+        let dir = std::env::current_dir().context("the current directory is gone")?;
+        Ok(Self {
+            home,
+            settings,
+            globals,
+            dir,
+            repository: OnceCell::new(),
+        })
+    }
+
+    /// Who acts.
+    pub fn actor(&self) -> anyhow::Result<WorkerId> {
+        Ok(self.settings.actor(self.globals.actor.as_deref())?)
+    }
+
+    /// The repository we stand in, if it is registered.
+    pub fn repository(&self) -> anyhow::Result<Option<Repository>> {
+        if let Some(known) = self.repository.get() {
+            return Ok(known.clone());
+        }
+        let found = Repository::find(&self.home, &self.dir)?;
+        Ok(self.repository.get_or_init(|| found).clone())
+    }
+
+    /// The repository we stand in, registered now if it is a git repository that was not.
+    pub fn repository_or_register(&self) -> anyhow::Result<Repository> {
+        if let Some(repository) = self.repository()? {
+            return Ok(repository);
+        }
+        if !Repository::is_git(&self.home, &self.dir)? {
+            return Err(Error::NoRepository {
+                dir: self.dir.clone(),
+            }
+            .into());
+        }
+        Ok(Repository::register(&self.home, &self.dir, &self.actor()?)?)
+    }
+
+    fn named_list(&self) -> anyhow::Result<Option<ListId>> {
+        let named = self
+            .globals
+            .list
+            .as_deref()
+            .or(self.settings.list.as_deref());
+        Ok(named.map(str::parse).transpose()?)
+    }
+
+    /// The list to read.
+    pub fn list(&self) -> anyhow::Result<List<'_>> {
+        let id = match self.named_list()? {
+            Some(id) => id,
+            None => match self.repository()? {
+                Some(repository) => repository.name,
+                None => {
+                    return Err(Error::NoRepository {
+                        dir: self.dir.clone(),
+                    }
+                    .into());
+                }
+            },
+        };
+        Ok(List::open(&self.home, &id)?)
+    }
+
+    /// The list to write, created where there is none.
+    pub fn list_or_create(&self) -> anyhow::Result<List<'_>> {
+        if let Some(id) = self.named_list()? {
+            match List::open(&self.home, &id) {
+                Ok(list) if list.repository().is_ok() => return Ok(list),
+                Ok(_) | Err(Error::NotFound { .. }) => {
+                    return Ok(List::open_or_create(
+                        &self.home,
+                        &id,
+                        &self.repository_or_register()?,
+                    )?);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let repository = self.repository_or_register()?;
+        Ok(List::open_or_create(
+            &self.home,
+            &repository.name,
+            &repository,
+        )?)
+    }
+
+    /// The task that is meant: by name, else the one this agent was given.
+    pub fn task(&self, list: &List<'_>, given: Option<&str>) -> anyhow::Result<TaskId> {
+        let given = given.or(self.settings.task.as_deref());
+        let given = given.ok_or_else(|| crate::error::usage("which task? Name its id"))?;
+        Ok(list.resolve(given)?)
+    }
+
+    /// The claim token that goes with a task: as typed, else as this agent was given it.
+    pub fn token(&self, task: &TaskId, typed: Option<Token>) -> anyhow::Result<Option<Token>> {
+        if typed.is_some() || self.settings.task.as_deref() != Some(task.as_str()) {
+            return Ok(typed);
+        }
+        let Some(text) = &self.settings.token else {
+            return Ok(None);
+        };
+        let token = text
+            .parse()
+            .with_context(|| format!("$FLAGPOST_TOKEN is {text:?}"))?;
+        Ok(Some(token))
+    }
+}

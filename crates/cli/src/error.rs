@@ -1,0 +1,178 @@
+//! From an error to what a person reads and a program tests.
+//!
+//! Owns the kinds of failure, their exit codes, and the hint that says what to do next. A hint
+//! never names a destructive command: agents obey them.
+
+use flagpost_core as core;
+use flagpost_disk as disk;
+use flagpost_model::{InvalidId, Refusal};
+
+/// What sort of failure it is; the number is the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It did not work.
+    Failed = 1,
+    /// It was asked for wrongly.
+    Usage = 2,
+    /// It is not there.
+    NotFound = 3,
+    /// Somebody else has it, or it is decided.
+    Conflict = 4,
+    /// It took too long.
+    TimedOut = 5,
+    /// The input or the data is invalid.
+    Invalid = 6,
+}
+
+impl Kind {
+    /// The kind as written in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::TimedOut => "timed_out",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// A failure of the command line itself.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(String);
+
+/// An error that says how the command should have been typed.
+pub fn usage(text: impl Into<String>) -> anyhow::Error {
+    Usage(text.into()).into()
+}
+
+/// A value that cannot be taken.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}: {reason}")]
+pub struct Invalid {
+    /// Which value.
+    pub what: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The kind of an error, and what to do next.
+pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
+    for cause in error.chain() {
+        if let Some(error) = cause.downcast_ref::<core::Error>() {
+            return judge_core(error);
+        }
+        if let Some(error) = cause.downcast_ref::<disk::Error>() {
+            return judge_disk(error);
+        }
+        if cause.is::<Usage>() {
+            return (Kind::Usage, hint("flagpost --help shows how"));
+        }
+        if cause.is::<InvalidId>() || cause.is::<Invalid>() || cause.is::<std::num::ParseIntError>()
+        {
+            return (Kind::Invalid, None);
+        }
+    }
+    (Kind::Failed, None)
+}
+
+fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
+    match error {
+        core::Error::Disk(error) => judge_disk(error),
+        core::Error::Refused(refusal) => judge_refusal(refusal),
+        core::Error::KeptLate(_) => (
+            Kind::Conflict,
+            hint("stop working on this task; 'flagpost show' tells who has it now"),
+        ),
+        core::Error::InvalidId(_) | core::Error::Invalid { .. } => (Kind::Invalid, None),
+        core::Error::NotFound { what: "list", .. } => (
+            Kind::NotFound,
+            hint(
+                "'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are",
+            ),
+        ),
+        core::Error::NotFound { .. } => {
+            (Kind::NotFound, hint("'flagpost list' shows what there is"))
+        }
+        core::Error::Ambiguous { .. } => (Kind::Conflict, hint("type more of the id")),
+        core::Error::NothingReady { .. } => (
+            Kind::NotFound,
+            hint("'flagpost status' shows what the rest waits for"),
+        ),
+        core::Error::NoRepository { .. } => (
+            Kind::NotFound,
+            hint("run 'flagpost init' at the top of your project, or name a list with --list"),
+        ),
+        core::Error::NoHome => (
+            Kind::Failed,
+            hint("set FLAGPOST_HOME to a directory of yours"),
+        ),
+        core::Error::SessionLive { .. } => (
+            Kind::Conflict,
+            hint("'flagpost session show' tells what it is doing; wait for it to end"),
+        ),
+        core::Error::SessionNotEnded(_) => (Kind::Conflict, None),
+        core::Error::Git { .. } => (Kind::Failed, None),
+    }
+}
+
+fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
+    let next = match refusal {
+        Refusal::Held { .. } => hint("'flagpost claim --next' gives you another task"),
+        Refusal::AlreadyYours { .. } => hint(
+            "go on with it; 'flagpost task renew' extends the lease, 'flagpost task release' gives it back",
+        ),
+        Refusal::StaleToken { .. } => {
+            hint("your claim is over; 'flagpost claim' asks for a new one")
+        }
+        Refusal::NotClaimed { .. } => hint("'flagpost claim' takes it first"),
+        Refusal::WrongState { .. } => {
+            hint("'flagpost task reopen' makes it pending again, if that is what you want")
+        }
+        Refusal::Blocked { .. } => hint("'flagpost ready' shows what can begin now"),
+        Refusal::Cycle { .. } | Refusal::UnknownBlocker { .. } => {
+            return (
+                Kind::Invalid,
+                hint("'flagpost task graph' shows what waits for what"),
+            );
+        }
+    };
+    (Kind::Conflict, next)
+}
+
+fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
+    match error {
+        disk::Error::Busy { .. } => (
+            Kind::TimedOut,
+            hint("try again; if that process hangs, end it"),
+        ),
+        disk::Error::Conflict { .. } => (Kind::Conflict, None),
+        disk::Error::Malformed { .. } => (
+            Kind::Invalid,
+            hint("it is left as it is; mend it with an editor"),
+        ),
+        disk::Error::Outside { .. } => (Kind::Invalid, None),
+        disk::Error::Io { source, path, .. } => match source.kind() {
+            std::io::ErrorKind::NotFound => (Kind::NotFound, None),
+            std::io::ErrorKind::StorageFull => (
+                Kind::Failed,
+                hint("nothing was changed; make room and try again"),
+            ),
+            std::io::ErrorKind::FileTooLarge => (Kind::Invalid, None),
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => (
+                Kind::Failed,
+                Some(format!(
+                    "nothing was changed; make {} writable for you",
+                    path.display()
+                )),
+            ),
+            _ => (Kind::Failed, None),
+        },
+    }
+}
+
+fn hint(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}

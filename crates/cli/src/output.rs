@@ -1,0 +1,261 @@
+//! What a verb answers, and how it is printed.
+//!
+//! Owns stdout and stderr: one JSON object, or aligned text, or bare ids on stdout; everything
+//! about the answer rather than in it on stderr. A closed pipe is success.
+
+use std::io::{self, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+use clap::error::ErrorKind;
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+use flagpost_model::task::StateName;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    args::{Color, Globals},
+    context::Context,
+    error::{self, Kind},
+};
+
+/// What a verb has to say.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// The name of the JSON shape, without its prefix: `task/1`.
+    pub schema: &'static str,
+    /// The JSON object.
+    pub body: Map<String, Value>,
+    /// The same for a person.
+    pub text: String,
+    /// The same for `--quiet`.
+    pub ids: Vec<String>,
+    /// What a person should know besides, on stderr.
+    pub notes: Vec<String>,
+    /// The exit code: 0 unless the verb itself worked and what it found is a failure.
+    pub code: u8,
+}
+
+impl Answer {
+    /// An answer of this shape.
+    pub fn new(schema: &'static str, body: Value) -> Self {
+        let body = match body {
+            Value::Object(body) => body,
+            other => Map::from_iter([("value".to_owned(), other)]),
+        };
+        Self {
+            schema,
+            body,
+            ..Self::default()
+        }
+    }
+
+    /// With this text for a person.
+    #[must_use]
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.text = text.into();
+        self
+    }
+
+    /// With these ids for `--quiet`.
+    #[must_use]
+    pub fn ids(mut self, ids: impl IntoIterator<Item = impl ToString>) -> Self {
+        self.ids = ids.into_iter().map(|id| id.to_string()).collect();
+        self
+    }
+
+    /// With these remarks.
+    #[must_use]
+    pub fn notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+}
+
+/// Prints an answer; the exit code.
+pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
+    for note in &answer.notes {
+        say(&format!("flagpost: {note}"));
+    }
+    let text = if context.globals.json {
+        let mut object = Map::from_iter([("schema".to_owned(), schema(answer.schema))]);
+        object.extend(answer.body.clone());
+        format!("{}\n", Value::Object(object))
+    } else if context.globals.quiet {
+        answer.ids.iter().map(|id| format!("{id}\n")).collect()
+    } else if answer.text.is_empty() || answer.text.ends_with('\n') {
+        answer.text.clone()
+    } else {
+        format!("{}\n", answer.text)
+    };
+    put(&text)?;
+    Ok(answer.code)
+}
+
+/// Prints one line of a stream.
+pub fn stream(schema_name: &str, body: Map<String, Value>) -> io::Result<()> {
+    let mut object = Map::from_iter([("schema".to_owned(), schema(schema_name))]);
+    object.extend(body);
+    put(&format!("{}\n", Value::Object(object)))
+}
+
+/// Prints an error; the exit code.
+pub fn failure(globals: &Globals, error: &anyhow::Error) -> u8 {
+    let (kind, hint) = error::judge(error);
+    let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
+    if globals.json {
+        let _: io::Result<()> = put_error(kind, &error.to_string(), hint.as_deref(), &causes);
+    } else {
+        say(&format!("flagpost: {}", sentence(error, &causes)));
+        if globals.verbose {
+            causes
+                .iter()
+                .for_each(|cause| say(&format!("  because: {cause}")));
+        }
+        if let Some(hint) = hint {
+            say(&format!("  hint: {hint}"));
+        }
+    }
+    kind as u8
+}
+
+/// The error, and the system's own word for it where ours does not hold it.
+fn sentence(error: &anyhow::Error, causes: &[String]) -> String {
+    match causes.last() {
+        Some(root) if !error.to_string().contains(root.as_str()) => format!("{error}: {root}"),
+        _ => error.to_string(),
+    }
+}
+
+/// Prints what clap has to say: help and version on stdout, errors as every other error.
+pub fn usage(error: &clap::Error) -> std::process::ExitCode {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
+        let _: io::Result<()> = error.print();
+        return std::process::ExitCode::SUCCESS;
+    }
+    if std::env::args().any(|arg| arg == "--json") {
+        let text = error.to_string();
+        let text = text.trim().trim_start_matches("error: ");
+        let message = text.lines().next().unwrap_or_default();
+        let _: io::Result<()> = put_error(Kind::Usage, message, Some(text), &[]);
+    } else {
+        let _: io::Result<()> = error.print();
+    }
+    std::process::ExitCode::from(Kind::Usage as u8)
+}
+
+fn put_error(kind: Kind, message: &str, hint: Option<&str>, causes: &[String]) -> io::Result<()> {
+    let object = json!({
+        "schema": schema("error"), "kind": kind.as_str(), "exit_code": kind as u8,
+        "message": message, "hint": hint, "causes": causes,
+    });
+    put(&format!("{object}\n"))
+}
+
+fn schema(name: &str) -> Value {
+    let version = if name.contains('/') { "" } else { "/1" };
+    format!("flagpost.{name}{version}").into()
+}
+
+/// Writes to stdout; whoever closed it has read enough.
+fn put(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Writes a line to stderr; nobody can be told if that fails.
+pub fn say(line: &str) {
+    let _: io::Result<()> = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// How wide the terminal is, and whether to colour.
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    width: u16,
+    color: bool,
+}
+
+impl Screen {
+    /// The screen that stdout goes to.
+    pub fn of(context: &Context) -> Self {
+        let stdout = io::stdout();
+        let color = match context.globals.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => stdout.is_terminal() && !context.settings.no_color,
+        };
+        let terminal = rustix::termios::tcgetwinsize(&stdout)
+            .ok()
+            .map(|size| size.ws_col);
+        let width = context
+            .settings
+            .columns
+            .or(terminal)
+            .filter(|width| *width >= 20);
+        Self {
+            width: width.unwrap_or(100),
+            color,
+        }
+    }
+
+    /// The text in this style, where colours are wanted.
+    pub fn paint(self, style: Style, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// A state by name, coloured.
+    pub fn state(self, state: StateName) -> String {
+        let style = match state {
+            StateName::Pending => Style::new(),
+            StateName::Claimed => AnsiColor::Cyan.on_default(),
+            StateName::InProgress => AnsiColor::Blue.on_default(),
+            StateName::Completed => AnsiColor::Green.on_default(),
+            StateName::Failed => AnsiColor::Red.on_default(),
+            StateName::Stuck => AnsiColor::Yellow.on_default(),
+            StateName::Cancelled => AnsiColor::BrightBlack.on_default(),
+        };
+        self.paint(style, state.as_str())
+    }
+
+    /// A heading.
+    pub fn bold(self, text: &str) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+
+    /// Rows under a header, columns that nobody uses left out; the last column takes what is left
+    /// of the screen.
+    pub fn table(self, header: &[&str], rows: Vec<Vec<String>>) -> String {
+        let used: Vec<usize> = (0..header.len())
+            .filter(|&c| rows.iter().any(|row| !row[c].is_empty()))
+            .collect();
+        let mut table = Table::new();
+        table
+            .load_preset(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(self.width)
+            .set_header(used.iter().map(|&c| self.bold(header[c])));
+        for row in rows {
+            table.add_row(used.iter().map(|&c| row[c].clone()));
+        }
+        let last = used.len().saturating_sub(1);
+        for (at, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, if at == last { 0 } else { 2 }));
+            if at != last {
+                column.set_constraint(ColumnConstraint::UpperBoundary(Width::Percentage(40)));
+            }
+        }
+        let lines: Vec<String> = table
+            .lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect();
+        lines.join("\n") + "\n"
+    }
+}

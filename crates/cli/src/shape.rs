@@ -1,0 +1,80 @@
+//! Tasks as JSON answers.
+//!
+//! Owns the shape `flagpost.task/1` and its short form in lists, the same in every verb.
+
+use flagpost_core::Skipped;
+use flagpost_model::task::{Claim, Outline, Task};
+use serde_json::{Value, json};
+
+/// A whole task.
+pub fn task(task: &Task) -> Value {
+    json!({
+        "id": task.id,
+        "subject": task.subject,
+        "description": task.description,
+        "state": task.state.name(),
+        "owner": task.owner,
+        "claim": task.state.claim().map(claim),
+        "blocks": task.blocks,
+        "blocked_by": task.blocked_by,
+        "priority": task.priority,
+        "complexity": task.complexity,
+        "group": task.group,
+        "project": task.project,
+        "tags": task.tags,
+        "due": task.due,
+        "parent": task.parent,
+        "uid": task.uid,
+        "attempts": task.attempts,
+        "rev": task.rev,
+        "result": task.result,
+        "late": task.late,
+    })
+}
+
+/// A task in a list.
+pub fn outline(outline: &Outline) -> Value {
+    json!({
+        "id": outline.id,
+        "subject": outline.subject,
+        "state": outline.state.name(),
+        "owner": outline.owner,
+        "claim": outline.state.claim().map(claim),
+        "blocks": outline.blocks,
+        "blocked_by": outline.blocked_by,
+        "priority": outline.priority,
+        "group": outline.group,
+        "attempts": outline.attempts,
+    })
+}
+
+/// A claim.
+pub fn claim(claim: &Claim) -> Value {
+    json!({
+        "by": claim.by,
+        "token": claim.token,
+        "at": claim.at,
+        "expires_at": claim.expires_at,
+        "session": claim.session,
+    })
+}
+
+/// Files that were passed over.
+pub fn skipped(skipped: &[Skipped]) -> Value {
+    skipped
+        .iter()
+        .map(|file| json!({"file": file.name, "reason": file.reason}))
+        .collect()
+}
+
+/// The same for a person.
+pub fn skipped_notes(skipped: &[Skipped]) -> Vec<String> {
+    let named = skipped
+        .iter()
+        .take(5)
+        .map(|file| format!("skipped {}: {}", file.name, file.reason));
+    let rest = skipped.len().saturating_sub(5);
+    named
+        .chain((rest > 0).then(|| format!("skipped {rest} more files")))
+        .collect()
+}

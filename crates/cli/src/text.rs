@@ -1,0 +1,61 @@
+//! Texts that a verb takes: typed, from a file, or from stdin.
+//!
+//! Owns reading them exactly: shells mangle what goes through argv, so every text has a way around
+//! it. What is not UTF-8 is refused, not repaired.
+
+use std::{io::Read, path::PathBuf};
+
+use anyhow::Context as _;
+
+use crate::error::{Invalid, usage};
+
+/// Longest text that is taken: 8 MiB, half of what a task file may hold.
+const LIMIT: u64 = 8 << 20;
+
+/// A text, typed or from a file.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Source {
+    /// Read the text from this file; - is stdin
+    #[arg(long, value_name = "PATH")]
+    pub file: Option<PathBuf>,
+}
+
+impl Source {
+    /// The text, if one was given; `typed` may be `-` for stdin.
+    pub fn read(&self, typed: Option<&str>) -> anyhow::Result<Option<String>> {
+        match (typed, &self.file) {
+            (Some(_), Some(_)) => Err(usage("give the text or --file, not both")),
+            (Some("-"), None) => from_stdin().map(Some),
+            (Some(text), None) => Ok(Some(text.to_owned())),
+            (None, Some(path)) if path.as_os_str() == "-" => from_stdin().map(Some),
+            (None, Some(path)) => {
+                let file = std::fs::File::open(path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+                whole(file, &path.display().to_string()).map(Some)
+            }
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+fn from_stdin() -> anyhow::Result<String> {
+    whole(std::io::stdin().lock(), "stdin")
+}
+
+fn whole(from: impl Read, what: &str) -> anyhow::Result<String> {
+    let invalid = |reason: String| Invalid {
+        what: what.to_owned(),
+        reason,
+    };
+    let mut bytes = Vec::new();
+    from.take(LIMIT + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {what}"))?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(invalid(format!("more than the {LIMIT} bytes a text may have")).into());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        invalid(format!("not UTF-8 at byte {at}")).into()
+    })
+}

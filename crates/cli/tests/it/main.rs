@@ -1,0 +1,10 @@
+//! The one binary, tried from outside.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "tests arrange the machine by hand"
+)]
+
+mod markdown_commands;

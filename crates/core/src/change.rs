@@ -1,0 +1,244 @@
+//! One change of a list: locked, recorded, atomic per file.
+//!
+//! Owns the order in which every change happens: read under the list's lock → rule → new content
+//! durable under temporary names → history line durable → names change → answer. Invariants: no
+//! change without its line; nothing is answered before it is durable; a task's `rev` grows by one
+//! per change.
+
+use std::collections::BTreeMap;
+
+use flagpost_disk::{
+    self as disk,
+    dialects::claude_tasks::{self, COUNTER, TaskFile},
+    fsx::{self, Batch, Lock, Rank},
+};
+use flagpost_model::{
+    RepoId, TaskId, Token, WorkerId,
+    task::{StateName, Task},
+};
+use jiff::Timestamp;
+
+use crate::{
+    error::{Error, Result},
+    history::{Entry, History, Kind},
+    list::{List, Loaded},
+};
+
+/// A list, locked for one change. Dropping it changes nothing.
+#[derive(Debug)]
+pub struct Change<'l> {
+    list: &'l List<'l>,
+    repository: RepoId,
+    _lock: Lock,
+    actor: WorkerId,
+    at: Timestamp,
+    drafts: BTreeMap<TaskId, Draft>,
+    removed: Vec<TaskId>,
+    entries: Vec<Entry>,
+}
+
+/// The tasks of a change as they are on disk now.
+pub(crate) type Written = BTreeMap<TaskId, Task>;
+
+#[derive(Debug)]
+struct Draft {
+    before: Option<TaskFile>,
+    after: Task,
+}
+
+impl<'l> Change<'l> {
+    pub(crate) fn begin(list: &'l List<'l>, actor: &WorkerId) -> Result<Self> {
+        let home = list.home;
+        let repository = list.repository()?;
+        let path = list.path(claude_tasks::LOCK);
+        let lock = fsx::lock(home.fs(), &path, Rank::List, fsx::DEFAULT_WAIT, home.now())?;
+        Ok(Self {
+            list,
+            repository,
+            _lock: lock,
+            actor: actor.clone(),
+            at: home.now(),
+            drafts: BTreeMap::new(),
+            removed: Vec::new(),
+            entries: Vec::new(),
+        })
+    }
+
+    /// When the change happens.
+    pub(crate) fn at(&self) -> Timestamp {
+        self.at
+    }
+
+    /// Everything that can be read, as it is under the lock.
+    pub(crate) fn load(&self) -> Result<Loaded> {
+        self.list.load()
+    }
+
+    /// A task to be changed.
+    pub(crate) fn task(&mut self, id: &TaskId) -> Result<&mut Task> {
+        if !self.drafts.contains_key(id) {
+            let before = self.list.task(id)?;
+            let after = before.task.clone();
+            self.drafts.insert(
+                id.clone(),
+                Draft {
+                    before: Some(before),
+                    after,
+                },
+            );
+        }
+        match self.drafts.get_mut(id) {
+            Some(draft) => Ok(&mut draft.after),
+            None => Err(Error::NotFound {
+                what: "task",
+                id: id.to_string(),
+                list: None,
+            }),
+        }
+    }
+
+    /// Adds a task under an id from [`Change::new_ids`].
+    pub(crate) fn create(&mut self, task: Task) {
+        self.drafts.insert(
+            task.id.clone(),
+            Draft {
+                before: None,
+                after: task,
+            },
+        );
+    }
+
+    /// Removes a task.
+    pub(crate) fn remove(&mut self, id: &TaskId) {
+        self.drafts.remove(id);
+        self.removed.push(id.clone());
+    }
+
+    /// Ids that were never given out, durable before they are.
+    pub(crate) fn new_ids(&self, count: u64) -> Result<impl Iterator<Item = TaskId> + use<>> {
+        let highest = self
+            .list
+            .ids()?
+            .iter()
+            .filter_map(TaskId::number)
+            .max()
+            .unwrap_or_default();
+        let counter = self.list.path(COUNTER);
+        let first = fsx::allocate(self.list.home.fs(), &counter, highest, count)?;
+        Ok((first..first + count).map(TaskId::from))
+    }
+
+    /// The highest id given out so far, as the counter says.
+    pub(crate) fn last_id(&self) -> Result<u64> {
+        Ok(fsx::peek(self.list.home.fs(), &self.list.path(COUNTER))?)
+    }
+
+    /// Says what the change was, for the history.
+    pub(crate) fn note(&mut self, kind: Kind, task: &TaskId) -> &mut Entry {
+        let mut entry = Entry::new(kind);
+        entry.list = Some(self.list.id().clone());
+        entry.task = Some(task.clone());
+        self.entries.push(entry);
+        let last = self.entries.len() - 1;
+        &mut self.entries[last]
+    }
+
+    /// Says something about the whole list, for the history.
+    pub(crate) fn note_list(&mut self, kind: Kind) -> &mut Entry {
+        let mut entry = Entry::new(kind);
+        entry.list = Some(self.list.id().clone());
+        self.entries.push(entry);
+        let last = self.entries.len() - 1;
+        &mut self.entries[last]
+    }
+
+    /// Carries the change out, durable on return, and answers with the tasks as written.
+    pub(crate) fn commit(self) -> Result<Written> {
+        Ok(self.commit_with(|_, _| Ok(()))?.1)
+    }
+
+    /// Carries the change out after `rule` has been given the claim token that it may use: the
+    /// number of the change's first history line, which only grows (`tree.md` §2).
+    pub(crate) fn commit_with<T>(
+        mut self,
+        rule: impl FnOnce(&mut Self, Token) -> Result<T>,
+    ) -> Result<(T, Written)> {
+        let fs = self.list.home.fs();
+        let list = self.list;
+        let history = History::of(list.home, &self.repository);
+        let mut writer = history.writer(self.at, &|entry| appeared(list, entry))?;
+        let answer = rule(&mut self, Token(writer.next()))?;
+
+        let mut batch = Batch::new();
+        let mut from: BTreeMap<TaskId, StateName> = BTreeMap::new();
+        let mut written = Written::new();
+        for (id, mut draft) in self.drafts {
+            let before = draft.before.as_ref().map(|file| &file.task);
+            if before == Some(&draft.after) {
+                continue;
+            }
+            draft.after.rev = before.map_or(0, |task| task.rev) + 1;
+            batch.put(
+                list.task_path(&id),
+                claude_tasks::write(draft.before.as_ref(), &draft.after),
+            );
+            from.extend(before.map(|task| (id.clone(), task.state.name())));
+            written.insert(id, draft.after);
+        }
+        for id in &self.removed {
+            batch.remove(list.task_path(id));
+        }
+        if self.entries.is_empty() {
+            return Ok((answer, written));
+        }
+        for entry in &mut self.entries {
+            let Some(after) = entry.task.as_ref().and_then(|id| written.get(id)) else {
+                continue;
+            };
+            entry.detail.insert("rev".to_owned(), after.rev.into());
+            let (before, now) = (from.get(&after.id).copied(), after.state.name());
+            if entry.to.is_none() && before != Some(now) {
+                entry.from = before;
+                entry.to = Some(now);
+            }
+        }
+        let sealed = batch.seal(fs)?;
+        let first = writer.next();
+        writer.record(&self.actor, self.entries)?;
+        sealed.reveal().map_err(|error| {
+            // Should this fail too, the next writer finds the line without its change.
+            let _: Result<()> = writer.void(&self.actor, first);
+            Error::from(error)
+        })?;
+        Ok((answer, written))
+    }
+}
+
+/// Whether the change that a history entry tells of is in the list's files.
+fn appeared(list: &List<'_>, entry: &Entry) -> Result<bool> {
+    let (Some(id), Some(task)) = (&entry.list, &entry.task) else {
+        return Ok(true);
+    };
+    let other;
+    let list = if id == list.id() {
+        list
+    } else {
+        match List::open(list.home, id) {
+            Ok(opened) => {
+                other = opened;
+                &other
+            }
+            Err(Error::NotFound { .. }) => return Ok(true),
+            Err(error) => return Err(error),
+        }
+    };
+    match list.task(task) {
+        Ok(_) if entry.kind == Kind::TaskRemoved => Ok(false),
+        // A foreign writer may have dropped our part of the file.
+        Ok(file) => Ok(file.task.rev == 0 || Some(file.task.rev) >= entry.rev()),
+        Err(Error::NotFound { .. }) => Ok(entry.kind == Kind::TaskRemoved),
+        // Unreadable says nothing about what happened before it became so.
+        Err(Error::Disk(disk::Error::Malformed { .. })) => Ok(true),
+        Err(error) => Err(error),
+    }
+}

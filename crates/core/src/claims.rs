@@ -1,0 +1,170 @@
+//! Claiming: one holder per task, however many race.
+//!
+//! Owns the search for the next task. The search runs outside the list's lock, so that many
+//! claimers look at once; what it finds is checked again under the lock, one file each, before it
+//! is given out.
+
+use flagpost_model::{
+    SessionId, TaskId, Token, WorkerId,
+    refusal::Refusal,
+    task::{Act, Claim, Event, Outline, StateName, Task, transition},
+};
+use jiff::SignedDuration;
+
+use crate::{
+    change::{Change, Written},
+    error::{Error, Result},
+    history::Kind,
+    list::List,
+    tasks,
+};
+
+/// On whose behalf, and for how long.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    /// Who claims.
+    pub actor: WorkerId,
+    /// How long without renewal.
+    pub lease: SignedDuration,
+    /// The session that hands the task out.
+    pub session: Option<SessionId>,
+}
+
+/// A task and the claim just made on it.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// The task, with its claim.
+    pub task: Task,
+    /// The claim.
+    pub claim: Claim,
+}
+
+/// Claims this task.
+pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
+    claim_first(
+        list.change(&terms.actor)?,
+        list,
+        terms,
+        std::slice::from_ref(id),
+    )
+}
+
+/// Claims the first ready task.
+pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
+    let seen = candidates(&list.load()?.outlines, list);
+    if !seen.is_empty() {
+        match claim_first(list.change(&terms.actor)?, list, terms, &seen) {
+            Err(Error::Refused(_) | Error::NotFound { .. }) => {}
+            other => return other,
+        }
+    }
+    // All that was seen is gone; what became ready meanwhile shows under the lock.
+    let change = list.change(&terms.actor)?;
+    let seen = candidates(&change.load()?.outlines, list);
+    if seen.is_empty() {
+        return Err(Error::NothingReady {
+            list: list.id().clone(),
+        });
+    }
+    claim_first(change, list, terms, &seen)
+}
+
+fn candidates(outlines: &[Outline], list: &List<'_>) -> Vec<TaskId> {
+    let ready = tasks::ready(outlines, list.home.now());
+    ready
+        .into_iter()
+        .map(|outline| outline.id.clone())
+        .collect()
+}
+
+/// Claims the task if nobody holds it, and begins the work on it.
+pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) -> Result<Claimed> {
+    let change = list.change(&terms.actor)?;
+    let ((), mut written) = change.commit_with(|change, new_token| {
+        let act = Act {
+            actor: terms.actor.clone(),
+            token,
+            at: change.at(),
+        };
+        let held = change
+            .task(id)?
+            .state
+            .claim()
+            .is_some_and(|claim| claim.by == act.actor);
+        if !held && token.is_none() {
+            claim_one(change, list, terms, id, new_token)?;
+        }
+        let task = change.task(id)?;
+        *task = transition(task, &act, Event::Start)?;
+        let entry = change.note(Kind::TaskStarted, id);
+        entry.from = Some(StateName::Claimed);
+        entry.to = Some(StateName::InProgress);
+        Ok(())
+    })?;
+    claimed(&mut written, id)
+}
+
+/// Claims the first of `candidates` that can be; fails as the last of them did.
+fn claim_first(
+    change: Change<'_>,
+    list: &List<'_>,
+    terms: &Terms,
+    candidates: &[TaskId],
+) -> Result<Claimed> {
+    let (id, mut written) = change.commit_with(|change, token| {
+        let mut refused = Error::NothingReady {
+            list: list.id().clone(),
+        };
+        for id in candidates {
+            match claim_one(change, list, terms, id, token) {
+                Ok(()) => return Ok(id.clone()),
+                Err(error @ (Error::Refused(_) | Error::NotFound { .. })) => refused = error,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(refused)
+    })?;
+    claimed(&mut written, &id)
+}
+
+fn claimed(written: &mut Written, id: &TaskId) -> Result<Claimed> {
+    let claimed = written.remove(id).and_then(|task| {
+        let claim = task.state.claim()?.clone();
+        Some(Claimed { task, claim })
+    });
+    claimed.ok_or_else(|| Refusal::NotClaimed { task: id.clone() }.into())
+}
+
+fn claim_one(
+    change: &mut Change<'_>,
+    list: &List<'_>,
+    terms: &Terms,
+    id: &TaskId,
+    token: Token,
+) -> Result<()> {
+    let before = list.task(id)?.task;
+    // A history that was lost starts counting anew; a token must grow all the same.
+    let token = before
+        .state
+        .claim()
+        .map_or(token, |old| token.max(Token(old.token.0 + 1)));
+    let open = tasks::open_blockers(list, &before)?;
+    let act = Act {
+        actor: terms.actor.clone(),
+        token: None,
+        at: change.at(),
+    };
+    let event = Event::Claim {
+        token,
+        lease: terms.lease,
+        session: terms.session.clone(),
+        open,
+    };
+    let after = transition(&before, &act, event)?;
+    *change.task(id)? = after;
+    let entry = change.note(Kind::TaskClaimed, id);
+    entry.from = Some(before.state.name());
+    entry.to = Some(StateName::Claimed);
+    entry.detail.insert("token".to_owned(), token.0.into());
+    Ok(())
+}

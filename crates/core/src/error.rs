@@ -1,0 +1,91 @@
+//! What an operation can answer instead of doing its work.
+
+use std::path::PathBuf;
+
+use flagpost_disk as disk;
+use flagpost_model::{InvalidId, ListId, Refusal, SessionId};
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A failure that a face can turn into a sentence and an exit code.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file or lock failed.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// A rule said no; nothing changed.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A rule said no, and what the caller reported was kept as a late result.
+    #[error("{0}; what you reported is kept as a late result")]
+    KeptLate(Refusal),
+    /// The text is no id.
+    #[error(transparent)]
+    InvalidId(#[from] InvalidId),
+    /// There is no such thing.
+    #[error("there is no {what} {id}{}", in_list(list.as_ref()))]
+    NotFound {
+        /// What kind of thing.
+        what: &'static str,
+        /// As it was asked for.
+        id: String,
+        /// Where it was looked for.
+        list: Option<ListId>,
+    },
+    /// A partial id fits several things.
+    #[error("{given} could be any of {}", candidates.join(", "))]
+    Ambiguous {
+        /// What was given.
+        given: String,
+        /// What it fits.
+        candidates: Vec<String>,
+    },
+    /// No task of the list can be claimed now.
+    #[error("no task of {list} is ready")]
+    NothingReady {
+        /// The list.
+        list: ListId,
+    },
+    /// The directory belongs to no repository that Flagpost knows.
+    #[error("{} is in no repository that Flagpost knows", dir.display())]
+    NoRepository {
+        /// Where we stand.
+        dir: PathBuf,
+    },
+    /// Neither `$FLAGPOST_HOME` nor `$HOME` says where the home is.
+    #[error("there is no home: neither $FLAGPOST_HOME nor $HOME is set")]
+    NoHome,
+    /// A session holds the repository.
+    #[error("session {session} is running{}", holder.as_ref().map(|h| format!(" ({h})")).unwrap_or_default())]
+    SessionLive {
+        /// Its id, as its lock says.
+        session: String,
+        /// Who holds it.
+        holder: Option<String>,
+    },
+    /// A session that is needed is not there.
+    #[error("session {0} has not ended")]
+    SessionNotEnded(SessionId),
+    /// `git` failed.
+    #[error("git {args}: {message}")]
+    Git {
+        /// What it was asked.
+        args: String,
+        /// What it said.
+        message: String,
+    },
+    /// A value that cannot be taken.
+    #[error("{what}: {reason}")]
+    Invalid {
+        /// Which value.
+        what: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+fn in_list(list: Option<&ListId>) -> String {
+    list.map(|list| format!(" in list {list}"))
+        .unwrap_or_default()
+}

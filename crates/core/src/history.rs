@@ -1,0 +1,384 @@
+//! The append-only record of every transition (`tree.md` §7).
+//!
+//! Owns `history.jsonl` and its numbers. A line is durable *before* the change it tells of appears,
+//! so no change is ever unrecorded. A crash in between leaves a line whose change never appeared;
+//! the next writer sees that and appends a `history.void` line that names it. Nothing is ever
+//! rewritten.
+
+use std::path::PathBuf;
+
+use flagpost_disk::{
+    self as disk,
+    fsx::{self, Durability, Lock, Rank},
+};
+use flagpost_model::{ListId, RepoId, SessionId, TaskId, WorkerId, task::StateName};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{error::Result, home::Home};
+
+/// How much of the end is read to find the last line.
+const TAIL: u64 = 16 << 10;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
+        /// What happened.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(from = "String", into = "String")]
+        pub enum Kind {
+            $($(#[$doc])* $variant,)+
+            /// A kind that this version does not know.
+            Other(String),
+        }
+
+        impl Kind {
+            /// The kind as written.
+            pub fn as_str(&self) -> &str {
+                match self { $(Self::$variant => $text,)+ Self::Other(text) => text }
+            }
+        }
+
+        impl From<String> for Kind {
+            fn from(text: String) -> Self {
+                match text.as_str() { $($text => Self::$variant,)+ _ => Self::Other(text) }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A repository was registered.
+    RepositoryRegistered = "repository.registered",
+    /// A task was added.
+    TaskCreated = "task.created",
+    /// Fields of a task changed.
+    TaskEdited = "task.edited",
+    /// A dependency was added.
+    TaskLinked = "task.linked",
+    /// A dependency was removed.
+    TaskUnlinked = "task.unlinked",
+    /// A task was removed.
+    TaskRemoved = "task.removed",
+    /// Somebody took possession.
+    TaskClaimed = "task.claimed",
+    /// The work began.
+    TaskStarted = "task.started",
+    /// A lease was extended.
+    TaskRenewed = "task.renewed",
+    /// The work is done.
+    TaskCompleted = "task.completed",
+    /// The work was given up.
+    TaskFailed = "task.failed",
+    /// The work waits for help.
+    TaskStuck = "task.stuck",
+    /// The task was given back.
+    TaskReleased = "task.released",
+    /// The task is pending again.
+    TaskReopened = "task.reopened",
+    /// The task is not wanted any more.
+    TaskCancelled = "task.cancelled",
+    /// A result came after its claim was over.
+    TaskLate = "task.late_result",
+    /// A file that is no task was copied aside.
+    TaskQuarantined = "task.quarantined",
+    /// A plan was imported.
+    ListImported = "list.imported",
+    /// A session began.
+    SessionStarted = "session.started",
+    /// A session's files were archived.
+    SessionArchived = "session.archived",
+    /// A dead session's tasks were given back.
+    SessionRecovered = "session.recovered",
+    /// The line it names told of a change that never appeared.
+    Void = "history.void",
+}
+
+impl From<Kind> for String {
+    fn from(kind: Kind) -> Self {
+        kind.as_str().to_owned()
+    }
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Grows by one.
+    pub n: u64,
+    /// When.
+    pub at: Timestamp,
+    /// In which repository.
+    pub repo: RepoId,
+    /// What happened.
+    pub entry: Entry,
+}
+
+impl Line {
+    /// The line as one JSON object.
+    pub fn to_json(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("n".into(), self.n.into());
+        map.insert("at".into(), self.at.to_string().into());
+        map.insert("repo".into(), self.repo.as_str().into());
+        if let Ok(Value::Object(entry)) = serde_json::to_value(&self.entry) {
+            map.extend(entry);
+        }
+        Value::Object(map)
+    }
+
+    fn parse(text: &[u8]) -> Option<Self> {
+        let mut map: Map<String, Value> = serde_json::from_slice(text).ok()?;
+        let n = map.remove("n")?.as_u64()?;
+        let at = map.remove("at")?.as_str()?.parse().ok()?;
+        let repo = map.remove("repo")?.as_str()?.parse().ok()?;
+        let entry = serde_json::from_value(Value::Object(map)).ok()?;
+        Some(Self { n, at, repo, entry })
+    }
+}
+
+/// A line before it has a number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// What happened.
+    pub kind: Kind,
+    /// Who did it; filled in on recording.
+    #[serde(default)]
+    pub actor: Option<WorkerId>,
+    /// In which list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<ListId>,
+    /// To which task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// The state before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<StateName>,
+    /// The state after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<StateName>,
+    /// The rest. `rev` is the task's revision after the change; `op` the number of the first line
+    /// of a change that has several.
+    #[serde(default)]
+    pub detail: Map<String, Value>,
+}
+
+impl Entry {
+    /// An entry of this kind.
+    pub fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            actor: None,
+            list: None,
+            task: None,
+            from: None,
+            to: None,
+            detail: Map::new(),
+        }
+    }
+
+    /// With one more detail.
+    #[must_use]
+    pub fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.detail.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// About a session.
+    #[must_use]
+    pub fn session(self, session: &SessionId) -> Self {
+        self.detail("session", session.as_str())
+    }
+
+    fn number(&self, key: &str) -> Option<u64> {
+        self.detail.get(key).and_then(Value::as_u64)
+    }
+
+    /// The task's revision after the change, where the entry tells of one.
+    pub fn rev(&self) -> Option<u64> {
+        self.number("rev")
+    }
+}
+
+/// Whether the change that an entry tells of has appeared.
+pub type Appeared<'a> = &'a dyn Fn(&Entry) -> Result<bool>;
+
+/// One repository's history.
+#[derive(Debug)]
+pub struct History<'h> {
+    home: &'h Home,
+    repo: RepoId,
+    path: PathBuf,
+}
+
+impl<'h> History<'h> {
+    /// The history of a registered repository.
+    pub fn of(home: &'h Home, repo: &RepoId) -> Self {
+        let path = home.repository_dir(repo).join("history.jsonl");
+        Self {
+            home,
+            repo: repo.clone(),
+            path,
+        }
+    }
+
+    /// Every readable line after number `since`.
+    pub fn since(&self, since: u64) -> Result<Vec<Line>> {
+        // Not through the limit for single files: a history grows without bound.
+        let read = self.home.fs().read(&self.path, 0, u64::MAX);
+        let bytes = match read {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(disk::Error::io("read", &self.path)(error).into()),
+        };
+        Ok(lines(&bytes).filter(|line| line.n > since).collect())
+    }
+
+    /// Records entries of changes that are in no list's files.
+    pub fn record(&self, actor: &WorkerId, at: Timestamp, entries: Vec<Entry>) -> Result<()> {
+        self.writer(at, &|_| Ok(true))?.record(actor, entries)
+    }
+
+    /// Takes the history's lock and looks whether the last recorded change has appeared.
+    pub(crate) fn writer(&self, at: Timestamp, appeared: Appeared<'_>) -> Result<Writer<'_>> {
+        let fs = self.home.fs();
+        self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
+        let lock = self.path.with_file_name(".history.lock");
+        let lock = fsx::lock(fs, &lock, Rank::History, fsx::DEFAULT_WAIT, at)?;
+        let tail = self.tail(TAIL)?;
+        let last = tail.lines.last().map_or(0, |line| line.n);
+        let mut writer = Writer {
+            history: self,
+            _lock: lock,
+            at,
+            last,
+            torn: tail.torn,
+            voids: Vec::new(),
+        };
+        for line in self.last_change(tail.lines)? {
+            if line.entry.rev().is_some() && !appeared(&line.entry)? {
+                let mut void = Entry::new(Kind::Void).detail("n", line.n);
+                void.list = line.entry.list;
+                void.task = line.entry.task;
+                writer.voids.push(void);
+            }
+        }
+        Ok(writer)
+    }
+
+    /// All lines of the change that the last line belongs to.
+    fn last_change(&self, tail: Vec<Line>) -> Result<Vec<Line>> {
+        let Some(last) = tail.last() else {
+            return Ok(Vec::new());
+        };
+        let first = last.entry.number("op").unwrap_or(last.n);
+        let all = if tail.first().is_some_and(|line| line.n <= first) {
+            tail
+        } else {
+            self.since(first - 1)?
+        };
+        Ok(all.into_iter().filter(|line| line.n >= first).collect())
+    }
+
+    /// The lines at the end, at least one unless the history is empty.
+    fn tail(&self, size: u64) -> Result<Tail> {
+        let fs = self.home.fs();
+        let Some(stat) = fsx::stat(fs, &self.path)? else {
+            return Ok(Tail::default());
+        };
+        let offset = stat.len.saturating_sub(size);
+        let bytes = fs
+            .read(&self.path, offset, u64::MAX)
+            .map_err(disk::Error::io("read", &self.path))?;
+        let torn = bytes.last().is_some_and(|byte| *byte != b'\n');
+        let lines: Vec<Line> = lines(&bytes).collect();
+        match (lines.is_empty(), offset) {
+            (false, _) => Ok(Tail { lines, torn }),
+            (true, 0) if bytes.contains(&b'\n') => Err(disk::Error::Malformed {
+                path: self.path.clone(),
+                reason: "none of its lines can be read".to_owned(),
+            }
+            .into()),
+            (true, 0) => Ok(Tail { lines, torn }),
+            (true, _) => self.tail(size.saturating_mul(8)),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Tail {
+    lines: Vec<Line>,
+    torn: bool,
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
+    // A last line without its newline was never acknowledged, even where it happens to parse.
+    let complete = bytes
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |end| end + 1);
+    bytes[..complete]
+        .split(|byte| *byte == b'\n')
+        .filter_map(Line::parse)
+}
+
+/// The history, locked for one change.
+#[derive(Debug)]
+pub(crate) struct Writer<'h> {
+    history: &'h History<'h>,
+    _lock: Lock,
+    at: Timestamp,
+    last: u64,
+    torn: bool,
+    voids: Vec<Entry>,
+}
+
+impl Writer<'_> {
+    /// The number that the first entry of the coming change will get.
+    pub(crate) fn next(&self) -> u64 {
+        self.last + self.voids.len() as u64 + 1
+    }
+
+    /// Makes the entries of one change durable. The lock is held until the writer is dropped.
+    pub(crate) fn record(&mut self, actor: &WorkerId, entries: Vec<Entry>) -> Result<()> {
+        let first = self.next();
+        let several = entries.len() > 1;
+        let mut text = Vec::new();
+        if self.torn {
+            text.push(b'\n');
+        }
+        let voids = std::mem::take(&mut self.voids)
+            .into_iter()
+            .map(|entry| (false, entry));
+        let entries = entries.into_iter().map(|entry| (several, entry));
+        for (n, (several, mut entry)) in (self.last + 1..).zip(voids.chain(entries)) {
+            entry.actor = Some(actor.clone());
+            if several {
+                entry = entry.detail("op", first);
+            }
+            let line = Line {
+                n,
+                at: self.at,
+                repo: self.history.repo.clone(),
+                entry,
+            };
+            text.extend(format!("{}\n", line.to_json()).into_bytes());
+            self.last = n;
+        }
+        fsx::append(
+            self.history.home.fs(),
+            &self.history.path,
+            &text,
+            Durability::Synced,
+        )?;
+        self.torn = false;
+        Ok(())
+    }
+
+    /// Says at once that what was recorded as lines from `first` on did not appear.
+    pub(crate) fn void(&mut self, actor: &WorkerId, first: u64) -> Result<()> {
+        let voids = (first..=self.last)
+            .map(|n| Entry::new(Kind::Void).detail("n", n))
+            .collect();
+        self.record(actor, voids)
+    }
+}

@@ -1,0 +1,188 @@
+//! The home: where Flagpost's own files are (`tree.md` §1).
+//!
+//! Owns the paths below `$FLAGPOST_HOME` and the only look at the environment. Every path it
+//! builds comes from a parsed id and stays inside.
+
+use std::{ffi::OsString, path::PathBuf, sync::Arc};
+
+use flagpost_disk::fsx::{self, Fs, RealFs};
+use flagpost_model::{ListId, RepoId, WorkerId};
+use jiff::Timestamp;
+
+use crate::{
+    clock::{Clock, SystemClock},
+    error::{Error, Result},
+};
+
+/// An opened home.
+#[derive(Debug, Clone)]
+pub struct Home {
+    root: PathBuf,
+    fs: Arc<dyn Fs>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What the environment says about who acts on what.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// `FLAGPOST_WORKER`: who acts.
+    pub worker: Option<String>,
+    /// `FLAGPOST_LIST`: which list.
+    pub list: Option<String>,
+    /// `FLAGPOST_TASK`: the task that an agent was given.
+    pub task: Option<String>,
+    /// `FLAGPOST_TOKEN`: the token of its claim.
+    pub token: Option<String>,
+    /// The login name, for a person who set none of these.
+    pub user: Option<String>,
+    /// `PATH`, for finding agents' programs.
+    pub path: Option<String>,
+    /// `NO_COLOR` is set.
+    pub no_color: bool,
+    /// `COLUMNS`: how wide the screen is.
+    pub columns: Option<u16>,
+    /// The variables that would tie an agent to the agent it was started from.
+    pub parent_agent: Vec<OsString>,
+}
+
+impl Home {
+    /// A home at `root`; nothing is created yet.
+    pub fn new(root: PathBuf, fs: Arc<dyn Fs>, clock: Arc<dyn Clock>) -> Self {
+        Self { root, fs, clock }
+    }
+
+    /// The home and the settings that the environment names. `FLAGPOST_CLOCK` stops the clock at
+    /// an RFC 3339 time, for tests and reproductions.
+    pub fn from_environment() -> Result<(Self, Settings)> {
+        let root = match (var("FLAGPOST_HOME"), var("HOME")) {
+            (Some(root), _) => std::path::absolute(root).map_err(|_| Error::NoHome)?,
+            (None, Some(home)) => PathBuf::from(home).join(".flagpost"),
+            (None, None) => return Err(Error::NoHome),
+        };
+        let clock: Arc<dyn Clock> = match var("FLAGPOST_CLOCK") {
+            None => Arc::new(SystemClock),
+            Some(text) => Arc::new(text.parse::<Timestamp>().map_err(|error| Error::Invalid {
+                what: "FLAGPOST_CLOCK".to_owned(),
+                reason: error.to_string(),
+            })?),
+        };
+        let settings = Settings {
+            worker: var("FLAGPOST_WORKER"),
+            list: var("FLAGPOST_LIST"),
+            task: var("FLAGPOST_TASK"),
+            token: var("FLAGPOST_TOKEN"),
+            user: var("USER").or_else(|| var("LOGNAME")),
+            path: var("PATH"),
+            no_color: var("NO_COLOR").is_some(),
+            columns: var("COLUMNS").and_then(|text| text.parse().ok()),
+            parent_agent: parent_agent(),
+        };
+        Ok((Self::new(root, Arc::new(RealFs), clock), settings))
+    }
+
+    /// The home's directory.
+    pub fn root(&self) -> &PathBuf {
+        &self.root
+    }
+
+    /// The file system it is on.
+    pub fn fs(&self) -> &dyn Fs {
+        &*self.fs
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The lists' directory.
+    pub fn tasks_root(&self) -> PathBuf {
+        self.root.join("tasks")
+    }
+
+    /// One list's directory.
+    pub fn list_dir(&self, list: &ListId) -> PathBuf {
+        self.tasks_root().join(list.as_str())
+    }
+
+    /// The registered repositories' directory.
+    pub fn repositories_root(&self) -> PathBuf {
+        self.root.join("repos")
+    }
+
+    /// One repository's directory.
+    pub fn repository_dir(&self, repository: &RepoId) -> PathBuf {
+        self.repositories_root().join(repository.as_str())
+    }
+
+    /// The lists there are, in order.
+    pub fn lists(&self) -> Result<Vec<ListId>> {
+        let mut lists: Vec<ListId> = self.ids_in(&self.tasks_root())?;
+        lists.sort();
+        Ok(lists)
+    }
+
+    /// The ids that name an entry of a directory; none where there is no directory.
+    pub(crate) fn ids_in<T: std::str::FromStr>(&self, dir: &std::path::Path) -> Result<Vec<T>> {
+        match self.fs().names(dir) {
+            Ok(names) => Ok(names
+                .iter()
+                .filter_map(|name| name.to_str()?.parse().ok())
+                .collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(flagpost_disk::Error::io("list", dir)(error).into()),
+        }
+    }
+
+    /// Makes sure that a directory of the home is there.
+    pub(crate) fn make_dirs(&self, dir: &std::path::Path) -> Result<()> {
+        Ok(fsx::make_dirs(self.fs(), dir)?)
+    }
+}
+
+impl Settings {
+    /// Who acts: what was asked for, else the worker of the environment, else the user.
+    pub fn actor(&self, asked: Option<&str>) -> Result<WorkerId> {
+        match asked.or(self.worker.as_deref()) {
+            Some(name) => Ok(name.parse()?),
+            None => Ok(self.login_name()),
+        }
+    }
+
+    /// The login name in the spelling of an id.
+    fn login_name(&self) -> WorkerId {
+        let spelled: String = self
+            .user
+            .as_deref()
+            .unwrap_or_default()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .skip_while(|c| *c == '-')
+            .take(flagpost_model::id::MAX_LEN)
+            .collect();
+        spelled.parse().unwrap_or_else(|_| WorkerId::operator())
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
+fn var(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
+fn parent_agent() -> Vec<OsString> {
+    let ties = |name: &OsString| {
+        let name = name.as_encoded_bytes();
+        name == b"CLAUDECODE" || name.starts_with(b"CLAUDE_CODE_")
+    };
+    std::env::vars_os()
+        .map(|(name, _)| name)
+        .filter(ties)
+        .collect()
+}

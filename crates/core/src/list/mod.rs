@@ -1,0 +1,232 @@
+//! A list of tasks on disk.
+//!
+//! Owns reading: one task, or the outlines of all. A file that is no task is skipped, reported and
+//! kept; it never hides its neighbours.
+
+mod cache;
+
+use std::path::PathBuf;
+
+use flagpost_disk::{
+    self as disk,
+    dialects::claude_tasks::{self, TaskFile},
+    fsx::{self, Kept},
+};
+use flagpost_model::{ListId, RepoId, TaskId, WorkerId, task::Outline};
+
+use crate::{
+    change::Change,
+    error::{Error, Result},
+    history::{Entry, History, Kind},
+    home::Home,
+    repository::Repository,
+};
+
+/// A list whose directory has been found to lie inside its root.
+#[derive(Debug)]
+pub struct List<'h> {
+    pub(crate) home: &'h Home,
+    id: ListId,
+    dir: PathBuf,
+}
+
+/// All of a list that can be read, and what could not.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The tasks, by id.
+    pub outlines: Vec<Outline>,
+    /// The files that are no tasks.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A file that was passed over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its name in the list's directory.
+    pub name: String,
+    /// Why it is no task.
+    pub reason: String,
+}
+
+impl<'h> List<'h> {
+    /// An existing list.
+    pub fn open(home: &'h Home, id: &ListId) -> Result<Self> {
+        let list = Self {
+            home,
+            id: id.clone(),
+            dir: home.list_dir(id),
+        };
+        if list.exists()? {
+            Ok(list)
+        } else {
+            Err(list.not_found())
+        }
+    }
+
+    /// A list, created for `repository` where there is none.
+    pub fn open_or_create(home: &'h Home, id: &ListId, repository: &Repository) -> Result<Self> {
+        let list = Self {
+            home,
+            id: id.clone(),
+            dir: home.list_dir(id),
+        };
+        if !list.exists()? {
+            home.make_dirs(&list.dir)?;
+        }
+        match fsx::publish(
+            home.fs(),
+            &list.path(claude_tasks::REPOSITORY),
+            format!("{}\n", repository.id).as_bytes(),
+        ) {
+            Ok(()) | Err(disk::Error::Conflict { .. }) => Ok(list),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn exists(&self) -> Result<bool> {
+        match fsx::within(self.home.fs(), &self.home.tasks_root(), &self.dir) {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_not_found() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn not_found(&self) -> Error {
+        Error::NotFound {
+            what: "list",
+            id: self.id.to_string(),
+            list: None,
+        }
+    }
+
+    /// The list's id.
+    pub fn id(&self) -> &ListId {
+        &self.id
+    }
+
+    /// The list's directory.
+    pub fn dir(&self) -> &PathBuf {
+        &self.dir
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    pub(crate) fn task_path(&self, id: &TaskId) -> PathBuf {
+        self.path(&claude_tasks::file_name(id))
+    }
+
+    /// The repository whose history records this list.
+    pub fn repository(&self) -> Result<RepoId> {
+        let path = self.path(claude_tasks::REPOSITORY);
+        let Some(text) = fsx::read_lossy(self.home.fs(), &path)? else {
+            return Err(Error::NoRepository {
+                dir: self.dir.clone(),
+            });
+        };
+        Ok(text.trim().parse()?)
+    }
+
+    /// One task.
+    pub fn task(&self, id: &TaskId) -> Result<TaskFile> {
+        let path = self.task_path(id);
+        let Some(bytes) = fsx::read(self.home.fs(), &path)? else {
+            let list = Some(self.id.clone());
+            return Err(Error::NotFound {
+                what: "task",
+                id: id.to_string(),
+                list,
+            });
+        };
+        claude_tasks::read(id, &bytes)
+            .map_err(|reason| disk::Error::Malformed { path, reason }.into())
+    }
+
+    /// The task that a person means: an exact id, else a prefix that fits just one.
+    pub fn resolve(&self, given: &str) -> Result<TaskId> {
+        let exact = given.parse::<TaskId>()?;
+        if fsx::stat(self.home.fs(), &self.task_path(&exact))?.is_some() {
+            return Ok(exact);
+        }
+        let mut fits: Vec<TaskId> = self
+            .ids()?
+            .into_iter()
+            .filter(|id| id.as_str().starts_with(given))
+            .collect();
+        fits.sort();
+        match fits.as_slice() {
+            [one] => Ok(one.clone()),
+            [] => Err(Error::NotFound {
+                what: "task",
+                id: given.to_owned(),
+                list: Some(self.id.clone()),
+            }),
+            several => Err(Error::Ambiguous {
+                given: given.to_owned(),
+                candidates: several.iter().take(10).map(TaskId::to_string).collect(),
+            }),
+        }
+    }
+
+    /// The ids that task files are named by, in no order.
+    pub fn ids(&self) -> Result<Vec<TaskId>> {
+        let names = self
+            .home
+            .fs()
+            .names(&self.dir)
+            .map_err(disk::Error::io("list", &self.dir))?;
+        Ok(names
+            .iter()
+            .filter_map(|name| claude_tasks::id_of(name.to_str()?))
+            .collect())
+    }
+
+    /// Everything that can be read. What cannot is reported, and kept aside if that is possible.
+    pub fn load(&self) -> Result<Loaded> {
+        let loaded = cache::load(self.home, &self.dir)?;
+        if !loaded.skipped.is_empty() {
+            // A reader on a read-only home still reads; the next writer keeps the file aside.
+            let _: Result<()> = self.keep_aside(&loaded.skipped);
+        }
+        Ok(loaded)
+    }
+
+    /// Copies skipped files to quarantine, and records those that are new.
+    fn keep_aside(&self, skipped: &[Skipped]) -> Result<()> {
+        let fs = self.home.fs();
+        let now = self.home.now();
+        let mut entries = Vec::new();
+        for Skipped { name, reason } in skipped {
+            let path = self.path(name);
+            let settled = fsx::stat(fs, &path)?.is_some_and(|stat| {
+                now.as_nanosecond() - i128::from(stat.modified) > cache::SETTLED
+            });
+            if !settled {
+                // Its writer may be in the middle of it.
+                continue;
+            }
+            // What is too large to read is too large to copy: the reason stands in for it.
+            let content = match fsx::read(fs, &path) {
+                Ok(content) => content.unwrap_or_default(),
+                Err(_) => reason.clone().into_bytes(),
+            };
+            if fsx::quarantine(fs, &path, &content, reason)? == Kept::Now {
+                let mut entry = Entry::new(Kind::TaskQuarantined)
+                    .detail("file", name.as_str())
+                    .detail("reason", reason.as_str());
+                entry.list = Some(self.id.clone());
+                entries.push(entry);
+            }
+        }
+        if entries.is_empty() {
+            return Ok(());
+        }
+        History::of(self.home, &self.repository()?).record(&WorkerId::operator(), now, entries)
+    }
+
+    /// Locks the list for one change by `actor`.
+    pub fn change<'l>(&'l self, actor: &WorkerId) -> Result<Change<'l>> {
+        Change::begin(self, actor)
+    }
+}

@@ -1,0 +1,236 @@
+//! Repositories: who they are and where their history lies.
+//!
+//! Owns the repo-id (`tree.md` §1): a UUID in the repository's git configuration, shared by its
+//! linked worktrees, or in `.flagpost/repo-id` where there is no git. It must never change a
+//! repository beyond that one entry.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use flagpost_disk::{dialects::claude_tasks, fsx};
+use flagpost_model::{ListId, RepoId, WorkerId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, Result},
+    history::{self, Entry, History},
+    home::Home,
+};
+
+/// The key in the repository's git configuration.
+const KEY: &str = "flagpost.repoId";
+
+/// A registered repository, seen from a directory in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// Its id.
+    pub id: RepoId,
+    /// Its name, which is also the name of its default list.
+    pub name: ListId,
+    /// The top of the working tree we stand in.
+    pub top: PathBuf,
+}
+
+/// `repo.json`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    id: RepoId,
+    name: ListId,
+    path: PathBuf,
+    created_at: Timestamp,
+}
+
+/// The top of a working tree, and what keeps its id.
+enum Place {
+    Git(PathBuf),
+    Plain(PathBuf),
+}
+
+impl Repository {
+    /// The registered repository that `dir` lies in, if any.
+    pub fn find(home: &Home, dir: &Path) -> Result<Option<Self>> {
+        let Some(place) = place(home, dir)? else {
+            return Ok(None);
+        };
+        let Some(id) = place.id(home)? else {
+            return Ok(None);
+        };
+        Ok(record(home, &id)?.map(|record| Self {
+            id,
+            name: record.name,
+            top: place.into_top(),
+        }))
+    }
+
+    /// Whether `dir` lies in a git working tree, registered or not.
+    pub fn is_git(home: &Home, dir: &Path) -> Result<bool> {
+        Ok(matches!(place(home, dir)?, Some(Place::Git(_))))
+    }
+
+    /// Registers the repository that `dir` lies in; outside of git, `dir` itself. Doing it again
+    /// changes nothing.
+    pub fn register(home: &Home, dir: &Path, actor: &WorkerId) -> Result<Self> {
+        home.make_dirs(home.root())?;
+        let lock = home.root().join(".lock");
+        let _lock = fsx::lock(
+            home.fs(),
+            &lock,
+            fsx::Rank::Home,
+            fsx::DEFAULT_WAIT,
+            home.now(),
+        )?;
+        let place = place(home, dir)?.unwrap_or_else(|| Place::Plain(dir.to_owned()));
+        let id = match place.id(home)? {
+            Some(id) => id,
+            None => place.assign(home)?,
+        };
+        if let Some(record) = record(home, &id)? {
+            return Ok(Self {
+                id,
+                name: record.name,
+                top: place.into_top(),
+            });
+        }
+        let top = place.into_top();
+        let name = free_name(home, &top, &id)?;
+        let at = home.now();
+        let record = Record {
+            id: id.clone(),
+            name: name.clone(),
+            path: top.clone(),
+            created_at: at,
+        };
+        home.make_dirs(&home.repository_dir(&id))?;
+        let text = serde_json::to_value(&record).map(|value| format!("{value:#}\n"));
+        let text = text.map_err(|error| Error::Invalid {
+            what: top.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        fsx::replace(home.fs(), &record_path(home, &id), text.as_bytes())?;
+        let entry = Entry::new(history::Kind::RepositoryRegistered)
+            .detail("path", top.display().to_string());
+        History::of(home, &id).record(actor, at, vec![entry])?;
+        Ok(Self { id, name, top })
+    }
+}
+
+impl Place {
+    fn into_top(self) -> PathBuf {
+        match self {
+            Self::Git(top) | Self::Plain(top) => top,
+        }
+    }
+
+    fn id(&self, home: &Home) -> Result<Option<RepoId>> {
+        let text = match self {
+            Self::Git(top) => git(top, &["config", "--local", "--get", KEY])?,
+            Self::Plain(top) => fsx::read(home.fs(), &plain_id(top))?
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        };
+        text.map(|text| Ok(text.trim().parse()?)).transpose()
+    }
+
+    fn assign(&self, home: &Home) -> Result<RepoId> {
+        let id = uuid::Uuid::new_v4().to_string();
+        match self {
+            Self::Git(top) => {
+                git(top, &["config", "--local", KEY, &id])?;
+            }
+            Self::Plain(top) => {
+                let path = plain_id(top);
+                home.make_dirs(path.parent().unwrap_or(top))?;
+                fsx::replace(home.fs(), &path, format!("{id}\n").as_bytes())?;
+            }
+        }
+        Ok(id.parse()?)
+    }
+}
+
+fn plain_id(top: &Path) -> PathBuf {
+    top.join(".flagpost").join("repo-id")
+}
+
+fn place(home: &Home, dir: &Path) -> Result<Option<Place>> {
+    for top in dir.ancestors() {
+        if fsx::stat(home.fs(), &top.join(".git"))?.is_some() {
+            return Ok(Some(Place::Git(top.to_owned())));
+        }
+        if fsx::stat(home.fs(), &plain_id(top))?.is_some() {
+            return Ok(Some(Place::Plain(top.to_owned())));
+        }
+    }
+    Ok(None)
+}
+
+fn record_path(home: &Home, id: &RepoId) -> PathBuf {
+    home.repository_dir(id).join("repo.json")
+}
+
+fn record(home: &Home, id: &RepoId) -> Result<Option<Record>> {
+    let path = record_path(home, id);
+    let Some(bytes) = fsx::read(home.fs(), &path)? else {
+        return Ok(None);
+    };
+    let record =
+        serde_json::from_slice(&bytes).map_err(|error| flagpost_disk::Error::Malformed {
+            path,
+            reason: error.to_string(),
+        })?;
+    Ok(Some(record))
+}
+
+/// The directory's name, unless another repository's list has it.
+fn free_name(home: &Home, top: &Path, id: &RepoId) -> Result<ListId> {
+    let plain: String = top
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .skip_while(|c| !c.is_ascii_alphanumeric())
+        .take(flagpost_model::id::MAX_LEN - 9)
+        .collect();
+    let plain: ListId = plain.parse().or_else(|_| "repository".parse())?;
+    let binding = home.list_dir(&plain).join(claude_tasks::REPOSITORY);
+    let bound_elsewhere =
+        fsx::read_lossy(home.fs(), &binding)?.is_some_and(|text| text.trim() != id.as_str());
+    let mut taken = false;
+    for other in home.ids_in::<RepoId>(&home.repositories_root())? {
+        taken |= record(home, &other)?.is_some_and(|record| record.name == plain);
+    }
+    if !taken && !bound_elsewhere {
+        return Ok(plain);
+    }
+    let short: String = id.as_str().chars().take(8).collect();
+    Ok(format!("{plain}-{short}").parse()?)
+}
+
+/// Asks git; `None` when it answers with exit code 1, which for `config --get` means "not set".
+fn git(dir: &Path, args: &[&str]) -> Result<Option<String>> {
+    let failed = |message: String| Error::Git {
+        args: args.join(" "),
+        message,
+    };
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(dir)
+        .args(args)
+        .output()
+        .map_err(|error| failed(format!("cannot be run: {error}")))?;
+    match output.status.code() {
+        Some(0) => Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned())),
+        Some(1) => Ok(None),
+        _ => Err(failed(
+            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        )),
+    }
+}

@@ -1,0 +1,183 @@
+//! Task file → task.
+//!
+//! Owns the normalisation that the seed asks of every reader, and the rule that `status` wins over
+//! our own state where a foreign writer changed it.
+
+use std::str::FromStr;
+
+use flagpost_model::{
+    TaskId,
+    task::{Claim, LateResult, State, StateName, Task, TaskResult},
+};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::{TaskFile, write::status_of};
+
+/// Reads the file of task `id`; the error says why it is not a task.
+pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let Value::Object(raw) = value else {
+        return Err(format!("a task is a JSON object, not {}", kind(&value)));
+    };
+    let Some(subject) = raw.get("subject").and_then(Value::as_str) else {
+        return Err("it has no subject that is a text".to_owned());
+    };
+    match raw.get("id").map(|id| text_of(id).unwrap_or_default()) {
+        Some(written) if written != id.as_str() => {
+            return Err(format!("its id is {written:?}, its name says {id}"));
+        }
+        _ => {}
+    }
+    let mut task = Task::new(id.clone(), subject);
+    task.description = text(&raw, "description").unwrap_or_default();
+    task.active_form = text(&raw, "activeForm").unwrap_or_default();
+    task.owner = text(&raw, "owner").filter(|owner| !owner.is_empty());
+    task.blocks = ids(raw.get("blocks"));
+    task.blocked_by = ids(raw.get("blockedBy"));
+    let empty = Map::new();
+    let metadata = raw
+        .get("metadata")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
+    task.priority = parsed(metadata, "priority");
+    task.complexity = text(metadata, "complexity");
+    task.group = text(metadata, "task_group");
+    task.project = text(metadata, "project");
+    task.tags = texts(metadata.get("tags"));
+    task.due = parsed(metadata, "due_date");
+    task.parent = metadata
+        .get("parent")
+        .and_then(text_of)
+        .and_then(|id| id.parse().ok());
+    task.uid = metadata.get("task_uid").and_then(text_of);
+    let ours = metadata
+        .get("flagpost")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
+    task.rev = ours.get("rev").and_then(Value::as_u64).unwrap_or_default();
+    let attempts = ours
+        .get("attempts")
+        .and_then(Value::as_u64)
+        .unwrap_or_default();
+    task.attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
+    task.result = ours.get("result").and_then(result);
+    task.late = ours
+        .get("late")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(late)
+        .collect();
+    let status = text(&raw, "status").unwrap_or_default();
+    task.state = state(
+        &status,
+        parsed(ours, "state"),
+        ours.get("claim").and_then(claim),
+    );
+    Ok(TaskFile { task, raw })
+}
+
+/// Our state where it agrees with the status; else what the status says.
+fn state(status: &str, ours: Option<StateName>, claim: Option<Claim>) -> State {
+    let status = match status {
+        "in_progress" | "completed" => status,
+        _ => "pending",
+    };
+    let name = ours.filter(|name| status_of(*name) == status);
+    match (name, status, claim) {
+        (Some(StateName::Claimed), _, Some(claim)) => State::Claimed(claim),
+        (Some(StateName::Failed), ..) => State::Failed,
+        (Some(StateName::Stuck), ..) => State::Stuck,
+        (Some(StateName::Cancelled), ..) => State::Cancelled,
+        // Whoever claimed through us may have set the status by hand.
+        (_, "in_progress", claim) => State::InProgress(claim),
+        (_, "completed", _) => State::Completed,
+        _ => State::Pending,
+    }
+}
+
+fn claim(value: &Value) -> Option<Claim> {
+    let map = value.as_object()?;
+    Some(Claim {
+        by: parsed(map, "by")?,
+        token: parsed(map, "token")?,
+        at: parsed(map, "at")?,
+        expires_at: parsed(map, "expires_at")?,
+        session: parsed(map, "session"),
+    })
+}
+
+fn result(value: &Value) -> Option<TaskResult> {
+    let map = value.as_object()?;
+    Some(TaskResult {
+        ending: parsed(map, "ending")?,
+        text: text(map, "text").unwrap_or_default(),
+        by: parsed(map, "by")?,
+        at: parsed::<Timestamp>(map, "at")?,
+    })
+}
+
+fn late(value: &Value) -> Option<LateResult> {
+    let map = value.as_object()?;
+    let TaskResult {
+        ending,
+        text,
+        by,
+        at,
+    } = result(value)?;
+    Some(LateResult {
+        by,
+        token: parsed(map, "token"),
+        at,
+        ending,
+        text,
+    })
+}
+
+fn parsed<T: FromStr>(map: &Map<String, Value>, key: &str) -> Option<T> {
+    map.get(key).and_then(text_of)?.parse().ok()
+}
+
+fn text(map: &Map<String, Value>, key: &str) -> Option<String> {
+    map.get(key)?.as_str().map(str::to_owned)
+}
+
+/// A string or a number, as text.
+pub(super) fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// A list of texts; a single one counts as a list of one.
+pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::Array(items)) => items.iter().filter_map(text_of).collect(),
+        Some(single) => text_of(single).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+fn ids(value: Option<&Value>) -> Vec<TaskId> {
+    let mut ids: Vec<TaskId> = Vec::new();
+    for id in texts(value).iter().filter_map(|text| text.parse().ok()) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

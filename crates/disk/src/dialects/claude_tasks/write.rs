@@ -1,0 +1,193 @@
+//! Task → task file.
+//!
+//! Owns which key says what. Only keys whose meaning changed are set, so that a foreign value of
+//! an odd type or order stays until somebody means to change it.
+
+use flagpost_model::{
+    TaskId,
+    task::{Claim, LateResult, StateName, Task, TaskResult},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    TaskFile,
+    read::{text_of, texts},
+};
+
+/// The `status` that other readers see for a state of ours. A cancelled task is shown completed,
+/// since anything else would invite a foreign agent to do it.
+pub(super) fn status_of(state: StateName) -> &'static str {
+    match state {
+        StateName::Pending | StateName::Claimed | StateName::Failed | StateName::Stuck => "pending",
+        StateName::InProgress => "in_progress",
+        StateName::Completed | StateName::Cancelled => "completed",
+    }
+}
+
+/// The bytes of `task`, keeping what `before` holds beyond it.
+pub fn write(before: Option<&TaskFile>, task: &Task) -> Vec<u8> {
+    let old = before.map(|file| &file.task);
+    let mut raw = before.map(|file| file.raw.clone()).unwrap_or_default();
+    let changed = |same: fn(&Task, &Task) -> bool| old.is_none_or(|old| !same(old, task));
+
+    if old.is_none() {
+        raw.insert("id".into(), json!(task.id));
+    }
+    if changed(|a, b| a.subject == b.subject) {
+        raw.insert("subject".into(), json!(task.subject));
+    }
+    if changed(|a, b| a.description == b.description) {
+        raw.insert("description".into(), json!(task.description));
+    }
+    if changed(|a, b| a.active_form == b.active_form) {
+        raw.insert("activeForm".into(), json!(task.active_form));
+    }
+    if changed(|a, b| a.state.name() == b.state.name()) {
+        raw.insert("status".into(), json!(status_of(task.state.name())));
+    }
+    if changed(|a, b| a.owner == b.owner) {
+        set(
+            &mut raw,
+            "owner",
+            task.owner.as_ref().map(|owner| json!(owner)),
+        );
+    }
+    if changed(|a, b| a.blocks == b.blocks) {
+        let blocks = merged(raw.get("blocks"), &task.blocks);
+        raw.insert("blocks".into(), blocks);
+    }
+    if changed(|a, b| a.blocked_by == b.blocked_by) {
+        let blocked_by = merged(raw.get("blockedBy"), &task.blocked_by);
+        raw.insert("blockedBy".into(), blocked_by);
+    }
+
+    let mut metadata = match raw.get("metadata") {
+        Some(Value::Object(map)) => map.clone(),
+        None | Some(Value::Null) => Map::new(),
+        // Somebody's own value of another type: kept, since ours has to be an object.
+        Some(other) => Map::from_iter([("was".to_owned(), other.clone())]),
+    };
+    let mut set_if = |same: fn(&Task, &Task) -> bool, key, value: Option<Value>| {
+        if old.map_or(value.is_some(), |old| !same(old, task)) {
+            set(&mut metadata, key, value);
+        }
+    };
+    set_if(
+        |a, b| a.priority == b.priority,
+        "priority",
+        task.priority.map(|it| json!(it)),
+    );
+    set_if(
+        |a, b| a.complexity == b.complexity,
+        "complexity",
+        optional(&task.complexity),
+    );
+    set_if(
+        |a, b| a.group == b.group,
+        "task_group",
+        optional(&task.group),
+    );
+    set_if(
+        |a, b| a.project == b.project,
+        "project",
+        optional(&task.project),
+    );
+    let tags = (!task.tags.is_empty()).then(|| json!(task.tags));
+    set_if(|a, b| a.tags == b.tags, "tags", tags);
+    set_if(
+        |a, b| a.due == b.due,
+        "due_date",
+        task.due.map(|due| json!(due.to_string())),
+    );
+    set_if(
+        |a, b| a.parent == b.parent,
+        "parent",
+        task.parent.as_ref().map(|id| json!(id)),
+    );
+    set_if(|a, b| a.uid == b.uid, "task_uid", optional(&task.uid));
+    set_machine_state(&mut metadata, task);
+    raw.insert("metadata".into(), Value::Object(metadata));
+    to_bytes(&Value::Object(raw))
+}
+
+fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
+    let mut ours = match metadata.get("flagpost") {
+        Some(Value::Object(map)) => map.clone(),
+        _ => Map::new(),
+    };
+    ours.insert("state".into(), json!(task.state.name()));
+    ours.insert("rev".into(), json!(task.rev));
+    ours.insert("attempts".into(), json!(task.attempts));
+    ours.insert(
+        "claim".into(),
+        task.state.claim().map(claim).unwrap_or_default(),
+    );
+    ours.insert(
+        "result".into(),
+        task.result.as_ref().map(result).unwrap_or_default(),
+    );
+    if !task.late.is_empty() {
+        ours.insert("late".into(), task.late.iter().map(late).collect());
+    }
+    metadata.insert("flagpost".into(), Value::Object(ours));
+}
+
+fn claim(claim: &Claim) -> Value {
+    let mut map = Map::new();
+    map.insert("by".into(), json!(claim.by));
+    map.insert("token".into(), json!(claim.token));
+    map.insert("at".into(), json!(claim.at));
+    map.insert("expires_at".into(), json!(claim.expires_at));
+    if let Some(session) = &claim.session {
+        map.insert("session".into(), json!(session));
+    }
+    Value::Object(map)
+}
+
+fn result(result: &TaskResult) -> Value {
+    json!({"ending": result.ending, "text": result.text, "by": result.by, "at": result.at})
+}
+
+fn late(late: &LateResult) -> Value {
+    json!({"ending": late.ending, "text": late.text, "by": late.by, "at": late.at, "token": late.token})
+}
+
+/// The new ids in the place of the old, with the entries that are no ids kept.
+fn merged(old: Option<&Value>, ids: &[TaskId]) -> Value {
+    let known = texts(old);
+    let mut items: Vec<Value> = match old {
+        Some(Value::Array(items)) => items.clone(),
+        _ => Vec::new(),
+    };
+    items.retain(
+        |item| match text_of(item).and_then(|text| text.parse::<TaskId>().ok()) {
+            Some(id) => ids.contains(&id),
+            None => true,
+        },
+    );
+    let added = ids
+        .iter()
+        .filter(|id| !known.iter().any(|text| text == id.as_str()));
+    items.extend(added.map(|id| json!(id)));
+    Value::Array(items)
+}
+
+fn optional(text: &Option<String>) -> Option<Value> {
+    text.as_ref().map(|text| json!(text))
+}
+
+fn set(map: &mut Map<String, Value>, key: &str, value: Option<Value>) {
+    match value {
+        Some(value) => {
+            map.insert(key.into(), value);
+        }
+        None => {
+            map.shift_remove(key);
+        }
+    }
+}
+
+/// JSON as every file of ours has it: two-space indent, trailing newline.
+fn to_bytes(value: &Value) -> Vec<u8> {
+    format!("{value:#}\n").into_bytes()
+}

@@ -1,0 +1,234 @@
+//! A plan written in Markdown: the text a person or an agent writes before there are tasks.
+//!
+//! Owns the grammar below. It reads text into plain data and touches no file and no list.
+//! Invariant: what looks like an instruction and cannot be followed is an error that names its
+//! line; a plan is never half understood. It must never guess.
+//!
+//! ```text
+//! # Login                                     the title
+//!
+//! ## Backend                                  a section; it means nothing here
+//!
+//! 1. [x] Create the users table {priority: high, group: auth}
+//! 2. [ ] Hash passwords (after: 1)
+//!        Use argon2.                          indented text: the description
+//!
+//!        ```sh
+//!        - [ ] inside a fence nothing is a task
+//!        ```
+//! 3. [ ] Log in, log out (after: hash passwords) {complexity: M, due: 2026-12-01}
+//! 4. [ ] Write it up (after: log in, log out)
+//! ```
+//!
+//! **Tasks** are the checklist items (`-`, `*`, `+`, `1.` or `1)`, then `[ ]` or `[x]`). A plan
+//! without one: every list item. A plan without a list: the headings of the deepest level that
+//! occurs more than once (none does: of the deepest), apart from a lone `# Title`; a heading may
+//! carry a number (`## 2. Subject`) and a checkbox too.
+//!
+//! **Descriptions** are the text indented below an item, or all that follows a heading up to the
+//! next of its level or above. An item two or more columns below a task's own is part of the
+//! description, whatever it looks like. The common indentation goes, blank lines and fences stay.
+//! Other text is ignored.
+//!
+//! **`(after: …)`** at the end of the subject's line names what comes first: a whole title, or
+//! titles and numbers separated by commas. Titles match whatever their case and spacing. A task's
+//! number is the one it is written with, else its position in the plan, from 1; where all
+//! are written with the same number (`1.` `1.` `1.`) their positions count.
+//!
+//! **`{key: value, …}`** at the end of that line sets `priority`, `group`, `complexity`,
+//! `project`, `tags` (separated by blanks), `due` or `uid`. Braces without a `key:` are text.
+//!
+//! **The uid** of a task that names none comes from its subject and from how many tasks with that
+//! subject stand before it, so that reading the same plan again finds the same tasks, wherever
+//! they moved.
+
+mod lines;
+mod links;
+mod notes;
+mod read;
+
+#[cfg(test)]
+mod tests;
+
+use flagpost_model::task::Priority;
+use jiff::civil::Date;
+
+/// A plan, as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The document's title, if it has one.
+    pub title: Option<String>,
+    /// Its tasks, in the order of the document; at least one.
+    pub tasks: Vec<PlannedTask>,
+}
+
+/// A task that is yet to be added to a list, or found there by its uid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedTask {
+    /// Its name for good; unique within the plan.
+    pub uid: String,
+    /// One line: what is to be done.
+    pub subject: String,
+    /// The rest, Markdown.
+    pub description: String,
+    /// What comes first, by position in the plan; without circles.
+    pub after: Vec<usize>,
+    /// Whether its box is ticked.
+    pub done: bool,
+    /// How urgent it is.
+    pub priority: Option<Priority>,
+    /// The feature it belongs to.
+    pub group: Option<String>,
+    /// How large it is, in the writer's own scale.
+    pub complexity: Option<String>,
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// When it is due.
+    pub due: Option<Date>,
+    /// The line of its subject, from 1.
+    pub line: usize,
+}
+
+/// Why a text is not a plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Nothing in it is a task.
+    #[error("the plan has no tasks: write them as a checklist (- [ ] Subject) or as headings")]
+    NoTasks,
+    /// A code fence that swallows the rest.
+    #[error("line {line}: this code fence is never closed")]
+    OpenFence {
+        /// Where it opens.
+        line: usize,
+    },
+    /// A task without a subject.
+    #[error("line {line}: this task has no subject")]
+    NoSubject {
+        /// Where.
+        line: usize,
+    },
+    /// `(after: …)` where it would be taken for text.
+    #[error("line {line}: (after: …) belongs at the end of the line")]
+    MisplacedAfter {
+        /// Where.
+        line: usize,
+    },
+    /// Braces that set fields, with something in them that is none.
+    #[error("line {line}: {text:?} sets nothing: write {{key: value, …}}")]
+    NotAField {
+        /// Where.
+        line: usize,
+        /// The part that is no field.
+        text: String,
+    },
+    /// A field that tasks do not have.
+    #[error("line {line}: unknown field {key:?}; allowed are {}", notes::KEYS.join(", "))]
+    UnknownField {
+        /// Where.
+        line: usize,
+        /// The field.
+        key: String,
+    },
+    /// The same field twice.
+    #[error("line {line}: {key} is set twice")]
+    RepeatedField {
+        /// Where.
+        line: usize,
+        /// The field.
+        key: String,
+    },
+    /// A value that the field cannot have.
+    #[error("line {line}: {key} cannot be {value:?}; allowed: {allowed}")]
+    BadValue {
+        /// Where.
+        line: usize,
+        /// The field.
+        key: String,
+        /// The value.
+        value: String,
+        /// What it can be.
+        allowed: String,
+    },
+    /// `(after: …)` names no task.
+    #[error("line {line}: no task is called {text:?}; there is {}", candidates.join(", "))]
+    UnknownTask {
+        /// Where.
+        line: usize,
+        /// The name.
+        text: String,
+        /// What may be meant.
+        candidates: Vec<String>,
+    },
+    /// `(after: …)` names several tasks.
+    #[error("line {line}: {text:?} may be {}", candidates.join(" or "))]
+    AmbiguousTask {
+        /// Where.
+        line: usize,
+        /// The name.
+        text: String,
+        /// Those it fits.
+        candidates: Vec<String>,
+    },
+    /// Tasks that wait for each other.
+    #[error("line {line}: these tasks wait for each other: {}", path.join(" → "))]
+    Cycle {
+        /// Where the first of them is.
+        line: usize,
+        /// Their subjects, the first one repeated at the end; each waits for the next.
+        path: Vec<String>,
+    },
+    /// Two tasks with one uid.
+    #[error("line {line}: the uid {uid:?} is taken by the task of line {taken_by}")]
+    RepeatedUid {
+        /// Where.
+        line: usize,
+        /// The uid.
+        uid: String,
+        /// Where it is first.
+        taken_by: usize,
+    },
+}
+
+/// Reads a plan.
+pub fn parse(text: &str) -> Result<Plan, PlanError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let document = read::document(&text)?;
+    if document.entries.is_empty() {
+        return Err(PlanError::NoTasks);
+    }
+    let mut tasks = Vec::with_capacity(document.entries.len());
+    let mut numbers = Vec::with_capacity(document.entries.len());
+    let mut references = Vec::with_capacity(document.entries.len());
+    for entry in document.entries {
+        let line = entry.line;
+        let notes = notes::split(entry.text, line)?;
+        if notes.subject.is_empty() {
+            return Err(PlanError::NoSubject { line });
+        }
+        numbers.push(entry.number);
+        references.push(notes.after);
+        tasks.push(PlannedTask {
+            uid: notes.fields.uid.unwrap_or_default(),
+            subject: notes.subject,
+            description: entry.description,
+            after: Vec::new(),
+            done: entry.done,
+            priority: notes.fields.priority,
+            group: notes.fields.group,
+            complexity: notes.fields.complexity,
+            project: notes.fields.project,
+            tags: notes.fields.tags,
+            due: notes.fields.due,
+            line,
+        });
+    }
+    links::name(&mut tasks)?;
+    links::resolve(&mut tasks, &numbers, &references)?;
+    Ok(Plan {
+        title: document.title,
+        tasks,
+    })
+}

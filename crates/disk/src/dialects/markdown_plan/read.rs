@@ -1,0 +1,234 @@
+//! From lines to entries: which lines are tasks, and which describe them.
+//!
+//! Owns the block structure of the grammar. It must never look into a subject: that is `notes`.
+
+use super::{
+    PlanError,
+    lines::{Fence, Line, TAB, lines, without_columns},
+};
+
+/// An item this many columns further in than a task belongs to its description.
+const NESTED: usize = 2;
+
+pub(super) struct Document<'t> {
+    pub title: Option<String>,
+    pub entries: Vec<Entry<'t>>,
+}
+
+/// What will be a task.
+pub(super) struct Entry<'t> {
+    pub line: usize,
+    /// The number it is written with.
+    pub number: Option<u64>,
+    pub done: bool,
+    /// The subject's line, notes included.
+    pub text: &'t str,
+    pub description: String,
+}
+
+/// The start of a task: an item's marker or a heading's hashes are behind it.
+struct Lead<'t> {
+    number: Option<u64>,
+    /// `None` without a checkbox.
+    done: Option<bool>,
+    text: &'t str,
+}
+
+pub(super) fn document(text: &str) -> Result<Document<'_>, PlanError> {
+    let lines = lines(text)?;
+    let headings: Vec<Heading> = lines.iter().filter_map(heading).collect();
+    let top: Vec<&Heading> = headings.iter().filter(|h| h.level == 1).collect();
+    let title = match top[..] {
+        [only] => Some(only),
+        _ => None,
+    };
+    let mut entries = items(&lines, |lead| lead.done.is_some());
+    if entries.is_empty() {
+        entries = items(&lines, |_| true);
+    }
+    if entries.is_empty() {
+        let level = task_level(&headings);
+        let title = title.map(|only| only.lead.text.trim().to_owned());
+        return Ok(Document {
+            entries: level.map_or(Vec::new(), |level| sections(&lines, level)),
+            title: title.filter(|_| level != Some(1)),
+        });
+    }
+    Ok(Document {
+        title: title.map(|only| only.lead.text.trim().to_owned()),
+        entries,
+    })
+}
+
+/// The outermost items that are wanted, with what is indented below them.
+fn items<'t>(lines: &[Line<'t>], wanted: impl Fn(&Lead) -> bool) -> Vec<Entry<'t>> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut below: Vec<Line> = Vec::new();
+    // The column of the task whose description may go on.
+    let mut column: Option<usize> = None;
+    for line in lines {
+        let nested = |by| column.is_some_and(|column| line.indent >= column + by);
+        let lead = item(line).filter(|lead| wanted(lead) && !nested(NESTED));
+        if let Some(lead) = lead {
+            describe(&mut entries, &mut below);
+            entries.push(entry(line, lead));
+            column = Some(line.indent);
+        } else if line.is_blank() || line.fence == Fence::Within || nested(1) {
+            // A fence belongs to where it opens, however its lines are indented.
+            if column.is_some() {
+                below.push(*line);
+            }
+        } else {
+            describe(&mut entries, &mut below);
+            column = None;
+        }
+    }
+    describe(&mut entries, &mut below);
+    entries
+}
+
+/// Headings of that level, with what follows up to the next of it or above.
+fn sections<'t>(lines: &[Line<'t>], level: usize) -> Vec<Entry<'t>> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut below: Vec<Line> = Vec::new();
+    let mut inside = false;
+    for line in lines {
+        match heading(line).filter(|heading| heading.level <= level) {
+            Some(heading) => {
+                describe(&mut entries, &mut below);
+                inside = heading.level == level;
+                if inside {
+                    entries.push(entry(line, heading.lead));
+                }
+            }
+            None if inside => below.push(*line),
+            None => {}
+        }
+    }
+    describe(&mut entries, &mut below);
+    entries
+}
+
+fn entry<'t>(line: &Line, lead: Lead<'t>) -> Entry<'t> {
+    Entry {
+        line: line.number,
+        number: lead.number,
+        done: lead.done.unwrap_or(false),
+        text: lead.text,
+        description: String::new(),
+    }
+}
+
+/// Gives the lines collected to the last entry.
+fn describe(entries: &mut [Entry], below: &mut Vec<Line>) {
+    if let Some(entry) = entries.last_mut().filter(|_| !below.is_empty()) {
+        entry.description = dedented(below);
+    }
+    below.clear();
+}
+
+fn dedented(lines: &[Line]) -> String {
+    let measured = lines
+        .iter()
+        .filter(|l| l.fence != Fence::Within && !l.is_blank());
+    let margin = measured.map(|line| line.indent).min().unwrap_or(0);
+    let text: Vec<String> = lines
+        .iter()
+        .map(|line| match line.fence {
+            Fence::No if line.is_blank() => String::new(),
+            _ => without_columns(line.text, margin),
+        })
+        .collect();
+    text.join("\n").trim_matches('\n').to_owned()
+}
+
+/// A list item: its marker, number and box.
+fn item<'t>(line: &Line<'t>) -> Option<Lead<'t>> {
+    if line.fence != Fence::No || is_rule(line.text) {
+        return None;
+    }
+    let text = line.text.trim_start_matches([' ', '\t']);
+    let (number, text) = match text.strip_prefix(['-', '*', '+']) {
+        Some(text) => (None, text),
+        None => numbered(text)?,
+    };
+    ends_a_word(text).then(|| {
+        let (done, text) = boxed(text);
+        Lead { number, done, text }
+    })
+}
+
+struct Heading<'t> {
+    level: usize,
+    lead: Lead<'t>,
+}
+
+fn heading<'t>(line: &Line<'t>) -> Option<Heading<'t>> {
+    if line.fence != Fence::No || line.indent >= TAB {
+        return None;
+    }
+    let hashes = line.text.trim_start_matches(' ');
+    let text = hashes.trim_start_matches('#');
+    let level = hashes.len() - text.len();
+    if !(1..=6).contains(&level) || !ends_a_word(text) {
+        return None;
+    }
+    // `## Subject ##` closes what it opened; `C#` is a word.
+    let closed = text.trim_end().trim_end_matches('#');
+    let text = if closed.ends_with([' ', '\t']) {
+        closed
+    } else {
+        text
+    };
+    let (number, text) = match numbered(text.trim_start()) {
+        Some((number, rest)) if ends_a_word(rest) => (number, rest),
+        _ => (None, text),
+    };
+    let (done, text) = boxed(text);
+    Some(Heading {
+        level,
+        lead: Lead { number, done, text },
+    })
+}
+
+/// The level whose headings are tasks.
+fn task_level(headings: &[Heading]) -> Option<usize> {
+    let count = |level: &usize| headings.iter().filter(|h| h.level == *level).count();
+    let repeated = (1..=6).rev().find(|level| count(level) > 1);
+    // What stands alone on top is a title, not a task.
+    repeated.or_else(|| (2..=6).rev().find(|level| count(level) == 1))
+}
+
+/// `12.` or `12)` and what follows. Ten digits are no list marker in Markdown either.
+fn numbered(text: &str) -> Option<(Option<u64>, &str)> {
+    let after = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = &text[..text.len() - after.len()];
+    let rest = after.strip_prefix(['.', ')'])?;
+    (1..=9)
+        .contains(&digits.len())
+        .then(|| (digits.parse().ok(), rest))
+}
+
+fn boxed(text: &str) -> (Option<bool>, &str) {
+    let text = text.trim();
+    for (mark, done) in [("[ ]", false), ("[x]", true), ("[X]", true)] {
+        if let Some(rest) = text.strip_prefix(mark).filter(|rest| ends_a_word(rest)) {
+            return (Some(done), rest);
+        }
+    }
+    (None, text)
+}
+
+fn ends_a_word(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with([' ', '\t'])
+}
+
+/// `* * *` and its like divide; they list nothing.
+fn is_rule(text: &str) -> bool {
+    let mut marks = text.chars().filter(|c| !matches!(c, ' ' | '\t'));
+    let Some(first) = marks.next().filter(|c| matches!(c, '-' | '*' | '_')) else {
+        return false;
+    };
+    let others: Vec<char> = marks.collect();
+    others.len() >= 2 && others.iter().all(|c| *c == first)
+}

@@ -1,0 +1,214 @@
+//! What can begin now, what comes after it, and what never will.
+//!
+//! Owns the order in which tasks are handed out: by priority, then what unblocks most others, then
+//! the lowest id. Invariant: an open task is in exactly one wave or stranded, never both and never
+//! neither.
+
+use std::{cmp::Reverse, collections::VecDeque, fmt, sync::Arc};
+
+use jiff::Timestamp;
+
+use super::{Graph, is_open};
+use crate::{
+    id::TaskId,
+    task::{Outline, Priority, State, StateName},
+};
+
+/// The tasks that may be claimed at `now`, in the order in which they are handed out.
+pub fn ready<'o>(graph: &Graph<'o>, now: Timestamp) -> Vec<&'o Outline> {
+    let mut ready: Vec<usize> = ready_at(graph, now).collect();
+    sort(graph, &mut ready);
+    ready.into_iter().map(|at| graph.outline(at)).collect()
+}
+
+/// The head of [`ready`], found without putting the rest in order.
+pub fn first_ready<'o>(graph: &Graph<'o>, now: Timestamp) -> Option<&'o Outline> {
+    let first = ready_at(graph, now).min_by_key(|&at| rank(graph, at))?;
+    Some(graph.outline(first))
+}
+
+/// Open tasks level by level: those of a level wait only for levels before it. What can never
+/// start is in none.
+pub fn waves(graph: &Graph) -> Vec<Vec<TaskId>> {
+    let mut open_blockers: Vec<usize> = (0..graph.len())
+        .map(|at| {
+            let known = graph.blockers_at(at).iter();
+            let open = known.filter(|&&on| graph.outline(on).state != State::Completed);
+            open.count() + graph.unknown_of(at).len()
+        })
+        .collect();
+    let open = graph.nodes().filter(|(_, task)| is_open(&task.state));
+    let mut level: Vec<usize> = open
+        .map(|(at, _)| at)
+        .filter(|&at| open_blockers[at] == 0)
+        .collect();
+    let mut waves = Vec::new();
+    while !level.is_empty() {
+        sort(graph, &mut level);
+        let ids = level.iter().map(|&at| graph.outline(at).id.clone());
+        waves.push(ids.collect());
+        let mut next = Vec::new();
+        for &dependant in level.iter().flat_map(|&at| graph.dependants_at(at)) {
+            open_blockers[dependant] -= 1;
+            if open_blockers[dependant] == 0 && is_open(&graph.outline(dependant).state) {
+                next.push(dependant);
+            }
+        }
+        level = next;
+    }
+    waves
+}
+
+/// Puts tasks of the graph into the order in which they are handed out.
+pub fn claim_order<'o>(
+    graph: &Graph<'o>,
+    tasks: impl IntoIterator<Item = &'o Outline>,
+) -> Vec<&'o Outline> {
+    let at = tasks
+        .into_iter()
+        .filter_map(|task| graph.position(&task.id));
+    let mut order: Vec<usize> = at.collect();
+    sort(graph, &mut order);
+    order.into_iter().map(|at| graph.outline(at)).collect()
+}
+
+/// An open task that cannot start unless a person does something about another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stranded {
+    /// The task.
+    pub id: TaskId,
+    /// The root of it, however many tasks lie between.
+    pub why: StrandedBecause,
+}
+
+/// What strands a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StrandedBecause {
+    /// It waits for a task that was given up: failed, stuck or cancelled.
+    GivenUp {
+        /// That task.
+        task: TaskId,
+        /// Where it stands.
+        state: StateName,
+    },
+    /// Something waits for a task that does not exist.
+    Unknown {
+        /// The one that names it.
+        waiting: TaskId,
+        /// The id without a task.
+        missing: TaskId,
+    },
+    /// It is in a knot of tasks that wait for each other, or waits for one.
+    Cycle {
+        /// A circle in that knot, first task repeated at the end. Shared, as circles can be long
+        /// and strand many.
+        path: Arc<[TaskId]>,
+    },
+}
+
+impl fmt::Display for StrandedBecause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::GivenUp { task, state } => write!(f, "waits for task {task}, which is {state}"),
+            Self::Unknown { waiting, missing } => {
+                write!(
+                    f,
+                    "task {waiting} waits for {missing}, which does not exist"
+                )
+            }
+            Self::Cycle { path } => {
+                let path: Vec<_> = path.iter().map(TaskId::as_str).collect();
+                write!(f, "waits in a circle: {}", path.join(" → "))
+            }
+        }
+    }
+}
+
+/// Every open task that can never start as things are, in the list's order, with the nearest cause.
+pub fn stranded(graph: &Graph) -> Vec<Stranded> {
+    let mut causes: Vec<Option<StrandedBecause>> = vec![None; graph.len()];
+    let mut queue = VecDeque::new();
+    for (at, task) in graph.nodes().filter(|(_, task)| is_open(&task.state)) {
+        if let Some(why) = direct_cause(graph, at, task) {
+            causes[at] = Some(why);
+            queue.push_back(at);
+        }
+    }
+    for knot in graph.knots(|at| is_open(&graph.outline(at).state)) {
+        let path: Arc<[TaskId]> = knot.path.into();
+        for at in knot.members {
+            if causes[at].is_none() {
+                let path = Arc::clone(&path);
+                causes[at] = Some(StrandedBecause::Cycle { path });
+                queue.push_back(at);
+            }
+        }
+    }
+    while let Some(at) = queue.pop_front() {
+        let why = causes[at].clone();
+        for &dependant in graph.dependants_at(at) {
+            if causes[dependant].is_none() && is_open(&graph.outline(dependant).state) {
+                causes[dependant].clone_from(&why);
+                queue.push_back(dependant);
+            }
+        }
+    }
+    let found = causes.into_iter().enumerate();
+    found
+        .filter_map(|(at, why)| {
+            let id = graph.outline(at).id.clone();
+            why.map(|why| Stranded { id, why })
+        })
+        .collect()
+}
+
+/// A blocker that will not complete by itself.
+fn direct_cause(graph: &Graph, at: usize, task: &Outline) -> Option<StrandedBecause> {
+    let mut blockers = graph.blockers_at(at).iter().map(|&on| graph.outline(on));
+    let given_up = blockers.find_map(|blocker| match blocker.state {
+        State::Failed | State::Stuck | State::Cancelled => Some(StrandedBecause::GivenUp {
+            task: blocker.id.clone(),
+            state: blocker.state.name(),
+        }),
+        State::Pending | State::Claimed(_) | State::InProgress(_) | State::Completed => None,
+    });
+    given_up.or_else(|| {
+        let (_, missing) = graph.unknown_of(at).first()?;
+        Some(StrandedBecause::Unknown {
+            waiting: task.id.clone(),
+            missing: missing.clone(),
+        })
+    })
+}
+
+fn ready_at(graph: &Graph, now: Timestamp) -> impl Iterator<Item = usize> {
+    let free = move |state: &State| match state {
+        State::Pending => true,
+        State::Claimed(claim) | State::InProgress(Some(claim)) => !claim.is_live(now),
+        // A foreign writer's work has no lease that could run out.
+        State::InProgress(None) => false,
+        State::Completed | State::Failed | State::Stuck | State::Cancelled => false,
+    };
+    let unblocked = |at: usize| {
+        let mut blockers = graph.blockers_at(at).iter();
+        blockers.all(|&on| graph.outline(on).state == State::Completed)
+            && graph.unknown_of(at).is_empty()
+    };
+    let nodes = graph.nodes();
+    nodes
+        .filter(move |&(at, task)| free(&task.state) && unblocked(at))
+        .map(|(at, _)| at)
+}
+
+fn sort(graph: &Graph, tasks: &mut [usize]) {
+    tasks.sort_by_cached_key(|&at| rank(graph, at));
+}
+
+/// Smaller is handed out earlier. A task without priority comes after every one that has one.
+fn rank<'o>(graph: &Graph<'o>, at: usize) -> (bool, Option<Priority>, Reverse<usize>, &'o TaskId) {
+    let task = graph.outline(at);
+    let dependants = graph.dependants_at(at).iter();
+    let waiting = dependants.filter(|&&on| is_open(&graph.outline(on).state));
+    let unblocks = Reverse(waiting.count());
+    (task.priority.is_none(), task.priority, unblocks, &task.id)
+}

@@ -1,0 +1,17 @@
+//! Holds the house to its rules: who imports whom, how long a file may be, what it opens with,
+//! what things are called, and that what Markdown names exists.
+//!
+//! Each rule is a function of text with a test of its own that shows it can fail; one more test
+//! runs it over the repository.
+
+mod file_sizes;
+mod headers;
+mod imports;
+mod markdown;
+mod names;
+mod source;
+
+/// Fails with every fault on a line of its own.
+fn assert_none(rule: &str, faults: &[String]) {
+    assert!(faults.is_empty(), "{rule}:\n  {}", faults.join("\n  "));
+}
