@@ -162,7 +162,7 @@ pub fn run(
         account: Account::new(begun.live.started(), &outlines, options),
         live: begun.live,
         worktrees,
-        agents: BTreeMap::new(),
+        agents: Agents(BTreeMap::new()),
         holds: BTreeMap::new(),
         judged: BTreeMap::new(),
         open_worktrees: BTreeMap::new(),
@@ -187,7 +187,7 @@ struct Driver<'a> {
     account: Account,
     worktrees: Option<Worktrees>,
     /// What runs.
-    agents: BTreeMap<TaskId, Work>,
+    agents: Agents,
     /// Claims made for tasks that have not settled.
     holds: BTreeMap<TaskId, Hold>,
     /// How the last attempt of a task was judged.
@@ -215,10 +215,12 @@ struct Hold {
     token: Token,
 }
 
-impl Drop for Driver<'_> {
+/// The agents at work. None outlives the run, however it ends.
+struct Agents(BTreeMap<TaskId, Work>);
+
+impl Drop for Agents {
     fn drop(&mut self) {
-        // Only on an error: nothing that this run started may outlive it.
-        self.agents.values().for_each(|work| work.running.kill());
+        self.0.values().for_each(|work| work.running.kill());
     }
 }
 
@@ -294,7 +296,7 @@ impl Driver<'_> {
         let deadline = scheduler.next_deadline().map(|at| {
             Duration::try_from(at.duration_since(self.now())).unwrap_or_default()
         });
-        let agents = self.agents.values().map(|work| match work.stopping {
+        let agents = self.agents.0.values().map(|work| match work.stopping {
             Some((_, kill_at)) => kill_at.saturating_duration_since(Instant::now()),
             None => (work.renewed + renew_every()).saturating_duration_since(Instant::now()),
         });
@@ -305,7 +307,7 @@ impl Driver<'_> {
     fn attend(&mut self) -> Result<()> {
         let now = Instant::now();
         let mut lost = Vec::new();
-        for (task, work) in &mut self.agents {
+        for (task, work) in &mut self.agents.0 {
             match work.stopping {
                 Some((_, kill_at)) if kill_at <= now => work.running.kill(),
                 Some(_) => {}
@@ -335,7 +337,7 @@ impl Driver<'_> {
     }
 
     fn stop(&mut self, task: &TaskId, exit: Exit, why: &'static str) -> Result<()> {
-        if let Some(work) = self.agents.get_mut(task) {
+        if let Some(work) = self.agents.0.get_mut(task) {
             work.running.ask_to_end();
             work.stopping = Some((exit, Instant::now() + GRACE));
             self.tell(RunEvent::TaskStopping { task: task.clone(), why })?;
@@ -351,7 +353,7 @@ impl Driver<'_> {
     }
 
     fn show_progress(&mut self) -> Result<()> {
-        let active: Vec<_> = self.agents.iter().map(|(task, work)| (task, work.attempt)).collect();
+        let active: Vec<_> = self.agents.0.iter().map(|(task, work)| (task, work.attempt)).collect();
         let progress = self.account.progress(&active, self.stage.home.now());
         Ok(self.live.show_progress(&progress)?)
     }
@@ -368,7 +370,7 @@ impl Driver<'_> {
 
     /// The lowest slot that no running agent has: a fleet of five works under five names.
     fn free_slot(&self) -> usize {
-        let taken: BTreeSet<usize> = self.agents.values().map(|work| work.slot).collect();
+        let taken: BTreeSet<usize> = self.agents.0.values().map(|work| work.slot).collect();
         (1..).find(|slot| !taken.contains(slot)).unwrap_or(1)
     }
 }

@@ -27,7 +27,7 @@ pub struct Brief<'a> {
     pub context: &'a SharedContext,
     /// Why the attempt before failed.
     pub last_failure: Option<&'a str>,
-    /// Branches of blockers that could not be merged into this worktree.
+    /// What of the blockers' work is not in this worktree, a line each.
     pub unmerged: &'a [String],
     /// Where to report how it ended.
     pub result: &'a Path,
@@ -58,7 +58,7 @@ pub fn render(brief: &Brief<'_>) -> String {
         );
     }
     if !brief.unmerged.is_empty() {
-        text += "\n## Merge first\n\nThese branches hold work that yours builds on, and git could not merge them by itself:\n\n";
+        text += "\n## Work that is not here\n\nThese branches hold work that yours builds on:\n\n";
         brief
             .unmerged
             .iter()

@@ -91,7 +91,7 @@ impl Account {
         }
     }
 
-    pub(super) fn attempted(&mut self, id: &TaskId, _: Attempt, report: Option<TaskReport>) {
+    pub(super) fn attempted(&mut self, id: &TaskId, report: Option<TaskReport>) {
         if let Some(entry) = self.tasks.get_mut(id) {
             entry.report = report;
         }

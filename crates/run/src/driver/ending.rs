@@ -12,7 +12,7 @@ use flagpost_core::{
 use flagpost_disk::dialects::session::{context, result};
 use flagpost_model::{
     TaskId,
-    session::{Note, Outcome, ProgressStatus, TaskNotes, TaskReport},
+    session::{Note, Outcome, ProgressStatus, TaskReport},
     task::{Act, Ending, State, Task},
 };
 
@@ -20,7 +20,7 @@ use super::{Driver, Report, refusal};
 use crate::{
     error::Result,
     events::RunEvent,
-    outcome::{Exit, Judged, judge},
+    outcome::{Judged, judge},
     process::{Exited, exit_of},
     scheduler::{Event, Fate},
     worktree::Closed,
@@ -33,7 +33,7 @@ impl Driver<'_> {
     /// An agent's process is gone: judges its attempt, and completes the task if it passed.
     pub(super) fn ended(&mut self, exited: &Exited) -> Result<Event> {
         let id = &exited.task;
-        let Some(work) = self.agents.remove(id) else { return Ok(Event::Tick) };
+        let Some(work) = self.agents.0.remove(id) else { return Ok(Event::Tick) };
         let exit = work.stopping.map_or_else(|| exit_of(exited.status), |(exit, _)| exit);
         let report = self.live.result(id)?.map(|text| result::parse(&text));
         let task = self.read(id)?;
@@ -54,7 +54,7 @@ impl Driver<'_> {
         }
         let subject = self.account.subject(id);
         let seconds = work.started.elapsed().as_secs();
-        self.account.attempted(id, work.attempt, report);
+        self.account.attempted(id, report);
         self.tell(RunEvent::TaskEnded {
             task: id.clone(),
             subject,
@@ -208,12 +208,14 @@ impl Driver<'_> {
     pub(super) fn finish(mut self, fates: Vec<(TaskId, Fate)>, interrupted: bool) -> Result<Report> {
         if let Some(worktrees) = self.worktrees.take() {
             for (task, worktree) in std::mem::take(&mut self.open_worktrees) {
-                let said = match worktrees.close(worktree) {
-                    Ok(Closed::Removed) => "removed: it held nothing that is not elsewhere".to_owned(),
-                    Ok(Closed::Kept { path, branch, because }) => {
+                let said = match worktrees.close(&worktree) {
+                    Closed::Removed => "removed: all that it held is elsewhere".to_owned(),
+                    Closed::Kept { path: Some(path), branch, because } => {
                         format!("kept at {} (branch {branch}): {because}", path.display())
                     }
-                    Err(error) => format!("kept: {error}"),
+                    Closed::Kept { path: None, branch, because } => {
+                        format!("removed, and its branch {branch} kept: {because}")
+                    }
                 };
                 self.tell(RunEvent::Worktree { task, said })?;
             }
@@ -229,8 +231,7 @@ impl Driver<'_> {
         progress.status = ProgressStatus::Complete;
         let summary = self.account.summary(session.clone(), self.stage.list.id().clone(), now);
         let (stage, options) = (self.stage, self.options);
-        let live = self.into_live();
-        let dir = sessions::archive(live, stage.list, &options.actor, &progress, &summary)?;
+        let dir = sessions::archive(self.live, stage.list, &options.actor, &progress, &summary)?;
         Ok(Report { session, dir, fates, interrupted })
     }
 }

@@ -22,6 +22,7 @@ use crate::{
     process::{self, Launch},
     prompt::{self, Brief},
     scheduler::{Event, NoLaunch},
+    worktree::{Branch, Missing},
 };
 
 impl Driver<'_> {
@@ -81,16 +82,16 @@ impl Driver<'_> {
         let (dir, unmerged) = match &self.worktrees {
             None => (self.stage.repository.top.clone(), Vec::new()),
             Some(worktrees) => {
-                let blockers: Vec<TaskId> = task
+                let after: Vec<Branch> = task
                     .blocked_by
                     .iter()
                     .filter(|id| self.open_worktrees.contains_key(*id))
-                    .cloned()
+                    .map(|id| worktrees.branch(id))
                     .collect();
-                let worktree = worktrees.open(&task.id, &blockers)?;
-                let at = (worktree.path.clone(), worktree.unmerged.clone());
-                self.open_worktrees.insert(task.id.clone(), worktree);
-                at
+                let opened = worktrees.open(&task.id, &after)?;
+                let path = opened.worktree.path.clone();
+                self.open_worktrees.insert(task.id.clone(), opened.worktree);
+                (path, opened.missing.iter().map(Missing::to_string).collect())
             }
         };
         let (result, notes) = (self.live.result_path(&task.id), self.live.notes_path(&task.id));
@@ -113,7 +114,7 @@ impl Driver<'_> {
             stdin: self.options.agent.reads_stdin().then(|| prompt.clone()),
             log: self.live.open_log(&task.id, attempt.number)?,
             set: self.environment(claimed, worker),
-            unset: self.stage.settings.parent_agent.clone(),
+            unset: self.unwanted(),
         };
         let running = process::start(launch, &task.id, self.ended)?;
         let event = RunEvent::TaskStarted {
@@ -127,7 +128,7 @@ impl Driver<'_> {
         };
         let now = Instant::now();
         let work = Work { running, attempt, slot, started: now, renewed: now, stopping: None };
-        self.agents.insert(task.id.clone(), work);
+        self.agents.0.insert(task.id.clone(), work);
         Ok(event)
     }
 
@@ -149,6 +150,12 @@ impl Driver<'_> {
             set.push(("PATH", path));
         }
         set
+    }
+
+    /// Variables that point at whatever this run was started from.
+    fn unwanted(&self) -> Vec<OsString> {
+        let git = crate::worktree::PARENT_VARIABLES.iter().map(OsString::from);
+        self.stage.settings.parent_agent.iter().cloned().chain(git).collect()
     }
 
     /// The tasks it waited for, as far as they can be read.
