@@ -12,3 +12,4 @@
 
 pub mod markdown;
 pub mod repository;
+pub mod sealed;
