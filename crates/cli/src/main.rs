@@ -9,6 +9,8 @@ mod context;
 mod error;
 mod output;
 mod shape;
+mod table;
+mod terminal;
 mod text;
 
 use std::process::ExitCode;
