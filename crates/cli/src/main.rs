@@ -10,6 +10,8 @@ mod error;
 mod output;
 mod progress;
 mod shape;
+mod table;
+mod terminal;
 mod text;
 
 use std::process::ExitCode;

@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     context::Context,
-    output::{plain, say, stream},
+    output::{say, stream},
+    terminal,
 };
 
 /// Shows events.
@@ -74,18 +75,29 @@ impl Bars {
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} {elapsed}");
         total.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         total.enable_steady_tick(Duration::from_millis(250));
-        Self { all, total, tasks: BTreeMap::new() }
+        Self {
+            all,
+            total,
+            tasks: BTreeMap::new(),
+        }
     }
 
     fn see(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started { tasks, .. } => self.total.set_length(*tasks as u64),
             RunEvent::WaveStarted { n, of } => self.total.set_message(format!("wave {n} of {of}")),
-            RunEvent::TaskStarted { task, subject, attempt, .. } => {
-                let bar = self.all.insert_before(&self.total, ProgressBar::new_spinner());
+            RunEvent::TaskStarted {
+                task,
+                subject,
+                attempt,
+                ..
+            } => {
+                let bar = self
+                    .all
+                    .insert_before(&self.total, ProgressBar::new_spinner());
                 let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}");
                 bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-                bar.set_message(format!("{task} {} ({attempt})", plain(subject)));
+                bar.set_message(format!("{task} {} ({attempt})", terminal::line(subject)));
                 bar.enable_steady_tick(Duration::from_millis(250));
                 self.tasks.insert(task.clone(), bar);
             }
@@ -103,7 +115,7 @@ impl Bars {
         }
         for line in words(event) {
             // Nobody can be told where stderr is closed.
-            drop(self.all.println(line));
+            drop(self.all.println(terminal::clean(&line, false)));
         }
     }
 }
@@ -111,7 +123,12 @@ impl Bars {
 /// An event in words.
 fn words(event: &RunEvent) -> Option<String> {
     Some(match event {
-        RunEvent::Started { session, tasks, waves, .. } => match waves {
+        RunEvent::Started {
+            session,
+            tasks,
+            waves,
+            ..
+        } => match waves {
             0 => format!("session {session}: {tasks} tasks"),
             waves => format!("session {session}: {tasks} tasks in {waves} waves"),
         },
@@ -121,19 +138,43 @@ fn words(event: &RunEvent) -> Option<String> {
             agents.len()
         ),
         RunEvent::WaveStarted { n, of } => format!("wave {n} of {of}"),
-        RunEvent::TaskStarted { task, subject, attempt, .. } => {
-            format!("  start {task} {} ({attempt})", plain(subject))
+        RunEvent::TaskStarted {
+            task,
+            subject,
+            attempt,
+            ..
+        } => {
+            format!("  start {task} {} ({attempt})", terminal::line(subject))
         }
         RunEvent::TaskStopping { task, why } => format!("  stop  {task}: {why}"),
-        RunEvent::TaskEnded { task, subject, outcome, seconds, words, .. } => {
+        RunEvent::TaskEnded {
+            task,
+            subject,
+            outcome,
+            seconds,
+            words,
+            ..
+        } => {
             let why = match outcome {
                 flagpost_model::session::Outcome::Pass => String::new(),
                 _ => format!(": {}", first_line(words)),
             };
-            format!("  {outcome:<5} {task} {} ({seconds} s){why}", plain(subject))
+            format!(
+                "  {outcome:<5} {task} {} ({seconds} s){why}",
+                terminal::line(subject)
+            )
         }
-        RunEvent::TaskSettled { task, subject, fate: fate @ ("skipped" | "interrupted"), why } => {
-            format!("  {fate} {task} {}: {}", plain(subject), first_line(why))
+        RunEvent::TaskSettled {
+            task,
+            subject,
+            fate: fate @ ("skipped" | "interrupted"),
+            why,
+        } => {
+            format!(
+                "  {fate} {task} {}: {}",
+                terminal::line(subject),
+                first_line(why)
+            )
         }
         RunEvent::TaskSettled { .. } | RunEvent::Finished { .. } => return None,
         RunEvent::Worktree { task, said } => format!("  worktree of {task} {said}"),
@@ -142,5 +183,5 @@ fn words(event: &RunEvent) -> Option<String> {
 }
 
 fn first_line(text: &str) -> String {
-    plain(text.trim().lines().next().unwrap_or_default())
+    terminal::line(text.trim().lines().next().unwrap_or_default())
 }

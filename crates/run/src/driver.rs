@@ -116,7 +116,14 @@ pub fn scope(outlines: &[Outline], group: Option<&str>, skip_failed: bool) -> Ve
     };
     let again = |task: &Outline| {
         let failed = task.state == State::Failed && !skip_failed;
-        Outline { state: if failed { State::Pending } else { task.state.clone() }, ..task.clone() }
+        Outline {
+            state: if failed {
+                State::Pending
+            } else {
+                task.state.clone()
+            },
+            ..task.clone()
+        }
     };
     outlines.iter().filter(ours).map(again).collect()
 }
@@ -133,7 +140,9 @@ pub fn run(
     inputs: (&Sender<Input>, &Receiver<Input>),
     watch: Watch<'_>,
 ) -> Result<Report> {
-    let program = options.agent.locate(stage.settings.path.as_deref(), &stage.repository.top)?;
+    let program = options
+        .agent
+        .locate(stage.settings.path.as_deref(), &stage.repository.top)?;
     let sessions = Sessions::of(stage.home, stage.repository);
     let start = Start {
         actor: &options.actor,
@@ -142,13 +151,25 @@ pub fn run(
         attempts: options.config.max_attempts.get(),
     };
     let group = options.group.as_deref();
-    let begun = sessions::begin(&sessions, stage.repository, stage.list, &start, |outlines| {
-        plan(outlines, group, options.skip_failed)
-    })?;
+    let begun = sessions::begin(
+        &sessions,
+        stage.repository,
+        stage.list,
+        &start,
+        |outlines| plan(outlines, group, options.skip_failed),
+    )?;
     let worktrees = options.worktrees.then(|| {
-        let root = stage.home.root().join("worktrees").join(stage.repository.name.as_str());
+        let root = stage
+            .home
+            .root()
+            .join("worktrees")
+            .join(stage.repository.name.as_str());
         let session = begun.live.id().clone();
-        Worktrees::new(stage.repository.top.clone(), root.join(session.as_str()), session)
+        Worktrees::new(
+            stage.repository.top.clone(),
+            root.join(session.as_str()),
+            session,
+        )
     });
     if let Some(worktrees) = &worktrees {
         worktrees.check()?;
@@ -227,8 +248,12 @@ impl Drop for Agents {
 impl Driver<'_> {
     /// The time by which the scheduler counts.
     fn now(&self) -> Timestamp {
-        let elapsed = SignedDuration::try_from(self.began.0.elapsed()).unwrap_or(SignedDuration::MAX);
-        self.began.1.saturating_add(elapsed).unwrap_or(Timestamp::MAX)
+        let elapsed =
+            SignedDuration::try_from(self.began.0.elapsed()).unwrap_or(SignedDuration::MAX);
+        self.began
+            .1
+            .saturating_add(elapsed)
+            .unwrap_or(Timestamp::MAX)
     }
 
     fn drive(
@@ -293,9 +318,9 @@ impl Driver<'_> {
 
     /// How long nothing has to be done.
     fn until_next(&self, scheduler: &Scheduler) -> Duration {
-        let deadline = scheduler.next_deadline().map(|at| {
-            Duration::try_from(at.duration_since(self.now())).unwrap_or_default()
-        });
+        let deadline = scheduler
+            .next_deadline()
+            .map(|at| Duration::try_from(at.duration_since(self.now())).unwrap_or_default());
         let agents = self.agents.0.values().map(|work| match work.stopping {
             Some((_, kill_at)) => kill_at.saturating_duration_since(Instant::now()),
             None => (work.renewed + renew_every()).saturating_duration_since(Instant::now()),
@@ -313,7 +338,9 @@ impl Driver<'_> {
                 Some(_) => {}
                 None if work.renewed + renew_every() <= now => {
                     work.renewed = now;
-                    let Some(hold) = self.holds.get(task) else { continue };
+                    let Some(hold) = self.holds.get(task) else {
+                        continue;
+                    };
                     let act = Act {
                         actor: hold.worker.clone(),
                         token: Some(hold.token),
@@ -340,7 +367,10 @@ impl Driver<'_> {
         if let Some(work) = self.agents.0.get_mut(task) {
             work.running.ask_to_end();
             work.stopping = Some((exit, Instant::now() + GRACE));
-            self.tell(RunEvent::TaskStopping { task: task.clone(), why })?;
+            self.tell(RunEvent::TaskStopping {
+                task: task.clone(),
+                why,
+            })?;
         }
         Ok(())
     }
@@ -353,7 +383,12 @@ impl Driver<'_> {
     }
 
     fn show_progress(&mut self) -> Result<()> {
-        let active: Vec<_> = self.agents.0.iter().map(|(task, work)| (task, work.attempt)).collect();
+        let active: Vec<_> = self
+            .agents
+            .0
+            .iter()
+            .map(|(task, work)| (task, work.attempt))
+            .collect();
         let progress = self.account.progress(&active, self.stage.home.now());
         Ok(self.live.show_progress(&progress)?)
     }
@@ -365,7 +400,11 @@ impl Driver<'_> {
             None => Vec::new(),
         };
         let dir = recovered.dir.display().to_string();
-        self.tell(RunEvent::Recovered { dir, tasks: recovered.tasks.clone(), agents })
+        self.tell(RunEvent::Recovered {
+            dir,
+            tasks: recovered.tasks.clone(),
+            agents,
+        })
     }
 
     /// The lowest slot that no running agent has: a fleet of five works under five names.
@@ -386,12 +425,18 @@ fn refusal(error: flagpost_core::Error) -> Result<String> {
         flagpost_core::Error::Refused(_)
         | flagpost_core::Error::KeptLate(_)
         | flagpost_core::Error::NotFound { .. }
-        | flagpost_core::Error::Disk(flagpost_disk::Error::Malformed { .. }) => Ok(error.to_string()),
+        | flagpost_core::Error::Disk(flagpost_disk::Error::Malformed { .. }) => {
+            Ok(error.to_string())
+        }
         other => Err(Error::Core(other)),
     }
 }
 
 /// The claim terms of an agent.
 fn terms(worker: &WorkerId, session: &SessionId) -> claims::Terms {
-    claims::Terms { actor: worker.clone(), lease: DEFAULT_LEASE, session: Some(session.clone()) }
+    claims::Terms {
+        actor: worker.clone(),
+        lease: DEFAULT_LEASE,
+        session: Some(session.clone()),
+    }
 }

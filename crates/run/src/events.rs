@@ -3,11 +3,7 @@
 //! Owns the vocabulary of the event stream: the lines of `progress.jsonl` and of `run --json`. An
 //! event only tells; the session's files and the tasks are the truth.
 
-use flagpost_model::{
-    SessionId, TaskId, Token, WorkerId,
-    plan::Attempt,
-    session::Outcome,
-};
+use flagpost_model::{SessionId, TaskId, Token, WorkerId, plan::Attempt, session::Outcome};
 use serde_json::{Map, Value, json};
 
 /// Something that happened.
@@ -118,14 +114,27 @@ impl RunEvent {
     /// The event as a JSON object, without cursor and time.
     pub fn to_json(&self) -> Map<String, Value> {
         let value = match self {
-            Self::Started { session, dir, tasks, waves } => {
+            Self::Started {
+                session,
+                dir,
+                tasks,
+                waves,
+            } => {
                 json!({"event": "session.started", "id": session, "dir": dir, "tasks": tasks, "waves": waves})
             }
             Self::Recovered { dir, tasks, agents } => {
                 json!({"event": "session.recovered", "dir": dir, "tasks": tasks, "agents_ended": agents})
             }
             Self::WaveStarted { n, of } => json!({"event": "wave.started", "wave": n, "of": of}),
-            Self::TaskStarted { task, subject, attempt, worker, token, pid, log } => json!({
+            Self::TaskStarted {
+                task,
+                subject,
+                attempt,
+                worker,
+                token,
+                pid,
+                log,
+            } => json!({
                 "event": "task.started", "task": task, "subject": subject,
                 "attempt": attempt.number, "attempts": attempt.of,
                 "worker": worker, "token": token, "pid": pid, "log": log,
@@ -133,19 +142,37 @@ impl RunEvent {
             Self::TaskStopping { task, why } => {
                 json!({"event": "task.stopping", "task": task, "why": why})
             }
-            Self::TaskEnded { task, subject, attempt, outcome, seconds, words } => json!({
+            Self::TaskEnded {
+                task,
+                subject,
+                attempt,
+                outcome,
+                seconds,
+                words,
+            } => json!({
                 "event": "task.ended", "task": task, "subject": subject,
                 "attempt": attempt.number, "attempts": attempt.of,
                 "outcome": outcome, "seconds": seconds, "words": words,
             }),
-            Self::TaskSettled { task, subject, fate, why } => {
+            Self::TaskSettled {
+                task,
+                subject,
+                fate,
+                why,
+            } => {
                 json!({"event": "task.settled", "task": task, "subject": subject, "fate": fate, "why": why})
             }
             Self::Worktree { task, said } => {
                 json!({"event": "worktree", "task": task, "said": said})
             }
             Self::Draining => json!({"event": "session.draining"}),
-            Self::Finished { dir, passed, failed, skipped, interrupted } => json!({
+            Self::Finished {
+                dir,
+                passed,
+                failed,
+                skipped,
+                interrupted,
+            } => json!({
                 "event": "session.finished", "dir": dir, "passed": passed, "failed": failed,
                 "skipped": skipped, "interrupted": interrupted,
             }),

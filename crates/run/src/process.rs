@@ -84,17 +84,24 @@ pub fn start<T: From<Exited> + Send + 'static>(
     command.envs(launch.set);
     let mut child = command.spawn().map_err(failed("start the agent"))?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let group = pid.ok_or_else(|| failed("name the agent's process")(std::io::ErrorKind::InvalidData.into()))?;
+    let group = pid.ok_or_else(|| {
+        failed("name the agent's process")(std::io::ErrorKind::InvalidData.into())
+    })?;
     let (task, ended) = (task.clone(), ended.clone());
     let ours = Arc::new(Mutex::new(true));
     let reaped = Arc::clone(&ours);
     thread::spawn(move || {
         // First only look: until the leader is reaped nobody else can have its number, and what
         // it left running in its group ends with it.
-        let _ = waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        let _ = waitid(
+            WaitId::Pid(group),
+            WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+        );
         let mut ours = reaped.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = kill_process_group(group, Signal::KILL);
-        let status = child.wait().unwrap_or_else(|_| ExitStatus::from_raw(0x7f00));
+        let status = child
+            .wait()
+            .unwrap_or_else(|_| ExitStatus::from_raw(0x7f00));
         *ours = false;
         drop(ours);
         // Nobody listens any more when the run has failed.
@@ -145,7 +152,9 @@ pub fn end_leftovers(session_variable: &str, session: &str) -> Vec<u32> {
     let spared = lineage();
     // What forks while we look is found the second time.
     for _ in 0..3 {
-        let found: Vec<u32> = processes().filter(|pid| !spared.contains(pid) && has_in_environment(*pid, &wanted)).collect();
+        let found: Vec<u32> = processes()
+            .filter(|pid| !spared.contains(pid) && has_in_environment(*pid, &wanted))
+            .collect();
         if found.is_empty() {
             break;
         }
@@ -168,13 +177,21 @@ fn processes() -> impl Iterator<Item = u32> {
 
 fn has_in_environment(pid: u32, wanted: &str) -> bool {
     let environment = std::fs::read(Path::new("/proc").join(pid.to_string()).join("environ"));
-    environment.is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()))
+    environment.is_ok_and(|bytes| {
+        bytes
+            .split(|byte| *byte == 0)
+            .any(|entry| entry == wanted.as_bytes())
+    })
 }
 
 /// This process and all above it.
 fn lineage() -> Vec<u32> {
     let mut line = vec![std::process::id()];
-    while let Some(parent) = line.last().and_then(|pid| parent_of(*pid)).filter(|pid| *pid > 0) {
+    while let Some(parent) = line
+        .last()
+        .and_then(|pid| parent_of(*pid))
+        .filter(|pid| *pid > 0)
+    {
         line.push(parent);
     }
     line
@@ -183,5 +200,10 @@ fn lineage() -> Vec<u32> {
 fn parent_of(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The command's name, in parentheses, may hold anything; the parent is the second field after.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    stat.rsplit_once(')')?
+        .1
+        .split_whitespace()
+        .nth(1)?
+        .parse()
+        .ok()
 }

@@ -83,14 +83,20 @@ enum When {
 /// Runs the list.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     if args.timeout.is_some_and(|timeout| !timeout.is_positive()) {
-        return Err(usage("a timeout lasts longer than nothing, as in --timeout 20m"));
+        return Err(usage(
+            "a timeout lasts longer than nothing, as in --timeout 20m",
+        ));
     }
     let list = context.list()?;
     let outlines = list.load()?.outlines;
     let group = args.task_group.as_deref();
     let scope = driver::scope(&outlines, group, args.skip_failed);
-    let of_group = |name: &&str| outlines.iter().any(|task| task.group.as_deref() == Some(**name));
-    if outlines.is_empty() || group.is_some_and(|name| !of_group(&name)) {
+    let in_group = |name| {
+        outlines
+            .iter()
+            .any(|task| task.group.as_deref() == Some(name))
+    };
+    if outlines.is_empty() || group.is_some_and(|name| !in_group(name)) {
         let (list, group) = (list.id().to_string(), args.task_group.clone());
         return Err(flagpost_run::Error::NothingToRun { list, group }.into());
     }
@@ -99,9 +105,14 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     }
     if !scope.iter().any(|task| is_open(&task.state)) {
         let body = json!({"list": list.id(), "tasks": [], "passed": 0, "failed": 0, "skipped": 0});
-        return Ok(Answer::new("run", body).text(format!("nothing to run: every task of {} has ended", list.id())));
+        return Ok(Answer::new("run", body).text(format!(
+            "nothing to run: every task of {} has ended",
+            list.id()
+        )));
     }
-    let Some(agent) = args.agent.clone() else { return Err(usage("name an agent: --agent claude")) };
+    let Some(agent) = args.agent.clone() else {
+        return Err(usage("name an agent: --agent claude"));
+    };
     let repository = context.repository_or_register()?;
     let options = Options {
         actor: context.actor()?,
@@ -122,7 +133,12 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let (send, inputs) = mpsc::channel();
     pass_on_signals(send.clone())?;
     let mut watcher = Watcher::new(context);
-    let stage = Stage { home: &context.home, settings: &context.settings, repository: &repository, list: &list };
+    let stage = Stage {
+        home: &context.home,
+        settings: &context.settings,
+        repository: &repository,
+        list: &list,
+    };
     let report = flagpost_run::run(stage, &options, (&send, &inputs), &mut |event, line| {
         watcher.see(event, line);
     })?;
@@ -131,7 +147,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 }
 
 /// Ctrl-C is one interrupt; being told to end, or losing the terminal, means at once.
-fn pass_on_signals(send: mpsc::Sender<Input>) -> anyhow::Result<()> {
+pub fn pass_on_signals(send: mpsc::Sender<Input>) -> anyhow::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::spawn(move || {
         for signal in signals.forever() {
@@ -150,13 +166,19 @@ fn plan(context: &Context, args: &Args, outlines: &[flagpost_model::task::Outlin
     let waves = driver::plan(outlines, args.task_group.as_deref(), args.skip_failed);
     let subject = |id: &flagpost_model::TaskId| {
         let found = outlines.iter().find(|outline| outline.id == *id);
-        found.map(|outline| outline.subject.clone()).unwrap_or_default()
+        found
+            .map(|outline| outline.subject.clone())
+            .unwrap_or_default()
     };
     let screen = output::Screen::of(context);
     let mut text = String::new();
     for (n, wave) in waves.iter().enumerate() {
-        text += &format!("{}\n", screen.bold(&format!("Wave {} of {}", n + 1, waves.len())));
-        wave.iter().for_each(|id| text += &format!("  {id} {}\n", subject(id)));
+        text += &format!(
+            "{}\n",
+            screen.bold(&format!("Wave {} of {}", n + 1, waves.len()))
+        );
+        wave.iter()
+            .for_each(|id| text += &format!("  {id} {}\n", subject(id)));
     }
     if waves.is_empty() {
         text += "nothing can run; 'flagpost status' says why\n";
@@ -166,14 +188,22 @@ fn plan(context: &Context, args: &Args, outlines: &[flagpost_model::task::Outlin
         "dry_run": true, "max_parallel": args.max_parallel, "attempts": args.retries,
         "tasks": planned, "waves": waves,
     });
-    Answer::new("plan", body).text(text).ids(waves.iter().flatten())
+    Answer::new("plan", body)
+        .text(text)
+        .ids(waves.iter().flatten())
+}
+
+/// How many tasks passed, failed, and were not done.
+pub fn count(report: &Report) -> (usize, usize, usize) {
+    let count =
+        |wanted: fn(&Fate) -> bool| report.fates.iter().filter(|(_, fate)| wanted(fate)).count();
+    let passed = count(Fate::is_passed);
+    let failed = count(|fate| matches!(fate, Fate::Failed { .. } | Fate::Partial { .. }));
+    (passed, failed, report.fates.len() - passed - failed)
 }
 
 fn answer(context: &Context, report: &Report) -> Answer {
-    let count = |wanted: fn(&Fate) -> bool| report.fates.iter().filter(|(_, fate)| wanted(fate)).count();
-    let passed = count(Fate::is_passed);
-    let failed = count(|fate| matches!(fate, Fate::Failed { .. } | Fate::Partial { .. }));
-    let rest = report.fates.len() - passed - failed;
+    let (passed, failed, rest) = count(report);
     let mut text = format!("{passed} of {} passed", report.fates.len());
     if failed > 0 {
         text += &format!(", {failed} failed");
@@ -184,7 +214,11 @@ fn answer(context: &Context, report: &Report) -> Answer {
     if report.interrupted {
         text += "; interrupted: run again to go on";
     }
-    let shown = report.dir.strip_prefix(&context.dir).unwrap_or(&report.dir).display();
+    let shown = report
+        .dir
+        .strip_prefix(&context.dir)
+        .unwrap_or(&report.dir)
+        .display();
     text += &format!("\nsession {}: {shown}/session_summary.md\n", report.session);
     let body = json!({
         "session": report.session, "dir": report.dir, "interrupted": report.interrupted,
@@ -199,6 +233,9 @@ fn answer(context: &Context, report: &Report) -> Answer {
 pub fn sessions(context: &Context) -> anyhow::Result<Sessions<'_>> {
     match context.repository()? {
         Some(repository) => Ok(Sessions::of(&context.home, &repository)),
-        None => Err(flagpost_core::Error::NoRepository { dir: context.dir.clone() }.into()),
+        None => Err(flagpost_core::Error::NoRepository {
+            dir: context.dir.clone(),
+        }
+        .into()),
     }
 }

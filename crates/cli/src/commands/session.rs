@@ -31,8 +31,10 @@ pub enum Session {
 
 /// Show how far a session is, or got
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost session show user-auth-20260513-142500\n\
-    flagpost session show live --events --since 12")]
+#[command(
+    after_help = "Example: flagpost session show user-auth-20260513-142500\n\
+    flagpost session show live --events --since 12"
+)]
 pub struct ShowArgs {
     /// The session, or the beginning of its id [default: the live one, else the newest]
     id: Option<String>,
@@ -63,15 +65,34 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
             vec![
                 title(session),
                 session.stage.as_str().to_owned(),
-                session.lock.list.as_ref().map(ToString::to_string).unwrap_or_default(),
-                session.lock.started.and_then(|at| at.shown()).map(|at| format!("{at:.0}")).unwrap_or_default(),
-                format!("{} ended, {} active", session.rows.len(), session.progress.active.len()),
+                session
+                    .lock
+                    .list
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default(),
+                session
+                    .lock
+                    .started
+                    .and_then(|at| at.shown())
+                    .map(|at| format!("{at:.0}"))
+                    .unwrap_or_default(),
+                format!(
+                    "{} ended, {} active",
+                    session.rows.len(),
+                    session.progress.active.len()
+                ),
             ]
         });
-        Screen::of(context).table(&["SESSION", "STAGE", "LIST", "BEGAN", "TASKS"], rows.collect())
+        Screen::of(context).table(
+            &["SESSION", "STAGE", "LIST", "BEGAN", "TASKS"],
+            rows.collect(),
+        )
     };
     let body = json!({"sessions": all.iter().map(shape).collect::<Vec<_>>(), "total": all.len(), "truncated": false});
-    Ok(Answer::new("sessions", body).text(text).ids(all.iter().map(title)))
+    Ok(Answer::new("sessions", body)
+        .text(text)
+        .ids(all.iter().map(title)))
 }
 
 fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
@@ -80,20 +101,31 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         Some(id) => sessions.find(id)?,
         None => {
             let newest = sessions.all()?.pop();
-            newest.ok_or(flagpost_core::Error::NoSession { dir: sessions.root().to_owned() })?
+            newest.ok_or(flagpost_core::Error::NoSession {
+                dir: sessions.root().to_owned(),
+            })?
         }
     };
     if args.events {
         return events(&session, args.since);
     }
     let screen = Screen::of(context);
-    let mut text = format!("{} {}\n", screen.bold(&title(&session)), session.stage.as_str());
+    let mut text = format!(
+        "{} {}\n",
+        screen.bold(&title(&session)),
+        session.stage.as_str()
+    );
     text += &format!("  files  {}\n", session.dir.display());
     if let Some((wave, of)) = session.progress.wave {
         text += &format!("  wave   {wave} of {of}\n");
     }
     for task in &session.progress.active {
-        text += &format!("  now    {} {} ({})\n", task.id, crate::output::plain(&task.subject), task.phase);
+        text += &format!(
+            "  now    {} {} ({})\n",
+            task.id,
+            crate::terminal::line(&task.subject),
+            task.phase
+        );
     }
     if !session.rows.is_empty() {
         let rows = session.rows.iter().map(|row| {
@@ -108,7 +140,9 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         text += "\n";
         text += &screen.table(&["ID", "OUTCOME", "TRY", "TIME", "SUBJECT"], rows.collect());
     }
-    Ok(Answer::new("session", shape(&session)).text(text).ids([title(&session)]))
+    Ok(Answer::new("session", shape(&session))
+        .text(text)
+        .ids([title(&session)]))
 }
 
 fn events(session: &Record, since: u64) -> anyhow::Result<Answer> {
@@ -120,8 +154,14 @@ fn events(session: &Record, since: u64) -> anyhow::Result<Answer> {
     };
     for line in BufReader::new(file).split(b'\n') {
         // The last line may be torn, or still being written.
-        let Ok(Value::Object(event)) = serde_json::from_slice(&line?) else { continue };
-        if event.get("cursor").and_then(Value::as_u64).is_some_and(|cursor| cursor > since) {
+        let Ok(Value::Object(event)) = serde_json::from_slice(&line?) else {
+            continue;
+        };
+        if event
+            .get("cursor")
+            .and_then(Value::as_u64)
+            .is_some_and(|cursor| cursor > since)
+        {
             stream("event", event)?;
         }
     }
@@ -137,14 +177,20 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
     let ids: Vec<_> = recovered.tasks.iter().map(|id| id.as_str()).collect();
     let text = format!(
         "recovered {}: {} tasks are pending again{}{}\nits files are in {}",
-        recovered.session.as_ref().map_or("a session", |id| id.as_str()),
+        recovered
+            .session
+            .as_ref()
+            .map_or("a session", |id| id.as_str()),
         ids.len(),
         if ids.is_empty() { "" } else { ": " },
         ids.join(" "),
         recovered.dir.display()
     );
-    let body = json!({"session": recovered.session, "dir": recovered.dir, "tasks": recovered.tasks});
-    Ok(Answer::new("recovery", body).text(text).ids(&recovered.tasks))
+    let body =
+        json!({"session": recovered.session, "dir": recovered.dir, "tasks": recovered.tasks});
+    Ok(Answer::new("recovery", body)
+        .text(text)
+        .ids(&recovered.tasks))
 }
 
 fn archive(context: &Context) -> anyhow::Result<Answer> {

@@ -62,7 +62,9 @@ pub fn archive(
 pub fn archive_complete(sessions: &Sessions<'_>, list: &List<'_>) -> Result<PathBuf> {
     let home = sessions.home;
     let from = sessions.live_dir();
-    let Some(current) = sessions.current()? else { return Err(Error::NoSession { dir: from }) };
+    let Some(current) = sessions.current()? else {
+        return Err(Error::NoSession { dir: from });
+    };
     let gate = sessions.lock_gate()?;
     let Some(look) = refuse_if_live(sessions, &from)? else {
         return Err(Error::NoSession { dir: from });

@@ -201,7 +201,13 @@ impl<'h> Sessions<'h> {
     /// One start, recovery or archival at a time.
     fn lock_gate(&self) -> Result<Lock> {
         let gate = self.root.join(".start.lock");
-        Ok(fsx::lock(self.home.fs(), &gate, Rank::Session, fsx::DEFAULT_WAIT, self.home.now())?)
+        Ok(fsx::lock(
+            self.home.fs(),
+            &gate,
+            Rank::Session,
+            fsx::DEFAULT_WAIT,
+            self.home.now(),
+        )?)
     }
 
     /// Ids of sessions that are known to be over.

@@ -6,10 +6,7 @@
 
 use std::path::PathBuf;
 
-use flagpost_disk::{
-    dialects::session::layout,
-    fsx,
-};
+use flagpost_disk::{dialects::session::layout, fsx};
 use flagpost_model::{
     ListId, SessionId, TaskId, WorkerId,
     session::{interrupted_name, orphaned},

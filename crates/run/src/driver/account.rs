@@ -56,11 +56,17 @@ impl Account {
             started,
             max_parallel: u32::try_from(options.config.max_parallel.get()).unwrap_or(u32::MAX),
             max_attempts: options.config.max_attempts.get(),
-            open: outlines.iter().filter(|outline| is_open(&outline.state)).count(),
+            open: outlines
+                .iter()
+                .filter(|outline| is_open(&outline.state))
+                .count(),
             waves,
             // Other readers take a missing wave for the first of one, and so does this.
             wave: (options.config.schedule == Schedule::Eager).then_some((1, 1)),
-            tasks: outlines.iter().map(|outline| (outline.id.clone(), entry(outline))).collect(),
+            tasks: outlines
+                .iter()
+                .map(|outline| (outline.id.clone(), entry(outline)))
+                .collect(),
             completed: Vec::new(),
             rows: Vec::new(),
             not_started: Vec::new(),
@@ -81,7 +87,10 @@ impl Account {
     }
 
     pub(super) fn subject(&self, id: &TaskId) -> String {
-        self.tasks.get(id).map(|entry| entry.subject.clone()).unwrap_or_default()
+        self.tasks
+            .get(id)
+            .map(|entry| entry.subject.clone())
+            .unwrap_or_default()
     }
 
     /// An agent is about to start; a task's time counts from its first.
@@ -102,7 +111,9 @@ impl Account {
     }
 
     pub(super) fn outcome(&self, id: &TaskId) -> Outcome {
-        self.tasks.get(id).map_or(Outcome::Fail, |entry| entry.outcome)
+        self.tasks
+            .get(id)
+            .map_or(Outcome::Fail, |entry| entry.outcome)
     }
 
     /// Enters a task's end, and answers with its row in the log, if it ran.
@@ -119,9 +130,9 @@ impl Account {
         };
         let entry = self.tasks.get_mut(id)?;
         entry.outcome = outcome;
-        let duration = entry.began.map(|began| {
-            SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX)
-        });
+        let duration = entry
+            .began
+            .map(|began| SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX));
         let row = LogRow {
             id: id.clone(),
             subject: entry.subject.clone(),
@@ -144,7 +155,9 @@ impl Account {
     pub(super) fn skipped(&self, why: &Skip, list: &List<'_>) -> String {
         match why {
             // Left out of the run, but not out of the list.
-            Skip::Stranded(StrandedBecause::Unknown { missing, .. }) if list.task(missing).is_ok() => {
+            Skip::Stranded(StrandedBecause::Unknown { missing, .. })
+                if list.task(missing).is_ok() =>
+            {
                 format!("waits for task {missing}, which is not part of this run")
             }
             other => other.to_string(),
@@ -171,7 +184,12 @@ impl Account {
         }
     }
 
-    pub(super) fn summary(&self, session: SessionId, list: ListId, ended: Timestamp) -> SessionSummary {
+    pub(super) fn summary(
+        &self,
+        session: SessionId,
+        list: ListId,
+        ended: Timestamp,
+    ) -> SessionSummary {
         SessionSummary {
             session,
             list,

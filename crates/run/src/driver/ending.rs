@@ -33,8 +33,12 @@ impl Driver<'_> {
     /// An agent's process is gone: judges its attempt, and completes the task if it passed.
     pub(super) fn ended(&mut self, exited: &Exited) -> Result<Event> {
         let id = &exited.task;
-        let Some(work) = self.agents.0.remove(id) else { return Ok(Event::Tick) };
-        let exit = work.stopping.map_or_else(|| exit_of(exited.status), |(exit, _)| exit);
+        let Some(work) = self.agents.0.remove(id) else {
+            return Ok(Event::Tick);
+        };
+        let exit = work
+            .stopping
+            .map_or_else(|| exit_of(exited.status), |(exit, _)| exit);
         let report = self.live.result(id)?.map(|text| result::parse(&text));
         let task = self.read(id)?;
         let said = task.as_ref().and_then(|task| self.said(task));
@@ -45,11 +49,20 @@ impl Driver<'_> {
                 retryable: false,
                 words: "the task was cancelled while it ran".to_owned(),
             },
-            _ => judge(report.as_ref(), said, exit, &self.tail(id, work.attempt.number)),
+            _ => judge(
+                report.as_ref(),
+                said,
+                exit,
+                &self.tail(id, work.attempt.number),
+            ),
         };
         if judged.outcome == Outcome::Pass {
             if let Err(lost) = self.complete(id, &judged.words)? {
-                judged = Judged { outcome: Outcome::Fail, retryable: false, words: lost };
+                judged = Judged {
+                    outcome: Outcome::Fail,
+                    retryable: false,
+                    words: lost,
+                };
             }
         }
         let subject = self.account.subject(id);
@@ -65,7 +78,11 @@ impl Driver<'_> {
         })?;
         let (outcome, retryable) = (judged.outcome, judged.retryable);
         self.judged.insert(id.clone(), judged);
-        Ok(Event::Ended { task: id.clone(), outcome, retryable })
+        Ok(Event::Ended {
+            task: id.clone(),
+            outcome,
+            retryable,
+        })
     }
 
     /// What the store says of a task that ended without us: by its agent, or by somebody else.
@@ -84,7 +101,9 @@ impl Driver<'_> {
 
     /// Whether a task came to an end in the store while its agent still runs.
     pub(super) fn has_ended_by_word(&self, id: &TaskId) -> Result<bool> {
-        Ok(self.read(id)?.is_some_and(|task| self.said(&task).is_some()))
+        Ok(self
+            .read(id)?
+            .is_some_and(|task| self.said(&task).is_some()))
     }
 
     fn read(&self, id: &TaskId) -> Result<Option<Task>> {
@@ -113,19 +132,32 @@ impl Driver<'_> {
         }
         // A passing report outweighs that its agent said otherwise.
         if matches!(task.state, State::Failed | State::Stuck) && ending == Ending::Completed {
-            let act = Act { actor: self.options.actor.clone(), token: None, at: self.stage.home.now() };
+            let act = Act {
+                actor: self.options.actor.clone(),
+                token: None,
+                at: self.stage.home.now(),
+            };
             if let Err(error) = tasks::act(self.stage.list, &act, id, Move::Reopen) {
                 return refusal(error).map(Err);
             }
         }
         let hold = self.holds.get(id);
-        let held = hold.filter(|hold| task.state.claim().is_some_and(|claim| claim.token == hold.token));
+        let held = hold.filter(|hold| {
+            task.state
+                .claim()
+                .is_some_and(|claim| claim.token == hold.token)
+        });
         let act = Act {
-            actor: hold.map_or(&self.options.actor, |hold| &hold.worker).clone(),
+            actor: hold
+                .map_or(&self.options.actor, |hold| &hold.worker)
+                .clone(),
             token: held.map(|hold| hold.token),
             at: self.stage.home.now(),
         };
-        let event = Move::Finish { ending, text: words.to_owned() };
+        let event = Move::Finish {
+            ending,
+            text: words.to_owned(),
+        };
         match tasks::act(self.stage.list, &act, id, event) {
             Ok(_) => Ok(Ok(())),
             Err(error) => refusal(error).map(Err),
@@ -162,7 +194,12 @@ impl Driver<'_> {
             self.live.log(&row)?;
         }
         let subject = self.account.subject(id);
-        self.tell(RunEvent::TaskSettled { task: id.clone(), subject, fate: name, why })?;
+        self.tell(RunEvent::TaskSettled {
+            task: id.clone(),
+            subject,
+            fate: name,
+            why,
+        })?;
         self.show_progress()
     }
 
@@ -181,8 +218,7 @@ impl Driver<'_> {
         for id in tasks {
             let text = self.live.notes(id)?.unwrap_or_default();
             let outcome = self.account.outcome(id);
-            let mut notes =
-                context::parse_notes(&text, id, &self.account.subject(id), outcome);
+            let mut notes = context::parse_notes(&text, id, &self.account.subject(id), outcome);
             if let Some(report) = self.account.report(id) {
                 notes.learnings.extend(of_report(report));
             }
@@ -205,15 +241,27 @@ impl Driver<'_> {
     }
 
     /// Everything is over: worktrees that hold nothing go, the session is archived.
-    pub(super) fn finish(mut self, fates: Vec<(TaskId, Fate)>, interrupted: bool) -> Result<Report> {
+    pub(super) fn finish(
+        mut self,
+        fates: Vec<(TaskId, Fate)>,
+        interrupted: bool,
+    ) -> Result<Report> {
         if let Some(worktrees) = self.worktrees.take() {
             for (task, worktree) in std::mem::take(&mut self.open_worktrees) {
                 let said = match worktrees.close(&worktree) {
                     Closed::Removed => "removed: all that it held is elsewhere".to_owned(),
-                    Closed::Kept { path: Some(path), branch, because } => {
+                    Closed::Kept {
+                        path: Some(path),
+                        branch,
+                        because,
+                    } => {
                         format!("kept at {} (branch {branch}): {because}", path.display())
                     }
-                    Closed::Kept { path: None, branch, because } => {
+                    Closed::Kept {
+                        path: None,
+                        branch,
+                        because,
+                    } => {
                         format!("removed, and its branch {branch} kept: {because}")
                     }
                 };
@@ -222,24 +270,50 @@ impl Driver<'_> {
         }
         let session = self.live.id().clone();
         let passed = fates.iter().filter(|(_, fate)| fate.is_passed()).count();
-        let failed = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Failed { .. } | Fate::Partial { .. })).count();
+        let failed = fates
+            .iter()
+            .filter(|(_, fate)| matches!(fate, Fate::Failed { .. } | Fate::Partial { .. }))
+            .count();
         let skipped = fates.len() - passed - failed;
-        let dir = self.live.dir().with_file_name(session.as_str()).display().to_string();
-        self.tell(RunEvent::Finished { dir, passed, failed, skipped, interrupted })?;
+        let dir = self
+            .live
+            .dir()
+            .with_file_name(session.as_str())
+            .display()
+            .to_string();
+        self.tell(RunEvent::Finished {
+            dir,
+            passed,
+            failed,
+            skipped,
+            interrupted,
+        })?;
         let now = self.stage.home.now();
         let mut progress = self.account.progress(&[], now);
         progress.status = ProgressStatus::Complete;
-        let summary = self.account.summary(session.clone(), self.stage.list.id().clone(), now);
+        let summary = self
+            .account
+            .summary(session.clone(), self.stage.list.id().clone(), now);
         let (stage, options) = (self.stage, self.options);
         let dir = sessions::archive(self.live, stage.list, &options.actor, &progress, &summary)?;
-        Ok(Report { session, dir, fates, interrupted })
+        Ok(Report {
+            session,
+            dir,
+            fates,
+            interrupted,
+        })
     }
 }
 
 /// What a report holds for those who come after.
 fn of_report(report: &TaskReport) -> impl Iterator<Item = Note> {
-    let files = (!report.files.is_empty()).then(|| format!("Files modified: {}", report.files.join(", ")));
+    let files =
+        (!report.files.is_empty()).then(|| format!("Files modified: {}", report.files.join(", ")));
     let summary = (!report.summary.trim().is_empty()).then(|| report.summary.trim().to_owned());
-    let issues = (!report.issues.trim().is_empty()).then(|| format!("Issues: {}", report.issues.trim()));
-    [summary, files, issues].into_iter().flatten().map(Note::Bullet)
+    let issues =
+        (!report.issues.trim().is_empty()).then(|| format!("Issues: {}", report.issues.trim()));
+    [summary, files, issues]
+        .into_iter()
+        .flatten()
+        .map(Note::Bullet)
 }

@@ -29,7 +29,9 @@ impl Driver<'_> {
     /// Claims a task and starts its agent.
     pub(super) fn launch(&mut self, task: TaskId, attempt: Attempt) -> Result<Event> {
         let slot = self.free_slot();
-        let worker: WorkerId = format!("run-{slot}").parse().map_err(flagpost_core::Error::from)?;
+        let worker: WorkerId = format!("run-{slot}")
+            .parse()
+            .map_err(flagpost_core::Error::from)?;
         self.make_free(&task)?;
         if attempt.number > 1 {
             self.live.put_result_aside(&task, attempt.number - 1)?;
@@ -41,14 +43,22 @@ impl Driver<'_> {
                 state: StateName::Completed,
                 ..
             })) => {
-                return Ok(Event::CouldNotLaunch { task, because: NoLaunch::AlreadyCompleted });
+                return Ok(Event::CouldNotLaunch {
+                    task,
+                    because: NoLaunch::AlreadyCompleted,
+                });
             }
             Err(error) => {
-                let because = NoLaunch::Refused { reason: refusal(error)? };
+                let because = NoLaunch::Refused {
+                    reason: refusal(error)?,
+                };
                 return Ok(Event::CouldNotLaunch { task, because });
             }
         };
-        let hold = Hold { worker: worker.clone(), token: claimed.claim.token };
+        let hold = Hold {
+            worker: worker.clone(),
+            token: claimed.claim.token,
+        };
         self.holds.insert(task.clone(), hold);
         self.account.began(&task);
         match self.start(&claimed, &worker, attempt, slot) {
@@ -60,12 +70,14 @@ impl Driver<'_> {
             Err(Error::Core(error)) => Err(Error::Core(error)),
             Err(error) => {
                 self.make_free(&task)?;
-                let reason = std::iter::successors(
-                    Some(&error as &dyn std::error::Error),
-                    |error| error.source(),
-                );
+                let reason =
+                    std::iter::successors(Some(&error as &dyn std::error::Error), |error| {
+                        error.source()
+                    });
                 let reason: Vec<String> = reason.map(ToString::to_string).collect();
-                let because = NoLaunch::Refused { reason: reason.join(": ") };
+                let because = NoLaunch::Refused {
+                    reason: reason.join(": "),
+                };
                 Ok(Event::CouldNotLaunch { task, because })
             }
         }
@@ -91,17 +103,26 @@ impl Driver<'_> {
                 let opened = worktrees.open(&task.id, &after)?;
                 let path = opened.worktree.path.clone();
                 self.open_worktrees.insert(task.id.clone(), opened.worktree);
-                (path, opened.missing.iter().map(Missing::to_string).collect())
+                (
+                    path,
+                    opened.missing.iter().map(Missing::to_string).collect(),
+                )
             }
         };
-        let (result, notes) = (self.live.result_path(&task.id), self.live.notes_path(&task.id));
+        let (result, notes) = (
+            self.live.result_path(&task.id),
+            self.live.notes_path(&task.id),
+        );
         let text = prompt::render(&Brief {
             task,
             worker,
             attempt,
             blockers: &self.blockers(task),
             context: self.live.context(),
-            last_failure: self.judged.get(&task.id).map(|judged| judged.words.as_str()),
+            last_failure: self
+                .judged
+                .get(&task.id)
+                .map(|judged| judged.words.as_str()),
             unmerged: &unmerged,
             result: &result,
             notes: &notes,
@@ -124,26 +145,45 @@ impl Driver<'_> {
             worker: worker.clone(),
             token: claimed.claim.token,
             pid: running.pid(),
-            log: self.live.log_path(&task.id, attempt.number).display().to_string(),
+            log: self
+                .live
+                .log_path(&task.id, attempt.number)
+                .display()
+                .to_string(),
         };
         let now = Instant::now();
-        let work = Work { running, attempt, slot, started: now, renewed: now, stopping: None };
+        let work = Work {
+            running,
+            attempt,
+            slot,
+            started: now,
+            renewed: now,
+            stopping: None,
+        };
         self.agents.0.insert(task.id.clone(), work);
         Ok(event)
     }
 
     fn environment(&self, claimed: &Claimed, worker: &WorkerId) -> Vec<(&'static str, OsString)> {
         let mut set = vec![
-            ("FLAGPOST_HOME", self.stage.home.root().clone().into_os_string()),
+            (
+                "FLAGPOST_HOME",
+                self.stage.home.root().clone().into_os_string(),
+            ),
             ("FLAGPOST_LIST", self.stage.list.id().as_str().into()),
             ("FLAGPOST_TASK", claimed.task.id.as_str().into()),
             ("FLAGPOST_WORKER", worker.as_str().into()),
             ("FLAGPOST_TOKEN", claimed.claim.token.to_string().into()),
             (SESSION, self.live.id().as_str().into()),
-            ("FLAGPOST_SESSION_DIR", self.live.dir().as_os_str().to_owned()),
+            (
+                "FLAGPOST_SESSION_DIR",
+                self.live.dir().as_os_str().to_owned(),
+            ),
         ];
         // An agent reports through `flagpost`, installed or not.
-        let own = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_owned()));
+        let own = std::env::current_exe()
+            .ok()
+            .and_then(|exe| Some(exe.parent()?.to_owned()));
         let path = self.stage.settings.path.as_deref().unwrap_or_default();
         let path = std::env::split_paths(path).chain(own);
         if let Ok(path) = std::env::join_paths(path) {
@@ -155,12 +195,21 @@ impl Driver<'_> {
     /// Variables that point at whatever this run was started from.
     fn unwanted(&self) -> Vec<OsString> {
         let git = crate::worktree::PARENT_VARIABLES.iter().map(OsString::from);
-        self.stage.settings.parent_agent.iter().cloned().chain(git).collect()
+        self.stage
+            .settings
+            .parent_agent
+            .iter()
+            .cloned()
+            .chain(git)
+            .collect()
     }
 
     /// The tasks it waited for, as far as they can be read.
     fn blockers(&self, task: &Task) -> Vec<Task> {
-        task.blocked_by.iter().filter_map(|id| Some(self.stage.list.task(id).ok()?.task)).collect()
+        task.blocked_by
+            .iter()
+            .filter_map(|id| Some(self.stage.list.task(id).ok()?.task))
+            .collect()
     }
 
     /// Makes a task that this run may take pending: one that it holds itself, or that has failed.
@@ -174,7 +223,11 @@ impl Driver<'_> {
             (State::Claimed(claim) | State::InProgress(Some(claim)), Some(hold))
                 if claim.token == hold.token =>
             {
-                (hold.worker, Some(hold.token), Move::Release { force: false })
+                (
+                    hold.worker,
+                    Some(hold.token),
+                    Move::Release { force: false },
+                )
             }
             // Its agent said that it is done, and its report says that it is not.
             (State::Completed, Some(_)) | (State::Failed, _) => {
@@ -182,7 +235,11 @@ impl Driver<'_> {
             }
             _ => return Ok(()),
         };
-        let act = Act { actor, token, at: self.stage.home.now() };
+        let act = Act {
+            actor,
+            token,
+            at: self.stage.home.now(),
+        };
         match tasks::act(self.stage.list, &act, task, event) {
             Ok(_) => Ok(()),
             Err(error) => refusal(error).map(drop),

@@ -69,7 +69,11 @@ impl fmt::Display for Missing {
             Why::NotMerged { reason } => write!(f, "merge it yourself; {reason}"),
             Why::NoBranch => f.write_str("the branch is gone; somebody merged or removed it"),
             Why::Uncommitted { path, files } => {
-                write!(f, "uncommitted work was left in {}: {files}", path.display())
+                write!(
+                    f,
+                    "uncommitted work was left in {}: {files}",
+                    path.display()
+                )
             }
         }
     }
