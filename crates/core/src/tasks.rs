@@ -177,7 +177,9 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
     entry
         .detail
         .insert("subject".to_owned(), task.subject.as_str().into());
-    entry.detail.insert("rev".to_owned(), (task.rev + 1).into());
+    entry
+        .detail
+        .insert("rev".to_owned(), task.rev.saturating_add(1).into());
     change.commit()?;
     Ok(task)
 }

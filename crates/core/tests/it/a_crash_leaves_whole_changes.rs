@@ -1,0 +1,1 @@
+//! The power goes at any moment of any operation.
