@@ -109,10 +109,16 @@ impl<'l> Change<'l> {
         );
     }
 
-    /// Removes a task.
-    pub(crate) fn remove(&mut self, id: &TaskId) {
+    /// Removes a task. Its id is not given out again, even where a foreign writer chose it.
+    pub(crate) fn remove(&mut self, id: &TaskId) -> Result<()> {
+        let number = id.number().unwrap_or_default();
+        if number > self.last_id()? {
+            let counter = self.list.path(COUNTER);
+            fsx::allocate(self.list.home.fs(), &counter, number, 0)?;
+        }
         self.drafts.remove(id);
         self.removed.push(id.clone());
+        Ok(())
     }
 
     /// Ids that were never given out, durable before they are.

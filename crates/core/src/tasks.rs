@@ -171,7 +171,7 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
             Err(error) => return Err(error),
         }
     }
-    change.remove(id);
+    change.remove(id)?;
     let entry = change.note(Kind::TaskRemoved, id);
     entry.from = Some(task.state.name());
     entry

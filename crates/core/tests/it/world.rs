@@ -53,8 +53,7 @@ impl World {
 
     /// On a simulated disk with the directories `/home` and `/repo`.
     pub fn simulated(fs: &PowerFs) -> Self {
-        let start = "2026-05-13T14:25:00Z".parse().unwrap();
-        Self::at(Arc::new(fs.clone()), Path::new("/"), start)
+        Self::at(Arc::new(fs.clone()), Path::new("/"), start())
     }
 
     fn at(fs: Arc<dyn Fs>, root: &Path, now: Timestamp) -> Self {
@@ -105,6 +104,15 @@ impl World {
     pub fn put(&self, name: &str, content: impl AsRef<[u8]>) {
         std::fs::write(self.path(name), content).unwrap();
     }
+}
+
+fn start() -> Timestamp {
+    "2026-05-13T14:25:00Z".parse().unwrap()
+}
+
+/// The home of [`World::simulated`] without a look at the disk.
+pub fn simulated_home(fs: &PowerFs) -> Home {
+    Home::new("/home".into(), Arc::new(fs.clone()), Arc::new(start()))
 }
 
 /// A simulated disk on which a [`World`] finds its directories.
