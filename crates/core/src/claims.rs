@@ -95,9 +95,10 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
             claim_one(change, list, terms, id, new_token)?;
         }
         let task = change.task(id)?;
+        let before = task.state.name();
         *task = transition(task, &act, Event::Start)?;
         let entry = change.note(Kind::TaskStarted, id);
-        entry.from = Some(StateName::Claimed);
+        entry.from = Some(before);
         entry.to = Some(StateName::InProgress);
         Ok(())
     })?;
@@ -147,7 +148,7 @@ fn claim_one(
     let token = before
         .state
         .claim()
-        .map_or(token, |old| token.max(Token(old.token.0 + 1)));
+        .map_or(token, |old| token.max(Token(old.token.0.saturating_add(1))));
     let open = tasks::open_blockers(list, &before)?;
     let act = Act {
         actor: terms.actor.clone(),
