@@ -8,3 +8,7 @@
 )]
 
 mod markdown_commands;
+mod run_garbage;
+mod run_hell;
+mod run_outcomes;
+mod run_stage;

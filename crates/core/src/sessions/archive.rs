@@ -76,7 +76,7 @@ pub fn archive_complete(sessions: &Sessions<'_>, list: &List<'_>) -> Result<Path
     }
     let id = match named {
         Some(id) if fsx::stat(home.fs(), &sessions.dir(&id))?.is_none() => id,
-        _ => free_id(sessions, None)?,
+        _ => free_id(sessions, None, &[])?,
     };
     let to = sessions.dir(&id);
     fsx::move_dir(home.fs(), &from, &to)?;

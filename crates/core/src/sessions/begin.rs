@@ -69,7 +69,7 @@ pub fn begin<'h>(
     let started = home.now();
     let outlines = list.load()?.outlines;
     let group = start.group.or_else(|| common_group(&outlines));
-    let session = free_id(sessions, group)?;
+    let session = free_id(sessions, group, &outlines)?;
     let text = lock::render(&Lock::of_ours(
         session.clone(),
         list.id().clone(),
@@ -140,13 +140,23 @@ fn keep_out_of_git(sessions: &Sessions<'_>) -> Result<()> {
     }
 }
 
-/// An id that no earlier session has: two may begin within one second.
-pub(super) fn free_id(sessions: &Sessions<'_>, group: Option<&str>) -> Result<SessionId> {
+/// An id that no earlier session has, here or, as the list's claims tell, in another working tree
+/// of the repository: two may begin within one second.
+pub(super) fn free_id(
+    sessions: &Sessions<'_>,
+    group: Option<&str>,
+    outlines: &[Outline],
+) -> Result<SessionId> {
+    let mut taken = sessions.dead()?;
+    let claims = outlines.iter().filter_map(|outline| outline.state.claim());
+    taken.extend(claims.filter_map(|claim| claim.session.clone()));
     let at = sessions.home.now().to_zoned(TimeZone::UTC).datetime();
     let id = session_name(group, at)?;
     let mut candidate = id.clone();
     let mut n = 2;
-    while fsx::stat(sessions.home.fs(), &sessions.dir(&candidate))?.is_some() {
+    while taken.contains(&candidate)
+        || fsx::stat(sessions.home.fs(), &sessions.dir(&candidate))?.is_some()
+    {
         candidate = format!("{id}-{n}")
             .parse()
             .or_else(|_| session_name(Some(&n.to_string()), at))?;

@@ -16,6 +16,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::{NOTES_LIMIT, RESULT_LIMIT, read_artifact};
 use crate::{error::Result, home::Home};
 
 /// A session, held by this process.
@@ -109,15 +110,15 @@ impl<'h> Live<'h> {
     /// Puts an attempt's report aside, so that the next attempt is not judged by it.
     pub fn put_result_aside(&self, task: &TaskId, attempt: u32) -> Result<()> {
         let path = self.result_path(task);
-        let Some(report) = fsx::read(self.home.fs(), &path)? else {
+        if fsx::stat(self.home.fs(), &path)?.is_none() {
             return Ok(());
-        };
+        }
         let kept = self
             .dir
             .join(layout::LOGS)
             .join(format!("result-task-{task}-attempt-{attempt}.md"));
-        fsx::replace(self.home.fs(), &kept, &report)?;
-        Ok(fsx::remove(self.home.fs(), &path)?)
+        // Whatever it is: an agent may have made a directory of that name.
+        Ok(fsx::move_dir(self.home.fs(), &path, &kept)?)
     }
 
     /// Opens the file that an attempt's output goes to.
@@ -172,12 +173,12 @@ impl<'h> Live<'h> {
 
     /// What a task's agent wrote for the others, if it did.
     pub fn notes(&self, task: &TaskId) -> Result<Option<String>> {
-        Ok(fsx::read_lossy(self.home.fs(), &self.notes_path(task))?)
+        read_artifact(self.home, &self.notes_path(task), NOTES_LIMIT)
     }
 
     /// What a task's agent reported, if it did.
     pub fn result(&self, task: &TaskId) -> Result<Option<String>> {
-        Ok(fsx::read_lossy(self.home.fs(), &self.result_path(task))?)
+        read_artifact(self.home, &self.result_path(task), RESULT_LIMIT)
     }
 
     /// Merges what tasks learned into the shared context; then, and only then, removes their notes.
@@ -192,7 +193,10 @@ impl<'h> Live<'h> {
             text.as_bytes(),
         )?;
         for notes in learned {
-            fsx::remove(self.home.fs(), &self.notes_path(&notes.id))?;
+            // What could not be read is not in the context: it stays.
+            if self.notes(&notes.id).is_ok() {
+                fsx::remove(self.home.fs(), &self.notes_path(&notes.id))?;
+            }
         }
         Ok(())
     }

@@ -42,6 +42,15 @@ use crate::{
     repository::Repository,
 };
 
+/// Longest report of an agent that is read.
+const RESULT_LIMIT: u64 = 1 << 20;
+
+/// Longest notes of an agent that are read: every later prompt repeats them.
+const NOTES_LIMIT: u64 = 64 << 10;
+
+/// Longest shared context that is inherited.
+const CONTEXT_LIMIT: u64 = 4 << 20;
+
 /// The sessions' directory of one repository.
 #[derive(Debug, Clone)]
 pub struct Sessions<'h> {
@@ -319,15 +328,27 @@ fn is_empty(home: &Home, dir: &Path) -> Result<bool> {
     }
 }
 
-/// The shared context in a session's directory, with the notes that a crash left unmerged.
+/// What an agent wrote, in whatever encoding.
+fn read_artifact(home: &Home, path: &Path, limit: u64) -> Result<Option<String>> {
+    match home.fs().read(path, 0, limit) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(disk::Error::io("read", path)(error).into()),
+    }
+}
+
+/// The shared context in a session's directory, with the notes that a crash left unmerged. What
+/// cannot be read stays where it is, and does not keep others from going on without it.
 fn read_context(home: &Home, dir: &Path) -> Result<session::SharedContext> {
-    let text = fsx::read_lossy(home.fs(), &dir.join(layout::CONTEXT))?.unwrap_or_default();
-    let mut shared = context::parse(&text);
+    let text = read_artifact(home, &dir.join(layout::CONTEXT), CONTEXT_LIMIT);
+    let mut shared = context::parse(&text.ok().flatten().unwrap_or_default());
     for name in home.fs().names(dir).map_err(disk::Error::io("list", dir))? {
         let Some(id) = name.to_str().and_then(layout::task_of_context) else {
             continue;
         };
-        let notes = fsx::read_lossy(home.fs(), &dir.join(&name))?.unwrap_or_default();
+        let Ok(Some(notes)) = read_artifact(home, &dir.join(&name), NOTES_LIMIT) else {
+            continue;
+        };
         shared.merge(&context::parse_notes(
             &notes,
             &id,
