@@ -278,6 +278,7 @@ impl Driver<'_> {
             waves: self.account.waves(),
         })?;
         self.show_progress()?;
+        let mut draining = false;
         let mut effects = VecDeque::from(scheduler.handle(Event::Begin, self.now()));
         loop {
             while let Some(effect) = effects.pop_front() {
@@ -291,7 +292,10 @@ impl Driver<'_> {
             let event = match inputs.recv_timeout(self.until_next(&scheduler)) {
                 Ok(Input::Exited(exited)) => self.ended(&exited)?,
                 Ok(Input::Interrupt) => {
-                    self.tell(RunEvent::Draining)?;
+                    // The second time the agents are stopped, which is told of each.
+                    if !std::mem::replace(&mut draining, true) {
+                        self.tell(RunEvent::Draining)?;
+                    }
                     Event::Interrupt
                 }
                 // The driver holds a sender itself: the channel cannot close.

@@ -8,7 +8,9 @@
 )]
 
 mod markdown_commands;
+mod run_endings;
 mod run_garbage;
 mod run_hell;
 mod run_outcomes;
+mod run_output;
 mod run_stage;
