@@ -16,7 +16,7 @@ use flagpost_model::{
     task::{Act, Ending, State, Task},
 };
 
-use super::{Driver, Hold, Report, refusal, terms, unreadable};
+use super::{Driver, Hold, Report, refusal, unreadable};
 use crate::{
     error::Result,
     events::RunEvent,
@@ -69,14 +69,14 @@ impl Driver<'_> {
                 &self.tail(id, work.attempt.number),
             ),
         };
-        if judged.outcome == Outcome::Pass {
-            if let Err(lost) = self.complete(id, &judged.words)? {
-                judged = Judged {
-                    outcome: Outcome::Fail,
-                    retryable: false,
-                    words: lost,
-                };
-            }
+        if judged.outcome == Outcome::Pass
+            && let Err(lost) = self.complete(id, &judged.words)?
+        {
+            judged = Judged {
+                outcome: Outcome::Fail,
+                retryable: false,
+                words: lost,
+            };
         }
         let subject = self.account.subject(id);
         let seconds = work.started.elapsed().as_secs();
@@ -226,7 +226,7 @@ impl Driver<'_> {
             // Its agent said that it is done, and its report says that it is not.
             Some((Ending::Completed, _)) => {
                 self.make_free(id)?;
-                let terms = terms(&worker, self.live.id());
+                let terms = self.terms(&worker);
                 match claims::start(self.stage.list, &terms, None, id) {
                     Ok(claimed) => {
                         let token = claimed.claim.token;
