@@ -116,6 +116,9 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         session.stage.as_str()
     );
     text += &format!("  files  {}\n", session.dir.display());
+    for name in &session.unread {
+        text += &format!("  unread {name}\n");
+    }
     if let Some((wave, of)) = session.progress.wave {
         text += &format!("  wave   {wave} of {of}\n");
     }
@@ -194,7 +197,7 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
 }
 
 fn archive(context: &Context) -> anyhow::Result<Answer> {
-    let dir = sessions::archive_complete(&sessions(context)?, &context.list()?)?;
+    let dir = sessions::archive_complete(&sessions(context)?, &context.list()?, &context.actor()?)?;
     let text = format!("archived in {}", dir.display());
     Ok(Answer::new("archive", json!({"dir": dir})).text(text))
 }

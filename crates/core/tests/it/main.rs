@@ -12,4 +12,5 @@ mod a_crash_leaves_whole_changes;
 mod account;
 mod child;
 mod history_tells_every_change;
+mod sessions;
 mod world;

@@ -138,6 +138,9 @@ impl Fs for RealFs {
         match rename_noreplace(from, to) {
             // Not every file system knows the flag; a hard link never replaces either.
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+                if self.stat(from)?.kind == Kind::Dir {
+                    return rename_dir(from, to);
+                }
                 sys::link(from, to)?;
                 Ok(sys::unlink(from)?)
             }
@@ -208,6 +211,16 @@ fn rename_noreplace(from: &Path, to: &Path) -> rustix::io::Result<()> {
 fn rename_noreplace(from: &Path, to: &Path) -> rustix::io::Result<()> {
     let _ = (from, to, RenameFlags::NOREPLACE);
     Err(rustix::io::Errno::NOSYS)
+}
+
+/// Directories have no hard links. A rename refuses a directory that holds something, and one that
+/// holds nothing is no loss, should it appear just now.
+fn rename_dir(from: &Path, to: &Path) -> io::Result<()> {
+    match sys::lstat(to) {
+        Err(rustix::io::Errno::NOENT) => Ok(sys::rename(from, to)?),
+        Ok(_) => Err(rustix::io::Errno::EXIST.into()),
+        Err(errno) => Err(errno.into()),
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -104,7 +104,7 @@ impl Lock {
             Pid::Number(pid) if seen.pid_alive => Standing::Live(Evidence::Process(pid)),
             Pid::Number(pid) => Standing::Dead(Evidence::Process(pid)),
             Pid::Word(_) | Pid::Missing => {
-                let age = seen.now.duration_since(self.since(seen.modified));
+                let age = seen.now.duration_since(self.since(seen));
                 if age < STALE_AFTER {
                     Standing::Live(Evidence::Age(age))
                 } else {
@@ -115,11 +115,12 @@ impl Lock {
     }
 
     /// From when the lock's age counts. A stamp without a zone may be hours off and would hijack
-    /// a young session or protect a dead one, so there the file's own time counts.
-    fn since(&self, modified: Timestamp) -> Timestamp {
+    /// a young session or protect a dead one, and one in the future would protect it for as long;
+    /// there the file's own time counts.
+    fn since(&self, seen: Sighting) -> Timestamp {
         match self.started {
-            Some(Stamp::Instant(started)) => started,
-            Some(Stamp::Zoneless(_)) | None => modified,
+            Some(Stamp::Instant(started)) if started <= seen.now => started,
+            Some(Stamp::Instant(_) | Stamp::Zoneless(_)) | None => seen.modified,
         }
     }
 }
