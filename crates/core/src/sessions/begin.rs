@@ -17,11 +17,11 @@ use flagpost_model::{
     },
     task::Outline,
 };
-use jiff::tz::TimeZone;
+use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
     Live, Recovered, Sessions, is_empty,
-    knowledge::{inherited, told},
+    knowledge::{Inherited, inherited, told},
     look,
     pointer::{point, session_named},
     recover,
@@ -91,44 +91,24 @@ pub fn begin<'h>(
     // From here on the held lock says that the session lives. The list's lock, which recovery
     // takes, ranks below the gate.
     drop(gate);
-    let recovered = recover::give_back(sessions, list, start.actor)?;
-
-    let outlines = list.load()?.outlines;
-    let plan = planned(&session, list, start, waves(&outlines), &outlines);
-    let progress = Progress {
-        status: ProgressStatus::Initializing,
-        wave: None,
-        max_parallel: start.max_parallel,
-        updated: started,
-        active: Vec::new(),
-        completed: Vec::new(),
+    let filled = fill(sessions, list, start, waves, (&session, started));
+    let (recovered, inherited) = match filled {
+        Ok(filled) => filled,
+        Err(error) => {
+            take_back(sessions);
+            return Err(error);
+        }
     };
-    let inherited = inherited(sessions)?;
-    home.make_dirs(&dir.join(layout::TASKS))?;
-    home.make_dirs(&dir.join(layout::LOGS))?;
-    home.make_dirs(&dir.join(layout::PROMPTS))?;
-    let mut batch = fsx::Batch::new();
-    batch.put(dir.join(layout::PLAN), plan::render(&plan).into_bytes());
-    batch.put(
-        dir.join(layout::CONTEXT),
-        context::render(&inherited.context).into_bytes(),
-    );
-    batch.put(
-        dir.join(layout::TASK_LOG),
-        task_log::render(&[]).into_bytes(),
-    );
-    batch.put(
-        dir.join(layout::PROGRESS),
-        progress::render(&progress).into_bytes(),
-    );
-    batch.seal(fs)?.reveal()?;
-    point(home, list, &dir)?;
     let mut entry = Entry::new(Kind::SessionStarted).session(&session);
     entry.list = Some(list.id().clone());
     if !inherited.unread.is_empty() {
         entry = entry.detail("not_inherited", told(&inherited.unread));
     }
-    History::of(home, &repository.id).record(start.actor, started, vec![entry])?;
+    let history = History::of(home, &repository.id);
+    if let Err(error) = history.record(start.actor, started, vec![entry]) {
+        take_back(sessions);
+        return Err(error);
+    }
     let live = Live::new(
         home,
         repository.id.clone(),
@@ -139,6 +119,64 @@ pub fn begin<'h>(
         held,
     );
     Ok(Begun { live, recovered })
+}
+
+/// Gives back what the dead left, and writes the files of the session that is held.
+fn fill(
+    sessions: &Sessions<'_>,
+    list: &List<'_>,
+    start: &Start<'_>,
+    waves: impl FnOnce(&[Outline]) -> Vec<Vec<TaskId>>,
+    (session, started): (&SessionId, Timestamp),
+) -> Result<(Option<Recovered>, Inherited)> {
+    let (home, dir) = (sessions.home, sessions.live_dir());
+    let recovered = recover::give_back(sessions, list, start.actor)?;
+    let outlines = list.load()?.outlines;
+    let plan = planned(session, list, start, waves(&outlines), &outlines);
+    let progress = Progress {
+        status: ProgressStatus::Initializing,
+        wave: None,
+        max_parallel: start.max_parallel,
+        updated: started,
+        active: Vec::new(),
+        completed: Vec::new(),
+    };
+    let inherited = inherited(sessions)?;
+    for name in [layout::TASKS, layout::LOGS, layout::PROMPTS] {
+        home.make_dirs(&dir.join(name))?;
+    }
+    let texts = [
+        (layout::PLAN, plan::render(&plan)),
+        (layout::CONTEXT, context::render(&inherited.context)),
+        (layout::TASK_LOG, task_log::render(&[])),
+        (layout::PROGRESS, progress::render(&progress)),
+    ];
+    let mut batch = fsx::Batch::new();
+    for (name, text) in texts {
+        batch.put(dir.join(name), text.into_bytes());
+    }
+    batch.seal(home.fs())?.reveal()?;
+    point(home, list, &dir)?;
+    Ok((recovered, inherited))
+}
+
+/// Removes the files of a session that could not begin, its lock last: nothing in them is news,
+/// and on a full disk each attempt would leave another dead session.
+fn take_back(sessions: &Sessions<'_>) {
+    let mine = [
+        layout::PROGRESS,
+        layout::TASK_LOG,
+        layout::CONTEXT,
+        layout::PLAN,
+        layout::LOCK,
+    ];
+    for name in mine {
+        let path = sessions.live_dir().join(name);
+        // Best effort: what stays is a dead session, which the next start moves away.
+        if fsx::remove(sessions.home.fs(), &path).is_err() {
+            break;
+        }
+    }
 }
 
 /// Session files are nobody's source code.

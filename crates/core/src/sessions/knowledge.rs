@@ -106,7 +106,10 @@ pub(super) fn unreadable(path: &Path, error: &disk::Error) -> String {
 
 /// The paths as a history entry tells them.
 pub(super) fn told(paths: &[PathBuf]) -> Vec<String> {
-    paths.iter().map(|path| path.display().to_string()).collect()
+    paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect()
 }
 
 /// The text of an agent's file; the inner error says why it cannot be read.

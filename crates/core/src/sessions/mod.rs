@@ -216,7 +216,9 @@ impl<'h> Sessions<'h> {
                 || id(session).is_some_and(|id| id.as_str().starts_with(given))
         };
         let tiers: [&dyn Fn(&Session) -> bool; 4] = [&exact, &live, &by_id, &begins];
-        let tier = tiers.iter().find(|fits| all.iter().any(|session| fits(session)));
+        let tier = tiers
+            .iter()
+            .find(|fits| all.iter().any(|session| fits(session)));
         let mut fitting: Vec<Session> = match tier {
             Some(fits) => all.into_iter().filter(|session| fits(session)).collect(),
             None => Vec::new(),
@@ -257,7 +259,13 @@ impl<'h> Sessions<'h> {
 /// One start, look, recovery or archival at a time.
 fn gate(home: &Home, root: &Path, wait: Duration) -> Result<Lock> {
     let path = root.join(".start.lock");
-    Ok(fsx::lock(home.fs(), &path, Rank::Session, wait, home.now())?)
+    Ok(fsx::lock(
+        home.fs(),
+        &path,
+        Rank::Session,
+        wait,
+        home.now(),
+    )?)
 }
 
 /// The list that a session's lock names, where it is another than `list` and there is one.
@@ -348,10 +356,21 @@ fn read_session(home: &Home, dir: PathBuf, name: String, stage: Stage) -> Result
     })
 }
 
+/// Whether a directory holds nothing, or nothing but directories that are empty: what a start that
+/// was taken back leaves.
 fn is_empty(home: &Home, dir: &Path) -> Result<bool> {
-    match home.fs().names(dir) {
-        Ok(names) => Ok(names.is_empty()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(disk::Error::io("list", dir)(error).into()),
+    let fs = home.fs();
+    let names = |dir: &Path| match fs.names(dir) {
+        Ok(names) => Ok(names),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(Error::from(disk::Error::io("list", dir)(error))),
+    };
+    for name in names(dir)? {
+        let path = dir.join(name);
+        let is_dir = fsx::stat(fs, &path)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir);
+        if !is_dir || !names(&path)?.is_empty() {
+            return Ok(false);
+        }
     }
+    Ok(true)
 }

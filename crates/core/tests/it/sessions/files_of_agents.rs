@@ -25,13 +25,20 @@ fn merge(live: &mut Live<'_>, task: u64) {
 /// Whether some entry of the history says so.
 fn is_told(live: &Live<'_>, what: &str) -> bool {
     let all = context_in(live.dir()).history;
-    let mut texts = all.iter().flat_map(|entry| entry.notes.iter().map(Note::text));
+    let mut texts = all
+        .iter()
+        .flat_map(|entry| entry.notes.iter().map(Note::text));
     texts.any(|text| text.contains(what))
 }
 
 #[test]
 fn rows_after_a_torn_one_are_read() {
-    for torn in [&b"| 1 | Torn by a cra"[..], b"| 1 | \xff\xfe", b"\0\0\0\0", b"| 1 |"] {
+    for torn in [
+        &b"| 1 | Torn by a cra"[..],
+        b"| 1 | \xff\xfe",
+        b"\0\0\0\0",
+        b"| 1 |",
+    ] {
         let world = World::real();
         let list = world.list();
         let live = begin(&world, &list).live;
@@ -54,9 +61,15 @@ fn notes_too_large_to_read_stay_and_are_told_of() {
     fs::write(live.notes_path(&id(2)), "## Project Patterns\n- small\n").unwrap();
     merge(&mut live, 1);
     merge(&mut live, 2);
-    assert!(is_told(&live, "`context-task-1.md` cannot be read and is kept"));
+    assert!(is_told(
+        &live,
+        "`context-task-1.md` cannot be read and is kept"
+    ));
     assert_eq!(context_in(live.dir()).knowledge.patterns, [bullet("small")]);
-    assert_eq!(fs::metadata(live.notes_path(&id(1))).unwrap().len(), HUGE as u64);
+    assert_eq!(
+        fs::metadata(live.notes_path(&id(1))).unwrap().len(),
+        HUGE as u64
+    );
     assert!(!live.notes_path(&id(2)).exists());
 }
 
@@ -70,7 +83,10 @@ fn notes_that_would_make_the_context_unreadable_stay_too() {
         fs::write(live.notes_path(&id(task)), text).unwrap();
         merge(&mut live, task);
     }
-    assert!(is_told(&live, "`context-task-2.md` is too large to be shared"));
+    assert!(is_told(
+        &live,
+        "`context-task-2.md` is too large to be shared"
+    ));
     assert!(!live.notes_path(&id(1)).exists() && live.notes_path(&id(2)).exists());
     assert_eq!(context_in(live.dir()).knowledge.issues.len(), 1);
     drop(live);
@@ -105,7 +121,11 @@ fn bytes_that_are_no_text_are_shown_as_such() {
     let world = World::real();
     let list = world.list();
     let mut live = begin(&world, &list).live;
-    fs::write(live.notes_path(&id(1)), b"## Key Decisions\n- caf\xe9 \0 \x1b[2J\n").unwrap();
+    fs::write(
+        live.notes_path(&id(1)),
+        b"## Key Decisions\n- caf\xe9 \0 \x1b[2J\n",
+    )
+    .unwrap();
     merge(&mut live, 1);
     let decisions = context_in(live.dir()).knowledge.decisions;
     assert!(decisions[0].text().starts_with("caf\u{fffd}"));
@@ -143,7 +163,11 @@ fn an_unreadable_shared_file_is_not_written_over() {
     merge(&mut live, 2);
     assert_eq!(fs::metadata(&path).unwrap().len(), HUGE as u64);
     assert!(live.notes_path(&id(2)).exists());
-    assert_eq!(live.context().knowledge.decisions, [bullet("kept")], "still passed on");
+    assert_eq!(
+        live.context().knowledge.decisions,
+        [bullet("kept")],
+        "still passed on"
+    );
     drop(live);
     let next = begin(&world, &list).live;
     assert_eq!(next.context().knowledge.decisions, [bullet("kept")]);
@@ -180,7 +204,10 @@ fn an_ended_session_with_broken_files_hides_no_neighbour() {
     fs::write(broken.join("progress.md"), b"\xff\xfe\0").unwrap();
     let all = of(&world).all().unwrap();
     assert_eq!(all.len(), 2);
-    assert_eq!(all[0].name, "broken-20260205-143022", "by the time in its name");
+    assert_eq!(
+        all[0].name, "broken-20260205-143022",
+        "by the time in its name"
+    );
     assert_eq!(all[0].unread, [".lock", "task_log.md"]);
     begin(&world, &list);
 }

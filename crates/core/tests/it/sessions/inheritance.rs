@@ -14,12 +14,19 @@ fn knowledge_is_inherited_and_history_is_not() {
     archive(first, &list).unwrap();
     world.pass(jiff::SignedDuration::from_secs(1));
     let mut second = begin(&world, &list).live;
-    assert_eq!(second.context().knowledge.patterns, [bullet("use the pool")]);
+    assert_eq!(
+        second.context().knowledge.patterns,
+        [bullet("use the pool")]
+    );
     assert!(second.context().history.is_empty());
     second.merge(&[notes(2, "close it too")]).unwrap();
     drop(second);
     let third = begin(&world, &list).live;
-    assert_eq!(third.context().knowledge.patterns.len(), 2, "of one that died");
+    assert_eq!(
+        third.context().knowledge.patterns.len(),
+        2,
+        "of one that died"
+    );
 }
 
 #[test]
@@ -27,10 +34,25 @@ fn what_a_dead_session_had_not_merged_is_inherited() {
     let world = World::real();
     let list = world.list();
     add(&list, "Task", &[]);
-    let live = put_foreign(&world, "task_execution_id: a-1\ntimestamp: 2026-02-05T14:30:22Z\npid: orchestrator\n");
-    fs::write(live.join("execution_context.md"), "# Execution Context\n\n## Key Decisions\n- Zod\n").unwrap();
-    fs::write(live.join("context-task-1.md"), "## File Map\n- src/auth.ts\n").unwrap();
-    fs::write(live.join("context-task-2.md"), "### Key Decisions\n- Argon2\n").unwrap();
+    let live = put_foreign(
+        &world,
+        "task_execution_id: a-1\ntimestamp: 2026-02-05T14:30:22Z\npid: orchestrator\n",
+    );
+    fs::write(
+        live.join("execution_context.md"),
+        "# Execution Context\n\n## Key Decisions\n- Zod\n",
+    )
+    .unwrap();
+    fs::write(
+        live.join("context-task-1.md"),
+        "## File Map\n- src/auth.ts\n",
+    )
+    .unwrap();
+    fs::write(
+        live.join("context-task-2.md"),
+        "### Key Decisions\n- Argon2\n",
+    )
+    .unwrap();
     let next = begin(&world, &list).live;
     let known = &next.context().knowledge;
     assert_eq!(known.decisions, [bullet("Zod"), bullet("Argon2")]);

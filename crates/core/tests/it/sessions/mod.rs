@@ -56,7 +56,13 @@ pub fn try_begin<'h>(
     let all = |outlines: &[flagpost_model::task::Outline]| {
         vec![outlines.iter().map(|it| it.id.clone()).collect()]
     };
-    sessions::begin(&Sessions::of(home, repository), repository, list, &start, all)
+    sessions::begin(
+        &Sessions::of(home, repository),
+        repository,
+        list,
+        &start,
+        all,
+    )
 }
 
 pub fn begin<'h>(world: &'h World, list: &'h List<'h>) -> Begun<'h> {

@@ -48,7 +48,10 @@ fn by_a_second_start_in_this_process_or_another() {
     assert!(before.len() > 8);
     refuses_all(&world, &list);
     assert_eq!(everything(&world), before);
-    assert_eq!(dirs(&world, ""), [".gitignore", ".start.lock", "__live_session__"]);
+    assert_eq!(
+        dirs(&world, ""),
+        [".gitignore", ".start.lock", "__live_session__"]
+    );
     live.log(&row(1)).unwrap();
 }
 

@@ -97,8 +97,17 @@ fn of_a_session_whose_successor_began_in_the_same_second() {
     let second = begin(&world, &list).live;
     assert_ne!(*second.id(), first);
     start(&list, second.id(), 1);
-    assert!(of(&world).find(first.as_str()).unwrap().name.starts_with("interrupted-"));
-    assert_eq!(of(&world).find(second.id().as_str()).unwrap().dir, second.dir());
+    assert!(
+        of(&world)
+            .find(first.as_str())
+            .unwrap()
+            .name
+            .starts_with("interrupted-")
+    );
+    assert_eq!(
+        of(&world).find(second.id().as_str()).unwrap().dir,
+        second.dir()
+    );
 }
 
 const SEED: &str =

@@ -6,7 +6,8 @@ use flagpost_core::Error;
 use jiff::{SignedDuration, tz::TimeZone};
 
 use super::{
-    begin, child::{CHILDREN, THREADS},
+    begin,
+    child::{CHILDREN, THREADS},
     dirs, put_foreign, start, try_begin,
 };
 use crate::world::{World, add};
@@ -76,11 +77,15 @@ fn locks_of_the_wild() {
     };
     let bare = |hours| {
         let west = TimeZone::fixed(jiff::tz::offset(-8));
-        ago(hours).to_zoned(west).strftime("%Y-%m-%dT%H:%M:%S").to_string()
+        ago(hours)
+            .to_zoned(west)
+            .strftime("%Y-%m-%dT%H:%M:%S")
+            .to_string()
     };
     let seed = |at: String| format!("task_execution_id: a-1\ntimestamp: {at}\npid: orchestrator\n");
     let other = |at: String| format!("session: a-1\nstarted: {at}\npid: active\n");
-    let by = |pid: u32, at: String| format!("task_execution_id: a-1\ntimestamp: {at}\npid: {pid}\n");
+    let by =
+        |pid: u32, at: String| format!("task_execution_id: a-1\ntimestamp: {at}\npid: {pid}\n");
     let mut gone = std::process::Command::new("true").spawn().unwrap();
     gone.wait().unwrap();
     let me = std::process::id();

@@ -38,7 +38,12 @@ fn the_pointer_follows_an_archived_session() {
     let found = of(&world).find(id.as_str()).unwrap();
     assert_eq!((found.dir, found.rows), (archived.clone(), vec![row(1)]));
     assert_eq!(of(&world).find("auth").unwrap().name, id.as_str());
-    for file in ["session_summary.md", "execution_plan.md", "execution_context.md", ".lock"] {
+    for file in [
+        "session_summary.md",
+        "execution_plan.md",
+        "execution_context.md",
+        ".lock",
+    ] {
         assert!(archived.join(file).is_file(), "{file}");
     }
 }
