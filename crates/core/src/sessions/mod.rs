@@ -218,7 +218,7 @@ impl<'h> Sessions<'h> {
         let tiers: [&dyn Fn(&Session) -> bool; 4] = [&exact, &live, &by_id, &begins];
         let tier = tiers
             .iter()
-            .find(|fits| all.iter().any(|session| fits(session)));
+            .find(|fits| all.iter().any(fits));
         let mut fitting: Vec<Session> = match tier {
             Some(fits) => all.into_iter().filter(|session| fits(session)).collect(),
             None => Vec::new(),
