@@ -178,10 +178,19 @@ impl<'l> Change<'l> {
                 continue;
             }
             draft.after.rev = before.map_or(0, |task| task.rev) + 1;
-            batch.put(
-                list.task_path(&id),
-                claude_tasks::write(draft.before.as_ref(), &draft.after),
-            );
+            let bytes = claude_tasks::write(draft.before.as_ref(), &draft.after);
+            // Acknowledged means that it can be read again.
+            if bytes.len() as u64 > fsx::READ_LIMIT {
+                return Err(Error::Invalid {
+                    what: format!("task {id}"),
+                    reason: format!(
+                        "its file would have {} bytes, more than the {} that are read whole",
+                        bytes.len(),
+                        fsx::READ_LIMIT
+                    ),
+                });
+            }
+            batch.put(list.task_path(&id), bytes);
             from.extend(before.map(|task| (id.clone(), task.state.name())));
             written.insert(id, draft.after);
         }

@@ -95,12 +95,17 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
             claim_one(change, list, terms, id, new_token)?;
         }
         let task = change.task(id)?;
+        let from = task.state.name();
         *task = transition(task, &act, Event::Start)?;
         let entry = change.note(Kind::TaskStarted, id);
-        entry.from = Some(StateName::Claimed);
+        entry.from = Some(from);
         entry.to = Some(StateName::InProgress);
         Ok(())
     })?;
+    if !written.contains_key(id) {
+        // Begun before, and at this very time: nothing was left to change.
+        written.insert(id.clone(), list.task(id)?.task);
+    }
     claimed(&mut written, id)
 }
 
