@@ -187,7 +187,14 @@ fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
                 hint("nothing was changed; make room and try again"),
             ),
             std::io::ErrorKind::FileTooLarge => (Kind::Invalid, None),
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => (
+            std::io::ErrorKind::ReadOnlyFilesystem => (
+                Kind::Failed,
+                hint("nothing was changed; the file system can only be read"),
+            ),
+            std::io::ErrorKind::NotADirectory => {
+                (Kind::Failed, hint("is FLAGPOST_HOME a directory?"))
+            }
+            std::io::ErrorKind::PermissionDenied => (
                 Kind::Failed,
                 Some(format!(
                     "nothing was changed; make {} writable for you",
