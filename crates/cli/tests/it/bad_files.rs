@@ -43,7 +43,7 @@ fn damaged_tasks_do_not_hide_their_neighbours() {
     2> flagpost: skipped 5.json: invalid unicode code point at line 1 column 13
     2> flagpost: skipped 6.json: its id is "7", its name says 6
     2> flagpost: skipped 8.json: it is not a regular file
-    2> flagpost: skipped 1 more files
+    2> flagpost: skipped 1 more; --json names them all
     $ list --quiet
     1
     4
@@ -52,7 +52,7 @@ fn damaged_tasks_do_not_hide_their_neighbours() {
     2> flagpost: skipped 5.json: invalid unicode code point at line 1 column 13
     2> flagpost: skipped 6.json: its id is "7", its name says 6
     2> flagpost: skipped 8.json: it is not a regular file
-    2> flagpost: skipped 1 more files
+    2> flagpost: skipped 1 more; --json names them all
     $ status
     web: 2 tasks (2 pending)
 
@@ -64,7 +64,7 @@ fn damaged_tasks_do_not_hide_their_neighbours() {
     2> flagpost: skipped 5.json: invalid unicode code point at line 1 column 13
     2> flagpost: skipped 6.json: its id is "7", its name says 6
     2> flagpost: skipped 8.json: it is not a regular file
-    2> flagpost: skipped 1 more files
+    2> flagpost: skipped 1 more; --json names them all
     $ show 2
     exit 6
     2> flagpost: [dir]/home/.flagpost/tasks/web/2.json is malformed: EOF while parsing a value at line 1 column 24

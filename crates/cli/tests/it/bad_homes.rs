@@ -58,12 +58,14 @@ fn a_home_that_is_a_file() {
     $ add x
     exit 1
     2> flagpost: cannot lock [dir]/file/.lock: Not a directory (os error 20)
+    2>   hint: is FLAGPOST_HOME a directory?
     $ add x --json
     exit 1
-    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"cannot lock [dir]/file/.lock","hint":null,"causes":["Not a directory (os error 20)"]}
+    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"cannot lock [dir]/file/.lock","hint":"is FLAGPOST_HOME a directory?","causes":["Not a directory (os error 20)"]}
     $ status
     exit 1
     2> flagpost: cannot list [dir]/file/tasks: Not a directory (os error 20)
+    2>   hint: is FLAGPOST_HOME a directory?
     "#);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
@@ -152,18 +154,18 @@ fn a_read_only_home() {
     $ add b
     exit 1
     2> flagpost: cannot write [dir]/home/.flagpost/tasks/web/.repo: Read-only file system (os error 30)
-    2>   hint: nothing was changed; make [dir]/home/.flagpost/tasks/web/.repo writable for you
+    2>   hint: nothing was changed; the file system can only be read
     $ add b --json
     exit 1
-    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"cannot write [dir]/home/.flagpost/tasks/web/.repo","hint":"nothing was changed; make [dir]/home/.flagpost/tasks/web/.repo writable for you","causes":["Read-only file system (os error 30)"]}
+    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"cannot write [dir]/home/.flagpost/tasks/web/.repo","hint":"nothing was changed; the file system can only be read","causes":["Read-only file system (os error 30)"]}
     $ claim 1
     exit 1
     2> flagpost: cannot lock [dir]/home/.flagpost/tasks/web/.lock: Read-only file system (os error 30)
-    2>   hint: nothing was changed; make [dir]/home/.flagpost/tasks/web/.lock writable for you
+    2>   hint: nothing was changed; the file system can only be read
     $ init --quiet
     exit 1
     2> flagpost: cannot lock [dir]/home/.flagpost/.lock: Read-only file system (os error 30)
-    2>   hint: nothing was changed; make [dir]/home/.flagpost/.lock writable for you
+    2>   hint: nothing was changed; the file system can only be read
     "#);
     mounted.remount("rw");
     assert_eq!(world.ok(["add", "b", "--quiet"]), "10\n");
@@ -237,7 +239,7 @@ fn a_home_nobody_may_enter_says_so() {
         println!("skipped: root may enter every directory");
         return;
     }
-    fs::set_permissions(world.home(), PermissionsExt::from_mode(0)).unwrap();
+    fs::set_permissions(world.home(), PermissionsExt::from_mode(0o0)).unwrap();
     let ran = world.flagpost(["list"]);
     fs::set_permissions(world.home(), PermissionsExt::from_mode(0o700)).unwrap();
     assert_eq!(ran.code, 1, "{ran}");

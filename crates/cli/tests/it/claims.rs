@@ -108,26 +108,23 @@ fn a_lease_that_ran_out_is_claimed_anew() {
       1 Write
     $ FLAGPOST_CLOCK=2026-05-13T14:40:00Z claim --next --as W2
     claimed 1 Write (token 4, until 2026-05-13T14:55:00Z)
-    $ FLAGPOST_CLOCK=2026-05-13T14:41:00Z done 1 'too late' --as W1 --token 2
-    exit 4
-    2> flagpost: token 2 for task 1 is stale: the current one is 4; what you reported is kept as a late result
-    2>   hint: stop working on this task; 'flagpost show' tells who has it now
-    $ FLAGPOST_CLOCK=2026-05-13T14:42:00Z done 1 'in time' --as W2 --token 3
+    $ FLAGPOST_CLOCK=2026-05-13T14:41:00Z done 1 'too late' --as W1 --token 3
     exit 4
     2> flagpost: token 3 for task 1 is stale: the current one is 4; what you reported is kept as a late result
     2>   hint: stop working on this task; 'flagpost show' tells who has it now
+    $ FLAGPOST_CLOCK=2026-05-13T14:42:00Z done 1 'in time' --as W2 --token 4
+    completed 1 Write (7 bytes)
     $ show 1
     1 Write
-      state      claimed
+      state      completed
       owner      W2
-      claim      by W2, token 4, until 2026-05-13T14:55:00Z
       attempts   2
+
+    completed by W2 at 2026-05-13T14:42:00Z
+    in time
 
     late result: completed by W1 at 2026-05-13T14:41:00Z
     too late
-
-    late result: completed by W2 at 2026-05-13T14:42:00Z
-    in time
     "#);
 }
 
@@ -148,9 +145,7 @@ fn start() {
     $ task start 1 --as W1
     started 1 Write (token 7, until 2026-05-13T14:40:00Z)
     $ task start 1 --as W1 --quiet
-    exit 4
-    2> flagpost: task 1 is not claimed
-    2>   hint: 'flagpost claim' takes it first
+    1
     $ task start 2 --as W1
     exit 4
     2> flagpost: task 2 is held by W2 until 2026-05-13T14:40:00Z (token 6)

@@ -159,7 +159,7 @@ fn wide_subjects_line_up() {
 fn a_subject_of_a_megabyte_is_listed_in_a_few_lines() {
     let world = world();
     let subject = "wörter ".repeat(1 << 17);
-    let ran = world.flagpost_fed(["add", "-", "--quiet"], subject.as_bytes());
+    let ran = world.feed(["add", "-", "--quiet"], subject.as_bytes());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let list = world.ok(["list"]);
     assert!(

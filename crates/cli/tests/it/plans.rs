@@ -51,14 +51,14 @@ fn import() {
 #[test]
 fn import_from_stdin() {
     let world = world();
-    assert_snapshot!(world.flagpost_fed(["task", "import", "-"], PLAN.as_bytes()), @r#"
+    assert_snapshot!(world.feed(["task", "import", "-"], PLAN.as_bytes()), @r#"
            ID  SUBJECT
     added  1   Write the parser
     added  2   Test the parser
     added  3   Read the notes
     3 added, 0 updated, 0 unchanged
     "#);
-    assert_snapshot!(world.flagpost_fed(["task", "import", "--file", "-"], PLAN.as_bytes()), @r#"0 added, 0 updated, 3 unchanged"#);
+    assert_snapshot!(world.feed(["task", "import", "--file", "-"], PLAN.as_bytes()), @r#"0 added, 0 updated, 3 unchanged"#);
 }
 
 #[test]
@@ -87,16 +87,16 @@ fn bad_plans_are_refused_whole() {
         list --all"), @r#"
     $ task import cycle.md
     exit 6
-    2> flagpost: the plan: line 1: these tasks wait for each other: a → b → a
+    2> flagpost: cycle.md: line 1: these tasks wait for each other: a → b → a
     $ task import unknown.md
     exit 6
-    2> flagpost: the plan: line 1: no task is called "Nobody"; there is "a" (line 1)
+    2> flagpost: unknown.md: line 1: no task is called "Nobody"; there is "a" (line 1)
     $ task import empty.md
     exit 6
-    2> flagpost: the plan: the plan has no tasks: write them as a checklist (- [ ] Subject) or as headings
+    2> flagpost: empty.md: the plan has no tasks: write them as a checklist (- [ ] Subject) or as headings
     $ task import prose.md
     exit 6
-    2> flagpost: the plan: the plan has no tasks: write them as a checklist (- [ ] Subject) or as headings
+    2> flagpost: prose.md: the plan has no tasks: write them as a checklist (- [ ] Subject) or as headings
     $ task import latin1.md
     exit 6
     2> flagpost: latin1.md: not UTF-8 at byte 9
@@ -117,7 +117,7 @@ fn bad_plans_are_refused_whole() {
     2>   hint: flagpost --help shows how
     $ task import cycle.md --json
     exit 6
-    {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"the plan: line 1: these tasks wait for each other: a → b → a","hint":null,"causes":[]}
+    {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"cycle.md: line 1: these tasks wait for each other: a → b → a","hint":null,"causes":[]}
     $ list --all
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows
@@ -129,7 +129,7 @@ fn bad_plans_are_refused_whole() {
 fn a_long_import_says_how_much_is_not_shown() {
     let world = world();
     let plan: String = (1..=60).map(|n| format!("- [ ] Task {n}\n")).collect();
-    let ran = world.flagpost_fed(["task", "import", "-"], plan.as_bytes());
+    let ran = world.feed(["task", "import", "-"], plan.as_bytes());
     let tail: Vec<&str> = ran.stdout.lines().rev().take(3).collect();
     assert_snapshot!(tail.join("\n"), @r#"
     60 added, 0 updated, 0 unchanged

@@ -238,7 +238,10 @@ fn the_environment_of_a_git_hook_does_not_lead_astray() {
             .current_dir(&other)
             .env("GIT_DIR", world.repository().join(".git")),
     );
-    assert_snapshot!(ran, @r#"[dir]/other is registered; its list is web"#);
+    assert_snapshot!(ran, @r#"
+    registered [dir]/other as other
+    next: flagpost add 'What is to be done'
+    "#);
 }
 
 #[test]

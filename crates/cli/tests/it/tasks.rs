@@ -127,7 +127,7 @@ fn list_without_tasks() {
     $ ready --json
     {"schema":"flagpost.tasks/1","list":"web","tasks":[],"total":0,"truncated":false,"skipped":[]}
     $ task graph
-    web has no tasks
+    web has no tasks yet; 'flagpost add' makes one
     $ status
     web: 0 tasks
     next: flagpost add 'What is to be done', or flagpost demo
@@ -454,8 +454,13 @@ fn graph() {
     2> flagpost: there is no task 9 in list web
     2>   hint: 'flagpost list' shows what there is
     $ task graph --quiet
+    1
+    2
+    3
+    4
+    5
     $ task graph 3 --json
-    {"schema":"flagpost.graph/1","list":"web","tasks":[{"id":"1","subject":"a","state":"completed","owner":"ann","claim":null,"blocks":["2","3"],"blocked_by":[],"priority":null,"group":null,"attempts":0},{"id":"2","subject":"b","state":"claimed","owner":"W3","claim":{"by":"W3","token":12,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"attempts":1},{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"attempts":0},{"id":"5","subject":"e","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"attempts":0}],"edges":[{"task":"2","waits_for":"1"},{"task":"3","waits_for":"1"},{"task":"4","waits_for":"2"},{"task":"4","waits_for":"3"}],"unknown":[],"cycle":null,"skipped":[]}
+    {"schema":"flagpost.graph/1","list":"web","tasks":[{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"attempts":0}],"edges":[{"task":"3","waits_for":"1"},{"task":"4","waits_for":"2"},{"task":"4","waits_for":"3"}],"unknown":[],"cycle":null,"skipped":[]}
     "#);
 }
 

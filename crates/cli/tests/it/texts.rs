@@ -41,14 +41,14 @@ fn trap_37_text_is_stored_exactly() {
         "{}",
         ran.stderr
     );
-    let ran = world.flagpost_fed(["done", "2", "-"], text.as_bytes());
+    let ran = world.feed(["done", "2", "-"], text.as_bytes());
     assert_eq!(
         ran.stdout,
         format!("completed 2 b {echo}\n"),
         "{}",
         ran.stderr
     );
-    let ran = world.flagpost_fed(["done", "3", "--file", "-"], text.as_bytes());
+    let ran = world.feed(["done", "3", "--file", "-"], text.as_bytes());
     assert_eq!(
         ran.stdout,
         format!("completed 3 c {echo}\n"),
@@ -61,7 +61,7 @@ fn trap_37_text_is_stored_exactly() {
             "task {id}"
         );
     }
-    let ran = world.flagpost_fed(["add", "e", "--description", "-"], text.as_bytes());
+    let ran = world.feed(["add", "e", "--description", "-"], text.as_bytes());
     assert_eq!(
         ran.stdout,
         format!("added 5 e (description: {} bytes)\n", text.len()),
@@ -106,16 +106,16 @@ fn text_of_the_command_line_is_stored_exactly() {
 #[test]
 fn a_dash_is_stdin_wherever_a_text_is_taken() {
     let world = world_with(&["a"]).with("FLAGPOST_TASK", "1");
-    assert_snapshot!(world.flagpost_fed(["add", "-"], b"From a pipe\n"), @r#"added 2 From a pipe"#);
-    assert_snapshot!(world.flagpost_fed(["add", "-"], b"Two\nlines\n"), @r#"
+    assert_snapshot!(world.feed(["add", "-"], b"From a pipe\n"), @r#"added 2 From a pipe"#);
+    assert_snapshot!(world.feed(["add", "-"], b"Two\nlines\n"), @r#"
     exit 6
     2> flagpost: subject: one line; the rest belongs into --description
     "#);
-    assert_snapshot!(world.flagpost_fed(["add", "-"], b""), @r#"
+    assert_snapshot!(world.feed(["add", "-"], b""), @r#"
     exit 6
     2> flagpost: subject: a task needs one
     "#);
-    assert_snapshot!(world.flagpost_fed(["done", "-"], b"It works\n"), @r#"completed 1 a (9 bytes)"#);
+    assert_snapshot!(world.feed(["done", "-"], b"It works\n"), @r#"completed 1 a (9 bytes)"#);
     assert_eq!(world.json(["show", "1"]).1["result"]["text"], "It works\n");
     assert_eq!(world.ok(["list", "--quiet", "--all"]), "1\n2\n");
 }
@@ -123,17 +123,17 @@ fn a_dash_is_stdin_wherever_a_text_is_taken() {
 #[test]
 fn texts_that_cannot_be_taken() {
     let world = world_with(&["a"]);
-    let ran = world.flagpost_fed(["done", "1", "-"], b"caf\xe9");
+    let ran = world.feed(["done", "1", "-"], b"caf\xe9");
     assert_snapshot!(ran, @r#"
     exit 6
     2> flagpost: stdin: not UTF-8 at byte 3
     "#);
-    let ran = world.flagpost_fed(["done", "1", "-"], &vec![b'x'; (8 << 20) + 1]);
+    let ran = world.feed(["done", "1", "-"], &vec![b'x'; (8 << 20) + 1]);
     assert_snapshot!(ran, @r#"
     exit 6
     2> flagpost: stdin: more than the 8388608 bytes a text may have
     "#);
-    let ran = world.flagpost_fed(["add", "-"], &vec![b'x'; (8 << 20) + 1]);
+    let ran = world.feed(["add", "-"], &vec![b'x'; (8 << 20) + 1]);
     assert_snapshot!(ran, @r#"
     exit 6
     2> flagpost: stdin: more than the 8388608 bytes a text may have
@@ -173,12 +173,12 @@ fn texts_that_cannot_be_taken() {
 fn a_text_that_could_not_be_read_again_is_refused() {
     let world = world_with(&["a", "b"]);
     let text = "x".repeat(8 << 20);
-    let ran = world.flagpost_fed(["done", "1", "-", "--quiet"], text.as_bytes());
+    let ran = world.feed(["done", "1", "-", "--quiet"], text.as_bytes());
     assert_eq!(ran.code, 0, "{ran}");
     assert!(world.json(["show", "1"]).1["result"]["text"] == text.as_str());
 
     let text = "\u{1}".repeat(8 << 20);
-    let ran = world.flagpost_fed(["done", "2", "-"], text.as_bytes());
+    let ran = world.feed(["done", "2", "-"], text.as_bytes());
     assert_snapshot!(ran, @r#"
     exit 6
     2> flagpost: task 2: its file would have 50332067 bytes, more than the 16777216 that are read whole
@@ -194,6 +194,7 @@ fn stdin_is_left_alone_unless_asked_for() {
         .command()
         .args(["add", "x"])
         .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));

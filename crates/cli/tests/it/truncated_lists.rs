@@ -6,12 +6,7 @@ use crate::world;
 fn trap_38_a_cut_list_says_so() {
     let world = world();
     let plan: String = (1..=60).map(|n| format!("- [ ] Task {n}\n")).collect();
-    assert_eq!(
-        world
-            .flagpost_fed(["task", "import", "-"], plan.as_bytes())
-            .code,
-        0
-    );
+    assert_eq!(world.feed(["task", "import", "-"], plan.as_bytes()).code, 0);
     for verb in ["list", "ready"] {
         let text = world.ok([verb]);
         assert_eq!(
