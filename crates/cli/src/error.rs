@@ -6,6 +6,7 @@
 use flagpost_core as core;
 use flagpost_disk as disk;
 use flagpost_model::{InvalidId, Refusal};
+use flagpost_run as run;
 
 /// What sort of failure it is; the number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +67,9 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         }
         if let Some(error) = cause.downcast_ref::<disk::Error>() {
             return judge_disk(error);
+        }
+        if let Some(error) = cause.downcast_ref::<run::Error>() {
+            return judge_run(error);
         }
         if cause.is::<Usage>() {
             return (Kind::Usage, hint("flagpost --help shows how"));
@@ -136,8 +140,39 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::Conflict,
             hint("'flagpost session show' tells what it is doing; wait for it to end"),
         ),
-        core::Error::SessionNotEnded(_) => (Kind::Conflict, None),
+        core::Error::SessionIncomplete { .. } => (
+            Kind::Conflict,
+            hint("'flagpost session recover' gives its tasks back"),
+        ),
+        core::Error::NoSession { .. } => (
+            Kind::NotFound,
+            hint("'flagpost session list' shows those that ended"),
+        ),
         core::Error::Git { .. } => (Kind::Failed, hint("is git installed, and on PATH?")),
+    }
+}
+
+fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
+    match error {
+        run::Error::Core(error) => judge_core(error),
+        run::Error::Disk(error) => judge_disk(error),
+        run::Error::AgentCommand { .. } => (
+            Kind::Usage,
+            hint("quote it as for a shell: --agent \"sh agent.sh\""),
+        ),
+        run::Error::AgentMissing { .. } => (
+            Kind::NotFound,
+            hint("install it, or name another command with --agent"),
+        ),
+        run::Error::NothingToRun { .. } => (
+            Kind::NotFound,
+            hint("'flagpost add SUBJECT' or 'flagpost task import PLAN.md' gives it some"),
+        ),
+        run::Error::Worktree(_) => (
+            Kind::Failed,
+            hint("run without --worktrees, or mend the repository"),
+        ),
+        run::Error::Process { .. } => (Kind::Failed, None),
     }
 }
 

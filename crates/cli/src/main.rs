@@ -8,6 +8,7 @@ mod commands;
 mod context;
 mod error;
 mod output;
+mod progress;
 mod shape;
 mod table;
 mod terminal;

@@ -36,6 +36,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Nothing more to say: what there was went out as a stream.
+    pub fn silent() -> Self {
+        Self::default()
+    }
+
     /// An answer of this shape.
     pub fn new(schema: &'static str, body: Value) -> Self {
         let body = match body {

@@ -95,17 +95,13 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
             claim_one(change, list, terms, id, new_token)?;
         }
         let task = change.task(id)?;
-        let from = task.state.name();
+        let before = task.state.name();
         *task = transition(task, &act, Event::Start)?;
         let entry = change.note(Kind::TaskStarted, id);
-        entry.from = Some(from);
+        entry.from = Some(before);
         entry.to = Some(StateName::InProgress);
         Ok(())
     })?;
-    if !written.contains_key(id) {
-        // Begun before, and at this very time: nothing was left to change.
-        written.insert(id.clone(), list.task(id)?.task);
-    }
     claimed(&mut written, id)
 }
 
@@ -152,7 +148,7 @@ fn claim_one(
     let token = before
         .state
         .claim()
-        .map_or(token, |old| token.max(Token(old.token.0 + 1)));
+        .map_or(token, |old| token.max(Token(old.token.0.saturating_add(1))));
     let open = tasks::open_blockers(list, &before)?;
     let act = Act {
         actor: terms.actor.clone(),

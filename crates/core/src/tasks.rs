@@ -171,13 +171,15 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
             Err(error) => return Err(error),
         }
     }
-    change.remove(id);
+    change.remove(id)?;
     let entry = change.note(Kind::TaskRemoved, id);
     entry.from = Some(task.state.name());
     entry
         .detail
         .insert("subject".to_owned(), task.subject.as_str().into());
-    entry.detail.insert("rev".to_owned(), (task.rev + 1).into());
+    entry
+        .detail
+        .insert("rev".to_owned(), task.rev.saturating_add(1).into());
     change.commit()?;
     Ok(task)
 }

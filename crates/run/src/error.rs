@@ -15,6 +15,9 @@ pub enum Error {
     /// A file failed.
     #[error(transparent)]
     Disk(#[from] disk::Error),
+    /// A worktree could not be had.
+    #[error(transparent)]
+    Worktree(#[from] crate::worktree::Error),
     /// The agent's command line cannot be understood.
     #[error("the agent's command line {line:?} cannot be used: {reason}")]
     AgentCommand {

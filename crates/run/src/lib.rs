@@ -5,9 +5,14 @@
 //! scheduler's and `model`'s. It must never print.
 
 pub mod agent;
+pub mod driver;
 mod error;
+pub mod events;
 pub mod outcome;
-pub mod prompt;
+mod process;
+mod prompt;
 pub mod scheduler;
+pub mod worktree;
 
+pub use driver::{Input, Options, Report, Stage, run};
 pub use error::{Error, Result};

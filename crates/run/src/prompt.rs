@@ -27,7 +27,7 @@ pub struct Brief<'a> {
     pub context: &'a SharedContext,
     /// Why the attempt before failed.
     pub last_failure: Option<&'a str>,
-    /// Branches of blockers that could not be merged into this worktree.
+    /// What of the blockers' work is not in this worktree, a line each.
     pub unmerged: &'a [String],
     /// Where to report how it ended.
     pub result: &'a Path,
@@ -58,7 +58,7 @@ pub fn render(brief: &Brief<'_>) -> String {
         );
     }
     if !brief.unmerged.is_empty() {
-        text += "\n## Merge first\n\nThese branches hold work that yours builds on, and git could not merge them by itself:\n\n";
+        text += "\n## Work that is not here\n\nThese branches hold work that yours builds on:\n\n";
         brief
             .unmerged
             .iter()
@@ -94,7 +94,7 @@ fn how_to_report(result_path: &Path, notes: &Path) -> String {
          When you are done, write this file: {}\n\n\
          ```markdown\n{example}```\n\n\
          The status is PASS, PARTIAL (some of it works) or FAIL. If you cannot go on without help, \
-         run `flagpost task stuck --file -` with the question on stdin instead. Without a report, \
+         run `flagpost stuck --file -` with the question on stdin instead. Without a report, \
          your exit code counts.\n\n\
          What the tasks after yours should know, write as list items under the headings \
          `## Project Patterns`, `## Key Decisions`, `## Known Issues` and `## File Map` into: {}\n\

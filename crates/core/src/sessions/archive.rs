@@ -11,12 +11,16 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     WorkerId,
-    session::{Progress, SessionSummary},
+    session::{Progress, ProgressStatus, SessionSummary},
 };
 
-use super::{Live, point};
+use super::{
+    Live, Sessions,
+    begin::{free_id, refuse_if_live},
+    point,
+};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     history::{Entry, History, Kind},
     list::List,
 };
@@ -50,5 +54,34 @@ pub fn archive(
     let mut entry = Entry::new(Kind::SessionArchived).session(live.id());
     entry.list = Some(list.id().clone());
     History::of(home, live.repository()).record(actor, home.now(), vec![entry])?;
+    Ok(to)
+}
+
+/// Archives a session that came to its end and was left in the live directory, as other programs'
+/// runners may leave theirs when they are cut off.
+pub fn archive_complete(sessions: &Sessions<'_>, list: &List<'_>) -> Result<PathBuf> {
+    let home = sessions.home;
+    let from = sessions.live_dir();
+    let Some(current) = sessions.current()? else {
+        return Err(Error::NoSession { dir: from });
+    };
+    let gate = sessions.lock_gate()?;
+    let Some(look) = refuse_if_live(sessions, &from)? else {
+        return Err(Error::NoSession { dir: from });
+    };
+    let named = look.lock.session;
+    if current.progress.status != Some(ProgressStatus::Complete) {
+        let session = named.map_or_else(|| "of unknown name".to_owned(), |id| id.to_string());
+        return Err(Error::SessionIncomplete { session });
+    }
+    let id = match named {
+        Some(id) if fsx::stat(home.fs(), &sessions.dir(&id))?.is_none() => id,
+        _ => free_id(sessions, None)?,
+    };
+    let to = sessions.dir(&id);
+    fsx::move_dir(home.fs(), &from, &to)?;
+    drop((look.flock, gate));
+    point(home, list, &to)?;
+    fsx::make_dirs(home.fs(), &from)?;
     Ok(to)
 }

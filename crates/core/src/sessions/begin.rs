@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flagpost_disk::{
     dialects::session::{context, layout, lock, plan, progress, task_log},
-    fsx::{self, Rank},
+    fsx,
 };
 use flagpost_model::{
     SessionId, TaskId, WorkerId,
@@ -61,8 +61,7 @@ pub fn begin<'h>(
     let fs = home.fs();
     home.make_dirs(&sessions.root)?;
     keep_out_of_git(sessions)?;
-    let gate = sessions.root.join(".start.lock");
-    let gate = fsx::lock(fs, &gate, Rank::Session, fsx::DEFAULT_WAIT, home.now())?;
+    let gate = sessions.lock_gate()?;
     let moved = recover::clear_the_way(sessions)?;
     let dir = sessions.live_dir();
     home.make_dirs(&dir)?;
@@ -142,7 +141,7 @@ fn keep_out_of_git(sessions: &Sessions<'_>) -> Result<()> {
 }
 
 /// An id that no earlier session has: two may begin within one second.
-fn free_id(sessions: &Sessions<'_>, group: Option<&str>) -> Result<SessionId> {
+pub(super) fn free_id(sessions: &Sessions<'_>, group: Option<&str>) -> Result<SessionId> {
     let at = sessions.home.now().to_zoned(TimeZone::UTC).datetime();
     let id = session_name(group, at)?;
     let mut candidate = id.clone();

@@ -21,16 +21,16 @@ use flagpost_disk::{
         claude_tasks::POINTER,
         session::{context, layout, lock, progress, summary, task_log},
     },
-    fsx::{self, Flock},
+    fsx::{self, Flock, Lock, Rank},
     process,
 };
 use flagpost_model::{
     SessionId,
-    session::{self, Lock, LogRow, Pid, Sighting, Standing},
+    session::{self, LogRow, Pid, Sighting, Standing},
 };
 use jiff::Timestamp;
 
-pub use archive::archive;
+pub use archive::{archive, archive_complete};
 pub use begin::{Begun, Start, begin};
 pub use live::Live;
 pub use recover::{Recovered, recover};
@@ -57,7 +57,7 @@ pub struct Session {
     /// Its directory.
     pub dir: PathBuf,
     /// What its lock says.
-    pub lock: Lock,
+    pub lock: session::Lock,
     /// Whether it runs, ended, or died.
     pub stage: Stage,
     /// How far it got.
@@ -198,6 +198,18 @@ impl<'h> Sessions<'h> {
         }
     }
 
+    /// One start, recovery or archival at a time.
+    fn lock_gate(&self) -> Result<Lock> {
+        let gate = self.root.join(".start.lock");
+        Ok(fsx::lock(
+            self.home.fs(),
+            &gate,
+            Rank::Session,
+            fsx::DEFAULT_WAIT,
+            self.home.now(),
+        )?)
+    }
+
     /// Ids of sessions that are known to be over.
     fn dead(&self) -> Result<BTreeSet<SessionId>> {
         let mut dead = BTreeSet::new();
@@ -235,7 +247,7 @@ fn point(home: &Home, list: &List<'_>, dir: &Path) -> Result<()> {
 
 /// A look at the live directory's lock.
 struct Look {
-    lock: Lock,
+    lock: session::Lock,
     standing: Standing,
     /// The lock's flock, where nobody held it.
     flock: Option<Box<dyn Flock>>,
@@ -248,7 +260,7 @@ fn look(home: &Home, dir: &Path) -> Result<Look> {
         // Without a lock nobody claims the directory.
         let standing = Standing::Dead(session::Evidence::Flock);
         return Ok(Look {
-            lock: Lock::default(),
+            lock: session::Lock::default(),
             standing,
             flock: None,
         });
@@ -274,7 +286,7 @@ fn look(home: &Home, dir: &Path) -> Result<Look> {
     })
 }
 
-fn read_lock(home: &Home, dir: &Path) -> Result<Option<Lock>> {
+fn read_lock(home: &Home, dir: &Path) -> Result<Option<session::Lock>> {
     let text = fsx::read_lossy(home.fs(), &dir.join(layout::LOCK))?;
     Ok(text.map(|text| lock::parse(&text)))
 }

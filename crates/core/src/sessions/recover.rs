@@ -6,10 +6,7 @@
 
 use std::path::PathBuf;
 
-use flagpost_disk::{
-    dialects::session::layout,
-    fsx::{self, Rank},
-};
+use flagpost_disk::{dialects::session::layout, fsx};
 use flagpost_model::{
     ListId, SessionId, TaskId, WorkerId,
     session::{interrupted_name, orphaned},
@@ -50,14 +47,7 @@ pub fn recover(
     if is_empty(home, &sessions.live_dir())? {
         return give_back(sessions, list, actor, None);
     }
-    let gate = sessions.root.join(".start.lock");
-    let gate = fsx::lock(
-        home.fs(),
-        &gate,
-        Rank::Session,
-        fsx::DEFAULT_WAIT,
-        home.now(),
-    )?;
+    let gate = sessions.lock_gate()?;
     let moved = clear_the_way(sessions)?;
     drop(gate);
     give_back(sessions, list, actor, moved)

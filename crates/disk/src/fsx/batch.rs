@@ -86,7 +86,7 @@ struct Staged {
 impl Sealed<'_> {
     /// Changes the names, in the order they were put, and makes them durable.
     pub fn reveal(mut self) -> Result<()> {
-        let mut dirs = BTreeSet::new();
+        let mut put_in = BTreeSet::new();
         let mut staged = std::mem::take(&mut self.staged).into_iter();
         while let Some(file) = staged.next() {
             if let Err(error) = self.fs.rename(&file.temporary, &file.target) {
@@ -95,14 +95,20 @@ impl Sealed<'_> {
                 self.staged.extend(staged);
                 return Err(failure);
             }
-            dirs.extend(file.target.parent().map(Path::to_owned));
+            put_in.extend(file.target.parent().map(Path::to_owned));
         }
+        // Before anything goes: what is removed may be replaced by what was just put.
+        for dir in put_in {
+            self.fs.sync_dir(&dir).map_err(Error::io("sync", &dir))?;
+        }
+        let mut removed_from = BTreeSet::new();
         for path in &self.removals {
             found(self.fs.remove(path)).map_err(Error::io("remove", path))?;
-            dirs.extend(path.parent().map(Path::to_owned));
+            removed_from.extend(path.parent().map(Path::to_owned));
         }
-        for dir in dirs {
-            self.fs.sync_dir(&dir).map_err(Error::io("sync", &dir))?;
+        for dir in removed_from {
+            // A directory that is not there holds nothing either.
+            found(self.fs.sync_dir(&dir)).map_err(Error::io("sync", &dir))?;
         }
         Ok(())
     }

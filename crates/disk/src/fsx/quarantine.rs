@@ -9,7 +9,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{Error, Fs, Result, make_dirs, publish, replace};
+use super::{Error, Fs, Result, make_dirs, publish, replace, stat, sync_parent};
 
 /// Whether this content was known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +31,16 @@ pub fn quarantine(fs: &dyn Fs, path: &Path, content: &[u8], reason: &str) -> Res
         .take(6)
         .map(|byte| format!("{byte:02x}"))
         .collect();
+    let copy = dir.join(format!("{name}.{short}"));
+    if stat(fs, &copy)?.is_some() {
+        sync_parent(fs, &copy)?;
+        return Ok(Kept::Before);
+    }
+    // The reason comes first: the copy's appearance says that the case is complete.
     let reason_path = dir.join(format!("{name}.{short}.reason.txt"));
-    match publish(fs, &dir.join(format!("{name}.{short}")), content) {
-        Ok(()) => {
-            replace(fs, &reason_path, format!("{reason}\n").as_bytes())?;
-            Ok(Kept::Now)
-        }
+    replace(fs, &reason_path, format!("{reason}\n").as_bytes())?;
+    match publish(fs, &copy, content) {
+        Ok(()) => Ok(Kept::Now),
         Err(Error::Conflict { .. }) => Ok(Kept::Before),
         Err(error) => Err(error),
     }

@@ -1,0 +1,15 @@
+//! What the operations promise, held against power cuts, faults, races, killed processes, hostile
+//! files and a second opinion.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "tests arrange the machine by hand"
+)]
+
+mod a_crash_leaves_whole_changes;
+mod account;
+mod child;
+mod history_tells_every_change;
+mod world;
