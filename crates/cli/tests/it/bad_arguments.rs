@@ -188,7 +188,7 @@ fn words_that_are_no_verbs() {
         "lst
         task shwo 1
         import PLAN.md
-        fail 1
+        renew 1
         graph --json
         nonsense
         task
@@ -225,14 +225,14 @@ fn words_that_are_no_verbs() {
     2> 
     2> For more information, try '--help'.
     2>   hint: 'flagpost task import' is what it is called
-    $ fail 1
+    $ renew 1
     exit 2
-    2> error: unrecognized subcommand 'fail'
+    2> error: unrecognized subcommand 'renew'
     2> 
     2> Usage: flagpost [OPTIONS] [COMMAND]
     2> 
     2> For more information, try '--help'.
-    2>   hint: 'flagpost task fail' is what it is called
+    2>   hint: 'flagpost task renew' is what it is called
     $ graph --json
     exit 2
     {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"unrecognized subcommand 'graph'","hint":"'flagpost task graph' is what it is called","causes":[]}
