@@ -120,6 +120,12 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
                 "'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are",
             ),
         ),
+        core::Error::NotFound {
+            what: "session", ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost session list' shows those there are"),
+        ),
         core::Error::NotFound { .. } => {
             (Kind::NotFound, hint("'flagpost list' shows what there is"))
         }

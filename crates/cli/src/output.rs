@@ -162,7 +162,8 @@ pub fn usage(error: &clap::Error) -> std::process::ExitCode {
         let hint = elsewhere.as_deref().unwrap_or(rest.trim());
         let _: io::Result<()> = put_error(Kind::Usage, message, Some(hint), &[]);
     } else {
-        let _: io::Result<()> = error.print();
+        // Not through clap, which would repeat what was typed as it is.
+        say(error.to_string().trim_end());
         if let Some(hint) = elsewhere {
             say(&format!("  hint: {hint}"));
         }

@@ -42,6 +42,9 @@ fn nothing_that_steers_reaches_the_terminal() {
             &["add", "\u{1b}[2J", "--after", "\u{1b}[2J"],
             &["add", "x", "--file", "/\u{1b}[2J"],
             &["add", "\u{1b}[2J"],
+            &["\u{1b}[2J\u{9b}2J"],
+            &["list", "\u{9b}2J\u{202e}"],
+            &["run", "--dry-run"],
             &["done", "1", "--quiet"],
         ] {
             let ran = world.flagpost(args.iter().chain(&["--color", color]));

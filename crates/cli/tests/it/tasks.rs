@@ -263,6 +263,24 @@ fn edit() {
 }
 
 #[test]
+fn an_empty_text_takes_a_field_away() {
+    let world = world();
+    let fields = ["--group", "g", "--tag", "t", "--project", "p", "-d", "x"];
+    world.ok(["add", "a"].iter().chain(&fields));
+    world.ok(fields
+        .iter()
+        .fold(vec!["task", "edit", "1"], |mut args, word| {
+            args.push(if word.starts_with('-') { word } else { "" });
+            args
+        }));
+    assert_snapshot!(world.transcript("show 1"), @r#"
+    $ show 1
+    1 a
+      state      pending
+    "#);
+}
+
+#[test]
 fn edit_that_changes_nothing_leaves_no_trace() {
     let world = world_with(&["Write"]);
     let before = world.json(["show", "1"]);
