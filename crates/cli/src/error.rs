@@ -154,7 +154,13 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost session list' shows those that ended"),
         ),
-        core::Error::Git { .. } => (Kind::Failed, hint("is git installed, and on PATH?")),
+        core::Error::Git { message, .. } if message.starts_with("cannot be run") => {
+            (Kind::Failed, hint("is git installed, and on PATH?"))
+        }
+        core::Error::Git { .. } => (
+            Kind::Failed,
+            hint("'git status' tells what git makes of this directory and its owner"),
+        ),
     }
 }
 

@@ -233,6 +233,32 @@ fn a_history_with_a_torn_end() {
     "#);
 }
 
+#[test]
+fn a_history_that_is_no_history() {
+    let world = world_with(&["a"]);
+    let path = record(&world).with_file_name("history.jsonl");
+    fs::write(&path, "garbage\n").unwrap();
+    assert_eq!(world.ok(["list", "--quiet"]), "1\n");
+    for args in [&["add", "b"][..], &["claim", "1"], &["done", "1"]] {
+        assert_eq!(world.flagpost(args).code, 6, "{args:?}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), "garbage\n");
+    assert_eq!(world.ok(["list", "--quiet"]), "1\n");
+}
+
+/// Opening a pipe that nobody writes to must not hang.
+#[test]
+fn a_pipe_in_the_place_of_a_task() {
+    let world = world_with(&["a"]);
+    let pipe = world.list("web").join("2.json");
+    let made = world.command_of("mkfifo").arg(&pipe).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let ran = world.flagpost(["list", "--quiet"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "1\n"), "{ran}");
+    assert_eq!(world.flagpost(["show", "2"]).code, 1);
+    assert_eq!(world.ok(["add", "b", "--quiet"]), "3\n");
+}
+
 fn record(world: &flagpost_testkit::sealed::World) -> std::path::PathBuf {
     let repository = fs::read_dir(world.home().join("repos"))
         .unwrap()
