@@ -16,3 +16,4 @@ pub mod power;
 pub mod race;
 pub mod repository;
 pub mod scratch;
+pub mod sealed;

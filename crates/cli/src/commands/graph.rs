@@ -13,6 +13,7 @@ use crate::{
     context::Context,
     output::{Answer, Screen},
     shape,
+    terminal::line,
 };
 
 /// Draw which task waits for which
@@ -121,7 +122,8 @@ impl Drawing<'_> {
         };
         self.text += &format!(
             "{lead}{joint}{mark} {} {}{named}{see}\n",
-            task.id, task.subject
+            task.id,
+            line(&task.subject)
         );
         if again {
             return;

@@ -11,6 +11,9 @@ use crate::{
     text::Source,
 };
 
+/// As many changes are shown one by one.
+const SHOWN: usize = 50;
+
 /// Import a Markdown plan; importing it again updates what the plan changed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task import PLAN.md --dry-run\n\n\
@@ -66,7 +69,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let rows = imported
         .iter()
         .filter(|place| place.fate != Fate::Unchanged)
-        .take(50)
+        .take(SHOWN)
         .map(|place| {
             vec![
                 word(&place.fate).to_owned(),
@@ -78,6 +81,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let mut text = String::new();
     if added + updated > 0 {
         text = Screen::of(context).table(&["", "ID", "SUBJECT"], rows.collect());
+        text += &match (added + updated).saturating_sub(SHOWN) {
+            0 => String::new(),
+            hidden => format!("… and {hidden} more\n"),
+        };
     }
     text += &format!("{added} {would}added, {updated} {would}updated, {unchanged} unchanged\n");
     let body = json!({

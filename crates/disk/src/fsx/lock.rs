@@ -86,8 +86,10 @@ pub fn lock(fs: &dyn Fs, path: &Path, rank: Rank, wait: Duration, now: Timestamp
             waited: wait,
         });
     };
-    let command = std::env::args().next().unwrap_or_default();
-    let command = command.rsplit('/').next().unwrap_or_default().to_owned();
+    // Not as text: a name need not be UTF-8.
+    let command = std::env::args_os().next().unwrap_or_default();
+    let command = Path::new(&command).file_name().unwrap_or_default();
+    let command = command.to_string_lossy().replace(char::is_control, " ");
     let me = Holder {
         pid: std::process::id(),
         command,

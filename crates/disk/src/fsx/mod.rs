@@ -189,3 +189,9 @@ fn sync_parent(fs: &dyn Fs, path: &Path) -> Result<()> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     fs.sync_dir(parent).map_err(Error::io("sync", parent))
 }
+
+/// Opens a file that a child process prints into, appending, 0600. It is the one write that does
+/// not go through [`Fs`]: the bytes are the child's.
+pub fn open_log(path: &Path) -> Result<std::fs::File> {
+    real::open_append(path).map_err(Error::io("open", path))
+}

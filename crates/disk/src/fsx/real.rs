@@ -127,15 +127,7 @@ impl Fs for RealFs {
     }
 
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            // NONBLOCK: a pipe here must not hang us either.
-            .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
-            .open(path)?;
-        regular(&file)?;
-        Ok(Box::new(RealHandle(file)))
+        Ok(Box::new(RealHandle(open_append(path)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -192,6 +184,19 @@ impl Fs for RealFs {
             Err(_) => Ok(None),
         }
     }
+}
+
+pub(super) fn open_append(path: &Path) -> io::Result<File> {
+    // NONBLOCK: a pipe here must not hang us either. A child that inherits the file expects none.
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+        .open(path)?;
+    regular(&file)?;
+    sys::fcntl_setfl(&file, OFlags::APPEND)?;
+    Ok(file)
 }
 
 #[cfg(target_os = "linux")]

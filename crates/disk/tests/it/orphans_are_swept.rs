@@ -71,6 +71,22 @@ fn trap_34_fixed_temporary_names() {
 }
 
 #[test]
+fn trap_34_two_writers_in_one_process() {
+    let place = scratch();
+    let file = place.path().join("file.json");
+    let seal = |n| {
+        let mut batch = Batch::new();
+        batch.put(file.clone(), body(n));
+        batch.seal(&RealFs).unwrap()
+    };
+    let (first, second) = (seal(1), seal(2));
+    assert_eq!(temporaries(place.path()).len(), 2);
+    second.reveal().unwrap();
+    first.reveal().unwrap();
+    assert_eq!(fs::read(file).unwrap(), body(1));
+}
+
+#[test]
 fn our_own_are_not_orphans() {
     let place = scratch();
     let mut batch = Batch::new();

@@ -1,0 +1,352 @@
+//! The state machine itself.
+//!
+//! Owns when a task is handed out, again or never. It must never remember what the driver can
+//! tell it.
+
+use std::collections::BTreeSet;
+
+use flagpost_model::{
+    TaskId,
+    plan::{Attempt, Graph, Schedule, Verdict, claim_order, is_open, stranded, verdict, waves},
+    session::Outcome,
+    task::Outline,
+};
+use jiff::Timestamp;
+
+use super::{
+    Config, Effect, Event, Fate, NoLaunch, Skip, StopReason,
+    table::{Stage, Table},
+};
+
+/// A run over a list.
+#[derive(Debug, Clone)]
+pub struct Scheduler {
+    config: Config,
+    tasks: Table,
+    /// Those that can never start, with the reason; settled when the run begins.
+    hopeless: Vec<(usize, Skip)>,
+    /// Planned levels; none in eager runs.
+    waves: Vec<Vec<usize>>,
+    /// How many waves are behind or under way.
+    waves_entered: usize,
+    wave_open: bool,
+    /// Those of the open wave that ran.
+    ran: Vec<TaskId>,
+    /// May start when there is room.
+    queue: BTreeSet<usize>,
+    /// Being launched or running.
+    busy: BTreeSet<usize>,
+    phase: Phase,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    New,
+    Running,
+    /// Interrupted once: nothing more is launched.
+    Draining,
+    /// Interrupted twice: what runs is being stopped.
+    Stopping,
+    Finished {
+        interrupted: bool,
+    },
+}
+
+impl Scheduler {
+    /// Plans a run of every open task. `outlines` is the whole list: what it holds as completed
+    /// counts as passed, and what it does not hold is unknown.
+    pub fn new(config: Config, outlines: &[Outline]) -> Self {
+        let graph = Graph::new(outlines);
+        // Of two outlines with one id the first one stands.
+        let stands = |task: &&Outline| graph.get(&task.id).is_some_and(|t| std::ptr::eq(t, *task));
+        let open = outlines.iter().filter(|task| is_open(&task.state));
+        let order = claim_order(&graph, open.filter(stands));
+        let tasks = Table::new(&graph, &order);
+        let levels = match config.schedule {
+            Schedule::Waves => waves(&graph),
+            Schedule::Eager => Vec::new(),
+        };
+        let to_positions = |ids: Vec<TaskId>| ids.iter().filter_map(|id| tasks.at(id)).collect();
+        let hopeless = stranded(&graph).into_iter();
+        Self {
+            hopeless: hopeless
+                .filter_map(|s| Some((tasks.at(&s.id)?, Skip::Stranded(s.why))))
+                .collect(),
+            waves: levels.into_iter().map(to_positions).collect(),
+            tasks,
+            config,
+            waves_entered: 0,
+            wave_open: false,
+            ran: Vec::new(),
+            queue: BTreeSet::new(),
+            busy: BTreeSet::new(),
+            phase: Phase::New,
+        }
+    }
+
+    /// Takes in what happened and says what is to be done about it.
+    pub fn handle(&mut self, event: Event, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match event {
+            Event::Begin => self.begin(&mut effects),
+            Event::Launched { task } => self.launched(&task, now, &mut effects),
+            Event::CouldNotLaunch { task, because } => {
+                self.could_not_launch(&task, because, &mut effects);
+            }
+            Event::Ended {
+                task,
+                outcome,
+                retryable,
+            } => self.ended(&task, outcome, retryable, &mut effects),
+            Event::Tick => self.stop_the_late(now, &mut effects),
+            Event::Interrupt => self.interrupt(&mut effects),
+        }
+        self.go_on(&mut effects);
+        effects
+    }
+
+    /// When the next `Tick` will do something, as things are.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        let stages = self.busy.iter().map(|&at| &self.tasks.entry(at).stage);
+        stages
+            .filter_map(|stage| match stage {
+                Stage::Running {
+                    deadline,
+                    stopping: None,
+                    ..
+                } => *deadline,
+                Stage::Running { .. }
+                | Stage::Waiting
+                | Stage::Launching { .. }
+                | Stage::Settled(_) => None,
+            })
+            .min()
+    }
+
+    /// Whether everything is over.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.phase, Phase::Finished { .. })
+    }
+
+    fn begin(&mut self, effects: &mut Vec<Effect>) {
+        if self.phase != Phase::New {
+            return;
+        }
+        self.phase = Phase::Running;
+        for (at, why) in std::mem::take(&mut self.hopeless) {
+            self.tasks.set_fate(at, Fate::Skipped { why }, effects);
+        }
+        if self.config.schedule == Schedule::Eager {
+            self.queue = self.tasks.free().collect();
+        }
+    }
+
+    fn launched(&mut self, task: &TaskId, now: Timestamp, effects: &mut Vec<Effect>) {
+        let Some(at) = self.tasks.at(task) else {
+            return;
+        };
+        let Stage::Launching { attempt, unwanted } = self.tasks.entry(at).stage else {
+            return;
+        };
+        let limit = self.config.timeout;
+        self.tasks.entry_mut(at).stage = Stage::Running {
+            attempt,
+            // A limit beyond the end of time is none.
+            deadline: limit.and_then(|limit| now.checked_add(limit).ok()),
+            stopping: None,
+        };
+        if unwanted {
+            self.stop(at, StopReason::Interrupted, effects);
+        }
+    }
+
+    fn could_not_launch(&mut self, task: &TaskId, because: NoLaunch, effects: &mut Vec<Effect>) {
+        let Some(at) = self.tasks.at(task) else {
+            return;
+        };
+        let Stage::Launching { attempt, .. } = self.tasks.entry(at).stage else {
+            return;
+        };
+        let attempts = attempt.number - 1;
+        let fate = match (because, self.tasks.entry(at).last) {
+            (NoLaunch::AlreadyCompleted, _) => Fate::Passed { attempts },
+            (NoLaunch::Refused { reason }, None) => Fate::Skipped {
+                why: Skip::NotLaunched { reason },
+            },
+            (NoLaunch::Refused { .. }, Some(last)) => given_up(last, attempts),
+        };
+        self.settle(at, fate, attempts > 0, effects);
+    }
+
+    fn ended(&mut self, task: &TaskId, outcome: Outcome, retryable: bool, fx: &mut Vec<Effect>) {
+        let Some(at) = self.tasks.at(task) else {
+            return;
+        };
+        let (attempt, stopping) = match self.tasks.entry(at).stage {
+            Stage::Running {
+                attempt, stopping, ..
+            } => (attempt, stopping),
+            Stage::Launching { attempt, .. } => (attempt, None),
+            Stage::Waiting | Stage::Settled(_) => return,
+        };
+        self.tasks.entry_mut(at).last = Some(outcome);
+        let attempts = attempt.number;
+        let fate = match verdict(outcome, retryable, attempt) {
+            Verdict::Accept => Fate::Passed { attempts },
+            Verdict::Again(next) if self.phase == Phase::Running => {
+                self.launch(at, next, fx);
+                return;
+            }
+            Verdict::Again(_) => Fate::Interrupted { attempts },
+            // What a stopped agent leaves behind says nothing about its last attempt.
+            Verdict::GiveUp if retryable && stopping == Some(StopReason::Interrupted) => {
+                Fate::Interrupted { attempts }
+            }
+            Verdict::GiveUp => given_up(outcome, attempts),
+        };
+        self.settle(at, fate, true, fx);
+    }
+
+    fn stop_the_late(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        for at in self.busy.clone() {
+            let late = match self.tasks.entry(at).stage {
+                Stage::Running { deadline, .. } => deadline.is_some_and(|at| at <= now),
+                Stage::Waiting | Stage::Launching { .. } | Stage::Settled(_) => false,
+            };
+            if late {
+                self.stop(at, StopReason::Timeout, effects);
+            }
+        }
+    }
+
+    fn interrupt(&mut self, effects: &mut Vec<Effect>) {
+        match self.phase {
+            Phase::New | Phase::Running => {
+                self.phase = Phase::Draining;
+                self.queue.clear();
+                self.tasks.interrupt_waiting(effects);
+            }
+            Phase::Draining => {
+                self.phase = Phase::Stopping;
+                for at in self.busy.clone() {
+                    self.stop(at, StopReason::Interrupted, effects);
+                }
+            }
+            Phase::Stopping | Phase::Finished { .. } => {}
+        }
+    }
+
+    /// Stops what runs; what is only being launched is stopped once it runs.
+    fn stop(&mut self, at: usize, why: StopReason, effects: &mut Vec<Effect>) {
+        let entry = self.tasks.entry_mut(at);
+        match &mut entry.stage {
+            Stage::Running { stopping, .. } if stopping.is_none() => {
+                *stopping = Some(why);
+                let task = entry.id.clone();
+                effects.push(Effect::Stop { task, why });
+            }
+            Stage::Launching { unwanted, .. } => *unwanted = true,
+            Stage::Running { .. } | Stage::Waiting | Stage::Settled(_) => {}
+        }
+    }
+
+    fn launch(&mut self, at: usize, attempt: Attempt, effects: &mut Vec<Effect>) {
+        self.busy.insert(at);
+        self.tasks.entry_mut(at).stage = Stage::Launching {
+            attempt,
+            unwanted: false,
+        };
+        let task = self.tasks.entry(at).id.clone();
+        effects.push(Effect::Launch { task, attempt });
+    }
+
+    /// The end of a task that was handed out, and what follows for those that wait for it.
+    fn settle(&mut self, at: usize, fate: Fate, ran: bool, effects: &mut Vec<Effect>) {
+        let passed = fate.is_passed();
+        let id = self.tasks.entry(at).id.clone();
+        self.busy.remove(&at);
+        self.tasks.set_fate(at, fate, effects);
+        if passed {
+            let freed = self.tasks.free_dependants(at);
+            if self.config.schedule == Schedule::Eager {
+                self.queue.extend(freed);
+            }
+        } else {
+            self.tasks.skip_dependants(at, effects);
+        }
+        match self.config.schedule {
+            Schedule::Waves if ran => self.ran.push(id),
+            Schedule::Eager if ran => effects.push(Effect::Merge { tasks: vec![id] }),
+            Schedule::Waves | Schedule::Eager => {}
+        }
+    }
+
+    /// Fills the free places; when nothing runs any more, goes on to the next wave or ends.
+    fn go_on(&mut self, effects: &mut Vec<Effect>) {
+        if matches!(self.phase, Phase::New | Phase::Finished { .. }) {
+            return;
+        }
+        loop {
+            while self.busy.len() < self.config.max_parallel.get() {
+                let Some(at) = self.queue.pop_first() else {
+                    break;
+                };
+                let first = Attempt::first(self.config.max_attempts.get());
+                self.launch(at, first, effects);
+            }
+            if !self.busy.is_empty() {
+                return;
+            }
+            self.end_wave(effects);
+            if self.phase != Phase::Running || !self.enter_wave(effects) {
+                break;
+            }
+        }
+        self.finish(effects);
+    }
+
+    fn end_wave(&mut self, effects: &mut Vec<Effect>) {
+        if !self.wave_open {
+            return;
+        }
+        self.wave_open = false;
+        let tasks = std::mem::take(&mut self.ran);
+        if !tasks.is_empty() {
+            effects.push(Effect::Merge { tasks });
+        }
+        effects.push(Effect::WaveEnded {
+            n: self.waves_entered,
+        });
+    }
+
+    /// Whether there was another wave with something left to do.
+    fn enter_wave(&mut self, effects: &mut Vec<Effect>) -> bool {
+        while let Some(wave) = self.waves.get(self.waves_entered) {
+            self.waves_entered += 1;
+            let waiting = wave.iter().copied().filter(|&at| self.tasks.is_waiting(at));
+            self.queue = waiting.collect();
+            if !self.queue.is_empty() {
+                self.wave_open = true;
+                let (n, of) = (self.waves_entered, self.waves.len());
+                effects.push(Effect::WaveStarted { n, of });
+                return true;
+            }
+        }
+        false
+    }
+
+    fn finish(&mut self, effects: &mut Vec<Effect>) {
+        let interrupted = self.phase != Phase::Running;
+        self.phase = Phase::Finished { interrupted };
+        let fates = self.tasks.fates();
+        effects.push(Effect::Finished { fates, interrupted });
+    }
+}
+
+fn given_up(outcome: Outcome, attempts: u32) -> Fate {
+    match outcome {
+        Outcome::Pass => Fate::Passed { attempts },
+        Outcome::Partial => Fate::Partial { attempts },
+        Outcome::Fail => Fate::Failed { attempts },
+    }
+}

@@ -1,0 +1,209 @@
+//! What a run does next: events in, effects out.
+//!
+//! Owns the decisions of one run over a list: what is launched when, what is tried again, what is
+//! given up, and when it is over. Invariants: never more than `max_parallel` tasks at once; a task
+//! is launched only after all its blockers passed; each open task comes to exactly one [`Fate`];
+//! after the last one comes exactly one [`Effect::Finished`]. It must never touch a process, a
+//! file or a clock: the driver does, and reports back.
+
+mod machine;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use std::num::{NonZeroU32, NonZeroUsize};
+
+use flagpost_model::{
+    TaskId,
+    plan::{Attempt, Schedule, StrandedBecause},
+    session::Outcome,
+};
+use jiff::SignedDuration;
+
+pub use machine::Scheduler;
+
+/// How a run is to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// How many tasks may run side by side.
+    pub max_parallel: NonZeroUsize,
+    /// Wave by wave, or each task as soon as it can.
+    pub schedule: Schedule,
+    /// How often a task is tried in all.
+    pub max_attempts: NonZeroU32,
+    /// How long one attempt may take.
+    pub timeout: Option<SignedDuration>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            max_parallel: NonZeroUsize::MIN.saturating_add(4),
+            schedule: Schedule::Waves,
+            max_attempts: NonZeroU32::MIN.saturating_add(2),
+            timeout: None,
+        }
+    }
+}
+
+/// What happened. One that does not fit, such as the end of a task that does not run, changes
+/// nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The run begins.
+    Begin,
+    /// The task's agent runs; its time counts from here.
+    Launched {
+        /// Which.
+        task: TaskId,
+    },
+    /// The task's agent was not started.
+    CouldNotLaunch {
+        /// Which.
+        task: TaskId,
+        /// Why.
+        because: NoLaunch,
+    },
+    /// The task's agent is gone, by itself or stopped.
+    Ended {
+        /// Which.
+        task: TaskId,
+        /// What came of it.
+        outcome: Outcome,
+        /// Whether another attempt may help; not where the agent said that it is stuck.
+        retryable: bool,
+    },
+    /// Time has passed.
+    Tick,
+    /// The operator wants to end: once, and running agents finish; twice, and they are stopped.
+    Interrupt,
+}
+
+/// Why an agent was not started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoLaunch {
+    /// The task is completed: somebody did it meanwhile.
+    AlreadyCompleted,
+    /// The task could not be had, or the agent not be started.
+    Refused {
+        /// In words for the operator.
+        reason: String,
+    },
+}
+
+/// What the driver is to do, in the order given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// A wave begins. Only where waves are scheduled.
+    WaveStarted {
+        /// Which, from 1. Waves in which nothing is left to do are passed over.
+        n: usize,
+        /// How many were planned.
+        of: usize,
+    },
+    /// Claim the task and start an agent on it; answer with `Launched` or `CouldNotLaunch`.
+    Launch {
+        /// Which.
+        task: TaskId,
+        /// Beyond the first it is a retry.
+        attempt: Attempt,
+    },
+    /// End the agent with its whole process group; `Ended` follows as ever.
+    Stop {
+        /// Whose.
+        task: TaskId,
+        /// Why.
+        why: StopReason,
+    },
+    /// The task has come to its end in this run.
+    Settled {
+        /// Which.
+        task: TaskId,
+        /// To which.
+        fate: Fate,
+    },
+    /// Merge what these tasks learned into the shared context, before anything else is launched.
+    Merge {
+        /// Tasks that ran: those of the wave, or the one that ended.
+        tasks: Vec<TaskId>,
+    },
+    /// Every task of the wave that was launched is settled, and what they learned is merged.
+    WaveEnded {
+        /// Which.
+        n: usize,
+    },
+    /// The run is over.
+    Finished {
+        /// Every task that was open at the beginning, by id.
+        fates: Vec<(TaskId, Fate)>,
+        /// Whether the operator ended it.
+        interrupted: bool,
+    },
+}
+
+/// Why an agent is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// Its time is up.
+    Timeout,
+    /// The operator does not want to wait for it.
+    Interrupted,
+}
+
+/// What became of a task in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It is done.
+    Passed {
+        /// After how many attempts; none, if somebody else did it.
+        attempts: u32,
+    },
+    /// It is done in part, and will not be tried again.
+    Partial {
+        /// After how many attempts.
+        attempts: u32,
+    },
+    /// It is not done, and will not be tried again.
+    Failed {
+        /// After how many attempts.
+        attempts: u32,
+    },
+    /// It was never started, and could not be.
+    Skipped {
+        /// Why.
+        why: Skip,
+    },
+    /// It would have been started, tried again or finished, had the run not been interrupted.
+    Interrupted {
+        /// How many attempts were begun; none, if it was not started.
+        attempts: u32,
+    },
+}
+
+impl Fate {
+    /// Whether tasks that wait for it may start.
+    pub fn is_passed(&self) -> bool {
+        matches!(self, Self::Passed { .. })
+    }
+}
+
+/// Why a task was never started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Skip {
+    /// It could not have started in any run.
+    #[error("{0}")]
+    Stranded(StrandedBecause),
+    /// It waits, perhaps through others, for a task that did not pass in this run.
+    #[error("waits for task {task}, which did not pass")]
+    After {
+        /// The task that did not pass by itself.
+        task: TaskId,
+    },
+    /// Its agent could not be started.
+    #[error("{reason}")]
+    NotLaunched {
+        /// In words for the operator.
+        reason: String,
+    },
+}

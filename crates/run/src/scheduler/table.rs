@@ -1,0 +1,152 @@
+//! The tasks of a run and where each of them stands.
+//!
+//! Owns the order in which they go and what the fate of one means for those that wait for it.
+
+use std::collections::HashMap;
+
+use flagpost_model::{
+    TaskId,
+    plan::{Attempt, Graph},
+    session::Outcome,
+    task::{Outline, State},
+};
+use jiff::Timestamp;
+
+use super::{Effect, Fate, Skip, StopReason};
+
+/// Open tasks in claim order: a smaller position goes first.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    entries: Vec<Entry>,
+    positions: HashMap<TaskId, usize>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub id: TaskId,
+    /// Blockers that have not passed yet.
+    waits_for: usize,
+    dependants: Vec<usize>,
+    /// What the last finished attempt came to.
+    pub last: Option<Outcome>,
+    pub stage: Stage,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Stage {
+    Waiting,
+    Launching {
+        attempt: Attempt,
+        /// Stop it as soon as it runs.
+        unwanted: bool,
+    },
+    Running {
+        attempt: Attempt,
+        deadline: Option<Timestamp>,
+        stopping: Option<StopReason>,
+    },
+    Settled(Fate),
+}
+
+impl Table {
+    pub fn new(graph: &Graph, order: &[&Outline]) -> Self {
+        let positions: HashMap<TaskId, usize> = order
+            .iter()
+            .enumerate()
+            .map(|(at, task)| (task.id.clone(), at))
+            .collect();
+        let entry = |task: &&Outline| {
+            let blockers = graph.blockers(&task.id);
+            let dependants = graph.dependants(&task.id);
+            Entry {
+                id: task.id.clone(),
+                waits_for: blockers.filter(|b| b.state != State::Completed).count(),
+                dependants: dependants
+                    .filter_map(|task| positions.get(&task.id).copied())
+                    .collect(),
+                last: None,
+                stage: Stage::Waiting,
+            }
+        };
+        Self {
+            entries: order.iter().map(entry).collect(),
+            positions,
+        }
+    }
+
+    pub fn at(&self, id: &TaskId) -> Option<usize> {
+        self.positions.get(id).copied()
+    }
+
+    pub fn entry(&self, at: usize) -> &Entry {
+        &self.entries[at]
+    }
+
+    pub fn entry_mut(&mut self, at: usize) -> &mut Entry {
+        &mut self.entries[at]
+    }
+
+    pub fn is_waiting(&self, at: usize) -> bool {
+        matches!(self.entries[at].stage, Stage::Waiting)
+    }
+
+    /// Those that may start.
+    pub fn free(&self) -> impl Iterator<Item = usize> {
+        (0..self.entries.len()).filter(|&at| self.is_free(at))
+    }
+
+    fn is_free(&self, at: usize) -> bool {
+        self.is_waiting(at) && self.entries[at].waits_for == 0
+    }
+
+    pub fn set_fate(&mut self, at: usize, fate: Fate, effects: &mut Vec<Effect>) {
+        let task = self.entries[at].id.clone();
+        self.entries[at].stage = Stage::Settled(fate.clone());
+        effects.push(Effect::Settled { task, fate });
+    }
+
+    /// Takes a passed task off what others wait for; those that may start now.
+    pub fn free_dependants(&mut self, at: usize) -> Vec<usize> {
+        let mut freed = self.entries[at].dependants.clone();
+        for &on in &freed {
+            let dependant = &mut self.entries[on];
+            dependant.waits_for = dependant.waits_for.saturating_sub(1);
+        }
+        freed.retain(|&on| self.is_free(on));
+        freed
+    }
+
+    /// Whatever waits for a task that did not pass, through however many others.
+    pub fn skip_dependants(&mut self, root: usize, effects: &mut Vec<Effect>) {
+        let task = self.entries[root].id.clone();
+        let mut stack = vec![root];
+        while let Some(at) = stack.pop() {
+            for on in self.entries[at].dependants.clone() {
+                if self.is_waiting(on) {
+                    let why = Skip::After { task: task.clone() };
+                    self.set_fate(on, Fate::Skipped { why }, effects);
+                    stack.push(on);
+                }
+            }
+        }
+    }
+
+    pub fn interrupt_waiting(&mut self, effects: &mut Vec<Effect>) {
+        for at in 0..self.entries.len() {
+            if self.is_waiting(at) {
+                self.set_fate(at, Fate::Interrupted { attempts: 0 }, effects);
+            }
+        }
+    }
+
+    /// What became of those that are settled, by id.
+    pub fn fates(&self) -> Vec<(TaskId, Fate)> {
+        let fates = self.entries.iter().filter_map(|entry| match &entry.stage {
+            Stage::Settled(fate) => Some((entry.id.clone(), fate.clone())),
+            Stage::Waiting | Stage::Launching { .. } | Stage::Running { .. } => None,
+        });
+        let mut fates: Vec<(TaskId, Fate)> = fates.collect();
+        fates.sort_by(|a, b| a.0.cmp(&b.0));
+        fates
+    }
+}
