@@ -113,7 +113,7 @@ impl Bars {
             | RunEvent::Draining
             | RunEvent::Finished { .. } => {}
         }
-        for line in words(event) {
+        if let Some(line) = words(event) {
             // Nobody can be told where stderr is closed.
             drop(self.all.println(terminal::clean(&line, false)));
         }

@@ -280,7 +280,6 @@ impl<'h> History<'h> {
             last,
             voids: Vec::new(),
         };
-<<<<<<< HEAD
         let lines = self.last_change(tail)?;
         let voided: Vec<u64> = lines.iter().filter_map(|line| line.entry.voids()).collect();
         let first = lines.first().map_or(last, |line| line.n);
@@ -290,11 +289,6 @@ impl<'h> History<'h> {
                 let mut void = Entry::new(Kind::Void)
                     .detail("n", line.n)
                     .detail("op", first);
-=======
-        for line in self.last_change(tail)? {
-            if line.entry.rev().is_some() && !appeared(&line.entry)? {
-                let mut void = Entry::new(Kind::Void).detail("n", line.n);
->>>>>>> main
                 void.list = line.entry.list;
                 void.task = line.entry.task;
                 writer.voids.push(void);
@@ -317,12 +311,8 @@ impl<'h> History<'h> {
         Ok(all.into_iter().filter(|line| line.n >= first).collect())
     }
 
-<<<<<<< HEAD
     /// The lines at the end, at least one unless the history is empty. One that lacks only its
     /// newline is among them: the next append ends it, so its number is taken.
-=======
-    /// The lines at the end, at least one unless the history is empty.
->>>>>>> main
     fn tail(&self, size: u64) -> Result<Vec<Line>> {
         let fs = self.home.fs();
         let Some(stat) = fsx::stat(fs, &self.path)? else {
@@ -397,19 +387,6 @@ impl Writer<'_> {
             &self.history.path,
             &text,
             Durability::Synced,
-<<<<<<< HEAD
         )?)
-=======
-        )?;
-        Ok(())
-    }
-
-    /// Says at once that what was recorded as lines from `first` on did not appear.
-    pub(crate) fn void(&mut self, actor: &WorkerId, first: u64) -> Result<()> {
-        let voids = (first..=self.last)
-            .map(|n| Entry::new(Kind::Void).detail("n", n))
-            .collect();
-        self.record(actor, voids)
->>>>>>> main
     }
 }
