@@ -11,5 +11,6 @@
 mod a_crash_leaves_whole_changes;
 mod account;
 mod child;
+mod dependencies_stay_mirrored;
 mod history_tells_every_change;
 mod world;
