@@ -201,10 +201,11 @@ impl<'l> Change<'l> {
             from.extend(before.map(|task| (id.clone(), task.state.name())));
             if before != Some(&draft.after) {
                 draft.after.rev = before.map_or(0, |task| task.rev).saturating_add(1);
-                batch.put(
-                    list.task_path(&id),
-                    claude_tasks::write(draft.before.as_ref(), &draft.after),
-                );
+                let bytes = claude_tasks::write(draft.before.as_ref(), &draft.after);
+                match draft.before {
+                    Some(_) => batch.put(list.task_path(&id), bytes),
+                    None => batch.create(list.task_path(&id), bytes),
+                }
             }
             written.insert(id, draft.after);
         }
