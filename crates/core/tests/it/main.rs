@@ -13,4 +13,5 @@ mod account;
 mod child;
 mod dependencies_stay_mirrored;
 mod history_tells_every_change;
+mod processes_race;
 mod world;

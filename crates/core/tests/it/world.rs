@@ -89,6 +89,11 @@ impl World {
         dir.join("history.jsonl")
     }
 
+    /// The directory that holds the home, for other processes.
+    pub fn place(&self) -> &Path {
+        self.dir.as_ref().unwrap().path()
+    }
+
     /// Moves the clock, back where negative.
     pub fn pass(&self, time: SignedDuration) {
         let mut now = self.hands.0.lock().unwrap();
