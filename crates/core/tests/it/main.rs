@@ -13,5 +13,7 @@ mod account;
 mod child;
 mod dependencies_stay_mirrored;
 mod history_tells_every_change;
+mod hostile_files_are_survived;
 mod processes_race;
+mod the_cache_is_never_seen;
 mod world;
