@@ -97,7 +97,7 @@ fn survives(about: u64, operation: Operation<'_>) {
         assert!(stands || answer.is_err(), "acknowledged and not recorded");
         let expected = if stands { &after } else { &before };
         let there = now.tasks.get(&id(about)).filter(|it| it.subject != PROBE);
-        let is_link = told.iter().any(|line| is_about_a_link(line));
+        let is_link = told.iter().any(is_about_a_link);
         assert!(
             is_link || there == expected.tasks.get(&id(about)),
             "{there:?}"
