@@ -72,6 +72,8 @@ pub enum Command {
     Ready(commands::ready::Args),
     Claim(commands::claim::Args),
     Done(commands::finish::DoneArgs),
+    Fail(commands::finish::FailArgs),
+    Stuck(commands::finish::StuckArgs),
     Run(commands::run::Args),
     /// See and mend sessions: the runs of a list
     #[command(subcommand, after_help = "Example: flagpost session show")]

@@ -94,7 +94,7 @@ fn how_to_report(result_path: &Path, notes: &Path) -> String {
          When you are done, write this file: {}\n\n\
          ```markdown\n{example}```\n\n\
          The status is PASS, PARTIAL (some of it works) or FAIL. If you cannot go on without help, \
-         run `flagpost task stuck --file -` with the question on stdin instead. Without a report, \
+         run `flagpost stuck --file -` with the question on stdin instead. Without a report, \
          your exit code counts.\n\n\
          What the tasks after yours should know, write as list items under the headings \
          `## Project Patterns`, `## Key Decisions`, `## Known Issues` and `## File Map` into: {}\n\

@@ -18,7 +18,7 @@ pub struct DoneArgs {
 
 /// Give a task up: it did not work
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task fail 7 'The library has no such call'")]
+#[command(after_help = "Example: flagpost fail 7 'The library has no such call'")]
 pub struct FailArgs {
     #[command(flatten)]
     ending: EndingArgs,
@@ -26,7 +26,7 @@ pub struct FailArgs {
 
 /// Say that you need help to go on
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task stuck 7 'Which of the two APIs is meant?'")]
+#[command(after_help = "Example: flagpost stuck 7 'Which of the two APIs is meant?'")]
 pub struct StuckArgs {
     #[command(flatten)]
     ending: EndingArgs,

@@ -39,6 +39,8 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Ready(args)) => ready::run(context, &args),
         Some(Command::Claim(args)) => claim::run(context, &args),
         Some(Command::Done(args)) => finish::done(context, &args),
+        Some(Command::Fail(args)) => finish::fail(context, &args),
+        Some(Command::Stuck(args)) => finish::stuck(context, &args),
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
         Some(Command::Demo(args)) => demo::run(context, &args),

@@ -43,16 +43,6 @@ pub(super) fn folder(session: &SessionId) -> String {
     format!("{PREFIX}/{}", component(session.as_str()))
 }
 
-/// The task whose branch this is, if it is one of the session's.
-pub(super) fn task_of(session: &SessionId, full: &str) -> Option<TaskId> {
-    full.strip_prefix("refs/heads/")?
-        .strip_prefix(&folder(session))?
-        .strip_prefix('/')?
-        .replace("%2E", ".")
-        .parse()
-        .ok()
-}
-
 /// An id as one part of a branch's name: git takes no `..`, no dot at the end and no `.lock`
 /// there. `%` is in no id, so nothing else is spelled like this.
 fn component(id: &str) -> String {
@@ -73,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_git_refuses_are_spelled_otherwise_and_read_back() {
+    fn names_that_git_refuses_are_spelled_otherwise() {
         let session: SessionId = "web-20260513-142500".parse().unwrap();
         for (id, expected) in [
             ("7", "7"),
@@ -90,7 +80,6 @@ mod tests {
                 branch.as_str(),
                 format!("flagpost/web-20260513-142500/{expected}")
             );
-            assert_eq!(task_of(&session, &branch.full()), Some(task));
         }
     }
 }

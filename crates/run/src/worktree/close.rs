@@ -176,7 +176,8 @@ impl Worktrees {
             .args(&["--branches", "--remotes", "--tags"])
             .run()?;
         Err(Because::Unmerged {
-            commits: text(&out).parse().unwrap_or_default(),
+            // None on others than symbolic ones, which hold nothing, is still one.
+            commits: text(&out).parse().unwrap_or(1).max(1),
         })
     }
 

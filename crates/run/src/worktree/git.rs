@@ -67,7 +67,7 @@ impl Answer {
         match (self.err.trim(), self.status.signal()) {
             ("", Some(signal)) => format!("ended by signal {signal}"),
             ("", None) => format!("exit code {}", self.code().unwrap_or_default()),
-            (said, _) => said.to_owned(),
+            (said, _) => without_advice(said),
         }
     }
 
@@ -226,6 +226,25 @@ impl Git {
     }
 }
 
+/// What git said, less its advice: that is how to force it, and agents obey (trap 44).
+fn without_advice(said: &str) -> String {
+    let kept = |line: &str| {
+        let end = ["use '", "use -", "use \"git"]
+            .iter()
+            .filter_map(|advice| line.find(advice))
+            .min();
+        let line = &line[..end.unwrap_or(line.len())];
+        line.trim_end_matches([' ', ',', ';', '(']).to_owned()
+    };
+    let lines: Vec<String> = said
+        .lines()
+        .filter(|line| !line.starts_with("hint:"))
+        .map(kept)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines.join("\n")
+}
+
 /// Collects what is written to `pipe` on a thread of its own; the answer waits for its end, but
 /// not long.
 fn collect_aside(pipe: impl Read + Send + 'static) -> impl FnOnce() -> String {
@@ -263,6 +282,24 @@ mod tests {
         };
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
             assert!(removed(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn advice_to_force_is_not_passed_on() {
+        for (said, expected) in [
+            (
+                "fatal: 'x' is dirty, use --force to delete it",
+                "fatal: 'x' is dirty",
+            ),
+            (
+                "fatal: locked\nuse 'remove -f -f' to override",
+                "fatal: locked",
+            ),
+            ("error: no\nhint: use --force", "error: no"),
+            ("error: cannot use x", "error: cannot use x"),
+        ] {
+            assert_eq!(without_advice(said), expected);
         }
     }
 

@@ -18,6 +18,8 @@ const USAGE: i32 = 129;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) path: PathBuf,
+    /// The commit it stands on.
+    pub(super) head: Option<String>,
     /// The branch it stands on, with its whole name; `None` off any branch.
     pub(super) branch: Option<String>,
     /// Why it is locked, if it is.
@@ -61,6 +63,7 @@ fn parse(out: &[u8], end: u8) -> Vec<Entry> {
                 path: PathBuf::from(OsStr::from_bytes(value)),
                 ..Entry::default()
             }),
+            (b"HEAD", Some(entry)) => entry.head = Some(text()),
             (b"branch", Some(entry)) => entry.branch = Some(text()),
             (b"locked", Some(entry)) => entry.locked = Some(text()),
             _ => {}

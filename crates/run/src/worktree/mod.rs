@@ -6,6 +6,7 @@
 //! when that cannot be told (trap 41). It must never commit what an agent left uncommitted: that
 //! would pass unfinished work off as the agent's. It is reported instead.
 
+mod blockers;
 mod branch;
 mod close;
 mod error;
@@ -22,11 +23,12 @@ use std::{
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{SessionId, TaskId};
 
+pub use blockers::{Missing, Why};
 pub use branch::Branch;
 pub use close::{Because, Closed};
 pub use error::{Error, Result};
 pub use git::PARENT_VARIABLES;
-pub use open::{Missing, Opened, Why};
+pub use open::Opened;
 pub use standing::Files;
 
 use git::Git;
@@ -107,14 +109,10 @@ impl Worktrees {
         Worktree { task, path, branch }
     }
 
-    /// Whose worktree it is: told by its place, for an agent may stand on any branch; by its
-    /// branch only where somebody moved it elsewhere.
+    /// Whose worktree it is. Its place tells, as an agent may stand on any branch; one that
+    /// somebody made or moved elsewhere is theirs, whatever it stands on.
     fn task_of(&self, root: &Path, entry: &Entry) -> Option<TaskId> {
-        if entry.path.parent() != Some(root) {
-            return branch::task_of(&self.session, entry.branch.as_deref()?)
-                .filter(|_| entry.path != self.top);
-        }
-        let name = entry.path.file_name()?.to_str()?;
+        let name = entry.path.strip_prefix(root).ok()?.to_str()?;
         name.split('+').next()?.parse().ok()
     }
 
@@ -141,7 +139,7 @@ impl Worktrees {
 /// The commit that a name stands for in `dir`.
 fn commit(dir: &Path, name: &str) -> Result<Option<String>> {
     let mut git = Git::at(dir)
-        .args(&["rev-parse", "--verify", "--quiet", "--end-of-options"])
+        .args(&["rev-parse", "--verify", "--quiet"])
         .arg(format!("{name}^{{commit}}"));
     let answer = git.ask()?;
     match answer.code() {

@@ -1,22 +1,20 @@
 //! A task's worktree, with what its blockers committed.
 //!
-//! Owns how a worktree comes to be, comes back on a retry, and takes in the blockers' branches.
-//! Invariants: what an earlier attempt left is never touched; only a merge that was begun here is
-//! called off here; whatever of the blockers' work is not in the worktree is told.
+//! Owns how a worktree comes to be and comes back on a retry. It must never touch what an earlier
+//! attempt left.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use flagpost_disk::fsx;
 use flagpost_model::TaskId;
 
 use super::{
-    Branch, Files, Result, Worktree, Worktrees, commit, exists,
+    Branch, Missing, Result, Worktree, Worktrees,
+    blockers::{left_behind, take_in},
+    exists,
     git::Git,
     listing::{self, Entry},
-    standing, text,
+    standing,
 };
 
 /// A worktree to work in.
@@ -26,57 +24,6 @@ pub struct Opened {
     pub worktree: Worktree,
     /// What of the blockers' work is not in it: for the prompt, and for the operator.
     pub missing: Vec<Missing>,
-}
-
-/// A blocker's work that is not in the worktree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
-    /// The blocker's branch.
-    pub branch: Branch,
-    /// Why.
-    pub why: Why,
-}
-
-/// Why a blocker's work is not in a worktree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
-    /// Merging the branch met conflicts and was called off; the agent can merge it.
-    Conflict {
-        /// The files in conflict.
-        files: Files,
-    },
-    /// The branch was not merged for another reason; the agent can merge it.
-    NotMerged {
-        /// In words.
-        reason: String,
-    },
-    /// There is no such branch: somebody merged or removed it.
-    NoBranch,
-    /// The blocker's agent left work uncommitted. What it did commit is merged.
-    Uncommitted {
-        /// The blocker's worktree.
-        path: PathBuf,
-        /// What is not committed.
-        files: Files,
-    },
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.branch)?;
-        match &self.why {
-            Why::Conflict { files } => write!(f, "merge it yourself; it conflicts in {files}"),
-            Why::NotMerged { reason } => write!(f, "merge it yourself; {reason}"),
-            Why::NoBranch => f.write_str("the branch is gone; somebody merged or removed it"),
-            Why::Uncommitted { path, files } => {
-                write!(
-                    f,
-                    "uncommitted work was left in {}: {files}",
-                    path.display()
-                )
-            }
-        }
-    }
 }
 
 impl Worktrees {
@@ -99,13 +46,16 @@ impl Worktrees {
         let worktree = self.worktree(task.clone(), path);
         let mut missing = Vec::new();
         for branch in after {
-            let why = take_in(&worktree, branch)?;
-            let left = left_behind(branch, &entries);
-            let both = [why, left].into_iter().flatten();
-            missing.extend(both.map(|why| Missing {
-                branch: branch.clone(),
-                why,
-            }));
+            let mut add = |why| {
+                let branch = branch.clone();
+                missing.push(Missing { branch, why });
+            };
+            take_in(&worktree, branch)?.into_iter().for_each(&mut add);
+            if let Some(entry) = self.standing_for(&root, branch, &entries) {
+                left_behind(&worktree, branch, entry)
+                    .into_iter()
+                    .for_each(add);
+            }
         }
         Ok(Opened { worktree, missing })
     }
@@ -114,6 +64,26 @@ impl Worktrees {
         entries
             .iter()
             .find(|entry| self.task_of(root, entry).as_ref() == Some(task))
+    }
+
+    /// The worktree of a blocker, wherever its agent went in it; of one in an earlier session, where
+    /// it stands on its branch.
+    fn standing_for<'a>(
+        &self,
+        root: &Path,
+        branch: &Branch,
+        entries: &'a [Entry],
+    ) -> Option<&'a Entry> {
+        let here = |entry: &&Entry| {
+            let task = self.task_of(root, entry);
+            task.is_some_and(|task| self.branch(&task) == *branch)
+        };
+        let full = branch.full();
+        entries.iter().find(here).or_else(|| {
+            entries
+                .iter()
+                .find(|entry| entry.branch.as_ref() == Some(&full))
+        })
     }
 
     fn make(&self, root: &Path, task: &TaskId, head: &str) -> Result<PathBuf> {
@@ -153,7 +123,7 @@ fn recover(top: &Path, entry: &Entry) -> Result<()> {
     let path = &entry.path;
     if fsx::stat(&fsx::RealFs, path)?.is_none() {
         fsx::make_dirs(&fsx::RealFs, path)?;
-        Git::at(top).args(&["worktree", "repair"]).arg(path).run()?;
+        Git::at(top).args(&["worktree", "repair"]).run()?;
         standing::stands_alone(path)?;
         // From the index, with what was staged.
         Git::at(path)
@@ -169,104 +139,4 @@ fn recover(top: &Path, entry: &Entry) -> Result<()> {
         Git::at(top).args(&["worktree", "unlock"]).arg(path).run()?;
     }
     standing::stands_alone(path)
-}
-
-/// Merges a blocker's branch, unless it holds nothing new.
-fn take_in(worktree: &Worktree, branch: &Branch) -> Result<Option<Why>> {
-    let path = &worktree.path;
-    if commit(path, &branch.full())?.is_none() {
-        return Ok(Some(Why::NoBranch));
-    }
-    let new = Git::at(path)
-        .args(&["rev-list", "--count", "--end-of-options"])
-        .arg(format!("HEAD..{}", branch.full()))
-        .run()?;
-    if text(&new) == "0" {
-        return Ok(None);
-    }
-    if let Some(reason) = unfit(worktree)? {
-        return Ok(Some(Why::NotMerged { reason }));
-    }
-    merge(path, branch)
-}
-
-/// Why nothing may be merged into the worktree as an earlier attempt left it.
-fn unfit(worktree: &Worktree) -> Result<Option<String>> {
-    let path = &worktree.path;
-    if let Some(what) = standing::underway(path)? {
-        return Ok(Some(format!("a {what} is under way in the worktree")));
-    }
-    let changed = standing::uncommitted(path)?.tracked;
-    if !changed.is_empty() {
-        return Ok(Some(format!(
-            "the worktree has uncommitted changes: {changed}"
-        )));
-    }
-    let mut git = Git::at(path).args(&["symbolic-ref", "--quiet", "HEAD"]);
-    let stands_on = text(&git.ask()?.out);
-    Ok((stands_on != worktree.branch.full())
-        .then(|| format!("the worktree does not stand on {}", worktree.branch)))
-}
-
-fn merge(path: &Path, branch: &Branch) -> Result<Option<Why>> {
-    // The commit is made by this program: it is not signed in the user's name.
-    let mut git = Git::at(path)
-        .args(&[
-            "merge",
-            "--no-edit",
-            "--no-gpg-sign",
-            "--ff",
-            "--commit",
-            "--no-squash",
-        ])
-        .args(&["--no-autostash", "--no-overwrite-ignore"])
-        .arg(branch.as_str());
-    let answer = git.ask_patiently()?;
-    if answer.code() == Some(0) {
-        return Ok(None);
-    }
-    let mut reason = git.refused(&answer).to_string();
-    let files = conflicts(path)?;
-    if standing::underway(path)?.is_some() {
-        let abort = Git::at(path).args(&["merge", "--abort"]).run_patiently();
-        if let Err(error) = abort {
-            reason = format!("{reason}; {error}");
-            return Ok(Some(Why::NotMerged { reason }));
-        }
-    }
-    Ok(Some(if files.is_empty() {
-        Why::NotMerged { reason }
-    } else {
-        Why::Conflict { files }
-    }))
-}
-
-fn conflicts(path: &Path) -> Result<Files> {
-    let out = Git::at(path)
-        .args(&[
-            "diff",
-            "--name-only",
-            "--diff-filter=U",
-            "--no-ext-diff",
-            "-z",
-        ])
-        .run()?;
-    Ok(Files::from_names(&out))
-}
-
-/// What the blocker's agent did not commit, where its worktree is still there.
-fn left_behind(branch: &Branch, entries: &[Entry]) -> Option<Why> {
-    let full = branch.full();
-    let entry = entries
-        .iter()
-        .find(|entry| entry.branch.as_ref() == Some(&full))?;
-    match standing::uncommitted(&entry.path) {
-        Ok(found) if found.all.is_empty() => None,
-        Ok(found) => Some(Why::Uncommitted {
-            path: entry.path.clone(),
-            files: found.all,
-        }),
-        // Of a worktree that cannot be looked at, nothing can be said but that.
-        Err(_) => None,
-    }
 }
