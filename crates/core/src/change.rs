@@ -70,6 +70,22 @@ impl<'l> Change<'l> {
         self.at
     }
 
+    /// The list.
+    pub(crate) fn list(&self) -> &'l List<'l> {
+        self.list
+    }
+
+    /// Whether nothing would be written.
+    pub(crate) fn is_empty(&self) -> bool {
+        let same = |draft: &Draft| {
+            draft
+                .before
+                .as_ref()
+                .is_some_and(|it| it.task == draft.after)
+        };
+        self.removed.is_empty() && self.drafts.values().all(same)
+    }
+
     /// Everything that can be read, as it is under the lock.
     pub(crate) fn load(&self) -> Result<Loaded> {
         self.list.load()
@@ -187,7 +203,10 @@ impl<'l> Change<'l> {
                 draft.after.rev = before.map_or(0, |task| task.rev).saturating_add(1);
                 let bytes = claude_tasks::write(draft.before.as_ref(), &draft.after);
                 readable(&id, &bytes)?;
-                batch.put(list.task_path(&id), bytes);
+                match draft.before {
+                    Some(_) => batch.put(list.task_path(&id), bytes),
+                    None => batch.create(list.task_path(&id), bytes),
+                }
             }
             written.insert(id, draft.after);
         }

@@ -86,6 +86,7 @@ pub(super) fn load(home: &Home, dir: &Path) -> Result<Loaded> {
             Err(reason) => {
                 skipped.push(Skipped {
                     name: name.to_string_lossy().into_owned(),
+                    file: name,
                     reason,
                 });
             }
