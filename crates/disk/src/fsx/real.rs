@@ -78,7 +78,9 @@ impl Fs for RealFs {
             Mode::empty(),
         )?;
         let mut names = Vec::new();
-        for entry in sys::Dir::read_from(&fd)? {
+        let mut buffer = Vec::with_capacity(64 << 10);
+        let mut entries = sys::RawDir::new(&fd, buffer.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if wanted(name) {
