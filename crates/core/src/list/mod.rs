@@ -74,9 +74,14 @@ impl<'h> List<'h> {
         if !list.exists()? {
             home.make_dirs(&list.dir)?;
         }
+        let binding = list.path(claude_tasks::REPOSITORY);
+        // Publishing would write and sync before it noticed.
+        if fsx::stat(home.fs(), &binding)?.is_some() {
+            return Ok(list);
+        }
         match fsx::publish(
             home.fs(),
-            &list.path(claude_tasks::REPOSITORY),
+            &binding,
             format!("{}\n", repository.id).as_bytes(),
         ) {
             Ok(()) | Err(disk::Error::Conflict { .. }) => Ok(list),
