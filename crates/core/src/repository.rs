@@ -4,8 +4,6 @@
 //! linked worktrees, or in `.flagpost/repo-id` where there is no git. It must never change a
 //! repository beyond that one entry.
 
-mod config;
-
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -128,11 +126,7 @@ impl Place {
 
     fn id(&self, home: &Home) -> Result<Option<RepoId>> {
         let text = match self {
-            // Starting git takes longer than most verbs.
-            Self::Git(top) => match config::repository_id(home.fs(), top) {
-                Some(id) => return Ok(Some(id)),
-                None => git(top, &["config", "--local", "--get", KEY])?,
-            },
+            Self::Git(top) => git(top, &["config", "--local", "--get", KEY])?,
             Self::Plain(top) => fsx::read(home.fs(), &plain_id(top))?
                 .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };
