@@ -216,9 +216,7 @@ impl<'h> Sessions<'h> {
                 || id(session).is_some_and(|id| id.as_str().starts_with(given))
         };
         let tiers: [&dyn Fn(&Session) -> bool; 4] = [&exact, &live, &by_id, &begins];
-        let tier = tiers
-            .iter()
-            .find(|fits| all.iter().any(fits));
+        let tier = tiers.iter().find(|fits| all.iter().any(fits));
         let mut fitting: Vec<Session> = match tier {
             Some(fits) => all.into_iter().filter(|session| fits(session)).collect(),
             None => Vec::new(),

@@ -14,7 +14,7 @@ use std::{
     io::{self, Read, Seek, SeekFrom, Write},
     os::unix::{
         ffi::OsStrExt,
-        fs::{DirBuilderExt, OpenOptionsExt},
+        fs::{DirBuilderExt, FileExt, OpenOptionsExt},
     },
     path::{Path, PathBuf},
     sync::mpsc,
@@ -75,7 +75,9 @@ impl Fs for RealFs {
             Mode::empty(),
         )?;
         let mut names = Vec::new();
-        for entry in sys::Dir::read_from(&fd)? {
+        let mut buffer = Vec::with_capacity(64 << 10);
+        let mut entries = sys::RawDir::new(&fd, buffer.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if wanted(name) {
@@ -285,8 +287,13 @@ struct RealFlock(File);
 
 impl Flock for RealFlock {
     fn sign(&mut self, holder: &str) -> io::Result<()> {
-        self.0.set_len(0)?;
-        self.0.seek(SeekFrom::Start(0))?;
-        self.0.write_all(holder.as_bytes())
+        // Overwritten in place: cutting a file off and growing it again makes work for the next
+        // sync of anybody.
+        self.0.write_all_at(holder.as_bytes(), 0)?;
+        let len = holder.len() as u64;
+        if self.0.metadata()?.len() != len {
+            self.0.set_len(len)?;
+        }
+        Ok(())
     }
 }

@@ -56,14 +56,14 @@ impl Driver<'_> {
                 &self.tail(id, work.attempt.number),
             ),
         };
-        if judged.outcome == Outcome::Pass {
-            if let Err(lost) = self.complete(id, &judged.words)? {
-                judged = Judged {
-                    outcome: Outcome::Fail,
-                    retryable: false,
-                    words: lost,
-                };
-            }
+        if judged.outcome == Outcome::Pass
+            && let Err(lost) = self.complete(id, &judged.words)?
+        {
+            judged = Judged {
+                outcome: Outcome::Fail,
+                retryable: false,
+                words: lost,
+            };
         }
         let subject = self.account.subject(id);
         let seconds = work.started.elapsed().as_secs();

@@ -126,8 +126,7 @@ fn a_full_disk_leaves_nothing_in_the_way() {
     let mut repository = world.repository.clone();
     repository.top = disk.path();
     let ballast = disk.path().join("ballast");
-    let mut refused = 0;
-    for kib in (0..=64).rev().step_by(4) {
+    for (refused, kib) in (0..=64).rev().step_by(4).enumerate() {
         let _full = fs::write(&ballast, vec![1; kib << 10]);
         let begun = try_begin(&world.home, &repository, &list);
         fs::remove_file(&ballast).unwrap();
@@ -138,7 +137,6 @@ fn a_full_disk_leaves_nothing_in_the_way() {
             );
             return;
         }
-        refused += 1;
     }
     panic!("there is room");
 }

@@ -29,7 +29,7 @@ fn refuses_all(world: &World, list: &flagpost_core::List<'_>) {
     refused(try_begin(&world.home, &world.repository, list).map(drop));
     refused(recover(world, list).map(drop));
     refused(archive_complete(world).map(drop));
-    let place = world.repository.top.parent().unwrap();
+    let place = world.place();
     assert_eq!(CHILDREN.start("begin", place).finish(), ["refused"]);
 }
 
@@ -75,6 +75,6 @@ fn of_another_program_that_is_alive() {
 fn whoever_only_looks_keeps_nobody_from_beginning() {
     let world = World::real();
     add(&world.list(), "Task", &[]);
-    let place = world.repository.top.parent().unwrap();
+    let place = world.place();
     assert_eq!(CHILDREN.start("look", place).finish(), ["began"]);
 }

@@ -36,7 +36,7 @@ fn of_a_killed_process_with_an_empty_log() {
     claims::claim(&list, &terms("W1"), &id(5)).unwrap();
     claims::start(&list, &terms("W2"), None, &id(6)).unwrap();
 
-    let child = CHILDREN.start("work", world.repository.top.parent().unwrap());
+    let child = CHILDREN.start("work", world.place());
     let dead = child.next_report().unwrap();
     let log = fs::read_to_string(of(&world).live_dir().join("task_log.md")).unwrap();
     assert!(!log.contains("| 1 |"), "{log}");

@@ -16,7 +16,7 @@ use crate::world::{World, add};
 const PROCESSES: usize = 50;
 
 fn race(world: &World) {
-    let place = world.repository.top.parent().unwrap();
+    let place = world.place();
     fs::create_dir(place.join("answers")).unwrap();
     let everybody = PROCESSES * THREADS;
     fs::write(place.join("racers"), everybody.to_string()).unwrap();
