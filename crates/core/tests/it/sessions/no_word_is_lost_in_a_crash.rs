@@ -140,6 +140,7 @@ fn go_on(fs: &PowerFs, words: &[&str], rows_said: &[u64]) {
         .into_keys()
         .filter(|path| path.ends_with(".recovering"));
     assert_eq!(left.count(), 0);
+    archive(begun.live, &list).unwrap();
     let named = sessions::pointed(&world.home, &list, &of(&world)).unwrap();
     assert!(named.is_some());
 }
