@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::{error::Result, home::Home};
 
 /// How much of the end is read to find the last line.
-const TAIL: u64 = 16 << 10;
+const TAIL: u64 = 4 << 10;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {

@@ -5,7 +5,11 @@
 
 mod cache;
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
 
 use flagpost_disk::{
     self as disk,
@@ -28,6 +32,16 @@ pub struct List<'h> {
     pub(crate) home: &'h Home,
     id: ListId,
     dir: PathBuf,
+    look: Mutex<Look>,
+}
+
+/// What this process's last search for a task to claim left over.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// When; `None` where another search is needed.
+    pub(crate) at: Option<Instant>,
+    /// What could be claimed, the last one first.
+    pub(crate) candidates: Vec<TaskId>,
 }
 
 /// All of a list that can be read, and what could not.
@@ -55,6 +69,7 @@ impl<'h> List<'h> {
             home,
             id: id.clone(),
             dir: home.list_dir(id),
+            look: Mutex::default(),
         };
         if list.exists()? {
             Ok(list)
@@ -69,6 +84,7 @@ impl<'h> List<'h> {
             home,
             id: id.clone(),
             dir: home.list_dir(id),
+            look: Mutex::default(),
         };
         if !list.exists()? {
             home.make_dirs(&list.dir)?;
@@ -112,6 +128,10 @@ impl<'h> List<'h> {
     /// The list's directory.
     pub fn dir(&self) -> &PathBuf {
         &self.dir
+    }
+
+    pub(crate) fn look(&self) -> MutexGuard<'_, Look> {
+        self.look.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
