@@ -41,8 +41,8 @@ pub struct Globals {
     /// Work on this list [default: $FLAGPOST_LIST, else the repository's own]
     #[arg(long, value_name = "NAME", global = true)]
     pub list: Option<String>,
-    /// When to use colour
-    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", global = true, hide_possible_values = false)]
+    /// When to use colour: auto, always or never; auto heeds NO_COLOR
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", global = true, hide_possible_values = true, hide_default_value = true)]
     pub color: Color,
     /// Show the chain of causes behind an error
     #[arg(long, short, global = true)]
@@ -73,6 +73,13 @@ pub enum Command {
     Ready(commands::ready::Args),
     Claim(commands::claim::Args),
     Done(commands::finish::DoneArgs),
+    Fail(commands::finish::FailArgs),
+    Stuck(commands::finish::StuckArgs),
+    Run(commands::run::Args),
+    /// See and mend sessions: the runs of a list
+    #[command(subcommand, after_help = "Example: flagpost session show")]
+    Session(commands::session::Session),
+    Demo(commands::demo::Args),
     /// Work with the tasks of a list
     #[command(
         subcommand,

@@ -6,6 +6,7 @@
 use flagpost_core as core;
 use flagpost_disk as disk;
 use flagpost_model::{InvalidId, Refusal};
+use flagpost_run as run;
 
 /// What sort of failure it is; the number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +68,14 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         if let Some(error) = cause.downcast_ref::<disk::Error>() {
             return judge_disk(error);
         }
+        if let Some(error) = cause.downcast_ref::<run::Error>() {
+            return judge_run(error);
+        }
         if cause.is::<Usage>() {
             return (Kind::Usage, hint("flagpost --help shows how"));
+        }
+        if let Some(error) = cause.downcast_ref::<std::io::Error>() {
+            return judge_io(error);
         }
         if cause.is::<InvalidId>() || cause.is::<Invalid>() || cause.is::<std::num::ParseIntError>()
         {
@@ -76,6 +83,26 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         }
     }
     (Kind::Failed, None)
+}
+
+/// A file that the user named.
+fn judge_io(error: &std::io::Error) -> (Kind, Option<String>) {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => (Kind::NotFound, None),
+        std::io::ErrorKind::IsADirectory => (Kind::Invalid, hint("name a file")),
+        _ => (Kind::Failed, None),
+    }
+}
+
+/// What to type instead of an unknown verb that `task` has.
+pub fn known_elsewhere(error: &clap::Error) -> Option<String> {
+    let unknown = error
+        .get(clap::error::ContextKind::InvalidSubcommand)?
+        .to_string();
+    let program = <crate::args::Args as clap::CommandFactory>::command();
+    let known = program.find_subcommand("task")?.find_subcommand(&unknown)?;
+    let own = program.find_subcommand(&unknown).is_none();
+    own.then(|| format!("'flagpost task {}' is what it is called", known.get_name()))
 }
 
 fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
@@ -93,13 +120,19 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
                 "'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are",
             ),
         ),
+        core::Error::NotFound {
+            what: "session", ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost session list' shows those there are"),
+        ),
         core::Error::NotFound { .. } => {
             (Kind::NotFound, hint("'flagpost list' shows what there is"))
         }
         core::Error::Ambiguous { .. } => (Kind::Conflict, hint("type more of the id")),
         core::Error::NothingReady { .. } => (
             Kind::NotFound,
-            hint("'flagpost status' shows what the rest waits for"),
+            hint("'flagpost list' shows what the rest waits for"),
         ),
         core::Error::NoRepository { .. } => (
             Kind::NotFound,
@@ -113,8 +146,45 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::Conflict,
             hint("'flagpost session show' tells what it is doing; wait for it to end"),
         ),
-        core::Error::SessionNotEnded(_) => (Kind::Conflict, None),
-        core::Error::Git { .. } => (Kind::Failed, None),
+        core::Error::SessionIncomplete { .. } => (
+            Kind::Conflict,
+            hint("'flagpost session recover' gives its tasks back"),
+        ),
+        core::Error::NoSession { .. } => (
+            Kind::NotFound,
+            hint("'flagpost session list' shows those that ended"),
+        ),
+        core::Error::Git { message, .. } if message.starts_with("cannot be run") => {
+            (Kind::Failed, hint("is git installed, and on PATH?"))
+        }
+        core::Error::Git { .. } => (
+            Kind::Failed,
+            hint("'git status' tells what git makes of this directory and its owner"),
+        ),
+    }
+}
+
+fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
+    match error {
+        run::Error::Core(error) => judge_core(error),
+        run::Error::Disk(error) => judge_disk(error),
+        run::Error::AgentCommand { .. } => (
+            Kind::Usage,
+            hint("quote it as for a shell: --agent \"sh agent.sh\""),
+        ),
+        run::Error::AgentMissing { .. } => (
+            Kind::NotFound,
+            hint("install it, or name another command with --agent"),
+        ),
+        run::Error::NothingToRun { .. } => (
+            Kind::NotFound,
+            hint("'flagpost add SUBJECT' or 'flagpost task import PLAN.md' gives it some"),
+        ),
+        run::Error::Worktree(_) => (
+            Kind::Failed,
+            hint("run without --worktrees, or mend the repository"),
+        ),
+        run::Error::Process { .. } => (Kind::Failed, None),
     }
 }
 
@@ -128,6 +198,9 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
             hint("your claim is over; 'flagpost claim' asks for a new one")
         }
         Refusal::NotClaimed { .. } => hint("'flagpost claim' takes it first"),
+        Refusal::WrongState {
+            wanted: "reopened", ..
+        } => hint("'flagpost show' tells where it is"),
         Refusal::WrongState { .. } => {
             hint("'flagpost task reopen' makes it pending again, if that is what you want")
         }
@@ -146,7 +219,7 @@ fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
     match error {
         disk::Error::Busy { .. } => (
             Kind::TimedOut,
-            hint("try again; if that process hangs, end it"),
+            hint("try again: the lock is free as soon as that process ends"),
         ),
         disk::Error::Conflict { .. } => (Kind::Conflict, None),
         disk::Error::Malformed { .. } => (
@@ -161,7 +234,14 @@ fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
                 hint("nothing was changed; make room and try again"),
             ),
             std::io::ErrorKind::FileTooLarge => (Kind::Invalid, None),
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => (
+            std::io::ErrorKind::ReadOnlyFilesystem => (
+                Kind::Failed,
+                hint("nothing was changed; the file system can only be read"),
+            ),
+            std::io::ErrorKind::NotADirectory => {
+                (Kind::Failed, hint("is FLAGPOST_HOME a directory?"))
+            }
+            std::io::ErrorKind::PermissionDenied => (
                 Kind::Failed,
                 Some(format!(
                     "nothing was changed; make {} writable for you",

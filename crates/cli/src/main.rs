@@ -8,7 +8,10 @@ mod commands;
 mod context;
 mod error;
 mod output;
+mod progress;
 mod shape;
+mod table;
+mod terminal;
 mod text;
 
 use std::process::ExitCode;

@@ -1,13 +1,13 @@
 //! What a verb answers, and how it is printed.
 //!
 //! Owns stdout and stderr: one JSON object, or aligned text, or bare ids on stdout; everything
-//! about the answer rather than in it on stderr. A closed pipe is success.
+//! about the answer rather than in it on stderr. A closed pipe is success. What people read passes
+//! through [`terminal`] here, and nowhere else.
 
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use flagpost_model::task::StateName;
 use serde_json::{Map, Value, json};
 
@@ -15,6 +15,7 @@ use crate::{
     args::{Color, Globals},
     context::Context,
     error::{self, Kind},
+    table, terminal,
 };
 
 /// What a verb has to say.
@@ -35,6 +36,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Nothing more to say: what there was went out as a stream.
+    pub fn silent() -> Self {
+        Self::default()
+    }
+
     /// An answer of this shape.
     pub fn new(schema: &'static str, body: Value) -> Self {
         let body = match body {
@@ -78,13 +84,16 @@ pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
     let text = if context.globals.json {
         let mut object = Map::from_iter([("schema".to_owned(), schema(answer.schema))]);
         object.extend(answer.body.clone());
-        format!("{}\n", Value::Object(object))
+        format!("{}\n", terminal::json(&Value::Object(object).to_string()))
     } else if context.globals.quiet {
         answer.ids.iter().map(|id| format!("{id}\n")).collect()
-    } else if answer.text.is_empty() || answer.text.ends_with('\n') {
-        answer.text.clone()
     } else {
-        format!("{}\n", answer.text)
+        let text = terminal::clean(&answer.text, Screen::of(context).color);
+        if text.is_empty() || text.ends_with('\n') {
+            text
+        } else {
+            format!("{text}\n")
+        }
     };
     put(&text)?;
     Ok(answer.code)
@@ -94,7 +103,10 @@ pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
 pub fn stream(schema_name: &str, body: Map<String, Value>) -> io::Result<()> {
     let mut object = Map::from_iter([("schema".to_owned(), schema(schema_name))]);
     object.extend(body);
-    put(&format!("{}\n", Value::Object(object)))
+    put(&format!(
+        "{}\n",
+        terminal::json(&Value::Object(object).to_string())
+    ))
 }
 
 /// Prints an error; the exit code.
@@ -102,7 +114,10 @@ pub fn failure(globals: &Globals, error: &anyhow::Error) -> u8 {
     let (kind, hint) = error::judge(error);
     let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
     if globals.json {
-        let _: io::Result<()> = put_error(kind, &error.to_string(), hint.as_deref(), &causes);
+        if let Err(lost) = put_error(kind, &error.to_string(), hint.as_deref(), &causes) {
+            say(&format!("flagpost: {}", sentence(error, &causes)));
+            say(&format!("  because: stdout cannot be written: {lost}"));
+        }
     } else {
         say(&format!("flagpost: {}", sentence(error, &causes)));
         if globals.verbose {
@@ -131,16 +146,27 @@ pub fn usage(error: &clap::Error) -> std::process::ExitCode {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
-        let _: io::Result<()> = error.print();
-        return std::process::ExitCode::SUCCESS;
+        return match unless_closed(error.print()) {
+            Ok(()) => std::process::ExitCode::SUCCESS,
+            Err(lost) => {
+                say(&format!("flagpost: stdout cannot be written: {lost}"));
+                std::process::ExitCode::FAILURE
+            }
+        };
     }
-    if std::env::args().any(|arg| arg == "--json") {
+    let elsewhere = error::known_elsewhere(error);
+    if std::env::args_os().any(|arg| arg == "--json") {
         let text = error.to_string();
         let text = text.trim().trim_start_matches("error: ");
-        let message = text.lines().next().unwrap_or_default();
-        let _: io::Result<()> = put_error(Kind::Usage, message, Some(text), &[]);
+        let (message, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let hint = elsewhere.as_deref().unwrap_or(rest.trim());
+        let _: io::Result<()> = put_error(Kind::Usage, message, Some(hint), &[]);
     } else {
-        let _: io::Result<()> = error.print();
+        // Not through clap, which would repeat what was typed as it is.
+        say(error.to_string().trim_end());
+        if let Some(hint) = elsewhere {
+            say(&format!("  hint: {hint}"));
+        }
     }
     std::process::ExitCode::from(Kind::Usage as u8)
 }
@@ -150,7 +176,7 @@ fn put_error(kind: Kind, message: &str, hint: Option<&str>, causes: &[String]) -
         "schema": schema("error"), "kind": kind.as_str(), "exit_code": kind as u8,
         "message": message, "hint": hint, "causes": causes,
     });
-    put(&format!("{object}\n"))
+    put(&format!("{}\n", terminal::json(&object.to_string())))
 }
 
 fn schema(name: &str) -> Value {
@@ -161,7 +187,11 @@ fn schema(name: &str) -> Value {
 /// Writes to stdout; whoever closed it has read enough.
 fn put(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+fn unless_closed(result: io::Result<()>) -> io::Result<()> {
+    match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
@@ -169,6 +199,7 @@ fn put(text: &str) -> io::Result<()> {
 
 /// Writes a line to stderr; nobody can be told if that fails.
 pub fn say(line: &str) {
+    let line = terminal::clean(line, false);
     let _: io::Result<()> = writeln!(io::stderr().lock(), "{line}");
 }
 
@@ -233,29 +264,7 @@ impl Screen {
     /// Rows under a header, columns that nobody uses left out; the last column takes what is left
     /// of the screen.
     pub fn table(self, header: &[&str], rows: Vec<Vec<String>>) -> String {
-        let used: Vec<usize> = (0..header.len())
-            .filter(|&c| rows.iter().any(|row| !row[c].is_empty()))
-            .collect();
-        let mut table = Table::new();
-        table
-            .load_preset(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(self.width)
-            .set_header(used.iter().map(|&c| self.bold(header[c])));
-        for row in rows {
-            table.add_row(used.iter().map(|&c| row[c].clone()));
-        }
-        let last = used.len().saturating_sub(1);
-        for (at, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, if at == last { 0 } else { 2 }));
-            if at != last {
-                column.set_constraint(ColumnConstraint::UpperBoundary(Width::Percentage(40)));
-            }
-        }
-        let lines: Vec<String> = table
-            .lines()
-            .map(|line| line.trim_end().to_owned())
-            .collect();
-        lines.join("\n") + "\n"
+        let header: Vec<String> = header.iter().map(|name| self.bold(name)).collect();
+        table::table(usize::from(self.width), &header, &rows)
     }
 }

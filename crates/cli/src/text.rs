@@ -38,6 +38,16 @@ impl Source {
     }
 }
 
+/// A text of one line: `-` is stdin, whose last line break is not part of it.
+pub fn one_line(typed: &str) -> anyhow::Result<String> {
+    if typed != "-" {
+        return Ok(typed.to_owned());
+    }
+    let text = from_stdin()?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+}
+
 fn from_stdin() -> anyhow::Result<String> {
     whole(std::io::stdin().lock(), "stdin")
 }

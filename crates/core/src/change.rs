@@ -21,6 +21,7 @@ use jiff::Timestamp;
 use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
+    home::Home,
     list::{List, Loaded},
 };
 
@@ -69,6 +70,22 @@ impl<'l> Change<'l> {
         self.at
     }
 
+    /// The list.
+    pub(crate) fn list(&self) -> &'l List<'l> {
+        self.list
+    }
+
+    /// Whether nothing would be written.
+    pub(crate) fn is_empty(&self) -> bool {
+        let same = |draft: &Draft| {
+            draft
+                .before
+                .as_ref()
+                .is_some_and(|it| it.task == draft.after)
+        };
+        self.removed.is_empty() && self.drafts.values().all(same)
+    }
+
     /// Everything that can be read, as it is under the lock.
     pub(crate) fn load(&self) -> Result<Loaded> {
         self.list.load()
@@ -108,10 +125,16 @@ impl<'l> Change<'l> {
         );
     }
 
-    /// Removes a task.
-    pub(crate) fn remove(&mut self, id: &TaskId) {
+    /// Removes a task. Its id is not given out again, even where a foreign writer chose it.
+    pub(crate) fn remove(&mut self, id: &TaskId) -> Result<()> {
+        let number = id.number().unwrap_or_default();
+        if number > self.last_id()? {
+            let counter = self.list.path(COUNTER);
+            fsx::allocate(self.list.home.fs(), &counter, number, 0)?;
+        }
         self.drafts.remove(id);
         self.removed.push(id.clone());
+        Ok(())
     }
 
     /// Ids that were never given out, durable before they are.
@@ -166,7 +189,8 @@ impl<'l> Change<'l> {
         let fs = self.list.home.fs();
         let list = self.list;
         let history = History::of(list.home, &self.repository);
-        let mut writer = history.writer(self.at, &|entry| appeared(list, entry))?;
+        let mut writer =
+            history.writer(self.at, &|entry| appeared(list.home, Some(list), entry))?;
         let answer = rule(&mut self, Token(writer.next()))?;
 
         let mut batch = Batch::new();
@@ -174,15 +198,16 @@ impl<'l> Change<'l> {
         let mut written = Written::new();
         for (id, mut draft) in self.drafts {
             let before = draft.before.as_ref().map(|file| &file.task);
-            if before == Some(&draft.after) {
-                continue;
-            }
-            draft.after.rev = before.map_or(0, |task| task.rev) + 1;
-            batch.put(
-                list.task_path(&id),
-                claude_tasks::write(draft.before.as_ref(), &draft.after),
-            );
             from.extend(before.map(|task| (id.clone(), task.state.name())));
+            if before != Some(&draft.after) {
+                draft.after.rev = before.map_or(0, |task| task.rev).saturating_add(1);
+                let bytes = claude_tasks::write(draft.before.as_ref(), &draft.after);
+                readable(&id, &bytes)?;
+                match draft.before {
+                    Some(_) => batch.put(list.task_path(&id), bytes),
+                    None => batch.create(list.task_path(&id), bytes),
+                }
+            }
             written.insert(id, draft.after);
         }
         for id in &self.removed {
@@ -203,42 +228,81 @@ impl<'l> Change<'l> {
             }
         }
         let sealed = batch.seal(fs)?;
-        let first = writer.next();
         writer.record(&self.actor, self.entries)?;
-        sealed.reveal().map_err(|error| {
-            // Should this fail too, the next writer finds the line without its change.
-            let _: Result<()> = writer.void(&self.actor, first);
-            Error::from(error)
-        })?;
+        if let Err(error) = sealed.reveal() {
+            drop(writer);
+            // What failed may have appeared all the same. Should looking fail too, the next writer
+            // does it.
+            let _: Result<()> = history.settle(&self.actor, self.at);
+            return Err(error.into());
+        }
         Ok((answer, written))
     }
 }
 
-/// Whether the change that a history entry tells of is in the list's files.
-fn appeared(list: &List<'_>, entry: &Entry) -> Result<bool> {
+/// Acknowledged means that it can be read again: JSON may be six times as long as its text.
+fn readable(id: &TaskId, bytes: &[u8]) -> Result<()> {
+    if bytes.len() as u64 <= fsx::READ_LIMIT {
+        return Ok(());
+    }
+    let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
+    Err(Error::Invalid {
+        what: format!("task {id}"),
+        reason: format!("its file would have {len} bytes, more than the {limit} that are read"),
+    })
+}
+
+/// Whether the change that a history entry tells of is in the list's files; `known` is a list that
+/// is open already.
+pub(crate) fn appeared(home: &Home, known: Option<&List<'_>>, entry: &Entry) -> Result<bool> {
     let (Some(id), Some(task)) = (&entry.list, &entry.task) else {
         return Ok(true);
     };
     let other;
-    let list = if id == list.id() {
-        list
-    } else {
-        match List::open(list.home, id) {
+    let list = match known.filter(|list| list.id() == id) {
+        Some(list) => list,
+        None => match List::open(home, id) {
             Ok(opened) => {
                 other = opened;
                 &other
             }
             Err(Error::NotFound { .. }) => return Ok(true),
             Err(error) => return Err(error),
-        }
+        },
     };
-    match list.task(task) {
-        Ok(_) if entry.kind == Kind::TaskRemoved => Ok(false),
-        // A foreign writer may have dropped our part of the file.
-        Ok(file) => Ok(file.task.rev == 0 || Some(file.task.rev) >= entry.rev()),
-        Err(Error::NotFound { .. }) => Ok(entry.kind == Kind::TaskRemoved),
+    let seen = match entry.kind {
+        Kind::TaskLinked => is_linked(list, task, entry),
+        Kind::TaskUnlinked => is_linked(list, task, entry).map(|linked| !linked),
+        Kind::TaskRemoved => found(list, task).map(|file| file.is_none()),
+        _ => found(list, task).map(|file| {
+            file.is_some_and(|file| {
+                let (rev, told) = (file.task.rev, entry.rev().unwrap_or_default());
+                // A foreign writer may have dropped our part of the file.
+                rev >= told || rev == 0 && told > 1
+            })
+        }),
+    };
+    match seen {
         // Unreadable says nothing about what happened before it became so.
         Err(Error::Disk(disk::Error::Malformed { .. })) => Ok(true),
+        seen => seen,
+    }
+}
+
+/// Either file is enough, as it is for whoever reads the list.
+fn is_linked(list: &List<'_>, task: &TaskId, entry: &Entry) -> Result<bool> {
+    let blocker = entry.detail.get("blocked_by").and_then(|id| id.as_str());
+    let Some(blocker) = blocker.and_then(|id| id.parse::<TaskId>().ok()) else {
+        return Ok(false);
+    };
+    let waits = found(list, task)?.is_some_and(|file| file.task.blocked_by.contains(&blocker));
+    Ok(waits || found(list, &blocker)?.is_some_and(|file| file.task.blocks.contains(task)))
+}
+
+fn found(list: &List<'_>, task: &TaskId) -> Result<Option<TaskFile>> {
+    match list.task(task) {
+        Ok(file) => Ok(Some(file)),
+        Err(Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -6,12 +6,13 @@
 
 use std::time::{Duration, Instant};
 
+use flagpost_disk as disk;
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
     refusal::Refusal,
     task::{Act, Claim, Event, Outline, StateName, Task, transition},
 };
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     change::{Change, Written},
@@ -51,41 +52,50 @@ pub struct Claimed {
 
 /// Claims this task.
 pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
+    let others = tasks::named_by_others(list, id)?;
     let change = list.change(&terms.actor)?;
-    claim_first(change, list, terms, &mut vec![id.clone()])
+    let ((), mut written) =
+        change.commit_with(|change, token| claim_one(change, terms, id, token, &others))?;
+    claimed(&mut written, id)
 }
 
 /// Claims the first ready task.
 pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
-    let mut seen = std::mem::take(&mut *list.look());
+    let mut seen = list.take_look();
     if seen.at.is_none_or(|at| at.elapsed() > FRESH) || seen.candidates.is_empty() {
         seen = Look {
             at: Some(Instant::now()),
-            candidates: candidates(&list.load()?.outlines, list),
+            candidates: candidates(&list.load()?.outlines, list.home.now()),
         };
     }
     if !seen.candidates.is_empty() {
         let asked = Instant::now();
         let change = list.change(&terms.actor)?;
         let crowded = asked.elapsed() > CROWDED;
-        match claim_first(change, list, terms, &mut seen.candidates) {
-            Err(Error::Refused(_) | Error::NotFound { .. } | Error::NothingReady { .. }) => {}
+        match claim_first(change, terms, &mut seen.candidates) {
+            Err(error) if is_about_one_task(&error) => {}
             other => {
-                seen.at = seen.at.filter(|_| crowded);
-                *list.look() = seen;
+                if crowded {
+                    list.keep_look(seen);
+                }
                 return other;
             }
         }
     }
     // All that was seen is gone; what became ready meanwhile shows under the lock.
     let change = list.change(&terms.actor)?;
-    let mut seen = candidates(&change.load()?.outlines, list);
-    claim_first(change, list, terms, &mut seen)
+    let mut seen = candidates(&change.load()?.outlines, change.at());
+    if seen.is_empty() {
+        return Err(Error::NothingReady {
+            list: list.id().clone(),
+        });
+    }
+    claim_first(change, terms, &mut seen)
 }
 
 /// What can be claimed now, the first one last.
-fn candidates(outlines: &[Outline], list: &List<'_>) -> Vec<TaskId> {
-    let ready = tasks::ready(outlines, list.home.now());
+fn candidates(outlines: &[Outline], now: Timestamp) -> Vec<TaskId> {
+    let ready = tasks::ready(outlines, now);
     ready
         .into_iter()
         .rev()
@@ -95,6 +105,7 @@ fn candidates(outlines: &[Outline], list: &List<'_>) -> Vec<TaskId> {
 
 /// Claims the task if nobody holds it, and begins the work on it.
 pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) -> Result<Claimed> {
+    let others = tasks::named_by_others(list, id)?;
     let change = list.change(&terms.actor)?;
     let ((), mut written) = change.commit_with(|change, new_token| {
         let act = Act {
@@ -108,12 +119,13 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
             .claim()
             .is_some_and(|claim| claim.by == act.actor);
         if !held && token.is_none() {
-            claim_one(change, list, terms, id, new_token)?;
+            claim_one(change, terms, id, new_token, &others)?;
         }
         let task = change.task(id)?;
+        let before = task.state.name();
         *task = transition(task, &act, Event::Start)?;
         let entry = change.note(Kind::TaskStarted, id);
-        entry.from = Some(StateName::Claimed);
+        entry.from = Some(before);
         entry.to = Some(StateName::InProgress);
         Ok(())
     })?;
@@ -121,26 +133,30 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
 }
 
 /// Takes candidates off the end until one can be claimed; fails as the last of them did.
-fn claim_first(
-    change: Change<'_>,
-    list: &List<'_>,
-    terms: &Terms,
-    candidates: &mut Vec<TaskId>,
-) -> Result<Claimed> {
+fn claim_first(change: Change<'_>, terms: &Terms, candidates: &mut Vec<TaskId>) -> Result<Claimed> {
     let (id, mut written) = change.commit_with(|change, token| {
         let mut refused = Error::NothingReady {
-            list: list.id().clone(),
+            list: change.list().id().clone(),
         };
         while let Some(id) = candidates.pop() {
-            match claim_one(change, list, terms, &id, token) {
+            // The whole list was looked at to find them: others that name blockers were heard.
+            match claim_one(change, terms, &id, token, &[]) {
                 Ok(()) => return Ok(id),
-                Err(error @ (Error::Refused(_) | Error::NotFound { .. })) => refused = error,
+                Err(error) if is_about_one_task(&error) => refused = error,
                 Err(error) => return Err(error),
             }
         }
         Err(refused)
     })?;
     claimed(&mut written, &id)
+}
+
+/// Whether the next candidate may fare better.
+fn is_about_one_task(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Refused(_) | Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })
+    )
 }
 
 fn claimed(written: &mut Written, id: &TaskId) -> Result<Claimed> {
@@ -153,18 +169,19 @@ fn claimed(written: &mut Written, id: &TaskId) -> Result<Claimed> {
 
 fn claim_one(
     change: &mut Change<'_>,
-    list: &List<'_>,
     terms: &Terms,
     id: &TaskId,
     token: Token,
+    others: &[TaskId],
 ) -> Result<()> {
+    let list = change.list();
     let before = list.task(id)?.task;
     // A history that was lost starts counting anew; a token must grow all the same.
     let token = before
         .state
         .claim()
-        .map_or(token, |old| token.max(Token(old.token.0 + 1)));
-    let open = tasks::open_blockers(list, &before)?;
+        .map_or(token, |old| token.max(Token(old.token.0.saturating_add(1))));
+    let open = tasks::open_blockers(list, &before, others)?;
     let act = Act {
         actor: terms.actor.clone(),
         token: None,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flagpost_disk as disk;
-use flagpost_model::{InvalidId, ListId, Refusal, SessionId};
+use flagpost_model::{InvalidId, ListId, Refusal};
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -64,9 +64,18 @@ pub enum Error {
         /// Who holds it.
         holder: Option<String>,
     },
-    /// A session that is needed is not there.
-    #[error("session {0} has not ended")]
-    SessionNotEnded(SessionId),
+    /// The session in the live directory did not come to its end, so it cannot be archived.
+    #[error("session {session} died before it was complete")]
+    SessionIncomplete {
+        /// Its id, as its lock says.
+        session: String,
+    },
+    /// There is no session to act on.
+    #[error("no session is in {}", dir.display())]
+    NoSession {
+        /// Where one would be.
+        dir: PathBuf,
+    },
     /// `git` failed.
     #[error("git {args}: {message}")]
     Git {

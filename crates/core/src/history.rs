@@ -16,10 +16,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{error::Result, home::Home};
+use crate::{change, error::Result, home::Home};
 
 /// How much of the end is read to find the last line.
 const TAIL: u64 = 4 << 10;
+
+/// Greater numbers are not told apart by every reader of JSON.
+const LAST_NUMBER: u64 = 1 << 53;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
@@ -157,7 +160,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<StateName>,
     /// The rest. `rev` is the task's revision after the change; `op` the number of the first line
-    /// of a change that has several.
+    /// of a change that has several, and in a void that of the change it takes back.
     #[serde(default)]
     pub detail: Map<String, Value>,
 }
@@ -191,6 +194,14 @@ impl Entry {
 
     fn number(&self, key: &str) -> Option<u64> {
         self.detail.get(key).and_then(Value::as_u64)
+    }
+
+    /// The number of the line that this entry takes back, if it takes one back.
+    pub fn voids(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Void => self.number("n"),
+            _ => None,
+        }
     }
 
     /// The task's revision after the change, where the entry tells of one.
@@ -230,12 +241,21 @@ impl<'h> History<'h> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(disk::Error::io("read", &self.path)(error).into()),
         };
-        Ok(lines(&bytes).filter(|line| line.n > since).collect())
+        // A last line without its newline was not acknowledged, even where it happens to parse.
+        let end = bytes.iter().rposition(|byte| *byte == b'\n');
+        let ended = bytes.get(..end.unwrap_or_default()).unwrap_or_default();
+        Ok(lines(ended).filter(|line| line.n > since).collect())
     }
 
     /// Records entries of changes that are in no list's files.
     pub fn record(&self, actor: &WorkerId, at: Timestamp, entries: Vec<Entry>) -> Result<()> {
-        self.writer(at, &|_| Ok(true))?.record(actor, entries)
+        let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
+        self.writer(at, &appeared)?.record(actor, entries)
+    }
+
+    /// Takes back at once those lines of the last change that it did not bring about.
+    pub(crate) fn settle(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
+        self.record(actor, at, Vec::new())
     }
 
     /// Takes the history's lock and looks whether the last recorded change has appeared.
@@ -245,18 +265,30 @@ impl<'h> History<'h> {
         let lock = self.path.with_file_name(".history.lock");
         let lock = fsx::lock(fs, &lock, Rank::History, fsx::DEFAULT_WAIT, at)?;
         let tail = self.tail(TAIL)?;
-        let last = tail.lines.last().map_or(0, |line| line.n);
+        let last = tail.last().map_or(0, |line| line.n);
+        if last >= LAST_NUMBER {
+            return Err(disk::Error::Malformed {
+                path: self.path.clone(),
+                reason: format!("there is no number after {last}"),
+            }
+            .into());
+        }
         let mut writer = Writer {
             history: self,
             _lock: lock,
             at,
             last,
-            torn: tail.torn,
             voids: Vec::new(),
         };
-        for line in self.last_change(tail.lines)? {
-            if line.entry.rev().is_some() && !appeared(&line.entry)? {
-                let mut void = Entry::new(Kind::Void).detail("n", line.n);
+        let lines = self.last_change(tail)?;
+        let voided: Vec<u64> = lines.iter().filter_map(|line| line.entry.voids()).collect();
+        let first = lines.first().map_or(last, |line| line.n);
+        for line in lines {
+            let open = line.entry.rev().is_some() && !voided.contains(&line.n);
+            if open && !appeared(&line.entry)? {
+                let mut void = Entry::new(Kind::Void)
+                    .detail("n", line.n)
+                    .detail("op", first);
                 void.list = line.entry.list;
                 void.task = line.entry.task;
                 writer.voids.push(void);
@@ -265,7 +297,7 @@ impl<'h> History<'h> {
         Ok(writer)
     }
 
-    /// All lines of the change that the last line belongs to.
+    /// All lines of the change that the last line belongs to, or takes back.
     fn last_change(&self, tail: Vec<Line>) -> Result<Vec<Line>> {
         let Some(last) = tail.last() else {
             return Ok(Vec::new());
@@ -274,51 +306,38 @@ impl<'h> History<'h> {
         let all = if tail.first().is_some_and(|line| line.n <= first) {
             tail
         } else {
-            self.since(first - 1)?
+            self.since(first.saturating_sub(1))?
         };
         Ok(all.into_iter().filter(|line| line.n >= first).collect())
     }
 
-    /// The lines at the end, at least one unless the history is empty.
-    fn tail(&self, size: u64) -> Result<Tail> {
+    /// The lines at the end, at least one unless the history is empty. One that lacks only its
+    /// newline is among them: the next append ends it, so its number is taken.
+    fn tail(&self, size: u64) -> Result<Vec<Line>> {
         let fs = self.home.fs();
         let Some(stat) = fsx::stat(fs, &self.path)? else {
-            return Ok(Tail::default());
+            return Ok(Vec::new());
         };
         let offset = stat.len.saturating_sub(size);
         let bytes = fs
             .read(&self.path, offset, u64::MAX)
             .map_err(disk::Error::io("read", &self.path))?;
-        let torn = bytes.last().is_some_and(|byte| *byte != b'\n');
         let lines: Vec<Line> = lines(&bytes).collect();
         match (lines.is_empty(), offset) {
-            (false, _) => Ok(Tail { lines, torn }),
+            (false, _) => Ok(lines),
             (true, 0) if bytes.contains(&b'\n') => Err(disk::Error::Malformed {
                 path: self.path.clone(),
                 reason: "none of its lines can be read".to_owned(),
             }
             .into()),
-            (true, 0) => Ok(Tail { lines, torn }),
+            (true, 0) => Ok(lines),
             (true, _) => self.tail(size.saturating_mul(8)),
         }
     }
 }
 
-#[derive(Default)]
-struct Tail {
-    lines: Vec<Line>,
-    torn: bool,
-}
-
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
-    // A last line without its newline was never acknowledged, even where it happens to parse.
-    let complete = bytes
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |end| end + 1);
-    bytes[..complete]
-        .split(|byte| *byte == b'\n')
-        .filter_map(Line::parse)
+    bytes.split(|byte| *byte == b'\n').filter_map(Line::parse)
 }
 
 /// The history, locked for one change.
@@ -328,7 +347,6 @@ pub(crate) struct Writer<'h> {
     _lock: Lock,
     at: Timestamp,
     last: u64,
-    torn: bool,
     voids: Vec<Entry>,
 }
 
@@ -343,9 +361,6 @@ impl Writer<'_> {
         let first = self.next();
         let several = entries.len() > 1;
         let mut text = Vec::new();
-        if self.torn {
-            text.push(b'\n');
-        }
         let voids = std::mem::take(&mut self.voids)
             .into_iter()
             .map(|entry| (false, entry));
@@ -364,21 +379,14 @@ impl Writer<'_> {
             text.extend(format!("{}\n", line.to_json()).into_bytes());
             self.last = n;
         }
-        fsx::append(
+        if text.is_empty() {
+            return Ok(());
+        }
+        Ok(fsx::append(
             self.history.home.fs(),
             &self.history.path,
             &text,
             Durability::Synced,
-        )?;
-        self.torn = false;
-        Ok(())
-    }
-
-    /// Says at once that what was recorded as lines from `first` on did not appear.
-    pub(crate) fn void(&mut self, actor: &WorkerId, first: u64) -> Result<()> {
-        let voids = (first..=self.last)
-            .map(|n| Entry::new(Kind::Void).detail("n", n))
-            .collect();
-        self.record(actor, voids)
+        )?)
     }
 }

@@ -3,7 +3,7 @@
 //! Owns the paths below `$FLAGPOST_HOME` and the only look at the environment. Every path it
 //! builds comes from a parsed id and stays inside.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{ffi::OsString, path::PathBuf, sync::Arc};
 
 use flagpost_disk::fsx::{self, Fs, RealFs};
 use flagpost_model::{ListId, RepoId, WorkerId};
@@ -41,6 +41,8 @@ pub struct Settings {
     pub no_color: bool,
     /// `COLUMNS`: how wide the screen is.
     pub columns: Option<u16>,
+    /// The variables that would tie an agent to the agent it was started from.
+    pub parent_agent: Vec<OsString>,
 }
 
 impl Home {
@@ -52,9 +54,9 @@ impl Home {
     /// The home and the settings that the environment names. `FLAGPOST_CLOCK` stops the clock at
     /// an RFC 3339 time, for tests and reproductions.
     pub fn from_environment() -> Result<(Self, Settings)> {
-        let root = match (var("FLAGPOST_HOME"), var("HOME")) {
+        let root = match (path("FLAGPOST_HOME"), path("HOME")) {
             (Some(root), _) => std::path::absolute(root).map_err(|_| Error::NoHome)?,
-            (None, Some(home)) => PathBuf::from(home).join(".flagpost"),
+            (None, Some(home)) => home.join(".flagpost"),
             (None, None) => return Err(Error::NoHome),
         };
         let clock: Arc<dyn Clock> = match var("FLAGPOST_CLOCK") {
@@ -73,6 +75,7 @@ impl Home {
             path: var("PATH"),
             no_color: var("NO_COLOR").is_some(),
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),
+            parent_agent: parent_agent(),
         };
         Ok((Self::new(root, Arc::new(RealFs), clock), settings))
     }
@@ -167,4 +170,29 @@ impl Settings {
 )]
 fn var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// A path need not be UTF-8, and one that is not must not count as absent.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
+fn path(name: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
+fn parent_agent() -> Vec<OsString> {
+    let ties = |name: &OsString| {
+        let name = name.as_encoded_bytes();
+        name == b"CLAUDECODE" || name.starts_with(b"CLAUDE_CODE_")
+    };
+    std::env::vars_os()
+        .map(|(name, _)| name)
+        .filter(ties)
+        .collect()
 }

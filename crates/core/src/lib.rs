@@ -13,6 +13,7 @@ mod home;
 mod list;
 pub mod plans;
 mod repository;
+pub mod sessions;
 pub mod tasks;
 
 pub use clock::{Clock, SystemClock};

@@ -4,7 +4,7 @@
 //! importing a plan again changes only what the plan changed. An import only adds dependencies and
 //! only completes: what people and agents did meanwhile is never taken back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_disk::dialects::markdown_plan::{Plan, PlannedTask};
 use flagpost_model::{
@@ -68,12 +68,16 @@ pub fn import(list: &List<'_>, actor: &WorkerId, plan: &Plan, mode: Mode) -> Res
         .count();
     let mut new_ids = fresh_ids(&change, &outlines, missing as u64, mode)?.into_iter();
 
+    let there: BTreeSet<TaskId> = list.ids()?.into_iter().collect();
     let mut imported = Vec::with_capacity(plan.tasks.len());
     let mut before = BTreeMap::new();
     for planned in &plan.tasks {
         let id = match known.get(planned.uid.as_str()) {
             Some(id) => {
-                before.insert((*id).clone(), change.task(id)?.clone());
+                let task = change.task(id)?;
+                before.insert((*id).clone(), task.clone());
+                // An import that a crash cut short left tasks that wait for some it never wrote.
+                task.blocked_by.retain(|blocker| there.contains(blocker));
                 (*id).clone()
             }
             None => {
@@ -171,11 +175,9 @@ fn refuse_new_cycle(
         after.insert(place.id.clone(), Outline::from(&*change.task(&place.id)?));
     }
     let after: Vec<Outline> = after.into_values().collect();
-    match Graph::new(&after).cycle() {
-        Some(path) if Graph::new(outlines).cycle().as_ref() != Some(&path) => {
-            Err(Error::Refused(Refusal::Cycle { path }))
-        }
-        _ => Ok(()),
+    match Graph::new(&after).new_cycle(&Graph::new(outlines)) {
+        Some(path) => Err(Error::Refused(Refusal::Cycle { path })),
+        None => Ok(()),
     }
 }
 

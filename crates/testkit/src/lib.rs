@@ -10,5 +10,10 @@
     reason = "tests arrange the machine by hand, and a fault here should stop them"
 )]
 
+pub mod chance;
 pub mod markdown;
+pub mod power;
+pub mod race;
 pub mod repository;
+pub mod scratch;
+pub mod sealed;

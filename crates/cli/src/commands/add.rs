@@ -3,7 +3,7 @@
 use flagpost_core::tasks;
 
 use super::fields::FieldArgs;
-use crate::{context::Context, output::Answer, shape};
+use crate::{context::Context, output::Answer, shape, terminal::line};
 
 /// Add a task to the list
 #[derive(Debug, clap::Args)]
@@ -11,7 +11,7 @@ use crate::{context::Context, output::Answer, shape};
     after_help = "Example: flagpost add 'Write the parser' --priority high --after 3 --after 4"
 )]
 pub struct Args {
-    /// What is to be done, in one line
+    /// What is to be done, in one line; - reads stdin
     pub subject: String,
     /// Wait for this task; may be repeated
     #[arg(long, value_name = "ID", value_delimiter = ',')]
@@ -33,7 +33,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let text = format!(
         "added {} {}{}",
         task.id,
-        task.subject,
+        line(&task.subject),
         FieldArgs::echo(&fields)
     );
     Ok(Answer::new("task", shape::task(&task))

@@ -4,12 +4,15 @@ use flagpost_core::claims::{self, Claimed, Terms};
 use flagpost_model::task::DEFAULT_LEASE;
 use jiff::SignedDuration;
 
-use crate::{context::Context, error::usage, output::Answer, shape};
+use crate::{context::Context, error::usage, output::Answer, shape, terminal::line};
 
 /// Claim a task: it is yours until you finish it, release it, or the lease runs out
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost claim --next --as W3\n\
-    The token in the answer fences you off from later holders: give it to done, fail and stuck.")]
+#[command(
+    override_usage = "flagpost claim [OPTIONS] <ID|--next>",
+    after_help = "Example: flagpost claim --next --as W3\n\
+    The token in the answer fences you off from later holders: give it to done, fail and stuck."
+)]
 pub struct Args {
     /// The task
     #[arg(required_unless_present = "next")]
@@ -18,8 +21,13 @@ pub struct Args {
     #[arg(long, conflicts_with = "id")]
     next: bool,
     /// How long without renewal: 15m, 1h [default: 15m]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     lease: Option<SignedDuration>,
+}
+
+fn time(text: &str) -> Result<SignedDuration, String> {
+    text.parse()
+        .map_err(|_| "use a time, as in 15m or 1h".to_owned())
 }
 
 /// Claims it.
@@ -53,7 +61,10 @@ pub fn answer(claimed: &Claimed, verb: &str) -> Answer {
     let Claimed { task, claim } = claimed;
     let text = format!(
         "{verb} {} {} (token {}, until {})",
-        task.id, task.subject, claim.token, claim.expires_at
+        task.id,
+        line(&task.subject),
+        claim.token,
+        claim.expires_at
     );
     Answer::new("task", shape::task(task))
         .text(text)

@@ -1,7 +1,7 @@
 //! `dep`: which task waits for which.
 
 use clap::Subcommand;
-use flagpost_core::tasks;
+use flagpost_core::{Error, tasks};
 use flagpost_model::TaskId;
 
 use crate::{context::Context, output::Answer, shape};
@@ -35,14 +35,19 @@ pub fn run(context: &Context, verb: &Dep) -> anyhow::Result<Answer> {
     let (Dep::Add(args) | Dep::Rm(args)) = verb;
     let id = list.resolve(&args.id)?;
     let mut task = list.task(&id)?.task;
-    for given in &args.blockers {
-        task = match verb {
-            Dep::Add(_) => tasks::link(&list, &actor, &id, &list.resolve(given)?)?,
+    // All are known before the first is linked: a slip of the finger changes nothing.
+    let named = args
+        .blockers
+        .iter()
+        .map(|given| match (verb, list.resolve(given)) {
             // A blocker that does not exist any more can still be named exactly.
-            Dep::Rm(_) => {
-                let blocker = list.resolve(given).or_else(|_| given.parse())?;
-                tasks::unlink(&list, &actor, &id, &blocker)?
-            }
+            (Dep::Rm(_), Err(Error::NotFound { .. })) => Ok(given.parse()?),
+            (_, known) => known,
+        });
+    for blocker in named.collect::<Result<Vec<TaskId>, Error>>()? {
+        task = match verb {
+            Dep::Add(_) => tasks::link(&list, &actor, &id, &blocker)?,
+            Dep::Rm(_) => tasks::unlink(&list, &actor, &id, &blocker)?,
         };
     }
     let waits: Vec<_> = task.blocked_by.iter().map(TaskId::as_str).collect();

@@ -3,7 +3,7 @@
 use flagpost_core::tasks;
 
 use super::fields::FieldArgs;
-use crate::{context::Context, error::usage, output::Answer, shape};
+use crate::{context::Context, error::usage, output::Answer, shape, terminal::line};
 
 /// Change fields of a task
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let text = format!(
         "edited {} {}{}",
         task.id,
-        task.subject,
+        line(&task.subject),
         FieldArgs::echo(&fields)
     );
     Ok(Answer::new("task", shape::task(&task))

@@ -4,7 +4,10 @@ use flagpost_core::tasks::Fields;
 use flagpost_model::task::Priority;
 use jiff::civil::Date;
 
-use crate::{error::usage, text::Source};
+use crate::{
+    error::Invalid,
+    text::{Source, one_line},
+};
 
 /// Fields of a task.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -32,7 +35,7 @@ pub struct FieldArgs {
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
     /// When it is due: 2026-12-01
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = date)]
     pub due: Option<Date>,
     /// Your own name for it; planning it again under this name updates it
     #[arg(long, value_name = "UID")]
@@ -59,23 +62,38 @@ fn priority(text: &str) -> Result<Wanted, String> {
     }
 }
 
+fn date(text: &str) -> Result<Date, String> {
+    text.parse()
+        .map_err(|_| "use a date, as in 2026-12-01".to_owned())
+}
+
 impl FieldArgs {
     /// The fields as the core takes them.
     pub fn read(&self, subject: Option<&str>) -> anyhow::Result<Fields> {
-        if subject.is_some_and(|subject| subject.contains(['\n', '\r'])) {
-            return Err(usage(
-                "a subject is one line; the rest belongs into --description",
-            ));
+        let description = self.source.read(self.description.as_deref())?;
+        let subject = subject.map(one_line).transpose()?;
+        if subject
+            .as_ref()
+            .is_some_and(|subject| subject.contains(['\n', '\r']))
+        {
+            return Err(Invalid {
+                what: "subject".to_owned(),
+                reason: "one line; the rest belongs into --description".to_owned(),
+            }
+            .into());
         }
         Ok(Fields {
-            subject: subject.map(str::to_owned),
-            description: self.source.read(self.description.as_deref())?,
+            subject,
+            description,
             active_form: None,
             priority: self.priority.map(|wanted| wanted.0),
             complexity: self.complexity.clone(),
             group: self.group.clone(),
             project: self.project.clone(),
-            tags: (!self.tags.is_empty()).then(|| self.tags.clone()),
+            tags: (!self.tags.is_empty()).then(|| {
+                let told = self.tags.iter().filter(|tag| !tag.is_empty());
+                told.cloned().collect()
+            }),
             due: self.due,
             uid: self.uid.clone(),
         })

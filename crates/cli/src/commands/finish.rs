@@ -6,7 +6,7 @@ use flagpost_model::{
     task::{Act, Ending},
 };
 
-use crate::{context::Context, output::Answer, shape, text::Source};
+use crate::{context::Context, output::Answer, shape, terminal::line, text::Source};
 
 /// Complete a task
 #[derive(Debug, clap::Args)]
@@ -18,7 +18,7 @@ pub struct DoneArgs {
 
 /// Give a task up: it did not work
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task fail 7 'The library has no such call'")]
+#[command(after_help = "Example: flagpost fail 7 'The library has no such call'")]
 pub struct FailArgs {
     #[command(flatten)]
     ending: EndingArgs,
@@ -26,7 +26,7 @@ pub struct FailArgs {
 
 /// Say that you need help to go on
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task stuck 7 'Which of the two APIs is meant?'")]
+#[command(after_help = "Example: flagpost stuck 7 'Which of the two APIs is meant?'")]
 pub struct StuckArgs {
     #[command(flatten)]
     ending: EndingArgs,
@@ -61,9 +61,14 @@ pub fn stuck(context: &Context, args: &StuckArgs) -> anyhow::Result<Answer> {
 }
 
 fn finish(context: &Context, args: &EndingArgs, ending: Ending) -> anyhow::Result<Answer> {
-    let text = args.source.read(args.text.as_deref())?;
+    // No id is a dash: it means stdin also where the id comes from the environment.
+    let (id, text) = match (args.id.as_deref(), args.text.as_deref()) {
+        (Some("-"), None) => (None, Some("-")),
+        given => given,
+    };
+    let text = args.source.read(text)?;
     let list = context.list()?;
-    let id = context.task(&list, args.id.as_deref())?;
+    let id = context.task(&list, id)?;
     let act = Act {
         actor: context.actor()?,
         token: context.token(&id, args.token)?,
@@ -78,7 +83,7 @@ fn finish(context: &Context, args: &EndingArgs, ending: Ending) -> anyhow::Resul
         text: text.unwrap_or_default(),
     };
     let task = tasks::act(&list, &act, &id, event)?;
-    let said = format!("{ending} {} {}{echo}", task.id, task.subject);
+    let said = format!("{ending} {} {}{echo}", task.id, line(&task.subject));
     Ok(Answer::new("task", shape::task(&task))
         .text(said)
         .ids([&task.id]))

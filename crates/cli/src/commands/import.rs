@@ -1,5 +1,7 @@
 //! `import`: a plan becomes tasks.
 
+use std::path::PathBuf;
+
 use flagpost_core::plans::{self, Fate, Mode};
 use flagpost_disk::dialects::markdown_plan;
 use serde_json::json;
@@ -11,6 +13,9 @@ use crate::{
     text::Source,
 };
 
+/// As many changes are shown one by one.
+const SHOWN: usize = 50;
+
 /// Import a Markdown plan; importing it again updates what the plan changed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task import PLAN.md --dry-run\n\n\
@@ -21,7 +26,7 @@ use crate::{
       - [ ] Write the printer (after: Write the parser)")]
 pub struct Args {
     /// The plan; - is stdin
-    plan: Option<String>,
+    plan: Option<PathBuf>,
     #[command(flatten)]
     source: Source,
     /// Say what would change, and change nothing
@@ -33,15 +38,16 @@ pub struct Args {
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let source = match (&args.plan, &args.source.file) {
         (Some(path), None) => Source {
-            file: Some(path.into()),
+            file: Some(path.clone()),
         },
         (None, Some(_)) => args.source.clone(),
         (Some(_), Some(_)) => return Err(crate::error::usage("name the plan once")),
         (None, None) => return Err(crate::error::usage("name the plan: a file, or - for stdin")),
     };
     let text = source.read(None)?.unwrap_or_default();
+    let name = source.file.unwrap_or_default();
     let plan = markdown_plan::parse(&text).map_err(|error| Invalid {
-        what: "the plan".to_owned(),
+        what: name.display().to_string(),
         reason: error.to_string(),
     })?;
     let mode = if args.dry_run {
@@ -66,7 +72,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let rows = imported
         .iter()
         .filter(|place| place.fate != Fate::Unchanged)
-        .take(50)
+        .take(SHOWN)
         .map(|place| {
             vec![
                 word(&place.fate).to_owned(),
@@ -78,6 +84,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let mut text = String::new();
     if added + updated > 0 {
         text = Screen::of(context).table(&["", "ID", "SUBJECT"], rows.collect());
+        text += &match (added + updated).saturating_sub(SHOWN) {
+            0 => String::new(),
+            hidden => format!("… and {hidden} more\n"),
+        };
     }
     text += &format!("{added} {would}added, {updated} {would}updated, {unchanged} unchanged\n");
     let body = json!({

@@ -1,6 +1,6 @@
 //! `init`: make a repository known.
 
-use flagpost_core::Repository;
+use flagpost_core::{List, Repository};
 use serde_json::json;
 
 use crate::{context::Context, output::Answer};
@@ -14,6 +14,8 @@ pub struct Args {}
 pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
     let known = context.repository()?.is_some();
     let repository = Repository::register(&context.home, &context.dir, &context.actor()?)?;
+    // An empty list, so that whoever asks for tasks hears "none" and not "no such list".
+    List::open_or_create(&context.home, &repository.name, &repository)?;
     let body = json!({
         "id": repository.id, "name": repository.name, "path": repository.top,
         "home": context.home.root(), "created": !known,

@@ -1,6 +1,7 @@
 //! `list`: the tasks there are.
 
 use flagpost_model::{
+    ListId,
     plan::Graph,
     task::{Outline, StateName},
 };
@@ -45,11 +46,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let all: Vec<&Outline> = loaded.outlines.iter().filter(wanted).collect();
     let shown = &all[..cut(all.len(), args.limit)];
     let text = if all.is_empty() {
-        format!(
-            "no such task among the {} of {}",
-            loaded.outlines.len(),
-            list.id()
-        )
+        none(&loaded.outlines, list.id())
     } else {
         table(context, shown, &graph) + &more(all.len() - shown.len())
     };
@@ -63,7 +60,29 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     Ok(Answer::new("tasks", body)
         .text(text)
         .ids(shown.iter().map(|task| &task.id))
+        .notes(unseen(context, all.len() - shown.len()))
         .notes(shape::skipped_notes(&loaded.skipped)))
+}
+
+/// Says why there is nothing to show.
+fn none(all: &[Outline], list: &ListId) -> String {
+    if all.is_empty() {
+        return format!("{list} has no tasks yet; 'flagpost add' makes one");
+    }
+    format!(
+        "none of the {} {list} is one of these; --all shows every task",
+        counted(all.len(), "task of", "tasks of")
+    )
+}
+
+/// A number and what it counts.
+pub fn counted(n: usize, one: &str, several: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { several })
+}
+
+/// What a reader of bare ids would not notice: that there are more.
+pub fn unseen(context: &Context, hidden: usize) -> Option<String> {
+    (context.globals.quiet && hidden > 0).then(|| more(hidden).trim_end().to_owned())
 }
 
 /// How many of `total` a limit lets through.

@@ -5,6 +5,7 @@
 pub mod add;
 pub mod bench;
 pub mod claim;
+pub mod demo;
 pub mod dep;
 pub mod edit;
 pub mod fields;
@@ -16,6 +17,8 @@ pub mod list;
 pub mod moves;
 pub mod ready;
 pub mod rm;
+pub mod run;
+pub mod session;
 pub mod show;
 pub mod status;
 
@@ -38,6 +41,11 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Ready(args)) => ready::run(context, &args),
         Some(Command::Claim(args)) => claim::run(context, &args),
         Some(Command::Done(args)) => finish::done(context, &args),
+        Some(Command::Fail(args)) => finish::fail(context, &args),
+        Some(Command::Stuck(args)) => finish::stuck(context, &args),
+        Some(Command::Run(args)) => run::run(context, &args),
+        Some(Command::Session(verb)) => session::run(context, &verb),
+        Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
     }
 }

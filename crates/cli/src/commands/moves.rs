@@ -7,7 +7,7 @@ use flagpost_core::{
 use flagpost_model::{Token, task::Act};
 
 use super::claim;
-use crate::{context::Context, output::Answer, shape};
+use crate::{context::Context, output::Answer, shape, terminal::line};
 
 #[derive(Debug, clap::Args)]
 struct Which {
@@ -112,7 +112,7 @@ fn moved(context: &Context, which: &Which, event: Move, done: &str) -> anyhow::R
     let text = format!(
         "{done} {} {}{}",
         task.id,
-        task.subject,
+        line(&task.subject),
         until.unwrap_or_default()
     );
     Ok(Answer::new("task", shape::task(&task))

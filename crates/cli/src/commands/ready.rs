@@ -4,7 +4,7 @@ use flagpost_core::tasks;
 use flagpost_model::plan::Graph;
 use serde_json::json;
 
-use super::list::{cut, more, table};
+use super::list::{cut, more, table, unseen};
 use crate::{context::Context, output::Answer, shape};
 
 /// Show the tasks that can begin now, in the order in which they would be claimed
@@ -24,7 +24,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let shown = &ready[..cut(ready.len(), args.limit)];
     let text = if ready.is_empty() {
         format!(
-            "no task of {} is ready; 'flagpost status' shows what they wait for",
+            "no task of {} is ready; 'flagpost list' shows what there is and what it waits for",
             list.id()
         )
     } else {
@@ -40,5 +40,6 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     Ok(Answer::new("tasks", body)
         .text(text)
         .ids(shown.iter().map(|task| &task.id))
+        .notes(unseen(context, ready.len() - shown.len()))
         .notes(shape::skipped_notes(&loaded.skipped)))
 }

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use flagpost_core::tasks;
 use serde_json::Value;
 
-use crate::{context::Context, error::usage, output::Answer, shape};
+use crate::{context::Context, error::usage, output::Answer, shape, terminal::line};
 
 /// Remove a task and its name from those that wait for it
 #[derive(Debug, clap::Args)]
@@ -31,7 +31,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     } else {
         confirm(
             args,
-            &format!("remove {id} {}?", list.task(&id)?.task.subject),
+            &format!("remove {id} {}?", line(&list.task(&id)?.task.subject)),
         )?;
         tasks::remove(&list, &context.actor()?, &id)?
     };
@@ -48,7 +48,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         0 => String::new(),
         n => format!("; {n} waiting for it"),
     };
-    let text = format!("{would} {} {}{waiting}", task.id, task.subject);
+    let text = format!("{would} {} {}{waiting}", task.id, line(&task.subject));
     Ok(Answer::new("task", body).text(text).ids([&task.id]))
 }
 
@@ -58,7 +58,7 @@ fn confirm(args: &Args, question: &str) -> anyhow::Result<()> {
     }
     if !std::io::stdin().is_terminal() {
         return Err(usage(
-            "without a terminal, removing needs --yes; --dry-run shows what would go",
+            "nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record",
         ));
     }
     crate::output::say(&format!("{question} [y/N]"));

@@ -6,6 +6,7 @@ use crate::{
     context::Context,
     output::{Answer, Screen},
     shape,
+    terminal::line,
 };
 
 /// Show a task in full
@@ -65,10 +66,10 @@ fn page(screen: Screen, task: &Task) -> String {
             (task.attempts > 0).then(|| task.attempts.to_string()),
         ),
     ];
-    let mut text = format!("{} {}\n", task.id, screen.bold(&task.subject));
+    let mut text = format!("{} {}\n", task.id, screen.bold(&line(&task.subject)));
     for (name, value) in rows {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            text += &format!("  {name:<11}{value}\n");
+            text += &format!("  {name:<11}{}\n", line(&value));
         }
     }
     if !task.description.is_empty() {

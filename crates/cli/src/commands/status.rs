@@ -9,16 +9,21 @@ use flagpost_model::{
 };
 use serde_json::json;
 
+use super::list::counted;
 use crate::{
     context::Context,
     output::{Answer, Screen},
     shape,
+    terminal::line,
 };
 
 /// Show what is going on, and what waits for you
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Example: flagpost status --json")]
 pub struct Args {}
+
+/// What a newcomer does first.
+const NEXT: &str = "next: flagpost add 'What is to be done', or flagpost demo\n";
 
 /// Shows it.
 pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
@@ -59,14 +64,17 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         .map(|(state, n)| format!("{n} {}", screen.state(*state)))
         .collect();
     let mut text = format!(
-        "{}: {} tasks",
+        "{}: {}",
         screen.bold(list.id().as_str()),
-        loaded.outlines.len()
+        counted(loaded.outlines.len(), "task", "tasks")
     );
     if !by_state.is_empty() {
         text += &format!(" ({})", by_state.join(", "));
     }
     text.push('\n');
+    if loaded.outlines.is_empty() {
+        text += NEXT;
+    }
     text += &section(
         screen,
         "Waits for you",
@@ -75,7 +83,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
                 "{} {} {}",
                 task.id,
                 screen.state(task.state.name()),
-                task.subject
+                line(&task.subject)
             )
         }),
     );
@@ -98,7 +106,10 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
             };
             Some(format!(
                 "{} {} by {} since {}{expired}",
-                task.id, task.subject, claim.by, claim.at
+                task.id,
+                line(&task.subject),
+                claim.by,
+                claim.at
             ))
         }),
     );
@@ -107,7 +118,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "Ready",
         ready
             .iter()
-            .map(|task| format!("{} {}", task.id, task.subject)),
+            .map(|task| format!("{} {}", task.id, line(&task.subject))),
     );
     let body = json!({
         "home": context.home.root(),
@@ -128,13 +139,16 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
 
 fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
     let lists = context.home.lists()?;
-    let mut text =
-        "no tasks here yet\nnext: flagpost add 'What is to be done', or flagpost demo\n".to_owned();
+    let mut text = format!("no tasks here yet\n{NEXT}");
     if !lists.is_empty() {
         let names: Vec<_> = lists.iter().map(|list| list.as_str()).collect();
         text += &format!("lists elsewhere: {}\n", names.join(" "));
     }
-    let body = json!({"home": context.home.root(), "list": null, "total": 0, "lists": lists});
+    let body = json!({
+        "home": context.home.root(), "list": null, "total": 0, "counts": {},
+        "waiting_for_person": [], "stranded": [], "held": [], "ready": [], "skipped": [],
+        "lists": lists,
+    });
     Ok(Answer::new("status", body).text(text))
 }
 

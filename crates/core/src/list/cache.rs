@@ -167,6 +167,7 @@ impl Cache {
                 Ok(None) => {}
                 Err(reason) => found.skipped.push(Skipped {
                     name: name.to_string_lossy().into_owned(),
+                    file: name,
                     reason,
                 }),
             }

@@ -5,3 +5,4 @@
 
 pub mod claude_tasks;
 pub mod markdown_plan;
+pub mod session;

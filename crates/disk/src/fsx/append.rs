@@ -1,11 +1,12 @@
 //! Appending lines.
 //!
 //! Owns that each call is one write at the end of the file, so that lines of several writers never
-//! interleave.
+//! interleave, and that a line which a crash or a foreign writer left unfinished is ended first.
+//! Two writers may both end it: readers skip empty lines.
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
-use super::{Error, Fs, Result, stat, sync_parent};
+use super::{Error, Fs, READ_LIMIT, Result, stat, sync_parent};
 
 /// What the caller is about to promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,18 +19,30 @@ pub enum Durability {
 
 /// Appends whole lines, creating the file.
 pub fn append(fs: &dyn Fs, path: &Path, lines: &[u8], durability: Durability) -> Result<()> {
-    let is_new = stat(fs, path)?.is_none();
     let mut file = fs.open_append(path).map_err(Error::io("open", path))?;
-    file.write(lines).map_err(Error::io("append to", path))?;
+    let bytes = if ends_within_a_line(fs, path)? {
+        Cow::Owned([b"\n", lines].concat())
+    } else {
+        Cow::Borrowed(lines)
+    };
+    file.write(&bytes).map_err(Error::io("append to", path))?;
     match durability {
         Durability::Lazy => Ok(()),
         Durability::Synced => {
             file.sync().map_err(Error::io("sync", path))?;
-            if is_new {
-                sync_parent(fs, path)
-            } else {
-                Ok(())
-            }
+            // Whoever created the file may have done so lazily, or have died before its sync.
+            sync_parent(fs, path)
         }
     }
+}
+
+fn ends_within_a_line(fs: &dyn Fs, path: &Path) -> Result<bool> {
+    let len = stat(fs, path)?.map_or(0, |stat| stat.len);
+    let Some(last) = len.checked_sub(1) else {
+        return Ok(false);
+    };
+    let tail = fs
+        .read(path, last, READ_LIMIT)
+        .map_err(Error::io("read", path))?;
+    Ok(tail.last().is_some_and(|byte| *byte != b'\n'))
 }

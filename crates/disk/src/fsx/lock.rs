@@ -4,7 +4,7 @@
 //! the rank of each lock: home < list < worker direction < session start < history. Taking a lower
 //! rank while holding a higher one can deadlock and panics in debug builds.
 
-use std::{cell::RefCell, fmt, path::Path, time::Duration};
+use std::{cell::RefCell, fmt, io, path::Path, time::Duration};
 
 use jiff::Timestamp;
 
@@ -86,14 +86,18 @@ pub fn lock(fs: &dyn Fs, path: &Path, rank: Rank, wait: Duration, now: Timestamp
             waited: wait,
         });
     };
-    let command = std::env::args().next().unwrap_or_default();
-    let command = command.rsplit('/').next().unwrap_or_default().to_owned();
+    // Not as text: a name need not be UTF-8.
+    let command = std::env::args_os().next().unwrap_or_default();
+    let command = Path::new(&command).file_name().unwrap_or_default();
+    let command = command.to_string_lossy().replace(char::is_control, " ");
     let me = Holder {
         pid: std::process::id(),
         command,
         since: now,
     };
-    flock.sign(&me.note()).map_err(Error::io("sign", path))?;
+    // Best effort: an unsigned lock holds as well, and a full disk must not keep anybody from the
+    // work that makes room.
+    let _: io::Result<()> = flock.sign(&me.note());
     held::push(rank);
     Ok(Lock { _held: flock, rank })
 }

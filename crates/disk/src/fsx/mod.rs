@@ -155,17 +155,19 @@ pub fn make_dirs(fs: &dyn Fs, dir: &Path) -> Result<()> {
 /// Renames a whole directory to a name that must be free; durable on return.
 pub fn move_dir(fs: &dyn Fs, from: &Path, to: &Path) -> Result<()> {
     publish::rename_new(fs, from, to)?;
-    sync_parent(fs, to)
+    sync_parent(fs, to)?;
+    if from.parent() == to.parent() {
+        return Ok(());
+    }
+    sync_parent(fs, from)
 }
 
-/// Removes a file; durable on return. One that is not there is no error.
+/// Removes a file; durable on return. One that is not there is no error, and whoever removed it may
+/// have died before its sync.
 pub fn remove(fs: &dyn Fs, path: &Path) -> Result<()> {
-    if found(fs.remove(path))
-        .map_err(Error::io("remove", path))?
-        .is_some()
-    {
-        sync_parent(fs, path)?;
-    }
+    found(fs.remove(path)).map_err(Error::io("remove", path))?;
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    found(fs.sync_dir(parent)).map_err(Error::io("sync", parent))?;
     Ok(())
 }
 
@@ -186,4 +188,10 @@ pub fn within(fs: &dyn Fs, root: &Path, path: &Path) -> Result<PathBuf> {
 fn sync_parent(fs: &dyn Fs, path: &Path) -> Result<()> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     fs.sync_dir(parent).map_err(Error::io("sync", parent))
+}
+
+/// Opens a file that a child process prints into, appending, 0600. It is the one write that does
+/// not go through [`Fs`]: the bytes are the child's.
+pub fn open_log(path: &Path) -> Result<std::fs::File> {
+    real::open_append(path).map_err(Error::io("open", path))
 }

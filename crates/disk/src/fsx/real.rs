@@ -38,10 +38,7 @@ impl Fs for RealFs {
         // NONBLOCK: opening a pipe that somebody left here must not hang.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let mut file = File::from(sys::open(path, flags, Mode::empty())?);
-        let stat = sys::fstat(&file)?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(io::Error::other("not a regular file"));
-        }
+        let stat = regular(&file)?;
         let len = u64::try_from(stat.st_size)
             .unwrap_or_default()
             .saturating_sub(offset);
@@ -132,13 +129,7 @@ impl Fs for RealFs {
     }
 
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-            .open(path)?;
-        Ok(Box::new(RealHandle(file)))
+        Ok(Box::new(RealHandle(open_append(path)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -197,6 +188,19 @@ impl Fs for RealFs {
     }
 }
 
+pub(super) fn open_append(path: &Path) -> io::Result<File> {
+    // NONBLOCK: a pipe here must not hang us either. A child that inherits the file expects none.
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+        .open(path)?;
+    regular(&file)?;
+    sys::fcntl_setfl(&file, OFlags::APPEND)?;
+    Ok(file)
+}
+
 #[cfg(target_os = "linux")]
 fn rename_noreplace(from: &Path, to: &Path) -> rustix::io::Result<()> {
     sys::renameat_with(sys::CWD, from, sys::CWD, to, RenameFlags::NOREPLACE)
@@ -217,6 +221,16 @@ fn sync_file_system(file: &File) -> io::Result<()> {
 fn sync_file_system(_: &File) -> io::Result<()> {
     sys::sync();
     Ok(())
+}
+
+/// The open file's status, which must be a regular file's.
+fn regular(file: &File) -> io::Result<sys::Stat> {
+    let stat = sys::fstat(file)?;
+    if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+        Ok(stat)
+    } else {
+        Err(io::Error::other("not a regular file"))
+    }
 }
 
 fn stat_of(stat: &sys::Stat) -> Stat {

@@ -1,7 +1,29 @@
-//! One run of a list.
+//! What a session is: one run of a list (`tree.md` §3).
 //!
-//! Owns the words of a session that rules need. What its files look like belongs to the dialect.
+//! Owns the nouns of a run (its name, its lock, its plan, its progress, its log, what its tasks
+//! learned) and the rules over them: whether a lock still stands, which tasks a dead session
+//! leaves behind, how learnings merge. How these look in files belongs to the session dialect.
 
+mod history;
+mod knowledge;
+mod lock;
+mod log;
+mod name;
 mod outcome;
+mod plan;
+mod progress;
+mod recovery;
+mod report;
+mod summary;
 
+pub use history::{Entry, EntryTitle, FULL_ENTRIES};
+pub use knowledge::{Knowledge, Note, Section, SharedContext, SharedSection, TaskNotes};
+pub use lock::{Evidence, Lock, Pid, STALE_AFTER, Sighting, Stamp, Standing};
+pub use log::LogRow;
+pub use name::{common_group, interrupted_name, is_interrupted, session_name};
 pub use outcome::Outcome;
+pub use plan::{PlannedTask, SessionPlan};
+pub use progress::{ActiveTask, CompletedTask, Progress, ProgressStatus};
+pub use recovery::orphaned;
+pub use report::TaskReport;
+pub use summary::{NotStarted, SessionSummary};

@@ -1,18 +1,18 @@
-//! What one attempt at a task came to.
+//! How a task of a session ended.
 //!
-//! Owns the three words a result may open with (`tree.md` §3). It must never judge what follows
-//! from one: that is `plan::verdict`.
+//! Owns the three words. Files of other writers spell them in other cases; reading those
+//! tolerantly belongs to the dialect.
 
 use crate::names::names;
 
 names!(
-    /// How an attempt at a task ended.
+    /// The verdict on one task of a session.
     Outcome {
-        /// The task is done.
+        /// All that was asked is done.
         Pass = "PASS",
-        /// Something is done, not all.
+        /// The core works, something asked is missing.
         Partial = "PARTIAL",
-        /// Nothing usable came of it.
+        /// It is not done.
         Fail = "FAIL",
     }
 );

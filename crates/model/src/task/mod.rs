@@ -8,6 +8,9 @@ mod claim;
 mod outline;
 mod transition;
 
+#[cfg(test)]
+mod tests;
+
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 

@@ -79,6 +79,9 @@ pub struct LateResult {
 
 /// The task after `event`, or why not. Source of the rules: `tree.md` §2 "Claims".
 pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal> {
+    if !matches!(event, Event::Claim { .. }) {
+        not_stale(task, act)?;
+    }
     let mut next = task.clone();
     match event {
         Event::Claim {
@@ -97,7 +100,7 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
                 session,
             };
             next.owner = Some(act.actor.to_string());
-            next.attempts += 1;
+            next.attempts = next.attempts.saturating_add(1);
             next.state = State::Claimed(claim);
         }
         Event::Start => {
@@ -193,19 +196,12 @@ fn may_finish(task: &Task, act: &Act, ending: Ending, open: Vec<TaskId>) -> Resu
         (State::Claimed(_) | State::InProgress(Some(_)), _) => {
             held(task, act, ending.as_str()).map(drop)
         }
-        (State::InProgress(None), _) => no_token(task, act),
-        (State::Pending, Ending::Completed) => {
-            no_token(task, act)?;
-            unblocked(task, open)
-        }
-        (State::Pending, Ending::Failed | Ending::Stuck) => {
-            no_token(task, act)?;
-            Err(Refusal::NotClaimed {
-                task: task.id.clone(),
-            })
-        }
+        (State::InProgress(None), _) => Ok(()),
+        (State::Pending, Ending::Completed) => unblocked(task, open),
+        (State::Pending, Ending::Failed | Ending::Stuck) => Err(Refusal::NotClaimed {
+            task: task.id.clone(),
+        }),
         (State::Completed | State::Failed | State::Stuck | State::Cancelled, _) => {
-            no_token(task, act)?;
             Err(wrong_state(task, ending.as_str()))
         }
     }
@@ -214,7 +210,6 @@ fn may_finish(task: &Task, act: &Act, ending: Ending, open: Vec<TaskId>) -> Resu
 /// The caller's own claim. An expired one still counts until somebody else claims the task.
 fn held<'t>(task: &'t Task, act: &Act, wanted: &'static str) -> Result<&'t Claim, Refusal> {
     let Some(claim) = task.state.claim() else {
-        no_token(task, act)?;
         return Err(match task.state {
             State::Pending => Refusal::NotClaimed {
                 task: task.id.clone(),
@@ -222,13 +217,6 @@ fn held<'t>(task: &'t Task, act: &Act, wanted: &'static str) -> Result<&'t Claim
             _ => wrong_state(task, wanted),
         });
     };
-    if let Some(given) = act.token.filter(|given| *given != claim.token) {
-        return Err(Refusal::StaleToken {
-            task: task.id.clone(),
-            given,
-            current: Some(claim.token),
-        });
-    }
     if claim.by == act.actor {
         Ok(claim)
     } else {
@@ -236,15 +224,16 @@ fn held<'t>(task: &'t Task, act: &Act, wanted: &'static str) -> Result<&'t Claim
     }
 }
 
-/// A caller who has a token believes in a claim; where there is none, the token is stale.
-fn no_token(task: &Task, act: &Act) -> Result<(), Refusal> {
+/// A caller who has a token believes in a claim; where that is not the task's, the token is stale.
+fn not_stale(task: &Task, act: &Act) -> Result<(), Refusal> {
+    let current = task.state.claim().map(|claim| claim.token);
     match act.token {
-        None => Ok(()),
-        Some(given) => Err(Refusal::StaleToken {
+        Some(given) if current != act.token => Err(Refusal::StaleToken {
             task: task.id.clone(),
             given,
-            current: None,
+            current,
         }),
+        _ => Ok(()),
     }
 }
 

@@ -4,8 +4,6 @@
 //! linked worktrees, or in `.flagpost/repo-id` where there is no git. It must never change a
 //! repository beyond that one entry.
 
-mod config;
-
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -128,11 +126,7 @@ impl Place {
 
     fn id(&self, home: &Home) -> Result<Option<RepoId>> {
         let text = match self {
-            // Starting git takes longer than most verbs.
-            Self::Git(top) => match config::repository_id(home.fs(), top) {
-                Some(id) => return Ok(Some(id)),
-                None => git(top, &["config", "--local", "--get", KEY])?,
-            },
+            Self::Git(top) => git(top, &["config", "--local", "--get", KEY])?,
             Self::Plain(top) => fsx::read(home.fs(), &plain_id(top))?
                 .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };
@@ -211,7 +205,12 @@ fn free_name(home: &Home, top: &Path, id: &RepoId) -> Result<ListId> {
         fsx::read_lossy(home.fs(), &binding)?.is_some_and(|text| text.trim() != id.as_str());
     let mut taken = false;
     for other in home.ids_in::<RepoId>(&home.repositories_root())? {
-        taken |= record(home, &other)?.is_some_and(|record| record.name == plain);
+        taken |= match record(home, &other) {
+            Ok(record) => record.is_some_and(|record| record.name == plain),
+            // Another repository's damage is its own affair; its list is bound to it.
+            Err(Error::Disk(flagpost_disk::Error::Malformed { .. })) => false,
+            Err(error) => return Err(error),
+        };
     }
     if !taken && !bound_elsewhere {
         return Ok(plain);
@@ -226,7 +225,12 @@ fn git(dir: &Path, args: &[&str]) -> Result<Option<String>> {
         args: args.join(" "),
         message,
     };
-    let output = Command::new("git")
+    let mut command = Command::new("git");
+    // In a hook these name the repository of the hook, which need not be the one of `dir`.
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_CONFIG"] {
+        command.env_remove(name);
+    }
+    let output = command
         .arg("-C")
         .arg(dir)
         .args(args)

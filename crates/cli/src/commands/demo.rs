@@ -1,0 +1,140 @@
+//! `demo`: the main job, end to end, in a scratch repository.
+//!
+//! Owns a plan of twelve tasks and an agent that is a shell script. Everything else is what every
+//! run does: the same import, the same driver, the same files.
+
+use std::{path::PathBuf, process::Command, sync::Arc, sync::mpsc};
+
+use anyhow::{Context as _, bail};
+use flagpost_core::{
+    Home, Repository, SystemClock,
+    plans::{self, Mode},
+};
+use flagpost_disk::{
+    dialects::markdown_plan,
+    fsx::{self, RealFs},
+};
+use flagpost_run::{Options, Stage, driver, scheduler::Config};
+use serde_json::json;
+
+use super::run::{count, pass_on_signals};
+use crate::{
+    context::Context,
+    output::{Answer, Screen},
+    progress::Watcher,
+};
+
+const PLAN: &str = include_str!("../demo/PLAN.md");
+const AGENT: &str = include_str!("../demo/agent.sh");
+
+/// Run a plan of twelve tasks in a scratch repository, and show where to look
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost demo\n\
+    Five shell-script agents write a small toolkit and its tests. Needs git and sh, no network.")]
+pub struct Args {
+    /// Where to work; must not exist yet [default: a new directory for temporary files]
+    #[arg(long, value_name = "PATH")]
+    dir: Option<PathBuf>,
+}
+
+/// Runs it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let dir = match &args.dir {
+        Some(dir) => std::path::absolute(dir)?,
+        None => std::env::temp_dir().join(format!("flagpost-demo-{}", std::process::id())),
+    };
+    if fsx::stat(&RealFs, &dir)?.is_some() {
+        bail!(
+            "{} exists already: name a directory that does not, with --dir",
+            dir.display()
+        );
+    }
+    let project = dir.join("toolkit");
+    fsx::make_dirs(&RealFs, &project)?;
+    fsx::replace(&RealFs, &dir.join("PLAN.md"), PLAN.as_bytes())?;
+    fsx::replace(&RealFs, &dir.join("agent.sh"), AGENT.as_bytes())?;
+    let git = Command::new("git")
+        .arg("-C")
+        .arg(&project)
+        .args(["init", "-q"])
+        .status();
+    if !git.context("git cannot be run")?.success() {
+        bail!("git init failed in {}", project.display());
+    }
+
+    let home = Home::new(dir.join("home"), Arc::new(RealFs), Arc::new(SystemClock));
+    let actor = context.actor()?;
+    let repository = Repository::register(&home, &project, &actor)?;
+    let list = flagpost_core::List::open_or_create(&home, &repository.name, &repository)?;
+    let plan = markdown_plan::parse(PLAN)?;
+    let tasks = plans::import(&list, &actor, &plan, Mode::Import)?;
+    let waves = driver::plan(&list.load()?.outlines, None, false);
+    let mut notes = vec![format!(
+        "{} tasks in {} waves, five agents at a time, in {}",
+        tasks.len(),
+        waves.len(),
+        project.display()
+    )];
+    if !context.globals.json && !context.globals.quiet {
+        notes.drain(..).for_each(|note| crate::output::say(&note));
+    }
+
+    let agent = format!(
+        "sh {}",
+        shell_word(&dir.join("agent.sh").display().to_string())
+    );
+    let options = Options {
+        actor,
+        agent: agent.parse()?,
+        config: Config::default(),
+        group: None,
+        skip_failed: false,
+        worktrees: false,
+    };
+    let (send, inputs) = mpsc::channel();
+    pass_on_signals(send.clone())?;
+    let mut watcher = Watcher::new(context);
+    let stage = Stage {
+        home: &home,
+        settings: &context.settings,
+        repository: &repository,
+        list: &list,
+    };
+    let report = flagpost_run::run(stage, &options, (&send, &inputs), &mut |event, line| {
+        watcher.see(event, line);
+    })?;
+    watcher.end();
+
+    let (passed, failed, rest) = count(&report);
+    let screen = Screen::of(context);
+    let all = report.fates.len();
+    let text = format!(
+        "{}\n\n\
+         The toolkit     {project}\n\
+         What happened   {session}/session_summary.md\n\
+         What they said  {session}/logs/\n\
+         What they know  {session}/execution_context.md\n\
+         The record      {home}/repos/*/history.jsonl\n\
+         Try             cd {project} && sh run-tests.sh\n\
+         \x20               FLAGPOST_HOME={home} flagpost list --all\n",
+        screen.bold(&format!("{passed} of {all} tasks passed")),
+        project = project.display(),
+        session = report.dir.display(),
+        home = home.root().display(),
+    );
+    let body = json!({
+        "dir": dir, "project": project, "home": home.root(), "session": report.session,
+        "session_dir": report.dir, "passed": passed, "failed": failed, "skipped": rest,
+    });
+    let mut answer = Answer::new("demo", body)
+        .text(text)
+        .ids([&report.session])
+        .notes(notes);
+    answer.code = u8::from(passed < all);
+    Ok(answer)
+}
+
+/// The text as one word of a command line.
+fn shell_word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

@@ -1,0 +1,241 @@
+//! `run`: agents work through a list.
+
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    sync::mpsc,
+    thread,
+};
+
+use clap::ValueEnum;
+use flagpost_core::sessions::Sessions;
+use flagpost_model::plan::{Schedule, is_open};
+use flagpost_run::{
+    Input, Options, Report, Stage,
+    agent::Agent,
+    driver,
+    scheduler::{Config, Fate},
+};
+use jiff::SignedDuration;
+use serde_json::json;
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    iterator::Signals,
+};
+
+use crate::{
+    context::Context,
+    error::usage,
+    output::{self, Answer},
+    progress::Watcher,
+};
+
+/// Run agents over the list, wave by wave
+///
+/// Each task gets a process of its own. What it is to do comes on its stdin, or in a file where
+/// the command line says {prompt_file}. It reports through a file, through 'flagpost done', or by
+/// its exit code. Ctrl-C once lets running agents finish, twice stops them; running again goes on
+/// with what is left.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    flagpost run --agent claude --max-parallel 5\n  \
+    flagpost run --agent 'sh agent.sh {prompt_file}' --timeout 20m --retries 2\n  \
+    flagpost run --dry-run\n\n\
+    Presets: claude, codex, gemini, aider. Exit code 1 when any task did not pass.")]
+pub struct Args {
+    /// What does a task: a preset, or any command line
+    #[arg(long, value_name = "CMD", required_unless_present = "dry_run")]
+    agent: Option<Agent>,
+    /// How many tasks run side by side
+    #[arg(long, value_name = "N", default_value = "5")]
+    max_parallel: NonZeroUsize,
+    /// How often a task is tried in all
+    #[arg(long, value_name = "N", default_value = "3")]
+    retries: NonZeroU32,
+    /// How long one try may take: 90s, 20m, 1h
+    #[arg(long, value_name = "TIME")]
+    timeout: Option<SignedDuration>,
+    /// Only tasks of this group
+    #[arg(long, value_name = "GROUP")]
+    task_group: Option<String>,
+    /// Wave by wave, or each task as soon as what it waits for is done
+    #[arg(long, value_enum, default_value_t = When::Waves, value_name = "HOW")]
+    schedule: When,
+    /// Give each task a git worktree and branch of its own
+    #[arg(long)]
+    worktrees: bool,
+    /// Leave tasks alone that failed in an earlier run
+    #[arg(long)]
+    skip_failed: bool,
+    /// Print the plan, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// When a task begins.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum When {
+    /// When the wave before has ended
+    Waves,
+    /// The moment what it waits for is done
+    Eager,
+}
+
+/// Runs the list.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    if args.timeout.is_some_and(|timeout| !timeout.is_positive()) {
+        return Err(usage(
+            "a timeout lasts longer than nothing, as in --timeout 20m",
+        ));
+    }
+    let list = context.list()?;
+    let outlines = list.load()?.outlines;
+    let group = args.task_group.as_deref();
+    let scope = driver::scope(&outlines, group, args.skip_failed);
+    let in_group = |name| {
+        outlines
+            .iter()
+            .any(|task| task.group.as_deref() == Some(name))
+    };
+    if outlines.is_empty() || group.is_some_and(|name| !in_group(name)) {
+        let (list, group) = (list.id().to_string(), args.task_group.clone());
+        return Err(flagpost_run::Error::NothingToRun { list, group }.into());
+    }
+    if args.dry_run {
+        return Ok(plan(context, args, &outlines));
+    }
+    if !scope.iter().any(|task| is_open(&task.state)) {
+        let body = json!({"list": list.id(), "tasks": [], "passed": 0, "failed": 0, "skipped": 0});
+        return Ok(Answer::new("run", body).text(format!(
+            "nothing to run: every task of {} has ended",
+            list.id()
+        )));
+    }
+    let Some(agent) = args.agent.clone() else {
+        return Err(usage("name an agent: --agent claude"));
+    };
+    let repository = context.repository_or_register()?;
+    let options = Options {
+        actor: context.actor()?,
+        agent,
+        config: Config {
+            max_parallel: args.max_parallel,
+            schedule: match args.schedule {
+                When::Waves => Schedule::Waves,
+                When::Eager => Schedule::Eager,
+            },
+            max_attempts: args.retries,
+            timeout: args.timeout,
+        },
+        group: args.task_group.clone(),
+        skip_failed: args.skip_failed,
+        worktrees: args.worktrees,
+    };
+    let (send, inputs) = mpsc::channel();
+    pass_on_signals(send.clone())?;
+    let mut watcher = Watcher::new(context);
+    let stage = Stage {
+        home: &context.home,
+        settings: &context.settings,
+        repository: &repository,
+        list: &list,
+    };
+    let report = flagpost_run::run(stage, &options, (&send, &inputs), &mut |event, line| {
+        watcher.see(event, line);
+    })?;
+    watcher.end();
+    Ok(answer(context, &report))
+}
+
+/// Ctrl-C is one interrupt; being told to end, or losing the terminal, means at once.
+pub fn pass_on_signals(send: mpsc::Sender<Input>) -> anyhow::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            let times = if signal == SIGINT { 1 } else { 2 };
+            for _ in 0..times {
+                if send.send(Input::Interrupt).is_err() {
+                    return;
+                }
+            }
+        }
+    });
+    Ok(())
+}
+
+fn plan(context: &Context, args: &Args, outlines: &[flagpost_model::task::Outline]) -> Answer {
+    let waves = driver::plan(outlines, args.task_group.as_deref(), args.skip_failed);
+    let subject = |id: &flagpost_model::TaskId| {
+        let found = outlines.iter().find(|outline| outline.id == *id);
+        found
+            .map(|outline| crate::terminal::line(&outline.subject))
+            .unwrap_or_default()
+    };
+    let screen = output::Screen::of(context);
+    let mut text = String::new();
+    for (n, wave) in waves.iter().enumerate() {
+        text += &format!(
+            "{}\n",
+            screen.bold(&format!("Wave {} of {}", n + 1, waves.len()))
+        );
+        wave.iter()
+            .for_each(|id| text += &format!("  {id} {}\n", subject(id)));
+    }
+    if waves.is_empty() {
+        text += "nothing can run; 'flagpost status' says why\n";
+    }
+    let planned: usize = waves.iter().map(Vec::len).sum();
+    let body = json!({
+        "dry_run": true, "max_parallel": args.max_parallel, "attempts": args.retries,
+        "tasks": planned, "waves": waves,
+    });
+    Answer::new("plan", body)
+        .text(text)
+        .ids(waves.iter().flatten())
+}
+
+/// How many tasks passed, failed, and were not done.
+pub fn count(report: &Report) -> (usize, usize, usize) {
+    let count =
+        |wanted: fn(&Fate) -> bool| report.fates.iter().filter(|(_, fate)| wanted(fate)).count();
+    let passed = count(Fate::is_passed);
+    let failed = count(|fate| matches!(fate, Fate::Failed { .. } | Fate::Partial { .. }));
+    (passed, failed, report.fates.len() - passed - failed)
+}
+
+fn answer(context: &Context, report: &Report) -> Answer {
+    let (passed, failed, rest) = count(report);
+    let mut text = format!("{passed} of {} passed", report.fates.len());
+    if failed > 0 {
+        text += &format!(", {failed} failed");
+    }
+    if rest > 0 {
+        text += &format!(", {rest} not done");
+    }
+    if report.interrupted {
+        text += "; interrupted: run again to go on";
+    }
+    let shown = report
+        .dir
+        .strip_prefix(&context.dir)
+        .unwrap_or(&report.dir)
+        .display();
+    text += &format!("\nsession {}: {shown}/session_summary.md\n", report.session);
+    let body = json!({
+        "session": report.session, "dir": report.dir, "interrupted": report.interrupted,
+        "passed": passed, "failed": failed, "skipped": rest,
+    });
+    let mut answer = Answer::new("run", body).text(text).ids([&report.session]);
+    answer.code = u8::from(passed < report.fates.len());
+    answer
+}
+
+/// The sessions of the repository we stand in.
+pub fn sessions(context: &Context) -> anyhow::Result<Sessions<'_>> {
+    match context.repository()? {
+        Some(repository) => Ok(Sessions::of(&context.home, &repository)),
+        None => Err(flagpost_core::Error::NoRepository {
+            dir: context.dir.clone(),
+        }
+        .into()),
+    }
+}

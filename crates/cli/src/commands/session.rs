@@ -1,0 +1,226 @@
+//! `session`: the runs of a list, seen and mended.
+
+use std::io::{BufRead, BufReader};
+
+use clap::Subcommand;
+use flagpost_core::sessions::{self, Session as Record, Stage};
+use flagpost_disk::dialects::session::{layout, render_duration};
+use serde_json::{Value, json};
+
+use super::run::sessions;
+use crate::{
+    context::Context,
+    output::{Answer, Screen, stream},
+};
+
+/// The verbs on sessions.
+#[derive(Debug, Subcommand)]
+pub enum Session {
+    /// List the sessions of this repository
+    #[command(after_help = "Example: flagpost session list --json")]
+    List,
+    Show(ShowArgs),
+    /// Give the tasks of a dead session back, and keep its files
+    #[command(after_help = "Example: flagpost session recover\n\
+        A session that is alive is refused. Nothing is executed: run again for that.")]
+    Recover,
+    /// Archive a complete session that was left in the live directory
+    #[command(after_help = "Example: flagpost session archive")]
+    Archive,
+}
+
+/// Show how far a session is, or got
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost session show user-auth-20260513-142500\n\
+    flagpost session show live --events --since 12"
+)]
+pub struct ShowArgs {
+    /// The session, or the beginning of its id [default: the live one, else the newest]
+    id: Option<String>,
+    /// Print its events instead, one JSON object per line
+    #[arg(long)]
+    events: bool,
+    /// Only events after this cursor
+    #[arg(long, value_name = "CURSOR", default_value_t = 0, requires = "events")]
+    since: u64,
+}
+
+/// Carries out the verb.
+pub fn run(context: &Context, verb: &Session) -> anyhow::Result<Answer> {
+    match verb {
+        Session::List => list(context),
+        Session::Show(args) => show(context, args),
+        Session::Recover => recover(context),
+        Session::Archive => archive(context),
+    }
+}
+
+fn list(context: &Context) -> anyhow::Result<Answer> {
+    let all = sessions(context)?.all()?;
+    let text = if all.is_empty() {
+        "no sessions yet; 'flagpost run --agent CMD' begins one".to_owned()
+    } else {
+        let rows = all.iter().map(|session| {
+            vec![
+                title(session),
+                session.stage.as_str().to_owned(),
+                session
+                    .lock
+                    .list
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default(),
+                session
+                    .lock
+                    .started
+                    .and_then(|at| at.shown())
+                    .map(|at| format!("{at:.0}"))
+                    .unwrap_or_default(),
+                format!(
+                    "{} ended, {} active",
+                    session.rows.len(),
+                    session.progress.active.len()
+                ),
+            ]
+        });
+        Screen::of(context).table(
+            &["SESSION", "STAGE", "LIST", "BEGAN", "TASKS"],
+            rows.collect(),
+        )
+    };
+    let body = json!({"sessions": all.iter().map(shape).collect::<Vec<_>>(), "total": all.len(), "truncated": false});
+    Ok(Answer::new("sessions", body)
+        .text(text)
+        .ids(all.iter().map(title)))
+}
+
+fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
+    let sessions = sessions(context)?;
+    let session = match &args.id {
+        Some(id) => sessions.find(id)?,
+        None => {
+            let newest = sessions.all()?.pop();
+            newest.ok_or(flagpost_core::Error::NoSession {
+                dir: sessions.root().to_owned(),
+            })?
+        }
+    };
+    if args.events {
+        return events(&session, args.since);
+    }
+    let screen = Screen::of(context);
+    let mut text = format!(
+        "{} {}\n",
+        screen.bold(&title(&session)),
+        session.stage.as_str()
+    );
+    text += &format!("  files  {}\n", session.dir.display());
+    if let Some((wave, of)) = session.progress.wave {
+        text += &format!("  wave   {wave} of {of}\n");
+    }
+    for task in &session.progress.active {
+        text += &format!(
+            "  now    {} {} ({})\n",
+            task.id,
+            crate::terminal::line(&task.subject),
+            task.phase
+        );
+    }
+    if !session.rows.is_empty() {
+        let rows = session.rows.iter().map(|row| {
+            vec![
+                row.id.to_string(),
+                row.outcome.to_string(),
+                format!("{}/{}", row.attempt, row.of),
+                row.duration.map(render_duration).unwrap_or_default(),
+                row.subject.clone(),
+            ]
+        });
+        text += "\n";
+        text += &screen.table(&["ID", "OUTCOME", "TRY", "TIME", "SUBJECT"], rows.collect());
+    }
+    Ok(Answer::new("session", shape(&session))
+        .text(text)
+        .ids([title(&session)]))
+}
+
+fn events(session: &Record, since: u64) -> anyhow::Result<Answer> {
+    let path = session.dir.join(layout::PROGRESS_EVENTS);
+    let file = match std::fs::File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Answer::silent()),
+        Err(error) => return Err(error.into()),
+    };
+    for line in BufReader::new(file).split(b'\n') {
+        // The last line may be torn, or still being written.
+        let Ok(Value::Object(event)) = serde_json::from_slice(&line?) else {
+            continue;
+        };
+        if event
+            .get("cursor")
+            .and_then(Value::as_u64)
+            .is_some_and(|cursor| cursor > since)
+        {
+            stream("event", event)?;
+        }
+    }
+    Ok(Answer::silent())
+}
+
+fn recover(context: &Context) -> anyhow::Result<Answer> {
+    let recovered = sessions::recover(&sessions(context)?, &context.list()?, &context.actor()?)?;
+    let Some(recovered) = recovered else {
+        let body = json!({"session": null, "dir": null, "tasks": []});
+        return Ok(Answer::new("recovery", body).text("nothing to recover"));
+    };
+    let ids: Vec<_> = recovered.tasks.iter().map(|id| id.as_str()).collect();
+    let text = format!(
+        "recovered {}: {} tasks are pending again{}{}\nits files are in {}",
+        recovered
+            .session
+            .as_ref()
+            .map_or("a session", |id| id.as_str()),
+        ids.len(),
+        if ids.is_empty() { "" } else { ": " },
+        ids.join(" "),
+        recovered.dir.display()
+    );
+    let body =
+        json!({"session": recovered.session, "dir": recovered.dir, "tasks": recovered.tasks});
+    Ok(Answer::new("recovery", body)
+        .text(text)
+        .ids(&recovered.tasks))
+}
+
+fn archive(context: &Context) -> anyhow::Result<Answer> {
+    let dir = sessions::archive_complete(&sessions(context)?, &context.list()?)?;
+    let text = format!("archived in {}", dir.display());
+    Ok(Answer::new("archive", json!({"dir": dir})).text(text))
+}
+
+/// The session's id; the live directory's name where its lock names none.
+fn title(session: &Record) -> String {
+    match (session.stage, &session.lock.session) {
+        (Stage::Live | Stage::Dead, Some(id)) => id.to_string(),
+        _ => session.name.clone(),
+    }
+}
+
+fn shape(session: &Record) -> Value {
+    json!({
+        "id": title(session),
+        "stage": session.stage.as_str(),
+        "dir": session.dir,
+        "list": session.lock.list,
+        "started": session.lock.started.and_then(|at| at.shown()),
+        "status": session.progress.status,
+        "wave": session.progress.wave.map(|(wave, of)| json!({"n": wave, "of": of})),
+        "active": session.progress.active.iter().map(|task| json!({"id": task.id, "subject": task.subject, "phase": task.phase})).collect::<Vec<_>>(),
+        "ended": session.rows.iter().map(|row| json!({
+            "id": row.id, "subject": row.subject, "outcome": row.outcome,
+            "attempt": row.attempt, "attempts": row.of,
+            "seconds": row.duration.map(|took| took.as_secs()),
+        })).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,120 @@
+//! What may reach a terminal.
+//!
+//! Owns making foreign text harmless: subjects, reports and file names come from agents, and a
+//! control character in them could move the cursor, rename the window or turn a line around.
+//! Invariants: of escape sequences only plain colours and weights pass, and those only where
+//! colours are wanted; nothing is dropped unseen.
+
+use std::fmt::Write;
+
+/// The text as a person may see it: line breaks and tabs stay, whatever else steers a terminal is
+/// shown instead of obeyed. With `styled`, colours and weights stay too.
+pub fn clean(text: &str, styled: bool) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let style = if styled { style_len(rest) } else { 0 };
+        let taken = if style > 0 { style } else { c.len_utf8() };
+        let (head, tail) = rest.split_at(taken);
+        match c {
+            _ if style > 0 => clean.push_str(head),
+            '\r' if tail.starts_with('\n') => {}
+            '\n' | '\t' => clean.push(c),
+            c if !steers(c) => clean.push(c),
+            // The picture of a control character, as wide as any letter.
+            c if c < ' ' => clean.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
+            '\u{7f}' => clean.push('␡'),
+            _ => clean.push('\u{fffd}'),
+        }
+        rest = tail;
+    }
+    clean
+}
+
+/// The text on one line, for subjects and whatever else must not pretend to be a line of ours.
+pub fn line(text: &str) -> String {
+    text.replace(['\n', '\r', '\t', '\u{2028}', '\u{2029}'], " ")
+}
+
+/// JSON text of the same value in which nothing steers a terminal.
+pub fn json(text: &str) -> String {
+    if !text.contains(steers) {
+        return text.to_owned();
+    }
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if steers(c) && c > '\u{1f}' {
+            // Writing to a string does not fail.
+            let _: std::fmt::Result = write!(safe, "\\u{:04x}", u32::from(c));
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+/// How long the colour or weight is that the text begins with; 0 where it begins with none.
+pub fn style_len(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("\u{1b}[") else {
+        return 0;
+    };
+    let Some(end) = rest.find('m').filter(|end| *end <= 2) else {
+        return 0;
+    };
+    // Neither concealed nor blinking nor black on black.
+    match rest[..end].parse::<u8>() {
+        Ok(0..=4 | 31..=37 | 90..=97) => "\u{1b}[".len() + end + 1,
+        _ => 0,
+    }
+}
+
+/// Control characters, and those that reorder a line.
+fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_shown() {
+        let evil = "a\u{1b}]0;owned\u{7}b\u{9b}2Jc\u{202e}d\u{7f}e\u{8}";
+        assert_eq!(clean(evil, true), "a␛]0;owned␇b\u{fffd}2Jc\u{fffd}d␡e␈");
+    }
+
+    #[test]
+    fn only_plain_styles_pass_and_only_where_wanted() {
+        let styled = "\u{1b}[1mA\u{1b}[0m \u{1b}[36mB\u{1b}[0m";
+        assert_eq!(clean(styled, true), styled);
+        assert_eq!(clean(styled, false), "␛[1mA␛[0m ␛[36mB␛[0m");
+        for evil in [
+            "\u{1b}[8mhidden",
+            "\u{1b}[2J",
+            "\u{1b}[30mx",
+            "\u{1b}[m",
+            "\u{1b}[",
+        ] {
+            assert!(clean(evil, true).starts_with('␛'), "{evil:?}");
+        }
+    }
+
+    #[test]
+    fn lines_stay_lines() {
+        assert_eq!(clean("a\r\n\tb\rc\n", false), "a\n\tb␍c\n");
+        assert_eq!(line("a\nb\r\nc"), "a b  c");
+        assert_eq!(clean("日本語 🏳️‍🌈 é", false), "日本語 🏳️‍🌈 é");
+    }
+
+    #[test]
+    fn safe_json_has_the_same_value() {
+        let value = serde_json::json!({"a": "x\u{9b}2J\u{202e}\u{7f}\n\"é"});
+        let text = json(&value.to_string());
+        assert!(!text.contains(steers), "{text}");
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&text).unwrap(),
+            value
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! Archiving a session.
+//!
+//! Owns the end of a session: its directory becomes `{session-id}/` by one rename, and the list's
+//! pointer follows, so that a finished run stays on the screens that follow it.
+
+use std::path::PathBuf;
+
+use flagpost_disk::{
+    dialects::session::{layout, progress, summary},
+    fsx,
+};
+use flagpost_model::{
+    WorkerId,
+    session::{Progress, ProgressStatus, SessionSummary},
+};
+
+use super::{
+    Live, Sessions,
+    begin::{free_id, refuse_if_live},
+    point,
+};
+use crate::{
+    error::{Error, Result},
+    history::{Entry, History, Kind},
+    list::List,
+};
+
+/// Ends a session; answers with where its files are now.
+pub fn archive(
+    live: Live<'_>,
+    list: &List<'_>,
+    actor: &WorkerId,
+    progress: &Progress,
+    account: &SessionSummary,
+) -> Result<PathBuf> {
+    let home = live.home();
+    let fs = home.fs();
+    let from = live.dir().to_owned();
+    let to = from.with_file_name(live.id().as_str());
+    let mut batch = fsx::Batch::new();
+    batch.put(
+        from.join(layout::PROGRESS),
+        progress::render(progress).into_bytes(),
+    );
+    batch.put(
+        from.join(layout::SUMMARY),
+        summary::render(account).into_bytes(),
+    );
+    batch.seal(fs)?.reveal()?;
+    fsx::move_dir(fs, &from, &to)?;
+    point(home, list, &to)?;
+    // Other programs watch the live directory and expect it to stay.
+    fsx::make_dirs(fs, &from)?;
+    let mut entry = Entry::new(Kind::SessionArchived).session(live.id());
+    entry.list = Some(list.id().clone());
+    History::of(home, live.repository()).record(actor, home.now(), vec![entry])?;
+    Ok(to)
+}
+
+/// Archives a session that came to its end and was left in the live directory, as other programs'
+/// runners may leave theirs when they are cut off.
+pub fn archive_complete(sessions: &Sessions<'_>, list: &List<'_>) -> Result<PathBuf> {
+    let home = sessions.home;
+    let from = sessions.live_dir();
+    let Some(current) = sessions.current()? else {
+        return Err(Error::NoSession { dir: from });
+    };
+    let gate = sessions.lock_gate()?;
+    let Some(look) = refuse_if_live(sessions, &from)? else {
+        return Err(Error::NoSession { dir: from });
+    };
+    let named = look.lock.session;
+    if current.progress.status != Some(ProgressStatus::Complete) {
+        let session = named.map_or_else(|| "of unknown name".to_owned(), |id| id.to_string());
+        return Err(Error::SessionIncomplete { session });
+    }
+    let id = match named {
+        Some(id) if fsx::stat(home.fs(), &sessions.dir(&id))?.is_none() => id,
+        _ => free_id(sessions, None)?,
+    };
+    let to = sessions.dir(&id);
+    fsx::move_dir(home.fs(), &from, &to)?;
+    drop((look.flock, gate));
+    point(home, list, &to)?;
+    fsx::make_dirs(home.fs(), &from)?;
+    Ok(to)
+}

@@ -1,0 +1,239 @@
+//! Beginning a session.
+//!
+//! Owns the order that keeps a running session safe: the start gate, then the look at the lock,
+//! and only then the cleaning of what a dead session left.
+
+use std::path::Path;
+
+use flagpost_disk::{
+    dialects::session::{context, layout, lock, plan, progress, task_log},
+    fsx,
+};
+use flagpost_model::{
+    SessionId, TaskId, WorkerId,
+    session::{
+        Lock, PlannedTask, Progress, ProgressStatus, SessionPlan, SharedContext, Standing,
+        common_group, session_name,
+    },
+    task::Outline,
+};
+use jiff::tz::TimeZone;
+
+use super::{Live, Recovered, Sessions, is_empty, look, point, read_context, recover};
+use crate::{
+    error::{Error, Result},
+    history::{Entry, History, Kind},
+    list::List,
+    repository::Repository,
+};
+
+/// What a session is to do.
+#[derive(Debug, Clone)]
+pub struct Start<'a> {
+    /// Who begins it.
+    pub actor: &'a WorkerId,
+    /// The feature to name it after; else one that all open tasks share.
+    pub group: Option<&'a str>,
+    /// How many tasks may run side by side.
+    pub max_parallel: u32,
+    /// How often a task is tried.
+    pub attempts: u32,
+}
+
+/// A session that has begun, and what was recovered for it.
+#[derive(Debug)]
+pub struct Begun<'h> {
+    /// The session.
+    pub live: Live<'h>,
+    /// The dead session that was in the way.
+    pub recovered: Option<Recovered>,
+}
+
+/// Begins a session. `waves` plans it, from the list as it is after recovery.
+pub fn begin<'h>(
+    sessions: &Sessions<'h>,
+    repository: &Repository,
+    list: &'h List<'h>,
+    start: &Start<'_>,
+    waves: impl FnOnce(&[Outline]) -> Vec<Vec<TaskId>>,
+) -> Result<Begun<'h>> {
+    let home = sessions.home;
+    let fs = home.fs();
+    home.make_dirs(&sessions.root)?;
+    keep_out_of_git(sessions)?;
+    let gate = sessions.lock_gate()?;
+    let moved = recover::clear_the_way(sessions)?;
+    let dir = sessions.live_dir();
+    home.make_dirs(&dir)?;
+
+    let started = home.now();
+    let outlines = list.load()?.outlines;
+    let group = start.group.or_else(|| common_group(&outlines));
+    let session = free_id(sessions, group)?;
+    let text = lock::render(&Lock::of_ours(
+        session.clone(),
+        list.id().clone(),
+        std::process::id(),
+        started,
+    ));
+    fsx::publish(fs, &dir.join(layout::LOCK), text.as_bytes())?;
+    let held = fsx::try_hold(fs, &dir.join(layout::LOCK))?.ok_or_else(|| Error::SessionLive {
+        session: session.to_string(),
+        holder: None,
+    })?;
+    // From here on the held lock says that the session lives. The list's lock, which recovery
+    // takes, ranks below the gate.
+    drop(gate);
+    let recovered = recover::give_back(sessions, list, start.actor, moved)?;
+
+    let outlines = list.load()?.outlines;
+    let plan = planned(&session, list, start, waves(&outlines), &outlines);
+    let progress = Progress {
+        status: ProgressStatus::Initializing,
+        wave: None,
+        max_parallel: start.max_parallel,
+        updated: started,
+        active: Vec::new(),
+        completed: Vec::new(),
+    };
+    let inherited = inherited(sessions)?;
+    home.make_dirs(&dir.join(layout::TASKS))?;
+    home.make_dirs(&dir.join(layout::LOGS))?;
+    home.make_dirs(&dir.join(layout::PROMPTS))?;
+    let mut batch = fsx::Batch::new();
+    batch.put(dir.join(layout::PLAN), plan::render(&plan).into_bytes());
+    batch.put(
+        dir.join(layout::CONTEXT),
+        context::render(&inherited).into_bytes(),
+    );
+    batch.put(
+        dir.join(layout::TASK_LOG),
+        task_log::render(&[]).into_bytes(),
+    );
+    batch.put(
+        dir.join(layout::PROGRESS),
+        progress::render(&progress).into_bytes(),
+    );
+    batch.seal(fs)?.reveal()?;
+    point(home, list, &dir)?;
+    let mut entry = Entry::new(Kind::SessionStarted).session(&session);
+    entry.list = Some(list.id().clone());
+    History::of(home, &repository.id).record(start.actor, started, vec![entry])?;
+    let live = Live::new(
+        home,
+        repository.id.clone(),
+        dir,
+        session,
+        started,
+        inherited,
+        held,
+    );
+    Ok(Begun { live, recovered })
+}
+
+/// Session files are nobody's source code.
+fn keep_out_of_git(sessions: &Sessions<'_>) -> Result<()> {
+    let path = sessions.root.join(".gitignore");
+    match fsx::publish(sessions.home.fs(), &path, b"*\n") {
+        Ok(()) | Err(flagpost_disk::Error::Conflict { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// An id that no earlier session has: two may begin within one second.
+pub(super) fn free_id(sessions: &Sessions<'_>, group: Option<&str>) -> Result<SessionId> {
+    let at = sessions.home.now().to_zoned(TimeZone::UTC).datetime();
+    let id = session_name(group, at)?;
+    let mut candidate = id.clone();
+    let mut n = 2;
+    while fsx::stat(sessions.home.fs(), &sessions.dir(&candidate))?.is_some() {
+        candidate = format!("{id}-{n}")
+            .parse()
+            .or_else(|_| session_name(Some(&n.to_string()), at))?;
+        n += 1;
+    }
+    Ok(candidate)
+}
+
+fn planned(
+    session: &SessionId,
+    list: &List<'_>,
+    start: &Start<'_>,
+    waves: Vec<Vec<TaskId>>,
+    outlines: &[Outline],
+) -> SessionPlan {
+    let task = |id: TaskId| {
+        let found = outlines
+            .binary_search_by(|outline| outline.id.cmp(&id))
+            .ok();
+        let outline = found.and_then(|at| outlines.get(at));
+        PlannedTask {
+            subject: outline
+                .map(|outline| outline.subject.clone())
+                .unwrap_or_default(),
+            after: outline
+                .map(|outline| outline.blocked_by.clone())
+                .unwrap_or_default(),
+            id,
+        }
+    };
+    SessionPlan {
+        session: session.clone(),
+        list: list.id().clone(),
+        max_parallel: start.max_parallel,
+        attempts: start.attempts,
+        waves: waves
+            .into_iter()
+            .map(|wave| wave.into_iter().map(task).collect())
+            .collect(),
+    }
+}
+
+/// What the newest ended session knew.
+fn inherited(sessions: &Sessions<'_>) -> Result<SharedContext> {
+    match sessions.ended()?.last() {
+        Some(newest) => {
+            let previous = read_context(sessions.home, &sessions.dir(newest))?;
+            Ok(SharedContext::inherit(&previous))
+        }
+        None => Ok(SharedContext::default()),
+    }
+}
+
+/// Refuses where somebody runs the session in the live directory.
+pub(super) fn refuse_if_live(sessions: &Sessions<'_>, dir: &Path) -> Result<Option<super::Look>> {
+    if is_empty(sessions.home, dir)? {
+        return Ok(None);
+    }
+    let look = look(sessions.home, dir)?;
+    match look.standing {
+        Standing::Dead(_) => Ok(Some(look)),
+        Standing::Live(evidence) => {
+            let session = look
+                .lock
+                .session
+                .map_or_else(|| "of unknown name".to_owned(), |id| id.to_string());
+            Err(Error::SessionLive {
+                session,
+                holder: Some(holder(&look.lock.pid, evidence)),
+            })
+        }
+    }
+}
+
+fn holder(
+    pid: &flagpost_model::session::Pid,
+    evidence: flagpost_model::session::Evidence,
+) -> String {
+    use flagpost_model::session::{Evidence, Pid};
+    let who = match pid {
+        Pid::Number(pid) => format!("pid {pid}"),
+        Pid::Word(word) => format!("pid {word:?}"),
+        Pid::Missing => "no pid".to_owned(),
+    };
+    match evidence {
+        Evidence::Flock => format!("{who} holds its lock"),
+        Evidence::Process(_) => format!("{who} is alive"),
+        Evidence::Age(age) => format!("{who}, and its lock is only {age:#} old"),
+    }
+}

@@ -1,0 +1,237 @@
+//! The history: numbers, lines, torn ends.
+
+use flagpost_core::{
+    Error, claims,
+    history::Kind,
+    tasks::{self, Move},
+};
+use flagpost_model::{
+    Token,
+    task::{Ending, StateName},
+};
+
+use crate::{
+    account,
+    world::{World, act, add, finish, id, subject, terms, worker},
+};
+
+fn last_byte_is_newline(world: &World) -> bool {
+    std::fs::read(world.history_path())
+        .unwrap()
+        .ends_with(b"\n")
+}
+
+fn append(world: &World, bytes: &[u8]) {
+    let mut all = std::fs::read(world.history_path()).unwrap();
+    all.extend(bytes);
+    std::fs::write(world.history_path(), all).unwrap();
+}
+
+#[test]
+fn trap_08_lost_transitions() {
+    let world = World::real();
+    let list = world.list();
+    let task = add(&list, "Quick work", &[]).id;
+    // The clock stands still: it all happens within the same millisecond.
+    let claim = claims::claim(&list, &terms("W1"), &task).unwrap().claim;
+    let w1 = act("W1", Some(claim.token));
+    tasks::act(&list, &w1, &task, Move::Start).unwrap();
+    tasks::act(&list, &w1, &task, finish(Ending::Completed)).unwrap();
+    let lines = world.history();
+    let steps: Vec<_> = lines
+        .iter()
+        .filter(|line| line.entry.task.as_ref() == Some(&task))
+        .map(|line| (line.entry.kind.as_str(), line.entry.from, line.entry.to))
+        .collect();
+    use StateName::{Claimed, Completed, InProgress, Pending};
+    assert_eq!(
+        steps,
+        [
+            ("task.created", None, Some(Pending)),
+            ("task.claimed", Some(Pending), Some(Claimed)),
+            ("task.started", Some(Claimed), Some(InProgress)),
+            ("task.completed", Some(InProgress), Some(Completed)),
+        ]
+    );
+    account::agrees(&world);
+}
+
+#[test]
+fn starting_again_tells_where_the_task_was() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "Begun twice", &[]);
+    claims::start(&list, &terms("W1"), None, &id(1)).unwrap();
+    claims::start(&list, &terms("W1"), None, &id(1)).unwrap();
+    let last = world.history().pop().unwrap().entry;
+    assert_eq!(last.kind, Kind::TaskStarted);
+    assert_eq!(last.from, Some(StateName::InProgress));
+    account::agrees(&world);
+}
+
+#[test]
+fn a_refusal_leaves_no_line() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "Mine", &[]);
+    claims::claim(&list, &terms("W1"), &id(1)).unwrap();
+    let before = world.history();
+    assert!(claims::claim(&list, &terms("W2"), &id(1)).is_err());
+    assert!(claims::claim_next(&list, &terms("W2")).is_err());
+    assert!(tasks::act(&list, &act("W2", None), &id(1), Move::Renew).is_err());
+    assert!(tasks::link(&list, &worker("W2"), &id(1), &id(9)).is_err());
+    tasks::unlink(&list, &worker("W2"), &id(1), &id(9)).unwrap();
+    tasks::edit(&list, &worker("W2"), &id(1), &subject("Mine")).unwrap();
+    assert_eq!(world.history(), before);
+}
+
+#[test]
+fn a_torn_last_line_is_skipped_and_ended() {
+    for torn in [
+        &b"{\"n\": 3, \"at\": \"2026-05"[..],
+        b"\0\0\0\0\0\0\0\0",
+        b"\xff\xfe",
+        b"{}",
+        b"7",
+    ] {
+        let world = World::real();
+        add(&world.list(), "Before the crash", &[]);
+        append(&world, torn);
+        assert_eq!(world.history().len(), 2);
+        add(&world.list(), "After the crash", &[]);
+        add(&world.list(), "And so on", &[]);
+        assert!(last_byte_is_newline(&world));
+        account::agrees(&world);
+        assert_eq!(world.history().len(), 4);
+    }
+}
+
+/// The crash came between the last byte of the line and its newline.
+#[test]
+fn a_last_line_that_lacks_only_its_newline_keeps_its_number() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "Before the crash", &[]);
+    let mut line = world.history().pop().unwrap();
+    line.n = 3;
+    line.entry.kind = Kind::TaskClaimed;
+    line.entry.detail.insert("token".to_owned(), 3.into());
+    line.entry.detail.insert("rev".to_owned(), 2.into());
+    append(&world, line.to_json().to_string().as_bytes());
+    let claimed = claims::claim(&list, &terms("W1"), &id(1)).unwrap();
+    assert!(claimed.claim.token > Token(3));
+    assert_eq!(
+        account::voided(&world.history())
+            .into_iter()
+            .collect::<Vec<_>>(),
+        [3]
+    );
+    account::agrees(&world);
+}
+
+#[test]
+fn an_unreadable_history_is_refused_and_never_restarted() {
+    let unreadable: [&[u8]; 3] = [b"garbage\n", b"{\"n\": 1}\n[]\n", b"\0\n"];
+    for content in unreadable {
+        let world = World::real();
+        let list = world.list();
+        add(&list, "Before", &[]);
+        std::fs::write(world.history_path(), content).unwrap();
+        let answer = tasks::add(&list, &worker("W1"), &subject("After"), &[]);
+        let error = answer.unwrap_err().to_string();
+        assert!(error.contains("history.jsonl is malformed"), "{error}");
+        assert_eq!(std::fs::read(world.history_path()).unwrap(), content);
+        assert_eq!(list.load().unwrap().outlines.len(), 1);
+    }
+}
+
+#[test]
+fn a_history_that_is_no_file_is_refused() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "Before", &[]);
+    std::fs::remove_file(world.history_path()).unwrap();
+    std::fs::create_dir(world.history_path()).unwrap();
+    let answer = tasks::add(&list, &worker("W1"), &subject("After"), &[]);
+    assert!(matches!(answer, Err(Error::Disk(_))), "{answer:?}");
+    assert_eq!(list.load().unwrap().outlines.len(), 1);
+}
+
+/// Its lines are ours, but hands can reach them: no number of theirs may stop us.
+#[test]
+fn absurd_numbers_are_an_error_and_no_panic() {
+    for (n, op) in [
+        (7, 0),
+        (u64::MAX, u64::MAX),
+        (u64::MAX - 1, 3),
+        (9, u64::MAX),
+    ] {
+        let world = World::real();
+        let list = world.list();
+        add(&list, "Before", &[]);
+        let mut line = world.history().pop().unwrap();
+        line.n = n;
+        line.entry.detail.insert("op".to_owned(), op.into());
+        append(&world, format!("{}\n", line.to_json()).as_bytes());
+        let answer = tasks::add(&list, &worker("W1"), &subject("After"), &[]);
+        assert_eq!(answer.is_ok(), n < 100, "{answer:?}");
+    }
+}
+
+/// A session's or a quarantine's line must not hide a change that never appeared.
+#[test]
+fn a_line_that_is_about_no_task_looks_at_the_change_before_it_too() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "Before", &[]);
+    let mut line = world.history().pop().unwrap();
+    line.n = 3;
+    line.entry.kind = Kind::TaskClaimed;
+    line.entry.detail.insert("rev".to_owned(), 2.into());
+    append(&world, format!("{}\n", line.to_json()).as_bytes());
+    let history = flagpost_core::history::History::of(&world.home, &world.repository.id);
+    let entry = flagpost_core::history::Entry::new(Kind::SessionStarted);
+    history
+        .record(&worker("operator"), world.home.now(), vec![entry])
+        .unwrap();
+    let kinds: Vec<_> = world
+        .history()
+        .into_iter()
+        .map(|it| it.entry.kind)
+        .collect();
+    assert_eq!(kinds[3..], [Kind::Void, Kind::SessionStarted]);
+    account::agrees(&world);
+}
+
+/// The next writer dies while it takes back a change of several lines.
+#[test]
+fn a_crash_among_the_voids_leaves_the_rest_to_the_next_writer() {
+    let world = World::real();
+    let list = world.list();
+    let created = add(&list, "Before", &[]).id;
+    for n in 3..=5 {
+        let mut line = world.history().remove(1);
+        line.n = n;
+        line.entry.kind = Kind::TaskEdited;
+        line.entry.task = Some(created.clone());
+        line.entry.detail.insert("rev".to_owned(), 2.into());
+        line.entry.detail.insert("op".to_owned(), 3.into());
+        append(&world, format!("{}\n", line.to_json()).as_bytes());
+    }
+    let intact = std::fs::read(world.history_path()).unwrap();
+    add(&list, "The writer that dies", &[]);
+    let whole = std::fs::read(world.history_path()).unwrap();
+    std::fs::remove_file(world.path("2.json")).unwrap();
+    let first_void = whole[intact.len()..].iter().position(|byte| *byte == b'\n');
+    let cut = intact.len() + first_void.unwrap() + 1;
+    std::fs::write(world.history_path(), &whole[..cut]).unwrap();
+    add(&list, "The next one", &[]);
+    let voided: Vec<_> = account::voided(&world.history()).into_iter().collect();
+    assert_eq!(voided, [3, 4, 5]);
+    let voids = world
+        .history()
+        .into_iter()
+        .filter(|it| it.entry.kind == Kind::Void);
+    assert_eq!(voids.count(), 3, "each once");
+    account::agrees(&world);
+}

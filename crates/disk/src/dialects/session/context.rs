@@ -1,0 +1,218 @@
+//! `execution_context.md` and `context-task-{id}.md`: what tasks learn from each other.
+//!
+//! ```text
+//! # Execution Context
+//!
+//! ## Project Patterns
+//! - TypeScript strict mode throughout
+//!
+//! ## Key Decisions
+//!
+//! ## Known Issues
+//!
+//! ## File Map
+//! - src/lib/auth.ts — JWT verification and token refresh
+//!
+//! ## Task History
+//! - Task [1]: Set up database schema - PASS: Files modified: db/schema.sql
+//!
+//! ### Task [2]: Implement auth middleware - PASS
+//! - Key learnings: Project uses barrel exports
+//! ```
+//!
+//! Owns both forms. In the shared file, entries that were condensed are the list before the first
+//! `###`. Sections that are none of the five follow ours, and a heading that is not in our form
+//! is kept word for word. Invariants: `write(read(x)) = x` for a file in our own form; no word of
+//! anybody's is dropped; what was merged, written and read again is recognised, so a merge that
+//! is repeated after a crash changes nothing.
+
+use flagpost_model::{
+    TaskId,
+    session::{
+        Entry, EntryTitle, Knowledge, Note, Outcome, Section, SharedContext, SharedSection,
+        TaskNotes,
+    },
+};
+
+use super::markdown::{self, Block, blocks, lowered, plain};
+
+const TITLE: &str = "Execution Context";
+const HISTORY: &str = "Task History";
+
+/// The shared file's text.
+pub fn render(context: &SharedContext) -> String {
+    let mut out = format!("# {TITLE}\n");
+    if !context.intro.is_empty() {
+        out.push_str(&format!("\n{}", markdown::render(&context.intro)));
+    }
+    for &section in Section::ALL {
+        push(
+            &mut out,
+            section.as_str(),
+            context.knowledge.section(section),
+        );
+    }
+    push(&mut out, HISTORY, &context.earlier);
+    for (at, entry) in context.history.iter().enumerate() {
+        if at > 0 || !context.earlier.is_empty() {
+            out.push('\n');
+        }
+        let notes = markdown::render(&entry.notes);
+        out.push_str(&format!("### {}\n{notes}", entry.title));
+    }
+    for section in &context.others {
+        push(&mut out, &section.heading, &section.notes);
+    }
+    out
+}
+
+fn push(out: &mut String, heading: &str, notes: &[Note]) {
+    out.push_str(&format!("\n## {heading}\n{}", markdown::render(notes)));
+}
+
+/// What the shared file says.
+pub fn parse(text: &str) -> SharedContext {
+    let mut context = SharedContext::default();
+    let mut place = Place::Intro;
+    for block in blocks(text) {
+        let note = match block {
+            Block::Note(note) => note,
+            Block::Heading { level: 1, text } if is(text, TITLE) => continue,
+            Block::Heading { level, text } => match (name(text), level, place) {
+                (Some(named), _, _) => {
+                    place = named;
+                    continue;
+                }
+                (None, 3, Place::History) => {
+                    let title = title(text);
+                    let notes = Vec::new();
+                    context.history.push(Entry { title, notes });
+                    continue;
+                }
+                (None, 3, _) => lowered(text),
+                (None, _, _) => {
+                    place = Place::Other;
+                    let heading = text.to_owned();
+                    let notes = Vec::new();
+                    context.others.push(SharedSection { heading, notes });
+                    continue;
+                }
+            },
+        };
+        notes_at(&mut context, place).push(note);
+    }
+    context
+}
+
+/// What a task wrote down. Headings that are none of the four go with what is below them into
+/// the task's learnings, as does text without any heading.
+pub fn parse_notes(text: &str, id: &TaskId, subject: &str, outcome: Outcome) -> TaskNotes {
+    let mut knowledge = Knowledge::default();
+    let mut learnings = Vec::new();
+    // The section that notes go to, and the level of its heading.
+    let mut current: Option<(Section, usize)> = None;
+    let restated = EntryTitle::task(id.clone(), subject, outcome).to_string();
+    for block in blocks(text) {
+        let note = match block {
+            Block::Note(note) => note,
+            Block::Heading { level, text } => {
+                match name(text) {
+                    Some(Place::Section(section)) => {
+                        current = Some((section, level));
+                        continue;
+                    }
+                    Some(_) => {
+                        current = None;
+                        continue;
+                    }
+                    None => current = current.filter(|(_, of)| level > *of),
+                }
+                if is(text, TITLE) || text == restated {
+                    continue;
+                }
+                lowered(text)
+            }
+        };
+        match current {
+            Some((section, _)) => knowledge.section_mut(section).push(note),
+            None => learnings.push(note),
+        }
+    }
+    TaskNotes {
+        id: id.clone(),
+        subject: subject.to_owned(),
+        outcome,
+        knowledge,
+        learnings,
+    }
+}
+
+/// What an agent is shown as the form of its own notes.
+pub fn render_notes(notes: &TaskNotes) -> String {
+    let mut out = String::new();
+    for &section in Section::ALL {
+        let body = notes.knowledge.section(section);
+        if !body.is_empty() {
+            push(&mut out, section.as_str(), body);
+        }
+    }
+    if !notes.learnings.is_empty() {
+        push(&mut out, "Learnings", &notes.learnings);
+    }
+    out.trim_start().to_owned()
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Intro,
+    Section(Section),
+    History,
+    Other,
+}
+
+fn notes_at(context: &mut SharedContext, place: Place) -> &mut Vec<Note> {
+    match place {
+        Place::Section(section) => context.knowledge.section_mut(section),
+        Place::History => match context.history.last_mut() {
+            Some(entry) => &mut entry.notes,
+            None => &mut context.earlier,
+        },
+        Place::Other => match context.others.last_mut() {
+            Some(section) => &mut section.notes,
+            None => &mut context.intro,
+        },
+        Place::Intro => &mut context.intro,
+    }
+}
+
+/// The place that a heading of ours names.
+fn name(text: &str) -> Option<Place> {
+    if is(text, HISTORY) {
+        return Some(Place::History);
+    }
+    let mut sections = Section::ALL.iter().copied();
+    sections
+        .find(|section| is(text, section.as_str()))
+        .map(Place::Section)
+}
+
+fn is(text: &str, name: &str) -> bool {
+    plain(text).eq_ignore_ascii_case(name)
+}
+
+/// An entry's title; one that would not be written as it stands is kept as it stands.
+fn title(text: &str) -> EntryTitle {
+    ours(text)
+        .filter(|title| title.to_string() == text)
+        .unwrap_or_else(|| EntryTitle::Other(text.to_owned()))
+}
+
+fn ours(text: &str) -> Option<EntryTitle> {
+    let (id, rest) = text.strip_prefix("Task [")?.split_once("]: ")?;
+    let (subject, outcome) = rest.rsplit_once(" - ")?;
+    let (id, outcome) = (id.parse().ok()?, outcome.parse().ok()?);
+    Some(EntryTitle::task(id, subject, outcome))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! A session's lock: who runs the session, and whether it still does.
+//!
+//! Owns the rule of `tree.md` §3 on whose lock stands. Invariants: an flock that somebody holds
+//! is a live session however old its stamp; our own lock without its flock is dead at once; age
+//! decides only where nothing better is known.
+
+use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
+
+use crate::id::{ListId, SessionId};
+
+/// How long a lock stands whose holder cannot be asked.
+pub const STALE_AFTER: SignedDuration = SignedDuration::from_hours(4);
+
+/// What a lock file says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lock {
+    /// The session it protects; none where the file does not name a usable one.
+    pub session: Option<SessionId>,
+    /// When the session started.
+    pub started: Option<Stamp>,
+    /// Who holds it.
+    pub pid: Pid,
+    /// The list the session runs; only our locks say so.
+    pub list: Option<ListId>,
+    /// Whether its holder keeps an flock on the file for the session's life, as Flagpost does.
+    pub flocked: bool,
+}
+
+/// A time as written in a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stamp {
+    /// With a zone.
+    Zoned(Timestamp),
+    /// Without one: could be up to 14 hours off.
+    Zoneless(DateTime),
+}
+
+/// The process as written in a lock.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Pid {
+    /// A process that can be asked for.
+    Number(u32),
+    /// A word, such as `orchestrator` or `active`.
+    Word(String),
+    /// Nothing.
+    #[default]
+    Missing,
+}
+
+/// What was seen of the machine beside the lock's text.
+#[derive(Debug, Clone, Copy)]
+pub struct Sighting {
+    /// The time now.
+    pub now: Timestamp,
+    /// When the lock file was last modified.
+    pub modified: Timestamp,
+    /// Whether somebody holds an flock on it.
+    pub flock_held: bool,
+    /// Whether a process with the lock's pid exists; of no meaning where the pid is no number.
+    pub pid_alive: bool,
+}
+
+/// Whether a session's lock still stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Somebody runs the session: it may not be touched.
+    Live(Evidence),
+    /// Nobody does: what it left may be recovered.
+    Dead(Evidence),
+}
+
+/// What a [`Standing`] rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// The flock, held or free.
+    Flock,
+    /// The process, alive or gone.
+    Process(u32),
+    /// The lock's age.
+    Age(SignedDuration),
+}
+
+impl Lock {
+    /// The lock of a session that Flagpost runs.
+    pub fn of_ours(session: SessionId, list: ListId, pid: u32, started: Timestamp) -> Self {
+        Self {
+            session: Some(session),
+            started: Some(Stamp::Zoned(started)),
+            pid: Pid::Number(pid),
+            list: Some(list),
+            flocked: true,
+        }
+    }
+
+    /// Whether the lock stands.
+    pub fn standing(&self, seen: Sighting) -> Standing {
+        if seen.flock_held {
+            return Standing::Live(Evidence::Flock);
+        }
+        if self.flocked {
+            return Standing::Dead(Evidence::Flock);
+        }
+        match self.pid {
+            Pid::Number(pid) if seen.pid_alive => Standing::Live(Evidence::Process(pid)),
+            Pid::Number(pid) => Standing::Dead(Evidence::Process(pid)),
+            Pid::Word(_) | Pid::Missing => {
+                let age = seen.now.duration_since(self.since(seen.modified));
+                if age < STALE_AFTER {
+                    Standing::Live(Evidence::Age(age))
+                } else {
+                    Standing::Dead(Evidence::Age(age))
+                }
+            }
+        }
+    }
+
+    /// From when the lock's age counts. A stamp without a zone may be hours off and would hijack
+    /// a young session or protect a dead one, so there the file's own time counts.
+    fn since(&self, modified: Timestamp) -> Timestamp {
+        match self.started {
+            Some(Stamp::Zoned(started)) => started,
+            Some(Stamp::Zoneless(_)) | None => modified,
+        }
+    }
+}
+
+impl Stamp {
+    /// The instant, reading a time without a zone as UTC; for showing, not for deciding.
+    pub fn shown(self) -> Option<Timestamp> {
+        match self {
+            Self::Zoned(at) => Some(at),
+            Self::Zoneless(at) => at
+                .to_zoned(TimeZone::UTC)
+                .ok()
+                .map(|zoned| zoned.timestamp()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! How far a session is.
+//!
+//! Owns what a progress screen shows. It is a projection: the tasks' own files are the truth.
+
+use jiff::Timestamp;
+
+use crate::{id::TaskId, names::names};
+
+names!(
+    /// The phase of a session as other readers know it.
+    ProgressStatus {
+        /// The plan is made, nothing runs yet.
+        Initializing = "Initializing",
+        /// Tasks run.
+        Executing = "Executing",
+        /// Nothing is left to run.
+        Complete = "Complete",
+    }
+);
+
+/// How far a session is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// Its phase.
+    pub status: ProgressStatus,
+    /// Which wave of how many; none where tasks start as soon as they are ready.
+    pub wave: Option<(u32, u32)>,
+    /// How many tasks may run side by side.
+    pub max_parallel: u32,
+    /// When this was written.
+    pub updated: Timestamp,
+    /// What runs.
+    pub active: Vec<ActiveTask>,
+    /// What ended in this session, in order.
+    pub completed: Vec<CompletedTask>,
+}
+
+/// A task that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActiveTask {
+    /// The task.
+    pub id: TaskId,
+    /// Its one line.
+    pub subject: String,
+    /// What it is at, in free words.
+    pub phase: String,
+}
+
+/// A task that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompletedTask {
+    /// The task.
+    pub id: TaskId,
+    /// Its one line.
+    pub subject: String,
+    /// How it ended, as shown: `PASS (2m 34s)`.
+    pub result: String,
+}

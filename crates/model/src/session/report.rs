@@ -1,0 +1,19 @@
+//! What an agent reports of its task.
+//!
+//! Owns the parts of a report that the session acts on. A report without an outcome is not a
+//! verdict: the session then asks the other witnesses (`tree.md` §3).
+
+use super::Outcome;
+
+/// An agent's own account of a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskReport {
+    /// The verdict; none where the report has no readable one.
+    pub outcome: Option<Outcome>,
+    /// What was done, Markdown.
+    pub summary: String,
+    /// Paths that were changed.
+    pub files: Vec<String>,
+    /// What went wrong or stays open, Markdown; empty where nothing did.
+    pub issues: String,
+}

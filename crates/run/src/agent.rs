@@ -1,0 +1,157 @@
+//! What is started for a task: a preset, or any command line.
+//!
+//! Owns how an agent's command is spelled and whether its program is there. It must never start
+//! anything: the driver does.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use crate::error::{Error, Result};
+
+/// Stands for the prompt's path in a command line.
+const PROMPT_FILE: &str = "{prompt_file}";
+
+/// The presets: what makes each program read a prompt, work, and end.
+pub const PRESETS: &[(&str, &str)] = &[
+    ("claude", "claude -p --permission-mode acceptEdits"),
+    ("codex", "codex exec --full-auto -"),
+    ("gemini", "gemini --approval-mode auto_edit"),
+    (
+        "aider",
+        "aider --yes-always --no-check-update --message-file {prompt_file}",
+    ),
+];
+
+/// A command line that does one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// As the operator named it.
+    pub name: String,
+    program: String,
+    args: Vec<String>,
+}
+
+impl FromStr for Agent {
+    type Err = Error;
+
+    /// A preset's name, or a command line split as a shell would, without running one.
+    fn from_str(text: &str) -> Result<Self> {
+        let preset = PRESETS.iter().find(|(name, _)| *name == text.trim());
+        let line = preset.map_or(text, |(_, line)| line);
+        let mut words = shlex::split(line)
+            .ok_or_else(|| Error::AgentCommand {
+                line: line.to_owned(),
+                reason: "a quote is not closed",
+            })?
+            .into_iter();
+        let program = words
+            .next()
+            .filter(|program| !program.is_empty())
+            .ok_or_else(|| Error::AgentCommand {
+                line: line.to_owned(),
+                reason: "it names no program",
+            })?;
+        Ok(Self {
+            name: text.trim().to_owned(),
+            program,
+            args: words.collect(),
+        })
+    }
+}
+
+impl Agent {
+    /// Where the agent's program is: looked up in `path` as the system would, from `dir`.
+    pub fn locate(&self, path: Option<&str>, dir: &Path) -> Result<PathBuf> {
+        let missing = || Error::AgentMissing {
+            agent: self.name.clone(),
+            program: self.program.clone(),
+        };
+        if self.program.contains('/') {
+            let program = dir.join(&self.program);
+            return if is_program(&program) {
+                Ok(program)
+            } else {
+                Err(missing())
+            };
+        }
+        std::env::split_paths(path.unwrap_or_default())
+            .map(|dir| dir.join(&self.program))
+            .find(|program| is_program(program))
+            .ok_or_else(missing)
+    }
+
+    /// The arguments, with the prompt's path filled in.
+    pub fn args(&self, prompt: &Path) -> Vec<OsString> {
+        let fill = |arg: &String| match arg.split_once(PROMPT_FILE) {
+            None => OsString::from(arg),
+            Some((before, after)) => {
+                let mut filled = OsString::from(before);
+                filled.push(prompt);
+                filled.push(after);
+                filled
+            }
+        };
+        self.args.iter().map(fill).collect()
+    }
+
+    /// Whether the prompt comes on stdin: it does unless the command line says where to put it.
+    pub fn reads_stdin(&self) -> bool {
+        !self.args.iter().any(|arg| arg.contains(PROMPT_FILE))
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_is_a_name_and_everything_else_a_command_line() {
+        let claude: Agent = "claude".parse().unwrap();
+        assert_eq!(
+            (claude.program.as_str(), claude.reads_stdin()),
+            ("claude", true)
+        );
+        let aider: Agent = "aider".parse().unwrap();
+        assert!(!aider.reads_stdin());
+        assert_eq!(aider.args(Path::new("/p q.md")).last().unwrap(), "/p q.md");
+        let own: Agent = "./agent.sh --file={prompt_file} 'two words'"
+            .parse()
+            .unwrap();
+        assert_eq!(own.args(Path::new("/p")), ["--file=/p", "two words"]);
+    }
+
+    #[test]
+    fn what_names_no_program_is_refused() {
+        for bad in ["", "  ", "'' x", "sh -c 'open"] {
+            assert!(bad.parse::<Agent>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_is_found_before_anything_starts() {
+        let sh: Agent = "sh -c true".parse().unwrap();
+        assert!(sh.locate(Some("/nowhere:/bin"), Path::new("/")).is_ok());
+        let none: Agent = "no-such-program-here".parse().unwrap();
+        let error = none
+            .locate(Some("/bin"), Path::new("/"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("no-such-program-here"), "{error}");
+        assert!(
+            "./etc"
+                .parse::<Agent>()
+                .unwrap()
+                .locate(None, Path::new("/"))
+                .is_err()
+        );
+    }
+}

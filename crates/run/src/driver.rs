@@ -1,0 +1,442 @@
+//! The driver: does what the scheduler says, and tells it what came of it.
+//!
+//! Owns the one loop of a run and the clock it runs by, which is monotonic: a system clock that
+//! jumps neither ends an agent nor keeps one alive. Invariants: every launched agent is reported
+//! to the scheduler exactly once; on any error every agent that was started is ended before the
+//! error is answered, and the session is left for recovery.
+
+mod account;
+mod ending;
+mod launch;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    path::PathBuf,
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender},
+    time::{Duration, Instant},
+};
+
+use flagpost_core::{
+    Home, List, Repository, Settings, claims,
+    sessions::{self, Live, Recovered, Sessions, Start},
+    tasks::{self, Move},
+};
+use flagpost_model::{
+    SessionId, TaskId, Token, WorkerId,
+    plan::{Attempt, Graph, waves},
+    task::{Act, DEFAULT_LEASE, Outline, State},
+};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+use self::account::Account;
+use crate::{
+    agent::Agent,
+    error::{Error, Result},
+    events::RunEvent,
+    outcome::{Exit, Judged},
+    process::{self, Exited, Running},
+    scheduler::{Config, Effect, Event, Fate, Scheduler, StopReason},
+    worktree::Worktrees,
+};
+
+/// How long a group that was asked to end may take.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The variable by which a session's processes are known.
+pub(crate) const SESSION: &str = "FLAGPOST_SESSION";
+
+/// What to run, and how.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Who runs it.
+    pub actor: WorkerId,
+    /// What is started for each task.
+    pub agent: Agent,
+    /// How it is scheduled.
+    pub config: Config,
+    /// Only tasks of this group; also names the session.
+    pub group: Option<String>,
+    /// Whether tasks that failed in an earlier run stay failed.
+    pub skip_failed: bool,
+    /// Whether each task gets a worktree of its own.
+    pub worktrees: bool,
+}
+
+/// Where to run it.
+#[derive(Debug, Clone, Copy)]
+pub struct Stage<'a> {
+    /// The home.
+    pub home: &'a Home,
+    /// What the environment says.
+    pub settings: &'a Settings,
+    /// The repository.
+    pub repository: &'a Repository,
+    /// The list.
+    pub list: &'a List<'a>,
+}
+
+/// What the driver waits for.
+#[derive(Debug)]
+pub enum Input {
+    /// An agent's process ended.
+    Exited(Exited),
+    /// The operator wants to end; the second time, at once.
+    Interrupt,
+}
+
+impl From<Exited> for Input {
+    fn from(exited: Exited) -> Self {
+        Self::Exited(exited)
+    }
+}
+
+/// Is told what happens, with the line as recorded.
+pub type Watch<'a> = &'a mut dyn FnMut(&RunEvent, &Map<String, Value>);
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Report {
+    /// The session.
+    pub session: SessionId,
+    /// Where its files are.
+    pub dir: PathBuf,
+    /// What became of each task.
+    pub fates: Vec<(TaskId, Fate)>,
+    /// Whether the operator ended it.
+    pub interrupted: bool,
+}
+
+/// The tasks that a run works on, as the scheduler sees them: those of the group, and tasks that
+/// failed earlier as pending again.
+pub fn scope(outlines: &[Outline], group: Option<&str>, skip_failed: bool) -> Vec<Outline> {
+    let ours = |task: &&Outline| {
+        !flagpost_model::plan::is_open(&task.state) && task.state != State::Failed
+            || group.is_none_or(|group| task.group.as_deref() == Some(group))
+    };
+    let again = |task: &Outline| {
+        let failed = task.state == State::Failed && !skip_failed;
+        Outline {
+            state: if failed {
+                State::Pending
+            } else {
+                task.state.clone()
+            },
+            ..task.clone()
+        }
+    };
+    outlines.iter().filter(ours).map(again).collect()
+}
+
+/// The waves of a run.
+pub fn plan(outlines: &[Outline], group: Option<&str>, skip_failed: bool) -> Vec<Vec<TaskId>> {
+    waves(&Graph::new(&scope(outlines, group, skip_failed)))
+}
+
+/// Runs a list to its end.
+pub fn run(
+    stage: Stage<'_>,
+    options: &Options,
+    inputs: (&Sender<Input>, &Receiver<Input>),
+    watch: Watch<'_>,
+) -> Result<Report> {
+    let program = options
+        .agent
+        .locate(stage.settings.path.as_deref(), &stage.repository.top)?;
+    let sessions = Sessions::of(stage.home, stage.repository);
+    let start = Start {
+        actor: &options.actor,
+        group: options.group.as_deref(),
+        max_parallel: u32::try_from(options.config.max_parallel.get()).unwrap_or(u32::MAX),
+        attempts: options.config.max_attempts.get(),
+    };
+    let group = options.group.as_deref();
+    let begun = sessions::begin(
+        &sessions,
+        stage.repository,
+        stage.list,
+        &start,
+        |outlines| plan(outlines, group, options.skip_failed),
+    )?;
+    let worktrees = options.worktrees.then(|| {
+        let root = stage
+            .home
+            .root()
+            .join("worktrees")
+            .join(stage.repository.name.as_str());
+        let session = begun.live.id().clone();
+        Worktrees::new(
+            stage.repository.top.clone(),
+            root.join(session.as_str()),
+            session,
+        )
+    });
+    if let Some(worktrees) = &worktrees {
+        worktrees.check()?;
+    }
+    let outlines = stage.list.load()?.outlines;
+    let outlines = scope(&outlines, group, options.skip_failed);
+    let mut driver = Driver {
+        stage,
+        options,
+        program,
+        account: Account::new(begun.live.started(), &outlines, options),
+        live: begun.live,
+        worktrees,
+        agents: Agents(BTreeMap::new()),
+        holds: BTreeMap::new(),
+        judged: BTreeMap::new(),
+        open_worktrees: BTreeMap::new(),
+        ended: inputs.0,
+        watch,
+        began: (Instant::now(), stage.home.now()),
+    };
+    if let Some(recovered) = &begun.recovered {
+        driver.tell_recovered(recovered)?;
+    }
+    let scheduler = Scheduler::new(options.config.clone(), &outlines);
+    let (fates, interrupted) = driver.drive(scheduler, inputs.1)?;
+    driver.finish(fates, interrupted)
+}
+
+/// A run under way.
+struct Driver<'a> {
+    stage: Stage<'a>,
+    options: &'a Options,
+    program: PathBuf,
+    live: Live<'a>,
+    account: Account,
+    worktrees: Option<Worktrees>,
+    /// What runs.
+    agents: Agents,
+    /// Claims made for tasks that have not settled.
+    holds: BTreeMap<TaskId, Hold>,
+    /// How the last attempt of a task was judged.
+    judged: BTreeMap<TaskId, Judged>,
+    open_worktrees: BTreeMap<TaskId, crate::worktree::Worktree>,
+    ended: &'a Sender<Input>,
+    watch: Watch<'a>,
+    began: (Instant, Timestamp),
+}
+
+/// An agent at work.
+struct Work {
+    running: Running,
+    attempt: Attempt,
+    slot: usize,
+    started: Instant,
+    renewed: Instant,
+    /// Why it is being stopped, and when it is killed.
+    stopping: Option<(Exit, Instant)>,
+}
+
+/// A claim that this run made.
+struct Hold {
+    worker: WorkerId,
+    token: Token,
+}
+
+/// The agents at work. None outlives the run, however it ends.
+struct Agents(BTreeMap<TaskId, Work>);
+
+impl Drop for Agents {
+    fn drop(&mut self) {
+        self.0.values().for_each(|work| work.running.kill());
+    }
+}
+
+impl Driver<'_> {
+    /// The time by which the scheduler counts.
+    fn now(&self) -> Timestamp {
+        let elapsed =
+            SignedDuration::try_from(self.began.0.elapsed()).unwrap_or(SignedDuration::MAX);
+        self.began
+            .1
+            .saturating_add(elapsed)
+            .unwrap_or(Timestamp::MAX)
+    }
+
+    fn drive(
+        &mut self,
+        mut scheduler: Scheduler,
+        inputs: &Receiver<Input>,
+    ) -> Result<(Vec<(TaskId, Fate)>, bool)> {
+        self.tell(RunEvent::Started {
+            session: self.live.id().clone(),
+            dir: self.live.dir().display().to_string(),
+            tasks: self.account.open(),
+            waves: self.account.waves(),
+        })?;
+        self.show_progress()?;
+        let mut effects = VecDeque::from(scheduler.handle(Event::Begin, self.now()));
+        loop {
+            while let Some(effect) = effects.pop_front() {
+                if let Effect::Finished { fates, interrupted } = effect {
+                    return Ok((fates, interrupted));
+                }
+                if let Some(event) = self.perform(effect)? {
+                    effects.extend(scheduler.handle(event, self.now()));
+                }
+            }
+            let event = match inputs.recv_timeout(self.until_next(&scheduler)) {
+                Ok(Input::Exited(exited)) => self.ended(&exited)?,
+                Ok(Input::Interrupt) => {
+                    self.tell(RunEvent::Draining)?;
+                    Event::Interrupt
+                }
+                // The driver holds a sender itself: the channel cannot close.
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    self.attend()?;
+                    Event::Tick
+                }
+            };
+            effects.extend(scheduler.handle(event, self.now()));
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) -> Result<Option<Event>> {
+        match effect {
+            Effect::Launch { task, attempt } => return self.launch(task, attempt).map(Some),
+            Effect::WaveStarted { n, of } => {
+                self.account.wave(n, of);
+                self.tell(RunEvent::WaveStarted { n, of })?;
+                self.show_progress()?;
+            }
+            Effect::Stop { task, why } => {
+                let (exit, why) = match why {
+                    StopReason::Timeout => (Exit::TimedOut, "its time is up"),
+                    StopReason::Interrupted => (Exit::Stopped, "the operator ends the run"),
+                };
+                self.stop(&task, exit, why)?;
+            }
+            Effect::Settled { task, fate } => self.settled(&task, &fate)?,
+            Effect::Merge { tasks } => self.merge(&tasks)?,
+            Effect::WaveEnded { .. } | Effect::Finished { .. } => {}
+        }
+        Ok(None)
+    }
+
+    /// How long nothing has to be done.
+    fn until_next(&self, scheduler: &Scheduler) -> Duration {
+        let deadline = scheduler
+            .next_deadline()
+            .map(|at| Duration::try_from(at.duration_since(self.now())).unwrap_or_default());
+        let agents = self.agents.0.values().map(|work| match work.stopping {
+            Some((_, kill_at)) => kill_at.saturating_duration_since(Instant::now()),
+            None => (work.renewed + renew_every()).saturating_duration_since(Instant::now()),
+        });
+        agents.chain(deadline).min().unwrap_or(renew_every()) + Duration::from_millis(1)
+    }
+
+    /// Kills what did not end when asked, and renews the leases of what runs.
+    fn attend(&mut self) -> Result<()> {
+        let now = Instant::now();
+        let mut lost = Vec::new();
+        for (task, work) in &mut self.agents.0 {
+            match work.stopping {
+                Some((_, kill_at)) if kill_at <= now => work.running.kill(),
+                Some(_) => {}
+                None if work.renewed + renew_every() <= now => {
+                    work.renewed = now;
+                    let Some(hold) = self.holds.get(task) else {
+                        continue;
+                    };
+                    let act = Act {
+                        actor: hold.worker.clone(),
+                        token: Some(hold.token),
+                        at: self.stage.home.now(),
+                    };
+                    match tasks::act(self.stage.list, &act, task, Move::Renew) {
+                        Ok(_) => {}
+                        Err(flagpost_core::Error::Refused(_)) => lost.push(task.clone()),
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                None => {}
+            }
+        }
+        for task in lost {
+            if !self.has_ended_by_word(&task)? {
+                self.stop(&task, Exit::ClaimLost, "its claim was taken away")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, task: &TaskId, exit: Exit, why: &'static str) -> Result<()> {
+        if let Some(work) = self.agents.0.get_mut(task) {
+            work.running.ask_to_end();
+            work.stopping = Some((exit, Instant::now() + GRACE));
+            self.tell(RunEvent::TaskStopping {
+                task: task.clone(),
+                why,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Records an event and tells whoever watches.
+    fn tell(&mut self, event: RunEvent) -> Result<()> {
+        let line = self.live.record(event.to_json())?;
+        (self.watch)(&event, &line);
+        Ok(())
+    }
+
+    fn show_progress(&mut self) -> Result<()> {
+        let active: Vec<_> = self
+            .agents
+            .0
+            .iter()
+            .map(|(task, work)| (task, work.attempt))
+            .collect();
+        let progress = self.account.progress(&active, self.stage.home.now());
+        Ok(self.live.show_progress(&progress)?)
+    }
+
+    /// Ends the agents that a dead session left, and tells of its recovery.
+    fn tell_recovered(&mut self, recovered: &Recovered) -> Result<()> {
+        let agents = match &recovered.session {
+            Some(session) => process::end_leftovers(SESSION, session.as_str()),
+            None => Vec::new(),
+        };
+        let dir = recovered.dir.display().to_string();
+        self.tell(RunEvent::Recovered {
+            dir,
+            tasks: recovered.tasks.clone(),
+            agents,
+        })
+    }
+
+    /// The lowest slot that no running agent has: a fleet of five works under five names.
+    fn free_slot(&self) -> usize {
+        let taken: BTreeSet<usize> = self.agents.0.values().map(|work| work.slot).collect();
+        (1..).find(|slot| !taken.contains(slot)).unwrap_or(1)
+    }
+}
+
+/// Three renewals per lease: two may be late.
+fn renew_every() -> Duration {
+    Duration::try_from(DEFAULT_LEASE).unwrap_or_default() / 3
+}
+
+/// How a core error that only says "no" is told from one that ends the run.
+fn refusal(error: flagpost_core::Error) -> Result<String> {
+    match error {
+        flagpost_core::Error::Refused(_)
+        | flagpost_core::Error::KeptLate(_)
+        | flagpost_core::Error::NotFound { .. }
+        | flagpost_core::Error::Disk(flagpost_disk::Error::Malformed { .. }) => {
+            Ok(error.to_string())
+        }
+        other => Err(Error::Core(other)),
+    }
+}
+
+/// The claim terms of an agent.
+fn terms(worker: &WorkerId, session: &SessionId) -> claims::Terms {
+    claims::Terms {
+        actor: worker.clone(),
+        lease: DEFAULT_LEASE,
+        session: Some(session.clone()),
+    }
+}

@@ -1,0 +1,319 @@
+//! Endings: of an attempt, of a task, of the run.
+//!
+//! Owns what is written when something ends. A task is completed once: by its agent's own word, or
+//! by the run, under the claim that the run made.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use flagpost_core::{
+    sessions,
+    tasks::{self, Move},
+};
+use flagpost_disk::dialects::session::{context, result};
+use flagpost_model::{
+    TaskId,
+    session::{Note, Outcome, ProgressStatus, TaskReport},
+    task::{Act, Ending, State, Task},
+};
+
+use super::{Driver, Report, refusal};
+use crate::{
+    error::Result,
+    events::RunEvent,
+    outcome::{Judged, judge},
+    process::{Exited, exit_of},
+    scheduler::{Event, Fate},
+    worktree::Closed,
+};
+
+/// How much of an agent's output is looked at when it fails.
+const TAIL: u64 = 2_000;
+
+impl Driver<'_> {
+    /// An agent's process is gone: judges its attempt, and completes the task if it passed.
+    pub(super) fn ended(&mut self, exited: &Exited) -> Result<Event> {
+        let id = &exited.task;
+        let Some(work) = self.agents.0.remove(id) else {
+            return Ok(Event::Tick);
+        };
+        let exit = work
+            .stopping
+            .map_or_else(|| exit_of(exited.status), |(exit, _)| exit);
+        let report = self.live.result(id)?.map(|text| result::parse(&text));
+        let task = self.read(id)?;
+        let said = task.as_ref().and_then(|task| self.said(task));
+        let said = said.as_ref().map(|(ending, text)| (*ending, text.as_str()));
+        let mut judged = match &task {
+            Some(task) if task.state == State::Cancelled => Judged {
+                outcome: Outcome::Fail,
+                retryable: false,
+                words: "the task was cancelled while it ran".to_owned(),
+            },
+            _ => judge(
+                report.as_ref(),
+                said,
+                exit,
+                &self.tail(id, work.attempt.number),
+            ),
+        };
+        if judged.outcome == Outcome::Pass
+            && let Err(lost) = self.complete(id, &judged.words)?
+        {
+            judged = Judged {
+                outcome: Outcome::Fail,
+                retryable: false,
+                words: lost,
+            };
+        }
+        let subject = self.account.subject(id);
+        let seconds = work.started.elapsed().as_secs();
+        self.account.attempted(id, report);
+        self.tell(RunEvent::TaskEnded {
+            task: id.clone(),
+            subject,
+            attempt: work.attempt,
+            outcome: judged.outcome,
+            seconds,
+            words: judged.words.clone(),
+        })?;
+        let (outcome, retryable) = (judged.outcome, judged.retryable);
+        self.judged.insert(id.clone(), judged);
+        Ok(Event::Ended {
+            task: id.clone(),
+            outcome,
+            retryable,
+        })
+    }
+
+    /// What the store says of a task that ended without us: by its agent, or by somebody else.
+    fn said(&self, task: &Task) -> Option<(Ending, String)> {
+        let ending = match task.state {
+            State::Completed => Ending::Completed,
+            State::Failed => Ending::Failed,
+            State::Stuck => Ending::Stuck,
+            State::Pending | State::Claimed(_) | State::InProgress(_) | State::Cancelled => {
+                return None;
+            }
+        };
+        let text = task.result.as_ref().map(|result| result.text.clone());
+        Some((ending, text.unwrap_or_default()))
+    }
+
+    /// Whether a task came to an end in the store while its agent still runs.
+    pub(super) fn has_ended_by_word(&self, id: &TaskId) -> Result<bool> {
+        Ok(self
+            .read(id)?
+            .is_some_and(|task| self.said(&task).is_some()))
+    }
+
+    fn read(&self, id: &TaskId) -> Result<Option<Task>> {
+        match self.stage.list.task(id) {
+            Ok(file) => Ok(Some(file.task)),
+            Err(error) => refusal(error).map(|_| None),
+        }
+    }
+
+    /// Completes the task, unless it is; the inner error says why it could not be.
+    fn complete(&mut self, id: &TaskId, words: &str) -> Result<Result<(), String>> {
+        self.finish_task(id, Ending::Completed, words)
+    }
+
+    fn finish_task(
+        &mut self,
+        id: &TaskId,
+        ending: Ending,
+        words: &str,
+    ) -> Result<Result<(), String>> {
+        let Some(task) = self.read(id)? else {
+            return Ok(Err("its file cannot be read any more".to_owned()));
+        };
+        if self.said(&task).is_some_and(|(said, _)| said == ending) {
+            return Ok(Ok(()));
+        }
+        // A passing report outweighs that its agent said otherwise.
+        if matches!(task.state, State::Failed | State::Stuck) && ending == Ending::Completed {
+            let act = Act {
+                actor: self.options.actor.clone(),
+                token: None,
+                at: self.stage.home.now(),
+            };
+            if let Err(error) = tasks::act(self.stage.list, &act, id, Move::Reopen) {
+                return refusal(error).map(Err);
+            }
+        }
+        let hold = self.holds.get(id);
+        let held = hold.filter(|hold| {
+            task.state
+                .claim()
+                .is_some_and(|claim| claim.token == hold.token)
+        });
+        let act = Act {
+            actor: hold
+                .map_or(&self.options.actor, |hold| &hold.worker)
+                .clone(),
+            token: held.map(|hold| hold.token),
+            at: self.stage.home.now(),
+        };
+        let event = Move::Finish {
+            ending,
+            text: words.to_owned(),
+        };
+        match tasks::act(self.stage.list, &act, id, event) {
+            Ok(_) => Ok(Ok(())),
+            Err(error) => refusal(error).map(Err),
+        }
+    }
+
+    /// A task has come to its end in this run.
+    pub(super) fn settled(&mut self, id: &TaskId, fate: &Fate) -> Result<()> {
+        let judged = self.judged.remove(id);
+        let words = judged.map(|judged| judged.words).unwrap_or_default();
+        let (name, why) = match fate {
+            Fate::Passed { .. } => {
+                if let Ok(file) = self.stage.list.task(id) {
+                    self.live.keep_task(id, &file.with(&file.task))?;
+                }
+                ("passed", String::new())
+            }
+            Fate::Partial { .. } => {
+                self.give_up(id, &format!("PARTIAL: {words}"))?;
+                ("partial", words)
+            }
+            Fate::Failed { .. } => {
+                self.give_up(id, &words)?;
+                ("failed", words)
+            }
+            Fate::Interrupted { .. } => {
+                self.make_free(id)?;
+                ("interrupted", "the run was interrupted".to_owned())
+            }
+            Fate::Skipped { why } => ("skipped", self.account.skipped(why, self.stage.list)),
+        };
+        self.holds.remove(id);
+        if let Some(row) = self.account.settled(id, fate, &why) {
+            self.live.log(&row)?;
+        }
+        let subject = self.account.subject(id);
+        self.tell(RunEvent::TaskSettled {
+            task: id.clone(),
+            subject,
+            fate: name,
+            why,
+        })?;
+        self.show_progress()
+    }
+
+    /// Marks a task failed, where its agent has not said how it ended.
+    fn give_up(&mut self, id: &TaskId, words: &str) -> Result<()> {
+        if self.holds.contains_key(id) && !self.has_ended_by_word(id)? {
+            // Refused where somebody else has the task by now: then it is theirs.
+            let _refused: Result<(), String> = self.finish_task(id, Ending::Failed, words)?;
+        }
+        Ok(())
+    }
+
+    /// Merges what tasks learned into the shared context.
+    pub(super) fn merge(&mut self, tasks: &[TaskId]) -> Result<()> {
+        let mut learned = Vec::new();
+        for id in tasks {
+            let text = self.live.notes(id)?.unwrap_or_default();
+            let outcome = self.account.outcome(id);
+            let mut notes = context::parse_notes(&text, id, &self.account.subject(id), outcome);
+            if let Some(report) = self.account.report(id) {
+                notes.learnings.extend(of_report(report));
+            }
+            learned.push(notes);
+        }
+        Ok(self.live.merge(&learned)?)
+    }
+
+    /// The end of the output of an attempt.
+    fn tail(&self, id: &TaskId, attempt: u32) -> String {
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut log = std::fs::File::open(self.live.log_path(id, attempt))?;
+            let len = log.metadata()?.len();
+            log.seek(SeekFrom::Start(len.saturating_sub(TAIL)))?;
+            let mut bytes = Vec::new();
+            log.take(TAIL).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+    }
+
+    /// Everything is over: worktrees that hold nothing go, the session is archived.
+    pub(super) fn finish(
+        mut self,
+        fates: Vec<(TaskId, Fate)>,
+        interrupted: bool,
+    ) -> Result<Report> {
+        if let Some(worktrees) = self.worktrees.take() {
+            for (task, worktree) in std::mem::take(&mut self.open_worktrees) {
+                let said = match worktrees.close(&worktree) {
+                    Closed::Removed => "removed: all that it held is elsewhere".to_owned(),
+                    Closed::Kept {
+                        path: Some(path),
+                        branch,
+                        because,
+                    } => {
+                        format!("kept at {} (branch {branch}): {because}", path.display())
+                    }
+                    Closed::Kept {
+                        path: None,
+                        branch,
+                        because,
+                    } => {
+                        format!("removed, and its branch {branch} kept: {because}")
+                    }
+                };
+                self.tell(RunEvent::Worktree { task, said })?;
+            }
+        }
+        let session = self.live.id().clone();
+        let passed = fates.iter().filter(|(_, fate)| fate.is_passed()).count();
+        let failed = fates
+            .iter()
+            .filter(|(_, fate)| matches!(fate, Fate::Failed { .. } | Fate::Partial { .. }))
+            .count();
+        let skipped = fates.len() - passed - failed;
+        let dir = self
+            .live
+            .dir()
+            .with_file_name(session.as_str())
+            .display()
+            .to_string();
+        self.tell(RunEvent::Finished {
+            dir,
+            passed,
+            failed,
+            skipped,
+            interrupted,
+        })?;
+        let now = self.stage.home.now();
+        let mut progress = self.account.progress(&[], now);
+        progress.status = ProgressStatus::Complete;
+        let summary = self
+            .account
+            .summary(session.clone(), self.stage.list.id().clone(), now);
+        let (stage, options) = (self.stage, self.options);
+        let dir = sessions::archive(self.live, stage.list, &options.actor, &progress, &summary)?;
+        Ok(Report {
+            session,
+            dir,
+            fates,
+            interrupted,
+        })
+    }
+}
+
+/// What a report holds for those who come after.
+fn of_report(report: &TaskReport) -> impl Iterator<Item = Note> {
+    let files =
+        (!report.files.is_empty()).then(|| format!("Files modified: {}", report.files.join(", ")));
+    let summary = (!report.summary.trim().is_empty()).then(|| report.summary.trim().to_owned());
+    let issues =
+        (!report.issues.trim().is_empty()).then(|| format!("Issues: {}", report.issues.trim()));
+    [summary, files, issues]
+        .into_iter()
+        .flatten()
+        .map(Note::Bullet)
+}

@@ -1,0 +1,248 @@
+//! Launching: a claim, a prompt, a process.
+//!
+//! Owns the order: nothing is started for a task that is not claimed, and a claim whose agent
+//! could not be started is given back.
+
+use std::{ffi::OsString, time::Instant};
+
+use flagpost_core::{
+    claims::{self, Claimed},
+    tasks::{self, Move},
+};
+use flagpost_model::{
+    Refusal, TaskId, WorkerId,
+    plan::Attempt,
+    task::{Act, State, StateName, Task},
+};
+
+use super::{Driver, Hold, SESSION, Work, refusal, terms};
+use crate::{
+    error::{Error, Result},
+    events::RunEvent,
+    process::{self, Launch},
+    prompt::{self, Brief},
+    scheduler::{Event, NoLaunch},
+    worktree::{Branch, Missing},
+};
+
+impl Driver<'_> {
+    /// Claims a task and starts its agent.
+    pub(super) fn launch(&mut self, task: TaskId, attempt: Attempt) -> Result<Event> {
+        let slot = self.free_slot();
+        let worker: WorkerId = format!("run-{slot}")
+            .parse()
+            .map_err(flagpost_core::Error::from)?;
+        self.make_free(&task)?;
+        if attempt.number > 1 {
+            self.live.put_result_aside(&task, attempt.number - 1)?;
+        }
+        let terms = terms(&worker, self.live.id());
+        let claimed = match claims::start(self.stage.list, &terms, None, &task) {
+            Ok(claimed) => claimed,
+            Err(flagpost_core::Error::Refused(Refusal::WrongState {
+                state: StateName::Completed,
+                ..
+            })) => {
+                return Ok(Event::CouldNotLaunch {
+                    task,
+                    because: NoLaunch::AlreadyCompleted,
+                });
+            }
+            Err(error) => {
+                let because = NoLaunch::Refused {
+                    reason: refusal(error)?,
+                };
+                return Ok(Event::CouldNotLaunch { task, because });
+            }
+        };
+        let hold = Hold {
+            worker: worker.clone(),
+            token: claimed.claim.token,
+        };
+        self.holds.insert(task.clone(), hold);
+        self.account.began(&task);
+        match self.start(&claimed, &worker, attempt, slot) {
+            Ok(event) => {
+                self.tell(event)?;
+                self.show_progress()?;
+                Ok(Event::Launched { task })
+            }
+            Err(Error::Core(error)) => Err(Error::Core(error)),
+            Err(error) => {
+                self.make_free(&task)?;
+                let reason =
+                    std::iter::successors(Some(&error as &dyn std::error::Error), |error| {
+                        error.source()
+                    });
+                let reason: Vec<String> = reason.map(ToString::to_string).collect();
+                let because = NoLaunch::Refused {
+                    reason: reason.join(": "),
+                };
+                Ok(Event::CouldNotLaunch { task, because })
+            }
+        }
+    }
+
+    fn start(
+        &mut self,
+        claimed: &Claimed,
+        worker: &WorkerId,
+        attempt: Attempt,
+        slot: usize,
+    ) -> Result<RunEvent> {
+        let task = &claimed.task;
+        let (dir, unmerged) = match &self.worktrees {
+            None => (self.stage.repository.top.clone(), Vec::new()),
+            Some(worktrees) => {
+                let after: Vec<Branch> = task
+                    .blocked_by
+                    .iter()
+                    .filter(|id| self.open_worktrees.contains_key(*id))
+                    .map(|id| worktrees.branch(id))
+                    .collect();
+                let opened = worktrees.open(&task.id, &after)?;
+                let path = opened.worktree.path.clone();
+                self.open_worktrees.insert(task.id.clone(), opened.worktree);
+                (
+                    path,
+                    opened.missing.iter().map(Missing::to_string).collect(),
+                )
+            }
+        };
+        let (result, notes) = (
+            self.live.result_path(&task.id),
+            self.live.notes_path(&task.id),
+        );
+        let text = prompt::render(&Brief {
+            task,
+            worker,
+            attempt,
+            blockers: &self.blockers(task),
+            context: self.live.context(),
+            last_failure: self
+                .judged
+                .get(&task.id)
+                .map(|judged| judged.words.as_str()),
+            unmerged: &unmerged,
+            result: &result,
+            notes: &notes,
+        });
+        let prompt = self.live.keep_prompt(&task.id, attempt.number, &text)?;
+        let launch = Launch {
+            program: self.program.clone(),
+            args: self.options.agent.args(&prompt),
+            dir,
+            stdin: self.options.agent.reads_stdin().then(|| prompt.clone()),
+            log: self.live.open_log(&task.id, attempt.number)?,
+            set: self.environment(claimed, worker),
+            unset: self.unwanted(),
+        };
+        let running = process::start(launch, &task.id, self.ended)?;
+        let event = RunEvent::TaskStarted {
+            task: task.id.clone(),
+            subject: task.subject.clone(),
+            attempt,
+            worker: worker.clone(),
+            token: claimed.claim.token,
+            pid: running.pid(),
+            log: self
+                .live
+                .log_path(&task.id, attempt.number)
+                .display()
+                .to_string(),
+        };
+        let now = Instant::now();
+        let work = Work {
+            running,
+            attempt,
+            slot,
+            started: now,
+            renewed: now,
+            stopping: None,
+        };
+        self.agents.0.insert(task.id.clone(), work);
+        Ok(event)
+    }
+
+    fn environment(&self, claimed: &Claimed, worker: &WorkerId) -> Vec<(&'static str, OsString)> {
+        let mut set = vec![
+            (
+                "FLAGPOST_HOME",
+                self.stage.home.root().clone().into_os_string(),
+            ),
+            ("FLAGPOST_LIST", self.stage.list.id().as_str().into()),
+            ("FLAGPOST_TASK", claimed.task.id.as_str().into()),
+            ("FLAGPOST_WORKER", worker.as_str().into()),
+            ("FLAGPOST_TOKEN", claimed.claim.token.to_string().into()),
+            (SESSION, self.live.id().as_str().into()),
+            (
+                "FLAGPOST_SESSION_DIR",
+                self.live.dir().as_os_str().to_owned(),
+            ),
+        ];
+        // An agent reports through `flagpost`, installed or not.
+        let own = std::env::current_exe()
+            .ok()
+            .and_then(|exe| Some(exe.parent()?.to_owned()));
+        let path = self.stage.settings.path.as_deref().unwrap_or_default();
+        let path = std::env::split_paths(path).chain(own);
+        if let Ok(path) = std::env::join_paths(path) {
+            set.push(("PATH", path));
+        }
+        set
+    }
+
+    /// Variables that point at whatever this run was started from.
+    fn unwanted(&self) -> Vec<OsString> {
+        let git = crate::worktree::PARENT_VARIABLES.iter().map(OsString::from);
+        self.stage
+            .settings
+            .parent_agent
+            .iter()
+            .cloned()
+            .chain(git)
+            .collect()
+    }
+
+    /// The tasks it waited for, as far as they can be read.
+    fn blockers(&self, task: &Task) -> Vec<Task> {
+        task.blocked_by
+            .iter()
+            .filter_map(|id| Some(self.stage.list.task(id).ok()?.task))
+            .collect()
+    }
+
+    /// Makes a task that this run may take pending: one that it holds itself, or that has failed.
+    pub(super) fn make_free(&mut self, task: &TaskId) -> Result<()> {
+        let state = match self.stage.list.task(task) {
+            Ok(file) => file.task.state,
+            Err(error) => return refusal(error).map(drop),
+        };
+        let hold = self.holds.remove(task);
+        let (actor, token, event) = match (state, hold) {
+            (State::Claimed(claim) | State::InProgress(Some(claim)), Some(hold))
+                if claim.token == hold.token =>
+            {
+                (
+                    hold.worker,
+                    Some(hold.token),
+                    Move::Release { force: false },
+                )
+            }
+            // Its agent said that it is done, and its report says that it is not.
+            (State::Completed, Some(_)) | (State::Failed, _) => {
+                (self.options.actor.clone(), None, Move::Reopen)
+            }
+            _ => return Ok(()),
+        };
+        let act = Act {
+            actor,
+            token,
+            at: self.stage.home.now(),
+        };
+        match tasks::act(self.stage.list, &act, task, event) {
+            Ok(_) => Ok(()),
+            Err(error) => refusal(error).map(drop),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Why a run did not start, or could not go on.
+
+use flagpost_core as core;
+use flagpost_disk as disk;
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A failure of the run itself. A task that fails is no failure of the run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An operation on tasks or sessions failed.
+    #[error(transparent)]
+    Core(#[from] core::Error),
+    /// A file failed.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// A worktree could not be had.
+    #[error(transparent)]
+    Worktree(#[from] crate::worktree::Error),
+    /// The agent's command line cannot be understood.
+    #[error("the agent's command line {line:?} cannot be used: {reason}")]
+    AgentCommand {
+        /// As given.
+        line: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// The agent's program is not installed.
+    #[error("the program {program:?} of agent {agent:?} is not there")]
+    AgentMissing {
+        /// The agent as named.
+        agent: String,
+        /// Its program.
+        program: String,
+    },
+    /// There is nothing to run.
+    #[error("list {list} has no open task{}", group.as_ref().map(|group| format!(" in group {group}")).unwrap_or_default())]
+    NothingToRun {
+        /// The list.
+        list: String,
+        /// The group that was asked for.
+        group: Option<String>,
+    },
+    /// The system refused to start or watch a process.
+    #[error("cannot {doing}")]
+    Process {
+        /// What was being done.
+        doing: &'static str,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+}

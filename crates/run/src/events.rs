@@ -1,0 +1,185 @@
+//! What happens in a run, for whoever watches.
+//!
+//! Owns the vocabulary of the event stream: the lines of `progress.jsonl` and of `run --json`. An
+//! event only tells; the session's files and the tasks are the truth.
+
+use flagpost_model::{SessionId, TaskId, Token, WorkerId, plan::Attempt, session::Outcome};
+use serde_json::{Map, Value, json};
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEvent {
+    /// The session began.
+    Started {
+        /// Its id.
+        session: SessionId,
+        /// Where its files are.
+        dir: String,
+        /// How many tasks are open.
+        tasks: usize,
+        /// How many waves are planned; none in eager runs.
+        waves: usize,
+    },
+    /// A dead session was recovered first.
+    Recovered {
+        /// Where its files are now.
+        dir: String,
+        /// The tasks that went back to pending.
+        tasks: Vec<TaskId>,
+        /// Its agents that were still running and were ended.
+        agents: Vec<u32>,
+    },
+    /// A wave began.
+    WaveStarted {
+        /// Which.
+        n: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// An agent began a task.
+    TaskStarted {
+        /// Which.
+        task: TaskId,
+        /// Its subject.
+        subject: String,
+        /// Which attempt.
+        attempt: Attempt,
+        /// As whom.
+        worker: WorkerId,
+        /// By which claim.
+        token: Token,
+        /// Its process.
+        pid: u32,
+        /// Where its output goes.
+        log: String,
+    },
+    /// An agent's process is being stopped.
+    TaskStopping {
+        /// Which.
+        task: TaskId,
+        /// Why.
+        why: &'static str,
+    },
+    /// An attempt ended.
+    TaskEnded {
+        /// Which.
+        task: TaskId,
+        /// Its subject.
+        subject: String,
+        /// Which attempt.
+        attempt: Attempt,
+        /// How.
+        outcome: Outcome,
+        /// How long it took.
+        seconds: u64,
+        /// A summary, or why it failed.
+        words: String,
+    },
+    /// A task has come to its end in this run.
+    TaskSettled {
+        /// Which.
+        task: TaskId,
+        /// Its subject.
+        subject: String,
+        /// As what: passed, partial, failed, skipped or interrupted.
+        fate: &'static str,
+        /// Why, where it did not pass.
+        why: String,
+    },
+    /// A worktree was kept or removed.
+    Worktree {
+        /// Whose.
+        task: TaskId,
+        /// What became of it.
+        said: String,
+    },
+    /// Nothing more is started; running agents finish.
+    Draining,
+    /// The session ended.
+    Finished {
+        /// Where its files are now.
+        dir: String,
+        /// How many tasks passed.
+        passed: usize,
+        /// How many did not.
+        failed: usize,
+        /// How many were never started.
+        skipped: usize,
+        /// Whether the operator ended it.
+        interrupted: bool,
+    },
+}
+
+impl RunEvent {
+    /// The event as a JSON object, without cursor and time.
+    pub fn to_json(&self) -> Map<String, Value> {
+        let value = match self {
+            Self::Started {
+                session,
+                dir,
+                tasks,
+                waves,
+            } => {
+                json!({"event": "session.started", "id": session, "dir": dir, "tasks": tasks, "waves": waves})
+            }
+            Self::Recovered { dir, tasks, agents } => {
+                json!({"event": "session.recovered", "dir": dir, "tasks": tasks, "agents_ended": agents})
+            }
+            Self::WaveStarted { n, of } => json!({"event": "wave.started", "wave": n, "of": of}),
+            Self::TaskStarted {
+                task,
+                subject,
+                attempt,
+                worker,
+                token,
+                pid,
+                log,
+            } => json!({
+                "event": "task.started", "task": task, "subject": subject,
+                "attempt": attempt.number, "attempts": attempt.of,
+                "worker": worker, "token": token, "pid": pid, "log": log,
+            }),
+            Self::TaskStopping { task, why } => {
+                json!({"event": "task.stopping", "task": task, "why": why})
+            }
+            Self::TaskEnded {
+                task,
+                subject,
+                attempt,
+                outcome,
+                seconds,
+                words,
+            } => json!({
+                "event": "task.ended", "task": task, "subject": subject,
+                "attempt": attempt.number, "attempts": attempt.of,
+                "outcome": outcome, "seconds": seconds, "words": words,
+            }),
+            Self::TaskSettled {
+                task,
+                subject,
+                fate,
+                why,
+            } => {
+                json!({"event": "task.settled", "task": task, "subject": subject, "fate": fate, "why": why})
+            }
+            Self::Worktree { task, said } => {
+                json!({"event": "worktree", "task": task, "said": said})
+            }
+            Self::Draining => json!({"event": "session.draining"}),
+            Self::Finished {
+                dir,
+                passed,
+                failed,
+                skipped,
+                interrupted,
+            } => json!({
+                "event": "session.finished", "dir": dir, "passed": passed, "failed": failed,
+                "skipped": skipped, "interrupted": interrupted,
+            }),
+        };
+        match value {
+            Value::Object(map) => map,
+            other => Map::from_iter([("event".to_owned(), other)]),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Agent processes: started in a group of their own, watched, ended.
+//!
+//! Owns what belongs to the operating system: environment, standard streams, signals to a whole
+//! group. Output goes to a file and never through our memory. A group is signalled only while its
+//! leader is unreaped, so that its number cannot belong to somebody else.
+
+use std::{
+    ffi::OsString,
+    fs::File,
+    os::unix::process::{CommandExt, ExitStatusExt},
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError, mpsc::Sender},
+    thread,
+};
+
+use flagpost_model::TaskId;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use crate::{
+    error::{Error, Result},
+    outcome::Exit,
+};
+
+/// What to start.
+#[derive(Debug)]
+pub struct Launch {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Where it works.
+    pub dir: PathBuf,
+    /// What it reads; nothing, where the prompt is an argument.
+    pub stdin: Option<PathBuf>,
+    /// Where it prints.
+    pub log: File,
+    /// Variables it gets.
+    pub set: Vec<(&'static str, OsString)>,
+    /// Variables it does not get.
+    pub unset: Vec<OsString>,
+}
+
+/// A running agent.
+#[derive(Debug)]
+pub struct Running {
+    group: Pid,
+    /// Whether the group's number is still ours to signal.
+    ours: Arc<Mutex<bool>>,
+}
+
+/// Tells that an agent's process ended.
+#[derive(Debug)]
+pub struct Exited {
+    /// On which task it worked.
+    pub task: TaskId,
+    /// How it ended.
+    pub status: ExitStatus,
+}
+
+/// Starts an agent; its end is sent to `ended`.
+pub fn start<T: From<Exited> + Send + 'static>(
+    launch: Launch,
+    task: &TaskId,
+    ended: &Sender<T>,
+) -> Result<Running> {
+    let failed = |doing| move |source| Error::Process { doing, source };
+    let stdin = match &launch.stdin {
+        Some(path) => Stdio::from(File::open(path).map_err(failed("open the prompt"))?),
+        None => Stdio::null(),
+    };
+    let errors = launch.log.try_clone().map_err(failed("share the log"))?;
+    let mut command = Command::new(&launch.program);
+    command
+        .args(&launch.args)
+        .current_dir(&launch.dir)
+        .stdin(stdin)
+        .stdout(launch.log)
+        .stderr(errors)
+        .process_group(0);
+    launch.unset.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    command.envs(launch.set);
+    let mut child = command.spawn().map_err(failed("start the agent"))?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let group = pid.ok_or_else(|| {
+        failed("name the agent's process")(std::io::ErrorKind::InvalidData.into())
+    })?;
+    let (task, ended) = (task.clone(), ended.clone());
+    let ours = Arc::new(Mutex::new(true));
+    let reaped = Arc::clone(&ours);
+    thread::spawn(move || {
+        // First only look: until the leader is reaped nobody else can have its number, and what
+        // it left running in its group ends with it.
+        let _ = waitid(
+            WaitId::Pid(group),
+            WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+        );
+        let mut ours = reaped.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = kill_process_group(group, Signal::KILL);
+        let status = child
+            .wait()
+            .unwrap_or_else(|_| ExitStatus::from_raw(0x7f00));
+        *ours = false;
+        drop(ours);
+        // Nobody listens any more when the run has failed.
+        let _ = ended.send(T::from(Exited { task, status }));
+    });
+    Ok(Running { group, ours })
+}
+
+impl Running {
+    /// The process id of the group's leader.
+    pub fn pid(&self) -> u32 {
+        self.group.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Asks the whole group to end.
+    pub fn ask_to_end(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Ends the whole group.
+    pub fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let ours = self.ours.lock().unwrap_or_else(PoisonError::into_inner);
+        if *ours {
+            // A group that is gone has ended, which is all that was asked.
+            let _ = kill_process_group(self.group, signal);
+        }
+    }
+}
+
+/// How a process ended that nobody stopped.
+pub fn exit_of(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Code(-1),
+    }
+}
+
+/// Ends what a dead session's agents left running, and says which processes that were. A process
+/// is known by the session in its environment; this process and those above it are spared.
+pub fn end_leftovers(session_variable: &str, session: &str) -> Vec<u32> {
+    let wanted = format!("{session_variable}={session}");
+    let mut ended = Vec::new();
+    let spared = lineage();
+    // What forks while we look is found the second time.
+    for _ in 0..3 {
+        let found: Vec<u32> = processes()
+            .filter(|pid| !spared.contains(pid) && has_in_environment(*pid, &wanted))
+            .collect();
+        if found.is_empty() {
+            break;
+        }
+        for pid in found {
+            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
+            if !ended.contains(&pid) {
+                ended.push(pid);
+            }
+        }
+    }
+    ended
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+fn has_in_environment(pid: u32, wanted: &str) -> bool {
+    let environment = std::fs::read(Path::new("/proc").join(pid.to_string()).join("environ"));
+    environment.is_ok_and(|bytes| {
+        bytes
+            .split(|byte| *byte == 0)
+            .any(|entry| entry == wanted.as_bytes())
+    })
+}
+
+/// This process and all above it.
+fn lineage() -> Vec<u32> {
+    let mut line = vec![std::process::id()];
+    while let Some(parent) = line
+        .last()
+        .and_then(|pid| parent_of(*pid))
+        .filter(|pid| *pid > 0)
+    {
+        line.push(parent);
+    }
+    line
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The command's name, in parentheses, may hold anything; the parent is the second field after.
+    stat.rsplit_once(')')?
+        .1
+        .split_whitespace()
+        .nth(1)?
+        .parse()
+        .ok()
+}

@@ -1,0 +1,225 @@
+//! The end of a worktree, where it may end.
+//!
+//! Owns what "nothing would be lost" means (trap 41): no changed, staged, new, ignored or
+//! overlooked file, nothing under way, and every commit on another branch, tag or remote branch.
+//! Invariants: a failed look keeps; nothing is forced; a branch goes only together with the proof
+//! that the one that holds its commits still does.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    Branch, Files, Worktree, Worktrees, commit, error::Result, git::Git, listing, standing, text,
+};
+
+/// What came of closing a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Closed {
+    /// Worktree and branch are gone; all that was in them is elsewhere.
+    Removed,
+    /// Something would have been lost, or might have been.
+    Kept {
+        /// The worktree; `None` where only the branch was kept.
+        path: Option<PathBuf>,
+        /// Its branch.
+        branch: Branch,
+        /// What would have been lost.
+        because: Because,
+    },
+}
+
+/// What would be lost with a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Because {
+    /// Changed, staged or new files.
+    Dirty {
+        /// Which.
+        files: Files,
+    },
+    /// Files that the repository ignores: build output, but as well an `.env` or a database that
+    /// nothing can bring back.
+    Ignored {
+        /// Which; a directory counts once.
+        files: Files,
+    },
+    /// Commits that are on no other branch, tag or remote branch.
+    Unmerged {
+        /// How many.
+        commits: u64,
+    },
+    /// A merge, rebase, cherry-pick, revert or bisection that has not ended.
+    Underway {
+        /// Which of them.
+        what: &'static str,
+    },
+    /// It cannot be told.
+    Untellable(String),
+}
+
+impl fmt::Display for Because {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dirty { files } => write!(f, "uncommitted: {files}"),
+            Self::Ignored { files } => write!(f, "ignored files, which git does not keep: {files}"),
+            Self::Unmerged { commits: 1 } => write!(f, "1 commit is on no other branch"),
+            Self::Unmerged { commits } => write!(f, "{commits} commits are on no other branch"),
+            Self::Underway { what } => write!(f, "a {what} is under way"),
+            Self::Untellable(reason) => write!(f, "cannot tell what would be lost: {reason}"),
+        }
+    }
+}
+
+/// A look's answer: what there is to lose, or what was asked for.
+type Safe<T> = std::result::Result<T, Because>;
+
+impl Worktrees {
+    /// Removes a worktree and its branch if nothing would be lost with them. Not before the tasks
+    /// that depend on it have been opened, or are given up: they take its branch in.
+    pub fn close(&self, worktree: &Worktree) -> Closed {
+        let _turn = self.turn();
+        let kept = |path: Option<&Path>, because| Closed::Kept {
+            path: path.map(Path::to_owned),
+            branch: worktree.branch.clone(),
+            because,
+        };
+        let path = Some(worktree.path.as_path());
+        let branch = match self.nothing_to_lose(worktree) {
+            Ok(branch) => branch,
+            Err(because) => return kept(path, because),
+        };
+        if let Err(error) = self.remove(&worktree.path) {
+            return kept(path, error.into());
+        }
+        match branch.map(|held| self.drop_branch(&worktree.branch, &held)) {
+            None | Some(Ok(())) => Closed::Removed,
+            Some(Err(error)) => kept(None, error.into()),
+        }
+    }
+
+    /// The branch's commit and what else holds it; `None` where there is no such branch any more.
+    fn nothing_to_lose(&self, worktree: &Worktree) -> Safe<Option<Held>> {
+        let path = &worktree.path;
+        self.is_only_place(worktree)?;
+        let found = standing::uncommitted(path)?;
+        if !found.all.is_empty() {
+            return Err(Because::Dirty { files: found.all });
+        }
+        if let Some(what) = standing::underway(path)? {
+            return Err(Because::Underway { what });
+        }
+        let overlooked = standing::overlooked(path)?;
+        if !overlooked.is_empty() {
+            let text = format!("git was told to overlook changes of {overlooked}");
+            return Err(Because::Untellable(text));
+        }
+        // An agent may have gone elsewhere: what it stands on counts as much as its branch.
+        let head = commit(path, "HEAD")?
+            .ok_or_else(|| Because::Untellable("it stands on no commit".to_owned()))?;
+        let tip = commit(path, &worktree.branch.full())?;
+        self.held(&head, worktree)?;
+        let held = tip.map(|tip| self.held(&tip, worktree)).transpose()?;
+        if !found.ignored.is_empty() {
+            let files = found.ignored;
+            return Err(Because::Ignored { files });
+        }
+        Ok(held)
+    }
+
+    /// That git knows the worktree, and that nobody else stands on its branch.
+    fn is_only_place(&self, worktree: &Worktree) -> Safe<()> {
+        let entries = listing::entries(&self.top)?;
+        if !entries.iter().any(|entry| entry.path == worktree.path) {
+            let text = format!("git knows no worktree at {}", worktree.path.display());
+            return Err(Because::Untellable(text));
+        }
+        let full = worktree.branch.full();
+        let other = entries
+            .iter()
+            .find(|entry| entry.path != worktree.path && entry.branch.as_ref() == Some(&full));
+        match other {
+            Some(entry) => Err(Because::Untellable(format!(
+                "{} stands on {}, too",
+                entry.path.display(),
+                worktree.branch
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// What besides the task's own branch holds a commit.
+    fn held(&self, oid: &str, worktree: &Worktree) -> Safe<Held> {
+        let own = worktree.branch.full();
+        let out = Git::at(&self.top)
+            .args(&["for-each-ref", "--contains", oid])
+            .arg("--format=%(objectname) %(refname) %(symref)")
+            .args(&["refs/heads", "refs/remotes", "refs/tags"])
+            .run()?;
+        for line in text(&out).lines() {
+            let mut words = line.split(' ');
+            // A symbolic one holds nothing itself; it may even stand for the branch in question.
+            if let (Some(at), Some(name), None | Some("")) =
+                (words.next(), words.next(), words.next())
+                && name != own
+            {
+                return Ok(Held {
+                    tip: oid.to_owned(),
+                    by: name.to_owned(),
+                    at: at.to_owned(),
+                });
+            }
+        }
+        let out = Git::at(&self.top)
+            .args(&["rev-list", "--count", oid, "--not"])
+            .arg(format!("--exclude={}", worktree.branch))
+            .args(&["--branches", "--remotes", "--tags"])
+            .run()?;
+        Err(Because::Unmerged {
+            // None on others than symbolic ones, which hold nothing, is still one.
+            commits: text(&out).parse().unwrap_or(1).max(1),
+        })
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        // Git looks once more itself, and would believe a setting that hides new files.
+        Git::at(&self.top)
+            .config("status.showUntrackedFiles=all")
+            .args(&["worktree", "remove"])
+            .arg(path)
+            .run_patiently()?;
+        Ok(())
+    }
+
+    /// One transaction: the other still holds the commit, and the branch has not moved.
+    fn drop_branch(&self, branch: &Branch, held: &Held) -> Result<()> {
+        let Held { tip, by, at } = held;
+        let own = branch.full();
+        Git::at(&self.top)
+            .args(&["update-ref", "-m", "flagpost: closed", "--stdin"])
+            .input(format!(
+                "start\nverify {by} {at}\ndelete {own} {tip}\nprepare\ncommit\n"
+            ))
+            .run_patiently()?;
+        // Left there by `git push -u`; most branches have none, and then git fails.
+        let _ = Git::at(&self.top)
+            .args(&["config", "--local", "--remove-section"])
+            .arg(format!("branch.{branch}"))
+            .ask();
+        Ok(())
+    }
+}
+
+/// A commit, and a name other than the task's branch that holds it.
+#[derive(Debug)]
+struct Held {
+    tip: String,
+    by: String,
+    at: String,
+}
+
+impl From<super::Error> for Because {
+    fn from(error: super::Error) -> Self {
+        Self::Untellable(error.to_string())
+    }
+}

@@ -1,0 +1,49 @@
+//! What can go wrong with a worktree, always with what git was asked and where.
+//!
+//! Owns the error of this subject. It must never name a command that throws work away: agents obey
+//! error texts (trap 44).
+
+use std::path::PathBuf;
+
+use flagpost_disk as disk;
+
+/// A result of this subject.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A worktree that could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The directory is not the top of a git working tree.
+    #[error("{} is not the top of a git working tree: {reason}", dir.display())]
+    NoRepository {
+        /// Which directory.
+        dir: PathBuf,
+        /// What git said.
+        reason: String,
+    },
+    /// There is nothing to branch from.
+    #[error("{} has no commit yet: worktrees branch from one, so make the first", dir.display())]
+    NoCommit {
+        /// The top of the repository.
+        dir: PathBuf,
+    },
+    /// A branch stands where the branches of the tasks go.
+    #[error("there is a branch named {branch:?}, so git can make none named \"{branch}/…\"")]
+    BranchInTheWay {
+        /// Its name.
+        branch: String,
+    },
+    /// `git` failed.
+    #[error("git {call} in {}: {message}", dir.display())]
+    Git {
+        /// What it was asked.
+        call: String,
+        /// Where.
+        dir: PathBuf,
+        /// What it said.
+        message: String,
+    },
+    /// A directory could not be made or found.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+}

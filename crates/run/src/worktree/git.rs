@@ -1,0 +1,315 @@
+//! One call of the `git` program.
+//!
+//! Owns how git is run: its place given by `-C` and by nothing a parent left in the environment;
+//! no pager, prompt, editor or terminal; plain messages; answers of bounded size. Hooks and
+//! configuration stay the user's. It must never pass `--force`.
+
+use std::{
+    ffi::OsStr,
+    io::{self, Read, Write},
+    os::unix::process::{CommandExt, ExitStatusExt},
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::error::{Error, Result};
+
+/// Variables by which a parent git (a hook, an alias) points its children at its own repository.
+/// Whoever starts a program in a worktree removes them.
+pub const PARENT_VARIABLES: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// Largest answer that is taken. A status this long is refused, and what it is about is kept.
+const ANSWER_LIMIT: u64 = 16 << 20;
+/// How much of git's complaints is kept.
+const COMPLAINT_LIMIT: u64 = 16 << 10;
+/// How long a lock that another git holds is waited for.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
+/// How long complaints are waited for once git is gone: a hook's background process may hold them
+/// open for ever.
+const COMPLAINT_WAIT: Duration = Duration::from_millis(500);
+
+/// What git answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    status: ExitStatus,
+    /// Standard output.
+    pub(super) out: Vec<u8>,
+    err: String,
+}
+
+impl Answer {
+    /// The exit code; `None` when a signal ended git.
+    pub(super) fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    fn complaint(&self) -> String {
+        match (self.err.trim(), self.status.signal()) {
+            ("", Some(signal)) => format!("ended by signal {signal}"),
+            ("", None) => format!("exit code {}", self.code().unwrap_or_default()),
+            (said, _) => without_advice(said),
+        }
+    }
+
+    fn met_a_lock(&self) -> bool {
+        !self.status.success() && self.err.contains(".lock': File exists")
+    }
+}
+
+/// A call being put together.
+#[derive(Debug)]
+pub(super) struct Git {
+    command: Command,
+    dir: PathBuf,
+    call: String,
+    input: Option<String>,
+}
+
+impl Git {
+    /// Git, asked in `dir`.
+    pub(super) fn at(dir: &Path) -> Self {
+        let mut command = Command::new("git");
+        for variable in PARENT_VARIABLES {
+            command.env_remove(variable);
+        }
+        command
+            .env("LC_ALL", "C")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_EDITOR", ":")
+            // A look must not take the index's lock from an agent.
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            // Ctrl-C is for the run to handle; git must not be cut off in the middle by it.
+            .process_group(0)
+            .arg("--no-pager")
+            .arg("-C")
+            .arg(dir)
+            .args(["-c", "core.quotePath=off"])
+            // What a monitor missed would look clean.
+            .args(["-c", "core.fsmonitor=false"])
+            .args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
+        Self {
+            command,
+            dir: dir.to_owned(),
+            call: String::new(),
+            input: None,
+        }
+    }
+
+    /// Sets configuration for this call, before any argument.
+    pub(super) fn config(mut self, setting: &str) -> Self {
+        self.command.args(["-c", setting]);
+        self
+    }
+
+    /// Adds an argument.
+    pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        if !self.call.is_empty() {
+            self.call.push(' ');
+        }
+        self.call.push_str(&arg.as_ref().to_string_lossy());
+        self.command.arg(arg);
+        self
+    }
+
+    /// Adds arguments.
+    pub(super) fn args(self, args: &[&str]) -> Self {
+        args.iter().fold(self, |git, arg| git.arg(arg))
+    }
+
+    /// Gives git a little text on standard input.
+    pub(super) fn input(mut self, text: String) -> Self {
+        self.input = Some(text);
+        self
+    }
+
+    /// Runs; whatever the exit code, the answer.
+    pub(super) fn ask(&mut self) -> Result<Answer> {
+        self.converse()
+            .map_err(|error| self.failed(format!("cannot be run: {error}")))
+    }
+
+    /// Runs; anything but success is an error.
+    pub(super) fn run(mut self) -> Result<Vec<u8>> {
+        let answer = self.ask()?;
+        self.require(answer)
+    }
+
+    /// As [`Git::run`], but waits for locks that other gits hold. Only for what may be done again.
+    pub(super) fn run_patiently(mut self) -> Result<Vec<u8>> {
+        let answer = self.ask_patiently()?;
+        self.require(answer)
+    }
+
+    /// As [`Git::ask`], but waits for locks that other gits hold.
+    pub(super) fn ask_patiently(&mut self) -> Result<Answer> {
+        let deadline = Instant::now() + LOCK_WAIT;
+        loop {
+            let answer = self.ask()?;
+            if !answer.met_a_lock() || Instant::now() >= deadline {
+                return Ok(answer);
+            }
+            thread::sleep(LOCK_PAUSE);
+        }
+    }
+
+    /// The answer as an error of this call.
+    pub(super) fn refused(&self, answer: &Answer) -> Error {
+        self.failed(answer.complaint())
+    }
+
+    fn require(&self, answer: Answer) -> Result<Vec<u8>> {
+        if answer.status.success() {
+            Ok(answer.out)
+        } else {
+            Err(self.refused(&answer))
+        }
+    }
+
+    fn failed(&self, message: String) -> Error {
+        Error::Git {
+            call: self.call.clone(),
+            dir: self.dir.clone(),
+            message,
+        }
+    }
+
+    fn converse(&mut self) -> io::Result<Answer> {
+        let stdin = match self.input {
+            Some(_) => Stdio::piped(),
+            None => Stdio::null(),
+        };
+        let mut child = self
+            .command
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let complaints = child.stderr.take().map(collect_aside);
+        if let (Some(text), Some(mut stdin)) = (&self.input, child.stdin.take()) {
+            // A git that has gone away says why in its exit code.
+            let _ = stdin.write_all(text.as_bytes());
+        }
+        let mut out = Vec::new();
+        let mut too_long = false;
+        if let Some(stdout) = child.stdout.take() {
+            let mut bounded = stdout.take(ANSWER_LIMIT);
+            bounded.read_to_end(&mut out)?;
+            too_long = io::copy(&mut bounded.into_inner(), &mut io::sink())? > 0;
+        }
+        let status = child.wait()?;
+        if too_long {
+            let text = format!("answered with more than {ANSWER_LIMIT} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        }
+        let err = complaints.map(|wait| wait()).unwrap_or_default();
+        Ok(Answer { status, out, err })
+    }
+}
+
+/// What git said, less its advice: that is how to force it, and agents obey (trap 44).
+fn without_advice(said: &str) -> String {
+    let kept = |line: &str| {
+        let end = ["use '", "use -", "use \"git"]
+            .iter()
+            .filter_map(|advice| line.find(advice))
+            .min();
+        let line = &line[..end.unwrap_or(line.len())];
+        line.trim_end_matches([' ', ',', ';', '(']).to_owned()
+    };
+    let lines: Vec<String> = said
+        .lines()
+        .filter(|line| !line.starts_with("hint:"))
+        .map(kept)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines.join("\n")
+}
+
+/// Collects what is written to `pipe` on a thread of its own; the answer waits for its end, but
+/// not long.
+fn collect_aside(pipe: impl Read + Send + 'static) -> impl FnOnce() -> String {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let (ended, end) = mpsc::channel::<()>();
+    let bytes = Arc::clone(&kept);
+    thread::spawn(move || {
+        let _ended = ended;
+        let mut pipe = pipe;
+        let mut piece = [0; 4096];
+        while let Ok(read @ 1..) = pipe.read(&mut piece) {
+            let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
+            let room = (COMPLAINT_LIMIT as usize).saturating_sub(bytes.len());
+            bytes.extend_from_slice(&piece[..read.min(room)]);
+        }
+    });
+    move || {
+        let _ = end.recv_timeout(COMPLAINT_WAIT);
+        let bytes = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parents_repository_is_not_ours() {
+        let git = Git::at(Path::new("/"));
+        let removed = |name: &str| {
+            git.command
+                .get_envs()
+                .any(|(key, value)| key == name && value.is_none())
+        };
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+            assert!(removed(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn advice_to_force_is_not_passed_on() {
+        for (said, expected) in [
+            (
+                "fatal: 'x' is dirty, use --force to delete it",
+                "fatal: 'x' is dirty",
+            ),
+            (
+                "fatal: locked\nuse 'remove -f -f' to override",
+                "fatal: locked",
+            ),
+            ("error: no\nhint: use --force", "error: no"),
+            ("error: cannot use x", "error: cannot use x"),
+        ] {
+            assert_eq!(without_advice(said), expected);
+        }
+    }
+
+    #[test]
+    fn a_failure_names_the_call_the_place_and_what_git_said() {
+        let error = Git::at(Path::new("/")).args(&["frobnicate", "x"]).run();
+        let text = error.unwrap_err().to_string();
+        assert!(
+            text.starts_with("git frobnicate x in /: git: 'frobnicate' is not"),
+            "{text}"
+        );
+    }
+}

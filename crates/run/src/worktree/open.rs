@@ -1,0 +1,142 @@
+//! A task's worktree, with what its blockers committed.
+//!
+//! Owns how a worktree comes to be and comes back on a retry. It must never touch what an earlier
+//! attempt left.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_disk::fsx;
+use flagpost_model::TaskId;
+
+use super::{
+    Branch, Missing, Result, Worktree, Worktrees,
+    blockers::{left_behind, take_in},
+    exists,
+    git::Git,
+    listing::{self, Entry},
+    standing,
+};
+
+/// A worktree to work in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// Which.
+    pub worktree: Worktree,
+    /// What of the blockers' work is not in it: for the prompt, and for the operator.
+    pub missing: Vec<Missing>,
+}
+
+impl Worktrees {
+    /// The worktree of a task, made from the commit that the repository stands on; on a retry the
+    /// one that there is, as it was left. Then the branches of its blockers are merged into it,
+    /// in the order given. `after` names those that ran in worktrees, in this session or, where
+    /// one is resumed, in an earlier one.
+    pub fn open(&self, task: &TaskId, after: &[Branch]) -> Result<Opened> {
+        let _turn = self.turn();
+        let head = self.head()?;
+        let root = self.make_root()?;
+        let entries = listing::entries(&self.top)?;
+        let path = match self.existing(&root, task, &entries) {
+            Some(entry) => {
+                recover(&self.top, entry)?;
+                entry.path.clone()
+            }
+            None => self.make(&root, task, &head)?,
+        };
+        let worktree = self.worktree(task.clone(), path);
+        let mut missing = Vec::new();
+        for branch in after {
+            let mut add = |why| {
+                let branch = branch.clone();
+                missing.push(Missing { branch, why });
+            };
+            take_in(&worktree, branch)?.into_iter().for_each(&mut add);
+            if let Some(entry) = self.standing_for(&root, branch, &entries) {
+                left_behind(&worktree, branch, entry)
+                    .into_iter()
+                    .for_each(add);
+            }
+        }
+        Ok(Opened { worktree, missing })
+    }
+
+    fn existing<'a>(&self, root: &Path, task: &TaskId, entries: &'a [Entry]) -> Option<&'a Entry> {
+        entries
+            .iter()
+            .find(|entry| self.task_of(root, entry).as_ref() == Some(task))
+    }
+
+    /// The worktree of a blocker, wherever its agent went in it; of one in an earlier session, where
+    /// it stands on its branch.
+    fn standing_for<'a>(
+        &self,
+        root: &Path,
+        branch: &Branch,
+        entries: &'a [Entry],
+    ) -> Option<&'a Entry> {
+        let here = |entry: &&Entry| {
+            let task = self.task_of(root, entry);
+            task.is_some_and(|task| self.branch(&task) == *branch)
+        };
+        let full = branch.full();
+        entries.iter().find(here).or_else(|| {
+            entries
+                .iter()
+                .find(|entry| entry.branch.as_ref() == Some(&full))
+        })
+    }
+
+    fn make(&self, root: &Path, task: &TaskId, head: &str) -> Result<PathBuf> {
+        let branch = self.branch(task);
+        // It may be there from an attempt that was cut off, or whose worktree somebody removed.
+        if !exists(&self.top, &branch.full())? {
+            Git::at(&self.top)
+                .args(&["branch", "--no-track", branch.as_str(), head])
+                .run_patiently()?;
+        }
+        let path = free_path(root, task);
+        Git::at(&self.top)
+            .args(&["worktree", "add"])
+            .arg(&path)
+            .arg(branch.as_str())
+            .run_patiently()?;
+        Ok(path)
+    }
+}
+
+/// `{task}`, or `{task}+2` and so on where something lies there that is no worktree of the
+/// repository. `+` is in no id.
+fn free_path(root: &Path, task: &TaskId) -> PathBuf {
+    let mut path = root.join(task.as_str());
+    for n in 2_u32.. {
+        if path.symlink_metadata().is_err() {
+            break;
+        }
+        path = root.join(format!("{task}+{n}"));
+    }
+    path
+}
+
+/// Completes a worktree that git was making when it was cut off, and brings one back whose
+/// directory somebody removed. One that is whole is left as it is.
+fn recover(top: &Path, entry: &Entry) -> Result<()> {
+    let path = &entry.path;
+    if fsx::stat(&fsx::RealFs, path)?.is_none() {
+        fsx::make_dirs(&fsx::RealFs, path)?;
+        Git::at(top).args(&["worktree", "repair"]).run()?;
+        standing::stands_alone(path)?;
+        // From the index, with what was staged.
+        Git::at(path)
+            .args(&["checkout-index", "--all"])
+            .run_patiently()?;
+    }
+    if entry.half_made() {
+        standing::stands_alone(path)?;
+        // Nobody was handed this one, so all that is in it comes from the commit.
+        Git::at(path)
+            .args(&["reset", "--quiet", "--hard"])
+            .run_patiently()?;
+        Git::at(top).args(&["worktree", "unlock"]).arg(path).run()?;
+    }
+    standing::stands_alone(path)
+}

@@ -1,0 +1,174 @@
+//! What a worktree holds that no commit does.
+//!
+//! Owns the looks that decide whether anything would be lost with a worktree. Invariants: a look
+//! changes nothing; no setting of the user hides a file from it; what cannot be told is an error,
+//! never an empty answer.
+
+use std::{
+    ffi::OsStr,
+    fmt,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    error::{Error, Result},
+    git::Git,
+};
+
+/// So many files are named; of the others, how many they are.
+const NAMED: usize = 20;
+
+/// What git leaves in its directory while it is in the middle of something.
+const UNDERWAY: &[(&str, &str)] = &[
+    ("MERGE_HEAD", "merge"),
+    ("MERGE_AUTOSTASH", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("sequencer", "cherry-pick or revert"),
+    ("BISECT_LOG", "bisection"),
+];
+
+/// Some files, the first of them by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Files {
+    /// The first twenty, relative to the worktree.
+    pub named: Vec<PathBuf>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+impl Files {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// Names that git ended with zero bytes.
+    pub(super) fn from_names(out: &[u8]) -> Self {
+        let mut files = Self::default();
+        let names = out.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+        names.for_each(|name| files.add(name));
+        files
+    }
+
+    fn add(&mut self, path: &[u8]) {
+        self.total += 1;
+        if self.named.len() < NAMED {
+            self.named.push(PathBuf::from(OsStr::from_bytes(path)));
+        }
+    }
+}
+
+impl fmt::Display for Files {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, path) in self.named.iter().enumerate() {
+            let comma = if n == 0 { "" } else { ", " };
+            write!(f, "{comma}{}", path.display())?;
+        }
+        match self.total - self.named.len() {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// A worktree's files that are in no commit. Directories that are new as a whole count once.
+#[derive(Debug, Default)]
+pub(super) struct Uncommitted {
+    /// Changed, staged or conflicting.
+    pub(super) tracked: Files,
+    /// Those, and new ones.
+    pub(super) all: Files,
+    /// Those that the repository wants ignored.
+    pub(super) ignored: Files,
+}
+
+/// Looks for files that are in no commit.
+pub(super) fn uncommitted(worktree: &Path) -> Result<Uncommitted> {
+    stands_alone(worktree)?;
+    let out = Git::at(worktree)
+        .args(&["status", "--porcelain=v1", "-z", "--no-renames"])
+        .args(&["--untracked-files=normal", "--ignored=traditional"])
+        .arg("--ignore-submodules=none")
+        .run()?;
+    let mut found = Uncommitted::default();
+    for line in out.split(|&byte| byte == 0).filter(|line| line.len() > 3) {
+        let path = &line[3..];
+        match &line[..2] {
+            b"!!" => found.ignored.add(path),
+            b"??" => found.all.add(path),
+            _ => {
+                found.tracked.add(path);
+                found.all.add(path);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Files whose changes git was told to overlook (`update-index --assume-unchanged`,
+/// `--skip-worktree`): whether they changed cannot be told from a status.
+pub(super) fn overlooked(worktree: &Path) -> Result<Files> {
+    let out = Git::at(worktree).args(&["ls-files", "-v", "-z"]).run()?;
+    let mut found = Files::default();
+    for line in out.split(|&byte| byte == 0).filter(|line| line.len() > 2) {
+        let path = &line[2..];
+        // A sparse checkout leaves such files out; then there is nothing to overlook.
+        let skipped = line[0] == b'S'
+            && worktree
+                .join(OsStr::from_bytes(path))
+                .symlink_metadata()
+                .is_ok();
+        if line[0].is_ascii_lowercase() || skipped {
+            found.add(path);
+        }
+    }
+    Ok(found)
+}
+
+/// What git is in the middle of there.
+pub(super) fn underway(worktree: &Path) -> Result<Option<&'static str>> {
+    let dir = line(
+        &Git::at(worktree)
+            .args(&["rev-parse", "--absolute-git-dir"])
+            .run()?,
+    );
+    let left = |name: &str| dir.join(name).symlink_metadata().is_ok();
+    Ok(UNDERWAY
+        .iter()
+        .find(|(name, _)| left(name))
+        .map(|&(_, what)| what))
+}
+
+/// An error unless `dir` is itself the top of a working tree: where one has lost its `.git`, git
+/// would answer for a repository further up.
+pub(super) fn stands_alone(dir: &Path) -> Result<()> {
+    let no = |reason: String| Error::NoRepository {
+        dir: dir.to_owned(),
+        reason,
+    };
+    let mut git = Git::at(dir).args(&["rev-parse", "--show-toplevel"]);
+    let answer = git.ask()?;
+    if answer.code() != Some(0) {
+        return Err(no(git.refused(&answer).to_string()));
+    }
+    let top = line(&answer.out);
+    let same = match (top.canonicalize(), dir.canonicalize()) {
+        (Ok(top), Ok(dir)) => top == dir,
+        _ => false,
+    };
+    if same {
+        Ok(())
+    } else {
+        Err(no(format!("it belongs to {}", top.display())))
+    }
+}
+
+/// The one line that git answered with, as a path.
+fn line(out: &[u8]) -> PathBuf {
+    let line = out.strip_suffix(b"\n").unwrap_or(out);
+    PathBuf::from(OsStr::from_bytes(line))
+}

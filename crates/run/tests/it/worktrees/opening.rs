@@ -1,0 +1,367 @@
+//! How a worktree comes to be, and what it begins with.
+
+use std::{fs, os::unix::fs::PermissionsExt, thread, time::Duration};
+
+use flagpost_run::worktree::{Error, Why};
+
+use super::{Place, git, id, open, try_git};
+
+#[test]
+fn a_task_gets_a_worktree_and_a_branch_of_its_own() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    worktrees.check().unwrap();
+    let worktree = open(&worktrees, "7");
+    assert_eq!(worktree.branch.as_str(), "flagpost/web-20260513-142500/7");
+    assert!(worktree.path.ends_with("home/worktrees/my repo/s 1/7"));
+    assert_eq!(fs::read(worktree.path.join("README")).unwrap(), b"hello\n");
+    let on = git(&worktree.path, &["symbolic-ref", "--short", "HEAD"]);
+    assert_eq!(on, worktree.branch.as_str());
+    assert_eq!(
+        git(&place.top(), &["symbolic-ref", "--short", "HEAD"]),
+        "main"
+    );
+    let mode = fs::metadata(place.root()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert_eq!(worktrees.list().unwrap(), [worktree]);
+}
+
+#[test]
+fn a_retry_finds_what_the_first_attempt_left() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let first = open(&worktrees, "1");
+    place.write(&first.path, "half.rs", "fn half() {");
+    let second = open(&worktrees, "1");
+    assert_eq!(first, second);
+    assert!(second.path.join("half.rs").exists());
+    git(&second.path, &["checkout", "-q", "-b", "elsewhere"]);
+    assert_eq!(open(&worktrees, "1"), first);
+}
+
+#[test]
+fn ids_that_git_would_refuse_have_worktrees_too() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    for task in ["a..b", "v1.", "x.lock", "HEAD", "1.5_z-", "0007", "7"] {
+        let worktree = open(&worktrees, task);
+        assert_eq!(open(&worktrees, task), worktree);
+        place.assert_gone(&worktree, &worktrees.close(&worktree));
+    }
+    assert_eq!(worktrees.list().unwrap(), []);
+}
+
+#[test]
+fn five_tasks_open_at_once() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    // Another git that keeps the repository busy, as agents do.
+    let top = place.top();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..20 {
+                try_git(&top, &["branch", &format!("busy-{n}")]);
+                try_git(&top, &["pack-refs", "--all"]);
+            }
+        });
+        let tasks = ["1", "2", "3", "4", "5"];
+        let opening = tasks.map(|task| scope.spawn(|| open(&worktrees, task)));
+        for thread in opening {
+            thread.join().unwrap();
+        }
+    });
+    assert_eq!(worktrees.list().unwrap().len(), 5);
+}
+
+#[test]
+fn a_lock_of_another_git_is_waited_for() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let one = open(&worktrees, "1");
+    place.commit(&one, "one", "1");
+    let two = open(&worktrees, "2");
+    let dir = git(&two.path, &["rev-parse", "--absolute-git-dir"]);
+    let lock = std::path::Path::new(&dir).join("index.lock");
+    fs::write(&lock, "").unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(300));
+            fs::remove_file(&lock).unwrap();
+        });
+        let opened = worktrees.open(&id("2"), std::slice::from_ref(&one.branch));
+        assert_eq!(opened.unwrap().missing, []);
+    });
+    assert!(two.path.join("one").exists());
+}
+
+#[test]
+fn a_dependant_begins_with_what_its_blockers_committed() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let (one, two) = (open(&worktrees, "1"), open(&worktrees, "2"));
+    place.commit(&one, "one", "1");
+    place.commit(&two, "two", "2");
+    // A tag must not be taken for the branch.
+    git(&place.top(), &["tag", two.branch.as_str(), "main"]);
+    // Settings that are right for people and wrong here.
+    for (key, value) in [
+        ("merge.ff", "only"),
+        ("commit.gpgSign", "true"),
+        ("gpg.program", "false"),
+        ("merge.autoStash", "true"),
+        ("branch.autoSetupMerge", "always"),
+    ] {
+        git(&place.top(), &["config", key, value]);
+    }
+    let three = open(&worktrees, "3");
+    let after = [one.branch.clone(), two.branch.clone(), three.branch.clone()];
+    let four = worktrees.open(&id("4"), &after).unwrap();
+    assert_eq!(four.missing, []);
+    assert!(four.worktree.path.join("one").exists());
+    assert!(four.worktree.path.join("two").exists());
+    let said = git(&four.worktree.path, &["log", "-1", "--format=%s"]);
+    assert!(said.starts_with("Merge branch 'flagpost/web-"), "{said}");
+    assert!(!said.contains("refs/"), "{said}");
+}
+
+#[test]
+fn a_conflict_between_blockers_is_told_and_called_off() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let (one, two) = (open(&worktrees, "1"), open(&worktrees, "2"));
+    place.commit(&one, "a file", "1\n");
+    place.commit(&two, "a file", "2\n");
+    let after = [one.branch.clone(), two.branch.clone()];
+    let opened = worktrees.open(&id("3"), &after).unwrap();
+    assert_eq!(opened.missing.len(), 1);
+    assert_eq!(opened.missing[0].branch, two.branch);
+    match &opened.missing[0].why {
+        Why::Conflict { files } => assert_eq!(files.to_string(), "a file"),
+        other => panic!("{other:?}"),
+    }
+    let path = &opened.worktree.path;
+    assert_eq!(fs::read(path.join("a file")).unwrap(), b"1\n");
+    assert_eq!(git(path, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_merge_that_the_agent_began_is_left_alone() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let (one, two) = (open(&worktrees, "1"), open(&worktrees, "2"));
+    place.commit(&one, "file", "1\n");
+    place.commit(&two, "file", "2\n");
+    let after = [one.branch.clone(), two.branch.clone()];
+    let path = worktrees.open(&id("3"), &after).unwrap().worktree.path;
+    assert!(!try_git(&path, &["merge", two.branch.as_str()]).0);
+    place.write(&path, "file", "1 and 2\n");
+    let again = worktrees.open(&id("3"), &after).unwrap();
+    let why = format!("{:?}", again.missing[0].why);
+    assert!(why.contains("a merge is under way"), "{why}");
+    assert_eq!(fs::read(path.join("file")).unwrap(), b"1 and 2\n");
+    assert!(!git(&path, &["rev-parse", "MERGE_HEAD"]).is_empty());
+}
+
+#[test]
+fn uncommitted_changes_of_a_retry_are_not_merged_into() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let (one, two) = (open(&worktrees, "1"), open(&worktrees, "2"));
+    place.write(&two.path, "README", "mine\n");
+    place.commit(&one, "README", "theirs\n");
+    let opened = worktrees
+        .open(&id("2"), std::slice::from_ref(&one.branch))
+        .unwrap();
+    let why = format!("{:?}", opened.missing[0].why);
+    assert!(why.contains("uncommitted changes: README"), "{why}");
+    assert_eq!(fs::read(two.path.join("README")).unwrap(), b"mine\n");
+}
+
+#[test]
+fn what_a_blocker_left_uncommitted_is_told_and_not_committed() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let one = open(&worktrees, "1");
+    place.commit(&one, "done", "1");
+    place.write(&one.path, "forgotten", "1");
+    assert_eq!(
+        worktrees.uncommitted(&one).unwrap().to_string(),
+        "forgotten"
+    );
+    let opened = worktrees
+        .open(&id("2"), std::slice::from_ref(&one.branch))
+        .unwrap();
+    assert!(opened.worktree.path.join("done").exists());
+    match &opened.missing[..] {
+        [missing] => match &missing.why {
+            Why::Uncommitted { path, files } => {
+                assert_eq!((path, files.total), (&one.path, 1));
+            }
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(git(&one.path, &["log", "-1", "--format=%s"]), "done");
+}
+
+#[test]
+fn what_a_blocker_committed_elsewhere_is_told() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let one = open(&worktrees, "1");
+    git(&one.path, &["checkout", "-q", "-b", "feature"]);
+    place.commit(&one, "work", "1");
+    let after = std::slice::from_ref(&one.branch);
+    let opened = worktrees.open(&id("2"), after).unwrap();
+    let head = git(&one.path, &["rev-parse", "HEAD"]);
+    match &opened.missing[..] {
+        [missing] => match &missing.why {
+            Why::Elsewhere { commit, .. } => assert_eq!(*commit, head),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+    git(&opened.worktree.path, &["merge", "-q", "feature"]);
+    assert_eq!(worktrees.open(&id("2"), after).unwrap().missing, []);
+}
+
+#[test]
+fn a_blockers_branch_that_is_gone_is_told() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let opened = worktrees
+        .open(&id("2"), &[worktrees.branch(&id("1"))])
+        .unwrap();
+    assert_eq!(opened.missing[0].why, Why::NoBranch);
+}
+
+#[test]
+fn a_repository_without_a_commit_is_refused_in_words() {
+    let place = Place::without_commit();
+    let error = place.worktrees().check().unwrap_err();
+    assert!(matches!(error, Error::NoCommit { .. }), "{error}");
+    assert!(error.to_string().contains("has no commit yet"), "{error}");
+    assert!(place.worktrees().open(&id("1"), &[]).is_err());
+    assert!(!place.root().exists());
+}
+
+#[test]
+fn what_is_not_the_top_of_a_repository_is_refused() {
+    let place = Place::new();
+    let within = place.top().join("sub");
+    fs::create_dir(&within).unwrap();
+    for dir in [place.dir.path(), &within, &place.top().join("absent")] {
+        let error = place.worktrees_of(dir).check().unwrap_err();
+        assert!(matches!(error, Error::NoRepository { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_branch_in_the_way_is_told_before_anything_starts() {
+    let place = Place::new();
+    git(&place.top(), &["branch", "flagpost"]);
+    let error = place.worktrees().check().unwrap_err();
+    assert!(matches!(error, Error::BranchInTheWay { .. }), "{error}");
+}
+
+#[test]
+fn a_linked_worktree_serves_as_the_repository() {
+    let place = Place::new();
+    let linked = place.dir.path().join("linked one");
+    git(
+        &place.top(),
+        &[
+            "worktree",
+            "add",
+            "-q",
+            "-b",
+            "other",
+            linked.to_str().unwrap(),
+        ],
+    );
+    place.write(&linked, "only-here", "");
+    git(&linked, &["add", "."]);
+    git(&linked, &["commit", "-qm", "only here"]);
+    let worktrees = place.worktrees_of(&linked);
+    worktrees.check().unwrap();
+    let worktree = open(&worktrees, "1");
+    assert!(worktree.path.join("only-here").exists());
+    assert_eq!(worktrees.list().unwrap(), std::slice::from_ref(&worktree));
+    place.assert_gone(&worktree, &worktrees.close(&worktree));
+    assert!(linked.exists());
+}
+
+#[test]
+fn a_detached_head_serves_as_the_base() {
+    let place = Place::new();
+    git(&place.top(), &["checkout", "-q", "--detach"]);
+    let worktrees = place.worktrees();
+    worktrees.check().unwrap();
+    let worktree = open(&worktrees, "1");
+    place.assert_gone(&worktree, &worktrees.close(&worktree));
+}
+
+#[test]
+fn a_path_that_is_taken_is_passed_over() {
+    let place = Place::new();
+    place.write(&place.root().join("1"), "somebody's", "notes");
+    let worktrees = place.worktrees();
+    let worktree = open(&worktrees, "1");
+    assert!(worktree.path.ends_with("1+2"));
+    assert_eq!(open(&worktrees, "1"), worktree);
+    assert_eq!(worktrees.list().unwrap(), [worktree]);
+    assert!(place.root().join("1/somebody's").exists());
+}
+
+#[test]
+fn a_worktree_that_somebody_made_elsewhere_is_theirs() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let branch = worktrees.branch(&id("1"));
+    let review = place.dir.path().join("review");
+    git(
+        &place.top(),
+        &[
+            "worktree",
+            "add",
+            "-q",
+            "-b",
+            branch.as_str(),
+            review.to_str().unwrap(),
+        ],
+    );
+    assert_eq!(worktrees.list().unwrap(), []);
+    let error = worktrees.open(&id("1"), &[]).unwrap_err().to_string();
+    assert!(error.contains("review"), "{error}");
+}
+
+#[test]
+fn a_removed_directory_comes_back_with_what_was_staged() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let worktree = open(&worktrees, "1");
+    place.commit(&worktree, "committed", "c");
+    place.write(&worktree.path, "staged", "s");
+    git(&worktree.path, &["add", "staged"]);
+    fs::remove_dir_all(&worktree.path).unwrap();
+    assert_eq!(open(&worktrees, "1"), worktree);
+    for name in ["README", "committed", "staged"] {
+        assert!(worktree.path.join(name).exists(), "{name}");
+    }
+    assert_eq!(git(&worktree.path, &["status", "--porcelain"]), "A  staged");
+}
+
+#[test]
+fn a_worktree_that_git_was_cut_off_in_is_completed() {
+    let place = Place::new();
+    let worktrees = place.worktrees();
+    let worktree = open(&worktrees, "1");
+    // As git leaves it when it is killed while it writes the files.
+    let dir = git(&worktree.path, &["rev-parse", "--absolute-git-dir"]);
+    fs::write(format!("{dir}/locked"), "initializing").unwrap();
+    fs::remove_file(format!("{dir}/index")).unwrap();
+    fs::write(worktree.path.join("README"), "hel").unwrap();
+    assert_eq!(open(&worktrees, "1"), worktree);
+    assert_eq!(git(&worktree.path, &["status", "--porcelain"]), "");
+    assert!(!std::path::Path::new(&dir).join("locked").exists());
+}

@@ -1,0 +1,266 @@
+//! A sealed world for tests of the binary: its own home, repository, clock and environment.
+//!
+//! Owns a temporary directory and what a process started in it can see: nothing of the machine but
+//! `PATH`. Invariant: what a run prints is the same on every machine, because paths, pids and the
+//! random repository id are replaced by their names.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+/// The time in a sealed world, unless a test sets another.
+pub const NOW: &str = "2026-05-13T14:25:00Z";
+
+/// A home and a git repository that nobody else knows.
+#[derive(Debug)]
+pub struct World {
+    binary: PathBuf,
+    dir: tempfile::TempDir,
+    set: Vec<(OsString, OsString)>,
+}
+
+/// What a run of the binary left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// The exit code; -1 where a signal ended it.
+    pub code: i32,
+    /// What it printed, redacted.
+    pub stdout: String,
+    /// What it said besides, redacted.
+    pub stderr: String,
+}
+
+impl World {
+    /// A world with an empty home and an empty git repository called `web`. The binary's path
+    /// comes from the crate that builds it: `env!("CARGO_BIN_EXE_flagpost")`.
+    pub fn new(binary: impl Into<PathBuf>) -> Self {
+        let world = Self::without_repository(binary);
+        let made = world
+            .command_of("git")
+            .args(["-c", "init.defaultBranch=main", "init", "--quiet", "."])
+            .status()
+            .expect("git can be run");
+        assert!(made.success(), "git init failed");
+        world
+    }
+
+    /// The same, where `web` is a plain directory.
+    pub fn without_repository(binary: impl Into<PathBuf>) -> Self {
+        let dir = tempfile::tempdir().expect("there is room for a temporary directory");
+        for name in ["home", "web"] {
+            fs::create_dir(dir.path().join(name)).expect("a new directory is writable");
+        }
+        Self {
+            binary: binary.into(),
+            dir,
+            set: Vec::new(),
+        }
+    }
+
+    /// With another variable in the environment, in place of one of the same name.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Sets a variable of the environment for the runs to come.
+    pub fn set(&mut self, name: &str, value: impl AsRef<OsStr>) {
+        self.unset(name);
+        self.set.push((name.into(), value.as_ref().to_owned()));
+    }
+
+    /// Takes back what [`World::set`] did.
+    pub fn unset(&mut self, name: &str) {
+        self.set.retain(|(known, _)| known != name);
+    }
+
+    /// The directory around the home and the repository.
+    pub fn outside(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// `$FLAGPOST_HOME`.
+    pub fn home(&self) -> PathBuf {
+        self.dir.path().join("home").join(".flagpost")
+    }
+
+    /// The repository, where commands run.
+    pub fn repository(&self) -> PathBuf {
+        self.dir.path().join("web")
+    }
+
+    /// The directory of a list.
+    pub fn list(&self, name: &str) -> PathBuf {
+        self.home().join("tasks").join(name)
+    }
+
+    /// Runs the binary.
+    pub fn flagpost<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ran {
+        self.run(self.command().args(args))
+    }
+
+    /// Runs the binary with this on its stdin.
+    pub fn feed<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>, stdin: &[u8]) -> Ran {
+        let mut command = self.command();
+        command.args(args).stdin(Stdio::piped());
+        let mut child = piped(&mut command);
+        let mut pipe = child.stdin.take().expect("stdin is a pipe");
+        std::thread::scope(|scope| {
+            // It may refuse and go away before all is written.
+            scope.spawn(move || drop(pipe.write_all(stdin)));
+            self.end(child)
+        })
+    }
+
+    /// Runs the binary and answers with what it printed, which must have worked.
+    pub fn ok<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> String {
+        let ran = self.flagpost(args);
+        assert_eq!(ran.code, 0, "{ran}");
+        ran.stdout
+    }
+
+    /// Runs a script of command lines, without the program's name, and tells what each did.
+    /// `NAME=value` in front of one is in its environment.
+    pub fn transcript(&self, script: &str) -> String {
+        let mut told = String::new();
+        for line in script
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+        {
+            let words = shlex::split(line).expect("quotes are closed");
+            let is_setting = |word: &&String| {
+                word.split_once('=').is_some_and(|(name, _)| {
+                    name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+                })
+            };
+            let settings = words.iter().take_while(is_setting).count();
+            let mut command = self.command();
+            command.args(&words[settings..]);
+            command.envs(
+                words[..settings]
+                    .iter()
+                    .filter_map(|word| word.split_once('=')),
+            );
+            told += &format!("$ {line}\n{}", self.run(&mut command));
+        }
+        told
+    }
+
+    /// Runs the binary with `--json` and answers with its exit code and the one JSON value that
+    /// was on stdout.
+    pub fn json<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+    ) -> (i32, serde_json::Value) {
+        let ran = self.run(self.command().args(args).arg("--json"));
+        let value = serde_json::from_str(&ran.stdout);
+        let value = value.unwrap_or_else(|error| panic!("not one JSON value: {error}\n{ran}"));
+        assert!(
+            ran.stdout.ends_with('\n') && ran.stdout.lines().count() == 1,
+            "not one line: {ran}"
+        );
+        (ran.code, value)
+    }
+
+    /// The binary in this world, for a test that starts it itself.
+    pub fn command(&self) -> Command {
+        self.command_of(&self.binary)
+    }
+
+    /// Another program in this world.
+    pub fn command_of(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .env("HOME", self.dir.path().join("home"))
+            .env("FLAGPOST_HOME", self.home())
+            .env("FLAGPOST_CLOCK", NOW)
+            .env("USER", "ann")
+            .env("COLUMNS", "100")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CEILING_DIRECTORIES", self.dir.path())
+            .envs([
+                ("GIT_AUTHOR_NAME", "Ann"),
+                ("GIT_AUTHOR_EMAIL", "ann@example.org"),
+                ("GIT_AUTHOR_DATE", NOW),
+                ("GIT_COMMITTER_NAME", "Ann"),
+                ("GIT_COMMITTER_EMAIL", "ann@example.org"),
+                ("GIT_COMMITTER_DATE", NOW),
+            ])
+            .envs(self.set.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.repository())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a prepared command to its end.
+    pub fn run(&self, command: &mut Command) -> Ran {
+        self.end(piped(command))
+    }
+
+    fn end(&self, child: Child) -> Ran {
+        let output = child.wait_with_output().expect("a child can be waited for");
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            stdout: self.redact(&String::from_utf8_lossy(&output.stdout)),
+            stderr: self.redact(&String::from_utf8_lossy(&output.stderr)),
+        }
+    }
+
+    /// The text with names in place of what differs from run to run.
+    pub fn redact(&self, text: &str) -> String {
+        let real = self.dir.path().canonicalize();
+        let mut text = text.replace(&*self.dir.path().to_string_lossy(), "[dir]");
+        if let Ok(real) = real {
+            text = text.replace(&*real.to_string_lossy(), "[dir]");
+        }
+        for (at, _) in text.clone().rmatch_indices("pid ") {
+            let digits = text[at + 4..]
+                .bytes()
+                .take_while(u8::is_ascii_digit)
+                .count();
+            if digits > 0 {
+                text.replace_range(at + 4..at + 4 + digits, "[pid]");
+            }
+        }
+        let repositories = fs::read_dir(self.home().join("repos"));
+        for entry in repositories.into_iter().flatten().flatten() {
+            text = text.replace(&*entry.file_name().to_string_lossy(), "[repo]");
+        }
+        text
+    }
+}
+
+fn piped(command: &mut Command) -> Child {
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts")
+}
+
+/// As snapshots show it: the exit code unless it is 0, then what was printed, then what was said
+/// with `2>` before each line.
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.code != 0 {
+            writeln!(f, "exit {}", self.code)?;
+        }
+        f.write_str(&self.stdout)?;
+        if !self.stdout.is_empty() && !self.stdout.ends_with('\n') {
+            writeln!(f, "[no newline]")?;
+        }
+        for line in self.stderr.lines() {
+            writeln!(f, "2> {line}")?;
+        }
+        Ok(())
+    }
+}
