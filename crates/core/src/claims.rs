@@ -22,13 +22,10 @@ use crate::{
     tasks,
 };
 
-/// Who had to wait this long for the list's lock shares the list with many claimers. Searching
-/// anew for each claim, they would keep the machine from everything else.
-const CROWDED: Duration = Duration::from_millis(2);
-
-/// Where it is crowded, a search serves for this long: with the lock so wanted, even a new one is
-/// old when its turn comes. What it found is checked under the lock either way.
-const FRESH: Duration = Duration::from_millis(250);
+/// How long a search serves while others claim from the same list. Searching anew for each claim,
+/// many claimers would keep the machine from everything else, and what they find is old all the
+/// same when the lock is theirs. What is taken is checked under the lock either way.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// On whose behalf, and for how long.
 #[derive(Debug, Clone)]
@@ -69,13 +66,12 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
         };
     }
     if !seen.candidates.is_empty() {
-        let asked = Instant::now();
-        let change = list.change(&terms.actor)?;
-        let crowded = asked.elapsed() > CROWDED;
-        match claim_first(change, terms, &mut seen.candidates) {
+        let found = seen.candidates.len();
+        match claim_first(list.change(&terms.actor)?, terms, &mut seen.candidates) {
             Err(error) if is_about_one_task(&error) => {}
             other => {
-                if crowded {
+                // Others took what came first.
+                if found - seen.candidates.len() > 1 {
                     list.keep_look(seen);
                 }
                 return other;
