@@ -265,6 +265,6 @@ impl Screen {
     /// of the screen.
     pub fn table(self, header: &[&str], rows: Vec<Vec<String>>) -> String {
         let header: Vec<String> = header.iter().map(|name| self.bold(name)).collect();
-        table::table(usize::from(self.width), &header, &rows)
+        table::table(self.width, &header, &rows)
     }
 }

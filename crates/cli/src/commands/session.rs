@@ -200,14 +200,15 @@ fn archive(context: &Context) -> anyhow::Result<Answer> {
 }
 
 /// The session's id; the live directory's name where its lock names none.
-fn title(session: &Record) -> String {
+pub fn title(session: &Record) -> String {
     match (session.stage, &session.lock.session) {
         (Stage::Live | Stage::Dead, Some(id)) => id.to_string(),
         _ => session.name.clone(),
     }
 }
 
-fn shape(session: &Record) -> Value {
+/// A session as JSON.
+pub fn shape(session: &Record) -> Value {
     json!({
         "id": title(session),
         "stage": session.stage.as_str(),

@@ -101,9 +101,9 @@ fn how_it_is_shown() {
     ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow
     9   completed  Forged␍␈
     $ list --all
-    ID  STATE  OWNER                                     WAITS FOR  SUBJECT
-    1   stuck  ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9      3          ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9
-               completed  Forged ␈                                  completed  Forged ␈
+    ID  STATE  OWNER                                   WAITS FOR  SUBJECT
+    1   stuck  ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9    3          ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9
+               completed  Forged ␈                                completed  Forged ␈
     2> flagpost: skipped ␛[2Jx.json: its name is no task id
     "#);
 }
@@ -132,19 +132,17 @@ fn wide_subjects_line_up() {
     world.set("COLUMNS", "40");
     assert_snapshot!(world.transcript("list"), @r#"
     $ list
-    ID  STATE    PRIORITY  OWNER     WAITS
-                                     FOR
-        SUBJECT
-    1   claimed  high      W1-with-
-                           a-long-n
-                           ame
-        日本語のタスクを書く
-    2   pending
-        Ünïcödé 🚩 flag
-    3   pending                      1 2
-        A long subject that goes on and on,
-        A long subject that goes on and on,
-        A long subject that goes on and on,…
+    ID  STATE   PRIORI  OWNER   WAITS  SUBJE
+                TY              FOR    CT
+    1   claime  high    W1-wit         日本
+        d               h-a-lo         語の
+                        ng-na…         タス…
+    2   pendin                         Ünïcö
+        g                              dé 🚩
+                                       flag
+    3   pendin                  1 2    A
+        g                              long
+                                       subj…
     "#);
     world.set("COLUMNS", "200");
     assert_snapshot!(world.transcript("list"), @r#"
