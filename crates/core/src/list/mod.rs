@@ -5,12 +5,7 @@
 
 mod cache;
 
-use std::{
-    ffi::OsString,
-    path::PathBuf,
-    sync::{Mutex, PoisonError},
-    time::Instant,
-};
+use std::{ffi::OsString, path::PathBuf};
 
 use flagpost_disk::{
     self as disk,
@@ -33,16 +28,6 @@ pub struct List<'h> {
     pub(crate) home: &'h Home,
     id: ListId,
     dir: PathBuf,
-    look: Mutex<Look>,
-}
-
-/// What the last search of this process for a task to claim left over.
-#[derive(Debug, Default)]
-pub(crate) struct Look {
-    /// When it began; `None` where there was none.
-    pub(crate) at: Option<Instant>,
-    /// What could be claimed, the first one last.
-    pub(crate) candidates: Vec<TaskId>,
 }
 
 /// All of a list that can be read, and what could not.
@@ -71,7 +56,6 @@ impl<'h> List<'h> {
             home,
             id: id.clone(),
             dir: home.list_dir(id),
-            look: Mutex::default(),
         };
         if list.exists()? {
             Ok(list)
@@ -86,7 +70,6 @@ impl<'h> List<'h> {
             home,
             id: id.clone(),
             dir: home.list_dir(id),
-            look: Mutex::default(),
         };
         if !list.exists()? {
             home.make_dirs(&list.dir)?;
@@ -130,14 +113,6 @@ impl<'h> List<'h> {
     /// The list's directory.
     pub fn dir(&self) -> &PathBuf {
         &self.dir
-    }
-
-    pub(crate) fn take_look(&self) -> Look {
-        std::mem::take(&mut *self.look.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(crate) fn keep_look(&self, look: Look) {
-        *self.look.lock().unwrap_or_else(PoisonError::into_inner) = look;
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
