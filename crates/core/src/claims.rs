@@ -4,6 +4,8 @@
 //! claimers look at once; what it finds is checked again under the lock, one file each, before it
 //! is given out.
 
+use std::time::{Duration, Instant};
+
 use flagpost_disk as disk;
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
@@ -16,9 +18,14 @@ use crate::{
     change::{Change, Written},
     error::{Error, Result},
     history::Kind,
-    list::List,
+    list::{List, Look},
     tasks,
 };
+
+/// How long a search serves while others claim from the same list. Searching anew for each claim,
+/// many claimers would keep the machine from everything else, and what they find is old all the
+/// same when the lock is theirs. What is taken is checked under the lock either way.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// On whose behalf, and for how long.
 #[derive(Debug, Clone)]
@@ -51,28 +58,43 @@ pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
 
 /// Claims the first ready task.
 pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
-    let seen = candidates(&list.load()?.outlines, list.home.now());
-    if !seen.is_empty() {
-        match claim_first(list.change(&terms.actor)?, terms, &seen) {
+    let mut seen = list.take_look();
+    if seen.at.is_none_or(|at| at.elapsed() > FRESH) || seen.candidates.is_empty() {
+        seen = Look {
+            at: Some(Instant::now()),
+            candidates: candidates(&list.load()?.outlines, list.home.now()),
+        };
+    }
+    if !seen.candidates.is_empty() {
+        let found = seen.candidates.len();
+        match claim_first(list.change(&terms.actor)?, terms, &mut seen.candidates) {
             Err(error) if is_about_one_task(&error) => {}
-            other => return other,
+            other => {
+                // Others took what came first.
+                if found - seen.candidates.len() > 1 {
+                    list.keep_look(seen);
+                }
+                return other;
+            }
         }
     }
     // All that was seen is gone; what became ready meanwhile shows under the lock.
     let change = list.change(&terms.actor)?;
-    let seen = candidates(&change.load()?.outlines, change.at());
+    let mut seen = candidates(&change.load()?.outlines, change.at());
     if seen.is_empty() {
         return Err(Error::NothingReady {
             list: list.id().clone(),
         });
     }
-    claim_first(change, terms, &seen)
+    claim_first(change, terms, &mut seen)
 }
 
+/// What can be claimed now, the first one last.
 fn candidates(outlines: &[Outline], now: Timestamp) -> Vec<TaskId> {
     let ready = tasks::ready(outlines, now);
     ready
         .into_iter()
+        .rev()
         .map(|outline| outline.id.clone())
         .collect()
 }
@@ -106,16 +128,16 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
     claimed(&mut written, id)
 }
 
-/// Claims the first of `candidates` that can be; fails as the last of them did.
-fn claim_first(change: Change<'_>, terms: &Terms, candidates: &[TaskId]) -> Result<Claimed> {
+/// Takes candidates off the end until one can be claimed; fails as the last of them did.
+fn claim_first(change: Change<'_>, terms: &Terms, candidates: &mut Vec<TaskId>) -> Result<Claimed> {
     let (id, mut written) = change.commit_with(|change, token| {
         let mut refused = Error::NothingReady {
             list: change.list().id().clone(),
         };
-        for id in candidates {
+        while let Some(id) = candidates.pop() {
             // The whole list was looked at to find them: others that name blockers were heard.
-            match claim_one(change, terms, id, token, &[]) {
-                Ok(()) => return Ok(id.clone()),
+            match claim_one(change, terms, &id, token, &[]) {
+                Ok(()) => return Ok(id),
                 Err(error) if is_about_one_task(&error) => refused = error,
                 Err(error) => return Err(error),
             }
@@ -174,4 +196,93 @@ fn claim_one(
     entry.to = Some(StateName::Claimed);
     entry.detail.insert("token".to_owned(), token.0.into());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, path::Path, sync::Arc, thread};
+
+    use flagpost_disk::fsx::{self, RealFs};
+    use flagpost_model::task::DEFAULT_LEASE;
+
+    use super::*;
+    use crate::{Home, Repository, SystemClock, tasks::Fields};
+
+    fn home(root: &Path) -> Home {
+        Home::new(root.join("home"), Arc::new(RealFs), Arc::new(SystemClock))
+    }
+
+    /// A repository without git, and its list with this many tasks.
+    fn list_of(root: &Path, tasks: usize) -> Repository {
+        let home = home(root);
+        let actor = WorkerId::operator();
+        let marker = root.join(".flagpost");
+        fsx::make_dirs(&RealFs, &marker).unwrap();
+        fsx::replace(&RealFs, &marker.join("repo-id"), b"here\n").unwrap();
+        let repository = Repository::register(&home, root, &actor).unwrap();
+        let list = List::open_or_create(&home, &repository.name, &repository).unwrap();
+        for n in 0..tasks {
+            add(&list, &format!("task {n}"));
+        }
+        repository
+    }
+
+    fn add(list: &List<'_>, subject: &str) -> TaskId {
+        let fields = Fields {
+            subject: Some(subject.to_owned()),
+            ..Fields::default()
+        };
+        let task = tasks::add(list, &WorkerId::operator(), &fields, &[]);
+        task.unwrap().id
+    }
+
+    fn terms(worker: usize) -> Terms {
+        Terms {
+            actor: format!("W{worker}").parse().unwrap(),
+            lease: DEFAULT_LEASE,
+            session: None,
+        }
+    }
+
+    #[test]
+    fn many_long_lived_claimers_get_each_task_once_and_leave_none() {
+        let root = tempfile::tempdir().unwrap();
+        let repository = list_of(root.path(), 120);
+        let claim_all = |worker: usize| {
+            let home = home(root.path());
+            let list = List::open(&home, &repository.name).unwrap();
+            let terms = terms(worker);
+            let next = || match claim_next(&list, &terms) {
+                Err(Error::NothingReady { .. }) => None,
+                claimed => Some(claimed.unwrap().task.id),
+            };
+            std::iter::from_fn(next).collect::<Vec<_>>()
+        };
+        let all: Vec<TaskId> = thread::scope(|scope| {
+            let claimers: Vec<_> = (0..8).map(|n| scope.spawn(move || claim_all(n))).collect();
+            claimers
+                .into_iter()
+                .flat_map(|claimer| claimer.join().unwrap())
+                .collect()
+        });
+        assert_eq!(all.len(), 120);
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 120);
+    }
+
+    #[test]
+    fn what_a_search_left_over_serves_nobody_who_is_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let repository = list_of(root.path(), 3);
+        let home = home(root.path());
+        let list = List::open(&home, &repository.name).unwrap();
+        claim_next(&list, &terms(1)).unwrap();
+        let other = List::open(&home, &repository.name).unwrap();
+        let urgent = add(&other, "urgent");
+        let fields = Fields {
+            priority: Some(Some(flagpost_model::task::Priority::Critical)),
+            ..Fields::default()
+        };
+        tasks::edit(&other, &WorkerId::operator(), &urgent, &fields).unwrap();
+        assert_eq!(claim_next(&list, &terms(1)).unwrap().task.id, urgent);
+    }
 }

@@ -5,7 +5,12 @@
 
 mod cache;
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
 
 use flagpost_disk::{
     self as disk,
@@ -28,6 +33,16 @@ pub struct List<'h> {
     pub(crate) home: &'h Home,
     id: ListId,
     dir: PathBuf,
+    look: Mutex<Look>,
+}
+
+/// What the last search of this process for a task to claim left over.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// When it began; `None` where there was none.
+    pub(crate) at: Option<Instant>,
+    /// What could be claimed, the first one last.
+    pub(crate) candidates: Vec<TaskId>,
 }
 
 /// All of a list that can be read, and what could not.
@@ -56,6 +71,7 @@ impl<'h> List<'h> {
             home,
             id: id.clone(),
             dir: home.list_dir(id),
+            look: Mutex::default(),
         };
         if list.exists()? {
             Ok(list)
@@ -70,6 +86,7 @@ impl<'h> List<'h> {
             home,
             id: id.clone(),
             dir: home.list_dir(id),
+            look: Mutex::default(),
         };
         if !list.exists()? {
             home.make_dirs(&list.dir)?;
@@ -113,6 +130,14 @@ impl<'h> List<'h> {
     /// The list's directory.
     pub fn dir(&self) -> &PathBuf {
         &self.dir
+    }
+
+    pub(crate) fn take_look(&self) -> Look {
+        std::mem::take(&mut *self.look.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn keep_look(&self, look: Look) {
+        *self.look.lock().unwrap_or_else(PoisonError::into_inner) = look;
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -26,7 +26,7 @@ impl Samples {
     pub fn within(&self, percent: usize) -> f64 {
         let last = self.0.len().saturating_sub(1);
         self.0
-            .get(last * percent / 100)
+            .get((last * percent).div_ceil(100))
             .copied()
             .unwrap_or_default()
     }
@@ -139,6 +139,12 @@ mod tests {
         assert_eq!(runs.within(0).round(), 1.0);
         assert_eq!(runs.within(50).round(), 51.0);
         assert_eq!(runs.within(95).round(), 96.0);
+        let few: Samples = [3, 1, 2].into_iter().map(Duration::from_millis).collect();
+        assert_eq!(
+            few.within(95).round(),
+            3.0,
+            "never a shorter run than was asked for"
+        );
         assert_eq!(Samples::default().within(95), 0.0);
     }
 }
