@@ -137,8 +137,16 @@ fn trap_05_age_never_overrules_what_can_be_asked() {
             foreign(word(), Some("2026-02-05T15:30:00Z")),
             false,
             false,
-            NOW,
-            live(hours(-1)),
+            one_minute_ago,
+            live(minute),
+        ),
+        (
+            "a stamp from the future, old file",
+            foreign(word(), Some("2026-02-05T15:30:00Z")),
+            false,
+            false,
+            five_hours_ago,
+            dead(hours(5)),
         ),
     ] {
         assert_eq!(standing(&lock, held, alive, modified), expected, "{what}");
