@@ -92,7 +92,7 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
             .task(id)?
             .state
             .claim()
-            .is_some_and(|claim| claim.by == act.actor);
+            .is_some_and(|claim| claim.by == act.actor && claim.session == terms.session);
         if !held && token.is_none() {
             claim_one(change, terms, id, new_token, &others)?;
         }

@@ -17,10 +17,11 @@ use std::{
 };
 
 use flagpost_core::{
-    Home, List, Repository, Settings, claims,
+    self as core, Home, List, Repository, Settings, claims,
     sessions::{self, Live, Recovered, Sessions, Start},
     tasks::{self, Move},
 };
+use flagpost_disk as disk;
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
     plan::{Attempt, Graph, waves},
@@ -44,7 +45,10 @@ use crate::{
 const GRACE: Duration = Duration::from_secs(3);
 
 /// The variable by which a session's processes are known.
-pub(crate) const SESSION: &str = "FLAGPOST_SESSION";
+const SESSION: &str = "FLAGPOST_SESSION";
+
+/// Where its files are: the same for every session of a repository.
+const SESSION_DIR: &str = "FLAGPOST_SESSION_DIR";
 
 /// What to run, and how.
 #[derive(Debug, Clone)]
@@ -144,6 +148,15 @@ pub fn run(
         .agent
         .locate(stage.settings.path.as_deref(), &stage.repository.top)?;
     let sessions = Sessions::of(stage.home, stage.repository);
+    let worktrees_root = || {
+        let root = stage.home.root().join("worktrees");
+        root.join(stage.repository.name.as_str())
+    };
+    if options.worktrees {
+        // Whether there can be any is known before anything starts, whatever the session's name.
+        let any: SessionId = "any".parse().map_err(core::Error::from)?;
+        Worktrees::new(stage.repository.top.clone(), worktrees_root(), any).check()?;
+    }
     let start = Start {
         actor: &options.actor,
         group: options.group.as_deref(),
@@ -159,21 +172,17 @@ pub fn run(
         |outlines| plan(outlines, group, options.skip_failed),
     )?;
     let worktrees = options.worktrees.then(|| {
-        let root = stage
-            .home
-            .root()
-            .join("worktrees")
-            .join(stage.repository.name.as_str());
         let session = begun.live.id().clone();
         Worktrees::new(
             stage.repository.top.clone(),
-            root.join(session.as_str()),
+            worktrees_root().join(session.as_str()),
             session,
         )
     });
-    if let Some(worktrees) = &worktrees {
-        worktrees.check()?;
-    }
+    let earlier = match &worktrees {
+        Some(_) => earlier(&sessions, stage.list)?,
+        None => Vec::new(),
+    };
     let outlines = stage.list.load()?.outlines;
     let outlines = scope(&outlines, group, options.skip_failed);
     let mut driver = Driver {
@@ -183,6 +192,7 @@ pub fn run(
         account: Account::new(begun.live.started(), &outlines, options),
         live: begun.live,
         worktrees,
+        earlier,
         agents: Agents(BTreeMap::new()),
         holds: BTreeMap::new(),
         judged: BTreeMap::new(),
@@ -191,9 +201,7 @@ pub fn run(
         watch,
         began: (Instant::now(), stage.home.now()),
     };
-    if let Some(recovered) = &begun.recovered {
-        driver.tell_recovered(recovered)?;
-    }
+    driver.recovered(&sessions, begun.recovered)?;
     let scheduler = Scheduler::new(options.config.clone(), &outlines);
     let (fates, interrupted) = driver.drive(scheduler, inputs.1)?;
     driver.finish(fates, interrupted)
@@ -207,6 +215,8 @@ struct Driver<'a> {
     live: Live<'a>,
     account: Account,
     worktrees: Option<Worktrees>,
+    /// The sessions of this list that ended, newest first; only where there are worktrees.
+    earlier: Vec<SessionId>,
     /// What runs.
     agents: Agents,
     /// Claims made for tasks that have not settled.
@@ -268,6 +278,7 @@ impl Driver<'_> {
             waves: self.account.waves(),
         })?;
         self.show_progress()?;
+        let mut draining = false;
         let mut effects = VecDeque::from(scheduler.handle(Event::Begin, self.now()));
         loop {
             while let Some(effect) = effects.pop_front() {
@@ -281,7 +292,10 @@ impl Driver<'_> {
             let event = match inputs.recv_timeout(self.until_next(&scheduler)) {
                 Ok(Input::Exited(exited)) => self.ended(&exited)?,
                 Ok(Input::Interrupt) => {
-                    self.tell(RunEvent::Draining)?;
+                    // The second time the agents are stopped, which is told of each.
+                    if !std::mem::replace(&mut draining, true) {
+                        self.tell(RunEvent::Draining)?;
+                    }
                     Event::Interrupt
                 }
                 // The driver holds a sender itself: the channel cannot close.
@@ -333,8 +347,11 @@ impl Driver<'_> {
         let now = Instant::now();
         let mut lost = Vec::new();
         for (task, work) in &mut self.agents.0 {
-            match work.stopping {
-                Some((_, kill_at)) if kill_at <= now => work.running.kill(),
+            match &mut work.stopping {
+                Some((_, kill_at)) if *kill_at <= now => {
+                    work.running.kill();
+                    *kill_at = now + GRACE;
+                }
                 Some(_) => {}
                 None if work.renewed + renew_every() <= now => {
                     work.renewed = now;
@@ -348,8 +365,10 @@ impl Driver<'_> {
                     };
                     match tasks::act(self.stage.list, &act, task, Move::Renew) {
                         Ok(_) => {}
-                        Err(flagpost_core::Error::Refused(_)) => lost.push(task.clone()),
-                        Err(error) => return Err(error.into()),
+                        // The lease is three times as long: the next renewal is early enough.
+                        Err(core::Error::Disk(disk::Error::Busy { .. })) => {}
+                        Err(core::Error::Refused(_)) => lost.push(task.clone()),
+                        Err(error) => drop(refusal(error)?),
                     }
                 }
                 None => {}
@@ -393,18 +412,16 @@ impl Driver<'_> {
         Ok(self.live.show_progress(&progress)?)
     }
 
-    /// Ends the agents that a dead session left, and tells of its recovery.
-    fn tell_recovered(&mut self, recovered: &Recovered) -> Result<()> {
-        let agents = match &recovered.session {
-            Some(session) => process::end_leftovers(SESSION, session.as_str()),
-            None => Vec::new(),
+    /// Ends the agents that dead sessions left, and tells of the recovery.
+    fn recovered(&mut self, sessions: &Sessions<'_>, recovered: Option<Recovered>) -> Result<()> {
+        let agents = end_agents(sessions)?;
+        let (dir, tasks) = match recovered {
+            Some(recovered) => (recovered.dir, recovered.tasks),
+            None if agents.is_empty() => return Ok(()),
+            None => (sessions.root().to_owned(), Vec::new()),
         };
-        let dir = recovered.dir.display().to_string();
-        self.tell(RunEvent::Recovered {
-            dir,
-            tasks: recovered.tasks.clone(),
-            agents,
-        })
+        let dir = dir.display().to_string();
+        self.tell(RunEvent::Recovered { dir, tasks, agents })
     }
 
     /// The lowest slot that no running agent has: a fleet of five works under five names.
@@ -414,21 +431,67 @@ impl Driver<'_> {
     }
 }
 
+/// Ends the agents that interrupted sessions of the repository left running: all of them, because
+/// a runner can die before it has ended those of the one before. Says which processes that were.
+pub fn end_agents(sessions: &Sessions<'_>) -> Result<Vec<u32>> {
+    let of: BTreeSet<String> = sessions
+        .all()?
+        .into_iter()
+        .filter(|session| session.stage == sessions::Stage::Interrupted)
+        .filter_map(|session| Some(format!("{SESSION}={}", session.lock.session?)))
+        .collect();
+    if of.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Two repositories may have sessions of one name.
+    let live = sessions.live_dir();
+    let place = [
+        SESSION_DIR.as_bytes(),
+        b"=",
+        live.as_os_str().as_encoded_bytes(),
+    ]
+    .concat();
+    Ok(process::end_leftovers(|environment| {
+        let of_these = |entry: &&[u8]| of.iter().any(|session| *entry == session.as_bytes());
+        environment.contains(&place.as_slice()) && environment.iter().any(of_these)
+    }))
+}
+
+/// The sessions of a list that ended, newest first.
+fn earlier(sessions: &Sessions<'_>, list: &List<'_>) -> Result<Vec<SessionId>> {
+    let all = sessions.all()?.into_iter().rev();
+    let of_list = all.filter(|session| session.lock.list.as_ref() == Some(list.id()));
+    Ok(of_list.filter_map(|session| session.lock.session).collect())
+}
+
 /// Three renewals per lease: two may be late.
 fn renew_every() -> Duration {
     Duration::try_from(DEFAULT_LEASE).unwrap_or_default() / 3
 }
 
-/// How a core error that only says "no" is told from one that ends the run.
-fn refusal(error: flagpost_core::Error) -> Result<String> {
+/// How a core error that only says "no" is told from one that ends the run. A file that cannot be
+/// read costs its task and no other.
+fn refusal(error: core::Error) -> Result<String> {
     match error {
-        flagpost_core::Error::Refused(_)
-        | flagpost_core::Error::KeptLate(_)
-        | flagpost_core::Error::NotFound { .. }
-        | flagpost_core::Error::Disk(flagpost_disk::Error::Malformed { .. }) => {
-            Ok(error.to_string())
-        }
+        core::Error::Refused(_)
+        | core::Error::KeptLate(_)
+        | core::Error::Invalid { .. }
+        | core::Error::NotFound { .. }
+        | core::Error::Disk(disk::Error::Malformed { .. }) => Ok(error.to_string()),
+        core::Error::Disk(error) => unreadable(error),
         other => Err(Error::Core(other)),
+    }
+}
+
+/// What there is to say of a file that cannot be read.
+fn unreadable(error: disk::Error) -> Result<String> {
+    match &error {
+        disk::Error::Io {
+            doing: "read",
+            source,
+            ..
+        } => Ok(format!("{error}: {source}")),
+        _ => Err(error.into()),
     }
 }
 

@@ -15,7 +15,10 @@ use std::{
 };
 
 use flagpost_model::TaskId;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
+};
 
 use crate::{
     error::{Error, Result},
@@ -90,13 +93,11 @@ pub fn start<T: From<Exited> + Send + 'static>(
     let (task, ended) = (task.clone(), ended.clone());
     let ours = Arc::new(Mutex::new(true));
     let reaped = Arc::clone(&ours);
-    thread::spawn(move || {
+    let watch = thread::Builder::new().spawn(move || {
         // First only look: until the leader is reaped nobody else can have its number, and what
         // it left running in its group ends with it.
-        let _ = waitid(
-            WaitId::Pid(group),
-            WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-        );
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(group), look), Err(Errno::INTR)) {}
         let mut ours = reaped.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = kill_process_group(group, Signal::KILL);
         let status = child
@@ -107,7 +108,13 @@ pub fn start<T: From<Exited> + Send + 'static>(
         // Nobody listens any more when the run has failed.
         let _ = ended.send(T::from(Exited { task, status }));
     });
-    Ok(Running { group, ours })
+    let running = Running { group, ours };
+    if let Err(error) = watch {
+        // Nobody would learn of its end.
+        running.kill();
+        return Err(failed("watch the agent")(error));
+    }
+    Ok(running)
 }
 
 impl Running {
@@ -144,16 +151,15 @@ pub fn exit_of(status: ExitStatus) -> Exit {
     }
 }
 
-/// Ends what a dead session's agents left running, and says which processes that were. A process
-/// is known by the session in its environment; this process and those above it are spared.
-pub fn end_leftovers(session_variable: &str, session: &str) -> Vec<u32> {
-    let wanted = format!("{session_variable}={session}");
+/// Ends every process whose environment `is_leftover` takes, and says which those were. This
+/// process and those above it are spared.
+pub fn end_leftovers(is_leftover: impl Fn(&[&[u8]]) -> bool) -> Vec<u32> {
     let mut ended = Vec::new();
     let spared = lineage();
-    // What forks while we look is found the second time.
-    for _ in 0..3 {
+    // What forks while we look is found the next time.
+    for _ in 0..100 {
         let found: Vec<u32> = processes()
-            .filter(|pid| !spared.contains(pid) && has_in_environment(*pid, &wanted))
+            .filter(|pid| !spared.contains(pid) && has_environment(*pid, &is_leftover))
             .collect();
         if found.is_empty() {
             break;
@@ -175,12 +181,11 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-fn has_in_environment(pid: u32, wanted: &str) -> bool {
+fn has_environment(pid: u32, wanted: impl Fn(&[&[u8]]) -> bool) -> bool {
     let environment = std::fs::read(Path::new("/proc").join(pid.to_string()).join("environ"));
     environment.is_ok_and(|bytes| {
-        bytes
-            .split(|byte| *byte == 0)
-            .any(|entry| entry == wanted.as_bytes())
+        let entries: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
+        wanted(&entries)
     })
 }
 

@@ -10,6 +10,8 @@
     reason = "tests arrange the machine by hand, and a fault here should stop them"
 )]
 
+pub mod agents;
+pub mod background;
 pub mod chance;
 pub mod markdown;
 pub mod power;

@@ -50,7 +50,7 @@ impl World {
 
     /// The same, where `web` is a plain directory.
     pub fn without_repository(binary: impl Into<PathBuf>) -> Self {
-        let dir = tempfile::tempdir().expect("there is room for a temporary directory");
+        let dir = crate::scratch::scratch();
         for name in ["home", "web"] {
             fs::create_dir(dir.path().join(name)).expect("a new directory is writable");
         }

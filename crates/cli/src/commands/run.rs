@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::ValueEnum;
-use flagpost_core::sessions::Sessions;
+use flagpost_core::{List, sessions::Sessions};
 use flagpost_model::plan::{Schedule, is_open};
 use flagpost_run::{
     Input, Options, Report, Stage,
@@ -104,6 +104,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         return Ok(plan(context, args, &outlines));
     }
     if !scope.iter().any(|task| is_open(&task.state)) {
+        put_in_order(context, &list)?;
         let body = json!({"list": list.id(), "tasks": [], "passed": 0, "failed": 0, "skipped": 0});
         return Ok(Answer::new("run", body).text(format!(
             "nothing to run: every task of {} has ended",
@@ -146,9 +147,27 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     Ok(answer(context, &report))
 }
 
-/// Ctrl-C is one interrupt; being told to end, or losing the terminal, means at once.
+/// A session whose runner died after its last task is recovered, though there is nothing to run.
+fn put_in_order(context: &Context, list: &List<'_>) -> anyhow::Result<()> {
+    let Some(repository) = context.repository()? else {
+        return Ok(());
+    };
+    let sessions = Sessions::of(&context.home, &repository);
+    match flagpost_core::sessions::recover(&sessions, list, &context.actor()?) {
+        Ok(_) => drop(driver::end_agents(&sessions)?),
+        // Somebody runs other tasks.
+        Err(flagpost_core::Error::SessionLive { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// Ctrl-C is one interrupt; being told to end, or losing the terminal, means at once. Whoever
+/// started us with a signal ignored, as `nohup` does, is heeded.
 pub fn pass_on_signals(send: mpsc::Sender<Input>) -> anyhow::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let ignored = ignored_signals();
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter();
+    let mut signals = Signals::new(wanted.filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
     thread::spawn(move || {
         for signal in signals.forever() {
             let times = if signal == SIGINT { 1 } else { 2 };
@@ -160,6 +179,14 @@ pub fn pass_on_signals(send: mpsc::Sender<Input>) -> anyhow::Result<()> {
         }
     });
     Ok(())
+}
+
+/// The signals that are ignored, a bit each; none where the system does not say.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or_default()
 }
 
 fn plan(context: &Context, args: &Args, outlines: &[flagpost_model::task::Outline]) -> Answer {

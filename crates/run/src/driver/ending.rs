@@ -6,7 +6,7 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use flagpost_core::{
-    sessions,
+    claims, sessions,
     tasks::{self, Move},
 };
 use flagpost_disk::dialects::session::{context, result};
@@ -16,7 +16,7 @@ use flagpost_model::{
     task::{Act, Ending, State, Task},
 };
 
-use super::{Driver, Report, refusal};
+use super::{Driver, Hold, Report, refusal, terms};
 use crate::{
     error::Result,
     events::RunEvent,
@@ -29,6 +29,12 @@ use crate::{
 /// How much of an agent's output is looked at when it fails.
 const TAIL: u64 = 2_000;
 
+/// How much of each part of a report is told on, in bytes.
+const WORDS: usize = 32 << 10;
+
+/// How much of it every later prompt repeats.
+const LEARNED: usize = 4 << 10;
+
 impl Driver<'_> {
     /// An agent's process is gone: judges its attempt, and completes the task if it passed.
     pub(super) fn ended(&mut self, exited: &Exited) -> Result<Event> {
@@ -39,7 +45,8 @@ impl Driver<'_> {
         let exit = work
             .stopping
             .map_or_else(|| exit_of(exited.status), |(exit, _)| exit);
-        let report = self.live.result(id)?.map(|text| result::parse(&text));
+        let report = self.live.result(id)?;
+        let report = report.map(|text| clipped(result::parse(&text)));
         let task = self.read(id)?;
         let said = task.as_ref().and_then(|task| self.said(task));
         let said = said.as_ref().map(|(ending, text)| (*ending, text.as_str()));
@@ -142,11 +149,8 @@ impl Driver<'_> {
             }
         }
         let hold = self.holds.get(id);
-        let held = hold.filter(|hold| {
-            task.state
-                .claim()
-                .is_some_and(|claim| claim.token == hold.token)
-        });
+        // Where nobody holds it there is no claim that ours could be compared with.
+        let held = hold.filter(|_| task.state.claim().is_some());
         let act = Act {
             actor: hold
                 .map_or(&self.options.actor, |hold| &hold.worker)
@@ -203,12 +207,32 @@ impl Driver<'_> {
         self.show_progress()
     }
 
-    /// Marks a task failed, where its agent has not said how it ended.
+    /// Marks a task failed, where its agent has not said so.
     fn give_up(&mut self, id: &TaskId, words: &str) -> Result<()> {
-        if self.holds.contains_key(id) && !self.has_ended_by_word(id)? {
-            // Refused where somebody else has the task by now: then it is theirs.
-            let _refused: Result<(), String> = self.finish_task(id, Ending::Failed, words)?;
+        let Some(worker) = self.holds.get(id).map(|hold| hold.worker.clone()) else {
+            return Ok(());
+        };
+        let Some(task) = self.read(id)? else {
+            return Ok(());
+        };
+        match self.said(&task) {
+            Some((Ending::Failed | Ending::Stuck, _)) => return Ok(()),
+            // Its agent said that it is done, and its report says that it is not.
+            Some((Ending::Completed, _)) => {
+                self.make_free(id)?;
+                let terms = terms(&worker, self.live.id());
+                match claims::start(self.stage.list, &terms, None, id) {
+                    Ok(claimed) => {
+                        let token = claimed.claim.token;
+                        self.holds.insert(id.clone(), Hold { worker, token });
+                    }
+                    Err(error) => return refusal(error).map(drop),
+                }
+            }
+            None => {}
         }
+        // Refused where somebody else has the task by now: then it is theirs.
+        let _refused: Result<(), String> = self.finish_task(id, Ending::Failed, words)?;
         Ok(())
     }
 
@@ -247,7 +271,20 @@ impl Driver<'_> {
         interrupted: bool,
     ) -> Result<Report> {
         if let Some(worktrees) = self.worktrees.take() {
+            let outlines = self.stage.list.load()?.outlines;
             for (task, worktree) in std::mem::take(&mut self.open_worktrees) {
+                // Its branch may be held by that of another task, but a later run starts from here.
+                let waiting = outlines.iter().find(|outline| {
+                    outline.blocked_by.contains(&task)
+                        && !matches!(outline.state, State::Completed | State::Cancelled)
+                });
+                if let Some(waiting) = waiting {
+                    let (path, branch) = (worktree.path.display(), &worktree.branch);
+                    let id = &waiting.id;
+                    let said = format!("kept at {path} (branch {branch}): task {id} builds on it");
+                    self.tell(RunEvent::Worktree { task, said })?;
+                    continue;
+                }
                 let said = match worktrees.close(&worktree) {
                     Closed::Removed => "removed: all that it held is elsewhere".to_owned(),
                     Closed::Kept {
@@ -305,6 +342,24 @@ impl Driver<'_> {
     }
 }
 
+/// A report in words that a task's file and the events can carry; its own file keeps the rest.
+fn clipped(report: TaskReport) -> TaskReport {
+    TaskReport {
+        summary: clip(report.summary, WORDS),
+        issues: clip(report.issues, WORDS),
+        ..report
+    }
+}
+
+fn clip(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or_default());
+        text += "\n… (its report says more)";
+    }
+    text
+}
+
 /// What a report holds for those who come after.
 fn of_report(report: &TaskReport) -> impl Iterator<Item = Note> {
     let files =
@@ -315,5 +370,5 @@ fn of_report(report: &TaskReport) -> impl Iterator<Item = Note> {
     [summary, files, issues]
         .into_iter()
         .flatten()
-        .map(Note::Bullet)
+        .map(|text| Note::Bullet(clip(text, LEARNED)))
 }

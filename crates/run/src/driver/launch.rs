@@ -15,14 +15,14 @@ use flagpost_model::{
     task::{Act, State, StateName, Task},
 };
 
-use super::{Driver, Hold, SESSION, Work, refusal, terms};
+use super::{Driver, Hold, SESSION, SESSION_DIR, Work, refusal, terms};
 use crate::{
     error::{Error, Result},
     events::RunEvent,
     process::{self, Launch},
     prompt::{self, Brief},
     scheduler::{Event, NoLaunch},
-    worktree::{Branch, Missing},
+    worktree::{Branch, Missing, Worktrees},
 };
 
 impl Driver<'_> {
@@ -33,9 +33,8 @@ impl Driver<'_> {
             .parse()
             .map_err(flagpost_core::Error::from)?;
         self.make_free(&task)?;
-        if attempt.number > 1 {
-            self.live.put_result_aside(&task, attempt.number - 1)?;
-        }
+        // Whoever wrote it, the attempt before or an agent that was none of ours.
+        self.live.put_result_aside(&task, attempt.number - 1)?;
         let terms = terms(&worker, self.live.id());
         let claimed = match claims::start(self.stage.list, &terms, None, &task) {
             Ok(claimed) => claimed,
@@ -94,12 +93,10 @@ impl Driver<'_> {
         let (dir, unmerged) = match &self.worktrees {
             None => (self.stage.repository.top.clone(), Vec::new()),
             Some(worktrees) => {
-                let after: Vec<Branch> = task
-                    .blocked_by
-                    .iter()
-                    .filter(|id| self.open_worktrees.contains_key(*id))
-                    .map(|id| worktrees.branch(id))
-                    .collect();
+                let mut after = Vec::new();
+                for blocker in &task.blocked_by {
+                    after.extend(self.branch_of(worktrees, blocker)?);
+                }
                 let opened = worktrees.open(&task.id, &after)?;
                 let path = opened.worktree.path.clone();
                 self.open_worktrees.insert(task.id.clone(), opened.worktree);
@@ -175,10 +172,7 @@ impl Driver<'_> {
             ("FLAGPOST_WORKER", worker.as_str().into()),
             ("FLAGPOST_TOKEN", claimed.claim.token.to_string().into()),
             (SESSION, self.live.id().as_str().into()),
-            (
-                "FLAGPOST_SESSION_DIR",
-                self.live.dir().as_os_str().to_owned(),
-            ),
+            (SESSION_DIR, self.live.dir().as_os_str().to_owned()),
         ];
         // An agent reports through `flagpost`, installed or not.
         let own = std::env::current_exe()
@@ -190,6 +184,20 @@ impl Driver<'_> {
             set.push(("PATH", path));
         }
         set
+    }
+
+    /// The branch that a task was done on: in this session, else in the newest that has one.
+    fn branch_of(&self, worktrees: &Worktrees, task: &TaskId) -> Result<Option<Branch>> {
+        if self.open_worktrees.contains_key(task) {
+            return Ok(Some(worktrees.branch(task)));
+        }
+        for session in &self.earlier {
+            let branch = Branch::new(session, task);
+            if worktrees.has(&branch)? {
+                return Ok(Some(branch));
+            }
+        }
+        Ok(None)
     }
 
     /// Variables that point at whatever this run was started from.

@@ -84,6 +84,11 @@ impl Worktrees {
         Branch::new(&self.session, task)
     }
 
+    /// Whether there is a branch.
+    pub fn has(&self, branch: &Branch) -> Result<bool> {
+        exists(&self.top, &branch.full())
+    }
+
     /// The worktrees of this session that there are, by task.
     pub fn list(&self) -> Result<Vec<Worktree>> {
         let root = self.root.canonicalize().unwrap_or(self.root.clone());

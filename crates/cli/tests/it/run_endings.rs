@@ -1,0 +1,259 @@
+//! How agents and runs are ended: by their time, by the operator, by a kill.
+
+use std::fs;
+
+use flagpost_testkit::{background::is_alive, race::until};
+use rustix::process::Signal;
+
+use crate::run_stage::{Stage, lines};
+
+/// Three tasks, two at once; each marks that it runs and waits to be let go.
+const PATIENT: &str = r#"nth; mark "runs-$task"; await go; report PASS"#;
+const TWO: &[&str] = &["--max-parallel", "2"];
+
+#[test]
+fn what_an_agent_leaves_in_its_group_ends_with_it() {
+    let stage = Stage::of_equal(1);
+    assert_eq!(stage.run("child left; report PASS", &[]).code, 0);
+    let left = stage.pid("left");
+    until("the child is gone", || !is_alive(left));
+    stage.assert_no_process();
+}
+
+#[test]
+fn when_its_time_is_up_the_whole_group_is_ended() {
+    let stage = Stage::of_equal(1);
+    let ran = stage.run(
+        "(child grandchild; sleep 600) & child own; sleep 600",
+        &["--timeout", "500ms", "--retries", "2"],
+    );
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("stop  1: its time is up"), "{ran}");
+    let said = stage.task("1")["metadata"]["flagpost"]["result"]["text"].clone();
+    assert_eq!(said, "it did not end in time");
+    assert!(stage.session_file("task_log.md").contains("| FAIL | 2/2 |"));
+    for name in ["own", "grandchild"] {
+        let pid = stage.pid(name);
+        until("it is gone", || !is_alive(pid));
+    }
+    stage.assert_no_process();
+}
+
+#[test]
+fn who_does_not_end_when_asked_is_killed() {
+    let stage = Stage::of_equal(1);
+    let ran = stage.run(
+        "trap 'echo no >> \"$place/asked\"' TERM; mark runs; while :; do sleep 0.05; done",
+        &["--timeout", "300ms", "--retries", "1"],
+    );
+    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(stage.left("asked"), "no\n");
+    assert_eq!(stage.state("1"), "failed");
+    stage.assert_no_process();
+}
+
+#[test]
+fn who_reports_while_being_ended_is_believed() {
+    let stage = Stage::of_equal(1);
+    let ran = stage.run(
+        "trap 'report PASS; exit 0' TERM; while :; do sleep 0.05; done",
+        &["--timeout", "300ms", "--retries", "1"],
+    );
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
+#[test]
+fn interrupted_once_it_lets_running_agents_finish() {
+    let stage = Stage::of_equal(3);
+    let mut run = stage.start(PATIENT, TWO);
+    stage.await_mark("runs-1");
+    stage.await_mark("runs-2");
+    run.signal(Signal::INT);
+    until("it says so", || {
+        run.stderr().contains("ending: running agents may finish")
+    });
+    stage.mark("go");
+    let ended = run.end();
+    assert_eq!(ended.code, 1, "{ended}");
+    assert!(
+        ended
+            .stdout
+            .contains("2 of 3 passed, 1 not done; interrupted: run again"),
+        "{ended}"
+    );
+    assert_eq!(stage.states(3), ["completed", "completed", "pending"]);
+    assert!(!stage.marked("runs-3"));
+    assert!(
+        stage
+            .session_file("session_summary.md")
+            .contains("| 1 | Task 1 | PASS |")
+    );
+    assert_eq!(stage.run(PATIENT, TWO).code, 0);
+    assert_eq!(stage.states(3), ["completed"; 3]);
+    assert_eq!(stage.left("starts-1").len(), 1);
+}
+
+#[test]
+fn interrupted_once_it_does_not_try_again_what_fails_meanwhile() {
+    let stage = Stage::of_equal(2);
+    let mut run = stage.start(r#"nth; mark "runs-$task"; await go; exit 1"#, TWO);
+    stage.await_mark("runs-1");
+    stage.await_mark("runs-2");
+    run.signal(Signal::INT);
+    until("it says so", || run.stderr().contains("ending:"));
+    stage.mark("go");
+    assert_eq!(run.end().code, 1);
+    assert_eq!(stage.states(2), ["pending"; 2]);
+    assert_eq!(stage.task("1")["owner"], serde_json::Value::Null);
+    assert_eq!(stage.left("starts-1").len(), 1);
+}
+
+/// Sends signals while two of three agents run; they are ended, and the next run does all three.
+fn stopped_by(signals: &[Signal]) {
+    let stage = Stage::of_equal(3);
+    let body = r#"nth
+        if ! [ -e "$place/again" ]; then child "child-$task"; mark "runs-$task"; sleep 600; fi"#;
+    let mut run = stage.start(body, &["--max-parallel", "2", "--json"]);
+    stage.await_mark("runs-1");
+    stage.await_mark("runs-2");
+    for signal in signals {
+        run.signal(*signal);
+        // Two signals of one kind that come at once are one.
+        until("it says so", || run.stdout().contains("session.draining"));
+    }
+    let ended = run.end();
+    assert_eq!(ended.code, 1, "{ended}");
+    let last = lines(&ended.stdout).pop().unwrap();
+    assert_eq!(last["interrupted"], true, "{ended}");
+    assert_eq!(
+        [&last["passed"], &last["failed"], &last["skipped"]],
+        [0, 0, 3]
+    );
+    assert_eq!(stage.states(3), ["pending"; 3]);
+    stage.archived();
+    stage.assert_no_process();
+    stage.mark("again");
+    let ran = stage.run(body, TWO);
+    assert_eq!(ran.code, 0, "{ran}");
+    let starts = ["starts-1", "starts-2", "starts-3"].map(|name| stage.left(name).len());
+    assert_eq!(starts, [2, 2, 1]);
+}
+
+#[test]
+fn interrupted_twice_it_ends_the_agents() {
+    stopped_by(&[Signal::INT, Signal::INT]);
+}
+
+#[test]
+fn told_to_end_or_left_by_its_terminal_it_ends_the_agents_at_once() {
+    stopped_by(&[Signal::TERM]);
+    stopped_by(&[Signal::HUP]);
+}
+
+#[test]
+fn a_run_that_is_to_outlive_its_terminal_does() {
+    let stage = Stage::of_equal(1);
+    let agent = stage.agent(PATIENT);
+    let mut command = stage.world.command_of("env");
+    command
+        .args([
+            "--ignore-signal=HUP,INT",
+            env!("CARGO_BIN_EXE_flagpost"),
+            "run",
+            "--agent",
+        ])
+        .arg(&agent);
+    let mut run = flagpost_testkit::background::Background::start(&mut command);
+    stage.await_mark("runs-1");
+    run.signal(Signal::HUP);
+    run.signal(Signal::INT);
+    stage.mark("go");
+    let ended = run.end();
+    assert_eq!(ended.code, 0, "{ended}");
+}
+
+#[test]
+fn killed_it_is_recovered_by_the_next_run_with_nothing_left_running() {
+    let stage = Stage::of_equal(3);
+    let body = r#"nth; [ $n = 1 ] || exit 0; child "child-$task"; mark "runs-$task"; sleep 600"#;
+    let mut run = stage.start(body, TWO);
+    stage.await_mark("runs-1");
+    stage.await_mark("runs-2");
+    run.signal(Signal::KILL);
+    assert_eq!(run.end().code, -1);
+    assert_eq!(stage.states(3), ["in_progress", "in_progress", "pending"]);
+    let left = [stage.pid("child-1"), stage.pid("child-2")];
+    let ran = stage.run("nth; exit 0", TWO);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        ran.stderr
+            .contains("recovered a dead session: 2 tasks given back"),
+        "{ran}"
+    );
+    assert_eq!(stage.states(3), ["completed"; 3]);
+    for pid in left {
+        until("it is gone", || !is_alive(pid));
+    }
+    stage.assert_no_process();
+    let interrupted = stage.ended().into_iter().filter(|dir| {
+        dir.file_name()
+            .unwrap()
+            .to_string_lossy()
+            .starts_with("interrupted-")
+    });
+    assert_eq!(interrupted.count(), 1);
+}
+
+#[test]
+fn killed_after_its_last_task_it_is_put_in_order_by_the_next_run() {
+    let stage = Stage::of_equal(2);
+    // The other agent outlives the runner and completes its task by its own word.
+    let body = r#"nth
+        if [ $task = 1 ]; then await other; kill -9 "$(runner)"; sleep 600; fi
+        mark other; report PASS"#;
+    let ended = stage.start(body, TWO).end();
+    assert_eq!(ended.code, -1, "{ended}");
+    for id in ["1", "2"] {
+        if stage.state(id) != "completed" {
+            stage.world.ok(["task", "release", id, "--force"]);
+            stage.world.ok(["done", id]);
+        }
+    }
+    let ran = stage.run("exit 0", TWO);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.stdout.contains("nothing to run"), "{ran}");
+    assert_eq!(fs::read_dir(stage.live()).map_or(0, Iterator::count), 0);
+    stage.assert_no_process();
+}
+
+#[test]
+fn agents_of_a_session_before_the_last_are_ended_too() {
+    let stage = Stage::of_equal(1);
+    let mut first = stage.start("mark runs; child old; sleep 600", &[]);
+    stage.await_mark("runs");
+    let old = stage.pid("old");
+    first.signal(Signal::KILL);
+    first.end();
+    // Recovered, but by somebody who ends no agents.
+    stage.world.ok(["session", "recover"]);
+    assert!(is_alive(old));
+    assert_eq!(stage.run("exit 0", &[]).code, 0);
+    until("it is gone", || !is_alive(old));
+    stage.assert_no_process();
+}
+
+#[test]
+fn agents_of_another_repository_are_left_alone_though_their_session_has_the_same_name() {
+    let (ours, theirs) = (Stage::of_equal(1), Stage::of_equal(1));
+    let mut their_run = theirs.start(PATIENT, &[]);
+    theirs.await_mark("runs-1");
+    let mut our_run = ours.start(PATIENT, &[]);
+    ours.await_mark("runs-1");
+    our_run.signal(Signal::KILL);
+    our_run.end();
+    assert_eq!(ours.run("exit 0", &[]).code, 0);
+    assert!(their_run.is_running());
+    theirs.mark("go");
+    let ended = their_run.end();
+    assert_eq!(ended.code, 0, "{ended}");
+}

@@ -1,0 +1,136 @@
+//! What an agent finds when it begins: variables, directory, group, prompt.
+
+use insta::assert_snapshot;
+
+use crate::run_stage::Stage;
+
+#[test]
+fn an_agent_knows_its_task_and_nothing_of_the_agent_that_started_the_run() {
+    let mut stage = Stage::of_equal(1);
+    stage.world.set("CLAUDECODE", "1");
+    stage.world.set("CLAUDE_CODE_ENTRYPOINT", "cli");
+    stage.world.set("CLAUDE_CODE_SSE_PORT", "4711");
+    stage.world.set("CLAUDE_CONFIG_DIR", "/kept");
+    stage.world.set("GIT_INDEX_FILE", "/nowhere");
+    let deep = stage.world.repository().join("src/deep");
+    std::fs::create_dir_all(&deep).unwrap();
+    let agent = stage.agent(
+        r#"
+        env | grep -E '^(FLAGPOST_|CLAUDE|GIT_INDEX)' | grep -v CLOCK | sort > "$place/env"
+        pwd -P > "$place/pwd"
+        flagpost show --json > "$place/show" || echo "not on PATH" >> "$place/env"
+        read -r _ _ _ _ group _ < "/proc/$$/stat"
+        [ "$group" = "$$" ] && [ "$group" != "$(awk '{ print $5 }' /proc/$PPID/stat)" ] && mark own-group"#,
+    );
+    let mut command = stage.world.command();
+    command
+        .current_dir(&deep)
+        .args(["--list", "web", "run", "--agent", &agent]);
+    let ran = stage.world.run(&mut command);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_snapshot!(stage.world.redact(&stage.left("env")), @r#"
+    CLAUDE_CONFIG_DIR=/kept
+    FLAGPOST_HOME=[dir]/home/.flagpost
+    FLAGPOST_LIST=web
+    FLAGPOST_SESSION=exec-session-20260513-142500
+    FLAGPOST_SESSION_DIR=[dir]/web/.claude/sessions/__live_session__
+    FLAGPOST_TASK=1
+    FLAGPOST_TOKEN=5
+    FLAGPOST_WORKER=run-1
+    "#);
+    let top = stage.world.repository().canonicalize().unwrap();
+    assert_eq!(stage.left("pwd").trim(), top.to_str().unwrap());
+    assert!(stage.marked("own-group"));
+    let shown: serde_json::Value = serde_json::from_str(&stage.left("show")).unwrap();
+    assert_eq!(shown["id"], "1");
+}
+
+#[test]
+fn a_prompt_comes_on_stdin_or_in_a_file() {
+    let stage = Stage::of_equal(1);
+    let agent = stage.agent(
+        r#"cat > "$place/stdin"; printf '%s' "$1" > "$place/name"; cat "$1" > "$place/file""#,
+    );
+    let on_stdin = format!("{agent} /dev/null");
+    stage.world.ok(["run", "--agent", &on_stdin]);
+    assert!(stage.left("stdin").starts_with("# Task 1: Task 1\n"));
+    stage.world.ok(["task", "reopen", "1"]);
+    let in_file = format!("{agent} {{prompt_file}}");
+    stage.world.ok(["run", "--agent", &in_file]);
+    assert_eq!(stage.left("stdin"), "");
+    assert!(stage.left("name").ends_with("/prompts/task-1-attempt-1.md"));
+    assert!(stage.left("file").starts_with("# Task 1: Task 1\n"));
+}
+
+#[test]
+fn a_prompt_says_what_is_to_be_done_and_how_to_report() {
+    let stage = Stage::new(
+        "- [ ] Choose a format\n\n  Any will do.\n\n- [ ] Write the parser (after: 1)\n\n  Of the format.\n\n  - with tests\n",
+    );
+    let ran = stage.run(
+        r#"if [ $task = 1 ]; then
+            printf '## Key Decisions\n- The format is TOML.\n' > "$notes"
+            report PASS "It is TOML."
+        else cat > "$place/prompt"; fi"#,
+        &[],
+    );
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_snapshot!(stage.world.redact(&stage.left("prompt")), @r#"
+    # Task 2: Write the parser
+
+    You are worker run-1, and this task is yours alone. Attempt 1/3.
+
+    ## What is to be done
+
+    Of the format.
+
+    - with tests
+
+    ## What the tasks before yours did
+
+    ### Task 1: Choose a format
+
+    It is TOML.
+
+    ---
+
+    # Execution Context
+
+    ## Project Patterns
+
+    ## Key Decisions
+    - The format is TOML.
+
+    ## Known Issues
+
+    ## File Map
+
+    ## Task History
+    ### Task [1]: Choose a format - PASS
+    - It is TOML.
+
+    ---
+
+    ## How to report
+
+    When you are done, write this file: [dir]/web/.claude/sessions/__live_session__/result-task-2.md
+
+    ```markdown
+    status: PASS
+
+    ## Summary
+    What you did, in a few lines.
+
+    ## Files Modified
+    - src/parser.rs
+
+    ## Issues
+    None
+    ```
+
+    The status is PASS, PARTIAL (some of it works) or FAIL. If you cannot go on without help, run `flagpost stuck --file -` with the question on stdin instead. Without a report, your exit code counts.
+
+    What the tasks after yours should know, write as list items under the headings `## Project Patterns`, `## Key Decisions`, `## Known Issues` and `## File Map` into: [dir]/web/.claude/sessions/__live_session__/context-task-2.md
+    Do not edit execution_context.md: it is merged from these notes.
+    "#);
+}

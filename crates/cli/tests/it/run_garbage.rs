@@ -1,0 +1,129 @@
+//! What agents write where they should not, or more of it than anybody reads: the task fails or
+//! passes by what is left, and the run goes on.
+
+use std::fs;
+
+use crate::run_stage::Stage;
+
+const ONCE: &[&str] = &["--retries", "1"];
+
+/// Runs three tasks, of which the first does `what`, and sees that the other two are not harmed.
+fn beside(what: &str, args: &[&str]) -> Stage {
+    let stage = Stage::of_equal(3);
+    let body = format!("nth\nif [ $task = 1 ]; then\n{what}\nelse report PASS; fi");
+    let ran = stage.run(&body, args);
+    assert!(ran.stdout.contains(" of 3 passed"), "{ran}");
+    assert_eq!(stage.states(3)[1..], ["completed", "completed"], "{ran}");
+    assert!(stage.archived().join("session_summary.md").exists());
+    // And the next session begins.
+    stage.import("- [ ] Task 1\n- [ ] Task 2\n- [ ] Task 3\n- [ ] Task 4\n");
+    let ran = stage.run("report PASS", ONCE);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(stage.states(4), ["completed"; 4]);
+    stage
+}
+
+#[test]
+fn a_report_that_is_too_large_is_none() {
+    beside(
+        r#"head -c 20000000 /dev/urandom > "$result"; exit 1"#,
+        &["--retries", "2"],
+    );
+}
+
+#[test]
+fn a_report_may_be_no_file_at_all() {
+    for what in [
+        r#"mkdir "$result"; exit 1"#,
+        r#"mkfifo "$result"; exit 1"#,
+        r#"ln -s /etc/passwd "$result"; exit 1"#,
+        r#"ln -s "$result" "$result"; exit 1"#,
+    ] {
+        beside(what, &["--retries", "2"]);
+    }
+}
+
+#[test]
+fn a_long_report_is_kept_but_not_told_in_full() {
+    let stage = beside(
+        r#"{ printf 'status: PASS\n\n## Summary\n'; head -c 900000 /dev/zero | tr '\0' '\1'; } > "$result""#,
+        ONCE,
+    );
+    let file = fs::metadata(stage.world.list("web").join("1.json")).unwrap();
+    assert!(file.len() < 1 << 20, "{}", file.len());
+    let first = &stage.ended()[0];
+    assert!(fs::metadata(first.join("result-task-1.md")).unwrap().len() > 900_000);
+    let context = fs::metadata(first.join("execution_context.md")).unwrap();
+    assert!(context.len() < 64 << 10, "{}", context.len());
+}
+
+#[test]
+fn notes_that_cannot_be_read_are_left_where_they_are() {
+    for what in [
+        r#"head -c 20000000 /dev/urandom > "$notes"; report PASS"#,
+        r#"mkdir "$notes"; report PASS"#,
+    ] {
+        let stage = beside(what, ONCE);
+        assert!(stage.ended()[0].join("context-task-1.md").exists());
+    }
+    let stage = beside(r#"head -c 5000 /dev/urandom > "$notes"; report PASS"#, ONCE);
+    assert!(!stage.ended()[0].join("context-task-1.md").exists());
+}
+
+#[test]
+fn a_shared_context_that_cannot_be_read_does_not_stop_the_next_session() {
+    beside(
+        r#"rm "$session/execution_context.md"; head -c 20000000 /dev/zero > "$session/execution_context.md"; exit 1"#,
+        ONCE,
+    );
+}
+
+#[test]
+fn what_another_wrote_beforehand_is_no_report() {
+    let stage = Stage::new("- [ ] A\n- [ ] B (after: 1)\n");
+    let ran = stage.run(
+        r#"if [ $task = 1 ]; then printf 'status: PASS\n' > "$session/result-task-2.md"; else exit 1; fi"#,
+        ONCE,
+    );
+    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(stage.states(2), ["completed", "failed"]);
+}
+
+#[test]
+fn a_task_file_that_becomes_unreadable_costs_only_its_task() {
+    for what in [
+        "echo '{' > \"$list/1.json\"",
+        "rm \"$list/1.json\"; mkdir \"$list/1.json\"",
+        "head -c 20000000 /dev/zero > \"$list/1.json\"",
+        "rm \"$list/1.json\"",
+    ] {
+        let stage = Stage::new("- [ ] A\n- [ ] B\n- [ ] C (after: 1)\n");
+        let list = stage.world.list("web").display().to_string();
+        let ran = stage.run(
+            &format!("nth; list='{list}'\nif [ $task = 1 ]; then {what}; fi; report PASS"),
+            &[],
+        );
+        assert_eq!(ran.code, 1, "{what}: {ran}");
+        assert!(ran.stdout.contains("1 of 3 passed"), "{what}: {ran}");
+        assert_eq!(
+            [stage.state("2"), stage.state("3")],
+            ["completed", "pending"],
+            "{what}"
+        );
+        stage.archived();
+        stage.assert_no_process();
+    }
+}
+
+#[test]
+fn a_list_that_is_removed_ends_the_run_and_its_agents() {
+    let stage = Stage::of_equal(2);
+    let list = stage.world.list("web").display().to_string();
+    let ran = stage.run(
+        &format!("if [ $task = 1 ]; then await hangs; rm -r '{list}'; else child c; mark hangs; sleep 600; fi"),
+        &["--timeout", "1s"],
+    );
+    assert_ne!(ran.code, 0, "{ran}");
+    assert!(ran.stderr.contains("flagpost: "), "{ran}");
+    stage.assert_no_process();
+}

@@ -1,0 +1,145 @@
+//! `run --worktrees`: each task in its own working tree, on a branch that later ones build on.
+
+use std::{fs, path::PathBuf};
+
+use crate::run_stage::{Stage, lines};
+
+/// Writes a file of the task's name and commits it.
+const COMMIT: &str =
+    r#"echo "$task" > "file-$task"; git add . && git commit -qm "task $task" || exit 1"#;
+
+fn stage(plan: &str) -> Stage {
+    let stage = Stage::new(plan);
+    git(&stage, &["commit", "--allow-empty", "-qm", "first"]);
+    stage
+}
+
+fn git(stage: &Stage, args: &[&str]) -> String {
+    let ran = stage.world.run(stage.world.command_of("git").args(args));
+    assert_eq!(ran.code, 0, "{ran}");
+    ran.stdout
+}
+
+fn run(stage: &Stage, body: &str, args: &[&str]) -> flagpost_testkit::sealed::Ran {
+    stage.run(body, &[&["--worktrees"], args].concat())
+}
+
+/// What the run says it did with the worktree of a task.
+fn said(stdout: &str, task: &str) -> String {
+    let of_task = |line: &serde_json::Value| line["event"] == "worktree" && line["task"] == task;
+    let line = lines(stdout).into_iter().find(of_task);
+    line.map_or_else(String::new, |line| {
+        line["said"].as_str().unwrap().to_owned()
+    })
+}
+
+fn worktrees(stage: &Stage) -> Vec<PathBuf> {
+    let list = git(stage, &["worktree", "list", "--porcelain"]);
+    list.lines()
+        .filter_map(|line| line.strip_prefix("worktree "))
+        .skip(1)
+        .map(|path| PathBuf::from(path.replace("[dir]", stage.world.outside().to_str().unwrap())))
+        .collect()
+}
+
+#[test]
+fn each_task_works_in_its_own_tree_and_sees_what_its_blockers_committed() {
+    let stage = stage("- [ ] A\n- [ ] B\n- [ ] Both (after: 1, 2)\n- [ ] None\n");
+    let body =
+        format!(r#"pwd >> "$place/dirs"; ls file-* > "$place/sees-$task" 2> /dev/null; {COMMIT}"#);
+    let ran = run(&stage, &body, &["--json"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let mut dirs: Vec<String> = stage.left("dirs").lines().map(str::to_owned).collect();
+    dirs.sort();
+    dirs.dedup();
+    assert_eq!(dirs.len(), 4);
+    let home = stage.world.home().canonicalize().unwrap();
+    assert!(
+        dirs.iter()
+            .all(|dir| dir.starts_with(home.to_str().unwrap())),
+        "{dirs:?}"
+    );
+    let sees = ["sees-1", "sees-2", "sees-3", "sees-4"].map(|name| stage.left(name));
+    assert_eq!(sees, ["", "", "file-1\nfile-2\n", ""]);
+    // The repository's own working tree is as it was.
+    assert_eq!(git(&stage, &["status", "--porcelain"]), "");
+    // What is on the branch of the third is elsewhere; the others' work is nowhere else.
+    assert_eq!(
+        said(&ran.stdout, "1"),
+        "removed: all that it held is elsewhere"
+    );
+    assert!(
+        said(&ran.stdout, "3").contains("commits are on no other branch"),
+        "{ran}"
+    );
+    assert!(
+        said(&ran.stdout, "4").contains("1 commit is on no other branch"),
+        "{ran}"
+    );
+    assert_eq!(worktrees(&stage).len(), 2);
+}
+
+#[test]
+fn uncommitted_work_is_kept_and_told_of() {
+    let stage = stage("- [ ] Dirty\n- [ ] Clean\n- [ ] After (after: 1)\n");
+    let ran = run(
+        &stage,
+        r#"cat > "$place/prompt-$task"; [ $task != 1 ] || echo x > draft"#,
+        &["--json"],
+    );
+    assert_eq!(ran.code, 0, "{ran}");
+    let kept = said(&ran.stdout, "1");
+    assert!(
+        kept.starts_with("kept at ") && kept.contains("uncommitted: draft"),
+        "{kept}"
+    );
+    assert_eq!(
+        said(&ran.stdout, "2"),
+        "removed: all that it held is elsewhere"
+    );
+    let left = worktrees(&stage);
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(fs::read_to_string(left[0].join("draft")).unwrap(), "x\n");
+    let prompt = stage.left("prompt-3");
+    assert!(
+        prompt.contains("## Work that is not here") && prompt.contains("draft"),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn a_later_run_builds_on_what_an_earlier_one_committed() {
+    let stage = stage("- [ ] A\n- [ ] B (after: 1)\n- [ ] C (after: 1)\n- [ ] D (after: 2, 3)\n");
+    // In the first run the third fails, and the second's branch holds all of the first's work.
+    let body = format!(r#"[ $task != 3 ] || exit 1; {COMMIT}"#);
+    let ran = run(&stage, &body, &["--retries", "1", "--json"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(
+        said(&ran.stdout, "1").contains("task 3 builds on it"),
+        "{ran}"
+    );
+    let body = format!(r#"ls file-* > "$place/sees-$task"; {COMMIT}"#);
+    let ran = run(&stage, &body, &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(stage.left("sees-3"), "file-1\n");
+    assert_eq!(stage.left("sees-4"), "file-1\nfile-2\nfile-3\n");
+}
+
+#[test]
+fn a_run_that_was_killed_is_built_upon_too() {
+    let stage = stage("- [ ] A\n- [ ] B (after: 1)\n");
+    let body = format!(r#"if [ $task = 2 ]; then kill -9 "$(runner)"; sleep 600; fi; {COMMIT}"#);
+    assert_eq!(stage.start(&body, &["--worktrees"]).end().code, -1);
+    let ran = run(&stage, r#"ls file-* > "$place/sees""#, &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(stage.left("sees"), "file-1\n");
+}
+
+#[test]
+fn where_there_can_be_no_worktrees_nothing_is_begun() {
+    let stage = Stage::new("- [ ] A\n");
+    let ran = run(&stage, "exit 0", &[]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("has no commit yet"), "{ran}");
+    assert!(!stage.live().exists() && stage.ended().is_empty());
+}
