@@ -120,6 +120,12 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
                 "'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are",
             ),
         ),
+        core::Error::NotFound {
+            what: "session", ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost session list' shows those there are"),
+        ),
         core::Error::NotFound { .. } => {
             (Kind::NotFound, hint("'flagpost list' shows what there is"))
         }
@@ -148,7 +154,13 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost session list' shows those that ended"),
         ),
-        core::Error::Git { .. } => (Kind::Failed, hint("is git installed, and on PATH?")),
+        core::Error::Git { message, .. } if message.starts_with("cannot be run") => {
+            (Kind::Failed, hint("is git installed, and on PATH?"))
+        }
+        core::Error::Git { .. } => (
+            Kind::Failed,
+            hint("'git status' tells what git makes of this directory and its owner"),
+        ),
     }
 }
 
@@ -222,7 +234,14 @@ fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
                 hint("nothing was changed; make room and try again"),
             ),
             std::io::ErrorKind::FileTooLarge => (Kind::Invalid, None),
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => (
+            std::io::ErrorKind::ReadOnlyFilesystem => (
+                Kind::Failed,
+                hint("nothing was changed; the file system can only be read"),
+            ),
+            std::io::ErrorKind::NotADirectory => {
+                (Kind::Failed, hint("is FLAGPOST_HOME a directory?"))
+            }
+            std::io::ErrorKind::PermissionDenied => (
                 Kind::Failed,
                 Some(format!(
                     "nothing was changed; make {} writable for you",

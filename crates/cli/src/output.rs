@@ -114,7 +114,10 @@ pub fn failure(globals: &Globals, error: &anyhow::Error) -> u8 {
     let (kind, hint) = error::judge(error);
     let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
     if globals.json {
-        let _: io::Result<()> = put_error(kind, &error.to_string(), hint.as_deref(), &causes);
+        if let Err(lost) = put_error(kind, &error.to_string(), hint.as_deref(), &causes) {
+            say(&format!("flagpost: {}", sentence(error, &causes)));
+            say(&format!("  because: stdout cannot be written: {lost}"));
+        }
     } else {
         say(&format!("flagpost: {}", sentence(error, &causes)));
         if globals.verbose {
@@ -143,8 +146,13 @@ pub fn usage(error: &clap::Error) -> std::process::ExitCode {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
-        let _: io::Result<()> = error.print();
-        return std::process::ExitCode::SUCCESS;
+        return match unless_closed(error.print()) {
+            Ok(()) => std::process::ExitCode::SUCCESS,
+            Err(lost) => {
+                say(&format!("flagpost: stdout cannot be written: {lost}"));
+                std::process::ExitCode::FAILURE
+            }
+        };
     }
     let elsewhere = error::known_elsewhere(error);
     if std::env::args_os().any(|arg| arg == "--json") {
@@ -154,7 +162,8 @@ pub fn usage(error: &clap::Error) -> std::process::ExitCode {
         let hint = elsewhere.as_deref().unwrap_or(rest.trim());
         let _: io::Result<()> = put_error(Kind::Usage, message, Some(hint), &[]);
     } else {
-        let _: io::Result<()> = error.print();
+        // Not through clap, which would repeat what was typed as it is.
+        say(error.to_string().trim_end());
         if let Some(hint) = elsewhere {
             say(&format!("  hint: {hint}"));
         }
@@ -178,7 +187,11 @@ fn schema(name: &str) -> Value {
 /// Writes to stdout; whoever closed it has read enough.
 fn put(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+fn unless_closed(result: io::Result<()>) -> io::Result<()> {
+    match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
@@ -252,6 +265,6 @@ impl Screen {
     /// of the screen.
     pub fn table(self, header: &[&str], rows: Vec<Vec<String>>) -> String {
         let header: Vec<String> = header.iter().map(|name| self.bold(name)).collect();
-        table::table(usize::from(self.width), &header, &rows)
+        table::table(self.width, &header, &rows)
     }
 }

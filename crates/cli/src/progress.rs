@@ -97,7 +97,10 @@ impl Bars {
                     .insert_before(&self.total, ProgressBar::new_spinner());
                 let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}");
                 bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-                bar.set_message(format!("{task} {} ({attempt})", terminal::line(subject)));
+                bar.set_message(format!(
+                    "{task} {} ({attempt})",
+                    terminal::clean(&terminal::line(subject), false)
+                ));
                 bar.enable_steady_tick(Duration::from_millis(250));
                 self.tasks.insert(task.clone(), bar);
             }

@@ -75,6 +75,6 @@ pub fn skipped_notes(skipped: &[Skipped]) -> Vec<String> {
         .map(|file| format!("skipped {}: {}", file.name, file.reason));
     let rest = skipped.len().saturating_sub(5);
     named
-        .chain((rest > 0).then(|| format!("skipped {rest} more files")))
+        .chain((rest > 0).then(|| format!("skipped {rest} more; --json names them all")))
         .collect()
 }

@@ -70,6 +70,22 @@ impl<'l> Change<'l> {
         self.at
     }
 
+    /// The list.
+    pub(crate) fn list(&self) -> &'l List<'l> {
+        self.list
+    }
+
+    /// Whether nothing would be written.
+    pub(crate) fn is_empty(&self) -> bool {
+        let same = |draft: &Draft| {
+            draft
+                .before
+                .as_ref()
+                .is_some_and(|it| it.task == draft.after)
+        };
+        self.removed.is_empty() && self.drafts.values().all(same)
+    }
+
     /// Everything that can be read, as it is under the lock.
     pub(crate) fn load(&self) -> Result<Loaded> {
         self.list.load()
@@ -185,10 +201,12 @@ impl<'l> Change<'l> {
             from.extend(before.map(|task| (id.clone(), task.state.name())));
             if before != Some(&draft.after) {
                 draft.after.rev = before.map_or(0, |task| task.rev).saturating_add(1);
-                batch.put(
-                    list.task_path(&id),
-                    claude_tasks::write(draft.before.as_ref(), &draft.after),
-                );
+                let bytes = claude_tasks::write(draft.before.as_ref(), &draft.after);
+                readable(&id, &bytes)?;
+                match draft.before {
+                    Some(_) => batch.put(list.task_path(&id), bytes),
+                    None => batch.create(list.task_path(&id), bytes),
+                }
             }
             written.insert(id, draft.after);
         }
@@ -220,6 +238,18 @@ impl<'l> Change<'l> {
         }
         Ok((answer, written))
     }
+}
+
+/// Acknowledged means that it can be read again: JSON may be six times as long as its text.
+fn readable(id: &TaskId, bytes: &[u8]) -> Result<()> {
+    if bytes.len() as u64 <= fsx::READ_LIMIT {
+        return Ok(());
+    }
+    let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
+    Err(Error::Invalid {
+        what: format!("task {id}"),
+        reason: format!("its file would have {len} bytes, more than the {limit} that are read"),
+    })
 }
 
 /// Whether the change that a history entry tells of is in the list's files; `known` is a list that

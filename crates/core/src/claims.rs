@@ -4,12 +4,13 @@
 //! claimers look at once; what it finds is checked again under the lock, one file each, before it
 //! is given out.
 
+use flagpost_disk as disk;
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
     refusal::Refusal,
     task::{Act, Claim, Event, Outline, StateName, Task, transition},
 };
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     change::{Change, Written},
@@ -41,36 +42,36 @@ pub struct Claimed {
 
 /// Claims this task.
 pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
-    claim_first(
-        list.change(&terms.actor)?,
-        list,
-        terms,
-        std::slice::from_ref(id),
-    )
+    let others = tasks::named_by_others(list, id)?;
+    let change = list.change(&terms.actor)?;
+    let ((), mut written) =
+        change.commit_with(|change, token| claim_one(change, terms, id, token, &others))?;
+    claimed(&mut written, id)
 }
 
 /// Claims the first ready task.
 pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
-    let seen = candidates(&list.load()?.outlines, list);
+    let seen = candidates(&list.load()?.outlines, list.home.now());
     if !seen.is_empty() {
-        match claim_first(list.change(&terms.actor)?, list, terms, &seen) {
-            Err(Error::Refused(_) | Error::NotFound { .. }) => {}
+        match claim_first(list.change(&terms.actor)?, terms, &seen) {
+            Err(error) if is_about_one_task(&error) => {}
             other => return other,
         }
     }
     // All that was seen is gone; what became ready meanwhile shows under the lock.
     let change = list.change(&terms.actor)?;
-    let seen = candidates(&change.load()?.outlines, list);
+    let seen = candidates(&change.load()?.outlines, change.at());
     if seen.is_empty() {
         return Err(Error::NothingReady {
             list: list.id().clone(),
         });
     }
-    claim_first(change, list, terms, &seen)
+    claim_first(change, terms, &seen)
 }
 
-fn candidates(outlines: &[Outline], list: &List<'_>) -> Vec<TaskId> {
-    let ready = tasks::ready(outlines, list.home.now());
+/// What can be claimed now, in order.
+fn candidates(outlines: &[Outline], now: Timestamp) -> Vec<TaskId> {
+    let ready = tasks::ready(outlines, now);
     ready
         .into_iter()
         .map(|outline| outline.id.clone())
@@ -79,6 +80,7 @@ fn candidates(outlines: &[Outline], list: &List<'_>) -> Vec<TaskId> {
 
 /// Claims the task if nobody holds it, and begins the work on it.
 pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) -> Result<Claimed> {
+    let others = tasks::named_by_others(list, id)?;
     let change = list.change(&terms.actor)?;
     let ((), mut written) = change.commit_with(|change, new_token| {
         let act = Act {
@@ -92,7 +94,7 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
             .claim()
             .is_some_and(|claim| claim.by == act.actor && claim.session == terms.session);
         if !held && token.is_none() {
-            claim_one(change, list, terms, id, new_token)?;
+            claim_one(change, terms, id, new_token, &others)?;
         }
         let task = change.task(id)?;
         let before = task.state.name();
@@ -106,26 +108,30 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
 }
 
 /// Claims the first of `candidates` that can be; fails as the last of them did.
-fn claim_first(
-    change: Change<'_>,
-    list: &List<'_>,
-    terms: &Terms,
-    candidates: &[TaskId],
-) -> Result<Claimed> {
+fn claim_first(change: Change<'_>, terms: &Terms, candidates: &[TaskId]) -> Result<Claimed> {
     let (id, mut written) = change.commit_with(|change, token| {
         let mut refused = Error::NothingReady {
-            list: list.id().clone(),
+            list: change.list().id().clone(),
         };
         for id in candidates {
-            match claim_one(change, list, terms, id, token) {
+            // The whole list was looked at to find them: others that name blockers were heard.
+            match claim_one(change, terms, id, token, &[]) {
                 Ok(()) => return Ok(id.clone()),
-                Err(error @ (Error::Refused(_) | Error::NotFound { .. })) => refused = error,
+                Err(error) if is_about_one_task(&error) => refused = error,
                 Err(error) => return Err(error),
             }
         }
         Err(refused)
     })?;
     claimed(&mut written, &id)
+}
+
+/// Whether the next candidate may fare better.
+fn is_about_one_task(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Refused(_) | Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })
+    )
 }
 
 fn claimed(written: &mut Written, id: &TaskId) -> Result<Claimed> {
@@ -138,18 +144,19 @@ fn claimed(written: &mut Written, id: &TaskId) -> Result<Claimed> {
 
 fn claim_one(
     change: &mut Change<'_>,
-    list: &List<'_>,
     terms: &Terms,
     id: &TaskId,
     token: Token,
+    others: &[TaskId],
 ) -> Result<()> {
+    let list = change.list();
     let before = list.task(id)?.task;
     // A history that was lost starts counting anew; a token must grow all the same.
     let token = before
         .state
         .claim()
         .map_or(token, |old| token.max(Token(old.token.0.saturating_add(1))));
-    let open = tasks::open_blockers(list, &before)?;
+    let open = tasks::open_blockers(list, &before, others)?;
     let act = Act {
         actor: terms.actor.clone(),
         token: None,

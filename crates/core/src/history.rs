@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::{change, error::Result, home::Home};
 
 /// How much of the end is read to find the last line.
-const TAIL: u64 = 16 << 10;
+const TAIL: u64 = 4 << 10;
 
 /// Greater numbers are not told apart by every reader of JSON.
 const LAST_NUMBER: u64 = 1 << 53;

@@ -54,9 +54,9 @@ impl Home {
     /// The home and the settings that the environment names. `FLAGPOST_CLOCK` stops the clock at
     /// an RFC 3339 time, for tests and reproductions.
     pub fn from_environment() -> Result<(Self, Settings)> {
-        let root = match (var("FLAGPOST_HOME"), var("HOME")) {
+        let root = match (path("FLAGPOST_HOME"), path("HOME")) {
             (Some(root), _) => std::path::absolute(root).map_err(|_| Error::NoHome)?,
-            (None, Some(home)) => PathBuf::from(home).join(".flagpost"),
+            (None, Some(home)) => home.join(".flagpost"),
             (None, None) => return Err(Error::NoHome),
         };
         let clock: Arc<dyn Clock> = match var("FLAGPOST_CLOCK") {
@@ -170,6 +170,16 @@ impl Settings {
 )]
 fn var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// A path need not be UTF-8, and one that is not must not count as absent.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
+fn path(name: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
 }
 
 #[expect(

@@ -175,11 +175,9 @@ fn refuse_new_cycle(
         after.insert(place.id.clone(), Outline::from(&*change.task(&place.id)?));
     }
     let after: Vec<Outline> = after.into_values().collect();
-    match Graph::new(&after).cycle() {
-        Some(path) if Graph::new(outlines).cycle().as_ref() != Some(&path) => {
-            Err(Error::Refused(Refusal::Cycle { path }))
-        }
-        _ => Ok(()),
+    match Graph::new(&after).new_cycle(&Graph::new(outlines)) {
+        Some(path) => Err(Error::Refused(Refusal::Cycle { path })),
+        None => Ok(()),
     }
 }
 

@@ -205,7 +205,12 @@ fn free_name(home: &Home, top: &Path, id: &RepoId) -> Result<ListId> {
         fsx::read_lossy(home.fs(), &binding)?.is_some_and(|text| text.trim() != id.as_str());
     let mut taken = false;
     for other in home.ids_in::<RepoId>(&home.repositories_root())? {
-        taken |= record(home, &other)?.is_some_and(|record| record.name == plain);
+        taken |= match record(home, &other) {
+            Ok(record) => record.is_some_and(|record| record.name == plain),
+            // Another repository's damage is its own affair; its list is bound to it.
+            Err(Error::Disk(flagpost_disk::Error::Malformed { .. })) => false,
+            Err(error) => return Err(error),
+        };
     }
     if !taken && !bound_elsewhere {
         return Ok(plain);
@@ -220,7 +225,12 @@ fn git(dir: &Path, args: &[&str]) -> Result<Option<String>> {
         args: args.join(" "),
         message,
     };
-    let output = Command::new("git")
+    let mut command = Command::new("git");
+    // In a hook these name the repository of the hook, which need not be the one of `dir`.
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_CONFIG"] {
+        command.env_remove(name);
+    }
+    let output = command
         .arg("-C")
         .arg(dir)
         .args(args)

@@ -3,6 +3,8 @@
 //! Owns adding, editing, linking, removing and moving tasks through their states. Invariant:
 //! `blocks` and `blockedBy` are kept mirrored, and no change closes a circle.
 
+use std::collections::BTreeSet;
+
 use flagpost_model::{
     TaskId, WorkerId,
     plan::Graph,
@@ -82,6 +84,14 @@ pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId])
     for blocker in after {
         link_in(&mut change, &id, blocker)?;
     }
+    if !after.is_empty() {
+        // Others may have named the id before it was given out.
+        let outlines = change.load()?.outlines;
+        let graph = Graph::new(&outlines);
+        if let Some(path) = after.iter().find_map(|it| graph.closes_cycle(&id, it)) {
+            return Err(Refusal::Cycle { path }.into());
+        }
+    }
     change.note(Kind::TaskCreated, &id);
     finish(change, &id)
 }
@@ -111,10 +121,9 @@ pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) ->
     if let Some(path) = Graph::new(&loaded.outlines).closes_cycle(id, blocker) {
         return Err(Refusal::Cycle { path }.into());
     }
-    let before = change.task(id)?.clone();
     link_in(&mut change, id, blocker)?;
-    if *change.task(id)? == before && change.task(blocker)?.blocks.contains(id) {
-        return Ok(before);
+    if change.is_empty() {
+        return Ok(change.task(id)?.clone());
     }
     let blocker = blocker.as_str();
     let entry = change.note(Kind::TaskLinked, id);
@@ -161,7 +170,8 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
         }
         .into());
     }
-    for neighbour in task.blocks.iter().chain(&task.blocked_by) {
+    let outlines = change.load()?.outlines;
+    for neighbour in neighbours(&outlines, &task) {
         match change.task(neighbour) {
             Ok(neighbour) => {
                 neighbour.blocks.retain(|other| other != id);
@@ -184,6 +194,14 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
     Ok(task)
 }
 
+/// Every task that names this one or is named by it.
+fn neighbours<'t>(outlines: &'t [Outline], task: &'t Task) -> BTreeSet<&'t TaskId> {
+    let graph = Graph::new(outlines);
+    let known = graph.blockers(&task.id).chain(graph.dependants(&task.id));
+    let named = task.blocks.iter().chain(&task.blocked_by);
+    known.map(|it| &it.id).chain(named).collect()
+}
+
 /// Moves a task through its states: everything but a claim, which [`crate::claims`] makes.
 pub fn act(list: &List<'_>, act: &Act, id: &TaskId, event: Move) -> Result<Task> {
     let mut change = list.change(&act.actor)?;
@@ -201,7 +219,7 @@ pub fn act(list: &List<'_>, act: &Act, id: &TaskId, event: Move) -> Result<Task>
         Move::Cancel => Event::Cancel,
         Move::Finish { ending, text } => {
             let open = match task.state {
-                State::Pending => open_blockers(list, &task)?,
+                State::Pending => open_blockers(list, &task, &named_by_others(list, id)?)?,
                 _ => Vec::new(),
             };
             Event::Finish { ending, text, open }
@@ -316,10 +334,29 @@ fn is_late(refusal: &Refusal, late: &LateResult) -> bool {
     }
 }
 
-/// The blockers of a task that are not completed, as its own file names them.
-pub(crate) fn open_blockers(list: &List<'_>, task: &Task) -> Result<Vec<TaskId>> {
+/// The blockers of a task that only their own files name: a crash or a foreign writer may leave
+/// that. Looks at the whole list.
+pub(crate) fn named_by_others(list: &List<'_>, id: &TaskId) -> Result<Vec<TaskId>> {
+    let outlines = list.load()?.outlines;
+    let graph = Graph::new(&outlines);
+    let Some(own) = graph.get(id) else {
+        return Ok(Vec::new());
+    };
+    let others = graph.blockers(id).map(|it| &it.id);
+    Ok(others
+        .filter(|it| !own.blocked_by.contains(it))
+        .cloned()
+        .collect())
+}
+
+/// The blockers of a task that are not completed, as its own file names them, and of `others`.
+pub(crate) fn open_blockers(
+    list: &List<'_>,
+    task: &Task,
+    others: &[TaskId],
+) -> Result<Vec<TaskId>> {
     let mut open = Vec::new();
-    for blocker in &task.blocked_by {
+    for blocker in task.blocked_by.iter().chain(others) {
         match list.task(blocker) {
             Ok(file) if file.task.state == State::Completed => {}
             Ok(_) | Err(Error::NotFound { .. } | Error::Disk(_)) => open.push(blocker.clone()),

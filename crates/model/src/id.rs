@@ -22,12 +22,12 @@ pub struct InvalidId {
     pub text: String,
 }
 
-fn parse(what: &'static str, text: &str) -> Result<String, InvalidId> {
+fn check(what: &'static str, text: &str) -> Result<(), InvalidId> {
     let mut bytes = text.bytes();
     let starts_well = bytes.next().is_some_and(|b| b.is_ascii_alphanumeric());
     let goes_on_well = bytes.all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
     if starts_well && goes_on_well && text.len() <= MAX_LEN {
-        Ok(text.to_owned())
+        Ok(())
     } else {
         Err(InvalidId {
             what,
@@ -53,14 +53,14 @@ macro_rules! id {
         impl FromStr for $name {
             type Err = InvalidId;
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                parse($what, text).map(Self)
+                check($what, text).map(|()| Self(text.to_owned()))
             }
         }
 
         impl TryFrom<String> for $name {
             type Error = InvalidId;
             fn try_from(text: String) -> Result<Self, InvalidId> {
-                text.parse()
+                check($what, &text).map(|()| Self(text))
             }
         }
 

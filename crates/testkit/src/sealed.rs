@@ -105,11 +105,7 @@ impl World {
     }
 
     /// Runs the binary with this on its stdin.
-    pub fn flagpost_fed<A: AsRef<OsStr>>(
-        &self,
-        args: impl IntoIterator<Item = A>,
-        stdin: &[u8],
-    ) -> Ran {
+    pub fn feed<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>, stdin: &[u8]) -> Ran {
         let mut command = self.command();
         command.args(args).stdin(Stdio::piped());
         let mut child = piped(&mut command);
@@ -126,6 +122,50 @@ impl World {
         let ran = self.flagpost(args);
         assert_eq!(ran.code, 0, "{ran}");
         ran.stdout
+    }
+
+    /// Runs a script of command lines, without the program's name, and tells what each did.
+    /// `NAME=value` in front of one is in its environment.
+    pub fn transcript(&self, script: &str) -> String {
+        let mut told = String::new();
+        for line in script
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+        {
+            let words = shlex::split(line).expect("quotes are closed");
+            let is_setting = |word: &&String| {
+                word.split_once('=').is_some_and(|(name, _)| {
+                    name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+                })
+            };
+            let settings = words.iter().take_while(is_setting).count();
+            let mut command = self.command();
+            command.args(&words[settings..]);
+            command.envs(
+                words[..settings]
+                    .iter()
+                    .filter_map(|word| word.split_once('=')),
+            );
+            told += &format!("$ {line}\n{}", self.run(&mut command));
+        }
+        told
+    }
+
+    /// Runs the binary with `--json` and answers with its exit code and the one JSON value that
+    /// was on stdout.
+    pub fn json<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+    ) -> (i32, serde_json::Value) {
+        let ran = self.run(self.command().args(args).arg("--json"));
+        let value = serde_json::from_str(&ran.stdout);
+        let value = value.unwrap_or_else(|error| panic!("not one JSON value: {error}\n{ran}"));
+        assert!(
+            ran.stdout.ends_with('\n') && ran.stdout.lines().count() == 1,
+            "not one line: {ran}"
+        );
+        (ran.code, value)
     }
 
     /// The binary in this world, for a test that starts it itself.

@@ -90,7 +90,10 @@ impl FieldArgs {
             complexity: self.complexity.clone(),
             group: self.group.clone(),
             project: self.project.clone(),
-            tags: (!self.tags.is_empty()).then(|| self.tags.clone()),
+            tags: (!self.tags.is_empty()).then(|| {
+                let told = self.tags.iter().filter(|tag| !tag.is_empty());
+                told.cloned().collect()
+            }),
             due: self.due,
             uid: self.uid.clone(),
         })

@@ -57,19 +57,24 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             }
         }
     }
+    let Drawing { drawn, text, .. } = drawing;
     let text = if loaded.outlines.is_empty() {
-        format!("{} has no tasks", list.id())
+        format!("{} has no tasks yet; 'flagpost add' makes one", list.id())
     } else {
-        drawing.text
+        text
     };
-    let edges = loaded.outlines.iter().flat_map(|task| {
+    let shown = loaded
+        .outlines
+        .iter()
+        .filter(|task| drawn.contains(&task.id));
+    let edges = shown.clone().flat_map(|task| {
         graph
             .blockers(&task.id)
             .map(|blocker| json!({"task": task.id, "waits_for": blocker.id}))
     });
     let body = json!({
         "list": list.id(),
-        "tasks": loaded.outlines.iter().map(shape::outline).collect::<Vec<_>>(),
+        "tasks": shown.clone().map(shape::outline).collect::<Vec<_>>(),
         "edges": edges.collect::<Vec<_>>(),
         "unknown": graph.unknown().iter().map(|(task, missing)| json!({"task": task, "waits_for": missing})).collect::<Vec<_>>(),
         "cycle": graph.cycle(),
@@ -83,11 +88,11 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         let path: Vec<_> = path.iter().map(TaskId::as_str).collect();
         format!("these wait for each other: {}", path.join(" → "))
     });
-    Ok(Answer::new("graph", body).text(text).notes(
-        unknown
-            .chain(cycle)
-            .chain(shape::skipped_notes(&loaded.skipped)),
-    ))
+    Ok(Answer::new("graph", body)
+        .text(text)
+        .ids(shown.map(|task| &task.id))
+        .notes(unknown.chain(cycle))
+        .notes(shape::skipped_notes(&loaded.skipped)))
 }
 
 struct Drawing<'g> {

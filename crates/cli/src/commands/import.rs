@@ -1,5 +1,7 @@
 //! `import`: a plan becomes tasks.
 
+use std::path::PathBuf;
+
 use flagpost_core::plans::{self, Fate, Mode};
 use flagpost_disk::dialects::markdown_plan;
 use serde_json::json;
@@ -24,7 +26,7 @@ const SHOWN: usize = 50;
       - [ ] Write the printer (after: Write the parser)")]
 pub struct Args {
     /// The plan; - is stdin
-    plan: Option<String>,
+    plan: Option<PathBuf>,
     #[command(flatten)]
     source: Source,
     /// Say what would change, and change nothing
@@ -36,15 +38,16 @@ pub struct Args {
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let source = match (&args.plan, &args.source.file) {
         (Some(path), None) => Source {
-            file: Some(path.into()),
+            file: Some(path.clone()),
         },
         (None, Some(_)) => args.source.clone(),
         (Some(_), Some(_)) => return Err(crate::error::usage("name the plan once")),
         (None, None) => return Err(crate::error::usage("name the plan: a file, or - for stdin")),
     };
     let text = source.read(None)?.unwrap_or_default();
+    let name = source.file.unwrap_or_default();
     let plan = markdown_plan::parse(&text).map_err(|error| Invalid {
-        what: "the plan".to_owned(),
+        what: name.display().to_string(),
         reason: error.to_string(),
     })?;
     let mode = if args.dry_run {

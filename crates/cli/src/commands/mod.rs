@@ -3,6 +3,7 @@
 //! Owns which verb is which function. A verb's arguments and its help stand in the verb's file.
 
 pub mod add;
+pub mod bench;
 pub mod claim;
 pub mod demo;
 pub mod dep;
@@ -33,6 +34,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         None => status::run(context, &status::Args::default()),
         Some(Command::Init(args)) => init::run(context, &args),
         Some(Command::Status(args)) => status::run(context, &args),
+        Some(Command::Bench(args)) => bench::run(context, &args),
         Some(Command::Add(args)) => add::run(context, &args),
         Some(Command::List(args)) => list::run(context, &args),
         Some(Command::Show(args)) => show::run(context, &args),

@@ -198,7 +198,7 @@ fn plan(context: &Context, args: &Args, outlines: &[flagpost_model::task::Outlin
     let subject = |id: &flagpost_model::TaskId| {
         let found = outlines.iter().find(|outline| outline.id == *id);
         found
-            .map(|outline| outline.subject.clone())
+            .map(|outline| crate::terminal::line(&outline.subject))
             .unwrap_or_default()
     };
     let screen = output::Screen::of(context);

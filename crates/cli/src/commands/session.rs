@@ -116,6 +116,9 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         session.stage.as_str()
     );
     text += &format!("  files  {}\n", session.dir.display());
+    for name in &session.unread {
+        text += &format!("  unread {name}\n");
+    }
     if let Some((wave, of)) = session.progress.wave {
         text += &format!("  wave   {wave} of {of}\n");
     }
@@ -194,20 +197,21 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
 }
 
 fn archive(context: &Context) -> anyhow::Result<Answer> {
-    let dir = sessions::archive_complete(&sessions(context)?, &context.list()?)?;
+    let dir = sessions::archive_complete(&sessions(context)?, &context.list()?, &context.actor()?)?;
     let text = format!("archived in {}", dir.display());
     Ok(Answer::new("archive", json!({"dir": dir})).text(text))
 }
 
 /// The session's id; the live directory's name where its lock names none.
-fn title(session: &Record) -> String {
+pub fn title(session: &Record) -> String {
     match (session.stage, &session.lock.session) {
         (Stage::Live | Stage::Dead, Some(id)) => id.to_string(),
         _ => session.name.clone(),
     }
 }
 
-fn shape(session: &Record) -> Value {
+/// A session as JSON.
+pub fn shape(session: &Record) -> Value {
     json!({
         "id": title(session),
         "stage": session.stage.as_str(),

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use flagpost_core::{Error, tasks};
+use flagpost_core::{
+    Error,
+    sessions::{Session, Sessions, Stage},
+    tasks,
+};
 use flagpost_model::{
     plan::{Graph, stranded},
     task::{Outline, StateName},
@@ -10,6 +14,7 @@ use flagpost_model::{
 use serde_json::json;
 
 use super::list::counted;
+use super::session;
 use crate::{
     context::Context,
     output::{Answer, Screen},
@@ -75,6 +80,13 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
     if loaded.outlines.is_empty() {
         text += NEXT;
     }
+    let session = match context.repository()? {
+        Some(repository) => Sessions::of(&context.home, &repository).current()?,
+        None => None,
+    };
+    if let Some(session) = &session {
+        text += &format!("{}\n", session_line(session));
+    }
     text += &section(
         screen,
         "Waits for you",
@@ -130,6 +142,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "held": held.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
         "skipped": shape::skipped(&loaded.skipped),
+        "session": session.as_ref().map(session::shape),
     });
     Ok(Answer::new("status", body)
         .text(text)
@@ -147,9 +160,30 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
     let body = json!({
         "home": context.home.root(), "list": null, "total": 0, "counts": {},
         "waiting_for_person": [], "stranded": [], "held": [], "ready": [], "skipped": [],
-        "lists": lists,
+        "session": null, "lists": lists,
     });
     Ok(Answer::new("status", body).text(text))
+}
+
+/// The session in the live directory, in a line.
+fn session_line(session: &Session) -> String {
+    let wave = session
+        .progress
+        .wave
+        .map(|(n, of)| format!(", wave {n} of {of}"));
+    let end = match session.stage {
+        Stage::Dead => {
+            ": its runner is gone; 'flagpost run' or 'flagpost session recover' gives its tasks back"
+        }
+        Stage::Live | Stage::Interrupted | Stage::Archived => "",
+    };
+    format!(
+        "session {} is {}{}, {} at work{end}",
+        session::title(session),
+        session.stage.as_str(),
+        wave.unwrap_or_default(),
+        session.progress.active.len()
+    )
 }
 
 /// A heading with at most ten lines below; nothing where there are none.

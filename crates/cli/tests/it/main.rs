@@ -7,7 +7,21 @@
     reason = "tests arrange the machine by hand"
 )]
 
+mod actors;
+mod bad_arguments;
+mod bad_files;
+mod bad_homes;
+mod claims;
+mod closed_pipes;
+mod colours;
+mod exit_codes;
+mod foreign_subjects;
+mod help;
+mod locks;
 mod markdown_commands;
+mod plans;
+mod private_files;
+mod repositories;
 mod run_demo;
 mod run_endings;
 mod run_environment;
@@ -22,3 +36,31 @@ mod run_schedule;
 mod run_stage;
 mod run_stream;
 mod run_worktrees;
+mod tasks;
+mod texts;
+mod truncated_lists;
+
+use flagpost_testkit::sealed::World;
+
+/// A sealed world around this binary.
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_flagpost"))
+}
+
+/// A world with these tasks.
+fn world_with(subjects: &[&str]) -> World {
+    let world = world();
+    for subject in subjects {
+        world.ok(["add", subject]);
+    }
+    world
+}
+
+/// Whether this test may mount file systems; says so where it may not.
+fn is_root(what: &str) -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        println!("skipped, because it needs root: {what}");
+    }
+    root
+}

@@ -1,24 +1,23 @@
 //! Outlines of a whole list, fast.
 //!
-//! Owns `.cache`: the outlines of a list with the stamp of the file each was read from. It is a
+//! Owns `.cache`: the outlines of a list, by id, with the stamp of the file each was read from. It is a
 //! projection: every load looks at every file's stamp, reads again what differs, and believes the
 //! directory. Deleting it costs one slow load.
 
-use std::{collections::HashMap, os::unix::ffi::OsStrExt, path::Path};
+use std::{os::unix::ffi::OsStrExt, path::Path, thread};
 
 use flagpost_disk::{
     self as disk,
     dialects::claude_tasks::{self, CACHE},
     fsx::{self, Fs, Kind, Stat},
 };
-use flagpost_model::{TaskId, task::Outline};
-use serde::{Deserialize, Serialize};
+use flagpost_model::{TaskId, plan::Index, task::Outline};
 
 use super::{Loaded, Skipped};
 use crate::{error::Result, home::Home};
 
 /// Grows with every change of the cached form; another version is no cache.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A file that changed less than this before it was read, in nanoseconds, may change again within
 /// the same tick of the file system's clock: its stamp proves nothing yet.
@@ -27,14 +26,11 @@ pub(super) const SETTLED: i128 = 100_000_000;
 /// Rewriting the cache pays from this many files that were read anew.
 const WORTHWHILE: usize = 64;
 
-#[derive(Debug, Serialize, Deserialize)]
-struct Cached {
-    stamp: Stamp,
-    outline: Outline,
-}
+/// A cache this large is decoded while the directory is looked at.
+const ASIDE_FROM: usize = 64 << 10;
 
 /// What changes whenever a file's content does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     len: u64,
     inode: u64,
@@ -53,54 +49,192 @@ impl From<Stat> for Stamp {
     }
 }
 
+impl Stamp {
+    /// No file has it: what it stands for is read again.
+    const NONE: Self = Self {
+        len: 0,
+        inode: 0,
+        modified: 0,
+        changed: 0,
+    };
+    const BYTES: usize = 32;
+
+    fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.len.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.inode.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.modified.to_le_bytes());
+        bytes[24..].copy_from_slice(&self.changed.to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let word = |n: usize| std::array::from_fn(|at| bytes[8 * n + at]);
+        Self {
+            len: u64::from_le_bytes(word(0)),
+            inode: u64::from_le_bytes(word(1)),
+            modified: i64::from_le_bytes(word(2)),
+            changed: i64::from_le_bytes(word(3)),
+        }
+    }
+}
+
+/// Outlines by id, and at the same place the stamp of each one's file.
+#[derive(Debug, Default)]
+struct Cache {
+    stamps: Vec<Stamp>,
+    outlines: Vec<Outline>,
+}
+
+/// What a look at the directory found to differ from the cache.
+#[derive(Debug, Default)]
+struct Found {
+    /// By place in the cache: whether its file is still as it was.
+    current: Vec<bool>,
+    /// What was read anew, with its place in the cache if it has one.
+    read: Vec<(Option<usize>, Stamp, Outline)>,
+    skipped: Vec<Skipped>,
+    /// How many of `read` may be cached.
+    settled: usize,
+    /// How many of the cache have no file any more.
+    gone: usize,
+}
+
 pub(super) fn load(home: &Home, dir: &Path) -> Result<Loaded> {
     let fs = home.fs();
     let looked_at = home.now().as_nanosecond();
-    let files = fs
-        .survey(dir, &claude_tasks::is_task_name)
-        .map_err(disk::Error::io("list", dir))?;
-    let mut known = read_cache(fs, dir);
-    let cached = known.len();
-    let mut kept = Vec::with_capacity(files.len());
-    let mut skipped = Vec::new();
-    let mut unsettled = Vec::new();
-    let mut fresh = 0;
-    for (name, stat) in files {
-        let stamp = Stamp::from(stat);
-        let id = name.to_str().and_then(claude_tasks::id_of);
-        let hit = id
-            .as_ref()
-            .and_then(|id| known.remove(id))
-            .filter(|hit| hit.stamp == stamp);
-        if let Some(hit) = hit {
-            kept.push(hit);
-            continue;
-        }
-        match read_outline(fs, dir, name.as_bytes(), id, stat) {
-            Ok(Some(outline)) if looked_at - i128::from(stat.changed) > SETTLED => {
-                fresh += 1;
-                kept.push(Cached { stamp, outline });
-            }
-            Ok(Some(outline)) => unsettled.push(outline),
-            Ok(None) => {}
-            Err(reason) => {
-                skipped.push(Skipped {
-                    name: name.to_string_lossy().into_owned(),
-                    reason,
-                });
-            }
-        }
-    }
-    let gone = known.len();
-    if fresh >= WORTHWHILE.max(kept.len() / 32) || gone > WORTHWHILE.max(cached / 2) {
+    let bytes = fs.read(&dir.join(CACHE), 0, u64::MAX).unwrap_or_default();
+    let survey = || {
+        fs.survey(dir, &claude_tasks::is_task_name)
+            .map_err(disk::Error::io("list", dir))
+    };
+    let (files, mut cache) = if bytes.len() < ASIDE_FROM {
+        (survey()?, Cache::decode(&bytes).unwrap_or_default())
+    } else {
+        thread::scope(|scope| {
+            let cache = scope.spawn(|| Cache::decode(&bytes));
+            let files = survey();
+            let cache = cache.join().ok().flatten().unwrap_or_default();
+            files.map(|files| (files, cache))
+        })?
+    };
+    let mut found = cache.compare(fs, dir, files, looked_at);
+    found.skipped.sort_by(|a, b| a.name.cmp(&b.name));
+    let cached = cache.outlines.len();
+    cache.update(found.current, found.read);
+    if found.settled >= WORTHWHILE.max(cached / 512) || found.gone > WORTHWHILE.max(cached / 2) {
         // Not being able to cache is no reason not to answer.
-        let _: Result<(), disk::Error> = write_cache(fs, dir, &kept);
+        let _: Result<(), disk::Error> = cache.write(fs, dir);
     }
-    let mut outlines: Vec<Outline> = kept.into_iter().map(|cached| cached.outline).collect();
-    outlines.extend(unsettled);
-    outlines.sort_unstable_by(|a, b| a.id.cmp(&b.id));
-    skipped.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(Loaded { outlines, skipped })
+    Ok(Loaded {
+        outlines: cache.outlines,
+        skipped: found.skipped,
+    })
+}
+
+impl Cache {
+    /// Looks at every file, and reads those that the cache does not know as they are.
+    fn compare(
+        &self,
+        fs: &dyn Fs,
+        dir: &Path,
+        files: Vec<(std::ffi::OsString, Stat)>,
+        looked_at: i128,
+    ) -> Found {
+        let index = Index::new(&self.outlines);
+        let mut found = Found {
+            current: vec![false; self.outlines.len()],
+            gone: self.outlines.len(),
+            ..Found::default()
+        };
+        for (name, stat) in files {
+            let stamp = Stamp::from(stat);
+            let id = name.to_str().and_then(claude_tasks::id_of);
+            let place = id.as_ref().and_then(|id| index.get(id));
+            if let Some(at) = place {
+                found.gone -= 1;
+                if self.stamps[at] == stamp {
+                    found.current[at] = true;
+                    continue;
+                }
+            }
+            match read_outline(fs, dir, name.as_bytes(), id, stat) {
+                Ok(Some(outline)) if looked_at - i128::from(stat.changed) > SETTLED => {
+                    found.settled += 1;
+                    found.read.push((place, stamp, outline));
+                }
+                Ok(Some(outline)) => found.read.push((place, Stamp::NONE, outline)),
+                Ok(None) => {}
+                Err(reason) => found.skipped.push(Skipped {
+                    name: name.to_string_lossy().into_owned(),
+                    file: name,
+                    reason,
+                }),
+            }
+        }
+        found
+    }
+
+    /// Takes in what was read, and out what is not current.
+    fn update(&mut self, mut current: Vec<bool>, read: Vec<(Option<usize>, Stamp, Outline)>) {
+        let mut new = Vec::new();
+        for (place, stamp, outline) in read {
+            match place {
+                Some(at) => {
+                    (self.stamps[at], self.outlines[at]) = (stamp, outline);
+                    current[at] = true;
+                }
+                None => new.push((stamp, outline)),
+            }
+        }
+        if current.contains(&false) {
+            let mut keep = current.iter();
+            self.stamps.retain(|_| keep.next() == Some(&true));
+            let mut keep = current.iter();
+            self.outlines.retain(|_| keep.next() == Some(&true));
+        }
+        new.sort_by(|(_, a), (_, b)| a.id.cmp(&b.id));
+        // New tasks have the highest ids, unless somebody else named them.
+        if let (Some(last), Some((_, first))) = (self.outlines.last(), new.first())
+            && last.id > first.id
+        {
+            let stamps = std::mem::take(&mut self.stamps).into_iter();
+            let outlines = std::mem::take(&mut self.outlines).into_iter();
+            new.extend(stamps.zip(outlines));
+            new.sort_by(|(_, a), (_, b)| a.id.cmp(&b.id));
+        }
+        for (stamp, outline) in new {
+            self.stamps.push(stamp);
+            self.outlines.push(outline);
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (version, rest) = postcard::take_from_bytes::<u32>(bytes).ok()?;
+        if version != VERSION {
+            return None;
+        }
+        let (count, rest) = postcard::take_from_bytes::<usize>(rest).ok()?;
+        let (stamps, rest) = rest.split_at_checked(count.checked_mul(Stamp::BYTES)?)?;
+        let (stamps, _) = stamps.as_chunks();
+        let outlines: Vec<Outline> = postcard::from_bytes(rest).ok()?;
+        let stamps = stamps.iter().map(Stamp::from_bytes).collect();
+        (outlines.len() == count).then_some(Self { stamps, outlines })
+    }
+
+    fn encode(&self) -> postcard::Result<Vec<u8>> {
+        let bytes = postcard::to_extend(&VERSION, Vec::new())?;
+        let mut bytes = postcard::to_extend(&self.stamps.len(), bytes)?;
+        bytes.extend(self.stamps.iter().flat_map(|stamp| stamp.to_bytes()));
+        postcard::to_extend(&self.outlines, bytes)
+    }
+
+    fn write(&self, fs: &dyn Fs, dir: &Path) -> Result<(), disk::Error> {
+        match self.encode() {
+            Ok(bytes) => fsx::replace(fs, &dir.join(CACHE), &bytes),
+            Err(_) => Ok(()),
+        }
+    }
 }
 
 /// `Ok(None)` for a file that is gone since the directory was read; the error says why the file
@@ -123,27 +257,4 @@ fn read_outline(
         Err(error) => return Err(error.to_string()),
     };
     claude_tasks::read(&id, &bytes).map(|file| Some(Outline::from(&file.task)))
-}
-
-fn read_cache(fs: &dyn Fs, dir: &Path) -> HashMap<TaskId, Cached> {
-    let read = || -> Option<Vec<Cached>> {
-        let bytes = fs.read(&dir.join(CACHE), 0, u64::MAX).ok()?;
-        let (version, rest) = postcard::take_from_bytes::<u32>(&bytes).ok()?;
-        (version == VERSION)
-            .then(|| postcard::from_bytes(rest).ok())
-            .flatten()
-    };
-    let cached = read().unwrap_or_default();
-    cached
-        .into_iter()
-        .map(|cached| (cached.outline.id.clone(), cached))
-        .collect()
-}
-
-fn write_cache(fs: &dyn Fs, dir: &Path, kept: &[Cached]) -> Result<(), disk::Error> {
-    let encode = || postcard::to_extend(kept, postcard::to_allocvec(&VERSION)?);
-    match encode() {
-        Ok(bytes) => fsx::replace(fs, &dir.join(CACHE), &bytes),
-        Err(_) => Ok(()),
-    }
 }

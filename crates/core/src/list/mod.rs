@@ -5,7 +5,7 @@
 
 mod cache;
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use flagpost_disk::{
     self as disk,
@@ -42,8 +42,9 @@ pub struct Loaded {
 /// A file that was passed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Its name in the list's directory.
+    /// Its name in the list's directory; what is not UTF-8 in it is shown as U+FFFD.
     pub name: String,
+    pub(crate) file: OsString,
     /// Why it is no task.
     pub reason: String,
 }
@@ -73,9 +74,14 @@ impl<'h> List<'h> {
         if !list.exists()? {
             home.make_dirs(&list.dir)?;
         }
+        let binding = list.path(claude_tasks::REPOSITORY);
+        // Publishing would write and sync before it noticed.
+        if fsx::stat(home.fs(), &binding)?.is_some() {
+            return Ok(list);
+        }
         match fsx::publish(
             home.fs(),
-            &list.path(claude_tasks::REPOSITORY),
+            &binding,
             format!("{}\n", repository.id).as_bytes(),
         ) {
             Ok(()) | Err(disk::Error::Conflict { .. }) => Ok(list),
@@ -192,37 +198,47 @@ impl<'h> List<'h> {
         Ok(loaded)
     }
 
-    /// Copies skipped files to quarantine, and records those that are new.
+    /// Copies skipped files to quarantine, and records those that are new. One that cannot be kept
+    /// costs no other its copy or its line.
     fn keep_aside(&self, skipped: &[Skipped]) -> Result<()> {
-        let fs = self.home.fs();
-        let now = self.home.now();
         let mut entries = Vec::new();
-        for Skipped { name, reason } in skipped {
-            let path = self.path(name);
-            let settled = fsx::stat(fs, &path)?.is_some_and(|stat| {
-                now.as_nanosecond() - i128::from(stat.modified) > cache::SETTLED
-            });
-            if !settled {
-                // Its writer may be in the middle of it.
-                continue;
-            }
-            // What is too large to read is too large to copy: the reason stands in for it.
-            let content = match fsx::read(fs, &path) {
-                Ok(content) => content.unwrap_or_default(),
-                Err(_) => reason.clone().into_bytes(),
-            };
-            if fsx::quarantine(fs, &path, &content, reason)? == Kept::Now {
-                let mut entry = Entry::new(Kind::TaskQuarantined)
-                    .detail("file", name.as_str())
-                    .detail("reason", reason.as_str());
-                entry.list = Some(self.id.clone());
-                entries.push(entry);
+        let mut failed = None;
+        for skipped in skipped {
+            match self.keep_one_aside(skipped) {
+                Ok(Kept::Before) => {}
+                Ok(Kept::Now) => {
+                    let mut entry = Entry::new(Kind::TaskQuarantined)
+                        .detail("file", skipped.name.as_str())
+                        .detail("reason", skipped.reason.as_str());
+                    entry.list = Some(self.id.clone());
+                    entries.push(entry);
+                }
+                Err(error) => failed = Some(error),
             }
         }
-        if entries.is_empty() {
-            return Ok(());
+        if !entries.is_empty() {
+            let history = History::of(self.home, &self.repository()?);
+            history.record(&WorkerId::operator(), self.home.now(), entries)?;
         }
-        History::of(self.home, &self.repository()?).record(&WorkerId::operator(), now, entries)
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn keep_one_aside(&self, Skipped { file, reason, .. }: &Skipped) -> Result<Kept> {
+        let fs = self.home.fs();
+        let now = self.home.now().as_nanosecond();
+        let path = self.dir.join(file);
+        let settled = fsx::stat(fs, &path)?
+            .is_some_and(|stat| now - i128::from(stat.modified) > cache::SETTLED);
+        if !settled {
+            // Its writer may be in the middle of it.
+            return Ok(Kept::Before);
+        }
+        // What is too large to read is too large to copy: the reason stands in for it.
+        let content = match fsx::read(fs, &path) {
+            Ok(content) => content.unwrap_or_default(),
+            Err(_) => reason.clone().into_bytes(),
+        };
+        Ok(fsx::quarantine(fs, &path, &content, reason)?)
     }
 
     /// Locks the list for one change by `actor`.

@@ -3,7 +3,7 @@
 //! Owns the end of a session: its directory becomes `{session-id}/` by one rename, and the list's
 //! pointer follows, so that a finished run stays on the screens that follow it.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use flagpost_disk::{
     dialects::session::{layout, progress, summary},
@@ -17,13 +17,17 @@ use flagpost_model::{
 use super::{
     Live, Sessions,
     begin::{free_id, refuse_if_live},
-    point,
+    gate, other_list,
+    pointer::follow,
 };
 use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
     list::List,
 };
+
+/// A run of hours is not lost to somebody who holds the start for a moment too long.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Ends a session; answers with where its files are now.
 pub fn archive(
@@ -47,10 +51,14 @@ pub fn archive(
         summary::render(account).into_bytes(),
     );
     batch.seal(fs)?.reveal()?;
+    // Whoever begins next waits, so that its pointer comes after ours.
+    let root = from.parent().unwrap_or(&from);
+    let gate = gate(home, root, PATIENCE)?;
     fsx::move_dir(fs, &from, &to)?;
-    point(home, list, &to)?;
+    follow(home, list, &from, &to)?;
     // Other programs watch the live directory and expect it to stay.
     fsx::make_dirs(fs, &from)?;
+    drop(gate);
     let mut entry = Entry::new(Kind::SessionArchived).session(live.id());
     entry.list = Some(list.id().clone());
     History::of(home, live.repository()).record(actor, home.now(), vec![entry])?;
@@ -59,7 +67,11 @@ pub fn archive(
 
 /// Archives a session that came to its end and was left in the live directory, as other programs'
 /// runners may leave theirs when they are cut off.
-pub fn archive_complete(sessions: &Sessions<'_>, list: &List<'_>) -> Result<PathBuf> {
+pub fn archive_complete(
+    sessions: &Sessions<'_>,
+    list: &List<'_>,
+    actor: &WorkerId,
+) -> Result<PathBuf> {
     let home = sessions.home;
     let from = sessions.live_dir();
     let Some(current) = sessions.current()? else {
@@ -76,12 +88,17 @@ pub fn archive_complete(sessions: &Sessions<'_>, list: &List<'_>) -> Result<Path
     }
     let id = match named {
         Some(id) if fsx::stat(home.fs(), &sessions.dir(&id))?.is_none() => id,
-        _ => free_id(sessions, None, &[])?,
+        _ => free_id(sessions, None, &sessions.dead()?)?,
     };
     let to = sessions.dir(&id);
+    let other = other_list(home, list, look.lock.list.as_ref())?;
+    let list = other.as_ref().unwrap_or(list);
     fsx::move_dir(home.fs(), &from, &to)?;
-    drop((look.flock, gate));
-    point(home, list, &to)?;
+    follow(home, list, &from, &to)?;
     fsx::make_dirs(home.fs(), &from)?;
+    drop((look.flock, gate));
+    let mut entry = Entry::new(Kind::SessionArchived).session(&id);
+    entry.list = Some(list.id().clone());
+    History::of(home, &list.repository()?).record(actor, home.now(), vec![entry])?;
     Ok(to)
 }

@@ -3,7 +3,7 @@
 //! Owns the order that keeps a running session safe: the start gate, then the look at the lock,
 //! and only then the cleaning of what a dead session left.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use flagpost_disk::{
     dialects::session::{context, layout, lock, plan, progress, task_log},
@@ -12,14 +12,20 @@ use flagpost_disk::{
 use flagpost_model::{
     SessionId, TaskId, WorkerId,
     session::{
-        Lock, PlannedTask, Progress, ProgressStatus, SessionPlan, SharedContext, Standing,
-        common_group, session_name,
+        Lock, PlannedTask, Progress, ProgressStatus, SessionPlan, Standing, common_group,
+        session_name,
     },
     task::Outline,
 };
-use jiff::tz::TimeZone;
+use jiff::{Timestamp, tz::TimeZone};
 
-use super::{Live, Recovered, Sessions, is_empty, look, point, read_context, recover};
+use super::{
+    Live, Recovered, Sessions, is_empty,
+    knowledge::{Inherited, inherited, told},
+    look,
+    pointer::{point, session_named},
+    recover,
+};
 use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
@@ -59,17 +65,18 @@ pub fn begin<'h>(
 ) -> Result<Begun<'h>> {
     let home = sessions.home;
     let fs = home.fs();
+    sessions.stay_inside()?;
     home.make_dirs(&sessions.root)?;
     keep_out_of_git(sessions)?;
     let gate = sessions.lock_gate()?;
-    let moved = recover::clear_the_way(sessions)?;
+    recover::clear_the_way(sessions)?;
     let dir = sessions.live_dir();
     home.make_dirs(&dir)?;
 
     let started = home.now();
     let outlines = list.load()?.outlines;
     let group = start.group.or_else(|| common_group(&outlines));
-    let session = free_id(sessions, group, &outlines)?;
+    let session = free_id(sessions, group, &taken(sessions, list, &outlines)?)?;
     let text = lock::render(&Lock::of_ours(
         session.clone(),
         list.id().clone(),
@@ -84,10 +91,48 @@ pub fn begin<'h>(
     // From here on the held lock says that the session lives. The list's lock, which recovery
     // takes, ranks below the gate.
     drop(gate);
-    let recovered = recover::give_back(sessions, list, start.actor, moved)?;
+    let filled = fill(sessions, list, start, waves, (&session, started));
+    let (recovered, inherited) = match filled {
+        Ok(filled) => filled,
+        Err(error) => {
+            take_back(sessions);
+            return Err(error);
+        }
+    };
+    let mut entry = Entry::new(Kind::SessionStarted).session(&session);
+    entry.list = Some(list.id().clone());
+    if !inherited.unread.is_empty() {
+        entry = entry.detail("not_inherited", told(&inherited.unread));
+    }
+    let history = History::of(home, &repository.id);
+    if let Err(error) = history.record(start.actor, started, vec![entry]) {
+        take_back(sessions);
+        return Err(error);
+    }
+    let live = Live::new(
+        home,
+        repository.id.clone(),
+        dir,
+        session,
+        started,
+        inherited.context,
+        held,
+    );
+    Ok(Begun { live, recovered })
+}
 
+/// Gives back what the dead left, and writes the files of the session that is held.
+fn fill(
+    sessions: &Sessions<'_>,
+    list: &List<'_>,
+    start: &Start<'_>,
+    waves: impl FnOnce(&[Outline]) -> Vec<Vec<TaskId>>,
+    (session, started): (&SessionId, Timestamp),
+) -> Result<(Option<Recovered>, Inherited)> {
+    let (home, dir) = (sessions.home, sessions.live_dir());
+    let recovered = recover::give_back(sessions, list, start.actor)?;
     let outlines = list.load()?.outlines;
-    let plan = planned(&session, list, start, waves(&outlines), &outlines);
+    let plan = planned(session, list, start, waves(&outlines), &outlines);
     let progress = Progress {
         status: ProgressStatus::Initializing,
         wave: None,
@@ -97,38 +142,41 @@ pub fn begin<'h>(
         completed: Vec::new(),
     };
     let inherited = inherited(sessions)?;
-    home.make_dirs(&dir.join(layout::TASKS))?;
-    home.make_dirs(&dir.join(layout::LOGS))?;
-    home.make_dirs(&dir.join(layout::PROMPTS))?;
+    for name in [layout::TASKS, layout::LOGS, layout::PROMPTS] {
+        home.make_dirs(&dir.join(name))?;
+    }
+    let texts = [
+        (layout::PLAN, plan::render(&plan)),
+        (layout::CONTEXT, context::render(&inherited.context)),
+        (layout::TASK_LOG, task_log::render(&[])),
+        (layout::PROGRESS, progress::render(&progress)),
+    ];
     let mut batch = fsx::Batch::new();
-    batch.put(dir.join(layout::PLAN), plan::render(&plan).into_bytes());
-    batch.put(
-        dir.join(layout::CONTEXT),
-        context::render(&inherited).into_bytes(),
-    );
-    batch.put(
-        dir.join(layout::TASK_LOG),
-        task_log::render(&[]).into_bytes(),
-    );
-    batch.put(
-        dir.join(layout::PROGRESS),
-        progress::render(&progress).into_bytes(),
-    );
-    batch.seal(fs)?.reveal()?;
+    for (name, text) in texts {
+        batch.put(dir.join(name), text.into_bytes());
+    }
+    batch.seal(home.fs())?.reveal()?;
     point(home, list, &dir)?;
-    let mut entry = Entry::new(Kind::SessionStarted).session(&session);
-    entry.list = Some(list.id().clone());
-    History::of(home, &repository.id).record(start.actor, started, vec![entry])?;
-    let live = Live::new(
-        home,
-        repository.id.clone(),
-        dir,
-        session,
-        started,
-        inherited,
-        held,
-    );
-    Ok(Begun { live, recovered })
+    Ok((recovered, inherited))
+}
+
+/// Removes the files of a session that could not begin, its lock last: nothing in them is news,
+/// and on a full disk each attempt would leave another dead session.
+fn take_back(sessions: &Sessions<'_>) {
+    let mine = [
+        layout::PROGRESS,
+        layout::TASK_LOG,
+        layout::CONTEXT,
+        layout::PLAN,
+        layout::LOCK,
+    ];
+    for name in mine {
+        let path = sessions.live_dir().join(name);
+        // Best effort: what stays is a dead session, which the next start moves away.
+        if fsx::remove(sessions.home.fs(), &path).is_err() {
+            break;
+        }
+    }
 }
 
 /// Session files are nobody's source code.
@@ -140,29 +188,41 @@ fn keep_out_of_git(sessions: &Sessions<'_>) -> Result<()> {
     }
 }
 
-/// An id that no earlier session has, here or, as the list's claims tell, in another working tree
-/// of the repository: two may begin within one second.
+/// An id that no earlier session has: two may begin within one second.
 pub(super) fn free_id(
     sessions: &Sessions<'_>,
     group: Option<&str>,
-    outlines: &[Outline],
+    taken: &BTreeSet<SessionId>,
 ) -> Result<SessionId> {
-    let mut taken = sessions.dead()?;
-    let claims = outlines.iter().filter_map(|outline| outline.state.claim());
-    taken.extend(claims.filter_map(|claim| claim.session.clone()));
     let at = sessions.home.now().to_zoned(TimeZone::UTC).datetime();
     let id = session_name(group, at)?;
+    let is_taken = |id: &SessionId| -> Result<bool> {
+        let there = fsx::stat(sessions.home.fs(), &sessions.dir(id))?;
+        Ok(there.is_some() || taken.contains(id))
+    };
     let mut candidate = id.clone();
     let mut n = 2;
-    while taken.contains(&candidate)
-        || fsx::stat(sessions.home.fs(), &sessions.dir(&candidate))?.is_some()
-    {
+    while is_taken(&candidate)? {
         candidate = format!("{id}-{n}")
             .parse()
             .or_else(|_| session_name(Some(&n.to_string()), at))?;
         n += 1;
     }
     Ok(candidate)
+}
+
+/// The ids of sessions that a claim on the list could mean. Another repository may run it too, and
+/// a recovery must tell its tasks from ours.
+fn taken(
+    sessions: &Sessions<'_>,
+    list: &List<'_>,
+    outlines: &[Outline],
+) -> Result<BTreeSet<SessionId>> {
+    let mut taken = sessions.dead()?;
+    let claims = outlines.iter().filter_map(|outline| outline.state.claim());
+    taken.extend(claims.filter_map(|claim| claim.session.clone()));
+    taken.extend(session_named(sessions.home, list));
+    Ok(taken)
 }
 
 fn planned(
@@ -196,17 +256,6 @@ fn planned(
             .into_iter()
             .map(|wave| wave.into_iter().map(task).collect())
             .collect(),
-    }
-}
-
-/// What the newest ended session knew.
-fn inherited(sessions: &Sessions<'_>) -> Result<SharedContext> {
-    match sessions.ended()?.last() {
-        Some(newest) => {
-            let previous = read_context(sessions.home, &sessions.dir(newest))?;
-            Ok(SharedContext::inherit(&previous))
-        }
-        None => Ok(SharedContext::default()),
     }
 }
 

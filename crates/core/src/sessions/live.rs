@@ -3,7 +3,10 @@
 //! Owns its files while its runner lives: log rows and events are appended, progress and context
 //! are replaced, task notes are removed only after the context that holds them is durable.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use flagpost_disk::{
     dialects::session::{context, layout, progress, task_log},
@@ -16,7 +19,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{NOTES_LIMIT, RESULT_LIMIT, read_artifact};
+use super::knowledge;
 use crate::{error::Result, home::Home};
 
 /// A session, held by this process.
@@ -28,6 +31,10 @@ pub struct Live<'h> {
     session: SessionId,
     started: Timestamp,
     context: SharedContext,
+    /// The context's file as it was written last.
+    written: String,
+    /// Tasks whose notes were not taken and must stay.
+    kept: BTreeSet<TaskId>,
     events: u64,
     _held: Box<dyn Flock>,
 }
@@ -48,7 +55,9 @@ impl<'h> Live<'h> {
             dir,
             session,
             started,
+            written: context::render(&context),
             context,
+            kept: BTreeSet::new(),
             events: 0,
             _held: held,
         }
@@ -113,11 +122,9 @@ impl<'h> Live<'h> {
         if fsx::stat(self.home.fs(), &path)?.is_none() {
             return Ok(());
         }
-        let kept = self
-            .dir
-            .join(layout::LOGS)
-            .join(format!("result-task-{task}-attempt-{attempt}.md"));
-        // Whatever it is: an agent may have made a directory of that name.
+        // Moved rather than copied: it may be anything, of any size.
+        let name = format!("result-task-{task}-attempt-{attempt}.md");
+        let kept = self.dir.join(layout::LOGS).join(name);
         Ok(fsx::move_dir(self.home.fs(), &path, &kept)?)
     }
 
@@ -171,31 +178,51 @@ impl<'h> Live<'h> {
         Ok(fsx::replace(self.home.fs(), &path, bytes)?)
     }
 
-    /// What a task's agent wrote for the others, if it did.
-    pub fn notes(&self, task: &TaskId) -> Result<Option<String>> {
-        read_artifact(self.home, &self.notes_path(task), NOTES_LIMIT)
+    /// What a task's agent wrote for the others, if it did. Notes that cannot be read stay where
+    /// they are, and say so in their own place.
+    pub fn notes(&mut self, task: &TaskId) -> Result<Option<String>> {
+        let text = knowledge::read_agents(self.home, &self.notes_path(task))?;
+        Ok(text.unwrap_or_else(|why| {
+            self.kept.insert(task.clone());
+            Some(format!("- {why}\n"))
+        }))
     }
 
-    /// What a task's agent reported, if it did.
+    /// What a task's agent reported, if it did. A report that cannot be read is one without a
+    /// verdict, which says so.
     pub fn result(&self, task: &TaskId) -> Result<Option<String>> {
-        read_artifact(self.home, &self.result_path(task), RESULT_LIMIT)
+        let text = knowledge::read_agents(self.home, &self.result_path(task))?;
+        Ok(text.unwrap_or_else(|why| Some(format!("## Issues\n\n{why}\n"))))
     }
 
     /// Merges what tasks learned into the shared context; then, and only then, removes their notes.
+    /// Where the file has been changed or cannot be read, nothing of it is lost.
     pub fn merge(&mut self, learned: &[TaskNotes]) -> Result<()> {
+        let fs = self.home.fs();
+        let path = self.dir.join(layout::CONTEXT);
+        let on_disk = knowledge::read_agents(self.home, &path)?;
+        if let Ok(Some(text)) = &on_disk
+            && *text != self.written
+        {
+            self.context.absorb(&context::parse(text));
+        }
         for notes in learned {
-            self.context.merge(notes);
+            if !knowledge::merge(&mut self.context, notes) {
+                let path = self.notes_path(&notes.id);
+                self.context.merge(&knowledge::not_taken(notes, &path));
+                self.kept.insert(notes.id.clone());
+            }
         }
         let text = context::render(&self.context);
-        fsx::replace(
-            self.home.fs(),
-            &self.dir.join(layout::CONTEXT),
-            text.as_bytes(),
-        )?;
+        if on_disk.is_err() || text.len() as u64 > fsx::READ_LIMIT {
+            // Not over what nobody has read, nor so that nobody can: the notes keep what they say.
+            return Ok(());
+        }
+        self.written = text;
+        fsx::replace(fs, &path, self.written.as_bytes())?;
         for notes in learned {
-            // What could not be read is not in the context: it stays.
-            if self.notes(&notes.id).is_ok() {
-                fsx::remove(self.home.fs(), &self.notes_path(&notes.id))?;
+            if !self.kept.remove(&notes.id) {
+                fsx::remove(fs, &self.notes_path(&notes.id))?;
             }
         }
         Ok(())

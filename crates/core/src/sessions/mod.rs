@@ -7,32 +7,33 @@
 
 mod archive;
 mod begin;
+mod knowledge;
 mod live;
+mod pointer;
 mod recover;
 
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use flagpost_disk::{
     self as disk,
-    dialects::{
-        claude_tasks::POINTER,
-        session::{context, layout, lock, progress, summary, task_log},
-    },
+    dialects::session::{layout, lock, progress, summary, task_log},
     fsx::{self, Flock, Lock, Rank},
     process,
 };
 use flagpost_model::{
-    SessionId,
+    ListId, SessionId,
     session::{self, LogRow, Pid, Sighting, Standing},
 };
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
 pub use archive::{archive, archive_complete};
 pub use begin::{Begun, Start, begin};
 pub use live::Live;
+pub use pointer::pointed;
 pub use recover::{Recovered, recover};
 
 use crate::{
@@ -42,19 +43,11 @@ use crate::{
     repository::Repository,
 };
 
-/// Longest report of an agent that is read.
-const RESULT_LIMIT: u64 = 1 << 20;
-
-/// Longest notes of an agent that are read: every later prompt repeats them.
-const NOTES_LIMIT: u64 = 64 << 10;
-
-/// Longest shared context that is inherited.
-const CONTEXT_LIMIT: u64 = 4 << 20;
-
 /// The sessions' directory of one repository.
 #[derive(Debug, Clone)]
 pub struct Sessions<'h> {
     home: &'h Home,
+    top: PathBuf,
     root: PathBuf,
 }
 
@@ -73,6 +66,8 @@ pub struct Session {
     pub progress: progress::Reading,
     /// What ended in it.
     pub rows: Vec<LogRow>,
+    /// Its files that could not be read, by name.
+    pub unread: Vec<String>,
 }
 
 /// Where a session is in its life.
@@ -105,6 +100,7 @@ impl<'h> Sessions<'h> {
     pub fn of(home: &'h Home, repository: &Repository) -> Self {
         Self {
             home,
+            top: repository.top.clone(),
             root: repository.top.join(layout::SESSIONS),
         }
     }
@@ -123,18 +119,51 @@ impl<'h> Sessions<'h> {
         self.root.join(session.as_str())
     }
 
+    /// Refuses where the sessions' directory leads out of the repository, or the live one is none:
+    /// a repository comes from somebody else, links included.
+    fn stay_inside(&self) -> Result<()> {
+        let fs = self.home.fs();
+        for dir in [&*self.root, self.root.parent().unwrap_or(&self.root)] {
+            match fsx::within(fs, &self.top, dir) {
+                Ok(_) => break,
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let live = self.live_dir();
+        match fsx::stat(fs, &live)? {
+            Some(stat) if stat.kind != fsx::Kind::Dir => Err(disk::Error::Malformed {
+                path: live,
+                reason: "it has to be a directory and no link to one".to_owned(),
+            }
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
     /// The ended sessions, oldest first: by the time in their lock, else in their name.
     pub fn ended(&self) -> Result<Vec<SessionId>> {
+        self.stay_inside()?;
         let mut ended: Vec<(Option<Timestamp>, SessionId)> = Vec::new();
         for id in self.home.ids_in::<SessionId>(&self.root)? {
             let dir = self.dir(&id);
             if fsx::stat(self.home.fs(), &dir)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir) {
-                let started = read_lock(self.home, &dir)?.unwrap_or_default().started;
-                ended.push((started.and_then(session::Stamp::shown), id));
+                let started = self.lock_of(&id).started.and_then(session::Stamp::shown);
+                let named = || {
+                    let at = session::named_at(&id)?.to_zoned(TimeZone::UTC).ok()?;
+                    Some(at.timestamp())
+                };
+                ended.push((started.or_else(named), id));
             }
         }
         ended.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.as_str().cmp(b.1.as_str())));
         Ok(ended.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// The lock of an ended session; nothing where it cannot be read, for it guards nothing.
+    fn lock_of(&self, id: &SessionId) -> session::Lock {
+        let lock = read_lock(self.home, &self.dir(id));
+        lock.ok().flatten().unwrap_or_default()
     }
 
     /// All sessions: the ended ones, oldest first, then the live one.
@@ -158,7 +187,13 @@ impl<'h> Sessions<'h> {
 
     /// The session in the live directory, if something is there.
     pub fn current(&self) -> Result<Option<Session>> {
+        self.stay_inside()?;
         let dir = self.live_dir();
+        if is_empty(self.home, &dir)? {
+            return Ok(None);
+        }
+        // A look takes the lock for a moment: beside it a start would find the session alive.
+        let _gate = self.lock_gate()?;
         if is_empty(self.home, &dir)? {
             return Ok(None);
         }
@@ -172,22 +207,19 @@ impl<'h> Sessions<'h> {
     /// The session that a person means: the live one by `live`, else an id or a unique prefix.
     pub fn find(&self, given: &str) -> Result<Session> {
         let all = self.all()?;
-        let fits = |session: &&Session| {
-            let id = session.lock.session.as_ref().map(SessionId::as_str);
+        let id = |session: &Session| session.lock.session.clone();
+        let exact = |session: &Session| session.name == given;
+        let by_id = |session: &Session| id(session).is_some_and(|id| id.as_str() == given);
+        let live = |session: &Session| given == "live" && session.name == layout::LIVE;
+        let begins = |session: &Session| {
             session.name.starts_with(given)
-                || id.is_some_and(|id| id.starts_with(given))
-                || (given == "live" && session.name == layout::LIVE)
+                || id(session).is_some_and(|id| id.as_str().starts_with(given))
         };
-        let exact = |session: &&Session| session.name == given;
-        let mut fitting: Vec<Session> = match all.iter().position(|session| exact(&session)) {
-            Some(at) => all.into_iter().skip(at).take(1).collect(),
-            None => {
-                let keep: Vec<bool> = all.iter().map(|session| fits(&session)).collect();
-                all.into_iter()
-                    .zip(keep)
-                    .filter_map(|(session, keep)| keep.then_some(session))
-                    .collect()
-            }
+        let tiers: [&dyn Fn(&Session) -> bool; 4] = [&exact, &live, &by_id, &begins];
+        let tier = tiers.iter().find(|fits| all.iter().any(fits));
+        let mut fitting: Vec<Session> = match tier {
+            Some(fits) => all.into_iter().filter(|session| fits(session)).collect(),
+            None => Vec::new(),
         };
         match (fitting.pop(), fitting.is_empty()) {
             (Some(session), true) => Ok(session),
@@ -207,51 +239,47 @@ impl<'h> Sessions<'h> {
         }
     }
 
-    /// One start, recovery or archival at a time.
     fn lock_gate(&self) -> Result<Lock> {
-        let gate = self.root.join(".start.lock");
-        Ok(fsx::lock(
-            self.home.fs(),
-            &gate,
-            Rank::Session,
-            fsx::DEFAULT_WAIT,
-            self.home.now(),
-        )?)
+        gate(self.home, &self.root, fsx::DEFAULT_WAIT)
     }
 
     /// Ids of sessions that are known to be over.
     fn dead(&self) -> Result<BTreeSet<SessionId>> {
         let mut dead = BTreeSet::new();
         for id in self.ended()? {
-            let lock = read_lock(self.home, &self.dir(&id))?.unwrap_or_default();
-            dead.extend(lock.session);
+            dead.extend(self.lock_of(&id).session);
             dead.insert(id);
         }
         Ok(dead)
     }
 }
 
-/// The session directory that a list's pointer names, resolved, if it lies among the sessions of
-/// a repository: a pointer is a file that anybody may write.
-pub fn pointed(home: &Home, list: &List<'_>, sessions: &Sessions<'_>) -> Result<Option<PathBuf>> {
-    let Some(text) = fsx::read_lossy(home.fs(), &list.dir().join(POINTER))? else {
-        return Ok(None);
-    };
-    match fsx::within(home.fs(), sessions.root(), Path::new(text.trim())) {
-        Ok(dir) => Ok(Some(dir)),
-        Err(error) if error.is_not_found() => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+/// One start, look, recovery or archival at a time.
+fn gate(home: &Home, root: &Path, wait: Duration) -> Result<Lock> {
+    let path = root.join(".start.lock");
+    Ok(fsx::lock(
+        home.fs(),
+        &path,
+        Rank::Session,
+        wait,
+        home.now(),
+    )?)
 }
 
-/// Makes a list's pointer name a session's directory.
-fn point(home: &Home, list: &List<'_>, dir: &Path) -> Result<()> {
-    let text = format!("{}/\n", dir.display());
-    Ok(fsx::replace(
-        home.fs(),
-        &list.dir().join(POINTER),
-        text.as_bytes(),
-    )?)
+/// The list that a session's lock names, where it is another than `list` and there is one.
+fn other_list<'h>(
+    home: &'h Home,
+    list: &List<'_>,
+    named: Option<&ListId>,
+) -> Result<Option<List<'h>>> {
+    match named.filter(|named| *named != list.id()) {
+        None => Ok(None),
+        Some(named) => match List::open(home, named) {
+            Ok(other) => Ok(Some(other)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        },
+    }
 }
 
 /// A look at the live directory's lock.
@@ -301,60 +329,46 @@ fn read_lock(home: &Home, dir: &Path) -> Result<Option<session::Lock>> {
 }
 
 fn read_session(home: &Home, dir: PathBuf, name: String, stage: Stage) -> Result<Session> {
-    let text = |file: &str| -> Result<String> {
-        Ok(fsx::read_lossy(home.fs(), &dir.join(file))?.unwrap_or_default())
+    let mut unread = Vec::new();
+    let mut text = |file: &str| match fsx::read_lossy(home.fs(), &dir.join(file)) {
+        Ok(text) => text.unwrap_or_default(),
+        Err(_) => {
+            unread.push(file.to_owned());
+            String::new()
+        }
     };
-    let log = task_log::parse(&text(layout::TASK_LOG)?).rows;
-    let rows = if log.is_empty() {
-        summary::parse_rows(&text(layout::SUMMARY)?)
-    } else {
-        log
-    };
+    let lock = lock::parse(&text(layout::LOCK));
+    let progress = progress::parse(&text(layout::PROGRESS));
+    let mut rows = task_log::parse(&text(layout::TASK_LOG)).rows;
+    if rows.is_empty() {
+        rows = summary::parse_rows(&text(layout::SUMMARY));
+    }
     Ok(Session {
-        lock: read_lock(home, &dir)?.unwrap_or_default(),
-        progress: progress::parse(&text(layout::PROGRESS)?),
+        lock,
+        progress,
         rows,
+        unread,
         name,
         dir,
         stage,
     })
 }
 
+/// Whether a directory holds nothing, or nothing but directories that are empty: what a start that
+/// was taken back leaves.
 fn is_empty(home: &Home, dir: &Path) -> Result<bool> {
-    match home.fs().names(dir) {
-        Ok(names) => Ok(names.is_empty()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(disk::Error::io("list", dir)(error).into()),
+    let fs = home.fs();
+    let names = |dir: &Path| match fs.names(dir) {
+        Ok(names) => Ok(names),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(Error::from(disk::Error::io("list", dir)(error))),
+    };
+    for name in names(dir)? {
+        let path = dir.join(name);
+        let is_dir = fsx::stat(fs, &path)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir);
+        if !is_dir || !names(&path)?.is_empty() {
+            return Ok(false);
+        }
     }
-}
-
-/// What an agent wrote, in whatever encoding.
-fn read_artifact(home: &Home, path: &Path, limit: u64) -> Result<Option<String>> {
-    match home.fs().read(path, 0, limit) {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(disk::Error::io("read", path)(error).into()),
-    }
-}
-
-/// The shared context in a session's directory, with the notes that a crash left unmerged. What
-/// cannot be read stays where it is, and does not keep others from going on without it.
-fn read_context(home: &Home, dir: &Path) -> Result<session::SharedContext> {
-    let text = read_artifact(home, &dir.join(layout::CONTEXT), CONTEXT_LIMIT);
-    let mut shared = context::parse(&text.ok().flatten().unwrap_or_default());
-    for name in home.fs().names(dir).map_err(disk::Error::io("list", dir))? {
-        let Some(id) = name.to_str().and_then(layout::task_of_context) else {
-            continue;
-        };
-        let Ok(Some(notes)) = read_artifact(home, &dir.join(&name), NOTES_LIMIT) else {
-            continue;
-        };
-        shared.merge(&context::parse_notes(
-            &notes,
-            &id,
-            "",
-            session::Outcome::Partial,
-        ));
-    }
-    Ok(shared)
+    Ok(true)
 }

@@ -1,21 +1,30 @@
 //! Recovering what a dead session left.
 //!
-//! Owns the two halves: its files go to `interrupted-…`, its tasks go back to pending. Each half
-//! can be repeated after a crash: the files by the next start, the tasks because the ids of ended
-//! sessions stay readable in their directories. Nothing is executed.
+//! Owns the two halves: its files go to `interrupted-…`, its tasks go back to pending. A flag that
+//! goes with the files says that the second half is still to be done; whoever comes next does it.
+//! Nothing is executed.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use flagpost_disk::{dialects::session::layout, fsx};
 use flagpost_model::{
     ListId, SessionId, TaskId, WorkerId,
-    session::{interrupted_name, orphaned},
+    session::{interrupted_name, is_interrupted, orphaned},
     task::State,
 };
 use jiff::tz::TimeZone;
 
-use super::{Sessions, begin::refuse_if_live, is_empty, point};
-use crate::{error::Result, history::Kind, list::List};
+use super::{
+    Sessions,
+    begin::refuse_if_live,
+    is_empty, other_list,
+    pointer::{follow, heal},
+};
+use crate::{
+    error::Result,
+    history::{Entry, History, Kind},
+    list::List,
+};
 
 /// What was recovered.
 #[derive(Debug, Clone)]
@@ -29,36 +38,38 @@ pub struct Recovered {
 }
 
 /// A dead session whose files were moved out of the way.
-#[derive(Debug)]
-pub(super) struct Moved {
+struct Moved {
     session: Option<SessionId>,
     list: Option<ListId>,
     foreign: bool,
     dir: PathBuf,
 }
 
-/// Recovers the dead session of a repository, if there is one.
+/// Recovers the dead session of a repository, if there is one, and completes recoveries that were
+/// themselves interrupted.
 pub fn recover(
     sessions: &Sessions<'_>,
     list: &List<'_>,
     actor: &WorkerId,
 ) -> Result<Option<Recovered>> {
     let home = sessions.home;
-    if is_empty(home, &sessions.live_dir())? {
-        return give_back(sessions, list, actor, None);
+    sessions.stay_inside()?;
+    if !is_empty(home, &sessions.live_dir())? {
+        let gate = sessions.lock_gate()?;
+        clear_the_way(sessions)?;
+        drop(gate);
     }
-    let gate = sessions.lock_gate()?;
-    let moved = clear_the_way(sessions)?;
-    drop(gate);
-    give_back(sessions, list, actor, moved)
+    let recovered = give_back(sessions, list, actor)?;
+    heal(sessions, list)?;
+    Ok(recovered)
 }
 
 /// Moves a dead session's files away; refuses where the session lives. Under the start gate.
-pub(super) fn clear_the_way(sessions: &Sessions<'_>) -> Result<Option<Moved>> {
+pub(super) fn clear_the_way(sessions: &Sessions<'_>) -> Result<()> {
     let home = sessions.home;
     let live = sessions.live_dir();
     let Some(look) = refuse_if_live(sessions, &live)? else {
-        return Ok(None);
+        return Ok(());
     };
     let at = home.now().to_zoned(TimeZone::UTC).datetime();
     let rand: String = uuid::Uuid::new_v4()
@@ -68,59 +79,84 @@ pub(super) fn clear_the_way(sessions: &Sessions<'_>) -> Result<Option<Moved>> {
         .take(6)
         .collect();
     let dir = sessions.dir(&interrupted_name(at, &rand)?);
+    fsx::flag(home.fs(), &live.join(layout::RECOVERING))?;
     fsx::move_dir(home.fs(), &live, &dir)?;
     // Held until the files are out of the way, so that nobody takes the dead session for free.
     drop(look.flock);
-    Ok(Some(Moved {
-        session: look.lock.session,
-        list: look.lock.list,
-        foreign: !look.lock.flocked,
-        dir,
-    }))
+    Ok(())
 }
 
-/// Gives the tasks of dead sessions back: of the one just moved, and of any whose recovery was
-/// itself interrupted.
+/// The dead sessions whose tasks are still to be given back, oldest first.
+fn unfinished(sessions: &Sessions<'_>) -> Result<Vec<Moved>> {
+    let fs = sessions.home.fs();
+    let mut unfinished = Vec::new();
+    for id in sessions.ended()?.into_iter().filter(is_interrupted) {
+        let dir = sessions.dir(&id);
+        if fsx::stat(fs, &dir.join(layout::RECOVERING))?.is_none() {
+            continue;
+        }
+        let lock = sessions.lock_of(&id);
+        // Something that is no session's may lie in its place, or what died before it had a lock.
+        let mut marks = [layout::LOCK, layout::PROGRESS, layout::PLAN].into_iter();
+        let is_session = marks.try_fold(false, |found, name| -> Result<bool> {
+            Ok(found || fsx::stat(fs, &dir.join(name))?.is_some())
+        })?;
+        unfinished.push(Moved {
+            session: lock.session,
+            list: lock.list,
+            foreign: !lock.flocked && is_session,
+            dir,
+        });
+    }
+    Ok(unfinished)
+}
+
+/// Gives the tasks of dead sessions back: of those whose files were moved, and of any that claims
+/// still name.
 pub(super) fn give_back(
     sessions: &Sessions<'_>,
     list: &List<'_>,
     actor: &WorkerId,
-    moved: Option<Moved>,
 ) -> Result<Option<Recovered>> {
     let home = sessions.home;
-    let mut dead = sessions.dead()?;
-    dead.extend(moved.as_ref().and_then(|moved| moved.session.clone()));
-    let foreign = moved.as_ref().is_some_and(|moved| moved.foreign);
-    let mut tasks = release(list, actor, &dead, foreign)?;
-    let Some(moved) = moved else {
-        return Ok(None);
-    };
-    if let Some(other) = moved.list.as_ref().filter(|other| *other != list.id()) {
-        match List::open(home, other) {
-            Ok(other) => {
-                tasks.extend(release(&other, actor, &dead, foreign)?);
-                point(home, &other, &moved.dir)?;
-            }
-            Err(crate::Error::NotFound { .. }) => {}
-            Err(error) => return Err(error),
+    let dead = sessions.dead()?;
+    let mut recovered: Option<Recovered> = None;
+    for moved in unfinished(sessions)? {
+        let other = other_list(home, list, moved.list.as_ref())?;
+        let theirs = other.as_ref().unwrap_or(list);
+        let mut tasks = release(theirs, actor, &dead, Some(&moved))?;
+        follow(home, theirs, &sessions.live_dir(), &moved.dir)?;
+        fsx::remove(home.fs(), &moved.dir.join(layout::RECOVERING))?;
+        if let Some(before) = recovered.take() {
+            tasks.splice(..0, before.tasks);
         }
-    } else {
-        point(home, list, &moved.dir)?;
+        recovered = Some(Recovered {
+            session: moved.session,
+            dir: moved.dir,
+            tasks,
+        });
     }
-    Ok(Some(Recovered {
-        session: moved.session,
-        dir: moved.dir,
-        tasks,
-    }))
+    let late = release(list, actor, &dead, None)?;
+    if let Some(recovered) = &mut recovered {
+        recovered.tasks.extend(late);
+    }
+    Ok(recovered)
 }
 
 fn release(
     list: &List<'_>,
     actor: &WorkerId,
-    dead: &std::collections::BTreeSet<SessionId>,
-    foreign: bool,
+    dead: &BTreeSet<SessionId>,
+    moved: Option<&Moved>,
 ) -> Result<Vec<TaskId>> {
+    let foreign = moved.is_some_and(|moved| moved.foreign);
     if orphaned(&list.load()?.outlines, dead, foreign).is_empty() {
+        if let Some(moved) = moved {
+            let mut entry = told(Entry::new(Kind::SessionRecovered), moved);
+            entry.list = Some(list.id().clone());
+            let history = History::of(list.home, &list.repository()?);
+            history.record(actor, list.home.now(), vec![entry])?;
+        }
         return Ok(Vec::new());
     }
     let mut change = list.change(actor)?;
@@ -140,9 +176,21 @@ fn release(
                 .insert("session".to_owned(), session.as_str().into());
         }
     }
-    change.note_list(Kind::SessionRecovered);
+    if let Some(moved) = moved {
+        let entry = change.note_list(Kind::SessionRecovered);
+        *entry = told(entry.clone(), moved);
+    }
     change.commit()?;
     Ok(orphans)
+}
+
+/// The entry, which tells of which session.
+fn told(entry: Entry, moved: &Moved) -> Entry {
+    let entry = entry.detail("dir", moved.dir.display().to_string());
+    match &moved.session {
+        Some(session) => entry.session(session),
+        None => entry,
+    }
 }
 
 /// Where the session's agents logged what they did, for whoever has to end what is left of them.

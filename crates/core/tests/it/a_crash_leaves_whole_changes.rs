@@ -15,7 +15,7 @@ use flagpost_model::{
     plan::Graph,
     task::{Ending, Task},
 };
-use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
+use flagpost_testkit::power::{PowerFs, Step, every_crash, every_fault};
 
 use crate::{
     account,
@@ -97,7 +97,7 @@ fn survives(about: u64, operation: Operation<'_>) {
         assert!(stands || answer.is_err(), "acknowledged and not recorded");
         let expected = if stands { &after } else { &before };
         let there = now.tasks.get(&id(about)).filter(|it| it.subject != PROBE);
-        let is_link = told.iter().any(|line| is_about_a_link(line));
+        let is_link = told.iter().any(is_about_a_link);
         assert!(
             is_link || there == expected.tasks.get(&id(about)),
             "{there:?}"
@@ -165,12 +165,8 @@ fn moved(list: &List<'_>, name: &str, task: u64, event: Move) -> Result<()> {
 
 #[test]
 fn of_adding() {
-    let operator = worker("operator");
     survives(8, &|list| {
-        tasks::add(list, &operator, &subject("New"), &[]).map(drop)
-    });
-    survives(8, &|list| {
-        tasks::add(list, &operator, &subject("New"), &ids(&[3, 7])).map(drop)
+        tasks::add(list, &worker("operator"), &subject("New"), &ids(&[3, 7])).map(drop)
     });
 }
 
@@ -213,8 +209,6 @@ fn of_the_other_moves() {
     survives(4, &|list| {
         moved(list, "W1", 4, Move::Release { force: false })
     });
-    survives(1, &|list| moved(list, "W2", 1, Move::Reopen));
-    survives(3, &|list| moved(list, "W2", 3, Move::Cancel));
 }
 
 #[test]
@@ -228,9 +222,6 @@ fn of_editing() {
 
 #[test]
 fn of_linking() {
-    survives(3, &|list| {
-        tasks::link(list, &worker("W2"), &id(3), &id(2)).map(drop)
-    });
     survives(2, &|list| {
         tasks::link(list, &worker("W2"), &id(2), &id(7)).map(drop)
     });
@@ -245,7 +236,7 @@ fn of_unlinking() {
 
 #[test]
 fn of_removing() {
-    for task in [6, 7, 1] {
+    for task in [6, 7] {
         survives(task, &|list| {
             tasks::remove(list, &worker("W2"), &id(task)).map(drop)
         });
@@ -321,7 +312,8 @@ fn and_of_another_crash_after_it() {
         let free = setup();
         free.run_free();
         run(&free, &import).unwrap();
-        let revealed = |step: &flagpost_testkit::power::Step| matches!(step, flagpost_testkit::power::Step::Rename(_, to) if to.ends_with("8.json"));
+        let revealed =
+            |step: &Step| matches!(step, Step::RenameNew(_, to) if to.ends_with("8.json"));
         let cut = free.steps().iter().position(revealed).unwrap();
         let fs = setup();
         fs.cut_after(cut);

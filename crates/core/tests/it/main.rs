@@ -11,5 +11,13 @@
 mod a_crash_leaves_whole_changes;
 mod account;
 mod child;
+mod claims_are_fenced;
+mod dependencies_stay_mirrored;
 mod history_tells_every_change;
+mod hostile_files_are_survived;
+mod operations_match_a_second_opinion;
+mod processes_race;
+mod second_opinion;
+mod sessions;
+mod the_cache_is_never_seen;
 mod world;

@@ -51,6 +51,11 @@ impl World {
         world
     }
 
+    /// On the machine's own disk, in a directory that the test keeps.
+    pub fn at_place(root: &Path) -> Self {
+        Self::at(Arc::new(RealFs), root, SystemClock.now())
+    }
+
     /// On a simulated disk with the directories `/home` and `/repo`.
     pub fn simulated(fs: &PowerFs) -> Self {
         Self::at(Arc::new(fs.clone()), Path::new("/"), start())
@@ -89,10 +94,20 @@ impl World {
         dir.join("history.jsonl")
     }
 
+    /// The directory that holds the home, for other processes.
+    pub fn place(&self) -> &Path {
+        self.dir.as_ref().unwrap().path()
+    }
+
     /// Moves the clock, back where negative.
     pub fn pass(&self, time: SignedDuration) {
         let mut now = self.hands.0.lock().unwrap();
         *now += time;
+    }
+
+    /// Sets the clock to the machine's.
+    pub fn catch_up(&self) {
+        *self.hands.0.lock().unwrap() = SystemClock.now();
     }
 
     /// The path of a file in the list's directory.

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Error, Fs, Result, temporary};
+use super::{Error, Fs, Result, publish::rename_new, temporary};
 use crate::error::found;
 
 /// From this many files on, one sync of the file system is cheaper than one per file.
@@ -19,6 +19,7 @@ const SYNC_ALL_FROM: usize = 16;
 /// Files to be replaced and removed together.
 #[derive(Debug, Default)]
 pub struct Batch {
+    creations: Vec<(PathBuf, Vec<u8>)>,
     puts: Vec<(PathBuf, Vec<u8>)>,
     removals: Vec<PathBuf>,
 }
@@ -34,6 +35,12 @@ impl Batch {
         self.puts.push((target, bytes));
     }
 
+    /// Create `target`, whose name must be free: should a foreign writer have taken it, nothing of
+    /// the batch replaces or removes anything.
+    pub fn create(&mut self, target: PathBuf, bytes: Vec<u8>) {
+        self.creations.push((target, bytes));
+    }
+
     /// Remove `target`.
     pub fn remove(&mut self, target: PathBuf) {
         self.removals.push(target);
@@ -46,13 +53,19 @@ impl Batch {
             staged: Vec::new(),
             removals: self.removals,
         };
-        let one_by_one = self.puts.len() < SYNC_ALL_FROM;
-        for (target, bytes) in self.puts {
+        let one_by_one = self.creations.len() + self.puts.len() < SYNC_ALL_FROM;
+        let creations = self.creations.into_iter().map(|put| (true, put));
+        let puts = self.puts.into_iter().map(|put| (false, put));
+        for (is_new, (target, bytes)) in creations.chain(puts) {
             let temporary = temporary::beside(&target);
             let mut file = fs
                 .create(&temporary)
                 .map_err(Error::io("create", &target))?;
-            sealed.staged.push(Staged { temporary, target });
+            sealed.staged.push(Staged {
+                temporary,
+                target,
+                is_new,
+            });
             let Some(Staged { target, .. }) = sealed.staged.last() else {
                 continue;
             };
@@ -81,16 +94,26 @@ pub struct Sealed<'f> {
 struct Staged {
     temporary: PathBuf,
     target: PathBuf,
+    is_new: bool,
+}
+
+impl Staged {
+    fn reveal(&self, fs: &dyn Fs) -> Result<()> {
+        if self.is_new {
+            return rename_new(fs, &self.temporary, &self.target);
+        }
+        fs.rename(&self.temporary, &self.target)
+            .map_err(Error::io("replace", &self.target))
+    }
 }
 
 impl Sealed<'_> {
-    /// Changes the names, in the order they were put, and makes them durable.
+    /// Changes the names, new ones first, in the order they were put, and makes them durable.
     pub fn reveal(mut self) -> Result<()> {
         let mut put_in = BTreeSet::new();
         let mut staged = std::mem::take(&mut self.staged).into_iter();
         while let Some(file) = staged.next() {
-            if let Err(error) = self.fs.rename(&file.temporary, &file.target) {
-                let failure = Error::io("replace", &file.target)(error);
+            if let Err(failure) = file.reveal(self.fs) {
                 self.staged.push(file);
                 self.staged.extend(staged);
                 return Err(failure);

@@ -152,7 +152,7 @@ pub fn make_dirs(fs: &dyn Fs, dir: &Path) -> Result<()> {
     sync_parent(fs, dir)
 }
 
-/// Renames a whole directory to a name that must be free; durable on return.
+/// Renames a whole directory, or a file, to a name that must be free; durable on return.
 pub fn move_dir(fs: &dyn Fs, from: &Path, to: &Path) -> Result<()> {
     publish::rename_new(fs, from, to)?;
     sync_parent(fs, to)?;

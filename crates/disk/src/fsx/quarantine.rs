@@ -11,6 +11,9 @@ use sha2::{Digest, Sha256};
 
 use super::{Error, Fs, Result, make_dirs, publish, replace, stat, sync_parent};
 
+/// A name in a directory has at most 255 bytes, and a temporary's is the longest.
+const NAME_LIMIT: usize = 120;
+
 /// Whether this content was known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
@@ -24,7 +27,7 @@ pub enum Kept {
 pub fn quarantine(fs: &dyn Fs, path: &Path, content: &[u8], reason: &str) -> Result<Kept> {
     let dir = path.with_file_name("quarantine");
     make_dirs(fs, &dir)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = short_name(path);
     let hash = Sha256::digest(content);
     let short: String = hash
         .iter()
@@ -44,4 +47,14 @@ pub fn quarantine(fs: &dyn Fs, path: &Path, content: &[u8], reason: &str) -> Res
         Err(Error::Conflict { .. }) => Ok(Kept::Before),
         Err(error) => Err(error),
     }
+}
+
+/// The file's name, with room for what is added to it.
+fn short_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let ends = name.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = ends.take_while(|end| *end <= NAME_LIMIT).last();
+    name.get(..end.unwrap_or_default())
+        .unwrap_or_default()
+        .to_owned()
 }

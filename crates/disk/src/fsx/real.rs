@@ -14,7 +14,7 @@ use std::{
     io::{self, Read, Seek, SeekFrom, Write},
     os::unix::{
         ffi::OsStrExt,
-        fs::{DirBuilderExt, OpenOptionsExt},
+        fs::{DirBuilderExt, FileExt, OpenOptionsExt},
     },
     path::{Path, PathBuf},
     sync::mpsc,
@@ -75,7 +75,9 @@ impl Fs for RealFs {
             Mode::empty(),
         )?;
         let mut names = Vec::new();
-        for entry in sys::Dir::read_from(&fd)? {
+        let mut buffer = Vec::with_capacity(64 << 10);
+        let mut entries = sys::RawDir::new(&fd, buffer.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if wanted(name) {
@@ -138,6 +140,9 @@ impl Fs for RealFs {
         match rename_noreplace(from, to) {
             // Not every file system knows the flag; a hard link never replaces either.
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+                if self.stat(from)?.kind == Kind::Dir {
+                    return rename_dir(from, to);
+                }
                 sys::link(from, to)?;
                 Ok(sys::unlink(from)?)
             }
@@ -210,6 +215,16 @@ fn rename_noreplace(from: &Path, to: &Path) -> rustix::io::Result<()> {
     Err(rustix::io::Errno::NOSYS)
 }
 
+/// Directories have no hard links. A rename refuses a directory that holds something, and one that
+/// holds nothing is no loss, should it appear just now.
+fn rename_dir(from: &Path, to: &Path) -> io::Result<()> {
+    match sys::lstat(to) {
+        Err(rustix::io::Errno::NOENT) => Ok(sys::rename(from, to)?),
+        Ok(_) => Err(rustix::io::Errno::EXIST.into()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn sync_file_system(file: &File) -> io::Result<()> {
     Ok(sys::syncfs(file)?)
@@ -272,8 +287,13 @@ struct RealFlock(File);
 
 impl Flock for RealFlock {
     fn sign(&mut self, holder: &str) -> io::Result<()> {
-        self.0.set_len(0)?;
-        self.0.seek(SeekFrom::Start(0))?;
-        self.0.write_all(holder.as_bytes())
+        // Overwritten in place: cutting a file off and growing it again makes work for the next
+        // sync of anybody.
+        self.0.write_all_at(holder.as_bytes(), 0)?;
+        let len = holder.len() as u64;
+        if self.0.metadata()?.len() != len {
+            self.0.set_len(len)?;
+        }
+        Ok(())
     }
 }

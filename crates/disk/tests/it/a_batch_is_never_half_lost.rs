@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use flagpost_disk::{
-    Result,
+    Error, Result,
     fsx::{Batch, read, replace},
 };
 use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
@@ -99,4 +99,22 @@ fn what_is_sealed_but_not_revealed_leaves_no_trace() {
     assert_eq!(content(&fs, "/d/1.json").unwrap(), OLD);
     drop(sealed);
     assert_eq!(fs.files(), before);
+}
+
+/// A foreign writer may have taken the name since we looked.
+#[test]
+fn a_name_that_must_be_free_is_never_overwritten() {
+    let fs = with_files(&["/d/1.json", "/d/2.json"]);
+    let mut batch = Batch::new();
+    batch.put("/d/1.json".into(), NEW.to_owned());
+    batch.create("/d/2.json".into(), NEW.to_owned());
+    batch.create("/d/3.json".into(), NEW.to_owned());
+    let answer = batch.seal(&fs).unwrap().reveal();
+    let path = Path::new("/d/2.json");
+    assert!(matches!(&answer, Err(Error::Conflict { path: taken }) if taken == path));
+    for old in ["/d/1.json", "/d/2.json"] {
+        assert_eq!(content(&fs, old).unwrap(), OLD, "new names come first");
+    }
+    assert_eq!(content(&fs, "/d/3.json"), None);
+    assert!(fs.temporaries().is_empty());
 }

@@ -121,6 +121,24 @@ impl<'o> Graph<'o> {
         Some(first.path)
     }
 
+    /// A circle that was not in `before`: one in a knot that was not a knot, or part of one, there.
+    pub fn new_cycle(&self, before: &Graph) -> Option<Vec<TaskId>> {
+        let mut knot_of: HashMap<&TaskId, usize> = HashMap::new();
+        for (knot, old) in before.knots(|_| true).into_iter().enumerate() {
+            knot_of.extend(old.members.into_iter().map(|at| (before.id(at), knot)));
+        }
+        let is_old = |knot: &Knot| {
+            let mut old = knot.members.iter().map(|&at| knot_of.get(self.id(at)));
+            let first = old.next().flatten();
+            first.is_some() && old.all(|knot| knot == first)
+        };
+        let knots = self.knots(|_| true).into_iter();
+        knots
+            .filter(|knot| !is_old(knot))
+            .map(|knot| knot.path)
+            .next()
+    }
+
     /// The circle that would close if `waiting` waited for `blocker`, as `Refusal::Cycle` wants it.
     /// Either may be a task that is yet to be written: others may name it already.
     pub fn closes_cycle(&self, waiting: &TaskId, blocker: &TaskId) -> Option<Vec<TaskId>> {

@@ -9,13 +9,14 @@ use crate::{id::TaskId, task::Outline};
 
 /// Positions by id. Where two outlines share an id, the first one's.
 #[derive(Debug)]
-pub(super) struct Index<'o> {
+pub struct Index<'o> {
     /// By number, for ids spelled as numbers are printed; others would be told apart by spelling.
     by_number: Vec<Option<usize>>,
     by_text: HashMap<&'o TaskId, usize>,
 }
 
 impl<'o> Index<'o> {
+    /// Looks up by the ids of these.
     pub fn new(outlines: &'o [Outline]) -> Self {
         let mut index = Self {
             // One absurdly large number in a foreign file must not become an absurdly large table.
@@ -31,6 +32,7 @@ impl<'o> Index<'o> {
         index
     }
 
+    /// Where the task of that id is.
     pub fn get(&self, id: &TaskId) -> Option<usize> {
         match slot(id).and_then(|slot| self.by_number.get(slot)) {
             Some(place) => *place,

@@ -13,6 +13,7 @@ mod wave;
 mod tests;
 
 pub use graph::Graph;
+pub use index::Index;
 pub use retry::{Attempt, Verdict, verdict};
 pub use wave::{Stranded, StrandedBecause, claim_order, first_ready, ready, stranded, waves};
 

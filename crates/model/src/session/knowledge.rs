@@ -134,6 +134,23 @@ impl SharedContext {
         }
     }
 
+    /// Takes over what somebody else's version of the same file has beyond this one.
+    pub fn absorb(&mut self, other: &Self) {
+        fn add<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
+            for item in from {
+                if !to.contains(item) {
+                    to.push(item.clone());
+                }
+            }
+        }
+        add(&mut self.intro, &other.intro);
+        self.knowledge.add(&other.knowledge);
+        add(&mut self.earlier, &other.earlier);
+        add(&mut self.history, &other.history);
+        add(&mut self.others, &other.others);
+        self.compact();
+    }
+
     /// Takes over a task's notes; the same notes again change nothing.
     pub fn merge(&mut self, notes: &TaskNotes) {
         self.knowledge.add(&notes.knowledge);
@@ -218,6 +235,21 @@ mod tests {
             entry.condensed(),
             bullet("Task [2]: Add rate limiting - PARTIAL: Files modified: - a.rs; More.")
         );
+    }
+
+    #[test]
+    fn what_others_wrote_into_the_file_is_absorbed_once() {
+        let mut ours = SharedContext::default();
+        ours.merge(&notes(1, Outcome::Pass, "use the pool"));
+        let mut theirs = ours.clone();
+        theirs.knowledge.issues.push(bullet("needs Node 18"));
+        theirs.history[0].notes.push(bullet("and a word more"));
+        ours.absorb(&theirs);
+        assert_eq!(ours.knowledge.issues, [bullet("needs Node 18")]);
+        assert_eq!(ours.history.len(), 2);
+        let before = ours.clone();
+        ours.absorb(&theirs);
+        assert_eq!(ours, before);
     }
 
     #[test]

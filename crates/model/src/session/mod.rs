@@ -20,7 +20,7 @@ pub use history::{Entry, EntryTitle, FULL_ENTRIES};
 pub use knowledge::{Knowledge, Note, Section, SharedContext, SharedSection, TaskNotes};
 pub use lock::{Evidence, Lock, Pid, STALE_AFTER, Sighting, Stamp, Standing};
 pub use log::LogRow;
-pub use name::{common_group, interrupted_name, is_interrupted, session_name};
+pub use name::{common_group, interrupted_name, is_interrupted, named_at, session_name};
 pub use outcome::Outcome;
 pub use plan::{PlannedTask, SessionPlan};
 pub use progress::{ActiveTask, CompletedTask, Progress, ProgressStatus};

@@ -46,6 +46,18 @@ pub fn is_interrupted(name: &SessionId) -> bool {
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
+/// The time in a session's name, if it has one.
+pub fn named_at(name: &SessionId) -> Option<DateTime> {
+    let parts: Vec<&str> = name.as_str().split('-').collect();
+    let digits = |text: &str, len| text.len() == len && text.bytes().all(|b| b.is_ascii_digit());
+    parts.windows(2).rev().find_map(|pair| match pair {
+        [date, time] if digits(date, 8) && digits(time, 6) => {
+            DateTime::strptime("%Y%m%d%H%M%S", format!("{date}{time}")).ok()
+        }
+        _ => None,
+    })
+}
+
 /// The group that every open task has, if there is one. Open is what a run could still touch.
 pub fn common_group(outlines: &[Outline]) -> Option<&str> {
     let mut groups = outlines
@@ -143,6 +155,21 @@ mod tests {
             &session_name(Some("interrupted"), at()).unwrap()
         ));
         assert!(interrupted_name(at(), &"é/".repeat(99)).is_ok());
+    }
+
+    #[test]
+    fn a_name_tells_when() {
+        for name in [
+            "user-auth-20260205-143022",
+            "exec-session-20260205-143022-2",
+            "interrupted-20260205-143022-4f2a",
+            "12345678-123456-20260205-143022",
+        ] {
+            assert_eq!(named_at(&name.parse().unwrap()), Some(at()), "{name}");
+        }
+        for name in ["notes", "auth-20261305-143022", "a-2026020-143022"] {
+            assert_eq!(named_at(&name.parse().unwrap()), None, "{name}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use flagpost_model::{
     task::{Act, Ending, State, Task},
 };
 
-use super::{Driver, Hold, Report, refusal, unreadable};
+use super::{Driver, Hold, Report, refusal};
 use crate::{
     error::Result,
     events::RunEvent,
@@ -45,14 +45,8 @@ impl Driver<'_> {
         let exit = work
             .stopping
             .map_or_else(|| exit_of(exited.status), |(exit, _)| exit);
-        let report = match readable(self.live.result(id))? {
-            Ok(text) => text.map(|text| clipped(result::parse(&text))),
-            // The exit code decides, and the reader learns where to look.
-            Err(why) => Some(TaskReport {
-                summary: why,
-                ..TaskReport::default()
-            }),
-        };
+        let report = self.live.result(id)?;
+        let report = report.map(|text| clipped(result::parse(&text)));
         let task = self.read(id)?;
         let said = task.as_ref().and_then(|task| self.said(task));
         let said = said.as_ref().map(|(ending, text)| (*ending, text.as_str()));
@@ -246,13 +240,9 @@ impl Driver<'_> {
     pub(super) fn merge(&mut self, tasks: &[TaskId]) -> Result<()> {
         let mut learned = Vec::new();
         for id in tasks {
-            let (text, unread) = match readable(self.live.notes(id))? {
-                Ok(text) => (text.unwrap_or_default(), None),
-                Err(why) => (String::new(), Some(Note::Bullet(why))),
-            };
+            let text = self.live.notes(id)?.unwrap_or_default();
             let outcome = self.account.outcome(id);
             let mut notes = context::parse_notes(&text, id, &self.account.subject(id), outcome);
-            notes.learnings.extend(unread);
             if let Some(report) = self.account.report(id) {
                 notes.learnings.extend(of_report(report));
             }
@@ -349,15 +339,6 @@ impl Driver<'_> {
             fates,
             interrupted,
         })
-    }
-}
-
-/// What an agent wrote, or why it cannot be read: that is its task's affair, not the run's.
-fn readable(read: flagpost_core::Result<Option<String>>) -> Result<Result<Option<String>, String>> {
-    match read {
-        Ok(text) => Ok(Ok(text)),
-        Err(flagpost_core::Error::Disk(error)) => unreadable(error).map(Err),
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -1,46 +1,8 @@
-//! A plan written in Markdown: the text a person or an agent writes before there are tasks.
+#![doc = include_str!("../../../../../docs/formats/markdown-plan.md")]
 //!
-//! Owns the grammar below. It reads text into plain data and touches no file and no list.
+//! Owns the grammar above. It reads text into plain data and touches no file and no list.
 //! Invariant: what looks like an instruction and cannot be followed is an error that names its
 //! line; a plan is never half understood. It must never guess.
-//!
-//! ```text
-//! # Login                                     the title
-//!
-//! ## Backend                                  a section; it means nothing here
-//!
-//! 1. [x] Create the users table {priority: high, group: auth}
-//! 2. [ ] Hash passwords (after: 1)
-//!        Use argon2.                          indented text: the description
-//!
-//!        ```sh
-//!        - [ ] inside a fence nothing is a task
-//!        ```
-//! 3. [ ] Log in, log out (after: hash passwords) {complexity: M, due: 2026-12-01}
-//! 4. [ ] Write it up (after: log in, log out)
-//! ```
-//!
-//! **Tasks** are the checklist items (`-`, `*`, `+`, `1.` or `1)`, then `[ ]` or `[x]`). A plan
-//! without one: every list item. A plan without a list: the headings of the deepest level that
-//! occurs more than once (none does: of the deepest), apart from a lone `# Title`; a heading may
-//! carry a number (`## 2. Subject`) and a checkbox too.
-//!
-//! **Descriptions** are the text indented below an item, or all that follows a heading up to the
-//! next of its level or above. An item two or more columns below a task's own is part of the
-//! description, whatever it looks like. The common indentation goes, blank lines and fences stay.
-//! Other text is ignored.
-//!
-//! **`(after: …)`** at the end of the subject's line names what comes first: a whole title, or
-//! titles and numbers separated by commas. Titles match whatever their case and spacing. A task's
-//! number is the one it is written with, else its position in the plan, from 1; where all
-//! are written with the same number (`1.` `1.` `1.`) their positions count.
-//!
-//! **`{key: value, …}`** at the end of that line sets `priority`, `group`, `complexity`,
-//! `project`, `tags` (separated by blanks), `due` or `uid`. Braces without a `key:` are text.
-//!
-//! **The uid** of a task that names none comes from its subject and from how many tasks with that
-//! subject stand before it, so that reading the same plan again finds the same tasks, wherever
-//! they moved.
 
 mod lines;
 mod links;

@@ -22,12 +22,11 @@ fn error(text: &str) -> String {
 
 #[test]
 fn the_sample_of_the_documentation() {
-    let source = include_str!("mod.rs");
-    let sample = source.split("//! ```text\n").nth(1).unwrap();
+    let source = include_str!("../../../../../docs/formats/markdown-plan.md");
+    let sample = source.split("~~~text\n").nth(1).unwrap();
     let sample: Vec<&str> = sample
         .lines()
-        .take_while(|line| *line != "//! ```")
-        .map(|line| line.strip_prefix("//! ").unwrap_or(""))
+        .take_while(|line| *line != "~~~")
         .map(|line| line.split("          ").next().unwrap_or(""))
         .collect();
     let plan = parse(&sample.join("\n")).unwrap();

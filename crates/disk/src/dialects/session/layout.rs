@@ -25,6 +25,8 @@ pub const PROGRESS_EVENTS: &str = "progress.jsonl";
 pub const SUMMARY: &str = "session_summary.md";
 /// Tasks as they were when completed.
 pub const TASKS: &str = "tasks";
+/// Its tasks are still to be given back; ours, only beside what a dead session left.
+pub const RECOVERING: &str = ".recovering";
 /// What agents printed; ours.
 pub const LOGS: &str = "logs";
 /// What agents were given; ours.

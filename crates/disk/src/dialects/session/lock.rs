@@ -22,7 +22,7 @@ const HOLDER: &str = "flock";
 /// The lock's text. What is not known is left out.
 pub fn render(lock: &Lock) -> String {
     let started = lock.started.map(|stamp| match stamp {
-        Stamp::Instant(at) => format!("{at:.0}"),
+        Stamp::Zoned(at) => format!("{at:.0}"),
         Stamp::Zoneless(at) => at.to_string(),
     });
     let pid = match &lock.pid {
@@ -72,7 +72,7 @@ fn pid(text: &str) -> Pid {
 
 fn stamp(text: &str) -> Option<Stamp> {
     if let Ok(at) = text.parse::<Timestamp>() {
-        return Some(Stamp::Instant(at));
+        return Some(Stamp::Zoned(at));
     }
     text.parse::<DateTime>().ok().map(Stamp::Zoneless)
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn instant(text: &str) -> Option<Stamp> {
-        Some(Stamp::Instant(text.parse().unwrap()))
+        Some(Stamp::Zoned(text.parse().unwrap()))
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! The shared context as we, agents and other programs write it.
+
 use proptest::prelude::*;
 
 use super::*;

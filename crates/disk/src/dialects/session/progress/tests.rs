@@ -1,3 +1,5 @@
+//! Progress files, read back by us and by a reader of the other kind.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,0 +1,344 @@
+//! What was typed wrongly: ids, names, subjects, words that are no verbs.
+
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
+use insta::assert_snapshot;
+
+use crate::{world, world_with};
+
+#[test]
+fn ids_that_are_none() {
+    let world = world_with(&["a"]);
+    let long = "x".repeat(65);
+    let script = format!(
+        "show ../web/1
+        show ''
+        show ..
+        show .lock
+        show 1/../1
+        show {long}
+        task start '1 2'
+        add b --after ../1
+        task dep add 1 /etc/passwd
+        done '*'
+        claim 1.json"
+    );
+    assert_snapshot!(world.transcript(&script), @r#"
+    $ show ../web/1
+    exit 6
+    2> flagpost: "../web/1" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ show ''
+    exit 6
+    2> flagpost: "" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ show ..
+    exit 6
+    2> flagpost: ".." is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ show .lock
+    exit 6
+    2> flagpost: ".lock" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ show 1/../1
+    exit 6
+    2> flagpost: "1/../1" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ show xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+    exit 6
+    2> flagpost: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ task start '1 2'
+    exit 6
+    2> flagpost: "1 2" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ add b --after ../1
+    exit 6
+    2> flagpost: "../1" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ task dep add 1 /etc/passwd
+    exit 6
+    2> flagpost: "/etc/passwd" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ done '*'
+    exit 6
+    2> flagpost: "*" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ claim 1.json
+    exit 3
+    2> flagpost: there is no task 1.json in list web
+    2>   hint: 'flagpost list' shows what there is
+    "#);
+}
+
+#[test]
+fn lists_that_are_none() {
+    let world = world();
+    let long = "x".repeat(65);
+    let script = format!(
+        "--list ../../evil add x
+        --list ../../evil list
+        --list '' add x
+        --list . add x
+        --list a/b add x
+        --list {long} add x
+        FLAGPOST_LIST=../evil add x
+        FLAGPOST_LIST=../evil status"
+    );
+    assert_snapshot!(world.transcript(&script), @r#"
+    $ --list ../../evil add x
+    exit 6
+    2> flagpost: "../../evil" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ --list ../../evil list
+    exit 6
+    2> flagpost: "../../evil" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ --list '' add x
+    exit 6
+    2> flagpost: "" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ --list . add x
+    exit 6
+    2> flagpost: "." is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ --list a/b add x
+    exit 6
+    2> flagpost: "a/b" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ --list xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx add x
+    exit 6
+    2> flagpost: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ FLAGPOST_LIST=../evil add x
+    exit 6
+    2> flagpost: "../evil" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ FLAGPOST_LIST=../evil status
+    exit 6
+    2> flagpost: "../evil" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    "#);
+    let around: Vec<_> = std::fs::read_dir(world.outside())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(around.len(), 2, "{around:?}");
+    assert!(!world.home().join("tasks").exists());
+}
+
+#[test]
+fn subjects_that_are_none() {
+    let world = world();
+    assert_snapshot!(world.transcript("add ''\nadd '  '\nadd"), @r#"
+    $ add ''
+    exit 6
+    2> flagpost: subject: a task needs one
+    $ add '  '
+    exit 6
+    2> flagpost: subject: a task needs one
+    $ add
+    exit 2
+    2> error: the following required arguments were not provided:
+    2>   <SUBJECT>
+    2> 
+    2> Usage: flagpost add <SUBJECT>
+    2> 
+    2> For more information, try '--help'.
+    "#);
+    assert_snapshot!(world.flagpost(["add", "a\nb"]), @r#"
+    exit 6
+    2> flagpost: subject: one line; the rest belongs into --description
+    "#);
+    assert_snapshot!(world.flagpost(["add", "a\r"]), @r#"
+    exit 6
+    2> flagpost: subject: one line; the rest belongs into --description
+    "#);
+    assert_snapshot!(world.flagpost(["list", "--all"]), @r#"web has no tasks yet; 'flagpost add' makes one"#);
+}
+
+#[test]
+fn arguments_that_are_not_utf8() {
+    let world = world_with(&["a"]);
+    let bad = OsStr::from_bytes(b"\xff\xfe");
+    let cases: [&[&OsStr]; 6] = [
+        &["add".as_ref(), bad],
+        &[bad],
+        &["show".as_ref(), bad],
+        &["add".as_ref(), "--json".as_ref(), bad],
+        &["--list".as_ref(), bad, "list".as_ref()],
+        &["--as".as_ref(), bad, "add".as_ref(), "x".as_ref()],
+    ];
+    for args in cases {
+        let ran = world.flagpost(args);
+        assert_eq!(ran.code, 2, "{args:?}: {ran}");
+        assert!(!ran.stderr.contains("panicked"), "{ran}");
+    }
+    // A file may be called anything.
+    let name = OsStr::from_bytes(b"caf\xe9.md");
+    std::fs::write(world.repository().join(name), "words").unwrap();
+    let ran = world.flagpost(["add".as_ref(), "b".as_ref(), "--file".as_ref(), name]);
+    assert_snapshot!(ran, @r#"added 2 b (description: 5 bytes)"#);
+    let ran = world.flagpost([
+        "task".as_ref(),
+        "import".as_ref(),
+        OsStr::from_bytes(b"\xe9.md"),
+    ]);
+    assert_eq!(ran.code, 3, "{ran}");
+}
+
+#[test]
+fn a_program_name_that_is_not_utf8() {
+    use std::os::unix::process::CommandExt;
+    let world = world();
+    let ran = world.run(
+        world
+            .command()
+            .arg0(OsStr::from_bytes(b"/x/\xff"))
+            .args(["add", "x"]),
+    );
+    assert_snapshot!(ran, @r#"added 1 x"#);
+}
+
+#[test]
+fn words_that_are_no_verbs() {
+    assert_snapshot!(world().transcript(
+        "lst
+        task shwo 1
+        import PLAN.md
+        renew 1
+        graph --json
+        nonsense
+        task
+        task dep
+        list extra
+        list --nope
+        list --quiet --json
+        list --limit -1
+        list --limit many
+        list --color sometimes"), @r#"
+    $ lst
+    exit 2
+    2> error: unrecognized subcommand 'lst'
+    2> 
+    2>   tip: a similar subcommand exists: 'list'
+    2> 
+    2> Usage: flagpost [OPTIONS] [COMMAND]
+    2> 
+    2> For more information, try '--help'.
+    $ task shwo 1
+    exit 2
+    2> error: unrecognized subcommand 'shwo'
+    2> 
+    2>   tip: a similar subcommand exists: 'show'
+    2> 
+    2> Usage: flagpost task [OPTIONS] <COMMAND>
+    2> 
+    2> For more information, try '--help'.
+    $ import PLAN.md
+    exit 2
+    2> error: unrecognized subcommand 'import'
+    2> 
+    2> Usage: flagpost [OPTIONS] [COMMAND]
+    2> 
+    2> For more information, try '--help'.
+    2>   hint: 'flagpost task import' is what it is called
+    $ renew 1
+    exit 2
+    2> error: unrecognized subcommand 'renew'
+    2> 
+    2> Usage: flagpost [OPTIONS] [COMMAND]
+    2> 
+    2> For more information, try '--help'.
+    2>   hint: 'flagpost task renew' is what it is called
+    $ graph --json
+    exit 2
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"unrecognized subcommand 'graph'","hint":"'flagpost task graph' is what it is called","causes":[]}
+    $ nonsense
+    exit 2
+    2> error: unrecognized subcommand 'nonsense'
+    2> 
+    2> Usage: flagpost [OPTIONS] [COMMAND]
+    2> 
+    2> For more information, try '--help'.
+    $ task
+    exit 2
+    2> Work with the tasks of a list
+    2> 
+    2> Usage: flagpost task [OPTIONS] <COMMAND>
+    2> 
+    2> Commands:
+    2>   add      Add a task to the list
+    2>   list     List tasks: what is still to be done, unless asked otherwise
+    2>   show     Show a task in full
+    2>   edit     Change fields of a task
+    2>   ready    Show the tasks that can begin now, in the order in which they would be claimed
+    2>   claim    Claim a task: it is yours until you finish it, release it, or the lease runs out
+    2>   start    Begin the work on a task, claiming it first if nobody holds it
+    2>   done     Complete a task
+    2>   fail     Give a task up: it did not work
+    2>   stuck    Say that you need help to go on
+    2>   release  Give a task back
+    2>   renew    Extend the lease of your claim
+    2>   reopen   Make a finished, failed, stuck or cancelled task pending again
+    2>   cancel   Say that a task is not wanted any more
+    2>   rm       Remove a task and its name from those that wait for it
+    2>   dep      Say which task waits for which
+    2>   graph    Draw which task waits for which
+    2>   import   Import a Markdown plan; importing it again updates what the plan changed
+    2>   help     Print this message or the help of the given subcommand(s)
+    2> 
+    2> Options:
+    2>   -h, --help  Print help
+    2> 
+    2> Options of every command:
+    2>       --json          Answer with one JSON object; streams answer with one per line
+    2>   -q, --quiet         Print ids only
+    2>       --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
+    2>       --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
+    2>       --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+    2>   -v, --verbose       Show the chain of causes behind an error
+    2> 
+    2> Example: flagpost task add 'Write the parser' --after 3
+    $ task dep
+    exit 2
+    2> Say which task waits for which
+    2> 
+    2> Usage: flagpost task dep [OPTIONS] <COMMAND>
+    2> 
+    2> Commands:
+    2>   add   Make a task wait for others
+    2>   rm    Make a task not wait for others any more
+    2>   help  Print this message or the help of the given subcommand(s)
+    2> 
+    2> Options:
+    2>   -h, --help  Print help
+    2> 
+    2> Options of every command:
+    2>       --json          Answer with one JSON object; streams answer with one per line
+    2>   -q, --quiet         Print ids only
+    2>       --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
+    2>       --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
+    2>       --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+    2>   -v, --verbose       Show the chain of causes behind an error
+    2> 
+    2> Example: flagpost task dep add 7 3 4
+    $ list extra
+    exit 2
+    2> error: unexpected argument 'extra' found
+    2> 
+    2> Usage: flagpost list [OPTIONS]
+    2> 
+    2> For more information, try '--help'.
+    $ list --nope
+    exit 2
+    2> error: unexpected argument '--nope' found
+    2> 
+    2> Usage: flagpost list [OPTIONS]
+    2> 
+    2> For more information, try '--help'.
+    $ list --quiet --json
+    exit 2
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"the argument '--quiet' cannot be used with '--json'","hint":"Usage: flagpost list --quiet\n\nFor more information, try '--help'.","causes":[]}
+    $ list --limit -1
+    exit 2
+    2> error: unexpected argument '-1' found
+    2> 
+    2> Usage: flagpost list [OPTIONS]
+    2> 
+    2> For more information, try '--help'.
+    $ list --limit many
+    exit 2
+    2> error: invalid value 'many' for '--limit <N>': invalid digit found in string
+    2> 
+    2> For more information, try '--help'.
+    $ list --color sometimes
+    exit 2
+    2> error: invalid value 'sometimes' for '--color <WHEN>'
+    2>   [possible values: auto, always, never]
+    2> 
+    2> For more information, try '--help'.
+    "#);
+}

@@ -1,0 +1,520 @@
+//! Claiming, starting, finishing and giving back: who may do what, and how it is told.
+
+use insta::assert_snapshot;
+
+use crate::{world, world_with};
+
+#[test]
+fn claim() {
+    let world = world_with(&["Write", "Test", "Ship", "Later"]);
+    world.ok(["task", "dep", "add", "4", "1"]);
+    world.ok(["task", "edit", "2", "--priority", "high"]);
+    assert_snapshot!(world.transcript(
+        "claim --next --as W1
+        claim --next --as W2 --quiet
+        claim 3 --as W3 --lease 1h --json
+        claim 1 --as W1
+        claim 2 --as W2
+        claim 4 --as W4
+        claim 9 --as W4
+        claim --next --as W4
+        claim --next --as W4 --json
+        claim
+        claim 1 --next
+        claim 1 --lease 0s
+        claim 1 --lease soon"), @r#"
+    $ claim --next --as W1
+    claimed 2 Test (token 8, until 2026-05-13T14:40:00Z)
+    $ claim --next --as W2 --quiet
+    1
+    $ claim 3 --as W3 --lease 1h --json
+    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"claimed","owner":"W3","claim":{"by":"W3","token":10,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T15:25:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":1,"rev":2,"result":null,"late":[]}
+    $ claim 1 --as W1
+    exit 4
+    2> flagpost: task 1 is held by W2 until 2026-05-13T14:40:00Z (token 9)
+    2>   hint: 'flagpost claim --next' gives you another task
+    $ claim 2 --as W2
+    exit 4
+    2> flagpost: task 2 is held by W1 until 2026-05-13T14:40:00Z (token 8)
+    2>   hint: 'flagpost claim --next' gives you another task
+    $ claim 4 --as W4
+    exit 4
+    2> flagpost: task 4 waits for 1
+    2>   hint: 'flagpost ready' shows what can begin now
+    $ claim 9 --as W4
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ claim --next --as W4
+    exit 3
+    2> flagpost: no task of web is ready
+    2>   hint: 'flagpost list' shows what the rest waits for
+    $ claim --next --as W4 --json
+    exit 3
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"no task of web is ready","hint":"'flagpost list' shows what the rest waits for","causes":[]}
+    $ claim
+    exit 2
+    2> error: the following required arguments were not provided:
+    2>   <ID>
+    2> 
+    2> Usage: flagpost claim [OPTIONS] <ID|--next>
+    2> 
+    2> For more information, try '--help'.
+    $ claim 1 --next
+    exit 2
+    2> error: the argument '[ID]' cannot be used with '--next'
+    2> 
+    2> Usage: flagpost claim [OPTIONS] <ID|--next>
+    2> 
+    2> For more information, try '--help'.
+    $ claim 1 --lease 0s
+    exit 2
+    2> flagpost: a lease lasts longer than nothing, as in --lease 15m
+    2>   hint: flagpost --help shows how
+    $ claim 1 --lease soon
+    exit 2
+    2> error: invalid value 'soon' for '--lease <TIME>': use a time, as in 15m or 1h
+    2> 
+    2> For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn a_lease_that_ran_out_is_claimed_anew() {
+    let world = world_with(&["Write"]);
+    assert_snapshot!(world.transcript(
+        "claim 1 --as W1
+        FLAGPOST_CLOCK=2026-05-13T14:39:59Z ready
+        FLAGPOST_CLOCK=2026-05-13T14:40:00Z ready
+        FLAGPOST_CLOCK=2026-05-13T14:40:00Z status
+        FLAGPOST_CLOCK=2026-05-13T14:40:00Z claim --next --as W2
+        FLAGPOST_CLOCK=2026-05-13T14:41:00Z done 1 'too late' --as W1 --token 3
+        FLAGPOST_CLOCK=2026-05-13T14:42:00Z done 1 'in time' --as W2 --token 4
+        show 1"), @r#"
+    $ claim 1 --as W1
+    claimed 1 Write (token 3, until 2026-05-13T14:40:00Z)
+    $ FLAGPOST_CLOCK=2026-05-13T14:39:59Z ready
+    no task of web is ready; 'flagpost list' shows what there is and what it waits for
+    $ FLAGPOST_CLOCK=2026-05-13T14:40:00Z ready
+    ID  STATE    OWNER  SUBJECT
+    1   claimed  W1     Write
+    $ FLAGPOST_CLOCK=2026-05-13T14:40:00Z status
+    web: 1 task (1 claimed)
+
+    At work
+      1 Write by W1 since 2026-05-13T14:25:00Z, lease expired
+
+    Ready
+      1 Write
+    $ FLAGPOST_CLOCK=2026-05-13T14:40:00Z claim --next --as W2
+    claimed 1 Write (token 4, until 2026-05-13T14:55:00Z)
+    $ FLAGPOST_CLOCK=2026-05-13T14:41:00Z done 1 'too late' --as W1 --token 3
+    exit 4
+    2> flagpost: token 3 for task 1 is stale: the current one is 4; what you reported is kept as a late result
+    2>   hint: stop working on this task; 'flagpost show' tells who has it now
+    $ FLAGPOST_CLOCK=2026-05-13T14:42:00Z done 1 'in time' --as W2 --token 4
+    completed 1 Write (7 bytes)
+    $ show 1
+    1 Write
+      state      completed
+      owner      W2
+      attempts   2
+
+    completed by W2 at 2026-05-13T14:42:00Z
+    in time
+
+    late result: completed by W1 at 2026-05-13T14:41:00Z
+    too late
+    "#);
+}
+
+#[test]
+fn start() {
+    let world = world_with(&["Write", "Test", "Ship"]);
+    world.ok(["task", "dep", "add", "3", "2"]);
+    world.ok(["claim", "2", "--as", "W2"]);
+    assert_snapshot!(world.transcript(
+        "task start 1 --as W1
+        task start 1 --as W1 --quiet
+        task start 2 --as W1
+        task start 2 --as W2 --token 1
+        task start 2 --as W2 --json
+        task start 3
+        task start 9
+        task start"), @r#"
+    $ task start 1 --as W1
+    started 1 Write (token 7, until 2026-05-13T14:40:00Z)
+    $ task start 1 --as W1 --quiet
+    1
+    $ task start 2 --as W1
+    exit 4
+    2> flagpost: task 2 is held by W2 until 2026-05-13T14:40:00Z (token 6)
+    2>   hint: 'flagpost claim --next' gives you another task
+    $ task start 2 --as W2 --token 1
+    exit 4
+    2> flagpost: token 1 for task 2 is stale: the current one is 6
+    2>   hint: your claim is over; 'flagpost claim' asks for a new one
+    $ task start 2 --as W2 --json
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"in_progress","owner":"W2","claim":{"by":"W2","token":6,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":["3"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":1,"rev":4,"result":null,"late":[]}
+    $ task start 3
+    exit 4
+    2> flagpost: task 3 waits for 2
+    2>   hint: 'flagpost ready' shows what can begin now
+    $ task start 9
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ task start
+    exit 2
+    2> flagpost: which task? Name its id
+    2>   hint: flagpost --help shows how
+    "#);
+}
+
+#[test]
+fn done() {
+    let world = world_with(&["Write", "Test", "Ship", "Sail"]);
+    world.ok(["task", "dep", "add", "4", "3"]);
+    world.ok(["claim", "2", "--as", "W2"]);
+    assert_snapshot!(world.transcript(
+        "done 1 'It is written'
+        done 1
+        done 2 'mine' --as W1
+        done 2 --as W2 --quiet
+        done 3 'all' --file -
+        done 4
+        done 3 '' --json
+        done 9
+        done
+        done 4 --token x"), @r#"
+    $ done 1 'It is written'
+    completed 1 Write (13 bytes)
+    $ done 1
+    exit 4
+    2> flagpost: task 1 is completed and cannot be completed
+    2>   hint: 'flagpost task reopen' makes it pending again, if that is what you want
+    $ done 2 'mine' --as W1
+    exit 4
+    2> flagpost: task 2 is held by W2 until 2026-05-13T14:40:00Z (token 7); what you reported is kept as a late result
+    2>   hint: stop working on this task; 'flagpost show' tells who has it now
+    $ done 2 --as W2 --quiet
+    2
+    $ done 3 'all' --file -
+    exit 2
+    2> flagpost: give the text or --file, not both
+    2>   hint: flagpost --help shows how
+    $ done 4
+    exit 4
+    2> flagpost: task 4 waits for 3
+    2>   hint: 'flagpost ready' shows what can begin now
+    $ done 3 '' --json
+    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z"},"late":[]}
+    $ done 9
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ done
+    exit 2
+    2> flagpost: which task? Name its id
+    2>   hint: flagpost --help shows how
+    $ done 4 --token x
+    exit 2
+    2> error: invalid value 'x' for '--token <N>': invalid digit found in string
+    2> 
+    2> For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn an_agent_finishes_what_it_was_given() {
+    let world = world_with(&["Write", "Test"]);
+    let claimed = world.json(["claim", "1", "--as", "W3"]).1;
+    assert_eq!(claimed["claim"]["token"], 4);
+    assert_snapshot!(world.transcript(
+        "FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
+        FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
+        FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
+        FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
+        FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done"), @r#"
+    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
+    exit 4
+    2> flagpost: token 2 for task 1 is stale: the current one is 4; what you reported is kept as a late result
+    2>   hint: stop working on this task; 'flagpost show' tells who has it now
+    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
+    exit 6
+    2> flagpost: $FLAGPOST_TOKEN is "no": invalid digit found in string
+    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
+    2
+    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
+    completed 1 Write
+    $ FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    "#);
+}
+
+#[test]
+fn fail_and_stuck() {
+    let world = world_with(&["Write", "Test", "Ship", "Sail"]);
+    for (task, worker) in [("1", "W1"), ("2", "W2"), ("3", "W3")] {
+        world.ok(["claim", task, "--as", worker]);
+    }
+    assert_snapshot!(world.transcript(
+        "task fail 1 'No such call' --as W1
+        task fail 2 --as W2 --json
+        task stuck 3 'Which one?' --as W3 --quiet
+        task fail 4
+        task stuck 4
+        task fail 1 again --as W1
+        task fail 9
+        task stuck
+        status
+        status --quiet"), @r#"
+    $ task fail 1 'No such call' --as W1
+    failed 1 Write (12 bytes)
+    $ task fail 2 --as W2 --json
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"failed","owner":"W2","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":1,"rev":3,"result":{"ending":"failed","text":"","by":"W2","at":"2026-05-13T14:25:00Z"},"late":[]}
+    $ task stuck 3 'Which one?' --as W3 --quiet
+    3
+    $ task fail 4
+    exit 4
+    2> flagpost: task 4 is not claimed
+    2>   hint: 'flagpost claim' takes it first
+    $ task stuck 4
+    exit 4
+    2> flagpost: task 4 is not claimed
+    2>   hint: 'flagpost claim' takes it first
+    $ task fail 1 again --as W1
+    exit 4
+    2> flagpost: task 1 is failed and cannot be failed; what you reported is kept as a late result
+    2>   hint: stop working on this task; 'flagpost show' tells who has it now
+    $ task fail 9
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ task stuck
+    exit 2
+    2> flagpost: which task? Name its id
+    2>   hint: flagpost --help shows how
+    $ status
+    web: 4 tasks (1 pending, 2 failed, 1 stuck)
+
+    Waits for you
+      1 failed Write
+      2 failed Test
+      3 stuck Ship
+
+    Ready
+      4 Sail
+    $ status --quiet
+    1
+    2
+    3
+    "#);
+}
+
+#[test]
+fn reopen_and_cancel() {
+    let world = world_with(&["Write", "Test", "Ship"]);
+    world.ok(["done", "1"]);
+    world.ok(["claim", "3", "--as", "W3"]);
+    assert_snapshot!(world.transcript(
+        "task reopen 1
+        task reopen 1
+        task cancel 2
+        task cancel 2
+        task reopen 2 --quiet
+        task cancel 2 --json
+        task cancel 3
+        task cancel 3 --as W3 --quiet
+        task reopen 9
+        task cancel"), @r#"
+    $ task reopen 1
+    reopened 1 Write
+    $ task reopen 1
+    exit 4
+    2> flagpost: task 1 is pending and cannot be reopened
+    2>   hint: 'flagpost show' tells where it is
+    $ task cancel 2
+    cancelled 2 Test
+    $ task cancel 2
+    exit 4
+    2> flagpost: task 2 is cancelled and cannot be cancelled
+    2>   hint: 'flagpost task reopen' makes it pending again, if that is what you want
+    $ task reopen 2 --quiet
+    2
+    $ task cancel 2 --json
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"cancelled","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":4,"result":null,"late":[]}
+    $ task cancel 3
+    exit 4
+    2> flagpost: task 3 is held by W3 until 2026-05-13T14:40:00Z (token 6)
+    2>   hint: 'flagpost claim --next' gives you another task
+    $ task cancel 3 --as W3 --quiet
+    3
+    $ task reopen 9
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ task cancel
+    exit 2
+    2> flagpost: which task? Name its id
+    2>   hint: flagpost --help shows how
+    "#);
+}
+
+#[test]
+fn release_and_renew() {
+    let world = world_with(&["Write"]);
+    world.ok(["claim", "1", "--as", "W3"]);
+    assert_snapshot!(world.transcript(
+        "FLAGPOST_CLOCK=2026-05-13T14:30:00Z task renew 1 --as W3
+        task renew 1
+        task renew 1 --as W3 --token 1
+        FLAGPOST_CLOCK=2026-05-13T14:31:00Z task renew 1 --as W3 --quiet
+        task release 1
+        task release 1 --as W3 --json
+        task release 1 --as W3
+        task renew 1 --as W3
+        task renew 9
+        task release"), @r#"
+    $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z task renew 1 --as W3
+    renewed 1 Write until 2026-05-13T14:45:00Z
+    $ task renew 1
+    exit 4
+    2> flagpost: task 1 is held by W3 until 2026-05-13T14:45:00Z (token 3)
+    2>   hint: 'flagpost claim --next' gives you another task
+    $ task renew 1 --as W3 --token 1
+    exit 4
+    2> flagpost: token 1 for task 1 is stale: the current one is 3
+    2>   hint: your claim is over; 'flagpost claim' asks for a new one
+    $ FLAGPOST_CLOCK=2026-05-13T14:31:00Z task renew 1 --as W3 --quiet
+    1
+    $ task release 1
+    exit 4
+    2> flagpost: task 1 is held by W3 until 2026-05-13T14:46:00Z (token 3)
+    2>   hint: 'flagpost claim --next' gives you another task
+    $ task release 1 --as W3 --json
+    {"schema":"flagpost.task/1","id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":1,"rev":5,"result":null,"late":[]}
+    $ task release 1 --as W3
+    exit 4
+    2> flagpost: task 1 is not claimed
+    2>   hint: 'flagpost claim' takes it first
+    $ task renew 1 --as W3
+    exit 4
+    2> flagpost: task 1 is not claimed
+    2>   hint: 'flagpost claim' takes it first
+    $ task renew 9
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ task release
+    exit 2
+    2> flagpost: which task? Name its id
+    2>   hint: flagpost --help shows how
+    "#);
+}
+
+#[test]
+fn release_with_force_is_recorded_under_the_one_who_forced() {
+    let world = world_with(&["Write"]);
+    world.ok(["claim", "1", "--as", "W3"]);
+    assert_snapshot!(world.transcript("task release 1 --force\ntask release 1 --force"), @r#"
+    $ task release 1 --force
+    released 1 Write
+    $ task release 1 --force
+    exit 4
+    2> flagpost: task 1 is not claimed
+    2>   hint: 'flagpost claim' takes it first
+    "#);
+    let history = history(&world);
+    let last = history.last().unwrap();
+    assert_eq!(
+        (last["kind"].as_str(), last["actor"].as_str()),
+        (Some("task.released"), Some("ann"))
+    );
+}
+
+#[test]
+fn ready() {
+    let world = world_with(&["Write", "Test", "Ship", "Sail"]);
+    world.ok(["task", "dep", "add", "1", "2"]);
+    world.ok(["task", "edit", "4", "--priority", "high"]);
+    world.ok(["claim", "3"]);
+    assert_snapshot!(world.transcript("ready\nready --quiet\nready --json\nready --limit x"), @r#"
+    $ ready
+    ID  STATE    PRIORITY  SUBJECT
+    4   pending  high      Sail
+    2   pending            Test
+    $ ready --quiet
+    4
+    2
+    $ ready --json
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"4","subject":"Sail","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":"high","group":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"attempts":0}],"total":2,"truncated":false,"skipped":[]}
+    $ ready --limit x
+    exit 2
+    2> error: invalid value 'x' for '--limit <N>': invalid digit found in string
+    2> 
+    2> For more information, try '--help'.
+    "#);
+}
+
+/// A clock that jumps back must neither lose a change nor give a number twice.
+#[test]
+fn a_clock_that_jumps_back() {
+    let world = world();
+    assert_snapshot!(world.transcript(
+        "FLAGPOST_CLOCK=2030-01-01T00:00:00Z add Write
+        FLAGPOST_CLOCK=2020-01-01T00:00:00Z add Test
+        FLAGPOST_CLOCK=2030-01-01T00:00:00Z claim 1 --as W1
+        FLAGPOST_CLOCK=2020-01-01T00:00:00Z claim 1 --as W2
+        FLAGPOST_CLOCK=2020-01-01T00:00:00Z claim --next --as W2
+        FLAGPOST_CLOCK=2019-01-01T00:00:00Z done 2 --as W2 ok
+        FLAGPOST_CLOCK=1970-01-01T00:00:00Z list --all
+        FLAGPOST_CLOCK=2030-01-01T00:16:00Z claim --next --as W3
+        FLAGPOST_CLOCK=yesterday list"), @r#"
+    $ FLAGPOST_CLOCK=2030-01-01T00:00:00Z add Write
+    added 1 Write
+    $ FLAGPOST_CLOCK=2020-01-01T00:00:00Z add Test
+    added 2 Test
+    $ FLAGPOST_CLOCK=2030-01-01T00:00:00Z claim 1 --as W1
+    claimed 1 Write (token 4, until 2030-01-01T00:15:00Z)
+    $ FLAGPOST_CLOCK=2020-01-01T00:00:00Z claim 1 --as W2
+    exit 4
+    2> flagpost: task 1 is held by W1 until 2030-01-01T00:15:00Z (token 4)
+    2>   hint: 'flagpost claim --next' gives you another task
+    $ FLAGPOST_CLOCK=2020-01-01T00:00:00Z claim --next --as W2
+    claimed 2 Test (token 5, until 2020-01-01T00:15:00Z)
+    $ FLAGPOST_CLOCK=2019-01-01T00:00:00Z done 2 --as W2 ok
+    completed 2 Test (2 bytes)
+    $ FLAGPOST_CLOCK=1970-01-01T00:00:00Z list --all
+    ID  STATE      OWNER  SUBJECT
+    1   claimed    W1     Write
+    2   completed  W2     Test
+    $ FLAGPOST_CLOCK=2030-01-01T00:16:00Z claim --next --as W3
+    claimed 1 Write (token 7, until 2030-01-01T00:31:00Z)
+    $ FLAGPOST_CLOCK=yesterday list
+    exit 6
+    2> flagpost: FLAGPOST_CLOCK: failed to parse four digit integer as year: invalid digit, expected 0-9 but got y
+    "#);
+    let numbers: Vec<u64> = history(&world)
+        .iter()
+        .map(|line| line["n"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+}
+
+/// The lines of the one repository's history.
+fn history(world: &flagpost_testkit::sealed::World) -> Vec<serde_json::Value> {
+    let mut repositories = std::fs::read_dir(world.home().join("repos")).unwrap();
+    let path = repositories
+        .next()
+        .unwrap()
+        .unwrap()
+        .path()
+        .join("history.jsonl");
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}

@@ -1,0 +1,219 @@
+//! The help of every verb: an example that parses, within the screen, and nothing destructive.
+
+use std::collections::BTreeSet;
+
+use insta::assert_snapshot;
+
+use crate::world;
+
+/// The verbs that a help text lists.
+fn verbs(help: &str) -> Vec<String> {
+    help.lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|verb| !verb.is_empty() && *verb != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Every command there is, and its help.
+fn all() -> Vec<(Vec<String>, String)> {
+    let world = world();
+    let mut found = Vec::new();
+    let mut open = vec![Vec::new()];
+    while let Some(words) = open.pop() {
+        let help = world.ok(words.iter().map(String::as_str).chain(["--help"]));
+        open.extend(
+            verbs(&help)
+                .into_iter()
+                .map(|verb| [words.clone(), vec![verb]].concat()),
+        );
+        found.push((words, help));
+    }
+    found
+}
+
+#[test]
+fn every_verb_has_an_example_that_fits_the_screen() {
+    let mut faults = BTreeSet::new();
+    for (words, help) in all() {
+        let name = words.join(" ");
+        let example = help.split_once("\nExample").and_then(|(_, rest)| {
+            let examples = rest
+                .trim_start_matches('s')
+                .trim_start_matches([':', '\n', ' ']);
+            examples.lines().next()
+        });
+        match example {
+            None => drop(faults.insert(format!("{name}: no example"))),
+            Some(example) if !words.last().is_none_or(|verb| example.contains(verb)) => {
+                faults.insert(format!(
+                    "{name}: the example is of something else: {example}"
+                ));
+            }
+            Some(example) if !example.contains("flagpost") => {
+                faults.insert(format!("{name}: {example}"));
+            }
+            Some(_) => {}
+        }
+        for line in help.lines().filter(|line| line.chars().count() > 100) {
+            faults.insert(format!("{name}: wider than 100: {line}"));
+        }
+        let about = help.lines().next().unwrap_or_default();
+        if about.ends_with('.') && !words.is_empty() {
+            faults.insert(format!("{name}: ends in a full stop: {about}"));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn trap_44_help_and_hints_never_suggest_what_destroys() {
+    for (words, help) in all() {
+        let examples = help.lines().skip_while(|line| !line.starts_with("Example"));
+        for line in examples {
+            for bad in ["--yes", "--force", "rm -", "kill"] {
+                assert!(!line.contains(bad), "{words:?}: {line}");
+            }
+        }
+    }
+    let world = crate::world_with(&["a", "b"]);
+    world.ok(["claim", "1", "--as", "W1"]);
+    let told = world.transcript(
+        "task rm 1
+        task rm 2
+        task rm 1 --yes
+        claim 1
+        claim 9
+        task release 1
+        done 1
+        task cancel 1
+        task reopen 2
+        task dep add 1 1
+        --list nope list
+        lst",
+    );
+    for line in told.lines().filter(|line| !line.starts_with('$')) {
+        for bad in [
+            "--yes", "--force", "task rm", "rm -", "kill", "delete", "end it",
+        ] {
+            assert!(!line.contains(bad), "{line}");
+        }
+    }
+}
+
+#[test]
+fn the_map() {
+    let mut names: Vec<String> = all()
+        .into_iter()
+        .map(|(words, _)| words.join(" "))
+        .collect();
+    names.sort();
+    for verb in [
+        "add",
+        "claim",
+        "done",
+        "init",
+        "list",
+        "ready",
+        "show",
+        "status",
+        "task dep add",
+        "task import",
+    ] {
+        assert!(names.iter().any(|name| name == verb), "{verb}");
+    }
+}
+
+#[test]
+fn the_daily_verbs_are_the_same_as_below_task() {
+    let world = world();
+    for verb in ["add", "list", "show", "ready", "claim", "done"] {
+        let top = world.ok([verb, "--help"]);
+        let below = world.ok(["task", verb, "--help"]);
+        assert_eq!(
+            top.replace(&format!("flagpost {verb}"), ""),
+            below
+                .replace(&format!("flagpost task {verb}"), "")
+                .replace(&format!("flagpost {verb}"), "")
+        );
+    }
+}
+
+#[test]
+fn a_page_of_help() {
+    assert_snapshot!(world().transcript("add --help\nclaim --help"), @r#"
+    $ add --help
+    Add a task to the list
+
+    Usage: flagpost add [OPTIONS] <SUBJECT>
+
+    Arguments:
+      <SUBJECT>  What is to be done, in one line; - reads stdin
+
+    Options:
+          --after <ID>  Wait for this task; may be repeated
+      -h, --help        Print help
+
+    Fields:
+      -d, --description <TEXT>   What is to be done, in full; - reads stdin
+          --file <PATH>          Read the text from this file; - is stdin
+      -p, --priority <PRIORITY>  critical, high, medium, low or none
+          --group <NAME>         The feature it belongs to
+          --project <NAME>       The project it belongs to
+          --complexity <SIZE>    How large it is, in your own scale: S, M, L…
+          --tag <TAG>            A label; may be repeated
+          --due <DATE>           When it is due: 2026-12-01
+          --uid <UID>            Your own name for it; planning it again under this name updates it
+
+    Options of every command:
+          --json          Answer with one JSON object; streams answer with one per line
+      -q, --quiet         Print ids only
+          --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
+          --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
+          --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+      -v, --verbose       Show the chain of causes behind an error
+
+    Example: flagpost add 'Write the parser' --priority high --after 3 --after 4
+    $ claim --help
+    Claim a task: it is yours until you finish it, release it, or the lease runs out
+
+    Usage: flagpost claim [OPTIONS] <ID|--next>
+
+    Arguments:
+      [ID]  The task
+
+    Options:
+          --next          The first ready task
+          --lease <TIME>  How long without renewal: 15m, 1h [default: 15m]
+      -h, --help          Print help
+
+    Options of every command:
+          --json          Answer with one JSON object; streams answer with one per line
+      -q, --quiet         Print ids only
+          --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
+          --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
+          --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+      -v, --verbose       Show the chain of causes behind an error
+
+    Example: flagpost claim --next --as W3
+    The token in the answer fences you off from later holders: give it to done, fail and stuck.
+    "#);
+}
+
+#[test]
+fn help_in_all_its_spellings() {
+    let world = world();
+    let help = world.ok(["task", "dep", "--help"]);
+    for spelling in [
+        &["help", "task", "dep"][..],
+        &["task", "help", "dep"],
+        &["task", "dep", "-h"],
+        &["task", "dep", "--json", "--help"],
+    ] {
+        assert_eq!(world.ok(spelling), help, "{spelling:?}");
+    }
+    assert!(world.ok(["--version"]).starts_with("flagpost 0."));
+}

@@ -1,0 +1,139 @@
+//! Importing a plan.
+
+use insta::assert_snapshot;
+
+use crate::world;
+
+const PLAN: &str = "# Plan\n\n- [ ] Write the parser {priority: high, group: core}\n      It reads the grammar.\n- [ ] Test the parser (after: 1)\n- [x] Read the notes\n";
+
+#[test]
+fn import() {
+    let world = world();
+    std::fs::write(world.repository().join("PLAN.md"), PLAN).unwrap();
+    assert_snapshot!(world.transcript(
+        "task import PLAN.md --dry-run
+        list
+        task import PLAN.md
+        task import PLAN.md
+        task import --file PLAN.md --quiet
+        task import PLAN.md --json
+        list --all"), @r#"
+    $ task import PLAN.md --dry-run
+           ID  SUBJECT
+    added  1   Write the parser
+    added  2   Test the parser
+    added  3   Read the notes
+    3 would be added, 0 would be updated, 0 unchanged
+    $ list
+    web has no tasks yet; 'flagpost add' makes one
+    $ task import PLAN.md
+           ID  SUBJECT
+    added  1   Write the parser
+    added  2   Test the parser
+    added  3   Read the notes
+    3 added, 0 updated, 0 unchanged
+    $ task import PLAN.md
+    0 added, 0 updated, 3 unchanged
+    $ task import --file PLAN.md --quiet
+    1
+    2
+    3
+    $ task import PLAN.md --json
+    {"schema":"flagpost.import/1","list":"web","dry_run":false,"added":0,"updated":0,"unchanged":3,"tasks":[{"id":"1","subject":"Write the parser","fate":"unchanged"},{"id":"2","subject":"Test the parser","fate":"unchanged"},{"id":"3","subject":"Read the notes","fate":"unchanged"}]}
+    $ list --all
+    ID  STATE      PRIORITY  WAITS FOR  SUBJECT
+    1   pending    high                 Write the parser
+    2   pending              1          Test the parser
+    3   completed                       Read the notes
+    "#);
+}
+
+#[test]
+fn import_from_stdin() {
+    let world = world();
+    assert_snapshot!(world.feed(["task", "import", "-"], PLAN.as_bytes()), @r#"
+           ID  SUBJECT
+    added  1   Write the parser
+    added  2   Test the parser
+    added  3   Read the notes
+    3 added, 0 updated, 0 unchanged
+    "#);
+    assert_snapshot!(world.feed(["task", "import", "--file", "-"], PLAN.as_bytes()), @r#"0 added, 0 updated, 3 unchanged"#);
+}
+
+#[test]
+fn bad_plans_are_refused_whole() {
+    let world = world();
+    for (name, text) in [
+        ("cycle.md", "- [ ] a (after: 2)\n- [ ] b (after: 1)\n"),
+        ("unknown.md", "- [ ] a (after: Nobody)\n"),
+        ("empty.md", ""),
+        ("prose.md", "Just a few words.\n"),
+    ] {
+        std::fs::write(world.repository().join(name), text).unwrap();
+    }
+    std::fs::write(world.repository().join("latin1.md"), b"- [ ] caf\xe9\n").unwrap();
+    assert_snapshot!(world.transcript(
+        "task import cycle.md
+        task import unknown.md
+        task import empty.md
+        task import prose.md
+        task import latin1.md
+        task import nowhere.md
+        task import .
+        task import
+        task import cycle.md --file cycle.md
+        task import cycle.md --json
+        list --all"), @r#"
+    $ task import cycle.md
+    exit 6
+    2> flagpost: cycle.md: line 1: these tasks wait for each other: a → b → a
+    $ task import unknown.md
+    exit 6
+    2> flagpost: unknown.md: line 1: no task is called "Nobody"; there is "a" (line 1)
+    $ task import empty.md
+    exit 6
+    2> flagpost: empty.md: the plan has no tasks: write them as a checklist (- [ ] Subject) or as headings
+    $ task import prose.md
+    exit 6
+    2> flagpost: prose.md: the plan has no tasks: write them as a checklist (- [ ] Subject) or as headings
+    $ task import latin1.md
+    exit 6
+    2> flagpost: latin1.md: not UTF-8 at byte 9
+    $ task import nowhere.md
+    exit 3
+    2> flagpost: cannot read nowhere.md: No such file or directory (os error 2)
+    $ task import .
+    exit 6
+    2> flagpost: cannot read .: Is a directory (os error 21)
+    2>   hint: name a file
+    $ task import
+    exit 2
+    2> flagpost: name the plan: a file, or - for stdin
+    2>   hint: flagpost --help shows how
+    $ task import cycle.md --file cycle.md
+    exit 2
+    2> flagpost: name the plan once
+    2>   hint: flagpost --help shows how
+    $ task import cycle.md --json
+    exit 6
+    {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"cycle.md: line 1: these tasks wait for each other: a → b → a","hint":null,"causes":[]}
+    $ list --all
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    "#);
+}
+
+#[test]
+fn a_long_import_says_how_much_is_not_shown() {
+    let world = world();
+    let plan: String = (1..=60).map(|n| format!("- [ ] Task {n}\n")).collect();
+    let ran = world.feed(["task", "import", "-"], plan.as_bytes());
+    let tail: Vec<&str> = ran.stdout.lines().rev().take(3).collect();
+    assert_snapshot!(tail.join("\n"), @r#"
+    60 added, 0 updated, 0 unchanged
+    … and 10 more
+    added  50  Task 50
+    "#);
+}

@@ -1,0 +1,263 @@
+//! Where one stands: a git repository, a plain directory, a linked worktree, or nowhere.
+
+use std::fs;
+
+use flagpost_testkit::sealed::World;
+use insta::assert_snapshot;
+
+use crate::{world, world_with};
+
+fn nowhere() -> World {
+    World::without_repository(env!("CARGO_BIN_EXE_flagpost"))
+}
+
+#[test]
+fn init() {
+    assert_snapshot!(world().transcript("init\ninit\ninit --quiet\ninit --json\ninit extra"), @r#"
+    $ init
+    registered [dir]/web as web
+    next: flagpost add 'What is to be done'
+    $ init
+    [dir]/web is registered; its list is web
+    $ init --quiet
+    [repo]
+    $ init --json
+    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false}
+    $ init extra
+    exit 2
+    2> error: unexpected argument 'extra' found
+    2> 
+    2> Usage: flagpost init [OPTIONS]
+    2> 
+    2> For more information, try '--help'.
+    "#);
+    assert_snapshot!(world().transcript("init --json"), @r#"
+    $ init --json
+    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":true}
+    "#);
+}
+
+#[test]
+fn status() {
+    let world = world();
+    assert_snapshot!(world.transcript("\nstatus\nstatus --json\nstatus --quiet"), @r#"
+    $ status
+    no tasks here yet
+    next: flagpost add 'What is to be done', or flagpost demo
+    $ status --json
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":null,"total":0,"counts":{},"waiting_for_person":[],"stranded":[],"held":[],"ready":[],"skipped":[],"session":null,"lists":[]}
+    $ status --quiet
+    "#);
+    for subject in ["Write", "Test", "Ship", "Sail", "Sink"] {
+        world.ok(["add", subject]);
+    }
+    world.ok(["task", "dep", "add", "2", "1"]);
+    world.ok(["claim", "3", "--as", "W3"]);
+    world.ok(["claim", "4", "--as", "W4"]);
+    world.ok(["task", "stuck", "4", "Which sea?", "--as", "W4"]);
+    world.ok(["claim", "5", "--as", "W5"]);
+    world.ok(["task", "fail", "5", "It floats", "--as", "W5"]);
+    world.ok(["task", "dep", "add", "1", "5"]);
+    assert_snapshot!(world.transcript("status\nstatus --quiet\nstatus --json"), @r#"
+    $ status
+    web: 5 tasks (2 pending, 1 claimed, 1 failed, 1 stuck)
+
+    Waits for you
+      4 stuck Sail
+      5 failed Sink
+
+    Can never start as things are
+      1 waits for task 5, which is failed
+      2 waits for task 5, which is failed
+
+    At work
+      3 Ship by W3 since 2026-05-13T14:25:00Z
+    $ status --quiet
+    4
+    5
+    $ status --json
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","total":5,"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"attempts":1},{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"attempts":1}],"stranded":[{"id":"1","why":"waits for task 5, which is failed"},{"id":"2","why":"waits for task 5, which is failed"}],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"attempts":1}],"ready":[],"skipped":[],"session":null}
+    "#);
+}
+
+#[test]
+fn bare_flagpost_is_status() {
+    let world = world_with(&["a"]);
+    let none: [&str; 0] = [];
+    for form in [&none[..], &["--json"], &["--quiet"]] {
+        assert_eq!(
+            world.flagpost(form),
+            world.flagpost([&["status"], form].concat())
+        );
+    }
+}
+
+#[test]
+fn in_no_repository() {
+    let world = nowhere();
+    assert_snapshot!(world.transcript(
+        "status
+        list
+        list --json
+        add x
+        add x --list api
+        claim --next
+        task import nowhere.md"), @r#"
+    $ status
+    no tasks here yet
+    next: flagpost add 'What is to be done', or flagpost demo
+    $ list
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    $ list --json
+    exit 3
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"[dir]/web is in no repository that Flagpost knows","hint":"run 'flagpost init' at the top of your project, or name a list with --list","causes":[]}
+    $ add x
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    $ add x --list api
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    $ claim --next
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    $ task import nowhere.md
+    exit 3
+    2> flagpost: cannot read nowhere.md: No such file or directory (os error 2)
+    "#);
+    assert!(!world.home().exists(), "a refusal leaves no trace");
+}
+
+#[test]
+fn a_plain_directory_can_be_registered() {
+    let world = nowhere();
+    assert_snapshot!(world.transcript("init\nadd x\nlist"), @r#"
+    $ init
+    registered [dir]/web as web
+    next: flagpost add 'What is to be done'
+    $ add x
+    added 1 x
+    $ list
+    ID  STATE    SUBJECT
+    1   pending  x
+    "#);
+}
+
+#[test]
+fn a_list_with_a_repository_works_from_anywhere() {
+    let world = world_with(&["a"]);
+    let elsewhere = world.outside().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let run = |args: &[&str]| world.run(world.command().args(args).current_dir(&elsewhere));
+    assert_snapshot!(run(&["list", "--list", "web"]), @r#"
+    ID  STATE    SUBJECT
+    1   pending  a
+    "#);
+    assert_snapshot!(run(&["add", "b", "--list", "web"]), @r#"added 2 b"#);
+    assert_snapshot!(run(&["status"]), @r#"
+    no tasks here yet
+    next: flagpost add 'What is to be done', or flagpost demo
+    lists elsewhere: web
+    "#);
+}
+
+#[test]
+fn below_the_top_and_in_a_linked_worktree() {
+    let world = world_with(&["a"]);
+    let below = world.repository().join("src/deep");
+    fs::create_dir_all(&below).unwrap();
+    let git = |args: &[&str]| {
+        assert!(
+            world
+                .command_of("git")
+                .args(args)
+                .status()
+                .unwrap()
+                .success()
+        )
+    };
+    git(&["commit", "--quiet", "--allow-empty", "-m", "x"]);
+    git(&["worktree", "add", "--quiet", "../linked"]);
+    for dir in [below, world.outside().join("linked")] {
+        let ran = world.run(world.command().args(["list", "--quiet"]).current_dir(dir));
+        assert_eq!(ran.stdout, "1\n", "{ran}");
+    }
+}
+
+#[test]
+fn two_repositories_of_one_name_have_two_lists() {
+    let world = world_with(&["a"]);
+    let other = world.outside().join("other/web");
+    fs::create_dir_all(&other).unwrap();
+    let run = |args: &[&str]| world.run(world.command().args(args).current_dir(&other));
+    assert_eq!(run(&["init"]).code, 0);
+    assert_eq!(run(&["list", "--quiet"]).stdout, "");
+    assert_eq!(run(&["add", "mine", "--quiet"]).stdout, "1\n");
+    assert_eq!(world.ok(["list", "--quiet"]), "1\n");
+    assert_eq!(world.json(["show", "1"]).1["subject"], "a");
+}
+
+#[test]
+fn git_is_missing() {
+    let world = world().with("PATH", "/nonexistent");
+    assert_snapshot!(world.transcript("add x\nlist\nadd x --json"), @r#"
+    $ add x
+    exit 1
+    2> flagpost: git config --local --get flagpost.repoId: cannot be run: No such file or directory (os error 2)
+    2>   hint: is git installed, and on PATH?
+    $ list
+    exit 1
+    2> flagpost: git config --local --get flagpost.repoId: cannot be run: No such file or directory (os error 2)
+    2>   hint: is git installed, and on PATH?
+    $ add x --json
+    exit 1
+    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"git config --local --get flagpost.repoId: cannot be run: No such file or directory (os error 2)","hint":"is git installed, and on PATH?","causes":[]}
+    "#);
+}
+
+/// A hook or a rebase runs with these set, for a repository that may be another one.
+#[test]
+fn the_environment_of_a_git_hook_does_not_lead_astray() {
+    let world = world_with(&["a"]);
+    let other = world.outside().join("other");
+    let made = world
+        .command_of("git")
+        .args(["init", "--quiet"])
+        .arg(&other)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let ran = world.run(
+        world
+            .command()
+            .args(["init"])
+            .current_dir(&other)
+            .env("GIT_DIR", world.repository().join(".git")),
+    );
+    assert_snapshot!(ran, @r#"
+    registered [dir]/other as other
+    next: flagpost add 'What is to be done'
+    "#);
+}
+
+#[test]
+fn a_directory_that_is_gone() {
+    let world = world();
+    let gone = world.outside().join("gone");
+    fs::create_dir(&gone).unwrap();
+    let script = "rmdir ../gone && exec \"$0\" list";
+    let ran = world.run(
+        world
+            .command_of("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_flagpost")])
+            .current_dir(&gone),
+    );
+    assert_snapshot!(ran, @r#"
+    exit 3
+    2> flagpost: the current directory is gone: No such file or directory (os error 2)
+    "#);
+}

@@ -1,0 +1,539 @@
+//! Adding, listing, showing, editing, linking, removing and drawing tasks.
+
+use insta::assert_snapshot;
+
+use crate::{world, world_with};
+
+#[test]
+fn add() {
+    let world = world();
+    assert_snapshot!(world.transcript(
+        "add 'Write the parser' --priority high --group core --project web --complexity M --tag a --tag b --due 2026-12-01 --uid p1
+        add 'Test the parser' --after 1 --description 'All of it'
+        add 'Print' --after 1,2 --quiet
+        add 'Ship' --after 1 --after 3 --json
+        add 'Never' --after 9
+        add 'Never' --after 1 --json --after 9
+        add --description 'no subject'
+        list --all"), @r#"
+    $ add 'Write the parser' --priority high --group core --project web --complexity M --tag a --tag b --due 2026-12-01 --uid p1
+    added 1 Write the parser
+    $ add 'Test the parser' --after 1 --description 'All of it'
+    added 2 Test the parser (description: 9 bytes)
+    $ add 'Print' --after 1,2 --quiet
+    3
+    $ add 'Ship' --after 1 --after 3 --json
+    {"schema":"flagpost.task/1","id":"4","subject":"Ship","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1","3"],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":1,"result":null,"late":[]}
+    $ add 'Never' --after 9
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ add 'Never' --after 1 --json --after 9
+    exit 3
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no task 9 in list web","hint":"'flagpost list' shows what there is","causes":[]}
+    $ add --description 'no subject'
+    exit 2
+    2> error: the following required arguments were not provided:
+    2>   <SUBJECT>
+    2> 
+    2> Usage: flagpost add --description <TEXT> <SUBJECT>
+    2> 
+    2> For more information, try '--help'.
+    $ list --all
+    ID  STATE    PRIORITY  WAITS FOR  SUBJECT
+    1   pending  high                 Write the parser
+    2   pending            1          Test the parser
+    3   pending            1 2        Print
+    4   pending            1 3        Ship
+    "#);
+}
+
+#[test]
+fn add_registers_the_repository_it_stands_in() {
+    assert_snapshot!(world().transcript("add one\nstatus\ninit"), @r#"
+    $ add one
+    added 1 one
+    $ status
+    web: 1 task (1 pending)
+
+    Ready
+      1 one
+    $ init
+    [dir]/web is registered; its list is web
+    "#);
+}
+
+#[test]
+fn list() {
+    let world = world_with(&["Write", "Test", "Ship"]);
+    world.ok(["task", "dep", "add", "2", "1"]);
+    world.ok(["done", "3"]);
+    assert_snapshot!(world.transcript(
+        "list
+        list --all
+        list --state completed,stuck
+        list --state failed
+        list --quiet
+        list --json
+        list --state nonsense
+        list --state done --json"), @r#"
+    $ list
+    ID  STATE    WAITS FOR  SUBJECT
+    1   pending             Write
+    2   pending  1          Test
+    $ list --all
+    ID  STATE      OWNER  WAITS FOR  SUBJECT
+    1   pending                      Write
+    2   pending           1          Test
+    3   completed  ann               Ship
+    $ list --state completed,stuck
+    ID  STATE      OWNER  SUBJECT
+    3   completed  ann    Ship
+    $ list --state failed
+    none of the 3 tasks of web is one of these; --all shows every task
+    $ list --quiet
+    1
+    2
+    $ list --json
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"group":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":null,"group":null,"attempts":0}],"total":2,"truncated":false,"skipped":[]}
+    $ list --state nonsense
+    exit 2
+    2> error: invalid value 'nonsense' for '--state <STATE>': "nonsense" is none of pending, claimed, in_progress, completed, failed, stuck, cancelled
+    2> 
+    2> For more information, try '--help'.
+    $ list --state done --json
+    exit 2
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"invalid value 'done' for '--state <STATE>': \"done\" is none of pending, claimed, in_progress, completed, failed, stuck, cancelled","hint":"For more information, try '--help'.","causes":[]}
+    "#);
+}
+
+#[test]
+fn list_without_tasks() {
+    let world = world();
+    assert_snapshot!(world.transcript("list\ninit --quiet --as W1\nlist\nlist --quiet\nlist --json\nready\nready --json\ntask graph\nstatus\nshow 1\nclaim --next"), @r#"
+    $ list
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    $ init --quiet --as W1
+    [repo]
+    $ list
+    web has no tasks yet; 'flagpost add' makes one
+    $ list --quiet
+    $ list --json
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[],"total":0,"truncated":false,"skipped":[]}
+    $ ready
+    no task of web is ready; 'flagpost list' shows what there is and what it waits for
+    $ ready --json
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[],"total":0,"truncated":false,"skipped":[]}
+    $ task graph
+    web has no tasks yet; 'flagpost add' makes one
+    $ status
+    web: 0 tasks
+    next: flagpost add 'What is to be done', or flagpost demo
+    $ show 1
+    exit 3
+    2> flagpost: there is no task 1 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ claim --next
+    exit 3
+    2> flagpost: no task of web is ready
+    2>   hint: 'flagpost list' shows what the rest waits for
+    "#);
+}
+
+#[test]
+fn show() {
+    let world = world_with(&["Write", "Test"]);
+    world.ok([
+        "task",
+        "edit",
+        "2",
+        "-d",
+        "First line\n\n  indented\n",
+        "-p",
+        "low",
+        "--tag",
+        "x",
+    ]);
+    world.ok(["task", "dep", "add", "2", "1"]);
+    world.ok(["claim", "1", "--as", "W3"]);
+    assert_snapshot!(world.transcript(
+        "show 1
+        show 2
+        show 2 --quiet
+        show 2 --json
+        FLAGPOST_TASK=1 show --quiet
+        show
+        show 7
+        show 7 --json"), @r#"
+    $ show 1
+    1 Write
+      state      claimed
+      owner      W3
+      claim      by W3, token 6, until 2026-05-13T14:40:00Z
+      blocks     2
+      attempts   1
+    $ show 2
+    2 Test
+      state      pending
+      priority   low
+      waits for  1
+      tags       x
+
+    First line
+
+      indented
+    $ show 2 --quiet
+    2
+    $ show 2 --json
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"First line\n\n  indented\n","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":"low","complexity":null,"group":null,"project":null,"tags":["x"],"due":null,"parent":null,"uid":null,"attempts":0,"rev":3,"result":null,"late":[]}
+    $ FLAGPOST_TASK=1 show --quiet
+    1
+    $ show
+    exit 2
+    2> flagpost: which task? Name its id
+    2>   hint: flagpost --help shows how
+    $ show 7
+    exit 3
+    2> flagpost: there is no task 7 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ show 7 --json
+    exit 3
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no task 7 in list web","hint":"'flagpost list' shows what there is","causes":[]}
+    "#);
+}
+
+#[test]
+fn edit() {
+    let world = world_with(&["Write", "Test"]);
+    assert_snapshot!(world.transcript(
+        "task edit 1 --subject 'Write it' --priority critical --group g --description 'Six b.'
+        task edit 1 --priority none --group '' --quiet
+        task edit 1 --complexity L --json
+        show 1
+        task edit 1
+        task edit 1 --subject ''
+        task edit 1 --priority urgent
+        task edit 1 --due soon
+        task edit 9 --group g
+        task edit"), @r#"
+    $ task edit 1 --subject 'Write it' --priority critical --group g --description 'Six b.'
+    edited 1 Write it (description: 6 bytes)
+    $ task edit 1 --priority none --group '' --quiet
+    1
+    $ task edit 1 --complexity L --json
+    {"schema":"flagpost.task/1","id":"1","subject":"Write it","description":"Six b.","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":"L","group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":4,"result":null,"late":[]}
+    $ show 1
+    1 Write it
+      state      pending
+      complexity L
+
+    Six b.
+    $ task edit 1
+    exit 2
+    2> flagpost: say what to change, as in --priority high
+    2>   hint: flagpost --help shows how
+    $ task edit 1 --subject ''
+    exit 6
+    2> flagpost: subject: a task needs one
+    $ task edit 1 --priority urgent
+    exit 2
+    2> error: invalid value 'urgent' for '--priority <PRIORITY>': use one of critical, high, medium, low, none
+    2> 
+    2> For more information, try '--help'.
+    $ task edit 1 --due soon
+    exit 2
+    2> error: invalid value 'soon' for '--due <DATE>': use a date, as in 2026-12-01
+    2> 
+    2> For more information, try '--help'.
+    $ task edit 9 --group g
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ task edit
+    exit 2
+    2> error: the following required arguments were not provided:
+    2>   <ID>
+    2> 
+    2> Usage: flagpost task edit <ID>
+    2> 
+    2> For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn an_empty_text_takes_a_field_away() {
+    let world = world();
+    let fields = ["--group", "g", "--tag", "t", "--project", "p", "-d", "x"];
+    world.ok(["add", "a"].iter().chain(&fields));
+    world.ok(fields
+        .iter()
+        .fold(vec!["task", "edit", "1"], |mut args, word| {
+            args.push(if word.starts_with('-') { word } else { "" });
+            args
+        }));
+    assert_snapshot!(world.transcript("show 1"), @r#"
+    $ show 1
+    1 a
+      state      pending
+    "#);
+}
+
+#[test]
+fn edit_that_changes_nothing_leaves_no_trace() {
+    let world = world_with(&["Write"]);
+    let before = world.json(["show", "1"]);
+    world.ok(["task", "edit", "1", "--subject", "Write"]);
+    assert_eq!(world.json(["show", "1"]), before);
+}
+
+#[test]
+fn rm() {
+    let world = world_with(&["Write", "Test", "Ship"]);
+    world.ok(["task", "dep", "add", "2", "1"]);
+    assert_snapshot!(world.transcript(
+        "task rm 1
+        task rm 1 --json
+        task rm 1 --dry-run
+        task rm 1 --dry-run --json
+        show 1 --quiet
+        task rm 1 --yes
+        task rm 3 --yes --quiet
+        task rm 1 --yes
+        show 2
+        list --quiet"), @r#"
+    $ task rm 1
+    exit 2
+    2> flagpost: nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record
+    2>   hint: flagpost --help shows how
+    $ task rm 1 --json
+    exit 2
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record","hint":"flagpost --help shows how","causes":[]}
+    $ task rm 1 --dry-run
+    would remove 1 Write; 1 waiting for it
+    $ task rm 1 --dry-run --json
+    {"schema":"flagpost.task/1","id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":2,"result":null,"late":[],"dry_run":true}
+    $ show 1 --quiet
+    1
+    $ task rm 1 --yes
+    removed 1 Write; 1 waiting for it
+    $ task rm 3 --yes --quiet
+    3
+    $ task rm 1 --yes
+    exit 3
+    2> flagpost: there is no task 1 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ show 2
+    2 Test
+      state      pending
+    $ list --quiet
+    2
+    "#);
+}
+
+#[test]
+fn a_removed_number_is_not_given_out_again() {
+    let world = world_with(&["Write"]);
+    world.ok(["task", "rm", "1", "--yes"]);
+    assert_snapshot!(world.transcript("add Test"), @r#"
+    $ add Test
+    added 2 Test
+    "#);
+}
+
+#[test]
+fn rm_of_a_held_task_is_refused() {
+    let world = world_with(&["Write"]);
+    world.ok(["claim", "1", "--as", "W3"]);
+    assert_snapshot!(world.transcript("task rm 1 --yes\ntask rm 1 --yes --as W3"), @r#"
+    $ task rm 1 --yes
+    exit 4
+    2> flagpost: task 1 is held by W3 until 2026-05-13T14:40:00Z (token 3)
+    2>   hint: 'flagpost claim --next' gives you another task
+    $ task rm 1 --yes --as W3
+    removed 1 Write
+    "#);
+}
+
+#[test]
+fn dep() {
+    let world = world_with(&["a", "b", "c", "d"]);
+    assert_snapshot!(world.transcript(
+        "task dep add 3 1 2
+        task dep add 3 1 --quiet
+        task dep add 4 3 --json
+        task dep add 1 4
+        task dep add 1 1
+        task dep add 1 9
+        task dep rm 3 1
+        task dep rm 3 1
+        task dep rm 3 9
+        task dep
+        task dep add 3"), @r#"
+    $ task dep add 3 1 2
+    3 waits for 1, 2
+    $ task dep add 3 1 --quiet
+    3
+    $ task dep add 4 3 --json
+    {"schema":"flagpost.task/1","id":"4","subject":"d","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["3"],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":2,"result":null,"late":[]}
+    $ task dep add 1 4
+    exit 6
+    2> flagpost: that would make a cycle: 1 → 4 → 3 → 1
+    2>   hint: 'flagpost task graph' shows what waits for what
+    $ task dep add 1 1
+    exit 6
+    2> flagpost: that would make a cycle: 1 → 1
+    2>   hint: 'flagpost task graph' shows what waits for what
+    $ task dep add 1 9
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ task dep rm 3 1
+    3 waits for 2
+    $ task dep rm 3 1
+    3 waits for 2
+    $ task dep rm 3 9
+    3 waits for 2
+    $ task dep
+    exit 2
+    2> Say which task waits for which
+    2> 
+    2> Usage: flagpost task dep [OPTIONS] <COMMAND>
+    2> 
+    2> Commands:
+    2>   add   Make a task wait for others
+    2>   rm    Make a task not wait for others any more
+    2>   help  Print this message or the help of the given subcommand(s)
+    2> 
+    2> Options:
+    2>   -h, --help  Print help
+    2> 
+    2> Options of every command:
+    2>       --json          Answer with one JSON object; streams answer with one per line
+    2>   -q, --quiet         Print ids only
+    2>       --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
+    2>       --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
+    2>       --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+    2>   -v, --verbose       Show the chain of causes behind an error
+    2> 
+    2> Example: flagpost task dep add 7 3 4
+    $ task dep add 3
+    exit 2
+    2> error: the following required arguments were not provided:
+    2>   <BLOCKER>...
+    2> 
+    2> Usage: flagpost task dep add <ID> <BLOCKER>...
+    2> 
+    2> For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn dep_with_an_unknown_blocker_links_none() {
+    let world = world_with(&["a", "b", "c"]);
+    assert_snapshot!(world.transcript("task dep add 3 1 99\nshow 3"), @r#"
+    $ task dep add 3 1 99
+    exit 3
+    2> flagpost: there is no task 99 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ show 3
+    3 c
+      state      pending
+    "#);
+}
+
+#[test]
+fn graph() {
+    let world = world_with(&["a", "b", "c", "d", "e"]);
+    for (task, blocker) in [("2", "1"), ("3", "1"), ("4", "2"), ("4", "3")] {
+        world.ok(["task", "dep", "add", task, blocker]);
+    }
+    world.ok(["done", "1"]);
+    world.ok(["claim", "2", "--as", "W3"]);
+    assert_snapshot!(world.transcript(
+        "task graph
+        task graph 3
+        task graph 9
+        task graph --quiet
+        task graph 3 --json"), @r#"
+    $ task graph
+    ● 1 a
+    ├─ ◔ 2 b [claimed]
+    │  └─ ○ 4 d
+    └─ ○ 3 c
+       └─ ○ 4 d
+    ○ 5 e
+    $ task graph 3
+    ○ 3 c
+    └─ ○ 4 d
+    $ task graph 9
+    exit 3
+    2> flagpost: there is no task 9 in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ task graph --quiet
+    1
+    2
+    3
+    4
+    5
+    $ task graph 3 --json
+    {"schema":"flagpost.graph/1","list":"web","tasks":[{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"attempts":0}],"edges":[{"task":"3","waits_for":"1"},{"task":"4","waits_for":"2"},{"task":"4","waits_for":"3"}],"unknown":[],"cycle":null,"skipped":[]}
+    "#);
+}
+
+#[test]
+fn partial_ids() {
+    let world = world();
+    for id in ["10", "12", "120", "x-alpha", "x-beta", "y"] {
+        std::fs::create_dir_all(world.list("web")).unwrap();
+        world.ok(["init"]);
+        let file = world.list("web").join(format!("{id}.json"));
+        std::fs::write(
+            file,
+            format!(r#"{{"id":"{id}","subject":"s {id}","status":"pending"}}"#),
+        )
+        .unwrap();
+    }
+    assert_snapshot!(world.transcript(
+        "show 12 --quiet
+        show 120 --quiet
+        show x-a --quiet
+        show y --quiet
+        show 1
+        show 1 --json
+        show x
+        show z
+        claim x-b
+        task dep add y x"), @r#"
+    $ show 12 --quiet
+    12
+    $ show 120 --quiet
+    120
+    $ show x-a --quiet
+    x-alpha
+    $ show y --quiet
+    y
+    $ show 1
+    exit 4
+    2> flagpost: 1 could be any of 10, 12, 120
+    2>   hint: type more of the id
+    $ show 1 --json
+    exit 4
+    {"schema":"flagpost.error/1","kind":"conflict","exit_code":4,"message":"1 could be any of 10, 12, 120","hint":"type more of the id","causes":[]}
+    $ show x
+    exit 4
+    2> flagpost: x could be any of x-alpha, x-beta
+    2>   hint: type more of the id
+    $ show z
+    exit 3
+    2> flagpost: there is no task z in list web
+    2>   hint: 'flagpost list' shows what there is
+    $ claim x-b
+    claimed x-beta s x-beta (token 2, until 2026-05-13T14:40:00Z)
+    $ task dep add y x
+    exit 4
+    2> flagpost: x could be any of x-alpha, x-beta
+    2>   hint: type more of the id
+    "#);
+}

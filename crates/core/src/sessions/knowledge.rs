@@ -1,0 +1,122 @@
+//! What sessions know, as it is read from and written to their directories.
+//!
+//! Owns how far a file of an agent's is taken: what cannot be read, and what would make the shared
+//! context too large to be read again, stays where it is and is told of. It never ends a run and
+//! never hides what its neighbours know.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_disk::{
+    self as disk,
+    dialects::session::{context, layout},
+    fsx,
+};
+use flagpost_model::session::{Note, Outcome, SharedContext, TaskNotes};
+
+use super::Sessions;
+use crate::{
+    error::{Error, Result},
+    home::Home,
+};
+
+/// What a new session takes over.
+#[derive(Debug, Default)]
+pub(super) struct Inherited {
+    /// The four sections.
+    pub(super) context: SharedContext,
+    /// Files that could not be taken.
+    pub(super) unread: Vec<PathBuf>,
+}
+
+/// What the newest ended session knew that got as far as having a context.
+pub(super) fn inherited(sessions: &Sessions<'_>) -> Result<Inherited> {
+    let mut unread = Vec::new();
+    for id in sessions.ended()?.iter().rev() {
+        let dir = sessions.dir(id);
+        if let Some(context) = known(sessions.home, &dir, &mut unread)? {
+            let context = SharedContext::inherit(&context);
+            return Ok(Inherited { context, unread });
+        }
+    }
+    let context = SharedContext::default();
+    Ok(Inherited { context, unread })
+}
+
+/// The shared context in a session's directory, with the notes that a crash left unmerged; `None`
+/// where it has neither.
+fn known(home: &Home, dir: &Path, unread: &mut Vec<PathBuf>) -> Result<Option<SharedContext>> {
+    let mut keep = |path: PathBuf| match fsx::read_lossy(home.fs(), &path) {
+        Ok(text) => text,
+        Err(_) => {
+            unread.push(path);
+            None
+        }
+    };
+    let mut known = keep(dir.join(layout::CONTEXT)).map(|text| context::parse(&text));
+    let names = home.fs().names(dir).map_err(disk::Error::io("list", dir))?;
+    let mut notes: Vec<_> = names
+        .iter()
+        .filter_map(|name| layout::task_of_context(name.to_str()?))
+        .collect();
+    notes.sort();
+    let mut too_large = Vec::new();
+    for id in notes {
+        let path = dir.join(layout::task_context(&id));
+        let Some(text) = keep(path.clone()) else {
+            continue;
+        };
+        let notes = context::parse_notes(&text, &id, "", Outcome::Partial);
+        if !merge(known.get_or_insert_default(), &notes) {
+            too_large.push(path);
+        }
+    }
+    unread.extend(too_large);
+    Ok(known)
+}
+
+/// Merges notes, unless the context could not be read again with them.
+pub(super) fn merge(context: &mut SharedContext, notes: &TaskNotes) -> bool {
+    let mut merged = context.clone();
+    merged.merge(notes);
+    let fits = context::render(&merged).len() as u64 <= fsx::READ_LIMIT;
+    if fits {
+        *context = merged;
+    }
+    fits
+}
+
+/// Notes of a task whose file was not taken, which say so.
+pub(super) fn not_taken(notes: &TaskNotes, path: &Path) -> TaskNotes {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let said = format!("`{name}` is too large to be shared and is kept as it is");
+    TaskNotes {
+        knowledge: Default::default(),
+        learnings: vec![Note::Bullet(said)],
+        ..notes.clone()
+    }
+}
+
+/// In words, why a file could not be read.
+pub(super) fn unreadable(path: &Path, error: &disk::Error) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    let cause = cause.unwrap_or_else(|| error.to_string());
+    format!("`{name}` cannot be read and is kept as it is: {cause}")
+}
+
+/// The paths as a history entry tells them.
+pub(super) fn told(paths: &[PathBuf]) -> Vec<String> {
+    paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect()
+}
+
+/// The text of an agent's file; the inner error says why it cannot be read.
+pub(super) fn read_agents(home: &Home, path: &Path) -> Result<Result<Option<String>, String>> {
+    match fsx::read_lossy(home.fs(), path) {
+        Ok(text) => Ok(Ok(text)),
+        Err(error @ disk::Error::Io { .. }) => Ok(Err(unreadable(path, &error))),
+        Err(error) => Err(Error::from(error)),
+    }
+}
