@@ -31,6 +31,7 @@ mod run_hell;
 mod run_meddling;
 mod run_outcomes;
 mod run_output;
+mod run_overtaken;
 mod run_refusals;
 mod run_schedule;
 mod run_stage;

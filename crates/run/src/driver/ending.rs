@@ -48,21 +48,15 @@ impl Driver<'_> {
         let report = self.live.result(id)?;
         let report = report.map(|text| clipped(result::parse(&text)));
         let task = self.read(id)?;
-        let said = task.as_ref().and_then(|task| self.said(task));
-        let said = said.as_ref().map(|(ending, text)| (*ending, text.as_str()));
-        let mut judged = match &task {
-            Some(task) if task.state == State::Cancelled => Judged {
-                outcome: Outcome::Fail,
-                retryable: false,
-                words: "the task was cancelled while it ran".to_owned(),
-            },
-            _ => judge(
-                report.as_ref(),
-                said,
-                exit,
-                &self.tail(id, work.attempt.number),
-            ),
-        };
+        let decided = task
+            .as_ref()
+            .and_then(|task| self.decided_beside(task, report.as_ref()));
+        let mut judged = decided.unwrap_or_else(|| {
+            let said = task.as_ref().and_then(|task| self.said(task));
+            let said = said.as_ref().map(|(ending, text)| (*ending, text.as_str()));
+            let tail = self.tail(id, work.attempt.number);
+            judge(report.as_ref(), said, exit, &tail)
+        });
         if judged.outcome == Outcome::Pass
             && let Err(lost) = self.complete(id, &judged.words)?
         {
@@ -90,6 +84,29 @@ impl Driver<'_> {
             outcome,
             retryable,
         })
+    }
+
+    /// What others made of the task while its agent worked on it, where that decides.
+    fn decided_beside(&self, task: &Task, report: Option<&TaskReport>) -> Option<Judged> {
+        let failed = |retryable, words: &str| Judged {
+            outcome: Outcome::Fail,
+            retryable,
+            words: words.to_owned(),
+        };
+        let hold = self.holds.get(&task.id)?;
+        let by = task.result.as_ref().map(|result| &result.by);
+        match task.state {
+            State::Completed if by != Some(&hold.worker) => Some(Judged {
+                outcome: Outcome::Pass,
+                retryable: false,
+                words: String::new(),
+            }),
+            State::Cancelled => Some(failed(false, "the task was cancelled while it ran")),
+            State::Pending if report.is_none_or(|report| report.outcome.is_none()) => {
+                Some(failed(true, "it gave the task back"))
+            }
+            _ => None,
+        }
     }
 
     /// What the store says of a task that ended without us: by its agent, or by somebody else.
