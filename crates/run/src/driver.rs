@@ -254,6 +254,12 @@ struct Agents(BTreeMap<TaskId, Work>);
 impl Drop for Agents {
     fn drop(&mut self) {
         self.0.values().for_each(|work| work.running.kill());
+        // Not for ever: one that waits for a disk that is gone does not even die when killed.
+        let deadline = Instant::now() + GRACE;
+        let lives = |work: &Work| !work.running.has_ended();
+        while self.0.values().any(lives) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
