@@ -284,7 +284,7 @@ pub(crate) fn appeared(home: &Home, known: Option<&List<'_>>, entry: &Entry) -> 
     };
     match seen {
         // Unreadable says nothing about what happened before it became so.
-        Err(Error::Disk(disk::Error::Malformed { .. })) => Ok(true),
+        Err(Error::Disk(error)) if error.is_no_such_file() => Ok(true),
         seen => seen,
     }
 }
