@@ -25,7 +25,7 @@ use flagpost_disk as disk;
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
     plan::{Attempt, Graph, waves},
-    task::{Act, DEFAULT_LEASE, Outline, State},
+    task::{Act, Outline, State},
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
@@ -59,6 +59,8 @@ pub struct Options {
     pub agent: Agent,
     /// How it is scheduled.
     pub config: Config,
+    /// How long a claim lasts that is not renewed.
+    pub lease: SignedDuration,
     /// Only tasks of this group; also names the session.
     pub group: Option<String>,
     /// Whether tasks that failed in an earlier run stay failed.
@@ -252,6 +254,12 @@ struct Agents(BTreeMap<TaskId, Work>);
 impl Drop for Agents {
     fn drop(&mut self) {
         self.0.values().for_each(|work| work.running.kill());
+        // Not for ever: one that waits for a disk that is gone does not even die when killed.
+        let deadline = Instant::now() + GRACE;
+        let lives = |work: &Work| !work.running.has_ended();
+        while self.0.values().any(lives) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
@@ -335,16 +343,17 @@ impl Driver<'_> {
         let deadline = scheduler
             .next_deadline()
             .map(|at| Duration::try_from(at.duration_since(self.now())).unwrap_or_default());
+        let renew_every = self.renew_every();
         let agents = self.agents.0.values().map(|work| match work.stopping {
             Some((_, kill_at)) => kill_at.saturating_duration_since(Instant::now()),
-            None => (work.renewed + renew_every()).saturating_duration_since(Instant::now()),
+            None => (work.renewed + renew_every).saturating_duration_since(Instant::now()),
         });
-        agents.chain(deadline).min().unwrap_or(renew_every()) + Duration::from_millis(1)
+        agents.chain(deadline).min().unwrap_or(renew_every) + Duration::from_millis(1)
     }
 
     /// Kills what did not end when asked, and renews the leases of what runs.
     fn attend(&mut self) -> Result<()> {
-        let now = Instant::now();
+        let (now, renew_every) = (Instant::now(), self.renew_every());
         let mut lost = Vec::new();
         for (task, work) in &mut self.agents.0 {
             match &mut work.stopping {
@@ -353,7 +362,7 @@ impl Driver<'_> {
                     *kill_at = now + GRACE;
                 }
                 Some(_) => {}
-                None if work.renewed + renew_every() <= now => {
+                None if work.renewed + renew_every <= now => {
                     work.renewed = now;
                     let Some(hold) = self.holds.get(task) else {
                         continue;
@@ -424,6 +433,20 @@ impl Driver<'_> {
         self.tell(RunEvent::Recovered { dir, tasks, agents })
     }
 
+    /// The claim terms of an agent.
+    fn terms(&self, worker: &WorkerId) -> claims::Terms {
+        claims::Terms {
+            actor: worker.clone(),
+            lease: self.options.lease,
+            session: Some(self.live.id().clone()),
+        }
+    }
+
+    /// Three renewals per lease: two may be late.
+    fn renew_every(&self) -> Duration {
+        Duration::try_from(self.options.lease).unwrap_or_default() / 3
+    }
+
     /// The lowest slot that no running agent has: a fleet of five works under five names.
     fn free_slot(&self) -> usize {
         let taken: BTreeSet<usize> = self.agents.0.values().map(|work| work.slot).collect();
@@ -464,11 +487,6 @@ fn earlier(sessions: &Sessions<'_>, list: &List<'_>) -> Result<Vec<SessionId>> {
     Ok(of_list.filter_map(|session| session.lock.session).collect())
 }
 
-/// Three renewals per lease: two may be late.
-fn renew_every() -> Duration {
-    Duration::try_from(DEFAULT_LEASE).unwrap_or_default() / 3
-}
-
 /// How a core error that only says "no" is told from one that ends the run. A file that cannot be
 /// read costs its task and no other.
 fn refusal(error: core::Error) -> Result<String> {
@@ -492,14 +510,5 @@ fn unreadable(error: disk::Error) -> Result<String> {
             ..
         } => Ok(format!("{error}: {source}")),
         _ => Err(error.into()),
-    }
-}
-
-/// The claim terms of an agent.
-fn terms(worker: &WorkerId, session: &SessionId) -> claims::Terms {
-    claims::Terms {
-        actor: worker.clone(),
-        lease: DEFAULT_LEASE,
-        session: Some(session.clone()),
     }
 }

@@ -133,6 +133,11 @@ impl Running {
         self.signal(Signal::KILL);
     }
 
+    /// Whether the leader is gone.
+    pub fn has_ended(&self) -> bool {
+        !*self.ours.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn signal(&self, signal: Signal) {
         let ours = self.ours.lock().unwrap_or_else(PoisonError::into_inner);
         if *ours {

@@ -14,6 +14,7 @@ use flagpost_disk::{
     dialects::markdown_plan,
     fsx::{self, RealFs},
 };
+use flagpost_model::task::DEFAULT_LEASE;
 use flagpost_run::{Options, Stage, driver, scheduler::Config};
 use serde_json::json;
 
@@ -80,6 +81,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         actor,
         agent: agent.parse()?,
         config: Config::default(),
+        lease: DEFAULT_LEASE,
         group: None,
         skip_failed: false,
         worktrees: false,

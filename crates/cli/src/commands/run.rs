@@ -8,7 +8,10 @@ use std::{
 
 use clap::ValueEnum;
 use flagpost_core::{List, sessions::Sessions};
-use flagpost_model::plan::{Schedule, is_open};
+use flagpost_model::{
+    plan::{Schedule, is_open},
+    task::DEFAULT_LEASE,
+};
 use flagpost_run::{
     Input, Options, Report, Stage,
     agent::Agent,
@@ -127,6 +130,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             max_attempts: args.retries,
             timeout: args.timeout,
         },
+        lease: DEFAULT_LEASE,
         group: args.task_group.clone(),
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,

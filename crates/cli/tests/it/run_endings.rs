@@ -256,4 +256,5 @@ fn agents_of_another_repository_are_left_alone_though_their_session_has_the_same
     theirs.mark("go");
     let ended = their_run.end();
     assert_eq!(ended.code, 0, "{ended}");
+    assert_eq!(theirs.left("starts-1").len(), 1);
 }

@@ -9,12 +9,19 @@ use crate::run_stage::Stage;
 
 /// A stage whose home, or whose repository's sessions, lie on a disk of their own.
 fn on(disk: &SmallDisk, where_: &str) -> Stage {
-    let mut world = World::new(env!("CARGO_BIN_EXE_flagpost"));
-    if where_ == "home" {
-        world.set("FLAGPOST_HOME", disk.path().join("home"));
+    let binary = env!("CARGO_BIN_EXE_flagpost");
+    let world = if where_ == "home" {
+        World::new(binary).with("FLAGPOST_HOME", disk.path().join("home"))
     } else {
-        std::os::unix::fs::symlink(disk.path(), world.repository().join(".claude")).unwrap();
-    }
+        let world = World::without_repository(binary);
+        let there = disk.path().join("web");
+        fs::create_dir(&there).unwrap();
+        fs::remove_dir(world.repository()).unwrap();
+        std::os::unix::fs::symlink(&there, world.repository()).unwrap();
+        let ran = world.run(world.command_of("git").args(["init", "--quiet"]));
+        assert_eq!(ran.code, 0, "{ran}");
+        world
+    };
     Stage::in_world(world, "- [ ] Fill\n- [ ] Work\n- [ ] Wait (after: 1, 2)\n")
 }
 

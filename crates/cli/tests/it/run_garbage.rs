@@ -71,6 +71,15 @@ fn notes_that_cannot_be_read_are_left_where_they_are() {
 }
 
 #[test]
+fn long_notes_are_not_repeated_in_every_prompt() {
+    let what = r#"yes -- '- the same again and again' | head -c 1000000 > "$notes"; report PASS"#;
+    let stage = beside(what, ONCE);
+    assert!(stage.ended()[0].join("context-task-1.md").exists());
+    let prompt = stage.ended()[1].join("prompts/task-4-attempt-1.md");
+    assert!(fs::metadata(prompt).unwrap().len() < 10_000);
+}
+
+#[test]
 fn a_shared_context_that_cannot_be_read_does_not_stop_the_next_session() {
     beside(
         r#"rm "$session/execution_context.md"; head -c 20000000 /dev/zero > "$session/execution_context.md"; exit 1"#,

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use flagpost_testkit::{agents, background, sealed::World};
+use flagpost_testkit::{agents, background, race::until, sealed::World};
 
 use crate::run_stage::Stage;
 
@@ -114,12 +114,9 @@ fn assert_no_agent_of_a_dead_session(stage: &Stage) {
             let pid = fs::read_to_string(&path).unwrap();
             if let Ok(pid) = pid.trim().parse() {
                 // Its number may be another process's by now.
-                let here = stage.processes();
-                assert!(
-                    !here.contains(&pid),
-                    "{name} lives: {}",
-                    background::is_alive(pid)
-                );
+                until(name, || {
+                    !background::is_alive(pid) || !stage.processes().contains(&pid)
+                });
             }
         }
     }

@@ -166,6 +166,7 @@ fn a_second_run_is_refused_and_changes_nothing() {
     assert!(!stage.marked("second"));
     assert!(run.is_running());
     run.signal(Signal::INT);
+    until("it says so", || run.stderr().contains("ending:"));
     stage.mark("go");
     assert_eq!(run.end().code, 1);
 }

@@ -174,9 +174,10 @@ impl Stage {
         background::with_in_environment(&home)
     }
 
-    /// No agent of any session lives, once what was killed is gone.
+    /// No agent of any session lives.
     pub fn assert_no_process(&self) {
-        race::until("every agent is gone", || self.processes().is_empty());
+        // Who is killed takes a moment to go; who was forgotten would stay for ever.
+        race::until("no process is left", || self.processes().is_empty());
     }
 }
 

@@ -19,6 +19,12 @@ use crate::{
     home::Home,
 };
 
+/// Longest notes of a task that are taken: every later prompt repeats them.
+pub(super) const NOTES_LIMIT: u64 = 64 << 10;
+
+/// Longest report of an agent that is read.
+pub(super) const RESULT_LIMIT: u64 = 1 << 20;
+
 /// What a new session takes over.
 #[derive(Debug, Default)]
 pub(super) struct Inherited {
@@ -45,14 +51,15 @@ pub(super) fn inherited(sessions: &Sessions<'_>) -> Result<Inherited> {
 /// The shared context in a session's directory, with the notes that a crash left unmerged; `None`
 /// where it has neither.
 fn known(home: &Home, dir: &Path, unread: &mut Vec<PathBuf>) -> Result<Option<SharedContext>> {
-    let mut keep = |path: PathBuf| match fsx::read_lossy(home.fs(), &path) {
+    let mut keep = |path: PathBuf, limit| match read_up_to(home, &path, limit) {
         Ok(text) => text,
         Err(_) => {
             unread.push(path);
             None
         }
     };
-    let mut known = keep(dir.join(layout::CONTEXT)).map(|text| context::parse(&text));
+    let mut known =
+        keep(dir.join(layout::CONTEXT), fsx::READ_LIMIT).map(|text| context::parse(&text));
     let names = home.fs().names(dir).map_err(disk::Error::io("list", dir))?;
     let mut notes: Vec<_> = names
         .iter()
@@ -62,7 +69,7 @@ fn known(home: &Home, dir: &Path, unread: &mut Vec<PathBuf>) -> Result<Option<Sh
     let mut too_large = Vec::new();
     for id in notes {
         let path = dir.join(layout::task_context(&id));
-        let Some(text) = keep(path.clone()) else {
+        let Some(text) = keep(path.clone(), NOTES_LIMIT) else {
             continue;
         };
         let notes = context::parse_notes(&text, &id, "", Outcome::Partial);
@@ -96,6 +103,14 @@ pub(super) fn not_taken(notes: &TaskNotes, path: &Path) -> TaskNotes {
     }
 }
 
+fn read_up_to(home: &Home, path: &Path, limit: u64) -> disk::Result<Option<String>> {
+    match home.fs().read(path, 0, limit) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(disk::Error::io("read", path)(error)),
+    }
+}
+
 /// In words, why a file could not be read.
 pub(super) fn unreadable(path: &Path, error: &disk::Error) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -112,9 +127,13 @@ pub(super) fn told(paths: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-/// The text of an agent's file; the inner error says why it cannot be read.
-pub(super) fn read_agents(home: &Home, path: &Path) -> Result<Result<Option<String>, String>> {
-    match fsx::read_lossy(home.fs(), path) {
+/// The text of an agent's file of at most `limit` bytes; the inner error says why it cannot be read.
+pub(super) fn read_agents(
+    home: &Home,
+    path: &Path,
+    limit: u64,
+) -> Result<Result<Option<String>, String>> {
+    match read_up_to(home, path, limit) {
         Ok(text) => Ok(Ok(text)),
         Err(error @ disk::Error::Io { .. }) => Ok(Err(unreadable(path, &error))),
         Err(error) => Err(Error::from(error)),

@@ -181,7 +181,8 @@ impl<'h> Live<'h> {
     /// What a task's agent wrote for the others, if it did. Notes that cannot be read stay where
     /// they are, and say so in their own place.
     pub fn notes(&mut self, task: &TaskId) -> Result<Option<String>> {
-        let text = knowledge::read_agents(self.home, &self.notes_path(task))?;
+        let text =
+            knowledge::read_agents(self.home, &self.notes_path(task), knowledge::NOTES_LIMIT)?;
         Ok(text.unwrap_or_else(|why| {
             self.kept.insert(task.clone());
             Some(format!("- {why}\n"))
@@ -191,7 +192,8 @@ impl<'h> Live<'h> {
     /// What a task's agent reported, if it did. A report that cannot be read is one without a
     /// verdict, which says so.
     pub fn result(&self, task: &TaskId) -> Result<Option<String>> {
-        let text = knowledge::read_agents(self.home, &self.result_path(task))?;
+        let text =
+            knowledge::read_agents(self.home, &self.result_path(task), knowledge::RESULT_LIMIT)?;
         Ok(text.unwrap_or_else(|why| Some(format!("## Issues\n\n{why}\n"))))
     }
 
@@ -200,7 +202,7 @@ impl<'h> Live<'h> {
     pub fn merge(&mut self, learned: &[TaskNotes]) -> Result<()> {
         let fs = self.home.fs();
         let path = self.dir.join(layout::CONTEXT);
-        let on_disk = knowledge::read_agents(self.home, &path)?;
+        let on_disk = knowledge::read_agents(self.home, &path, fsx::READ_LIMIT)?;
         if let Ok(Some(text)) = &on_disk
             && *text != self.written
         {

@@ -16,7 +16,7 @@ use flagpost_model::{
     task::{Act, Ending, State, Task},
 };
 
-use super::{Driver, Hold, Report, refusal, terms};
+use super::{Driver, Hold, Report, refusal};
 use crate::{
     error::Result,
     events::RunEvent,
@@ -237,7 +237,7 @@ impl Driver<'_> {
             // Its agent said that it is done, and its report says that it is not.
             Some((Ending::Completed, _)) => {
                 self.make_free(id)?;
-                let terms = terms(&worker, self.live.id());
+                let terms = self.terms(&worker);
                 match claims::start(self.stage.list, &terms, None, id) {
                     Ok(claimed) => {
                         let token = claimed.claim.token;

@@ -15,7 +15,7 @@ use flagpost_model::{
     task::{Act, State, StateName, Task},
 };
 
-use super::{Driver, Hold, SESSION, SESSION_DIR, Work, refusal, terms};
+use super::{Driver, Hold, SESSION, SESSION_DIR, Work, refusal};
 use crate::{
     error::{Error, Result},
     events::RunEvent,
@@ -35,7 +35,7 @@ impl Driver<'_> {
         self.make_free(&task)?;
         // Whoever wrote it, the attempt before or an agent that was none of ours.
         self.live.put_result_aside(&task, attempt.number - 1)?;
-        let terms = terms(&worker, self.live.id());
+        let terms = self.terms(&worker);
         let claimed = match claims::start(self.stage.list, &terms, None, &task) {
             Ok(claimed) => claimed,
             Err(flagpost_core::Error::Refused(Refusal::WrongState {

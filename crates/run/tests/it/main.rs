@@ -7,4 +7,5 @@
     reason = "tests arrange the machine by hand"
 )]
 
+mod leases;
 mod worktrees;

@@ -78,8 +78,14 @@ fn notes_that_would_make_the_context_unreadable_stay_too() {
     let world = World::real();
     let list = world.list();
     let mut live = begin(&world, &list).live;
-    for task in [1, 2] {
-        let text = format!("## Known Issues\n- {task}{}\n", "x".repeat(9 << 20));
+    // Agents added so much to the shared file that hardly anything fits.
+    let full = format!(
+        "## Known Issues\n- {}\n",
+        "x".repeat((16 << 20) - (32 << 10))
+    );
+    fs::write(live.dir().join("execution_context.md"), full).unwrap();
+    for (task, long) in [(1, 1), (2, 50 << 10)] {
+        let text = format!("## Known Issues\n- {task}{}\n", "x".repeat(long));
         fs::write(live.notes_path(&id(task)), text).unwrap();
         merge(&mut live, task);
     }
@@ -88,11 +94,11 @@ fn notes_that_would_make_the_context_unreadable_stay_too() {
         "`context-task-2.md` is too large to be shared"
     ));
     assert!(!live.notes_path(&id(1)).exists() && live.notes_path(&id(2)).exists());
-    assert_eq!(context_in(live.dir()).knowledge.issues.len(), 1);
+    assert_eq!(context_in(live.dir()).knowledge.issues.len(), 2);
     drop(live);
     // The next one takes the first; what it could not take is in the history.
     let next = begin(&world, &list).live;
-    assert_eq!(next.context().knowledge.issues.len(), 1);
+    assert_eq!(next.context().knowledge.issues.len(), 2);
     let line = world.history().pop().unwrap();
     let left = line.entry.detail["not_inherited"].to_string();
     assert!(left.contains("context-task-2.md"), "{left}");

@@ -1,0 +1,143 @@
+//! The claims of a run live as long as its agents do, and no longer.
+
+use std::{
+    path::Path,
+    sync::{Arc, mpsc},
+    thread,
+};
+
+use flagpost_core::{
+    Home, List, Repository, Settings, SystemClock, claims,
+    tasks::{self, Fields, Move},
+};
+use flagpost_disk::fsx::RealFs;
+use flagpost_model::{
+    TaskId,
+    task::{Act, State},
+};
+use flagpost_run::{
+    Options, Report, Stage,
+    scheduler::{Config, Fate},
+};
+use flagpost_testkit::{agents, race::until, scratch::scratch};
+use jiff::SignedDuration;
+
+/// Short, so that a run that does not renew it loses it at once.
+const LEASE: SignedDuration = SignedDuration::from_millis(300);
+
+/// Runs one task with an agent that does `body`, while `meddle` looks on.
+fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (Report, State) {
+    let dir = scratch();
+    let (project, place) = (dir.path().join("project"), dir.path().join("place"));
+    std::fs::create_dir(&project).unwrap();
+    std::fs::create_dir(&place).unwrap();
+    let home = Home::new(
+        dir.path().join("home"),
+        Arc::new(RealFs),
+        Arc::new(SystemClock),
+    );
+    let actor = "ann".parse().unwrap();
+    let repository = Repository::register(&home, &project, &actor).unwrap();
+    let list = List::open_or_create(&home, &repository.name, &repository).unwrap();
+    let fields = Fields {
+        subject: Some("One".to_owned()),
+        ..Fields::default()
+    };
+    let task = tasks::add(&list, &actor, &fields, &[]).unwrap().id;
+    let settings = Settings {
+        path: Some("/usr/bin:/bin".to_owned()),
+        ..Settings::default()
+    };
+    let options = Options {
+        actor,
+        agent: agents::script(&place, "agent.sh", body).parse().unwrap(),
+        config: Config::default(),
+        lease: LEASE,
+        group: None,
+        skip_failed: false,
+        worktrees: false,
+    };
+    let report = thread::scope(|scope| {
+        let runner = scope.spawn(|| {
+            let (send, inputs) = mpsc::channel();
+            let stage = Stage {
+                home: &home,
+                settings: &settings,
+                repository: &repository,
+                list: &list,
+            };
+            flagpost_run::run(stage, &options, (&send, &inputs), &mut |_, _| {})
+        });
+        until("the agent runs", || place.join("runs").exists());
+        meddle(&list, &task, &place);
+        runner.join().unwrap().unwrap()
+    });
+    let state = list.task(&task).unwrap().task.state;
+    (report, state)
+}
+
+fn rival() -> claims::Terms {
+    claims::Terms {
+        actor: "W9".parse().unwrap(),
+        lease: LEASE,
+        session: None,
+    }
+}
+
+#[test]
+fn a_lease_is_renewed_for_as_long_as_the_agent_runs() {
+    let (report, state) = run("mark runs; await go; report PASS", |list, task, place| {
+        let first = list.task(task).unwrap().task;
+        let until_then = first.state.claim().unwrap().expires_at;
+        // Nobody gets it, not even long after its first lease is over.
+        until("five leases are over", || {
+            assert!(claims::claim(list, &rival(), task).is_err());
+            let now = list.task(task).unwrap().task;
+            now.state.claim().unwrap().expires_at > until_then.saturating_add(LEASE * 5).unwrap()
+        });
+        std::fs::write(place.join("go"), "").unwrap();
+    });
+    assert!(matches!(report.fates[0].1, Fate::Passed { attempts: 1 }));
+    assert_eq!(state, State::Completed);
+}
+
+#[test]
+fn an_agent_whose_claim_was_taken_away_is_stopped() {
+    let (report, state) = run("mark runs; sleep 600", |list, task, _| {
+        let act = Act {
+            actor: "ann".parse().unwrap(),
+            token: None,
+            at: jiff::Timestamp::UNIX_EPOCH,
+        };
+        tasks::act(list, &act, task, Move::Release { force: true }).unwrap();
+        let rival = claims::Terms {
+            lease: SignedDuration::from_hours(1),
+            ..rival()
+        };
+        claims::claim(list, &rival, task).unwrap();
+    });
+    assert!(matches!(report.fates[0].1, Fate::Failed { attempts: 1 }));
+    assert_eq!(state.claim().unwrap().by.as_str(), "W9");
+}
+
+#[test]
+fn an_agent_that_has_said_its_word_may_go_on_without_a_claim() {
+    let (report, state) = run("mark runs; await go", |list, task, place| {
+        let token = list.task(task).unwrap().task.state.claim().unwrap().token;
+        let act = Act {
+            actor: "run-1".parse().unwrap(),
+            token: Some(token),
+            at: jiff::Timestamp::UNIX_EPOCH,
+        };
+        let finish = Move::Finish {
+            ending: flagpost_model::task::Ending::Completed,
+            text: "done".to_owned(),
+        };
+        tasks::act(list, &act, task, finish).unwrap();
+        // Some renewals fall due.
+        thread::sleep(LEASE.unsigned_abs() * 2);
+        std::fs::write(place.join("go"), "").unwrap();
+    });
+    assert!(matches!(report.fates[0].1, Fate::Passed { attempts: 1 }));
+    assert_eq!(state, State::Completed);
+}
