@@ -233,7 +233,9 @@ fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
                 Kind::Failed,
                 hint("nothing was changed; make room and try again"),
             ),
-            std::io::ErrorKind::FileTooLarge => (Kind::Invalid, None),
+            std::io::ErrorKind::FileTooLarge | std::io::ErrorKind::InvalidData => {
+                (Kind::Invalid, None)
+            }
             std::io::ErrorKind::ReadOnlyFilesystem => (
                 Kind::Failed,
                 hint("nothing was changed; the file system can only be read"),

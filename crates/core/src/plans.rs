@@ -128,6 +128,17 @@ pub fn import(list: &List<'_>, actor: &WorkerId, plan: &Plan, mode: Mode) -> Res
     Ok(imported)
 }
 
+/// What importing a plan into a list that does not exist yet would make of it.
+pub fn preview(plan: &Plan) -> Vec<Imported> {
+    let ids = (1..).map(TaskId::from);
+    let added = |(id, task): (TaskId, &PlannedTask)| Imported {
+        id,
+        subject: task.subject.clone(),
+        fate: Fate::Added,
+    };
+    ids.zip(&plan.tasks).map(added).collect()
+}
+
 /// In a dry run nothing is handed out: the ids are what they would be if nobody else came first.
 fn fresh_ids(
     change: &Change<'_>,
@@ -156,7 +167,7 @@ fn fields(planned: &PlannedTask) -> Fields {
         group: planned.group.clone(),
         project: planned.project.clone(),
         tags: (!planned.tags.is_empty()).then(|| planned.tags.clone()),
-        due: planned.due,
+        due: planned.due.map(Some),
         uid: Some(planned.uid.clone()),
     }
 }

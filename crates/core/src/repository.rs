@@ -70,6 +70,11 @@ impl Repository {
         Ok(matches!(place(home, dir)?, Some(Place::Git(_))))
     }
 
+    /// Makes `dir` a git working tree.
+    pub fn create_git(dir: &Path) -> Result<()> {
+        git(dir, &["init", "--quiet"]).map(drop)
+    }
+
     /// Registers the repository that `dir` lies in; outside of git, `dir` itself. Doing it again
     /// changes nothing.
     pub fn register(home: &Home, dir: &Path, actor: &WorkerId) -> Result<Self> {

@@ -39,8 +39,8 @@ pub struct Fields {
     pub project: Option<String>,
     /// Free labels, all of them.
     pub tags: Option<Vec<String>>,
-    /// When it is due.
-    pub due: Option<Date>,
+    /// When it is due; `Some(None)` takes the date away.
+    pub due: Option<Option<Date>>,
     /// The planner's name for it.
     pub uid: Option<String>,
 }
@@ -67,9 +67,7 @@ impl Fields {
         set_optional(&mut task.group, &self.group);
         set_optional(&mut task.project, &self.project);
         set_optional(&mut task.uid, &self.uid);
-        if self.due.is_some() {
-            task.due = self.due;
-        }
+        set(&mut task.due, &self.due);
     }
 }
 

@@ -41,12 +41,17 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     Ok(answer(&claimed, "claimed"))
 }
 
+/// A shorter lease is over before anybody can work under it.
+const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
+/// A longer lease is none: whoever dies under it keeps the task.
+const LONGEST: SignedDuration = SignedDuration::from_hours(30 * 24);
+
 /// The terms of the caller's claims.
 pub fn terms(context: &Context, lease: Option<SignedDuration>) -> anyhow::Result<Terms> {
     let lease = lease.unwrap_or(DEFAULT_LEASE);
-    if !lease.is_positive() {
+    if !(SHORTEST..=LONGEST).contains(&lease) {
         return Err(usage(
-            "a lease lasts longer than nothing, as in --lease 15m",
+            "a lease lasts from one second to 30 days, as in --lease 15m",
         ));
     }
     Ok(Terms {

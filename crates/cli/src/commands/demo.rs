@@ -3,9 +3,9 @@
 //! Owns a plan of twelve tasks and an agent that is a shell script. Everything else is what every
 //! run does: the same import, the same driver, the same files.
 
-use std::{path::PathBuf, process::Command, sync::Arc, sync::mpsc};
+use std::{path::PathBuf, sync::Arc, sync::mpsc};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use flagpost_core::{
     Home, Repository, SystemClock,
     plans::{self, Mode},
@@ -54,14 +54,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     fsx::make_dirs(&RealFs, &project)?;
     fsx::replace(&RealFs, &dir.join("PLAN.md"), PLAN.as_bytes())?;
     fsx::replace(&RealFs, &dir.join("agent.sh"), AGENT.as_bytes())?;
-    let git = Command::new("git")
-        .arg("-C")
-        .arg(&project)
-        .args(["init", "-q"])
-        .status();
-    if !git.context("git cannot be run")?.success() {
-        bail!("git init failed in {}", project.display());
-    }
+    Repository::create_git(&project)?;
 
     let home = Home::new(dir.join("home"), Arc::new(RealFs), Arc::new(SystemClock));
     let actor = context.actor()?;

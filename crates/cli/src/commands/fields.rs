@@ -21,7 +21,7 @@ pub struct FieldArgs {
     pub source: Source,
     /// critical, high, medium, low or none
     #[arg(long, short, value_parser = priority)]
-    pub priority: Option<Wanted>,
+    pub priority: Option<Wanted<Priority>>,
     /// The feature it belongs to
     #[arg(long, value_name = "NAME")]
     pub group: Option<String>,
@@ -34,19 +34,19 @@ pub struct FieldArgs {
     /// A label; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
-    /// When it is due: 2026-12-01
-    #[arg(long, value_name = "DATE", value_parser = date)]
-    pub due: Option<Date>,
+    /// When it is due: 2026-12-01, or none
+    #[arg(long, value_name = "DATE", value_parser = due)]
+    pub due: Option<Wanted<Date>>,
     /// Your own name for it; planning it again under this name updates it
     #[arg(long, value_name = "UID")]
     pub uid: Option<String>,
 }
 
-/// A priority, or none at all.
+/// A value, or none at all.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted(Option<Priority>);
+pub struct Wanted<T>(Option<T>);
 
-fn priority(text: &str) -> Result<Wanted, String> {
+fn priority(text: &str) -> Result<Wanted<Priority>, String> {
     match text {
         "none" => Ok(Wanted(None)),
         _ => text
@@ -59,6 +59,13 @@ fn priority(text: &str) -> Result<Wanted, String> {
                     .collect();
                 format!("use one of {}, none", known.join(", "))
             }),
+    }
+}
+
+fn due(text: &str) -> Result<Wanted<Date>, String> {
+    match text {
+        "none" => Ok(Wanted(None)),
+        _ => date(text).map(|date| Wanted(Some(date))),
     }
 }
 
@@ -94,7 +101,7 @@ impl FieldArgs {
                 let told = self.tags.iter().filter(|tag| !tag.is_empty());
                 told.cloned().collect()
             }),
-            due: self.due,
+            due: self.due.map(|wanted| wanted.0),
             uid: self.uid.clone(),
         })
     }

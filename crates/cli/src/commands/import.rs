@@ -50,13 +50,20 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         what: name.display().to_string(),
         reason: error.to_string(),
     })?;
-    let mode = if args.dry_run {
-        Mode::DryRun
+    let (list, imported) = if args.dry_run {
+        match context.list() {
+            Ok(list) => {
+                let imported = plans::import(&list, &context.actor()?, &plan, Mode::DryRun)?;
+                (Some(list.id().clone()), imported)
+            }
+            Err(error) if is_absent(&error) => (None, plans::preview(&plan)),
+            Err(error) => return Err(error),
+        }
     } else {
-        Mode::Import
+        let list = context.list_or_create()?;
+        let imported = plans::import(&list, &context.actor()?, &plan, Mode::Import)?;
+        (Some(list.id().clone()), imported)
     };
-    let list = context.list_or_create()?;
-    let imported = plans::import(&list, &context.actor()?, &plan, mode)?;
 
     let count = |fate| imported.iter().filter(|place| place.fate == fate).count();
     let (added, updated, unchanged) = (
@@ -91,11 +98,20 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     }
     text += &format!("{added} {would}added, {updated} {would}updated, {unchanged} unchanged\n");
     let body = json!({
-        "list": list.id(), "dry_run": args.dry_run,
+        "list": list, "dry_run": args.dry_run,
         "added": added, "updated": updated, "unchanged": unchanged,
         "tasks": imported.iter().map(|place| json!({"id": place.id, "subject": place.subject, "fate": word(&place.fate)})).collect::<Vec<_>>(),
     });
     Ok(Answer::new("import", body)
         .text(text)
         .ids(imported.iter().map(|place| &place.id)))
+}
+
+/// Whether there is no list yet: then everything would be added.
+fn is_absent(error: &anyhow::Error) -> bool {
+    use flagpost_core::Error;
+    matches!(
+        error.downcast_ref(),
+        Some(Error::NoRepository { .. } | Error::NotFound { .. })
+    )
 }

@@ -69,13 +69,34 @@ fn claim() {
     2> For more information, try '--help'.
     $ claim 1 --lease 0s
     exit 2
-    2> flagpost: a lease lasts longer than nothing, as in --lease 15m
+    2> flagpost: a lease lasts from one second to 30 days, as in --lease 15m
     2>   hint: flagpost --help shows how
     $ claim 1 --lease soon
     exit 2
     2> error: invalid value 'soon' for '--lease <TIME>': use a time, as in 15m or 1h
     2> 
     2> For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn a_renewal_gives_the_lease_its_own_length_again() {
+    let world = world_with(&["Write", "Test"]);
+    world.ok(["claim", "1", "--as", "W1", "--lease", "2h"]);
+    world.ok(["claim", "2", "--as", "W1", "--lease", "1m"]);
+    assert_snapshot!(world.transcript(
+        "FLAGPOST_CLOCK=2026-05-13T15:00:00Z task renew 1 --as W1
+        FLAGPOST_CLOCK=2026-05-13T14:25:30Z task renew 2 --as W1
+        task edit 2 --due 2026-12-01 --as W1 --quiet
+        task edit 2 --due none --as W1 --json"), @r#"
+    $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z task renew 1 --as W1
+    renewed 1 Write until 2026-05-13T17:00:00Z
+    $ FLAGPOST_CLOCK=2026-05-13T14:25:30Z task renew 2 --as W1
+    renewed 2 Test until 2026-05-13T14:26:30Z
+    $ task edit 2 --due 2026-12-01 --as W1 --quiet
+    2
+    $ task edit 2 --due none --as W1 --json
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"claimed","owner":"W1","claim":{"by":"W1","token":5,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:26:30Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":1,"rev":5,"result":null,"late":[]}
     "#);
 }
 

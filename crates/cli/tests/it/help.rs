@@ -165,7 +165,7 @@ fn a_page_of_help() {
           --project <NAME>       The project it belongs to
           --complexity <SIZE>    How large it is, in your own scale: S, M, L…
           --tag <TAG>            A label; may be repeated
-          --due <DATE>           When it is due: 2026-12-01
+          --due <DATE>           When it is due: 2026-12-01, or none
           --uid <UID>            Your own name for it; planning it again under this name updates it
 
     Options of every command:

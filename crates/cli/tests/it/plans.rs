@@ -25,7 +25,9 @@ fn import() {
     added  3   Read the notes
     3 would be added, 0 would be updated, 0 unchanged
     $ list
-    web has no tasks yet; 'flagpost add' makes one
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
     $ task import PLAN.md
            ID  SUBJECT
     added  1   Write the parser

@@ -37,7 +37,11 @@ impl Fs for RealFs {
     fn read(&self, path: &Path, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
         // NONBLOCK: opening a pipe that somebody left here must not hang.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let mut file = File::from(sys::open(path, flags, Mode::empty())?);
+        let opened = sys::open(path, flags, Mode::empty()).map_err(|errno| match errno {
+            rustix::io::Errno::LOOP => no_file("a symbolic link, which is not followed"),
+            errno => errno.into(),
+        });
+        let mut file = File::from(opened?);
         let stat = regular(&file)?;
         let len = u64::try_from(stat.st_size)
             .unwrap_or_default()
@@ -242,8 +246,12 @@ fn regular(file: &File) -> io::Result<sys::Stat> {
     if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
         Ok(stat)
     } else {
-        Err(io::Error::other("not a regular file"))
+        Err(no_file("not a regular file"))
     }
+}
+
+fn no_file(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 fn stat_of(stat: &sys::Stat) -> Stat {

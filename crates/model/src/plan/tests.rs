@@ -47,6 +47,7 @@ fn claim(expires_in_s: i64) -> Claim {
         token: Token(1),
         at: NOW,
         expires_at: NOW + SignedDuration::from_secs(expires_in_s),
+        lease: crate::task::DEFAULT_LEASE,
         session: None,
     }
 }

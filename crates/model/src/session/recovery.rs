@@ -57,6 +57,7 @@ mod tests {
             token: Token(1),
             at: Timestamp::UNIX_EPOCH,
             expires_at: Timestamp::UNIX_EPOCH,
+            lease: crate::task::DEFAULT_LEASE,
             session: session.map(|s| s.parse().unwrap()),
         }
     }

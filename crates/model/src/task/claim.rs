@@ -22,6 +22,8 @@ pub struct Claim {
     pub at: Timestamp,
     /// When the lease ends unless renewed.
     pub expires_at: Timestamp,
+    /// How long it lasts from each renewal.
+    pub lease: SignedDuration,
     /// The session that handed the task out, if one did.
     pub session: Option<SessionId>,
 }
@@ -34,7 +36,7 @@ impl Claim {
 
     /// The claim with its lease started over. A clock that jumped back never shortens a lease.
     pub fn renewed(&self, now: Timestamp) -> Self {
-        let full = now.saturating_add(DEFAULT_LEASE).unwrap_or(Timestamp::MAX);
+        let full = now.saturating_add(self.lease).unwrap_or(Timestamp::MAX);
         Self {
             expires_at: full.max(self.expires_at),
             ..self.clone()

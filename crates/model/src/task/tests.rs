@@ -58,6 +58,7 @@ fn claim_until(expires_at: Timestamp) -> Claim {
         token: OURS,
         at: now() - minutes(20),
         expires_at,
+        lease: DEFAULT_LEASE,
         session: None,
     }
 }

@@ -97,6 +97,7 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
                 token,
                 at: act.at,
                 expires_at,
+                lease,
                 session,
             };
             next.owner = Some(act.actor.to_string());

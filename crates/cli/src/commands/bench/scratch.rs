@@ -62,11 +62,7 @@ impl Scratch {
     /// A fresh repository, as a user's is: under git, where there is git.
     pub fn repository(&self, name: &str) -> Result<Repository<'_>> {
         let dir = self.make_dir(name)?;
-        let git = Command::new("git")
-            .args(["init", "-q"])
-            .current_dir(&dir)
-            .output();
-        if !git.is_ok_and(|output| output.status.success()) {
+        if flagpost_core::Repository::create_git(&dir).is_err() {
             // Marks the place, so that no repository around the scratch directory is taken for it.
             let marker = dir.join(".flagpost").join("repo-id");
             fsx::make_dirs(&RealFs, &dir.join(".flagpost"))?;

@@ -7,9 +7,9 @@ use std::str::FromStr;
 
 use flagpost_model::{
     TaskId,
-    task::{Claim, LateResult, State, StateName, Task, TaskResult},
+    task::{Claim, DEFAULT_LEASE, LateResult, State, StateName, Task, TaskResult},
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::{TaskFile, write::status_of};
@@ -104,6 +104,7 @@ fn claim(value: &Value) -> Option<Claim> {
         token: parsed(map, "token")?,
         at: parsed(map, "at")?,
         expires_at: parsed(map, "expires_at")?,
+        lease: parsed(map, "lease_seconds").map_or(DEFAULT_LEASE, SignedDuration::from_secs),
         session: parsed(map, "session"),
     })
 }

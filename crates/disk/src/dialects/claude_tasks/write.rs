@@ -5,7 +5,7 @@
 
 use flagpost_model::{
     TaskId,
-    task::{Claim, LateResult, StateName, Task, TaskResult},
+    task::{Claim, DEFAULT_LEASE, LateResult, StateName, Task, TaskResult},
 };
 use serde_json::{Map, Value, json};
 
@@ -138,6 +138,9 @@ fn claim(claim: &Claim) -> Value {
     map.insert("token".into(), json!(claim.token));
     map.insert("at".into(), json!(claim.at));
     map.insert("expires_at".into(), json!(claim.expires_at));
+    if claim.lease != DEFAULT_LEASE {
+        map.insert("lease_seconds".into(), json!(claim.lease.as_secs()));
+    }
     if let Some(session) = &claim.session {
         map.insert("session".into(), json!(session));
     }
