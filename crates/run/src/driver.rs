@@ -298,21 +298,21 @@ impl Driver<'_> {
                 }
             }
             let event = match inputs.recv_timeout(self.until_next(&scheduler)) {
-                Ok(Input::Exited(exited)) => self.ended(&exited)?,
+                Ok(Input::Exited(exited)) => Some(self.ended(&exited)?),
                 Ok(Input::Interrupt) => {
                     // The second time the agents are stopped, which is told of each.
                     if !std::mem::replace(&mut draining, true) {
                         self.tell(RunEvent::Draining)?;
                     }
-                    Event::Interrupt
+                    Some(Event::Interrupt)
                 }
                 // The driver holds a sender itself: the channel cannot close.
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    self.attend()?;
-                    Event::Tick
-                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
             };
-            effects.extend(scheduler.handle(event, self.now()));
+            let events = event.into_iter().chain([Event::Tick]);
+            events.for_each(|event| effects.extend(scheduler.handle(event, self.now())));
+            // On every turn: where agents end all the time, no waiting ever runs out.
+            self.attend()?;
         }
     }
 

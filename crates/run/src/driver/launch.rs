@@ -222,25 +222,23 @@ impl Driver<'_> {
 
     /// Makes a task that this run may take pending: one that it holds itself, or that has failed.
     pub(super) fn make_free(&mut self, task: &TaskId) -> Result<()> {
-        let state = match self.stage.list.task(task) {
-            Ok(file) => file.task.state,
+        let found = match self.stage.list.task(task) {
+            Ok(file) => file.task,
             Err(error) => return refusal(error).map(drop),
         };
+        let ours = self.is_ours(&found);
         let hold = self.holds.remove(task);
-        let (actor, token, event) = match (state, hold) {
-            (State::Claimed(claim) | State::InProgress(Some(claim)), Some(hold))
-                if claim.token == hold.token =>
-            {
-                (
-                    hold.worker,
-                    Some(hold.token),
-                    Move::Release { force: false },
-                )
-            }
-            // Its agent said that it is done, and its report says that it is not.
-            (State::Completed, Some(_)) | (State::Failed, _) => {
+        let (actor, token, event) = match (found.state, hold) {
+            (State::Claimed(_) | State::InProgress(Some(_)), Some(hold)) if ours => (
+                hold.worker,
+                Some(hold.token),
+                Move::Release { force: false },
+            ),
+            (State::Completed | State::Failed | State::Stuck, Some(_)) if ours => {
                 (self.options.actor.clone(), None, Move::Reopen)
             }
+            // It failed in an earlier run.
+            (State::Failed, None) => (self.options.actor.clone(), None, Move::Reopen),
             _ => return Ok(()),
         };
         let act = Act {
