@@ -347,6 +347,12 @@ pub(crate) fn named_by_others(list: &List<'_>, id: &TaskId) -> Result<Vec<TaskId
         .collect())
 }
 
+/// The tasks that a task waits for, whichever of the two files says so.
+pub fn blockers(list: &List<'_>, task: &Task) -> Result<Vec<TaskId>> {
+    let others = named_by_others(list, &task.id)?;
+    Ok(task.blocked_by.iter().cloned().chain(others).collect())
+}
+
 /// The blockers of a task that are not completed, as its own file names them, and of `others`.
 pub(crate) fn open_blockers(
     list: &List<'_>,

@@ -3,8 +3,6 @@
 //! Owns what is written when something ends. A task is completed once: by its agent's own word, or
 //! by the run, under the claim that the run made.
 
-use std::io::{Read, Seek, SeekFrom};
-
 use flagpost_core::{
     claims, sessions,
     tasks::{self, Move},
@@ -12,6 +10,7 @@ use flagpost_core::{
 use flagpost_disk::dialects::session::{context, result};
 use flagpost_model::{
     TaskId,
+    plan::Graph,
     session::{Note, Outcome, ProgressStatus, TaskReport},
     task::{Act, Ending, State, Task},
 };
@@ -278,13 +277,12 @@ impl Driver<'_> {
 
     /// The end of the output of an attempt.
     fn tail(&self, id: &TaskId, attempt: u32) -> String {
+        let fs = self.stage.home.fs();
+        let path = self.live.log_path(id, attempt);
         let read = || -> std::io::Result<Vec<u8>> {
-            let mut log = std::fs::File::open(self.live.log_path(id, attempt))?;
-            let len = log.metadata()?.len();
-            log.seek(SeekFrom::Start(len.saturating_sub(TAIL)))?;
-            let mut bytes = Vec::new();
-            log.take(TAIL).read_to_end(&mut bytes)?;
-            Ok(bytes)
+            let len = fs.stat(&path)?.len;
+            // It may have grown since.
+            fs.read(&path, len.saturating_sub(TAIL), 1 << 20)
         };
         String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
     }
@@ -297,12 +295,12 @@ impl Driver<'_> {
     ) -> Result<Report> {
         if let Some(worktrees) = self.worktrees.take() {
             let outlines = self.stage.list.load()?.outlines;
+            let graph = Graph::new(&outlines);
             for (task, worktree) in std::mem::take(&mut self.open_worktrees) {
                 // Its branch may be held by that of another task, but a later run starts from here.
-                let waiting = outlines.iter().find(|outline| {
-                    outline.blocked_by.contains(&task)
-                        && !matches!(outline.state, State::Completed | State::Cancelled)
-                });
+                let waiting = graph
+                    .dependants(&task)
+                    .find(|outline| !matches!(outline.state, State::Completed | State::Cancelled));
                 if let Some(waiting) = waiting {
                     let (path, branch) = (worktree.path.display(), &worktree.branch);
                     let id = &waiting.id;

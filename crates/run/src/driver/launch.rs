@@ -90,11 +90,17 @@ impl Driver<'_> {
         slot: usize,
     ) -> Result<RunEvent> {
         let task = &claimed.task;
+        let blockers = tasks::blockers(self.stage.list, task)?;
+        // Those that can be read: an unreadable one costs its own part of the prompt and no more.
+        let before = blockers
+            .iter()
+            .filter_map(|id| self.stage.list.task(id).ok());
+        let before: Vec<Task> = before.map(|file| file.task).collect();
         let (dir, unmerged) = match &self.worktrees {
             None => (self.stage.repository.top.clone(), Vec::new()),
             Some(worktrees) => {
                 let mut after = Vec::new();
-                for blocker in &task.blocked_by {
+                for blocker in &blockers {
                     after.extend(self.branch_of(worktrees, blocker)?);
                 }
                 let opened = worktrees.open(&task.id, &after)?;
@@ -114,7 +120,7 @@ impl Driver<'_> {
             task,
             worker,
             attempt,
-            blockers: &self.blockers(task),
+            blockers: &before,
             context: self.live.context(),
             last_failure: self
                 .judged
@@ -209,14 +215,6 @@ impl Driver<'_> {
             .iter()
             .cloned()
             .chain(git)
-            .collect()
-    }
-
-    /// The tasks it waited for, as far as they can be read.
-    fn blockers(&self, task: &Task) -> Vec<Task> {
-        task.blocked_by
-            .iter()
-            .filter_map(|id| Some(self.stage.list.task(id).ok()?.task))
             .collect()
     }
 
