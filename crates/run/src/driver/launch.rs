@@ -15,10 +15,11 @@ use flagpost_model::{
     task::{Act, State, StateName, Task},
 };
 
-use super::{Driver, Hold, SESSION, SESSION_DIR, Work, refusal};
+use super::{Driver, Hold, Work, refusal};
 use crate::{
     error::{Error, Result},
     events::RunEvent,
+    leftovers::{SESSION, SESSION_DIR},
     process::{self, Launch},
     prompt::{self, Brief},
     scheduler::{Event, NoLaunch},
