@@ -93,6 +93,20 @@ impl Context {
         Ok(List::open(&self.home, &id)?)
     }
 
+    /// An existing list to change. One that somebody made by hand belongs to the repository we
+    /// stand in from now on, whose history records it.
+    pub fn list_to_change(&self) -> anyhow::Result<List<'_>> {
+        let list = self.list()?;
+        match list.repository() {
+            Ok(_) => Ok(list),
+            Err(Error::NoRepository { .. }) => {
+                let repository = self.repository_or_register()?;
+                Ok(List::open_or_create(&self.home, list.id(), &repository)?)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The list to write, created where there is none.
     pub fn list_or_create(&self) -> anyhow::Result<List<'_>> {
         if let Some(id) = self.named_list()? {
@@ -116,16 +130,34 @@ impl Context {
         )?)
     }
 
+    /// The task that this agent was given, if it was of this list.
+    fn own_task(&self, list: &List<'_>) -> Option<&str> {
+        let of_list = self.settings.list.as_deref() == Some(list.id().as_str());
+        self.settings.task.as_deref().filter(|_| of_list)
+    }
+
     /// The task that is meant: by name, else the one this agent was given.
     pub fn task(&self, list: &List<'_>, given: Option<&str>) -> anyhow::Result<TaskId> {
-        let given = given.or(self.settings.task.as_deref());
+        let given = given.or(self.own_task(list));
         let given = given.ok_or_else(|| crate::error::usage("which task? Name its id"))?;
         Ok(list.resolve(given)?)
     }
 
+    /// Whether a word that stands where an id may stand is a text after all: an agent need not
+    /// name its own task. What looks like one of our ids is always one.
+    pub fn is_text(&self, list: &List<'_>, word: &str) -> bool {
+        let number = word.bytes().all(|byte| byte.is_ascii_digit());
+        self.own_task(list).is_some() && !number && list.resolve(word).is_err()
+    }
+
     /// The claim token that goes with a task: as typed, else as this agent was given it.
-    pub fn token(&self, task: &TaskId, typed: Option<Token>) -> anyhow::Result<Option<Token>> {
-        if typed.is_some() || self.settings.task.as_deref() != Some(task.as_str()) {
+    pub fn token(
+        &self,
+        list: &List<'_>,
+        task: &TaskId,
+        typed: Option<Token>,
+    ) -> anyhow::Result<Option<Token>> {
+        if typed.is_some() || self.own_task(list) != Some(task.as_str()) {
             return Ok(typed);
         }
         let Some(text) = &self.settings.token else {

@@ -81,6 +81,9 @@ pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
     for note in &answer.notes {
         say(&format!("flagpost: {note}"));
     }
+    if answer.schema.is_empty() {
+        return Ok(answer.code);
+    }
     let text = if context.globals.json {
         let mut object = Map::from_iter([("schema".to_owned(), schema(answer.schema))]);
         object.extend(answer.body.clone());

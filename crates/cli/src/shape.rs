@@ -2,6 +2,8 @@
 //!
 //! Owns the shape `flagpost.task/1` and its short form in lists, the same in every verb.
 
+use std::path::Path;
+
 use flagpost_core::Skipped;
 use flagpost_model::task::{Claim, Outline, Task};
 use serde_json::{Value, json};
@@ -46,6 +48,11 @@ pub fn outline(outline: &Outline) -> Value {
         "group": outline.group,
         "attempts": outline.attempts,
     })
+}
+
+/// A path. JSON is text: what is not UTF-8 in it is shown as U+FFFD.
+pub fn path(path: &Path) -> Value {
+    path.to_string_lossy().into()
 }
 
 /// A claim.

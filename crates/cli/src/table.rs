@@ -4,12 +4,16 @@
 //! and a cell that is cut says so with an ellipsis. The layout is `comfy-table`'s. A cell can
 //! neither steer the terminal nor pretend to be a row.
 
+use std::borrow::Cow;
+
 use comfy_table::{ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
 
 use crate::terminal;
 
 /// Between two columns.
 const GAP: u16 = 2;
+/// No cell shows more characters.
+const LONGEST: usize = 1_000;
 /// A cell has at most so many lines.
 const LINES: usize = 3;
 /// No column but the last takes more of the screen, in percent.
@@ -52,9 +56,14 @@ fn cell(painted: &str) -> String {
         "" => (text, ""),
         _ => (text.strip_suffix(RESET).unwrap_or(text), RESET),
     };
+    // The library counts columns in 16 bits.
+    let text: Cow<'_, str> = match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    };
     format!(
         "{style}{}{end}",
-        terminal::clean(&terminal::line(text), false)
+        terminal::clean(&terminal::line(&text), false)
     )
 }
 
@@ -97,6 +106,17 @@ mod tests {
             drawn.lines().all(|line| line.chars().count() <= 60),
             "{drawn}"
         );
+    }
+
+    #[test]
+    fn a_cell_may_be_longer_than_any_screen() {
+        let owner = "w".repeat(70_000);
+        let drawn = draw(
+            80,
+            &["ID", "OWNER", "SUBJECT"],
+            &[&["1", &owner, "x"], &["2", "", "y"]],
+        );
+        assert!(drawn.lines().count() < 10 && drawn.contains("2"), "{drawn}");
     }
 
     #[test]

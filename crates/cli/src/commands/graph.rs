@@ -47,13 +47,13 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         text: String::new(),
     };
     for root in roots {
-        drawing.draw(root, "", "", "");
+        drawing.draw(root);
     }
     if args.id.is_none() {
         // What is left hangs in circles: every task is shown somewhere.
         for task in &loaded.outlines {
             if !drawing.drawn.contains(&task.id) {
-                drawing.draw(task, "", "", "");
+                drawing.draw(task);
             }
         }
     }
@@ -102,15 +102,35 @@ struct Drawing<'g> {
     text: String,
 }
 
-impl Drawing<'_> {
-    fn draw(&mut self, task: &Outline, lead: &str, joint: &str, below: &str) {
-        let again = !self.drawn.insert(task.id.clone());
-        let dependants: Vec<&Outline> = self.graph.dependants(&task.id).collect();
-        let see = if again && !dependants.is_empty() {
-            " (above)"
-        } else {
-            ""
-        };
+/// Deeper levels are not indented further: a chain may be as long as the list.
+const DEEPEST: usize = 40;
+
+impl<'g> Drawing<'g> {
+    /// Draws a task and all that waits for it. On a stack of its own: chains are as deep as they
+    /// are long.
+    fn draw(&mut self, root: &'g Outline) {
+        // What is still to be drawn: a task, its depth, and whether it is the last of its siblings.
+        let mut waiting = vec![(root, 0, true)];
+        // Whether each level above is at its last sibling.
+        let mut ended: Vec<bool> = Vec::new();
+        while let Some((task, depth, last)) = waiting.pop() {
+            ended.truncate(depth);
+            let again = !self.drawn.insert(task.id.clone());
+            let dependants: Vec<&Outline> = self.graph.dependants(&task.id).collect();
+            let lead = lead(&ended, last && depth > 0, depth);
+            self.line(task, &lead, again && !dependants.is_empty());
+            ended.push(last);
+            if again {
+                continue;
+            }
+            let end = dependants.len();
+            let below = dependants.into_iter().enumerate();
+            waiting.extend(below.rev().map(|(at, it)| (it, depth + 1, at + 1 == end)));
+        }
+    }
+
+    fn line(&mut self, task: &Outline, lead: &str, above: bool) {
+        let see = if above { " (above)" } else { "" };
         let state = task.state.name();
         let mark = match state {
             StateName::Pending => "○",
@@ -125,23 +145,22 @@ impl Drawing<'_> {
             StateName::Pending | StateName::Completed => String::new(),
             other => format!(" [{}]", self.screen.state(other)),
         };
-        self.text += &format!(
-            "{lead}{joint}{mark} {} {}{named}{see}\n",
-            task.id,
-            line(&task.subject)
-        );
-        if again {
-            return;
-        }
-        let last = dependants.len().saturating_sub(1);
-        let lead = format!("{lead}{below}");
-        for (at, dependant) in dependants.into_iter().enumerate() {
-            let (joint, below) = if at == last {
-                ("└─ ", "   ")
-            } else {
-                ("├─ ", "│  ")
-            };
-            self.draw(dependant, &lead, joint, below);
-        }
+        let subject = line(&task.subject);
+        self.text += &format!("{lead}{mark} {} {subject}{named}{see}\n", task.id);
     }
+}
+
+/// What stands before a task at this depth.
+fn lead(ended: &[bool], last: bool, depth: usize) -> String {
+    if depth == 0 {
+        return String::new();
+    }
+    let shown = ended.iter().skip(1).take(DEEPEST);
+    let mut lead: String = shown
+        .map(|ended| if *ended { "   " } else { "│  " })
+        .collect();
+    if depth > DEEPEST {
+        lead += "… ";
+    }
+    lead + if last { "└─ " } else { "├─ " }
 }

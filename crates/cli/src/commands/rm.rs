@@ -24,7 +24,10 @@ pub struct Args {
 
 /// Removes it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let list = context.list()?;
+    let list = match args.dry_run {
+        true => context.list()?,
+        false => context.list_to_change()?,
+    };
     let id = list.resolve(&args.id)?;
     let task = if args.dry_run {
         list.task(&id)?.task

@@ -29,6 +29,7 @@ use crate::{
     error::usage,
     output::{self, Answer},
     progress::Watcher,
+    shape,
 };
 
 /// Run agents over the list, wave by wave
@@ -89,7 +90,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             "a timeout lasts longer than nothing, as in --timeout 20m",
         ));
     }
-    let list = context.list()?;
+    let list = match args.dry_run {
+        true => context.list()?,
+        false => context.list_to_change()?,
+    };
     let outlines = list.load()?.outlines;
     let group = args.task_group.as_deref();
     let scope = flagpost_run::scope(&outlines, group, args.skip_failed);
@@ -251,7 +255,7 @@ fn answer(context: &Context, report: &Report) -> Answer {
         .display();
     text += &format!("\nsession {}: {shown}/session_summary.md\n", report.session);
     let body = json!({
-        "session": report.session, "dir": report.dir, "interrupted": report.interrupted,
+        "session": report.session, "dir": shape::path(&report.dir), "interrupted": report.interrupted,
         "passed": passed, "failed": failed, "skipped": rest,
     });
     let mut answer = Answer::new("run", body).text(text).ids([&report.session]);

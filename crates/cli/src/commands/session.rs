@@ -6,6 +6,7 @@ use flagpost_disk::dialects::session::render_duration;
 use serde_json::{Value, json};
 
 use super::run::sessions;
+use crate::shape;
 use crate::{
     context::Context,
     output::{Answer, Screen, stream},
@@ -171,8 +172,7 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
         ids.join(" "),
         recovered.dir.display()
     );
-    let body =
-        json!({"session": recovered.session, "dir": recovered.dir, "tasks": recovered.tasks});
+    let body = json!({"session": recovered.session, "dir": shape::path(&recovered.dir), "tasks": recovered.tasks});
     Ok(Answer::new("recovery", body)
         .text(text)
         .ids(&recovered.tasks))
@@ -181,7 +181,7 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
 fn archive(context: &Context) -> anyhow::Result<Answer> {
     let dir = sessions::archive_complete(&sessions(context)?, &context.list()?, &context.actor()?)?;
     let text = format!("archived in {}", dir.display());
-    Ok(Answer::new("archive", json!({"dir": dir})).text(text))
+    Ok(Answer::new("archive", json!({"dir": shape::path(&dir)})).text(text))
 }
 
 /// The session's id; the live directory's name where its lock names none.
@@ -197,7 +197,7 @@ pub fn shape(session: &Record) -> Value {
     json!({
         "id": title(session),
         "stage": session.stage.as_str(),
-        "dir": session.dir,
+        "dir": shape::path(&session.dir),
         "list": session.lock.list,
         "started": session.lock.started.and_then(|at| at.shown()),
         "status": session.progress.status,

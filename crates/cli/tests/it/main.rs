@@ -19,6 +19,7 @@ mod foreign_subjects;
 mod help;
 mod locks;
 mod markdown_commands;
+mod own_task;
 mod plans;
 mod private_files;
 mod repositories;
