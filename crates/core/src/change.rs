@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 
 use flagpost_disk::{
-    self as disk,
     dialects::claude_tasks::{self, COUNTER, TaskFile},
     fsx::{self, Batch, Lock, Rank},
 };

@@ -71,21 +71,16 @@ impl Error {
     /// Whether this says that what is there is no file of ours, and will not be until somebody mends
     /// it: malformed, too large, a directory, a link, a pipe.
     pub fn is_no_such_file(&self) -> bool {
-        let is_link = |source: &io::Error| {
-            source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
-        };
         match self {
             Self::Malformed { .. } => true,
             Self::Io {
                 doing: "read",
                 source,
                 ..
-            } => {
-                matches!(
-                    source.kind(),
-                    io::ErrorKind::FileTooLarge | io::ErrorKind::Other
-                ) || is_link(source)
-            }
+            } => matches!(
+                source.kind(),
+                io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidData
+            ),
             _ => false,
         }
     }
