@@ -97,6 +97,7 @@ pub fn import(list: &List<'_>, actor: &WorkerId, plan: &Plan, mode: Mode) -> Res
                 text,
                 by: actor.clone(),
                 at,
+                token: None,
             });
         }
         imported.push(Imported {

@@ -9,7 +9,7 @@ use flagpost_model::{
     TaskId, WorkerId,
     plan::Graph,
     refusal::Refusal,
-    task::{Act, Ending, Event, LateResult, Outline, Priority, State, Task, transition},
+    task::{Act, Ending, Event, Outline, Priority, State, Task, TaskResult, transition},
 };
 use jiff::{Timestamp, civil::Date};
 
@@ -239,8 +239,8 @@ pub fn act(list: &List<'_>, act: &Act, id: &TaskId, event: Move) -> Result<Task>
                     .insert("ending".to_owned(), late.ending.as_str().into());
                 let task = change.task(id)?;
                 // The same report twice is one report.
-                let known = |other: &LateResult| {
-                    LateResult {
+                let known = |other: &TaskResult| {
+                    TaskResult {
                         at: late.at,
                         ..other.clone()
                     } == late
@@ -304,12 +304,12 @@ impl Move {
     }
 }
 
-fn late_result(event: &Event, act: &Act) -> Option<LateResult> {
+fn late_result(event: &Event, act: &Act) -> Option<TaskResult> {
     let Event::Finish { ending, text, .. } = event else {
         return None;
     };
     let (by, token) = (act.actor.clone(), act.token);
-    Some(LateResult {
+    Some(TaskResult {
         by,
         token,
         at: act.at,
@@ -319,7 +319,7 @@ fn late_result(event: &Event, act: &Act) -> Option<LateResult> {
 }
 
 /// A report is worth keeping where its claim is over and it says something.
-fn is_late(refusal: &Refusal, late: &LateResult) -> bool {
+fn is_late(refusal: &Refusal, late: &TaskResult) -> bool {
     match refusal {
         Refusal::StaleToken { .. } => true,
         Refusal::Held { .. } | Refusal::WrongState { .. } | Refusal::NotClaimed { .. } => {
@@ -345,6 +345,12 @@ pub(crate) fn named_by_others(list: &List<'_>, id: &TaskId) -> Result<Vec<TaskId
         .filter(|it| !own.blocked_by.contains(it))
         .cloned()
         .collect())
+}
+
+/// The tasks that a task waits for, whichever of the two files says so.
+pub fn blockers(list: &List<'_>, task: &Task) -> Result<Vec<TaskId>> {
+    let others = named_by_others(list, &task.id)?;
+    Ok(task.blocked_by.iter().cloned().chain(others).collect())
 }
 
 /// The blockers of a task that are not completed, as its own file names them, and of `others`.

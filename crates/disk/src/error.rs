@@ -77,10 +77,12 @@ impl Error {
                 doing: "read",
                 source,
                 ..
-            } => matches!(
-                source.kind(),
-                io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidData
-            ),
+            } => {
+                matches!(
+                    source.kind(),
+                    io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidData
+                )
+            }
             _ => false,
         }
     }

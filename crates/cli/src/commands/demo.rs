@@ -15,7 +15,7 @@ use flagpost_disk::{
     fsx::{self, RealFs},
 };
 use flagpost_model::task::DEFAULT_LEASE;
-use flagpost_run::{Options, Stage, driver, scheduler::Config};
+use flagpost_run::{Options, Stage, scheduler::Config};
 use serde_json::json;
 
 use super::run::{count, pass_on_signals};
@@ -62,7 +62,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = flagpost_core::List::open_or_create(&home, &repository.name, &repository)?;
     let plan = markdown_plan::parse(PLAN)?;
     let tasks = plans::import(&list, &actor, &plan, Mode::Import)?;
-    let waves = driver::plan(&list.load()?.outlines, None, false);
+    let waves = flagpost_run::plan(&list.load()?.outlines, None, false);
     let mut notes = vec![format!(
         "{} tasks in {} waves, five agents at a time, in {}",
         tasks.len(),

@@ -15,7 +15,6 @@ use flagpost_model::{
 use flagpost_run::{
     Input, Options, Report, Stage,
     agent::Agent,
-    driver,
     scheduler::{Config, Fate},
 };
 use jiff::SignedDuration;
@@ -93,7 +92,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let outlines = list.load()?.outlines;
     let group = args.task_group.as_deref();
-    let scope = driver::scope(&outlines, group, args.skip_failed);
+    let scope = flagpost_run::scope(&outlines, group, args.skip_failed);
     let in_group = |name| {
         outlines
             .iter()
@@ -158,7 +157,7 @@ fn put_in_order(context: &Context, list: &List<'_>) -> anyhow::Result<()> {
     };
     let sessions = Sessions::of(&context.home, &repository);
     match flagpost_core::sessions::recover(&sessions, list, &context.actor()?) {
-        Ok(_) => drop(driver::end_agents(&sessions)?),
+        Ok(_) => drop(flagpost_run::end_agents(&sessions)?),
         // Somebody runs other tasks.
         Err(flagpost_core::Error::SessionLive { .. }) => {}
         Err(error) => return Err(error.into()),
@@ -194,7 +193,7 @@ fn ignored_signals() -> u64 {
 }
 
 fn plan(context: &Context, args: &Args, outlines: &[flagpost_model::task::Outline]) -> Answer {
-    let waves = driver::plan(outlines, args.task_group.as_deref(), args.skip_failed);
+    let waves = flagpost_run::plan(outlines, args.task_group.as_deref(), args.skip_failed);
     let subject = |id: &flagpost_model::TaskId| {
         let found = outlines.iter().find(|outline| outline.id == *id);
         found

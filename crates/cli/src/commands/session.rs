@@ -1,10 +1,8 @@
 //! `session`: the runs of a list, seen and mended.
 
-use std::io::{BufRead, BufReader};
-
 use clap::Subcommand;
 use flagpost_core::sessions::{self, Session as Record, Stage};
-use flagpost_disk::dialects::session::{layout, render_duration};
+use flagpost_disk::dialects::session::render_duration;
 use serde_json::{Value, json};
 
 use super::run::sessions;
@@ -107,7 +105,7 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         }
     };
     if args.events {
-        return events(&session, args.since);
+        return events(context, &session, args.since);
     }
     let screen = Screen::of(context);
     let mut text = format!(
@@ -148,25 +146,9 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         .ids([title(&session)]))
 }
 
-fn events(session: &Record, since: u64) -> anyhow::Result<Answer> {
-    let path = session.dir.join(layout::PROGRESS_EVENTS);
-    let file = match std::fs::File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Answer::silent()),
-        Err(error) => return Err(error.into()),
-    };
-    for line in BufReader::new(file).split(b'\n') {
-        // The last line may be torn, or still being written.
-        let Ok(Value::Object(event)) = serde_json::from_slice(&line?) else {
-            continue;
-        };
-        if event
-            .get("cursor")
-            .and_then(Value::as_u64)
-            .is_some_and(|cursor| cursor > since)
-        {
-            stream("event", event)?;
-        }
+fn events(context: &Context, session: &Record, since: u64) -> anyhow::Result<Answer> {
+    for event in session.events(&context.home, since)? {
+        stream("event", event)?;
     }
     Ok(Answer::silent())
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use flagpost_model::{
     TaskId,
-    task::{Claim, DEFAULT_LEASE, LateResult, State, StateName, Task, TaskResult},
+    task::{Claim, DEFAULT_LEASE, State, StateName, Task, TaskResult},
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
@@ -67,7 +67,7 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .filter_map(late)
+        .filter_map(result)
         .collect();
     let status = text(&raw, "status").unwrap_or_default();
     task.state = state(
@@ -116,23 +116,7 @@ fn result(value: &Value) -> Option<TaskResult> {
         text: text(map, "text").unwrap_or_default(),
         by: parsed(map, "by")?,
         at: parsed::<Timestamp>(map, "at")?,
-    })
-}
-
-fn late(value: &Value) -> Option<LateResult> {
-    let map = value.as_object()?;
-    let TaskResult {
-        ending,
-        text,
-        by,
-        at,
-    } = result(value)?;
-    Some(LateResult {
-        by,
         token: parsed(map, "token"),
-        at,
-        ending,
-        text,
     })
 }
 

@@ -5,7 +5,7 @@
 
 use flagpost_model::{
     TaskId,
-    task::{Claim, DEFAULT_LEASE, LateResult, StateName, Task, TaskResult},
+    task::{Claim, DEFAULT_LEASE, StateName, Task, TaskResult},
 };
 use serde_json::{Map, Value, json};
 
@@ -127,7 +127,7 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
         task.result.as_ref().map(result).unwrap_or_default(),
     );
     if !task.late.is_empty() {
-        ours.insert("late".into(), task.late.iter().map(late).collect());
+        ours.insert("late".into(), task.late.iter().map(result).collect());
     }
     metadata.insert("flagpost".into(), Value::Object(ours));
 }
@@ -148,11 +148,7 @@ fn claim(claim: &Claim) -> Value {
 }
 
 fn result(result: &TaskResult) -> Value {
-    json!({"ending": result.ending, "text": result.text, "by": result.by, "at": result.at})
-}
-
-fn late(late: &LateResult) -> Value {
-    json!({"ending": late.ending, "text": late.text, "by": late.by, "at": late.at, "token": late.token})
+    json!({"ending": result.ending, "text": result.text, "by": result.by, "at": result.at, "token": result.token})
 }
 
 /// The new ids in the place of the old, with the entries that are no ids kept.
