@@ -126,7 +126,7 @@ impl<'l> Change<'l> {
 
     /// Removes a task. Its id is not given out again, even where a foreign writer chose it.
     pub(crate) fn remove(&mut self, id: &TaskId) -> Result<()> {
-        let number = id.number().unwrap_or_default();
+        let number = id.counted().unwrap_or_default();
         if number > self.last_id()? {
             let counter = self.list.path(COUNTER);
             fsx::allocate(self.list.home.fs(), &counter, number, 0)?;
@@ -142,12 +142,12 @@ impl<'l> Change<'l> {
             .list
             .ids()?
             .iter()
-            .filter_map(TaskId::number)
+            .filter_map(TaskId::counted)
             .max()
             .unwrap_or_default();
         let counter = self.list.path(COUNTER);
         let first = fsx::allocate(self.list.home.fs(), &counter, highest, count)?;
-        Ok((first..first + count).map(TaskId::from))
+        Ok((first..first.saturating_add(count)).map(TaskId::from))
     }
 
     /// The highest id given out so far, as the counter says.

@@ -11,7 +11,9 @@ use flagpost_disk::{
     self as disk,
     fsx::{self, Durability, Lock, Rank},
 };
-use flagpost_model::{ListId, RepoId, SessionId, TaskId, WorkerId, task::StateName};
+use flagpost_model::{
+    ListId, RepoId, SessionId, TaskId, WorkerId, id::MAX_NUMBER, task::StateName,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -20,9 +22,6 @@ use crate::{change, error::Result, home::Home};
 
 /// How much of the end is read to find the last line.
 const TAIL: u64 = 4 << 10;
-
-/// Greater numbers are not told apart by every reader of JSON.
-const LAST_NUMBER: u64 = 1 << 53;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
@@ -266,7 +265,7 @@ impl<'h> History<'h> {
         let lock = fsx::lock(fs, &lock, Rank::History, fsx::DEFAULT_WAIT, at)?;
         let tail = self.tail(TAIL)?;
         let last = tail.last().map_or(0, |line| line.n);
-        if last >= LAST_NUMBER {
+        if last >= MAX_NUMBER {
             return Err(disk::Error::Malformed {
                 path: self.path.clone(),
                 reason: format!("there is no number after {last}"),

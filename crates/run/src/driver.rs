@@ -171,8 +171,13 @@ pub fn run(
     };
     driver.recovered(&sessions, begun.recovered)?;
     let scheduler = Scheduler::new(options.config.clone(), &outlines);
-    let (fates, interrupted) = driver.drive(scheduler, inputs.1)?;
-    driver.finish(fates, interrupted)
+    match driver.drive(scheduler, inputs.1) {
+        Ok((fates, interrupted)) => driver.finish(fates, interrupted),
+        Err(error) => {
+            driver.abandon();
+            Err(error)
+        }
+    }
 }
 
 /// A run under way.
@@ -263,7 +268,11 @@ impl Driver<'_> {
                     effects.extend(scheduler.handle(event, self.now()));
                 }
             }
-            let event = match inputs.recv_timeout(self.until_next(&scheduler)) {
+            let input = inputs.recv_timeout(self.until_next(&scheduler));
+            if self.live.mend()? {
+                self.tell(RunEvent::Mended)?;
+            }
+            let event = match input {
                 Ok(Input::Exited(exited)) => Some(self.ended(&exited)?),
                 Ok(Input::Interrupt) => {
                     // The second time the agents are stopped, which is told of each.
@@ -279,6 +288,15 @@ impl Driver<'_> {
             events.for_each(|event| effects.extend(scheduler.handle(event, self.now())));
             // On every turn: where agents end all the time, no waiting ever runs out.
             self.attend()?;
+        }
+    }
+
+    /// Ends the agents and gives their tasks back, as far as that is possible: what cannot be given
+    /// back now, recovery gives back.
+    fn abandon(&mut self) {
+        self.agents.0.values().for_each(|work| work.running.kill());
+        for task in self.holds.keys().cloned().collect::<Vec<_>>() {
+            let _: Result<()> = self.make_free(&task);
         }
     }
 

@@ -5,9 +5,10 @@ use std::{fs, os::unix::ffi::OsStrExt, path::Path, process::Command, time::Insta
 use flagpost_core::{
     Error, Home, List, Loaded, claims,
     history::Kind,
+    plans::{self, Mode},
     tasks::{self, Move},
 };
-use flagpost_disk::{self as disk, fsx::RealFs};
+use flagpost_disk::{self as disk, dialects::markdown_plan, fsx::RealFs};
 use flagpost_model::task::{Ending, State};
 use flagpost_testkit::scratch::SmallDisk;
 use jiff::SignedDuration;
@@ -39,7 +40,7 @@ fn reports(world: &World) -> usize {
     lines.filter(|it| is_report(&it.entry.kind)).count()
 }
 
-fn good(id: usize) -> String {
+fn good(id: impl std::fmt::Display) -> String {
     format!(r#"{{"id": "{id}", "subject": "Task {id}"}}"#)
 }
 
@@ -137,6 +138,24 @@ fn names_that_are_no_ids() {
         );
         assert_eq!(reports(&world), 7);
     }
+}
+
+#[test]
+fn a_number_that_leaves_none_above_it() {
+    let world = World::real();
+    let list = world.list();
+    let operator = worker("operator");
+    let plan = markdown_plan::parse("1. [ ] Planned {uid: planned}\n").unwrap();
+    let last = u64::MAX;
+    world.put(&format!("{last}.json"), good(last));
+    assert_eq!(add(&list, "One", &[]).id, id(1));
+    let planned = plans::import(&list, &operator, &plan, Mode::DryRun).unwrap();
+    assert_eq!(planned[0].id, id(2), "and a dry run says the same");
+    tasks::remove(&list, &operator, &id(last)).unwrap();
+    let counter = fs::read_to_string(world.path(".highwatermark")).unwrap();
+    assert_eq!(counter, "1\n");
+    assert_eq!(add(&list, "Two", &[]).id, id(2));
+    account::agrees(&world);
 }
 
 #[test]

@@ -16,6 +16,8 @@ use super::{TaskFile, write::status_of};
 
 /// Reads the file of task `id`; the error says why it is not a task.
 pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
+    // Some editors begin a file with a byte order mark.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let Value::Object(raw) = value else {
         return Err(format!("a task is a JSON object, not {}", kind(&value)));
