@@ -229,7 +229,7 @@ fn done() {
     2> flagpost: task 4 waits for 3
     2>   hint: 'flagpost ready' shows what can begin now
     $ done 3 '' --json
-    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z"},"late":[]}
+    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[]}
     $ done 9
     exit 3
     2> flagpost: there is no task 9 in list web
@@ -295,7 +295,7 @@ fn fail_and_stuck() {
     $ task fail 1 'No such call' --as W1
     failed 1 Write (12 bytes)
     $ task fail 2 --as W2 --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"failed","owner":"W2","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":1,"rev":3,"result":{"ending":"failed","text":"","by":"W2","at":"2026-05-13T14:25:00Z"},"late":[]}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"failed","owner":"W2","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":1,"rev":3,"result":{"ending":"failed","text":"","by":"W2","at":"2026-05-13T14:25:00Z","token":7},"late":[]}
     $ task stuck 3 'Which one?' --as W3 --quiet
     3
     $ task fail 4
