@@ -132,7 +132,8 @@ impl Context {
 
     /// The task that this agent was given, if it was of this list.
     fn own_task(&self, list: &List<'_>) -> Option<&str> {
-        let of_list = self.settings.list.as_deref() == Some(list.id().as_str());
+        let given = self.settings.list.as_deref();
+        let of_list = given.is_none_or(|given| given == list.id().as_str());
         self.settings.task.as_deref().filter(|_| of_list)
     }
 
