@@ -260,7 +260,10 @@ impl<'h> History<'h> {
     /// Takes the history's lock and looks whether the last recorded change has appeared.
     pub(crate) fn writer(&self, at: Timestamp, appeared: Appeared<'_>) -> Result<Writer<'_>> {
         let fs = self.home.fs();
-        self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
+        // Whoever wrote the first line had made the directory durable.
+        if fsx::stat(fs, &self.path)?.is_none() {
+            self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
+        }
         let lock = self.path.with_file_name(".history.lock");
         let lock = fsx::lock(fs, &lock, Rank::History, fsx::DEFAULT_WAIT, at)?;
         let tail = self.tail(TAIL)?;

@@ -71,14 +71,12 @@ impl<'h> List<'h> {
             id: id.clone(),
             dir: home.list_dir(id),
         };
-        if !list.exists()? {
-            home.make_dirs(&list.dir)?;
-        }
         let binding = list.path(claude_tasks::REPOSITORY);
-        // Publishing would write and sync before it noticed.
-        if fsx::stat(home.fs(), &binding)?.is_some() {
+        // Whoever bound the list had made its directory durable.
+        if list.exists()? && fsx::stat(home.fs(), &binding)?.is_some() {
             return Ok(list);
         }
+        home.make_dirs(&list.dir)?;
         match fsx::publish(
             home.fs(),
             &binding,

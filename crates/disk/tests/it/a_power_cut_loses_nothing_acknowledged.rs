@@ -7,10 +7,10 @@ use flagpost_disk::{
     Result,
     fsx::{
         Durability, Fs, Kept, Raised, append, flag, make_dirs, move_dir, publish, quarantine, read,
-        remove, replace,
+        remove, replace, settle,
     },
 };
-use flagpost_testkit::power::{PowerFs, every_crash};
+use flagpost_testkit::power::{Fault, PowerFs, every_crash};
 
 const OLD: &[u8] = b"{\"subject\": \"the old one\"}\n";
 const NEW: &[u8] = b"{\"subject\": \"the new one, which is longer\"}\n";
@@ -73,6 +73,24 @@ fn flagged() {
         fs
     };
     every_crash(raised_before, raise, check);
+}
+
+#[test]
+fn settled() {
+    // Another program renamed it here without a sync.
+    let written = || {
+        let fs = empty();
+        fs.create(Path::new("/d/config.lock"))
+            .and_then(|mut file| file.write(NEW))
+            .unwrap();
+        fs.rename(Path::new("/d/config.lock"), Path::new("/d/config"))
+            .unwrap();
+        fs
+    };
+    let sync = |fs: &PowerFs| settle(fs, Path::new("/d/config"));
+    every_crash(written, sync, |fs, answer| {
+        assert!(answer.is_err() || content(fs, "/d/config").unwrap() == NEW);
+    });
 }
 
 #[test]
@@ -229,13 +247,18 @@ fn made_directories() {
         None => assert!(answer.is_err()),
     };
     every_crash(empty, write, check);
-    // Another process makes the same directories and has not synced them.
-    let begun = || {
-        let fs = empty();
-        for dir in ["/d/workers", "/d/workers/W1", "/d/workers/W1/inbox"] {
-            fs.make_dir(Path::new(dir)).unwrap();
+    // Another process was killed while it made the same directories.
+    for step in 1.. {
+        let begun = || {
+            let fs = empty();
+            fs.fail_step(step, Fault::Broken);
+            let made = make_dirs(&fs, Path::new("/d/workers/W1/inbox"));
+            assert_eq!(made.is_err(), fs.failed().is_some());
+            fs
+        };
+        if begun().failed().is_none() {
+            break;
         }
-        fs
-    };
-    every_crash(begun, write, check);
+        every_crash(begun, write, check);
+    }
 }
