@@ -1,10 +1,13 @@
 //! The power goes at any moment of any operation, or one step of it fails. What was acknowledged
 //! is on disk and in the history once; what was not is whole with its line, or taken back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use flagpost_core::{
-    Error, List, Result, claims,
+    Error, List, Repository, Result, claims,
     history::{Kind, Line},
     plans::{self, Mode},
     tasks::{self, Fields, Move},
@@ -15,7 +18,7 @@ use flagpost_model::{
     plan::Graph,
     task::{Ending, Task},
 };
-use flagpost_testkit::power::{PowerFs, Step, every_crash, every_fault};
+use flagpost_testkit::power::{Fault, PowerFs, Step, every_crash, every_fault};
 
 use crate::{
     account,
@@ -168,6 +171,35 @@ fn of_adding() {
     survives(8, &|list| {
         tasks::add(list, &worker("operator"), &subject("New"), &ids(&[3, 7])).map(drop)
     });
+}
+
+/// Whoever made the home, the repository's directory and the list was killed; the power goes after
+/// another process has added a task.
+#[test]
+fn of_the_first_task_after_a_killed_beginning() {
+    let begin = |fs: &PowerFs| -> Result<TaskId> {
+        let home = world::simulated_home(fs);
+        let operator = worker("operator");
+        let repository = Repository::register(&home, Path::new("/repo"), &operator)?;
+        let list = List::open_or_create(&home, &repository.name, &repository)?;
+        Ok(tasks::add(&list, &operator, &subject("First"), &[])?.id)
+    };
+    for step in 1.. {
+        let fs = world::empty();
+        fs.fail_step(step, Fault::Broken);
+        let _: Result<TaskId> = begin(&fs);
+        if fs.failed().is_none() {
+            break;
+        }
+        let added = begin(&fs).unwrap();
+        for choice in fs.choices(step as u64) {
+            let world = World::simulated(&fs.recovered(&choice));
+            assert_eq!(world.repository.name.as_str(), "repo", "at step {step}");
+            let there = &tasks_of(&world.list())[&added];
+            assert_eq!(there.subject, "First", "at step {step}");
+            account::agrees(&world);
+        }
+    }
 }
 
 #[test]

@@ -138,6 +138,11 @@ pub fn power() -> PowerFs {
     fs
 }
 
+/// A simulated disk with a working tree and nothing of ours.
+pub fn empty() -> PowerFs {
+    PowerFs::with_dir("/repo")
+}
+
 pub fn worker(name: &str) -> WorkerId {
     name.parse().unwrap()
 }
