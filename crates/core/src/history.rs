@@ -1,8 +1,11 @@
 //! The append-only record of every transition (`tree.md` §7).
 //!
-//! Owns `history.jsonl` and its numbers. A line is durable *before* the change it tells of appears,
-//! so no change is ever unrecorded. A crash in between leaves a line whose change never appeared;
-//! the next writer sees that and appends a `history.void` line that names it. Nothing is ever
+//! Owns `history.jsonl` and its numbers. A line about a task is durable *before* the change it tells
+//! of appears, so no change of a list is ever unrecorded. A crash in between leaves a line whose
+//! change never appeared; the next writer sees that and appends a `history.void` line that names it.
+//! A repository's registration and a quarantine are recorded first too, and once more after such a
+//! crash. A line about a session follows what it tells of, since none of these can take it back: a
+//! crash in between leaves it untold, and the session's own files tell of it. Nothing is ever
 //! rewritten.
 
 use std::path::PathBuf;

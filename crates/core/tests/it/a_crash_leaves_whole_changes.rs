@@ -4,10 +4,11 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
+    sync::Arc,
 };
 
 use flagpost_core::{
-    Error, List, Repository, Result, claims,
+    Error, Home, List, Repository, Result, claims,
     history::{Kind, Line},
     plans::{self, Mode},
     tasks::{self, Fields, Move},
@@ -19,6 +20,8 @@ use flagpost_model::{
     task::{Ending, Task},
 };
 use flagpost_testkit::power::{Fault, PowerFs, Step, every_crash, every_fault};
+
+use jiff::SignedDuration;
 
 use crate::{
     account,
@@ -273,6 +276,46 @@ fn of_removing() {
             tasks::remove(list, &worker("W2"), &id(task)).map(drop)
         });
     }
+}
+
+/// A copy aside is never without its line, and a case that was cut short is taken up again.
+#[test]
+fn of_a_quarantine() {
+    let broken = || {
+        let fs = setup();
+        let path = World::simulated(&fs).path("8.json");
+        fsx::replace(&fs, &path, b"{").unwrap();
+        fs.settle();
+        fs
+    };
+    let look = |fs: &PowerFs| {
+        let late = world::start() + SignedDuration::from_hours(1);
+        let home = Home::new("/home".into(), Arc::new(fs.clone()), Arc::new(late));
+        let list = List::open(&home, &"repo".parse().unwrap())?;
+        list.load().map(|loaded| loaded.skipped.len())
+    };
+    let kept_and_told = |fs: &PowerFs| {
+        let is_copy = |path: &Path| {
+            let name = path.file_name().unwrap().to_string_lossy();
+            name.starts_with("8.json.") && !name.ends_with(".txt")
+        };
+        let copies = fs.files().keys().filter(|path| is_copy(path)).count();
+        let lines = World::simulated(fs).history();
+        let told = lines
+            .iter()
+            .filter(|line| line.entry.kind == Kind::TaskQuarantined);
+        (copies, told.count())
+    };
+    let check = |fs: &PowerFs, _: &Result<usize>| {
+        let (copies, told) = kept_and_told(fs);
+        assert!(copies <= told, "kept and not told of");
+        assert_eq!(look(fs).unwrap(), 1);
+        let (copies, told_now) = kept_and_told(fs);
+        assert_eq!(copies, 1);
+        assert!((1..=told + 1).contains(&told_now));
+    };
+    every_crash(broken, look, check);
+    every_fault(broken, look, check);
 }
 
 const PLAN: &str = "

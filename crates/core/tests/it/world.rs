@@ -121,7 +121,7 @@ impl World {
     }
 }
 
-fn start() -> Timestamp {
+pub fn start() -> Timestamp {
     "2026-05-13T14:25:00Z".parse().unwrap()
 }
 

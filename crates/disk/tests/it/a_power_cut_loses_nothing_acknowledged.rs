@@ -6,7 +6,7 @@ use std::path::Path;
 use flagpost_disk::{
     Result,
     fsx::{
-        Durability, Fs, Kept, Raised, append, flag, make_dirs, move_dir, publish, quarantine, read,
+        Durability, Fs, Raised, append, flag, make_dirs, move_dir, publish, quarantine, read,
         remove, replace, settle,
     },
 };
@@ -178,7 +178,14 @@ fn quarantined() {
         fs.settle();
         fs
     };
-    let keep = |fs: &PowerFs| quarantine(fs, Path::new("/d/7.json"), broken, "it ends too early");
+    // Says whether the case was new.
+    let keep = |fs: &PowerFs| -> Result<bool> {
+        let reason = "it ends too early";
+        match quarantine(fs, Path::new("/d/7.json"), broken, reason)? {
+            Some(case) => case.keep(fs).map(|()| true),
+            None => Ok(false),
+        }
+    };
     let kept = |fs: &PowerFs| {
         let files = fs.files();
         let find = |is_reason: bool| {
@@ -205,7 +212,7 @@ fn quarantined() {
         }
         assert!(copy.is_some() || answer.is_err());
         let again = keep(fs).unwrap();
-        assert_eq!(again == Kept::Before, copy.is_some(), "reported once");
+        assert_eq!(again, copy.is_none(), "reported until it is kept");
         let (copy, reason) = kept(fs);
         assert_eq!(copy.unwrap(), broken);
         assert_eq!(reason.unwrap(), b"it ends too early\n");
