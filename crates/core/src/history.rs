@@ -26,6 +26,12 @@ use crate::{change, error::Result, home::Home};
 /// How much of the end is read to find the last line.
 const TAIL: u64 = 4 << 10;
 
+/// How much of the end may be read to find it: 128 MiB. What a line tells of fits one file.
+const LONGEST_TAIL: u64 = 8 * fsx::READ_LIMIT;
+
+/// Largest history that is read, 8 GiB: tens of millions of changes. A larger one was damaged.
+const LIMIT: u64 = 8 << 30;
+
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
         /// What happened.
@@ -236,8 +242,7 @@ impl<'h> History<'h> {
 
     /// Every readable line after number `since`.
     pub fn since(&self, since: u64) -> Result<Vec<Line>> {
-        // Not through the limit for single files: a history grows without bound.
-        let read = self.home.fs().read(&self.path, 0, u64::MAX);
+        let read = self.home.fs().read(&self.path, 0, LIMIT);
         let bytes = match read {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -329,6 +334,11 @@ impl<'h> History<'h> {
             .map_err(disk::Error::io("read", &self.path))?;
         let lines: Vec<Line> = lines(&bytes).collect();
         match (lines.is_empty(), offset) {
+            (true, 1..) if size >= LONGEST_TAIL => Err(disk::Error::Malformed {
+                path: self.path.clone(),
+                reason: format!("none of the lines in its last {size} bytes can be read"),
+            }
+            .into()),
             (false, _) => Ok(lines),
             (true, 0) if bytes.contains(&b'\n') => Err(disk::Error::Malformed {
                 path: self.path.clone(),
