@@ -74,17 +74,6 @@ impl<'l> Change<'l> {
         self.list
     }
 
-    /// Whether nothing would be written.
-    pub(crate) fn is_empty(&self) -> bool {
-        let same = |draft: &Draft| {
-            draft
-                .before
-                .as_ref()
-                .is_some_and(|it| it.task == draft.after)
-        };
-        self.removed.is_empty() && self.drafts.values().all(same)
-    }
-
     /// Everything that can be read, as it is under the lock.
     pub(crate) fn load(&self) -> Result<Loaded> {
         self.list.load()

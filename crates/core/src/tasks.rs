@@ -112,20 +112,22 @@ pub fn edit(list: &List<'_>, actor: &WorkerId, id: &TaskId, fields: &Fields) -> 
     finish(change, id)
 }
 
-/// Makes `id` wait for `blocker`. Doing it again changes nothing.
-pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) -> Result<Task> {
+/// Makes `id` wait for all of `blockers`, or for none of them where one cannot be waited for. Doing
+/// it again changes nothing.
+pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blockers: &[TaskId]) -> Result<Task> {
     let mut change = list.change(actor)?;
     let loaded = change.load()?;
-    if let Some(path) = Graph::new(&loaded.outlines).closes_cycle(id, blocker) {
-        return Err(Refusal::Cycle { path }.into());
+    let graph = Graph::new(&loaded.outlines);
+    for blocker in blockers {
+        if let Some(path) = graph.closes_cycle(id, blocker) {
+            return Err(Refusal::Cycle { path }.into());
+        }
+        if link_in(&mut change, id, blocker)? {
+            let entry = change.note(Kind::TaskLinked, id);
+            let blocker = blocker.as_str();
+            entry.detail.insert("blocked_by".to_owned(), blocker.into());
+        }
     }
-    link_in(&mut change, id, blocker)?;
-    if change.is_empty() {
-        return Ok(change.task(id)?.clone());
-    }
-    let blocker = blocker.as_str();
-    let entry = change.note(Kind::TaskLinked, id);
-    entry.detail.insert("blocked_by".to_owned(), blocker.into());
     finish(change, id)
 }
 
@@ -375,16 +377,20 @@ pub fn ready(outlines: &[Outline], now: Timestamp) -> Vec<&Outline> {
     flagpost_model::plan::ready(&Graph::new(outlines), now)
 }
 
-/// Makes both files say that `id` waits for `blocker`.
-pub(crate) fn link_in(change: &mut Change<'_>, id: &TaskId, blocker: &TaskId) -> Result<()> {
+/// Makes both files say that `id` waits for `blocker`; whether one of them did not say so.
+pub(crate) fn link_in(change: &mut Change<'_>, id: &TaskId, blocker: &TaskId) -> Result<bool> {
     if id == blocker {
         return Err(Refusal::Cycle {
             path: vec![id.clone(), id.clone()],
         }
         .into());
     }
+    let mut changed = false;
     match change.task(blocker) {
-        Ok(blocker) if !blocker.blocks.contains(id) => blocker.blocks.push(id.clone()),
+        Ok(blocker) if !blocker.blocks.contains(id) => {
+            blocker.blocks.push(id.clone());
+            changed = true;
+        }
         Ok(_) => {}
         Err(Error::NotFound { .. }) => {
             let (task, missing) = (id.clone(), blocker.clone());
@@ -395,8 +401,9 @@ pub(crate) fn link_in(change: &mut Change<'_>, id: &TaskId, blocker: &TaskId) ->
     let task = change.task(id)?;
     if !task.blocked_by.contains(blocker) {
         task.blocked_by.push(blocker.clone());
+        changed = true;
     }
-    Ok(())
+    Ok(changed)
 }
 
 fn subject_is_told(subject: Option<&str>) -> Result<()> {

@@ -44,11 +44,14 @@ pub fn run(context: &Context, verb: &Dep) -> anyhow::Result<Answer> {
             (Dep::Rm(_), Err(Error::NotFound { .. })) => Ok(given.parse()?),
             (_, known) => known,
         });
-    for blocker in named.collect::<Result<Vec<TaskId>, Error>>()? {
-        task = match verb {
-            Dep::Add(_) => tasks::link(&list, &actor, &id, &blocker)?,
-            Dep::Rm(_) => tasks::unlink(&list, &actor, &id, &blocker)?,
-        };
+    let blockers = named.collect::<Result<Vec<TaskId>, Error>>()?;
+    match verb {
+        Dep::Add(_) => task = tasks::link(&list, &actor, &id, &blockers)?,
+        Dep::Rm(_) => {
+            for blocker in &blockers {
+                task = tasks::unlink(&list, &actor, &id, blocker)?;
+            }
+        }
     }
     let waits: Vec<_> = task.blocked_by.iter().map(TaskId::as_str).collect();
     let waits = if waits.is_empty() {

@@ -4,7 +4,7 @@ use std::{fs, os::unix::ffi::OsStrExt, path::Path, process::Command, time::Insta
 
 use flagpost_core::{
     Error, Home, List, Loaded, claims,
-    history::Kind,
+    history::{History, Kind},
     plans::{self, Mode},
     tasks::{self, Move},
 };
@@ -100,6 +100,36 @@ fn a_hundred_megabytes_are_skipped_without_reading() {
         "only the reason is kept"
     );
     assert_eq!(reports(&world), 1);
+}
+
+fn make_sparse(path: impl AsRef<Path>, len: u64) {
+    let file = fs::OpenOptions::new().create(true).append(true).open(path);
+    file.unwrap().set_len(len).unwrap();
+}
+
+#[test]
+fn a_cache_of_eight_terabytes_is_none() {
+    let world = World::real();
+    add(&world.list(), "One", &[]);
+    make_sparse(world.path(".cache"), 8 << 40);
+    assert_eq!(world.list().load().unwrap().outlines.len(), 1);
+    add(&world.list(), "Two", &[]);
+    account::agrees(&world);
+}
+
+#[test]
+fn a_history_of_eight_terabytes_is_an_error() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "One", &[]);
+    make_sparse(world.history_path(), 8 << 40);
+    let history = History::of(&world.home, &world.repository.id);
+    let read = format!("{:?}", history.since(0).unwrap_err());
+    assert!(read.contains("8589934592"), "{read}");
+    let added = tasks::add(&list, &worker("W1"), &subject("Two"), &[]);
+    let added = added.unwrap_err().to_string();
+    assert!(added.contains("none of the lines in its last"), "{added}");
+    assert_eq!(list.load().unwrap().outlines.len(), 1);
 }
 
 #[test]

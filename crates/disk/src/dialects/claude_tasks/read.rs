@@ -3,7 +3,7 @@
 //! Owns the normalisation that the seed asks of every reader, and the rule that `status` wins over
 //! our own state where a foreign writer changed it.
 
-use std::str::FromStr;
+use std::{collections::HashSet, str::FromStr};
 
 use flagpost_model::{
     TaskId,
@@ -149,12 +149,12 @@ pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
 }
 
 fn ids(value: Option<&Value>) -> Vec<TaskId> {
-    let mut ids: Vec<TaskId> = Vec::new();
-    for id in texts(value).iter().filter_map(|text| text.parse().ok()) {
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
+    let mut seen = HashSet::new();
+    let mut ids: Vec<TaskId> = texts(value)
+        .iter()
+        .filter_map(|text| text.parse().ok())
+        .collect();
+    ids.retain(|id| seen.insert(id.clone()));
     ids
 }
 

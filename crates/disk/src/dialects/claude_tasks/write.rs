@@ -3,6 +3,8 @@
 //! Owns which key says what. Only keys whose meaning changed are set, so that a foreign value of
 //! an odd type or order stays until somebody means to change it.
 
+use std::collections::HashSet;
+
 use flagpost_model::{
     TaskId,
     task::{Claim, DEFAULT_LEASE, StateName, Task, TaskResult},
@@ -153,20 +155,19 @@ fn result(result: &TaskResult) -> Value {
 
 /// The new ids in the place of the old, with the entries that are no ids kept.
 fn merged(old: Option<&Value>, ids: &[TaskId]) -> Value {
-    let known = texts(old);
+    let known: HashSet<String> = texts(old).into_iter().collect();
+    let wanted: HashSet<&TaskId> = ids.iter().collect();
     let mut items: Vec<Value> = match old {
         Some(Value::Array(items)) => items.clone(),
         _ => Vec::new(),
     };
     items.retain(
         |item| match text_of(item).and_then(|text| text.parse::<TaskId>().ok()) {
-            Some(id) => ids.contains(&id),
+            Some(id) => wanted.contains(&id),
             None => true,
         },
     );
-    let added = ids
-        .iter()
-        .filter(|id| !known.iter().any(|text| text == id.as_str()));
+    let added = ids.iter().filter(|id| !known.contains(id.as_str()));
     items.extend(added.map(|id| json!(id)));
     Value::Array(items)
 }
