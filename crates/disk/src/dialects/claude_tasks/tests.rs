@@ -95,9 +95,9 @@ fn a_claim_is_written_and_read_back() {
     let task = claimed(&before);
     let after = read(&task.id, &before.with(&task)).unwrap();
     assert_eq!(after.task, task);
-    assert_eq!(after.raw()["status"], "pending");
+    assert_eq!(after.raw["status"], "pending");
     assert_eq!(
-        after.raw()["metadata"]["flagpost"]["claim"],
+        after.raw["metadata"]["flagpost"]["claim"],
         json!({"by": "W1", "token": 41, "at": "2026-05-13T14:25:00Z", "expires_at": "2026-05-13T14:40:00Z"})
     );
 }
