@@ -44,7 +44,8 @@ pub struct Repository {
 struct Record {
     id: RepoId,
     name: ListId,
-    path: PathBuf,
+    /// For people: what is not UTF-8 in it is shown as U+FFFD.
+    path: String,
     created_at: Timestamp,
 }
 
@@ -115,7 +116,7 @@ impl Repository {
         let record = Record {
             id: id.clone(),
             name: name.clone(),
-            path: top.clone(),
+            path: top.display().to_string(),
             created_at: at,
         };
         let text = serde_json::to_value(&record).map(|value| format!("{value:#}\n"));
@@ -124,8 +125,7 @@ impl Repository {
             reason: error.to_string(),
         })?;
         // Cut short between the two, the next registration says it again.
-        let entry = Entry::new(history::Kind::RepositoryRegistered)
-            .detail("path", top.display().to_string());
+        let entry = Entry::new(history::Kind::RepositoryRegistered).detail("path", record.path);
         History::of(home, &id).record(actor, at, vec![entry])?;
         fsx::replace(home.fs(), &record_path(home, &id), text.as_bytes())?;
         Ok(Self { id, name, top })
