@@ -11,6 +11,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde_json::{Map, Value};
 
 use crate::{
+    commands::list::counted,
     context::Context,
     output::{say, stream},
     terminal,
@@ -133,13 +134,17 @@ fn words(event: &RunEvent) -> Option<String> {
             waves,
             ..
         } => match waves {
-            0 => format!("session {session}: {tasks} tasks"),
-            waves => format!("session {session}: {tasks} tasks in {waves} waves"),
+            0 => format!("session {session}: {}", counted(*tasks, "task", "tasks")),
+            waves => format!(
+                "session {session}: {} in {}",
+                counted(*tasks, "task", "tasks"),
+                counted(*waves, "wave", "waves")
+            ),
         },
         RunEvent::Recovered { dir, tasks, agents } => format!(
-            "recovered a dead session: {} tasks given back, {} agents ended; its files are in {dir}",
-            tasks.len(),
-            agents.len()
+            "recovered a dead session: {} given back, {} ended; its files are in {dir}",
+            counted(tasks.len(), "task", "tasks"),
+            counted(agents.len(), "process", "processes")
         ),
         RunEvent::WaveStarted { n, of } => format!("wave {n} of {of}"),
         RunEvent::TaskStarted {
@@ -161,7 +166,7 @@ fn words(event: &RunEvent) -> Option<String> {
         } => {
             let why = match outcome {
                 flagpost_model::session::Outcome::Pass => String::new(),
-                _ => format!(": {}", first_line(words)),
+                _ => format!(": {}", brief(words)),
             };
             format!(
                 "  {outcome:<5} {task} {} ({seconds} s){why}",
@@ -177,7 +182,7 @@ fn words(event: &RunEvent) -> Option<String> {
             format!(
                 "  {fate} {task} {}: {}",
                 terminal::line(subject),
-                first_line(why)
+                brief(why)
             )
         }
         RunEvent::TaskSettled { .. } | RunEvent::Finished { .. } => return None,
@@ -187,6 +192,12 @@ fn words(event: &RunEvent) -> Option<String> {
     })
 }
 
-fn first_line(text: &str) -> String {
-    terminal::line(text.trim().lines().next().unwrap_or_default())
+/// A text on one line: its beginning, and its end, where the last thing an agent printed stands.
+fn brief(text: &str) -> String {
+    let mut lines = text.trim().lines().filter(|line| !line.trim().is_empty());
+    let first = terminal::line(lines.next().unwrap_or_default());
+    match lines.next_back() {
+        Some(last) => format!("{first} … {}", terminal::line(last.trim())),
+        None => first,
+    }
 }

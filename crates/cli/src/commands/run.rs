@@ -43,7 +43,9 @@ use crate::{
     flagpost run --agent claude --max-parallel 5\n  \
     flagpost run --agent 'sh agent.sh {prompt_file}' --timeout 20m --retries 2\n  \
     flagpost run --dry-run\n\n\
-    Presets: claude, codex, gemini, aider. Exit code 1 when any task did not pass.")]
+    Presets: claude, codex, gemini, aider. A command line runs without a shell: sh -c '…' is one.\n\
+    An agent finds FLAGPOST_TASK, _LIST, _WORKER, _TOKEN and _SESSION_DIR in its environment.\n\
+    Exit code 1 when any task did not pass.")]
 pub struct Args {
     /// What does a task: a preset, or any command line
     #[arg(long, value_name = "CMD", required_unless_present = "dry_run")]
