@@ -18,6 +18,7 @@ mod exit_codes;
 mod foreign_subjects;
 mod help;
 mod locks;
+mod long_chains;
 mod markdown_commands;
 mod plans;
 mod private_files;
