@@ -1,6 +1,8 @@
-//! Tasks as JSON answers.
+//! Tasks and paths as JSON answers.
 //!
 //! Owns the shape `flagpost.task/1` and its short form in lists, the same in every verb.
+
+use std::path::Path;
 
 use flagpost_core::Skipped;
 use flagpost_model::task::{Claim, Outline, Task};
@@ -57,6 +59,11 @@ pub fn claim(claim: &Claim) -> Value {
         "expires_at": claim.expires_at,
         "session": claim.session,
     })
+}
+
+/// A path. It need not be UTF-8, which JSON is: what is not is shown as U+FFFD.
+pub fn path(path: &Path) -> Value {
+    path.to_string_lossy().into()
 }
 
 /// Files that were passed over.

@@ -39,7 +39,8 @@ pub struct Repository {
 struct Record {
     id: RepoId,
     name: ListId,
-    path: PathBuf,
+    /// For people: what is not UTF-8 in it is shown as U+FFFD.
+    path: String,
     created_at: Timestamp,
 }
 
@@ -105,7 +106,7 @@ impl Repository {
         let record = Record {
             id: id.clone(),
             name: name.clone(),
-            path: top.clone(),
+            path: top.display().to_string(),
             created_at: at,
         };
         home.make_dirs(&home.repository_dir(&id))?;
@@ -115,8 +116,7 @@ impl Repository {
             reason: error.to_string(),
         })?;
         fsx::replace(home.fs(), &record_path(home, &id), text.as_bytes())?;
-        let entry = Entry::new(history::Kind::RepositoryRegistered)
-            .detail("path", top.display().to_string());
+        let entry = Entry::new(history::Kind::RepositoryRegistered).detail("path", record.path);
         History::of(home, &id).record(actor, at, vec![entry])?;
         Ok(Self { id, name, top })
     }

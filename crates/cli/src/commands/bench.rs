@@ -19,6 +19,7 @@ use crate::{
     context::Context,
     error::usage,
     output::{Answer, Screen},
+    shape,
 };
 
 /// Measure this machine's floor and Flagpost beside it; takes a minute
@@ -111,7 +112,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer> {
 
 fn answer(context: &Context, bench: &Bench<'_>, rows: &[Row]) -> Answer {
     let body = json!({
-        "dir": bench.scratch.dir(),
+        "dir": shape::path(bench.scratch.dir()),
         "cpus": std::thread::available_parallelism().map_or(1, |n| n.get()),
         "rows": rows.iter().map(Row::to_json).collect::<Vec<Value>>(),
     });

@@ -23,6 +23,7 @@ use crate::{
     context::Context,
     output::{Answer, Screen},
     progress::Watcher,
+    shape,
 };
 
 const PLAN: &str = include_str!("../demo/PLAN.md");
@@ -118,8 +119,9 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         home = home.root().display(),
     );
     let body = json!({
-        "dir": dir, "project": project, "home": home.root(), "session": report.session,
-        "session_dir": report.dir, "passed": passed, "failed": failed, "skipped": rest,
+        "dir": shape::path(&dir), "project": shape::path(&project),
+        "home": shape::path(home.root()), "session": report.session,
+        "session_dir": shape::path(&report.dir), "passed": passed, "failed": failed, "skipped": rest,
     });
     let mut answer = Answer::new("demo", body)
         .text(text)

@@ -3,7 +3,7 @@
 use flagpost_core::{List, Repository};
 use serde_json::json;
 
-use crate::{context::Context, output::Answer};
+use crate::{context::Context, output::Answer, shape};
 
 /// Register this repository; asks nothing, and doing it again changes nothing
 #[derive(Debug, clap::Args)]
@@ -17,8 +17,8 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
     // An empty list, so that whoever asks for tasks hears "none" and not "no such list".
     List::open_or_create(&context.home, &repository.name, &repository)?;
     let body = json!({
-        "id": repository.id, "name": repository.name, "path": repository.top,
-        "home": context.home.root(), "created": !known,
+        "id": repository.id, "name": repository.name, "path": shape::path(&repository.top),
+        "home": shape::path(context.home.root()), "created": !known,
     });
     let text = if known {
         format!(

@@ -30,6 +30,7 @@ use crate::{
     error::usage,
     output::{self, Answer},
     progress::Watcher,
+    shape,
 };
 
 /// Run agents over the list, wave by wave
@@ -252,7 +253,7 @@ fn answer(context: &Context, report: &Report) -> Answer {
         .display();
     text += &format!("\nsession {}: {shown}/session_summary.md\n", report.session);
     let body = json!({
-        "session": report.session, "dir": report.dir, "interrupted": report.interrupted,
+        "session": report.session, "dir": shape::path(&report.dir), "interrupted": report.interrupted,
         "passed": passed, "failed": failed, "skipped": rest,
     });
     let mut answer = Answer::new("run", body).text(text).ids([&report.session]);

@@ -11,6 +11,7 @@ use super::run::sessions;
 use crate::{
     context::Context,
     output::{Answer, Screen, stream},
+    shape,
 };
 
 /// The verbs on sessions.
@@ -89,7 +90,7 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
             rows.collect(),
         )
     };
-    let body = json!({"sessions": all.iter().map(shape).collect::<Vec<_>>(), "total": all.len(), "truncated": false});
+    let body = json!({"sessions": all.iter().map(to_json).collect::<Vec<_>>(), "total": all.len(), "truncated": false});
     Ok(Answer::new("sessions", body)
         .text(text)
         .ids(all.iter().map(title)))
@@ -143,7 +144,7 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         text += "\n";
         text += &screen.table(&["ID", "OUTCOME", "TRY", "TIME", "SUBJECT"], rows.collect());
     }
-    Ok(Answer::new("session", shape(&session))
+    Ok(Answer::new("session", to_json(&session))
         .text(text)
         .ids([title(&session)]))
 }
@@ -189,8 +190,7 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
         ids.join(" "),
         recovered.dir.display()
     );
-    let body =
-        json!({"session": recovered.session, "dir": recovered.dir, "tasks": recovered.tasks});
+    let body = json!({"session": recovered.session, "dir": shape::path(&recovered.dir), "tasks": recovered.tasks});
     Ok(Answer::new("recovery", body)
         .text(text)
         .ids(&recovered.tasks))
@@ -199,7 +199,7 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
 fn archive(context: &Context) -> anyhow::Result<Answer> {
     let dir = sessions::archive_complete(&sessions(context)?, &context.list()?, &context.actor()?)?;
     let text = format!("archived in {}", dir.display());
-    Ok(Answer::new("archive", json!({"dir": dir})).text(text))
+    Ok(Answer::new("archive", json!({"dir": shape::path(&dir)})).text(text))
 }
 
 /// The session's id; the live directory's name where its lock names none.
@@ -211,11 +211,11 @@ pub fn title(session: &Record) -> String {
 }
 
 /// A session as JSON.
-pub fn shape(session: &Record) -> Value {
+pub fn to_json(session: &Record) -> Value {
     json!({
         "id": title(session),
         "stage": session.stage.as_str(),
-        "dir": session.dir,
+        "dir": shape::path(&session.dir),
         "list": session.lock.list,
         "started": session.lock.started.and_then(|at| at.shown()),
         "status": session.progress.status,

@@ -133,7 +133,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
             .map(|task| format!("{} {}", task.id, line(&task.subject))),
     );
     let body = json!({
-        "home": context.home.root(),
+        "home": shape::path(context.home.root()),
         "list": list.id(),
         "total": loaded.outlines.len(),
         "counts": counts.iter().map(|(state, n)| (state.as_str(), *n)).collect::<BTreeMap<_, _>>(),
@@ -142,7 +142,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "held": held.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
         "skipped": shape::skipped(&loaded.skipped),
-        "session": session.as_ref().map(session::shape),
+        "session": session.as_ref().map(session::to_json),
     });
     Ok(Answer::new("status", body)
         .text(text)
@@ -158,7 +158,7 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
         text += &format!("lists elsewhere: {}\n", names.join(" "));
     }
     let body = json!({
-        "home": context.home.root(), "list": null, "total": 0, "counts": {},
+        "home": shape::path(context.home.root()), "list": null, "total": 0, "counts": {},
         "waiting_for_person": [], "stranded": [], "held": [], "ready": [], "skipped": [],
         "session": null, "lists": lists,
     });

@@ -166,6 +166,31 @@ fn a_list_with_a_repository_works_from_anywhere() {
 }
 
 #[test]
+fn a_repository_whose_path_is_not_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = world();
+    let dir = world
+        .outside()
+        .join(std::ffi::OsStr::from_bytes(b"a\xff/web"));
+    fs::create_dir_all(&dir).unwrap();
+    let run = |args: &[&str]| world.run(world.command().args(args).current_dir(&dir));
+    let git = world
+        .command_of("git")
+        .args(["init", "--quiet"])
+        .current_dir(&dir)
+        .status();
+    assert!(git.unwrap().success());
+    assert_snapshot!(run(&["init", "--json"]), @r#"{"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/a�/web","home":"[dir]/home/.flagpost","created":true}"#);
+    assert_snapshot!(run(&["add", "x"]), @"added 1 x");
+    let ran = run(&["run", "--agent", "true", "--json"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    for args in [&["session", "list"][..], &["session", "show"], &["status"]] {
+        let ran = run(&[args, &["--json"]].concat());
+        assert!(ran.code == 0 && ran.stdout.starts_with('{'), "{ran}");
+    }
+}
+
+#[test]
 fn below_the_top_and_in_a_linked_worktree() {
     let world = world_with(&["a"]);
     let below = world.repository().join("src/deep");
