@@ -36,7 +36,7 @@ pub struct Settings {
     /// The login name, for a person who set none of these.
     pub user: Option<String>,
     /// `PATH`, for finding agents' programs.
-    pub path: Option<String>,
+    pub path: Option<OsString>,
     /// `NO_COLOR` is set.
     pub no_color: bool,
     /// `COLUMNS`: how wide the screen is.
@@ -54,11 +54,12 @@ impl Home {
     /// The home and the settings that the environment names. `FLAGPOST_CLOCK` stops the clock at
     /// an RFC 3339 time, for tests and reproductions.
     pub fn from_environment() -> Result<(Self, Settings)> {
-        let root = match (path("FLAGPOST_HOME"), path("HOME")) {
-            (Some(root), _) => std::path::absolute(root).map_err(|_| Error::NoHome)?,
-            (None, Some(home)) => home.join(".flagpost"),
+        let root = match (var_os("FLAGPOST_HOME"), var_os("HOME")) {
+            (Some(root), _) => PathBuf::from(root),
+            (None, Some(home)) => PathBuf::from(home).join(".flagpost"),
             (None, None) => return Err(Error::NoHome),
         };
+        let root = std::path::absolute(root).map_err(|_| Error::NoHome)?;
         let clock: Arc<dyn Clock> = match var("FLAGPOST_CLOCK") {
             None => Arc::new(SystemClock),
             Some(text) => Arc::new(text.parse::<Timestamp>().map_err(|error| Error::Invalid {
@@ -72,7 +73,7 @@ impl Home {
             task: var("FLAGPOST_TASK"),
             token: var("FLAGPOST_TOKEN"),
             user: var("USER").or_else(|| var("LOGNAME")),
-            path: var("PATH"),
+            path: var_os("PATH"),
             no_color: var("NO_COLOR").is_some(),
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),
             parent_agent: parent_agent(),
@@ -177,9 +178,8 @@ fn var(name: &str) -> Option<String> {
     clippy::disallowed_methods,
     reason = "the one place that reads the environment"
 )]
-fn path(name: &str) -> Option<PathBuf> {
-    let value = std::env::var_os(name).filter(|value| !value.is_empty());
-    value.map(PathBuf::from)
+fn var_os(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 #[expect(

@@ -4,7 +4,7 @@
 //! anything: the driver does.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -64,7 +64,7 @@ impl FromStr for Agent {
 
 impl Agent {
     /// Where the agent's program is: looked up in `path` as the system would, from `dir`.
-    pub fn locate(&self, path: Option<&str>, dir: &Path) -> Result<PathBuf> {
+    pub fn locate(&self, path: Option<&OsStr>, dir: &Path) -> Result<PathBuf> {
         let missing = || Error::AgentMissing {
             agent: self.name.clone(),
             program: self.program.clone(),
@@ -77,8 +77,9 @@ impl Agent {
                 Err(missing())
             };
         }
-        std::env::split_paths(path.unwrap_or_default())
-            .map(|dir| dir.join(&self.program))
+        path.into_iter()
+            .flat_map(std::env::split_paths)
+            .map(|entry| dir.join(entry).join(&self.program))
             .find(|program| is_program(program))
             .ok_or_else(missing)
     }
@@ -111,6 +112,8 @@ fn is_program(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
 
     #[test]
@@ -137,12 +140,26 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_of_the_path_is_seen_from_where_the_agent_works() {
+        let sh: Agent = "sh".parse().unwrap();
+        for (path, dir) in [("bin", "/"), (":/nowhere", "/bin"), ("/nowhere:.", "/bin")] {
+            let found = sh.locate(Some(path.as_ref()), Path::new(dir)).unwrap();
+            assert!(found.is_absolute(), "{}", found.display());
+        }
+        let odd = OsString::from_vec(b"/\xff:/bin".to_vec());
+        assert!(sh.locate(Some(&odd), Path::new("/")).is_ok());
+    }
+
+    #[test]
     fn a_program_is_found_before_anything_starts() {
         let sh: Agent = "sh -c true".parse().unwrap();
-        assert!(sh.locate(Some("/nowhere:/bin"), Path::new("/")).is_ok());
+        assert!(
+            sh.locate(Some("/nowhere:/bin".as_ref()), Path::new("/"))
+                .is_ok()
+        );
         let none: Agent = "no-such-program-here".parse().unwrap();
         let error = none
-            .locate(Some("/bin"), Path::new("/"))
+            .locate(Some("/bin".as_ref()), Path::new("/"))
             .unwrap_err()
             .to_string();
         assert!(error.contains("no-such-program-here"), "{error}");

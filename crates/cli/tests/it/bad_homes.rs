@@ -44,6 +44,17 @@ fn the_default_home_is_below_the_users() {
     assert!(world.list("web").join("1.json").exists());
 }
 
+/// Agents work in another directory, and look for the same home.
+#[test]
+fn a_users_home_that_is_relative_is_made_absolute() {
+    let world = world();
+    let mut command = world.command();
+    command.args(["status", "--json"]);
+    let ran = world.run(command.env_remove("FLAGPOST_HOME").env("HOME", "../home"));
+    let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(json["home"], "[dir]/web/../home/.flagpost");
+}
+
 #[test]
 fn a_home_that_is_a_file() {
     let mut world = world();

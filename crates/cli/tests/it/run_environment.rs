@@ -45,6 +45,20 @@ fn an_agent_knows_its_task_and_nothing_of_the_agent_that_started_the_run() {
     assert_eq!(shown["id"], "1");
 }
 
+/// One odd entry is no reason to find nothing.
+#[test]
+fn a_search_path_that_is_not_utf8_is_searched_and_passed_on() {
+    use std::os::unix::ffi::OsStringExt;
+    let mut stage = Stage::of_equal(1);
+    let mut path = b"/odd\xff:".to_vec();
+    path.extend(std::env::var_os("PATH").unwrap().into_vec());
+    stage.world.set("PATH", std::ffi::OsString::from_vec(path));
+    let ran = stage.run(r#"printf '%s' "$PATH" > "$place/path""#, &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let left = std::fs::read(stage.place.join("path")).unwrap();
+    assert!(left.starts_with(b"/odd\xff:"));
+}
+
 #[test]
 fn a_prompt_comes_on_stdin_or_in_a_file() {
     let stage = Stage::of_equal(1);

@@ -178,8 +178,8 @@ impl Driver<'_> {
         let own = std::env::current_exe()
             .ok()
             .and_then(|exe| Some(exe.parent()?.to_owned()));
-        let path = self.stage.settings.path.as_deref().unwrap_or_default();
-        let path = std::env::split_paths(path).chain(own);
+        let path = self.stage.settings.path.iter();
+        let path = path.flat_map(std::env::split_paths).chain(own);
         if let Ok(path) = std::env::join_paths(path) {
             set.push(("PATH", path));
         }

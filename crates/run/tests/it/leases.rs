@@ -45,7 +45,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (Report, S
     };
     let task = tasks::add(&list, &actor, &fields, &[]).unwrap().id;
     let settings = Settings {
-        path: Some("/usr/bin:/bin".to_owned()),
+        path: Some("/usr/bin:/bin".into()),
         ..Settings::default()
     };
     let options = Options {
