@@ -12,6 +12,8 @@ use crate::terminal;
 const GAP: u16 = 2;
 /// A cell has at most so many lines.
 const LINES: usize = 3;
+/// A cell has at most so many characters: `comfy-table` counts columns in sixteen bits.
+const CHARS: usize = 1_000;
 /// No column but the last takes more of the screen, in percent.
 const SHARE: u16 = 40;
 
@@ -52,9 +54,13 @@ fn cell(painted: &str) -> String {
         "" => (text, ""),
         _ => (text.strip_suffix(RESET).unwrap_or(text), RESET),
     };
+    let shown = match text.char_indices().nth(CHARS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    };
     format!(
         "{style}{}{end}",
-        terminal::clean(&terminal::line(text), false)
+        terminal::clean(&terminal::line(&shown), false)
     )
 }
 
@@ -97,6 +103,19 @@ mod tests {
             drawn.lines().all(|line| line.chars().count() <= 60),
             "{drawn}"
         );
+    }
+
+    #[test]
+    fn a_huge_cell_is_cut_in_every_column() {
+        let huge = format!("\u{1b}[36m{}\u{1b}[0m", "é".repeat(70_000));
+        let drawn = draw(60, &["ID", "OWNER", "SUBJECT"], &[&["1", &huge, &huge]]);
+        assert!(
+            drawn.contains('…') && drawn.lines().count() <= LINES + 1,
+            "{drawn}"
+        );
+        let painted = cell(&huge);
+        assert!(painted.ends_with("é…\u{1b}[0m"));
+        assert_eq!(painted.matches('é').count(), CHARS);
     }
 
     #[test]
