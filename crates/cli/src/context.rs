@@ -116,16 +116,27 @@ impl Context {
         )?)
     }
 
+    /// The task that this agent was given, where it was given one of this list.
+    fn own_task(&self, list: &List<'_>) -> Option<&str> {
+        let of_list = self.settings.list.as_deref() == Some(list.id().as_str());
+        self.settings.task.as_deref().filter(|_| of_list)
+    }
+
     /// The task that is meant: by name, else the one this agent was given.
     pub fn task(&self, list: &List<'_>, given: Option<&str>) -> anyhow::Result<TaskId> {
-        let given = given.or(self.settings.task.as_deref());
+        let given = given.or(self.own_task(list));
         let given = given.ok_or_else(|| crate::error::usage("which task? Name its id"))?;
         Ok(list.resolve(given)?)
     }
 
     /// The claim token that goes with a task: as typed, else as this agent was given it.
-    pub fn token(&self, task: &TaskId, typed: Option<Token>) -> anyhow::Result<Option<Token>> {
-        if typed.is_some() || self.settings.task.as_deref() != Some(task.as_str()) {
+    pub fn token(
+        &self,
+        list: &List<'_>,
+        task: &TaskId,
+        typed: Option<Token>,
+    ) -> anyhow::Result<Option<Token>> {
+        if typed.is_some() || self.own_task(list) != Some(task.as_str()) {
             return Ok(typed);
         }
         let Some(text) = &self.settings.token else {

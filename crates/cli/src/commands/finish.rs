@@ -71,7 +71,7 @@ fn finish(context: &Context, args: &EndingArgs, ending: Ending) -> anyhow::Resul
     let id = context.task(&list, id)?;
     let act = Act {
         actor: context.actor()?,
-        token: context.token(&id, args.token)?,
+        token: context.token(&list, &id, args.token)?,
         at: context.home.now(),
     };
     let echo = text

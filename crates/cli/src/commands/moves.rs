@@ -65,7 +65,7 @@ pub struct CancelArgs {
 pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let id = context.task(&list, args.which.id.as_deref())?;
-    let token = context.token(&id, args.which.token)?;
+    let token = context.token(&list, &id, args.which.token)?;
     let claimed = claims::start(&list, &claim::terms(context, None)?, token, &id)?;
     Ok(claim::answer(&claimed, "started"))
 }
@@ -98,7 +98,7 @@ pub fn cancel(context: &Context, args: &CancelArgs) -> anyhow::Result<Answer> {
 fn moved(context: &Context, which: &Which, event: Move, done: &str) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let id = context.task(&list, which.id.as_deref())?;
-    let token = context.token(&id, which.token)?;
+    let token = context.token(&list, &id, which.token)?;
     let act = Act {
         actor: context.actor()?,
         token,

@@ -252,26 +252,57 @@ fn an_agent_finishes_what_it_was_given() {
     let claimed = world.json(["claim", "1", "--as", "W3"]).1;
     assert_eq!(claimed["claim"]["token"], 4);
     assert_snapshot!(world.transcript(
-        "FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
-        FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
-        FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
-        FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
-        FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done"), @r#"
-    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
+        "FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
+        FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
+        FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
+        FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
+        FLAGPOST_LIST=web FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done"), @r#"
+    $ FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
     exit 4
     2> flagpost: token 2 for task 1 is stale: the current one is 4; what you reported is kept as a late result
     2>   hint: stop working on this task; 'flagpost show' tells who has it now
-    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
+    $ FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
     exit 6
     2> flagpost: $FLAGPOST_TOKEN is "no": invalid digit found in string
-    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
+    $ FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
     2
-    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
+    $ FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
     completed 1 Write
-    $ FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done
+    $ FLAGPOST_LIST=web FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done
     exit 3
     2> flagpost: there is no task 9 in list web
     2>   hint: 'flagpost list' shows what there is
+    "#);
+}
+
+/// Tasks of two lists have the same numbers.
+#[test]
+fn what_an_agent_was_given_says_nothing_about_another_list() {
+    let mut world = world_with(&["Write"]);
+    world.ok(["add", "Sing", "--list", "ops"]);
+    world.ok(["claim", "1", "--as", "W3", "--list", "ops"]);
+    for (name, value) in [("LIST", "web"), ("TASK", "1"), ("TOKEN", "99")] {
+        world.set(&format!("FLAGPOST_{name}"), value);
+    }
+    assert_snapshot!(world.transcript(
+        "done --list ops --as W3
+        done 1 --list ops --as W3
+        FLAGPOST_LIST= done --as W3
+        done --as W3"), @r#"
+    $ done --list ops --as W3
+    exit 2
+    2> flagpost: which task? Name its id
+    2>   hint: flagpost --help shows how
+    $ done 1 --list ops --as W3
+    completed 1 Sing
+    $ FLAGPOST_LIST= done --as W3
+    exit 2
+    2> flagpost: which task? Name its id
+    2>   hint: flagpost --help shows how
+    $ done --as W3
+    exit 4
+    2> flagpost: token 99 for task 1 is stale; what you reported is kept as a late result
+    2>   hint: stop working on this task; 'flagpost show' tells who has it now
     "#);
 }
 

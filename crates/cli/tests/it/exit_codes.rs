@@ -61,7 +61,11 @@ const FAILURES: &[Case] = &[
     (
         "invalid",
         6,
-        &[("FLAGPOST_TASK", "1"), ("FLAGPOST_TOKEN", "x")],
+        &[
+            ("FLAGPOST_LIST", "web"),
+            ("FLAGPOST_TASK", "1"),
+            ("FLAGPOST_TOKEN", "x"),
+        ],
         &["done"],
     ),
     (

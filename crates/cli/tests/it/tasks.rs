@@ -163,7 +163,7 @@ fn show() {
         show 2
         show 2 --quiet
         show 2 --json
-        FLAGPOST_TASK=1 show --quiet
+        FLAGPOST_LIST=web FLAGPOST_TASK=1 show --quiet
         show
         show 7
         show 7 --json"), @r#"
@@ -188,7 +188,7 @@ fn show() {
     2
     $ show 2 --json
     {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"First line\n\n  indented\n","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":"low","complexity":null,"group":null,"project":null,"tags":["x"],"due":null,"parent":null,"uid":null,"attempts":0,"rev":3,"result":null,"late":[]}
-    $ FLAGPOST_TASK=1 show --quiet
+    $ FLAGPOST_LIST=web FLAGPOST_TASK=1 show --quiet
     1
     $ show
     exit 2

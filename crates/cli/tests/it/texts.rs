@@ -105,7 +105,9 @@ fn text_of_the_command_line_is_stored_exactly() {
 
 #[test]
 fn a_dash_is_stdin_wherever_a_text_is_taken() {
-    let world = world_with(&["a"]).with("FLAGPOST_TASK", "1");
+    let world = world_with(&["a"])
+        .with("FLAGPOST_LIST", "web")
+        .with("FLAGPOST_TASK", "1");
     assert_snapshot!(world.feed(["add", "-"], b"From a pipe\n"), @r#"added 2 From a pipe"#);
     assert_snapshot!(world.feed(["add", "-"], b"Two\nlines\n"), @r#"
     exit 6
