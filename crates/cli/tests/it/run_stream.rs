@@ -48,6 +48,11 @@ fn every_line_is_an_object_and_the_last_one_the_answer() {
             .world
             .ok(["session", "show", "--events", "--since", &since_text]);
         assert_eq!(lines(&rest), all[since..], "{since}");
+        let events = ["session", "show", "--events", "--json"];
+        let json = stage
+            .world
+            .ok([&events[..], &["--since", &since_text]].concat());
+        assert_eq!(json, rest);
     }
 }
 
