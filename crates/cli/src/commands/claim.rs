@@ -32,7 +32,7 @@ fn time(text: &str) -> Result<SignedDuration, String> {
 
 /// Claims it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let list = context.list()?;
+    let list = context.list_to_change()?;
     let terms = terms(context, args.lease)?;
     let claimed = match &args.id {
         Some(id) => claims::claim(&list, &terms, &list.resolve(id)?)?,

@@ -30,7 +30,7 @@ pub struct Args {
 
 /// Links or unlinks.
 pub fn run(context: &Context, verb: &Dep) -> anyhow::Result<Answer> {
-    let list = context.list()?;
+    let list = context.list_to_change()?;
     let actor = context.actor()?;
     let (Dep::Add(args) | Dep::Rm(args)) = verb;
     let id = list.resolve(&args.id)?;

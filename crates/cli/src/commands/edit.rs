@@ -27,7 +27,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     if fields == tasks::Fields::default() {
         return Err(usage("say what to change, as in --priority high"));
     }
-    let list = context.list()?;
+    let list = context.list_to_change()?;
     let id = list.resolve(&args.id)?;
     let task = tasks::edit(&list, &context.actor()?, &id, &fields)?;
     let text = format!(

@@ -67,7 +67,7 @@ fn finish(context: &Context, args: &EndingArgs, ending: Ending) -> anyhow::Resul
         given => given,
     };
     let text = args.source.read(text)?;
-    let list = context.list()?;
+    let list = context.list_to_change()?;
     let id = context.task(&list, id)?;
     let act = Act {
         actor: context.actor()?,

@@ -63,7 +63,7 @@ pub struct CancelArgs {
 
 /// Begins it.
 pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
-    let list = context.list()?;
+    let list = context.list_to_change()?;
     let id = context.task(&list, args.which.id.as_deref())?;
     let token = context.token(&list, &id, args.which.token)?;
     let claimed = claims::start(&list, &claim::terms(context, None)?, token, &id)?;
@@ -96,7 +96,7 @@ pub fn cancel(context: &Context, args: &CancelArgs) -> anyhow::Result<Answer> {
 }
 
 fn moved(context: &Context, which: &Which, event: Move, done: &str) -> anyhow::Result<Answer> {
-    let list = context.list()?;
+    let list = context.list_to_change()?;
     let id = context.task(&list, which.id.as_deref())?;
     let token = context.token(&list, &id, which.token)?;
     let act = Act {

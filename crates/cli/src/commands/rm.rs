@@ -24,7 +24,11 @@ pub struct Args {
 
 /// Removes it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let list = context.list()?;
+    let list = if args.dry_run {
+        context.list()?
+    } else {
+        context.list_to_change()?
+    };
     let id = list.resolve(&args.id)?;
     let task = if args.dry_run {
         list.task(&id)?.task

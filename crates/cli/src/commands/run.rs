@@ -118,6 +118,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let Some(agent) = args.agent.clone() else {
         return Err(usage("name an agent: --agent claude"));
     };
+    let list = context.list_to_change()?;
     let repository = context.repository_or_register()?;
     let options = Options {
         actor: context.actor()?,
