@@ -112,20 +112,26 @@ pub fn edit(list: &List<'_>, actor: &WorkerId, id: &TaskId, fields: &Fields) -> 
     finish(change, id)
 }
 
-/// Makes `id` wait for `blocker`. Doing it again changes nothing.
-pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) -> Result<Task> {
+/// Makes `id` wait for all of these: refused as a whole where one of them cannot be waited for.
+/// Doing it again changes nothing.
+pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blockers: &[TaskId]) -> Result<Task> {
     let mut change = list.change(actor)?;
-    let loaded = change.load()?;
-    if let Some(path) = Graph::new(&loaded.outlines).closes_cycle(id, blocker) {
+    let outlines = change.load()?.outlines;
+    let graph = Graph::new(&outlines);
+    // A circle passes `id` once, so one of the new links closes it alone or none does.
+    if let Some(path) = blockers.iter().find_map(|it| graph.closes_cycle(id, it)) {
         return Err(Refusal::Cycle { path }.into());
     }
-    link_in(&mut change, id, blocker)?;
+    for blocker in blockers {
+        if link_in(&mut change, id, blocker)? {
+            let entry = change.note(Kind::TaskLinked, id);
+            let blocker = blocker.as_str();
+            entry.detail.insert("blocked_by".to_owned(), blocker.into());
+        }
+    }
     if change.is_empty() {
         return Ok(change.task(id)?.clone());
     }
-    let blocker = blocker.as_str();
-    let entry = change.note(Kind::TaskLinked, id);
-    entry.detail.insert("blocked_by".to_owned(), blocker.into());
     finish(change, id)
 }
 
@@ -369,28 +375,33 @@ pub fn ready(outlines: &[Outline], now: Timestamp) -> Vec<&Outline> {
     flagpost_model::plan::ready(&Graph::new(outlines), now)
 }
 
-/// Makes both files say that `id` waits for `blocker`.
-pub(crate) fn link_in(change: &mut Change<'_>, id: &TaskId, blocker: &TaskId) -> Result<()> {
+/// Makes both files say that `id` waits for `blocker`; whether one of them did not.
+pub(crate) fn link_in(change: &mut Change<'_>, id: &TaskId, blocker: &TaskId) -> Result<bool> {
     if id == blocker {
         return Err(Refusal::Cycle {
             path: vec![id.clone(), id.clone()],
         }
         .into());
     }
-    match change.task(blocker) {
-        Ok(blocker) if !blocker.blocks.contains(id) => blocker.blocks.push(id.clone()),
-        Ok(_) => {}
+    let mirrored = match change.task(blocker) {
+        Ok(blocker) => put(&mut blocker.blocks, id),
         Err(Error::NotFound { .. }) => {
             let (task, missing) = (id.clone(), blocker.clone());
             return Err(Refusal::UnknownBlocker { task, missing }.into());
         }
         Err(error) => return Err(error),
+    };
+    let linked = put(&mut change.task(id)?.blocked_by, blocker);
+    Ok(linked || mirrored)
+}
+
+/// Puts an id among others; whether it was not there.
+fn put(ids: &mut Vec<TaskId>, id: &TaskId) -> bool {
+    let absent = !ids.contains(id);
+    if absent {
+        ids.push(id.clone());
     }
-    let task = change.task(id)?;
-    if !task.blocked_by.contains(blocker) {
-        task.blocked_by.push(blocker.clone());
-    }
-    Ok(())
+    absent
 }
 
 fn subject_is_told(subject: Option<&str>) -> Result<()> {

@@ -223,7 +223,7 @@ fn of_editing() {
 #[test]
 fn of_linking() {
     survives(2, &|list| {
-        tasks::link(list, &worker("W2"), &id(2), &id(7)).map(drop)
+        tasks::link(list, &worker("W2"), &id(2), &[id(7)]).map(drop)
     });
 }
 

@@ -72,13 +72,43 @@ fn a_cycle_is_refused_and_changes_nothing() {
     add(&list, "Three", &[2]);
     let before = (tasks_of(&list), world.history());
     let operator = worker("operator");
-    let answer = tasks::link(&list, &operator, &id(1), &id(3));
+    let answer = tasks::link(&list, &operator, &id(1), &[id(3)]);
     assert_eq!(cycle(answer), ["1", "3", "2", "1"]);
     assert_eq!(
-        cycle(tasks::link(&list, &operator, &id(2), &id(2))),
+        cycle(tasks::link(&list, &operator, &id(2), &[id(2)])),
         ["2", "2"]
     );
     assert_eq!((tasks_of(&list), world.history()), before);
+}
+
+/// Linking to several is one change: it is made as a whole or not at all.
+#[test]
+fn one_link_that_cannot_be_made_keeps_the_others_from_being_made() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "One", &[]);
+    add(&list, "Two", &[]);
+    add(&list, "Three", &[2]);
+    let before = (tasks_of(&list), world.history());
+    let link = |blockers: &[u64]| tasks::link(&list, &worker("operator"), &id(2), &ids(blockers));
+    assert_eq!(cycle(link(&[1, 3])), ["2", "3", "2"]);
+    assert!(matches!(
+        link(&[1, 9]),
+        Err(Error::Refused(Refusal::UnknownBlocker { .. }))
+    ));
+    assert_eq!((tasks_of(&list), world.history()), before);
+
+    add(&list, "Four", &[]);
+    let lines = world.history().len();
+    let linked = link(&[1, 4, 1]).unwrap();
+    assert_eq!((linked.blocked_by, linked.rev), (ids(&[1, 4]), 3));
+    assert!(is_mirrored(&list));
+    let told: Vec<_> = world.history()[lines..]
+        .iter()
+        .map(|line| line.entry.detail["blocked_by"].clone())
+        .collect();
+    assert_eq!(told, ["1", "4"]);
+    account::agrees(&world);
 }
 
 #[test]
@@ -90,12 +120,12 @@ fn an_unknown_id_is_refused_and_changes_nothing() {
     let unknown = |answer: Result<_, Error>| matches!(answer, Err(Error::Refused(Refusal::UnknownBlocker { missing, .. })) if missing == id(9));
     let operator = worker("operator");
     assert!(unknown(
-        tasks::link(&list, &operator, &id(1), &id(9)).map(drop)
+        tasks::link(&list, &operator, &id(1), &[id(9)]).map(drop)
     ));
     assert!(unknown(
         tasks::add(&list, &operator, &subject("Two"), &ids(&[1, 9])).map(drop)
     ));
-    let answer = tasks::link(&list, &operator, &id(9), &id(1));
+    let answer = tasks::link(&list, &operator, &id(9), &[id(1)]);
     assert!(matches!(answer, Err(Error::NotFound { .. })), "{answer:?}");
     assert_eq!((tasks_of(&list), world.history()), before);
 }
@@ -152,10 +182,10 @@ fn a_link_that_one_file_knows_is_mirrored_by_linking_again() {
         let list = world.list();
         world.put("1.json", one);
         world.put("2.json", two);
-        tasks::link(&list, &worker("W1"), &id(2), &id(1)).unwrap();
+        tasks::link(&list, &worker("W1"), &id(2), &[id(1)]).unwrap();
         assert!(is_mirrored(&list));
         let lines = world.history().len();
-        tasks::link(&list, &worker("W1"), &id(2), &id(1)).unwrap();
+        tasks::link(&list, &worker("W1"), &id(2), &[id(1)]).unwrap();
         assert_eq!(world.history().len(), lines);
     }
 }
@@ -307,7 +337,7 @@ fn an_import_that_closes_a_cycle_with_the_list_is_refused_and_nothing_written() 
     let world = World::real();
     let list = world.list();
     import(&list, PLAN).unwrap();
-    tasks::link(&list, &worker("W1"), &id(3), &id(2)).unwrap();
+    tasks::link(&list, &worker("W1"), &id(3), &[id(2)]).unwrap();
     let closing = PLAN.replace("Lay the ground {", "Lay the ground (after: buy the land) {");
     let before = (tasks_of(&list), world.history());
     assert_eq!(cycle(import(&list, &closing)), ["1", "3", "2", "1"]);
@@ -322,7 +352,7 @@ fn nor_does_a_circle_that_was_there_before_hide_it() {
     world.put("1.json", file(1, &[], &[2]));
     world.put("2.json", file(2, &[], &[1]));
     import(&list, PLAN).unwrap();
-    tasks::link(&list, &worker("W1"), &id(5), &id(4)).unwrap();
+    tasks::link(&list, &worker("W1"), &id(5), &[id(4)]).unwrap();
     let closing = PLAN.replace("Lay the ground {", "Lay the ground (after: buy the land) {");
     let before = tasks_of(&list);
     assert_eq!(cycle(import(&list, &closing)), ["3", "5", "4", "3"]);

@@ -79,7 +79,7 @@ fn a_refusal_leaves_no_line() {
     assert!(claims::claim(&list, &terms("W2"), &id(1)).is_err());
     assert!(claims::claim_next(&list, &terms("W2")).is_err());
     assert!(tasks::act(&list, &act("W2", None), &id(1), Move::Renew).is_err());
-    assert!(tasks::link(&list, &worker("W2"), &id(1), &id(9)).is_err());
+    assert!(tasks::link(&list, &worker("W2"), &id(1), &[id(9)]).is_err());
     tasks::unlink(&list, &worker("W2"), &id(1), &id(9)).unwrap();
     tasks::edit(&list, &worker("W2"), &id(1), &subject("Mine")).unwrap();
     assert_eq!(world.history(), before);

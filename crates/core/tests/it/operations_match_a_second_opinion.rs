@@ -199,7 +199,7 @@ impl Trial<'_> {
                 assert_eq!(word(answer.map(drop)), self.opinion.remove(who, on));
             }
             Step::Link(from, on) => {
-                let answer = tasks::link(&self.list, &worker("W1"), &id(from), &id(on));
+                let answer = tasks::link(&self.list, &worker("W1"), &id(from), &[id(on)]);
                 assert_eq!(word(answer.map(drop)), self.opinion.link(from, on));
             }
             Step::Unlink(from, on) => {
