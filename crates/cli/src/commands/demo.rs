@@ -3,7 +3,7 @@
 //! Owns a plan of twelve tasks and an agent that is a shell script. Everything else is what every
 //! run does: the same import, the same driver, the same files.
 
-use std::{path::PathBuf, sync::Arc, sync::mpsc};
+use std::{path::PathBuf, sync::Arc};
 
 use anyhow::bail;
 use flagpost_core::{
@@ -15,14 +15,13 @@ use flagpost_disk::{
     fsx::{self, RealFs},
 };
 use flagpost_model::task::DEFAULT_LEASE;
-use flagpost_run::{Options, Stage, driver, scheduler::Config};
+use flagpost_run::{Options, driver, scheduler::Config};
 use serde_json::json;
 
-use super::run::{count, pass_on_signals};
+use super::run::{count, watched};
 use crate::{
     context::Context,
     output::{Answer, Screen},
-    progress::Watcher,
     shape,
 };
 
@@ -87,19 +86,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         skip_failed: false,
         worktrees: false,
     };
-    let (send, inputs) = mpsc::channel();
-    pass_on_signals(send.clone())?;
-    let mut watcher = Watcher::new(context);
-    let stage = Stage {
-        home: &home,
-        settings: &context.settings,
-        repository: &repository,
-        list: &list,
-    };
-    let report = flagpost_run::run(stage, &options, (&send, &inputs), &mut |event, line| {
-        watcher.see(event, line);
-    })?;
-    watcher.end();
+    let report = watched(context, &home, &repository, &list, &options)?;
 
     let (passed, failed, rest) = count(&report);
     let screen = Screen::of(context);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::ValueEnum;
-use flagpost_core::{List, sessions::Sessions};
+use flagpost_core::{Home, List, Repository, sessions::Sessions};
 use flagpost_model::{
     plan::{Schedule, is_open},
     task::DEFAULT_LEASE,
@@ -137,20 +137,33 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,
     };
+    let report = watched(context, &context.home, &repository, &list, &options)?;
+    Ok(answer(context, &report))
+}
+
+/// Runs a list to its end, before the eyes of whoever started it.
+pub fn watched(
+    context: &Context,
+    home: &Home,
+    repository: &Repository,
+    list: &List<'_>,
+    options: &Options,
+) -> anyhow::Result<Report> {
     let (send, inputs) = mpsc::channel();
     pass_on_signals(send.clone())?;
     let mut watcher = Watcher::new(context);
     let stage = Stage {
-        home: &context.home,
+        home,
         settings: &context.settings,
-        repository: &repository,
-        list: &list,
+        repository,
+        list,
     };
-    let report = flagpost_run::run(stage, &options, (&send, &inputs), &mut |event, line| {
+    let report = flagpost_run::run(stage, options, (&send, &inputs), &mut |event, line| {
         watcher.see(event, line);
-    })?;
+    });
+    // Bars must not stand in the way of an error.
     watcher.end();
-    Ok(answer(context, &report))
+    Ok(report?)
 }
 
 /// A session whose runner died after its last task is recovered, though there is nothing to run.
@@ -170,7 +183,7 @@ fn put_in_order(context: &Context, list: &List<'_>) -> anyhow::Result<()> {
 
 /// Ctrl-C is one interrupt; being told to end, or losing the terminal, means at once. Whoever
 /// started us with a signal ignored, as `nohup` does, is heeded.
-pub fn pass_on_signals(send: mpsc::Sender<Input>) -> anyhow::Result<()> {
+fn pass_on_signals(send: mpsc::Sender<Input>) -> anyhow::Result<()> {
     let ignored = ignored_signals();
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter();
     let mut signals = Signals::new(wanted.filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
