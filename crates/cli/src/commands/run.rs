@@ -9,7 +9,7 @@ use std::{
 use clap::ValueEnum;
 use flagpost_core::{Home, List, Repository, sessions::Sessions};
 use flagpost_model::{
-    plan::{Schedule, is_open},
+    plan::{Graph, Schedule, is_open},
     task::DEFAULT_LEASE,
 };
 use flagpost_run::{
@@ -210,9 +210,10 @@ fn ignored_signals() -> u64 {
 
 fn plan(context: &Context, args: &Args, outlines: &[flagpost_model::task::Outline]) -> Answer {
     let waves = driver::plan(outlines, args.task_group.as_deref(), args.skip_failed);
+    let graph = Graph::new(outlines);
     let subject = |id: &flagpost_model::TaskId| {
-        let found = outlines.iter().find(|outline| outline.id == *id);
-        found
+        graph
+            .get(id)
             .map(|outline| crate::terminal::line(&outline.subject))
             .unwrap_or_default()
     };
