@@ -91,8 +91,8 @@ impl Context {
         Ok(List::open(&self.home, &id)?)
     }
 
-    /// The list to change, which must be there. One that was made by hand belongs to the repository
-    /// we stand in from now on.
+    /// An existing list to change. One that somebody made by hand belongs to the repository we
+    /// stand in from now on, whose history records it.
     pub fn list_to_change(&self) -> anyhow::Result<List<'_>> {
         self.bound(self.list()?)
     }
@@ -112,9 +112,9 @@ impl Context {
 
     fn bound<'c>(&'c self, list: List<'c>) -> anyhow::Result<List<'c>> {
         match list.repository() {
+            Ok(_) => Ok(list),
             Err(Error::NoRepository { .. }) => self.bind(list.id()),
-            // What else may be wrong, the change says.
-            _ => Ok(list),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -123,9 +123,10 @@ impl Context {
         Ok(List::open_or_create(&self.home, id, &repository)?)
     }
 
-    /// The task that this agent was given, where it was given one of this list.
+    /// The task that this agent was given, if it was of this list.
     fn own_task(&self, list: &List<'_>) -> Option<&str> {
-        let of_list = self.settings.list.as_deref() == Some(list.id().as_str());
+        let given = self.settings.list.as_deref();
+        let of_list = given.is_none_or(|given| given == list.id().as_str());
         self.settings.task.as_deref().filter(|_| of_list)
     }
 
@@ -134,6 +135,13 @@ impl Context {
         let given = given.or(self.own_task(list));
         let given = given.ok_or_else(|| crate::error::usage("which task? Name its id"))?;
         Ok(list.resolve(given)?)
+    }
+
+    /// Whether a word that stands where an id may stand is a text after all: an agent need not
+    /// name its own task. What looks like one of our ids is always one.
+    pub fn is_text(&self, list: &List<'_>, word: &str) -> bool {
+        let number = word.bytes().all(|byte| byte.is_ascii_digit());
+        self.own_task(list).is_some() && !number && list.resolve(word).is_err()
     }
 
     /// The claim token that goes with a task: as typed, else as this agent was given it.

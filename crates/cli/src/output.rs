@@ -21,7 +21,7 @@ use crate::{
 /// What a verb has to say.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// The name of the JSON shape, without its prefix: `task/1`; none where nothing is said.
+    /// The name of the JSON shape, without its prefix: `task/1`.
     pub schema: &'static str,
     /// The JSON object.
     pub body: Map<String, Value>,
@@ -81,9 +81,10 @@ pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
     for note in &answer.notes {
         say(&format!("flagpost: {note}"));
     }
-    let text = if answer.schema.is_empty() {
-        String::new()
-    } else if context.globals.json {
+    if answer.schema.is_empty() {
+        return Ok(answer.code);
+    }
+    let text = if context.globals.json {
         let mut object = Map::from_iter([("schema".to_owned(), schema(answer.schema))]);
         object.extend(answer.body.clone());
         format!("{}\n", terminal::json(&Value::Object(object).to_string()))

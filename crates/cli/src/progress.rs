@@ -114,6 +114,7 @@ impl Bars {
             RunEvent::Recovered { .. }
             | RunEvent::TaskStopping { .. }
             | RunEvent::Worktree { .. }
+            | RunEvent::Mended
             | RunEvent::Draining
             | RunEvent::Finished { .. } => {}
         }
@@ -182,6 +183,7 @@ fn words(event: &RunEvent) -> Option<String> {
         }
         RunEvent::TaskSettled { .. } | RunEvent::Finished { .. } => return None,
         RunEvent::Worktree { task, said } => format!("  worktree of {task} {said}"),
+        RunEvent::Mended => "somebody removed the session's files; they are begun anew".to_owned(),
         RunEvent::Draining => "ending: running agents may finish; once more stops them".to_owned(),
     })
 }

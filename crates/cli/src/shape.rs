@@ -1,4 +1,4 @@
-//! Tasks and paths as JSON answers.
+//! Tasks as JSON answers.
 //!
 //! Owns the shape `flagpost.task/1` and its short form in lists, the same in every verb.
 
@@ -50,6 +50,11 @@ pub fn outline(outline: &Outline) -> Value {
     })
 }
 
+/// A path. JSON is text: what is not UTF-8 in it is shown as U+FFFD.
+pub fn path(path: &Path) -> Value {
+    path.to_string_lossy().into()
+}
+
 /// A claim.
 pub fn claim(claim: &Claim) -> Value {
     json!({
@@ -59,11 +64,6 @@ pub fn claim(claim: &Claim) -> Value {
         "expires_at": claim.expires_at,
         "session": claim.session,
     })
-}
-
-/// A path. It need not be UTF-8, which JSON is: what is not is shown as U+FFFD.
-pub fn path(path: &Path) -> Value {
-    path.to_string_lossy().into()
 }
 
 /// Files that were passed over.

@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 
 use flagpost_disk::{
-    self as disk,
     dialects::claude_tasks::{self, COUNTER, TaskFile},
     fsx::{self, Batch, Lock, Rank},
 };
@@ -75,17 +74,6 @@ impl<'l> Change<'l> {
         self.list
     }
 
-    /// Whether nothing would be written.
-    pub(crate) fn is_empty(&self) -> bool {
-        let same = |draft: &Draft| {
-            draft
-                .before
-                .as_ref()
-                .is_some_and(|it| it.task == draft.after)
-        };
-        self.removed.is_empty() && self.drafts.values().all(same)
-    }
-
     /// Everything that can be read, as it is under the lock.
     pub(crate) fn load(&self) -> Result<Loaded> {
         self.list.load()
@@ -127,7 +115,7 @@ impl<'l> Change<'l> {
 
     /// Removes a task. Its id is not given out again, even where a foreign writer chose it.
     pub(crate) fn remove(&mut self, id: &TaskId) -> Result<()> {
-        let number = id.number().unwrap_or_default();
+        let number = id.counted().unwrap_or_default();
         if number > self.last_id()? {
             let counter = self.list.path(COUNTER);
             fsx::allocate(self.list.home.fs(), &counter, number, 0)?;
@@ -143,12 +131,12 @@ impl<'l> Change<'l> {
             .list
             .ids()?
             .iter()
-            .filter_map(TaskId::number)
+            .filter_map(TaskId::counted)
             .max()
             .unwrap_or_default();
         let counter = self.list.path(COUNTER);
         let first = fsx::allocate(self.list.home.fs(), &counter, highest, count)?;
-        Ok((first..first + count).map(TaskId::from))
+        Ok((first..first.saturating_add(count)).map(TaskId::from))
     }
 
     /// The highest id given out so far, as the counter says.
@@ -284,7 +272,7 @@ pub(crate) fn appeared(home: &Home, known: Option<&List<'_>>, entry: &Entry) -> 
     };
     match seen {
         // Unreadable says nothing about what happened before it became so.
-        Err(Error::Disk(disk::Error::Malformed { .. })) => Ok(true),
+        Err(Error::Disk(error)) if error.is_no_such_file() => Ok(true),
         seen => seen,
     }
 }

@@ -1,8 +1,11 @@
 //! The append-only record of every transition (`tree.md` §7).
 //!
-//! Owns `history.jsonl` and its numbers. A line is durable *before* the change it tells of appears,
-//! so no change is ever unrecorded. A crash in between leaves a line whose change never appeared;
-//! the next writer sees that and appends a `history.void` line that names it. Nothing is ever
+//! Owns `history.jsonl` and its numbers. A line about a task is durable *before* the change it tells
+//! of appears, so no change of a list is ever unrecorded. A crash in between leaves a line whose
+//! change never appeared; the next writer sees that and appends a `history.void` line that names it.
+//! A repository's registration and a quarantine are recorded first too, and once more after such a
+//! crash. A line about a session follows what it tells of, since none of these can take it back: a
+//! crash in between leaves it untold, and the session's own files tell of it. Nothing is ever
 //! rewritten.
 
 use std::path::PathBuf;
@@ -11,7 +14,9 @@ use flagpost_disk::{
     self as disk,
     fsx::{self, Durability, Lock, Rank},
 };
-use flagpost_model::{ListId, RepoId, SessionId, TaskId, WorkerId, task::StateName};
+use flagpost_model::{
+    ListId, RepoId, SessionId, TaskId, WorkerId, id::MAX_NUMBER, task::StateName,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -21,8 +26,11 @@ use crate::{change, error::Result, home::Home};
 /// How much of the end is read to find the last line.
 const TAIL: u64 = 4 << 10;
 
-/// Greater numbers are not told apart by every reader of JSON.
-const LAST_NUMBER: u64 = 1 << 53;
+/// How much of the end may be read to find it: 128 MiB. What a line tells of fits one file.
+const LONGEST_TAIL: u64 = 8 * fsx::READ_LIMIT;
+
+/// Largest history that is read, 8 GiB: tens of millions of changes. A larger one was damaged.
+const LIMIT: u64 = 8 << 30;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
@@ -234,8 +242,7 @@ impl<'h> History<'h> {
 
     /// Every readable line after number `since`.
     pub fn since(&self, since: u64) -> Result<Vec<Line>> {
-        // Not through the limit for single files: a history grows without bound.
-        let read = self.home.fs().read(&self.path, 0, u64::MAX);
+        let read = self.home.fs().read(&self.path, 0, LIMIT);
         let bytes = match read {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -261,12 +268,15 @@ impl<'h> History<'h> {
     /// Takes the history's lock and looks whether the last recorded change has appeared.
     pub(crate) fn writer(&self, at: Timestamp, appeared: Appeared<'_>) -> Result<Writer<'_>> {
         let fs = self.home.fs();
-        self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
+        // Whoever wrote the first line had made the directory durable.
+        if fsx::stat(fs, &self.path)?.is_none() {
+            self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
+        }
         let lock = self.path.with_file_name(".history.lock");
         let lock = fsx::lock(fs, &lock, Rank::History, fsx::DEFAULT_WAIT, at)?;
         let tail = self.tail(TAIL)?;
         let last = tail.last().map_or(0, |line| line.n);
-        if last >= LAST_NUMBER {
+        if last >= MAX_NUMBER {
             return Err(disk::Error::Malformed {
                 path: self.path.clone(),
                 reason: format!("there is no number after {last}"),
@@ -324,6 +334,11 @@ impl<'h> History<'h> {
             .map_err(disk::Error::io("read", &self.path))?;
         let lines: Vec<Line> = lines(&bytes).collect();
         match (lines.is_empty(), offset) {
+            (true, 1..) if size >= LONGEST_TAIL => Err(disk::Error::Malformed {
+                path: self.path.clone(),
+                reason: format!("none of the lines in its last {size} bytes can be read"),
+            }
+            .into()),
             (false, _) => Ok(lines),
             (true, 0) if bytes.contains(&b'\n') => Err(disk::Error::Malformed {
                 path: self.path.clone(),

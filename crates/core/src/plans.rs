@@ -97,6 +97,7 @@ pub fn import(list: &List<'_>, actor: &WorkerId, plan: &Plan, mode: Mode) -> Res
                 text,
                 by: actor.clone(),
                 at,
+                token: None,
             });
         }
         imported.push(Imported {
@@ -150,9 +151,12 @@ fn fresh_ids(
         (_, 0) => Ok(Vec::new()),
         (Mode::Import, count) => Ok(change.new_ids(count)?.collect()),
         (Mode::DryRun, count) => {
-            let highest = outlines.iter().filter_map(|task| task.id.number()).max();
-            let first = change.last_id()?.max(highest.unwrap_or_default()) + 1;
-            Ok((first..first + count).map(TaskId::from).collect())
+            let highest = outlines.iter().filter_map(|task| task.id.counted()).max();
+            let last = change.last_id()?.max(highest.unwrap_or_default());
+            let first = last.saturating_add(1);
+            Ok((first..first.saturating_add(count))
+                .map(TaskId::from)
+                .collect())
         }
     }
 }

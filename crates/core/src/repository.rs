@@ -5,6 +5,8 @@
 //! repository beyond that one entry.
 
 use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -22,6 +24,9 @@ use crate::{
 
 /// The key in the repository's git configuration.
 const KEY: &str = "flagpost.repoId";
+
+/// Where the id is without git.
+const PLAIN_DIR: &str = ".flagpost";
 
 /// A registered repository, seen from a directory in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +84,10 @@ impl Repository {
     /// Registers the repository that `dir` lies in; outside of git, `dir` itself. Doing it again
     /// changes nothing.
     pub fn register(home: &Home, dir: &Path, actor: &WorkerId) -> Result<Self> {
-        home.make_dirs(home.root())?;
+        // Whoever made a directory in the home had made the home durable.
+        if fsx::stat(home.fs(), &home.repositories_root())?.is_none() {
+            home.make_dirs(home.root())?;
+        }
         let lock = home.root().join(".lock");
         let _lock = fsx::lock(
             home.fs(),
@@ -100,6 +108,8 @@ impl Repository {
                 top: place.into_top(),
             });
         }
+        // Whoever assigned it may have been killed before its sync; git does none.
+        place.settle(home)?;
         let top = place.into_top();
         let name = free_name(home, &top, &id)?;
         let at = home.now();
@@ -109,15 +119,15 @@ impl Repository {
             path: top.display().to_string(),
             created_at: at,
         };
-        home.make_dirs(&home.repository_dir(&id))?;
         let text = serde_json::to_value(&record).map(|value| format!("{value:#}\n"));
         let text = text.map_err(|error| Error::Invalid {
             what: top.display().to_string(),
             reason: error.to_string(),
         })?;
-        fsx::replace(home.fs(), &record_path(home, &id), text.as_bytes())?;
+        // Cut short between the two, the next registration says it again.
         let entry = Entry::new(history::Kind::RepositoryRegistered).detail("path", record.path);
         History::of(home, &id).record(actor, at, vec![entry])?;
+        fsx::replace(home.fs(), &record_path(home, &id), text.as_bytes())?;
         Ok(Self { id, name, top })
     }
 }
@@ -145,17 +155,36 @@ impl Place {
                 git(top, &["config", "--local", KEY, &id])?;
             }
             Self::Plain(top) => {
-                let path = plain_id(top);
-                home.make_dirs(path.parent().unwrap_or(top))?;
-                fsx::replace(home.fs(), &path, format!("{id}\n").as_bytes())?;
+                home.make_dirs(&top.join(PLAIN_DIR))?;
+                fsx::replace(home.fs(), &plain_id(top), format!("{id}\n").as_bytes())?;
             }
         }
         Ok(id.parse()?)
     }
+
+    /// Makes the id durable.
+    fn settle(&self, home: &Home) -> Result<()> {
+        if let Self::Plain(top) = self {
+            home.make_dirs(&top.join(PLAIN_DIR))?;
+        }
+        Ok(fsx::settle(home.fs(), &self.keeper()?)?)
+    }
+
+    /// The file that keeps the id.
+    fn keeper(&self) -> Result<PathBuf> {
+        match self {
+            Self::Plain(top) => Ok(plain_id(top)),
+            Self::Git(top) => {
+                let dir = ask_git(top, &["rev-parse", "--git-common-dir"])?.unwrap_or_default();
+                let dir = dir.strip_suffix(b"\n").unwrap_or(&dir);
+                Ok(top.join(OsStr::from_bytes(dir)).join("config"))
+            }
+        }
+    }
 }
 
 fn plain_id(top: &Path) -> PathBuf {
-    top.join(".flagpost").join("repo-id")
+    top.join(PLAIN_DIR).join("repo-id")
 }
 
 fn place(home: &Home, dir: &Path) -> Result<Option<Place>> {
@@ -226,6 +255,12 @@ fn free_name(home: &Home, top: &Path, id: &RepoId) -> Result<ListId> {
 
 /// Asks git; `None` when it answers with exit code 1, which for `config --get` means "not set".
 fn git(dir: &Path, args: &[&str]) -> Result<Option<String>> {
+    let answer = ask_git(dir, args)?;
+    Ok(answer.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// As [`git`], in bytes, for paths.
+fn ask_git(dir: &Path, args: &[&str]) -> Result<Option<Vec<u8>>> {
     let failed = |message: String| Error::Git {
         args: args.join(" "),
         message,
@@ -242,10 +277,38 @@ fn git(dir: &Path, args: &[&str]) -> Result<Option<String>> {
         .output()
         .map_err(|error| failed(format!("cannot be run: {error}")))?;
     match output.status.code() {
-        Some(0) => Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned())),
+        Some(0) => Ok(Some(output.stdout)),
         Some(1) => Ok(None),
         _ => Err(failed(
             String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linked_worktrees_keep_the_id_in_the_file_that_is_synced() {
+        let scratch = flagpost_testkit::scratch::scratch();
+        let top = scratch.path().join("top");
+        let linked = scratch.path().join("linked");
+        fsx::make_dirs(&fsx::RealFs, &top).unwrap();
+        Repository::create_git(&top).unwrap();
+        let author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        let commit = ["commit", "--quiet", "--allow-empty", "-m", "x"];
+        git(&top, &[&author[..], &commit].concat()).unwrap();
+        let path = linked.to_str().unwrap();
+        git(&top, &["worktree", "add", "--quiet", path]).unwrap();
+        git(&linked, &["config", "--local", KEY, "the-id"]).unwrap();
+        let [a, b] = [top, linked].map(|top| {
+            let keeper = Place::Git(top).keeper().unwrap();
+            fsx::settle(&fsx::RealFs, &keeper).unwrap();
+            keeper.canonicalize().unwrap()
+        });
+        assert_eq!(a, b);
+        let text = fsx::read_lossy(&fsx::RealFs, &a).unwrap().unwrap();
+        assert!(text.contains("the-id"), "{text}");
     }
 }

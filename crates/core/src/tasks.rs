@@ -9,7 +9,7 @@ use flagpost_model::{
     TaskId, WorkerId,
     plan::Graph,
     refusal::Refusal,
-    task::{Act, Ending, Event, LateResult, Outline, Priority, State, Task, transition},
+    task::{Act, Ending, Event, Outline, Priority, State, Task, TaskResult, transition},
 };
 use jiff::{Timestamp, civil::Date};
 
@@ -112,25 +112,21 @@ pub fn edit(list: &List<'_>, actor: &WorkerId, id: &TaskId, fields: &Fields) -> 
     finish(change, id)
 }
 
-/// Makes `id` wait for all of these: refused as a whole where one of them cannot be waited for.
-/// Doing it again changes nothing.
+/// Makes `id` wait for all of `blockers`, or for none of them where one cannot be waited for. Doing
+/// it again changes nothing.
 pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blockers: &[TaskId]) -> Result<Task> {
     let mut change = list.change(actor)?;
-    let outlines = change.load()?.outlines;
-    let graph = Graph::new(&outlines);
-    // A circle passes `id` once, so one of the new links closes it alone or none does.
-    if let Some(path) = blockers.iter().find_map(|it| graph.closes_cycle(id, it)) {
-        return Err(Refusal::Cycle { path }.into());
-    }
+    let loaded = change.load()?;
+    let graph = Graph::new(&loaded.outlines);
     for blocker in blockers {
+        if let Some(path) = graph.closes_cycle(id, blocker) {
+            return Err(Refusal::Cycle { path }.into());
+        }
         if link_in(&mut change, id, blocker)? {
             let entry = change.note(Kind::TaskLinked, id);
             let blocker = blocker.as_str();
             entry.detail.insert("blocked_by".to_owned(), blocker.into());
         }
-    }
-    if change.is_empty() {
-        return Ok(change.task(id)?.clone());
     }
     finish(change, id)
 }
@@ -245,8 +241,8 @@ pub fn act(list: &List<'_>, act: &Act, id: &TaskId, event: Move) -> Result<Task>
                     .insert("ending".to_owned(), late.ending.as_str().into());
                 let task = change.task(id)?;
                 // The same report twice is one report.
-                let known = |other: &LateResult| {
-                    LateResult {
+                let known = |other: &TaskResult| {
+                    TaskResult {
                         at: late.at,
                         ..other.clone()
                     } == late
@@ -310,12 +306,12 @@ impl Move {
     }
 }
 
-fn late_result(event: &Event, act: &Act) -> Option<LateResult> {
+fn late_result(event: &Event, act: &Act) -> Option<TaskResult> {
     let Event::Finish { ending, text, .. } = event else {
         return None;
     };
     let (by, token) = (act.actor.clone(), act.token);
-    Some(LateResult {
+    Some(TaskResult {
         by,
         token,
         at: act.at,
@@ -325,7 +321,7 @@ fn late_result(event: &Event, act: &Act) -> Option<LateResult> {
 }
 
 /// A report is worth keeping where its claim is over and it says something.
-fn is_late(refusal: &Refusal, late: &LateResult) -> bool {
+fn is_late(refusal: &Refusal, late: &TaskResult) -> bool {
     match refusal {
         Refusal::StaleToken { .. } => true,
         Refusal::Held { .. } | Refusal::WrongState { .. } | Refusal::NotClaimed { .. } => {
@@ -353,6 +349,12 @@ pub(crate) fn named_by_others(list: &List<'_>, id: &TaskId) -> Result<Vec<TaskId
         .collect())
 }
 
+/// The tasks that a task waits for, whichever of the two files says so.
+pub fn blockers(list: &List<'_>, task: &Task) -> Result<Vec<TaskId>> {
+    let others = named_by_others(list, &task.id)?;
+    Ok(task.blocked_by.iter().cloned().chain(others).collect())
+}
+
 /// The blockers of a task that are not completed, as its own file names them, and of `others`.
 pub(crate) fn open_blockers(
     list: &List<'_>,
@@ -375,7 +377,7 @@ pub fn ready(outlines: &[Outline], now: Timestamp) -> Vec<&Outline> {
     flagpost_model::plan::ready(&Graph::new(outlines), now)
 }
 
-/// Makes both files say that `id` waits for `blocker`; whether one of them did not.
+/// Makes both files say that `id` waits for `blocker`; whether one of them did not say so.
 pub(crate) fn link_in(change: &mut Change<'_>, id: &TaskId, blocker: &TaskId) -> Result<bool> {
     if id == blocker {
         return Err(Refusal::Cycle {
@@ -383,25 +385,25 @@ pub(crate) fn link_in(change: &mut Change<'_>, id: &TaskId, blocker: &TaskId) ->
         }
         .into());
     }
-    let mirrored = match change.task(blocker) {
-        Ok(blocker) => put(&mut blocker.blocks, id),
+    let mut changed = false;
+    match change.task(blocker) {
+        Ok(blocker) if !blocker.blocks.contains(id) => {
+            blocker.blocks.push(id.clone());
+            changed = true;
+        }
+        Ok(_) => {}
         Err(Error::NotFound { .. }) => {
             let (task, missing) = (id.clone(), blocker.clone());
             return Err(Refusal::UnknownBlocker { task, missing }.into());
         }
         Err(error) => return Err(error),
-    };
-    let linked = put(&mut change.task(id)?.blocked_by, blocker);
-    Ok(linked || mirrored)
-}
-
-/// Puts an id among others; whether it was not there.
-fn put(ids: &mut Vec<TaskId>, id: &TaskId) -> bool {
-    let absent = !ids.contains(id);
-    if absent {
-        ids.push(id.clone());
     }
-    absent
+    let task = change.task(id)?;
+    if !task.blocked_by.contains(blocker) {
+        task.blocked_by.push(blocker.clone());
+        changed = true;
+    }
+    Ok(changed)
 }
 
 fn subject_is_told(subject: Option<&str>) -> Result<()> {

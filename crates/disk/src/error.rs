@@ -68,6 +68,30 @@ impl Error {
         }
     }
 
+    /// Whether this says that what is there is no file of ours, and will not be until somebody mends
+    /// it: malformed, too large, a directory, a link, a pipe.
+    pub fn is_no_such_file(&self) -> bool {
+        match self {
+            Self::Malformed { .. } => true,
+            Self::Io {
+                doing: "read",
+                source,
+                ..
+            } => {
+                matches!(
+                    source.kind(),
+                    io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidData
+                )
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether this says that we may not.
+    pub fn is_denied(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
+    }
+
     /// Whether this says that the file is not there.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)

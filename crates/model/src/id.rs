@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 /// Longest id, in bytes.
 pub const MAX_LEN: usize = 64;
 
+/// Greater numbers are not told apart by every reader of JSON.
+pub const MAX_NUMBER: u64 = 1 << 53;
+
 /// Text that is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -127,6 +130,12 @@ impl TaskId {
     /// The id as a number, when it is one.
     pub fn number(&self) -> Option<u64> {
         number(&self.0)
+    }
+
+    /// The id as a number that ids may be counted on from. One above [`MAX_NUMBER`] is a foreign
+    /// writer's whim, which must not use up all numbers below it.
+    pub fn counted(&self) -> Option<u64> {
+        self.number().filter(|number| *number <= MAX_NUMBER)
     }
 }
 

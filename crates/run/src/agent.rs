@@ -14,6 +14,10 @@ use crate::error::{Error, Result};
 /// Stands for the prompt's path in a command line.
 const PROMPT_FILE: &str = "{prompt_file}";
 
+/// Words that mean something to a shell only. Without one they would be arguments, and a command
+/// that never ran would count as done.
+const SHELL: &[&str] = &["|", "||", "&", "&&", ";", ">", ">>", "<"];
+
 /// The presets: what makes each program read a prompt, work, and end.
 pub const PRESETS: &[(&str, &str)] = &[
     ("claude", "claude -p --permission-mode acceptEdits"),
@@ -41,19 +45,17 @@ impl FromStr for Agent {
     fn from_str(text: &str) -> Result<Self> {
         let preset = PRESETS.iter().find(|(name, _)| *name == text.trim());
         let line = preset.map_or(text, |(_, line)| line);
-        let mut words = shlex::split(line)
-            .ok_or_else(|| Error::AgentCommand {
-                line: line.to_owned(),
-                reason: "a quote is not closed",
-            })?
-            .into_iter();
-        let program = words
-            .next()
-            .filter(|program| !program.is_empty())
-            .ok_or_else(|| Error::AgentCommand {
-                line: line.to_owned(),
-                reason: "it names no program",
-            })?;
+        let refused = |reason| Error::AgentCommand {
+            line: line.to_owned(),
+            reason,
+        };
+        let words = shlex::split(line).ok_or_else(|| refused("a quote is not closed"))?;
+        if words.iter().any(|word| SHELL.contains(&word.as_str())) {
+            return Err(refused("no shell reads it: wrap it in sh -c '…'"));
+        }
+        let mut words = words.into_iter();
+        let program = words.next().filter(|program| !program.is_empty());
+        let program = program.ok_or_else(|| refused("it names no program"))?;
         Ok(Self {
             name: text.trim().to_owned(),
             program,
@@ -134,7 +136,14 @@ mod tests {
 
     #[test]
     fn what_names_no_program_is_refused() {
-        for bad in ["", "  ", "'' x", "sh -c 'open"] {
+        for bad in [
+            "",
+            "  ",
+            "'' x",
+            "sh -c 'open",
+            "a | b",
+            "make && make test",
+        ] {
             assert!(bad.parse::<Agent>().is_err(), "{bad:?}");
         }
     }

@@ -22,11 +22,7 @@ use flagpost_core::{
     tasks::{self, Move},
 };
 use flagpost_disk as disk;
-use flagpost_model::{
-    SessionId, TaskId, Token, WorkerId,
-    plan::{Attempt, Graph, waves},
-    task::{Act, Outline, State},
-};
+use flagpost_model::{SessionId, TaskId, Token, WorkerId, plan::Attempt, task::Act};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
@@ -35,20 +31,16 @@ use crate::{
     agent::Agent,
     error::{Error, Result},
     events::RunEvent,
+    leftovers::end_agents,
     outcome::{Exit, Judged},
-    process::{self, Exited, Running},
+    process::{Exited, Running},
     scheduler::{Config, Effect, Event, Fate, Scheduler, StopReason},
+    scope::{plan, scope},
     worktree::Worktrees,
 };
 
 /// How long a group that was asked to end may take.
 const GRACE: Duration = Duration::from_secs(3);
-
-/// The variable by which a session's processes are known.
-const SESSION: &str = "FLAGPOST_SESSION";
-
-/// Where its files are: the same for every session of a repository.
-const SESSION_DIR: &str = "FLAGPOST_SESSION_DIR";
 
 /// What to run, and how.
 #[derive(Debug, Clone)]
@@ -111,32 +103,6 @@ pub struct Report {
     pub fates: Vec<(TaskId, Fate)>,
     /// Whether the operator ended it.
     pub interrupted: bool,
-}
-
-/// The tasks that a run works on, as the scheduler sees them: those of the group, and tasks that
-/// failed earlier as pending again.
-pub fn scope(outlines: &[Outline], group: Option<&str>, skip_failed: bool) -> Vec<Outline> {
-    let ours = |task: &&Outline| {
-        !flagpost_model::plan::is_open(&task.state) && task.state != State::Failed
-            || group.is_none_or(|group| task.group.as_deref() == Some(group))
-    };
-    let again = |task: &Outline| {
-        let failed = task.state == State::Failed && !skip_failed;
-        Outline {
-            state: if failed {
-                State::Pending
-            } else {
-                task.state.clone()
-            },
-            ..task.clone()
-        }
-    };
-    outlines.iter().filter(ours).map(again).collect()
-}
-
-/// The waves of a run.
-pub fn plan(outlines: &[Outline], group: Option<&str>, skip_failed: bool) -> Vec<Vec<TaskId>> {
-    waves(&Graph::new(&scope(outlines, group, skip_failed)))
 }
 
 /// Runs a list to its end.
@@ -205,8 +171,13 @@ pub fn run(
     };
     driver.recovered(&sessions, begun.recovered)?;
     let scheduler = Scheduler::new(options.config.clone(), &outlines);
-    let (fates, interrupted) = driver.drive(scheduler, inputs.1)?;
-    driver.finish(fates, interrupted)
+    match driver.drive(scheduler, inputs.1) {
+        Ok((fates, interrupted)) => driver.finish(fates, interrupted),
+        Err(error) => {
+            driver.abandon();
+            Err(error)
+        }
+    }
 }
 
 /// A run under way.
@@ -297,22 +268,35 @@ impl Driver<'_> {
                     effects.extend(scheduler.handle(event, self.now()));
                 }
             }
-            let event = match inputs.recv_timeout(self.until_next(&scheduler)) {
-                Ok(Input::Exited(exited)) => self.ended(&exited)?,
+            let input = inputs.recv_timeout(self.until_next(&scheduler));
+            if self.live.mend()? {
+                self.tell(RunEvent::Mended)?;
+            }
+            let event = match input {
+                Ok(Input::Exited(exited)) => Some(self.ended(&exited)?),
                 Ok(Input::Interrupt) => {
                     // The second time the agents are stopped, which is told of each.
                     if !std::mem::replace(&mut draining, true) {
                         self.tell(RunEvent::Draining)?;
                     }
-                    Event::Interrupt
+                    Some(Event::Interrupt)
                 }
                 // The driver holds a sender itself: the channel cannot close.
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    self.attend()?;
-                    Event::Tick
-                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
             };
-            effects.extend(scheduler.handle(event, self.now()));
+            let events = event.into_iter().chain([Event::Tick]);
+            events.for_each(|event| effects.extend(scheduler.handle(event, self.now())));
+            // On every turn: where agents end all the time, no waiting ever runs out.
+            self.attend()?;
+        }
+    }
+
+    /// Ends the agents and gives their tasks back, as far as that is possible: what cannot be given
+    /// back now, recovery gives back.
+    fn abandon(&mut self) {
+        self.agents.0.values().for_each(|work| work.running.kill());
+        for task in self.holds.keys().cloned().collect::<Vec<_>>() {
+            let _: Result<()> = self.make_free(&task);
         }
     }
 
@@ -452,32 +436,6 @@ impl Driver<'_> {
         let taken: BTreeSet<usize> = self.agents.0.values().map(|work| work.slot).collect();
         (1..).find(|slot| !taken.contains(slot)).unwrap_or(1)
     }
-}
-
-/// Ends the agents that interrupted sessions of the repository left running: all of them, because
-/// a runner can die before it has ended those of the one before. Says which processes that were.
-pub fn end_agents(sessions: &Sessions<'_>) -> Result<Vec<u32>> {
-    let of: BTreeSet<String> = sessions
-        .all()?
-        .into_iter()
-        .filter(|session| session.stage == sessions::Stage::Interrupted)
-        .filter_map(|session| Some(format!("{SESSION}={}", session.lock.session?)))
-        .collect();
-    if of.is_empty() {
-        return Ok(Vec::new());
-    }
-    // Two repositories may have sessions of one name.
-    let live = sessions.live_dir();
-    let place = [
-        SESSION_DIR.as_bytes(),
-        b"=",
-        live.as_os_str().as_encoded_bytes(),
-    ]
-    .concat();
-    Ok(process::end_leftovers(|environment| {
-        let of_these = |entry: &&[u8]| of.iter().any(|session| *entry == session.as_bytes());
-        environment.contains(&place.as_slice()) && environment.iter().any(of_these)
-    }))
 }
 
 /// The sessions of a list that ended, newest first.

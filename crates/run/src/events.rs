@@ -93,6 +93,8 @@ pub enum RunEvent {
         /// What became of it.
         said: String,
     },
+    /// Somebody removed the session's files; they were begun anew.
+    Mended,
     /// Nothing more is started; running agents finish.
     Draining,
     /// The session ended.
@@ -165,6 +167,7 @@ impl RunEvent {
             Self::Worktree { task, said } => {
                 json!({"event": "worktree", "task": task, "said": said})
             }
+            Self::Mended => json!({"event": "session.mended"}),
             Self::Draining => json!({"event": "session.draining"}),
             Self::Finished {
                 dir,

@@ -5,14 +5,18 @@
 //! scheduler's and `model`'s. It must never print.
 
 pub mod agent;
-pub mod driver;
+mod driver;
 mod error;
 pub mod events;
+mod leftovers;
 pub mod outcome;
 mod process;
 mod prompt;
 pub mod scheduler;
+mod scope;
 pub mod worktree;
 
 pub use driver::{Input, Options, Report, Stage, run};
 pub use error::{Error, Result};
+pub use leftovers::end_agents;
+pub use scope::{plan, scope};

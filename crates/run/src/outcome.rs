@@ -63,10 +63,18 @@ pub fn judge(
             words,
         };
     }
+    let unclear = report.and_then(|report| report.unclear.as_deref());
     match said {
         Some((Ending::Completed, text)) => passed(text),
         Some((Ending::Failed, text)) => failed(true, text, "it said that it failed"),
         Some((Ending::Stuck, text)) => failed(false, text, "it said that it is stuck"),
+        // It meant to say something: an exit code that says "done" must not speak over it.
+        None if unclear.is_some() && exit == Exit::Code(0) => {
+            let word = unclear.unwrap_or_default();
+            let words =
+                format!("its report says \"status: {word}\", which is none of PASS, PARTIAL, FAIL");
+            failed(true, &words, "")
+        }
         None => match exit {
             Exit::Code(0) => passed(report.map_or("", |report| report.summary.as_str())),
             Exit::Code(code) => failed(
@@ -129,6 +137,7 @@ mod tests {
     fn report(outcome: Option<Outcome>) -> TaskReport {
         TaskReport {
             outcome,
+            unclear: None,
             summary: "did it".into(),
             files: vec![],
             issues: "one test fails".into(),
@@ -159,6 +168,20 @@ mod tests {
             let judged = judge(report.as_ref(), said, exit, "");
             assert_eq!(judged.outcome, expected, "{report:?} {said:?} {exit:?}");
         }
+    }
+
+    #[test]
+    fn a_verdict_that_nobody_understands_is_not_taken_for_success() {
+        let unclear = TaskReport {
+            unclear: Some("FAILED".into()),
+            ..report(None)
+        };
+        let judged = judge(Some(&unclear), None, Exit::Code(0), "");
+        assert_eq!((judged.outcome, judged.retryable), (Outcome::Fail, true));
+        assert!(judged.words.contains("status: FAILED"), "{}", judged.words);
+        let said = Some((Ending::Completed, "done"));
+        let judged = judge(Some(&unclear), said, Exit::Code(0), "");
+        assert_eq!(judged.outcome, Outcome::Pass);
     }
 
     #[test]

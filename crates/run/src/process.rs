@@ -8,7 +8,7 @@ use std::{
     ffi::OsString,
     fs::File,
     os::unix::process::{CommandExt, ExitStatusExt},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc::Sender},
     thread,
@@ -154,66 +154,4 @@ pub fn exit_of(status: ExitStatus) -> Exit {
         (None, Some(signal)) => Exit::Signal(signal),
         (None, None) => Exit::Code(-1),
     }
-}
-
-/// Ends every process whose environment `is_leftover` takes, and says which those were. This
-/// process and those above it are spared.
-pub fn end_leftovers(is_leftover: impl Fn(&[&[u8]]) -> bool) -> Vec<u32> {
-    let mut ended = Vec::new();
-    let spared = lineage();
-    // What forks while we look is found the next time.
-    for _ in 0..100 {
-        let found: Vec<u32> = processes()
-            .filter(|pid| !spared.contains(pid) && has_environment(*pid, &is_leftover))
-            .collect();
-        if found.is_empty() {
-            break;
-        }
-        for pid in found {
-            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-                let _ = rustix::process::kill_process(pid, Signal::KILL);
-            }
-            if !ended.contains(&pid) {
-                ended.push(pid);
-            }
-        }
-    }
-    ended
-}
-
-fn processes() -> impl Iterator<Item = u32> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-fn has_environment(pid: u32, wanted: impl Fn(&[&[u8]]) -> bool) -> bool {
-    let environment = std::fs::read(Path::new("/proc").join(pid.to_string()).join("environ"));
-    environment.is_ok_and(|bytes| {
-        let entries: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
-        wanted(&entries)
-    })
-}
-
-/// This process and all above it.
-fn lineage() -> Vec<u32> {
-    let mut line = vec![std::process::id()];
-    while let Some(parent) = line
-        .last()
-        .and_then(|pid| parent_of(*pid))
-        .filter(|pid| *pid > 0)
-    {
-        line.push(parent);
-    }
-    line
-}
-
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command's name, in parentheses, may hold anything; the parent is the second field after.
-    stat.rsplit_once(')')?
-        .1
-        .split_whitespace()
-        .nth(1)?
-        .parse()
-        .ok()
 }

@@ -85,6 +85,7 @@ pub fn render(brief: &Brief<'_>) -> String {
 fn how_to_report(result_path: &Path, notes: &Path) -> String {
     let example = result::render(&TaskReport {
         outcome: Some(Outcome::Pass),
+        unclear: None,
         summary: "What you did, in a few lines.".to_owned(),
         files: vec!["src/parser.rs".to_owned()],
         issues: "None".to_owned(),

@@ -15,11 +15,11 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use self::{row::Row, scratch::Scratch};
+use crate::shape;
 use crate::{
     context::Context,
     error::usage,
     output::{Answer, Screen},
-    shape,
 };
 
 /// Measure this machine's floor and Flagpost beside it; takes a minute

@@ -15,7 +15,7 @@ use flagpost_disk::{
     fsx::{self, RealFs},
 };
 use flagpost_model::task::DEFAULT_LEASE;
-use flagpost_run::{Options, driver, scheduler::Config};
+use flagpost_run::{Options, scheduler::Config};
 use serde_json::json;
 
 use super::run::{count, watched};
@@ -62,7 +62,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = flagpost_core::List::open_or_create(&home, &repository.name, &repository)?;
     let plan = markdown_plan::parse(PLAN)?;
     let tasks = plans::import(&list, &actor, &plan, Mode::Import)?;
-    let waves = driver::plan(&list.load()?.outlines, None, false);
+    let waves = flagpost_run::plan(&list.load()?.outlines, None, false);
     let mut notes = vec![format!(
         "{} tasks in {} waves, five agents at a time, in {}",
         tasks.len(),
@@ -106,8 +106,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         home = home.root().display(),
     );
     let body = json!({
-        "dir": shape::path(&dir), "project": shape::path(&project),
-        "home": shape::path(home.root()), "session": report.session,
+        "dir": shape::path(&dir), "project": shape::path(&project), "home": shape::path(home.root()), "session": report.session,
         "session_dir": shape::path(&report.dir), "passed": passed, "failed": failed, "skipped": rest,
     });
     let mut answer = Answer::new("demo", body)

@@ -34,7 +34,8 @@ pub fn run(context: &Context, verb: &Dep) -> anyhow::Result<Answer> {
     let actor = context.actor()?;
     let (Dep::Add(args) | Dep::Rm(args)) = verb;
     let id = list.resolve(&args.id)?;
-    // All are known before the first is unlinked: a slip of the finger changes nothing.
+    let mut task = list.task(&id)?.task;
+    // All are known before the first is linked: a slip of the finger changes nothing.
     let named = args
         .blockers
         .iter()
@@ -43,17 +44,15 @@ pub fn run(context: &Context, verb: &Dep) -> anyhow::Result<Answer> {
             (Dep::Rm(_), Err(Error::NotFound { .. })) => Ok(given.parse()?),
             (_, known) => known,
         });
-    let named = named.collect::<Result<Vec<TaskId>, Error>>()?;
-    let task = match verb {
-        Dep::Add(_) => tasks::link(&list, &actor, &id, &named)?,
+    let blockers = named.collect::<Result<Vec<TaskId>, Error>>()?;
+    match verb {
+        Dep::Add(_) => task = tasks::link(&list, &actor, &id, &blockers)?,
         Dep::Rm(_) => {
-            let mut task = list.task(&id)?.task;
-            for blocker in &named {
+            for blocker in &blockers {
                 task = tasks::unlink(&list, &actor, &id, blocker)?;
             }
-            task
         }
-    };
+    }
     let waits: Vec<_> = task.blocked_by.iter().map(TaskId::as_str).collect();
     let waits = if waits.is_empty() {
         "nothing".to_owned()

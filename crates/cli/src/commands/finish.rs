@@ -66,8 +66,14 @@ fn finish(context: &Context, args: &EndingArgs, ending: Ending) -> anyhow::Resul
         (Some("-"), None) => (None, Some("-")),
         given => given,
     };
-    let text = args.source.read(text)?;
     let list = context.list_to_change()?;
+    let (id, text) = match (id, text) {
+        (Some(word), None) if args.source.file.is_none() && context.is_text(&list, word) => {
+            (None, Some(word))
+        }
+        given => given,
+    };
+    let text = args.source.read(text)?;
     let id = context.task(&list, id)?;
     let act = Act {
         actor: context.actor()?,

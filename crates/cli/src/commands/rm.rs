@@ -24,10 +24,9 @@ pub struct Args {
 
 /// Removes it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let list = if args.dry_run {
-        context.list()?
-    } else {
-        context.list_to_change()?
+    let list = match args.dry_run {
+        true => context.list()?,
+        false => context.list_to_change()?,
     };
     let id = list.resolve(&args.id)?;
     let task = if args.dry_run {

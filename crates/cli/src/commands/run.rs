@@ -15,7 +15,6 @@ use flagpost_model::{
 use flagpost_run::{
     Input, Options, Report, Stage,
     agent::Agent,
-    driver,
     scheduler::{Config, Fate},
 };
 use jiff::SignedDuration;
@@ -91,10 +90,13 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             "a timeout lasts longer than nothing, as in --timeout 20m",
         ));
     }
-    let list = context.list()?;
+    let list = match args.dry_run {
+        true => context.list()?,
+        false => context.list_to_change()?,
+    };
     let outlines = list.load()?.outlines;
     let group = args.task_group.as_deref();
-    let scope = driver::scope(&outlines, group, args.skip_failed);
+    let scope = flagpost_run::scope(&outlines, group, args.skip_failed);
     let in_group = |name| {
         outlines
             .iter()
@@ -118,7 +120,6 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let Some(agent) = args.agent.clone() else {
         return Err(usage("name an agent: --agent claude"));
     };
-    let list = context.list_to_change()?;
     let repository = context.repository_or_register()?;
     let options = Options {
         actor: context.actor()?,
@@ -173,7 +174,7 @@ fn put_in_order(context: &Context, list: &List<'_>) -> anyhow::Result<()> {
     };
     let sessions = Sessions::of(&context.home, &repository);
     match flagpost_core::sessions::recover(&sessions, list, &context.actor()?) {
-        Ok(_) => drop(driver::end_agents(&sessions)?),
+        Ok(_) => drop(flagpost_run::end_agents(&sessions)?),
         // Somebody runs other tasks.
         Err(flagpost_core::Error::SessionLive { .. }) => {}
         Err(error) => return Err(error.into()),
@@ -209,7 +210,7 @@ fn ignored_signals() -> u64 {
 }
 
 fn plan(context: &Context, args: &Args, outlines: &[flagpost_model::task::Outline]) -> Answer {
-    let waves = driver::plan(outlines, args.task_group.as_deref(), args.skip_failed);
+    let waves = flagpost_run::plan(outlines, args.task_group.as_deref(), args.skip_failed);
     let graph = Graph::new(outlines);
     let subject = |id: &flagpost_model::TaskId| {
         graph

@@ -1,17 +1,15 @@
 //! `session`: the runs of a list, seen and mended.
 
-use std::io::{BufRead, BufReader};
-
 use clap::Subcommand;
 use flagpost_core::sessions::{self, Session as Record, Stage};
-use flagpost_disk::dialects::session::{layout, render_duration};
+use flagpost_disk::dialects::session::render_duration;
 use serde_json::{Value, json};
 
 use super::run::sessions;
+use crate::shape;
 use crate::{
     context::Context,
     output::{Answer, Screen, stream},
-    shape,
 };
 
 /// The verbs on sessions.
@@ -90,7 +88,7 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
             rows.collect(),
         )
     };
-    let body = json!({"sessions": all.iter().map(to_json).collect::<Vec<_>>(), "total": all.len(), "truncated": false});
+    let body = json!({"sessions": all.iter().map(shape).collect::<Vec<_>>(), "total": all.len(), "truncated": false});
     Ok(Answer::new("sessions", body)
         .text(text)
         .ids(all.iter().map(title)))
@@ -108,7 +106,7 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         }
     };
     if args.events {
-        return events(&session, args.since);
+        return events(context, &session, args.since);
     }
     let screen = Screen::of(context);
     let mut text = format!(
@@ -144,30 +142,14 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         text += "\n";
         text += &screen.table(&["ID", "OUTCOME", "TRY", "TIME", "SUBJECT"], rows.collect());
     }
-    Ok(Answer::new("session", to_json(&session))
+    Ok(Answer::new("session", shape(&session))
         .text(text)
         .ids([title(&session)]))
 }
 
-fn events(session: &Record, since: u64) -> anyhow::Result<Answer> {
-    let path = session.dir.join(layout::PROGRESS_EVENTS);
-    let file = match std::fs::File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Answer::silent()),
-        Err(error) => return Err(error.into()),
-    };
-    for line in BufReader::new(file).split(b'\n') {
-        // The last line may be torn, or still being written.
-        let Ok(Value::Object(event)) = serde_json::from_slice(&line?) else {
-            continue;
-        };
-        if event
-            .get("cursor")
-            .and_then(Value::as_u64)
-            .is_some_and(|cursor| cursor > since)
-        {
-            stream("event", event)?;
-        }
+fn events(context: &Context, session: &Record, since: u64) -> anyhow::Result<Answer> {
+    for event in session.events(&context.home, since)? {
+        stream("event", event)?;
     }
     Ok(Answer::silent())
 }
@@ -211,7 +193,7 @@ pub fn title(session: &Record) -> String {
 }
 
 /// A session as JSON.
-pub fn to_json(session: &Record) -> Value {
+pub fn shape(session: &Record) -> Value {
     json!({
         "id": title(session),
         "stage": session.stage.as_str(),

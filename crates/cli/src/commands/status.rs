@@ -142,7 +142,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "held": held.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
         "skipped": shape::skipped(&loaded.skipped),
-        "session": session.as_ref().map(session::to_json),
+        "session": session.as_ref().map(session::shape),
     });
     Ok(Answer::new("status", body)
         .text(text)

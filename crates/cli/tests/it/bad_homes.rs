@@ -68,11 +68,11 @@ fn a_home_that_is_a_file() {
     2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
     $ add x
     exit 1
-    2> flagpost: cannot lock [dir]/file/.lock: Not a directory (os error 20)
+    2> flagpost: cannot look at [dir]/file/repos: Not a directory (os error 20)
     2>   hint: is FLAGPOST_HOME a directory?
     $ add x --json
     exit 1
-    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"cannot lock [dir]/file/.lock","hint":"is FLAGPOST_HOME a directory?","causes":["Not a directory (os error 20)"]}
+    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"cannot look at [dir]/file/repos","hint":"is FLAGPOST_HOME a directory?","causes":["Not a directory (os error 20)"]}
     $ status
     exit 1
     2> flagpost: cannot list [dir]/file/tasks: Not a directory (os error 20)

@@ -229,7 +229,7 @@ fn done() {
     2> flagpost: task 4 waits for 3
     2>   hint: 'flagpost ready' shows what can begin now
     $ done 3 '' --json
-    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z"},"late":[]}
+    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[]}
     $ done 9
     exit 3
     2> flagpost: there is no task 9 in list web
@@ -252,57 +252,26 @@ fn an_agent_finishes_what_it_was_given() {
     let claimed = world.json(["claim", "1", "--as", "W3"]).1;
     assert_eq!(claimed["claim"]["token"], 4);
     assert_snapshot!(world.transcript(
-        "FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
-        FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
-        FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
-        FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
-        FLAGPOST_LIST=web FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done"), @r#"
-    $ FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
+        "FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
+        FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
+        FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
+        FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
+        FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done"), @r#"
+    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
     exit 4
     2> flagpost: token 2 for task 1 is stale: the current one is 4; what you reported is kept as a late result
     2>   hint: stop working on this task; 'flagpost show' tells who has it now
-    $ FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
+    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
     exit 6
     2> flagpost: $FLAGPOST_TOKEN is "no": invalid digit found in string
-    $ FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
+    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
     2
-    $ FLAGPOST_LIST=web FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
+    $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
     completed 1 Write
-    $ FLAGPOST_LIST=web FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done
+    $ FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done
     exit 3
     2> flagpost: there is no task 9 in list web
     2>   hint: 'flagpost list' shows what there is
-    "#);
-}
-
-/// Tasks of two lists have the same numbers.
-#[test]
-fn what_an_agent_was_given_says_nothing_about_another_list() {
-    let mut world = world_with(&["Write"]);
-    world.ok(["add", "Sing", "--list", "ops"]);
-    world.ok(["claim", "1", "--as", "W3", "--list", "ops"]);
-    for (name, value) in [("LIST", "web"), ("TASK", "1"), ("TOKEN", "99")] {
-        world.set(&format!("FLAGPOST_{name}"), value);
-    }
-    assert_snapshot!(world.transcript(
-        "done --list ops --as W3
-        done 1 --list ops --as W3
-        FLAGPOST_LIST= done --as W3
-        done --as W3"), @r#"
-    $ done --list ops --as W3
-    exit 2
-    2> flagpost: which task? Name its id
-    2>   hint: flagpost --help shows how
-    $ done 1 --list ops --as W3
-    completed 1 Sing
-    $ FLAGPOST_LIST= done --as W3
-    exit 2
-    2> flagpost: which task? Name its id
-    2>   hint: flagpost --help shows how
-    $ done --as W3
-    exit 4
-    2> flagpost: token 99 for task 1 is stale; what you reported is kept as a late result
-    2>   hint: stop working on this task; 'flagpost show' tells who has it now
     "#);
 }
 
@@ -326,7 +295,7 @@ fn fail_and_stuck() {
     $ task fail 1 'No such call' --as W1
     failed 1 Write (12 bytes)
     $ task fail 2 --as W2 --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"failed","owner":"W2","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":1,"rev":3,"result":{"ending":"failed","text":"","by":"W2","at":"2026-05-13T14:25:00Z"},"late":[]}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"failed","owner":"W2","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":1,"rev":3,"result":{"ending":"failed","text":"","by":"W2","at":"2026-05-13T14:25:00Z","token":7},"late":[]}
     $ task stuck 3 'Which one?' --as W3 --quiet
     3
     $ task fail 4

@@ -61,11 +61,7 @@ const FAILURES: &[Case] = &[
     (
         "invalid",
         6,
-        &[
-            ("FLAGPOST_LIST", "web"),
-            ("FLAGPOST_TASK", "1"),
-            ("FLAGPOST_TOKEN", "x"),
-        ],
+        &[("FLAGPOST_TASK", "1"), ("FLAGPOST_TOKEN", "x")],
         &["done"],
     ),
     (

@@ -21,6 +21,7 @@ mod help;
 mod locks;
 mod long_chains;
 mod markdown_commands;
+mod own_task;
 mod plans;
 mod private_files;
 mod repositories;

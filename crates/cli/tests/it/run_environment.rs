@@ -148,3 +148,17 @@ fn a_prompt_says_what_is_to_be_done_and_how_to_report() {
     Do not edit execution_context.md: it is merged from these notes.
     "#);
 }
+
+#[test]
+fn a_blocker_that_only_its_own_file_names_is_told_of() {
+    let stage = Stage::new("- [ ] Choose a format\n- [ ] Write the reader\n");
+    let path = stage.world.list("web").join("1.json");
+    let mut task = stage.task("1");
+    task["blocks"] = serde_json::json!(["2"]);
+    std::fs::write(&path, task.to_string()).unwrap();
+    let ended = stage.run(r#"report PASS "It is TOML.""#, &[]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let prompt = stage.session_file("prompts/task-2-attempt-1.md");
+    let told = "### Task 1: Choose a format\n\nIt is TOML.";
+    assert!(prompt.contains(told), "{prompt}");
+}

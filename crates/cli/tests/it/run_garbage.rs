@@ -125,6 +125,26 @@ fn a_task_file_that_becomes_unreadable_costs_only_its_task() {
 }
 
 #[test]
+fn a_task_file_that_becomes_unreadable_does_not_stop_others_from_writing() {
+    for what in ["big", "directory", "link", "words"] {
+        let stage = Stage::of_equal(2);
+        // The last change of the history is one of this file.
+        stage.world.ok(["claim", "1"]);
+        let path = stage.world.list("web").join("1.json");
+        fs::remove_file(&path).unwrap();
+        match what {
+            "big" => fs::write(&path, vec![b' '; 20 << 20]).unwrap(),
+            "directory" => fs::create_dir(&path).unwrap(),
+            "link" => std::os::unix::fs::symlink("/etc/passwd", &path).unwrap(),
+            _ => fs::write(&path, "no task").unwrap(),
+        }
+        let ran = stage.world.flagpost(["claim", "2"]);
+        assert_eq!(ran.code, 0, "{what}: {ran}");
+        assert_eq!(stage.world.flagpost(["done", "2"]).code, 0, "{what}");
+    }
+}
+
+#[test]
 fn a_list_that_is_removed_ends_the_run_and_its_agents() {
     let stage = Stage::of_equal(2);
     let list = stage.world.list("web").display().to_string();

@@ -126,3 +126,18 @@ fn a_list_that_is_locked_for_a_while_is_waited_for() {
     let ended = run.end();
     assert_eq!(ended.code, 0, "{ended}");
 }
+
+#[test]
+fn an_agent_that_cleans_the_repository_ends_nobody_else() {
+    let stage = Stage::new("- [ ] A\n- [ ] B\n- [ ] C (after: 2)\n");
+    let ended = stage.run(
+        r#"if [ "$task" = 1 ]; then await runs-2; git clean -fdxq; mark cleaned; exit 0; fi
+           mark "runs-$task"; await cleaned; mkdir -p "$session"; report PASS "the work of $task""#,
+        &[],
+    );
+    assert_eq!(ended.code, 0, "{ended}");
+    assert!(ended.stderr.contains("begun anew"), "{ended}");
+    assert_eq!(stage.states(3), ["completed", "completed", "completed"]);
+    let log = stage.session_file("task_log.md");
+    assert!(log.contains("| 3 | C | PASS |"), "{log}");
+}

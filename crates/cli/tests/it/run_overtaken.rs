@@ -31,3 +31,65 @@ fn a_task_that_its_agent_gives_back_is_not_taken_for_done() {
     assert_eq!(stage.left("starts-1").len(), 2);
     assert_eq!(stage.states(1), ["completed"]);
 }
+
+#[test]
+fn what_another_worker_said_of_the_task_stands_though_the_agent_reports_success() {
+    for (ending, state) in [("stuck", "stuck"), ("fail", "failed")] {
+        let stage = Stage::new("- [ ] A\n");
+        let run = stage.start(
+            r#"nth; mark "runs-$task"; await go; report PASS "the run's""#,
+            &["--retries", "2"],
+        );
+        stage.await_mark("runs-1");
+        stage.world.ok(["task", "release", "1", "--force"]);
+        // Under the very name that the run's agent has.
+        stage.world.ok(["claim", "1", "--as", "run-1"]);
+        stage.world.ok([ending, "1", "mine", "--as", "run-1"]);
+        stage.mark("go");
+        let ended = run.end();
+        assert_eq!(ended.code, 1, "{ended}");
+        assert_eq!(stage.states(1), [state]);
+        assert_eq!(
+            stage.task("1")["metadata"]["flagpost"]["result"]["text"],
+            "mine"
+        );
+        assert_eq!(stage.left("starts-1").len(), 1);
+    }
+}
+
+#[test]
+fn a_task_that_was_taken_away_is_not_completed_by_a_late_report() {
+    let stage = Stage::new("- [ ] A\n");
+    let run = stage.start(
+        r#"nth; mark "runs-$task"; await go; report PASS "the run's""#,
+        &[],
+    );
+    stage.await_mark("runs-1");
+    stage.world.ok(["task", "release", "1", "--force"]);
+    stage.mark("go");
+    let ended = run.end();
+    assert_eq!(ended.code, 1, "{ended}");
+    assert_eq!(stage.states(1), ["pending"]);
+    let late = &stage.task("1")["metadata"]["flagpost"]["late"];
+    assert_eq!(late.as_array().map(Vec::len), Some(1), "{late}");
+    assert_eq!(late[0]["text"], "the run's");
+}
+
+#[test]
+fn a_hanging_agent_is_ended_in_time_however_many_others_end_meanwhile() {
+    let stage = Stage::of_equal(300);
+    let ended = stage.run(
+        r#"if [ "$task" = 1 ]; then trap 'mark stopped; exit 1' TERM; while :; do sleep 0.05; done; fi
+           if [ -e "$place/stopped" ]; then mark "after-$task"; fi
+           exit 0"#,
+        &["--timeout", "1s", "--retries", "1", "--max-parallel", "4"],
+    );
+    assert_eq!(ended.code, 1, "{ended}");
+    let after = (2..=300)
+        .filter(|task| stage.marked(&format!("after-{task}")))
+        .count();
+    assert!(
+        after > 0,
+        "it was ended only when nothing else was left: {ended}"
+    );
+}

@@ -105,9 +105,7 @@ fn text_of_the_command_line_is_stored_exactly() {
 
 #[test]
 fn a_dash_is_stdin_wherever_a_text_is_taken() {
-    let world = world_with(&["a"])
-        .with("FLAGPOST_LIST", "web")
-        .with("FLAGPOST_TASK", "1");
+    let world = world_with(&["a"]).with("FLAGPOST_TASK", "1");
     assert_snapshot!(world.feed(["add", "-"], b"From a pipe\n"), @r#"added 2 From a pipe"#);
     assert_snapshot!(world.feed(["add", "-"], b"Two\nlines\n"), @r#"
     exit 6
@@ -183,7 +181,7 @@ fn a_text_that_could_not_be_read_again_is_refused() {
     let ran = world.feed(["done", "2", "-"], text.as_bytes());
     assert_snapshot!(ran, @r#"
     exit 6
-    2> flagpost: task 2: its file would have 50332067 bytes, more than the 16777216 that are read
+    2> flagpost: task 2: its file would have 50332090 bytes, more than the 16777216 that are read
     "#);
     assert_eq!(world.json(["show", "2"]).1["state"], "pending");
 }

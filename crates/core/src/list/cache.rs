@@ -29,6 +29,9 @@ const WORTHWHILE: usize = 64;
 /// A cache this large is decoded while the directory is looked at.
 const ASIDE_FROM: usize = 64 << 10;
 
+/// No list's outlines come near it, 1 GiB: a larger file is no cache.
+const LIMIT: u64 = 1 << 30;
+
 /// What changes whenever a file's content does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
@@ -103,7 +106,7 @@ struct Found {
 pub(super) fn load(home: &Home, dir: &Path) -> Result<Loaded> {
     let fs = home.fs();
     let looked_at = home.now().as_nanosecond();
-    let bytes = fs.read(&dir.join(CACHE), 0, u64::MAX).unwrap_or_default();
+    let bytes = fs.read(&dir.join(CACHE), 0, LIMIT).unwrap_or_default();
     let survey = || {
         fs.survey(dir, &claude_tasks::is_task_name)
             .map_err(disk::Error::io("list", dir))

@@ -10,7 +10,7 @@ use std::{ffi::OsString, path::PathBuf};
 use flagpost_disk::{
     self as disk,
     dialects::claude_tasks::{self, TaskFile},
-    fsx::{self, Kept},
+    fsx,
 };
 use flagpost_model::{ListId, RepoId, TaskId, WorkerId, task::Outline};
 
@@ -71,14 +71,12 @@ impl<'h> List<'h> {
             id: id.clone(),
             dir: home.list_dir(id),
         };
-        if !list.exists()? {
-            home.make_dirs(&list.dir)?;
-        }
         let binding = list.path(claude_tasks::REPOSITORY);
-        // Publishing would write and sync before it noticed.
-        if fsx::stat(home.fs(), &binding)?.is_some() {
+        // Whoever bound the list had made its directory durable.
+        if list.exists()? && fsx::stat(home.fs(), &binding)?.is_some() {
             return Ok(list);
         }
+        home.make_dirs(&list.dir)?;
         match fsx::publish(
             home.fs(),
             &binding,
@@ -198,47 +196,52 @@ impl<'h> List<'h> {
         Ok(loaded)
     }
 
-    /// Copies skipped files to quarantine, and records those that are new. One that cannot be kept
-    /// costs no other its copy or its line.
+    /// Records skipped files that are new, then copies them to quarantine. One that cannot be kept
+    /// costs no other its line or its copy.
     fn keep_aside(&self, skipped: &[Skipped]) -> Result<()> {
-        let mut entries = Vec::new();
+        let repository = match self.repository() {
+            Ok(repository) => Some(repository),
+            // Nothing records a list that is nobody's.
+            Err(Error::NoRepository { .. }) => None,
+            Err(error) => return Err(error),
+        };
         let mut failed = None;
         for skipped in skipped {
-            match self.keep_one_aside(skipped) {
-                Ok(Kept::Before) => {}
-                Ok(Kept::Now) => {
-                    let mut entry = Entry::new(Kind::TaskQuarantined)
-                        .detail("file", skipped.name.as_str())
-                        .detail("reason", skipped.reason.as_str());
-                    entry.list = Some(self.id.clone());
-                    entries.push(entry);
-                }
-                Err(error) => failed = Some(error),
+            if let Err(error) = self.keep_one_aside(repository.as_ref(), skipped) {
+                failed = Some(error);
             }
-        }
-        if !entries.is_empty() {
-            let history = History::of(self.home, &self.repository()?);
-            history.record(&WorkerId::operator(), self.home.now(), entries)?;
         }
         failed.map_or(Ok(()), Err)
     }
 
-    fn keep_one_aside(&self, Skipped { file, reason, .. }: &Skipped) -> Result<Kept> {
-        let fs = self.home.fs();
-        let now = self.home.now().as_nanosecond();
+    fn keep_one_aside(&self, repository: Option<&RepoId>, skipped: &Skipped) -> Result<()> {
+        let Skipped { name, file, reason } = skipped;
+        let home = self.home;
+        let (fs, now) = (home.fs(), home.now());
         let path = self.dir.join(file);
         let settled = fsx::stat(fs, &path)?
-            .is_some_and(|stat| now - i128::from(stat.modified) > cache::SETTLED);
+            .is_some_and(|stat| now.as_nanosecond() - i128::from(stat.modified) > cache::SETTLED);
         if !settled {
             // Its writer may be in the middle of it.
-            return Ok(Kept::Before);
+            return Ok(());
         }
         // What is too large to read is too large to copy: the reason stands in for it.
         let content = match fsx::read(fs, &path) {
             Ok(content) => content.unwrap_or_default(),
             Err(_) => reason.clone().into_bytes(),
         };
-        Ok(fsx::quarantine(fs, &path, &content, reason)?)
+        let Some(case) = fsx::quarantine(fs, &path, &content, reason)? else {
+            return Ok(());
+        };
+        if let Some(repository) = repository {
+            let mut entry = Entry::new(Kind::TaskQuarantined)
+                .detail("file", name.as_str())
+                .detail("reason", reason.as_str());
+            entry.list = Some(self.id.clone());
+            let history = History::of(home, repository);
+            history.record(&WorkerId::operator(), now, vec![entry])?;
+        }
+        Ok(case.keep(fs)?)
     }
 
     /// Locks the list for one change by `actor`.

@@ -22,6 +22,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use super::{
     Live, Recovered, Sessions, is_empty,
     knowledge::{Inherited, inherited, told},
+    live::make_parts,
     look,
     pointer::{point, session_named},
     recover,
@@ -116,7 +117,7 @@ pub fn begin<'h>(
         session,
         started,
         inherited.context,
-        held,
+        (text, held),
     );
     Ok(Begun { live, recovered })
 }
@@ -142,9 +143,7 @@ fn fill(
         completed: Vec::new(),
     };
     let inherited = inherited(sessions)?;
-    for name in [layout::TASKS, layout::LOGS, layout::PROMPTS] {
-        home.make_dirs(&dir.join(name))?;
-    }
+    make_parts(home, &dir)?;
     let texts = [
         (layout::PLAN, plan::render(&plan)),
         (layout::CONTEXT, context::render(&inherited.context)),

@@ -20,7 +20,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::knowledge;
-use crate::{error::Result, home::Home};
+use crate::{
+    error::{Error, Result},
+    home::Home,
+};
 
 /// A session, held by this process.
 #[derive(Debug)]
@@ -36,7 +39,9 @@ pub struct Live<'h> {
     /// Tasks whose notes were not taken and must stay.
     kept: BTreeSet<TaskId>,
     events: u64,
-    _held: Box<dyn Flock>,
+    /// The lock's text, and the flock on it.
+    lock: String,
+    held: Box<dyn Flock>,
 }
 
 impl<'h> Live<'h> {
@@ -47,7 +52,7 @@ impl<'h> Live<'h> {
         session: SessionId,
         started: Timestamp,
         context: SharedContext,
-        held: Box<dyn Flock>,
+        (lock, held): (String, Box<dyn Flock>),
     ) -> Self {
         Self {
             home,
@@ -59,7 +64,8 @@ impl<'h> Live<'h> {
             context,
             kept: BTreeSet::new(),
             events: 0,
-            _held: held,
+            lock,
+            held,
         }
     }
 
@@ -89,6 +95,28 @@ impl<'h> Live<'h> {
     /// What its tasks have learned so far.
     pub fn context(&self) -> &SharedContext {
         &self.context
+    }
+
+    /// Begins the session's files anew where somebody removed them, as a `git clean` of an agent
+    /// does; says whether that was so. What they told is lost, and the run is not.
+    pub fn mend(&mut self) -> Result<bool> {
+        let fs = self.home.fs();
+        let path = self.dir.join(layout::LOCK);
+        if fsx::stat(fs, &path)?.is_some() {
+            return Ok(false);
+        }
+        make_parts(self.home, &self.dir)?;
+        fsx::publish(fs, &path, self.lock.as_bytes())?;
+        let held = fsx::try_hold(fs, &path)?;
+        self.held = held.ok_or_else(|| Error::SessionLive {
+            session: self.session.to_string(),
+            holder: None,
+        })?;
+        let log = self.dir.join(layout::TASK_LOG);
+        if fsx::stat(fs, &log)?.is_none() {
+            fsx::replace(fs, &log, task_log::render(&[]).as_bytes())?;
+        }
+        Ok(true)
     }
 
     /// Where an attempt's output goes.
@@ -229,4 +257,12 @@ impl<'h> Live<'h> {
         }
         Ok(())
     }
+}
+
+/// The directories of a session.
+pub(super) fn make_parts(home: &Home, dir: &Path) -> Result<()> {
+    for part in [layout::TASKS, layout::LOGS, layout::PROMPTS] {
+        home.make_dirs(&dir.join(part))?;
+    }
+    Ok(())
 }

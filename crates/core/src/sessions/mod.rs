@@ -36,12 +36,17 @@ pub use live::Live;
 pub use pointer::pointed;
 pub use recover::{Recovered, recover};
 
+use serde_json::{Map, Value};
+
 use crate::{
     error::{Error, Result},
     home::Home,
     list::List,
     repository::Repository,
 };
+
+/// Largest account of events that is read: 256 MiB. A run of 10,000 tasks has some ten.
+const EVENTS_LIMIT: u64 = 256 << 20;
 
 /// The sessions' directory of one repository.
 #[derive(Debug, Clone)]
@@ -92,6 +97,24 @@ impl Stage {
             Self::Interrupted => "interrupted",
             Self::Archived => "archived",
         }
+    }
+}
+
+impl Session {
+    /// Its events after a cursor, as recorded. A line that is torn, or still being written, is none.
+    pub fn events(&self, home: &Home, since: u64) -> Result<Vec<Map<String, Value>>> {
+        let path = self.dir.join(layout::PROGRESS_EVENTS);
+        let bytes = match home.fs().read(&path, 0, EVENTS_LIMIT) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(disk::Error::io("read", &path)(error).into()),
+        };
+        let event = |line: &[u8]| serde_json::from_slice::<Map<String, Value>>(line).ok();
+        let cursor = |event: &Map<String, Value>| event.get("cursor").and_then(Value::as_u64);
+        let lines = bytes.split(|byte| *byte == b'\n').filter_map(event);
+        Ok(lines
+            .filter(|event| cursor(event).is_some_and(|cursor| cursor > since))
+            .collect())
     }
 }
 

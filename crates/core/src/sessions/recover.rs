@@ -192,11 +192,3 @@ fn told(entry: Entry, moved: &Moved) -> Entry {
         None => entry,
     }
 }
-
-/// Where the session's agents logged what they did, for whoever has to end what is left of them.
-impl Recovered {
-    /// The events of the dead session.
-    pub fn events(&self) -> PathBuf {
-        self.dir.join(layout::PROGRESS_EVENTS)
-    }
-}

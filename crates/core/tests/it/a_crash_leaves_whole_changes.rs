@@ -1,10 +1,14 @@
 //! The power goes at any moment of any operation, or one step of it fails. What was acknowledged
 //! is on disk and in the history once; what was not is whole with its line, or taken back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
 
 use flagpost_core::{
-    Error, List, Result, claims,
+    Error, Home, List, Repository, Result, claims,
     history::{Kind, Line},
     plans::{self, Mode},
     tasks::{self, Fields, Move},
@@ -15,7 +19,9 @@ use flagpost_model::{
     plan::Graph,
     task::{Ending, Task},
 };
-use flagpost_testkit::power::{PowerFs, Step, every_crash, every_fault};
+use flagpost_testkit::power::{Fault, PowerFs, Step, every_crash, every_fault};
+
+use jiff::SignedDuration;
 
 use crate::{
     account,
@@ -170,6 +176,35 @@ fn of_adding() {
     });
 }
 
+/// Whoever made the home, the repository's directory and the list was killed; the power goes after
+/// another process has added a task.
+#[test]
+fn of_the_first_task_after_a_killed_beginning() {
+    let begin = |fs: &PowerFs| -> Result<TaskId> {
+        let home = world::simulated_home(fs);
+        let operator = worker("operator");
+        let repository = Repository::register(&home, Path::new("/repo"), &operator)?;
+        let list = List::open_or_create(&home, &repository.name, &repository)?;
+        Ok(tasks::add(&list, &operator, &subject("First"), &[])?.id)
+    };
+    for step in 1.. {
+        let fs = world::empty();
+        fs.fail_step(step, Fault::Broken);
+        let _: Result<TaskId> = begin(&fs);
+        if fs.failed().is_none() {
+            break;
+        }
+        let added = begin(&fs).unwrap();
+        for choice in fs.choices(step as u64) {
+            let world = World::simulated(&fs.recovered(&choice));
+            assert_eq!(world.repository.name.as_str(), "repo", "at step {step}");
+            let there = &tasks_of(&world.list())[&added];
+            assert_eq!(there.subject, "First", "at step {step}");
+            account::agrees(&world);
+        }
+    }
+}
+
 #[test]
 fn of_claiming() {
     survives(2, &|list| claims::claim_next(list, &terms("W2")).map(drop));
@@ -241,6 +276,47 @@ fn of_removing() {
             tasks::remove(list, &worker("W2"), &id(task)).map(drop)
         });
     }
+}
+
+/// A copy aside is never without its line, and a case that was cut short is taken up again.
+#[test]
+fn of_a_quarantine() {
+    let broken = || {
+        let fs = setup();
+        let path = World::simulated(&fs).path("8.json");
+        fsx::replace(&fs, &path, b"{").unwrap();
+        fs.settle();
+        fs
+    };
+    let look = |fs: &PowerFs| {
+        let late = world::start() + SignedDuration::from_hours(1);
+        let home = Home::new("/home".into(), Arc::new(fs.clone()), Arc::new(late));
+        let list = List::open(&home, &"repo".parse().unwrap())?;
+        list.load().map(|loaded| loaded.skipped.len())
+    };
+    let kept_and_told = |fs: &PowerFs| {
+        let is_copy = |path: &Path| {
+            let name = path.file_name().unwrap().to_string_lossy();
+            name.starts_with("8.json.") && !name.ends_with(".txt")
+        };
+        let copies = fs.files().keys().filter(|path| is_copy(path)).count();
+        let lines = World::simulated(fs).history();
+        let told = lines
+            .iter()
+            .filter(|line| line.entry.kind == Kind::TaskQuarantined);
+        (copies, told.count())
+    };
+    let check = |fs: &PowerFs, _: &Result<usize>| {
+        let (copies, told) = kept_and_told(fs);
+        assert!(copies <= told, "kept and not told of");
+        assert_eq!(look(fs).unwrap(), 1);
+        let (copies, told_now) = kept_and_told(fs);
+        assert_eq!(copies, 1);
+        // A line that lost only its newline counts once the next one ends it.
+        assert!((1..=2).contains(&told_now));
+    };
+    every_crash(broken, look, check);
+    every_fault(broken, look, check);
 }
 
 const PLAN: &str = "

@@ -4,10 +4,11 @@ use std::{fs, os::unix::ffi::OsStrExt, path::Path, process::Command, time::Insta
 
 use flagpost_core::{
     Error, Home, List, Loaded, claims,
-    history::Kind,
+    history::{History, Kind},
+    plans::{self, Mode},
     tasks::{self, Move},
 };
-use flagpost_disk::{self as disk, fsx::RealFs};
+use flagpost_disk::{self as disk, dialects::markdown_plan, fsx::RealFs};
 use flagpost_model::task::{Ending, State};
 use flagpost_testkit::scratch::SmallDisk;
 use jiff::SignedDuration;
@@ -39,7 +40,7 @@ fn reports(world: &World) -> usize {
     lines.filter(|it| is_report(&it.entry.kind)).count()
 }
 
-fn good(id: usize) -> String {
+fn good(id: impl std::fmt::Display) -> String {
     format!(r#"{{"id": "{id}", "subject": "Task {id}"}}"#)
 }
 
@@ -101,6 +102,36 @@ fn a_hundred_megabytes_are_skipped_without_reading() {
     assert_eq!(reports(&world), 1);
 }
 
+fn make_sparse(path: impl AsRef<Path>, len: u64) {
+    let file = fs::OpenOptions::new().create(true).append(true).open(path);
+    file.unwrap().set_len(len).unwrap();
+}
+
+#[test]
+fn a_cache_of_eight_terabytes_is_none() {
+    let world = World::real();
+    add(&world.list(), "One", &[]);
+    make_sparse(world.path(".cache"), 8 << 40);
+    assert_eq!(world.list().load().unwrap().outlines.len(), 1);
+    add(&world.list(), "Two", &[]);
+    account::agrees(&world);
+}
+
+#[test]
+fn a_history_of_eight_terabytes_is_an_error() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "One", &[]);
+    make_sparse(world.history_path(), 8 << 40);
+    let history = History::of(&world.home, &world.repository.id);
+    let read = format!("{:?}", history.since(0).unwrap_err());
+    assert!(read.contains("8589934592"), "{read}");
+    let added = tasks::add(&list, &worker("W1"), &subject("Two"), &[]);
+    let added = added.unwrap_err().to_string();
+    assert!(added.contains("none of the lines in its last"), "{added}");
+    assert_eq!(list.load().unwrap().outlines.len(), 1);
+}
+
 #[test]
 fn names_that_are_no_ids() {
     let world = World::real();
@@ -137,6 +168,24 @@ fn names_that_are_no_ids() {
         );
         assert_eq!(reports(&world), 7);
     }
+}
+
+#[test]
+fn a_number_that_leaves_none_above_it() {
+    let world = World::real();
+    let list = world.list();
+    let operator = worker("operator");
+    let plan = markdown_plan::parse("1. [ ] Planned {uid: planned}\n").unwrap();
+    let last = u64::MAX;
+    world.put(&format!("{last}.json"), good(last));
+    assert_eq!(add(&list, "One", &[]).id, id(1));
+    let planned = plans::import(&list, &operator, &plan, Mode::DryRun).unwrap();
+    assert_eq!(planned[0].id, id(2), "and a dry run says the same");
+    tasks::remove(&list, &operator, &id(last)).unwrap();
+    let counter = fs::read_to_string(world.path(".highwatermark")).unwrap();
+    assert_eq!(counter, "1\n");
+    assert_eq!(add(&list, "Two", &[]).id, id(2));
+    account::agrees(&world);
 }
 
 #[test]

@@ -121,7 +121,7 @@ impl World {
     }
 }
 
-fn start() -> Timestamp {
+pub fn start() -> Timestamp {
     "2026-05-13T14:25:00Z".parse().unwrap()
 }
 
@@ -136,6 +136,11 @@ pub fn power() -> PowerFs {
     fs.make_dir(Path::new("/repo")).unwrap();
     fs.settle();
     fs
+}
+
+/// A simulated disk with a working tree and nothing of ours.
+pub fn empty() -> PowerFs {
+    PowerFs::with_dir("/repo")
 }
 
 pub fn worker(name: &str) -> WorkerId {

@@ -24,7 +24,7 @@ pub use flag::{Raised, flag};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, lock, try_hold};
 pub use number::{allocate, peek};
 pub use publish::publish;
-pub use quarantine::{Kept, quarantine};
+pub use quarantine::{Case, quarantine};
 pub use real::RealFs;
 pub use sweep::{orphans, remove_orphans};
 
@@ -129,25 +129,24 @@ pub fn stat(fs: &dyn Fs, path: &Path) -> Result<Option<Stat>> {
     found(fs.stat(path)).map_err(Error::io("look at", path))
 }
 
-/// Creates a directory and those above it, each durable in its parent.
+/// Creates a directory and those above it, each durable in its parent before anything is made in
+/// it. So one that is there may lack its sync, where its maker was killed, and none above it does.
 pub fn make_dirs(fs: &dyn Fs, dir: &Path) -> Result<()> {
+    let there = found(fs.stat(dir)).map_err(Error::io("create", dir))?;
+    if there.is_some() {
+        return match sync_parent(fs, dir) {
+            // Who may not read the parent cannot have synced what they made in it: we did not.
+            Err(error) if error.is_denied() => Ok(()),
+            synced => synced,
+        };
+    }
+    let parent = dir.parent().ok_or_else(|| io::ErrorKind::NotFound.into());
+    make_dirs(fs, parent.map_err(Error::io("create", dir))?)?;
     match fs.make_dir(dir) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let parent = dir
-                .parent()
-                .ok_or(error)
-                .map_err(Error::io("create", dir))?;
-            make_dirs(fs, parent)?;
-            match fs.make_dir(dir) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(Error::io("create", dir)(error));
-                }
-                _ => {}
-            }
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(Error::io("create", dir)(error));
         }
-        Err(error) => return Err(Error::io("create", dir)(error)),
+        _ => {}
     }
     sync_parent(fs, dir)
 }
@@ -169,6 +168,19 @@ pub fn remove(fs: &dyn Fs, path: &Path) -> Result<()> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     found(fs.sync_dir(parent)).map_err(Error::io("sync", parent))?;
     Ok(())
+}
+
+/// Makes a file that another program wrote durable, and its name.
+pub fn settle(fs: &dyn Fs, path: &Path) -> Result<()> {
+    let path = fs.canonical(path).map_err(Error::io("resolve", path))?;
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let synced = match fs.open_append(&path) {
+        Ok(mut file) => file.sync(),
+        // Its mode may forbid writing into it, and still it may just have been renamed here.
+        Err(_) => fs.sync_all(parent),
+    };
+    synced.map_err(Error::io("sync", &path))?;
+    sync_parent(fs, &path)
 }
 
 /// The canonical form of `path`, which must lie within `root`, symlinks included.

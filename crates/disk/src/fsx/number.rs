@@ -19,7 +19,7 @@ pub fn allocate(fs: &dyn Fs, counter: &Path, highest: u64, count: u64) -> Result
         });
     };
     replace(fs, counter, format!("{end}\n").as_bytes())?;
-    Ok(last + 1)
+    Ok(last.saturating_add(1))
 }
 
 /// The highest number given out so far; 0 before the first.

@@ -5,7 +5,7 @@
 //! still be writing. The copy's name holds the content's hash, so the same broken content is
 //! reported once and a second, different one is kept too.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -14,19 +14,24 @@ use super::{Error, Fs, Result, make_dirs, publish, replace, stat, sync_parent};
 /// A name in a directory has at most 255 bytes, and a temporary's is the longest.
 const NAME_LIMIT: usize = 120;
 
-/// Whether this content was known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
-    /// It is new: report it.
-    Now,
-    /// It was kept and reported before.
-    Before,
+/// A malformed file whose content is not kept yet: report it, then [`keep`](Case::keep) it. The
+/// copy's appearance says that the case was reported, so one that a crash cut short is reported
+/// again, and none is passed over.
+#[derive(Debug)]
+pub struct Case<'c> {
+    copy: PathBuf,
+    content: &'c [u8],
 }
 
-/// Copies the content of the malformed file `path` aside with the reason.
-pub fn quarantine(fs: &dyn Fs, path: &Path, content: &[u8], reason: &str) -> Result<Kept> {
+/// Opens the case of the malformed file `path`, its reason durable; `None` where this content was
+/// kept, and so reported, before.
+pub fn quarantine<'c>(
+    fs: &dyn Fs,
+    path: &Path,
+    content: &'c [u8],
+    reason: &str,
+) -> Result<Option<Case<'c>>> {
     let dir = path.with_file_name("quarantine");
-    make_dirs(fs, &dir)?;
     let name = short_name(path);
     let hash = Sha256::digest(content);
     let short: String = hash
@@ -37,15 +42,22 @@ pub fn quarantine(fs: &dyn Fs, path: &Path, content: &[u8], reason: &str) -> Res
     let copy = dir.join(format!("{name}.{short}"));
     if stat(fs, &copy)?.is_some() {
         sync_parent(fs, &copy)?;
-        return Ok(Kept::Before);
+        return Ok(None);
     }
+    make_dirs(fs, &dir)?;
     // The reason comes first: the copy's appearance says that the case is complete.
     let reason_path = dir.join(format!("{name}.{short}.reason.txt"));
     replace(fs, &reason_path, format!("{reason}\n").as_bytes())?;
-    match publish(fs, &copy, content) {
-        Ok(()) => Ok(Kept::Now),
-        Err(Error::Conflict { .. }) => Ok(Kept::Before),
-        Err(error) => Err(error),
+    Ok(Some(Case { copy, content }))
+}
+
+impl Case<'_> {
+    /// Copies the content aside, durable on return. Somebody else may have done so meanwhile.
+    pub fn keep(self, fs: &dyn Fs) -> Result<()> {
+        match publish(fs, &self.copy, self.content) {
+            Err(Error::Conflict { .. }) => sync_parent(fs, &self.copy),
+            published => published,
+        }
     }
 }
 

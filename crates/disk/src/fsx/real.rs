@@ -53,7 +53,9 @@ impl Fs for RealFs {
         if offset > 0 {
             file.seek(SeekFrom::Start(offset))?;
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default() + 1);
+        let mut bytes = Vec::new();
+        // What the machine cannot hold is an error of this file, and no end of the process.
+        bytes.try_reserve_exact(usize::try_from(len).unwrap_or_default().saturating_add(1))?;
         file.take(limit).read_to_end(&mut bytes)?;
         Ok(bytes)
     }

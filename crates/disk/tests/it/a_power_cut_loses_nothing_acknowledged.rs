@@ -6,11 +6,11 @@ use std::path::Path;
 use flagpost_disk::{
     Result,
     fsx::{
-        Durability, Fs, Kept, Raised, append, flag, make_dirs, move_dir, publish, quarantine, read,
-        remove, replace,
+        Durability, Fs, Raised, append, flag, make_dirs, move_dir, publish, quarantine, read,
+        remove, replace, settle,
     },
 };
-use flagpost_testkit::power::{PowerFs, every_crash};
+use flagpost_testkit::power::{Fault, PowerFs, every_crash};
 
 const OLD: &[u8] = b"{\"subject\": \"the old one\"}\n";
 const NEW: &[u8] = b"{\"subject\": \"the new one, which is longer\"}\n";
@@ -73,6 +73,24 @@ fn flagged() {
         fs
     };
     every_crash(raised_before, raise, check);
+}
+
+#[test]
+fn settled() {
+    // Another program renamed it here without a sync.
+    let written = || {
+        let fs = empty();
+        fs.create(Path::new("/d/config.lock"))
+            .and_then(|mut file| file.write(NEW))
+            .unwrap();
+        fs.rename(Path::new("/d/config.lock"), Path::new("/d/config"))
+            .unwrap();
+        fs
+    };
+    let sync = |fs: &PowerFs| settle(fs, Path::new("/d/config"));
+    every_crash(written, sync, |fs, answer| {
+        assert!(answer.is_err() || content(fs, "/d/config").unwrap() == NEW);
+    });
 }
 
 #[test]
@@ -160,7 +178,14 @@ fn quarantined() {
         fs.settle();
         fs
     };
-    let keep = |fs: &PowerFs| quarantine(fs, Path::new("/d/7.json"), broken, "it ends too early");
+    // Says whether the case was new.
+    let keep = |fs: &PowerFs| -> Result<bool> {
+        let reason = "it ends too early";
+        match quarantine(fs, Path::new("/d/7.json"), broken, reason)? {
+            Some(case) => case.keep(fs).map(|()| true),
+            None => Ok(false),
+        }
+    };
     let kept = |fs: &PowerFs| {
         let files = fs.files();
         let find = |is_reason: bool| {
@@ -187,7 +212,7 @@ fn quarantined() {
         }
         assert!(copy.is_some() || answer.is_err());
         let again = keep(fs).unwrap();
-        assert_eq!(again == Kept::Before, copy.is_some(), "reported once");
+        assert_eq!(again, copy.is_none(), "reported until it is kept");
         let (copy, reason) = kept(fs);
         assert_eq!(copy.unwrap(), broken);
         assert_eq!(reason.unwrap(), b"it ends too early\n");
@@ -229,13 +254,18 @@ fn made_directories() {
         None => assert!(answer.is_err()),
     };
     every_crash(empty, write, check);
-    // Another process makes the same directories and has not synced them.
-    let begun = || {
-        let fs = empty();
-        for dir in ["/d/workers", "/d/workers/W1", "/d/workers/W1/inbox"] {
-            fs.make_dir(Path::new(dir)).unwrap();
+    // Another process was killed while it made the same directories.
+    for step in 1.. {
+        let begun = || {
+            let fs = empty();
+            fs.fail_step(step, Fault::Broken);
+            let made = make_dirs(&fs, Path::new("/d/workers/W1/inbox"));
+            assert_eq!(made.is_err(), fs.failed().is_some());
+            fs
+        };
+        if begun().failed().is_none() {
+            break;
         }
-        fs
-    };
-    every_crash(begun, write, check);
+        every_crash(begun, write, check);
+    }
 }

@@ -25,7 +25,6 @@ pub struct Graph<'o> {
     unknown: Vec<(TaskId, TaskId)>,
     /// The waiting side of `unknown`, entry by entry, ascending.
     unknown_at: Vec<usize>,
-    dangling: Vec<(TaskId, TaskId)>,
 }
 
 /// A set of tasks that all wait for each other.
@@ -41,7 +40,6 @@ impl<'o> Graph<'o> {
         let index = Index::new(outlines);
         let mut edges = Vec::new();
         let mut unknown = Vec::new();
-        let mut dangling = Vec::new();
         for (position, outline) in outlines.iter().enumerate() {
             let at = index.get(&outline.id).unwrap_or(position);
             for blocker in &outline.blocked_by {
@@ -51,10 +49,8 @@ impl<'o> Graph<'o> {
                 }
             }
             for dependant in &outline.blocks {
-                match index.get(dependant) {
-                    Some(dependant) => edges.push((dependant, at)),
-                    None => dangling.push((outline.id.clone(), dependant.clone())),
-                }
+                // Blocking one that does not exist is harmless: nobody waits.
+                edges.extend(index.get(dependant).map(|dependant| (dependant, at)));
             }
         }
         edges.sort_unstable();
@@ -72,18 +68,12 @@ impl<'o> Graph<'o> {
                 .into_iter()
                 .map(|(at, missing)| (outlines[at].id.clone(), missing.clone()))
                 .collect(),
-            dangling,
         }
     }
 
     /// Who waits for a task that does not exist, and for which: (waiting, missing).
     pub fn unknown(&self) -> &[(TaskId, TaskId)] {
         &self.unknown
-    }
-
-    /// Who says it blocks a task that does not exist, and which. Harmless: nobody waits.
-    pub fn dangling(&self) -> &[(TaskId, TaskId)] {
-        &self.dangling
     }
 
     /// The task of that id.

@@ -15,7 +15,7 @@ mod tests;
 pub use graph::Graph;
 pub use index::Index;
 pub use retry::{Attempt, Verdict, verdict};
-pub use wave::{Stranded, StrandedBecause, claim_order, first_ready, ready, stranded, waves};
+pub use wave::{Stranded, StrandedBecause, claim_order, ready, stranded, waves};
 
 use crate::{names::names, task::State};
 

@@ -21,12 +21,6 @@ pub fn ready<'o>(graph: &Graph<'o>, now: Timestamp) -> Vec<&'o Outline> {
     ready.into_iter().map(|at| graph.outline(at)).collect()
 }
 
-/// The head of [`ready`], found without putting the rest in order.
-pub fn first_ready<'o>(graph: &Graph<'o>, now: Timestamp) -> Option<&'o Outline> {
-    let first = ready_at(graph, now).min_by_key(|&at| rank(graph, at))?;
-    Some(graph.outline(first))
-}
-
 /// Open tasks level by level: those of a level wait only for levels before it. What can never
 /// start is in none.
 pub fn waves(graph: &Graph) -> Vec<Vec<TaskId>> {

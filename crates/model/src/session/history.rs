@@ -15,7 +15,7 @@ pub const FULL_ENTRIES: usize = 10;
 const CONDENSED: usize = 200;
 
 /// What one task left for those after it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Entry {
     /// Which task, and how it ended.
     pub title: EntryTitle,
@@ -24,7 +24,7 @@ pub struct Entry {
 }
 
 /// The heading of an entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EntryTitle {
     /// In our own form.
     Task {

@@ -4,6 +4,8 @@
 //! notes again changes nothing, so a crash between the merge and the removal of the notes is
 //! harmless; what does not fit a section is kept where it stood or with its task, never dropped.
 
+use std::{collections::HashSet, hash::Hash};
+
 use super::{Entry, EntryTitle, FULL_ENTRIES, Outcome};
 use crate::{id::TaskId, names::names};
 
@@ -22,7 +24,7 @@ names!(
 );
 
 /// One thing that somebody wrote down.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Note {
     /// A list item; may have several lines.
     Bullet(String),
@@ -76,18 +78,24 @@ impl Knowledge {
     /// Takes over what is not there yet.
     pub fn add(&mut self, other: &Self) {
         for &section in Section::ALL {
-            let known = self.section_mut(section);
-            for note in other.section(section) {
-                if !known.contains(note) {
-                    known.push(note.clone());
-                }
-            }
+            add(self.section_mut(section), other.section(section));
         }
     }
 }
 
+/// Takes over what is not there yet, in its order.
+fn add<T: Clone + Eq + Hash>(to: &mut Vec<T>, from: &[T]) {
+    let mut seen: HashSet<&T> = to.iter().collect();
+    let new: Vec<T> = from
+        .iter()
+        .filter(|item| seen.insert(item))
+        .cloned()
+        .collect();
+    to.extend(new);
+}
+
 /// A section that is none of ours.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SharedSection {
     /// Its heading, without the marks.
     pub heading: String,
@@ -136,13 +144,6 @@ impl SharedContext {
 
     /// Takes over what somebody else's version of the same file has beyond this one.
     pub fn absorb(&mut self, other: &Self) {
-        fn add<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
-            for item in from {
-                if !to.contains(item) {
-                    to.push(item.clone());
-                }
-            }
-        }
         add(&mut self.intro, &other.intro);
         self.knowledge.add(&other.knowledge);
         add(&mut self.earlier, &other.earlier);
@@ -250,6 +251,23 @@ mod tests {
         let before = ours.clone();
         ours.absorb(&theirs);
         assert_eq!(ours, before);
+    }
+
+    #[test]
+    fn many_notes_are_taken_over_in_time() {
+        let many = Knowledge {
+            patterns: (0..100_000).map(|n| bullet(&format!("note {n}"))).collect(),
+            ..Knowledge::default()
+        };
+        let ours = SharedContext {
+            knowledge: many.clone(),
+            earlier: many.patterns.clone(),
+            ..SharedContext::default()
+        };
+        let mut twice = ours.clone();
+        twice.absorb(&ours);
+        twice.knowledge.add(&many);
+        assert_eq!(twice, ours);
     }
 
     #[test]

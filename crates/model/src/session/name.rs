@@ -7,7 +7,8 @@ use jiff::civil::DateTime;
 
 use crate::{
     id::{InvalidId, MAX_LEN, SessionId},
-    task::{Outline, State},
+    plan::is_open,
+    task::Outline,
 };
 
 const FALLBACK: &str = "exec-session";
@@ -68,13 +69,6 @@ pub fn common_group(outlines: &[Outline]) -> Option<&str> {
     (!first.is_empty() && groups.all(|group| group == first)).then_some(first)
 }
 
-fn is_open(state: &State) -> bool {
-    match state {
-        State::Pending | State::Claimed(_) | State::InProgress(_) => true,
-        State::Completed | State::Failed | State::Stuck | State::Cancelled => false,
-    }
-}
-
 fn stamp(at: DateTime) -> String {
     format!(
         "{:04}{:02}{:02}-{:02}{:02}{:02}",
@@ -113,6 +107,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::task::State;
     use crate::task::Task;
 
     fn at() -> DateTime {

@@ -10,6 +10,8 @@ use super::Outcome;
 pub struct TaskReport {
     /// The verdict; none where the report has no readable one.
     pub outcome: Option<Outcome>,
+    /// What stands where the verdict should, and is none.
+    pub unclear: Option<String>,
     /// What was done, Markdown.
     pub summary: String,
     /// Paths that were changed.

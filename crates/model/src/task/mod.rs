@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub use claim::{Claim, DEFAULT_LEASE};
 pub use outline::Outline;
-pub use transition::{Act, Event, LateResult, transition};
+pub use transition::{Act, Event, transition};
 
 use crate::{
-    id::{TaskId, WorkerId},
+    id::{TaskId, Token, WorkerId},
     names::names,
 };
 
@@ -65,7 +65,7 @@ pub struct Task {
     /// What the last worker said on finishing.
     pub result: Option<TaskResult>,
     /// Results that came after their claim was over: kept, never applied.
-    pub late: Vec<LateResult>,
+    pub late: Vec<TaskResult>,
 }
 
 impl Task {
@@ -200,4 +200,6 @@ pub struct TaskResult {
     pub by: WorkerId,
     /// When.
     pub at: Timestamp,
+    /// The token of the claim that it ended, if there was one.
+    pub token: Option<Token>,
 }

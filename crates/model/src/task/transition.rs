@@ -5,7 +5,6 @@
 //! force; a stale token changes nothing.
 
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
 
 use super::{Claim, Ending, State, Task, TaskResult};
 use crate::{
@@ -62,21 +61,6 @@ pub enum Event {
     Cancel,
 }
 
-/// A result that came when its claim was over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LateResult {
-    /// Who sent it.
-    pub by: WorkerId,
-    /// With which token.
-    pub token: Option<Token>,
-    /// When.
-    pub at: Timestamp,
-    /// How the sender says it ended.
-    pub ending: Ending,
-    /// The sender's words.
-    pub text: String,
-}
-
 /// The task after `event`, or why not. Source of the rules: `tree.md` §2 "Claims".
 pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal> {
     if !matches!(event, Event::Claim { .. }) {
@@ -128,6 +112,7 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
                 text,
                 by: act.actor.clone(),
                 at: act.at,
+                token: task.state.claim().map(|claim| claim.token),
             });
         }
         Event::Release { force } => {

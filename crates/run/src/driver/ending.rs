@@ -3,8 +3,6 @@
 //! Owns what is written when something ends. A task is completed once: by its agent's own word, or
 //! by the run, under the claim that the run made.
 
-use std::io::{Read, Seek, SeekFrom};
-
 use flagpost_core::{
     claims, sessions,
     tasks::{self, Move},
@@ -12,6 +10,7 @@ use flagpost_core::{
 use flagpost_disk::dialects::session::{context, result};
 use flagpost_model::{
     TaskId,
+    plan::Graph,
     session::{Note, Outcome, ProgressStatus, TaskReport},
     task::{Act, Ending, State, Task},
 };
@@ -93,20 +92,32 @@ impl Driver<'_> {
             retryable,
             words: words.to_owned(),
         };
-        let hold = self.holds.get(&task.id)?;
-        let by = task.result.as_ref().map(|result| &result.by);
         match task.state {
-            State::Completed if by != Some(&hold.worker) => Some(Judged {
+            State::Completed if !self.is_ours(task) => Some(Judged {
                 outcome: Outcome::Pass,
                 retryable: false,
                 words: String::new(),
             }),
+            State::Failed | State::Stuck if !self.is_ours(task) => {
+                Some(failed(false, "somebody else ended it meanwhile"))
+            }
             State::Cancelled => Some(failed(false, "the task was cancelled while it ran")),
             State::Pending if report.is_none_or(|report| report.outcome.is_none()) => {
                 Some(failed(true, "it gave the task back"))
             }
             _ => None,
         }
+    }
+
+    /// Whether the task is held, or was ended, under the claim that this run made: a name can be
+    /// anybody's, a token cannot.
+    pub(super) fn is_ours(&self, task: &Task) -> bool {
+        let token = match task.state.claim() {
+            Some(claim) => Some(claim.token),
+            None => task.result.as_ref().and_then(|result| result.token),
+        };
+        let hold = self.holds.get(&task.id);
+        hold.is_some_and(|hold| token == Some(hold.token))
     }
 
     /// What the store says of a task that ended without us: by its agent, or by somebody else.
@@ -154,25 +165,21 @@ impl Driver<'_> {
         if self.said(&task).is_some_and(|(said, _)| said == ending) {
             return Ok(Ok(()));
         }
-        // A passing report outweighs that its agent said otherwise.
-        if matches!(task.state, State::Failed | State::Stuck) && ending == Ending::Completed {
-            let act = Act {
-                actor: self.options.actor.clone(),
-                token: None,
-                at: self.stage.home.now(),
-            };
-            if let Err(error) = tasks::act(self.stage.list, &act, id, Move::Reopen) {
-                return refusal(error).map(Err);
-            }
+        // A report outweighs what its agent said by word.
+        if self.said(&task).is_some()
+            && self.is_ours(&task)
+            && let Err(refused) = self.retake(id)?
+        {
+            return Ok(Err(refused));
         }
         let hold = self.holds.get(id);
-        // Where nobody holds it there is no claim that ours could be compared with.
-        let held = hold.filter(|_| task.state.claim().is_some());
+        // A foreign writer who only set the status left no claim to compare with.
+        let bare = task.state == State::InProgress(None);
         let act = Act {
             actor: hold
                 .map_or(&self.options.actor, |hold| &hold.worker)
                 .clone(),
-            token: held.map(|hold| hold.token),
+            token: hold.map(|hold| hold.token).filter(|_| !bare),
             at: self.stage.home.now(),
         };
         let event = Move::Finish {
@@ -224,32 +231,32 @@ impl Driver<'_> {
         self.show_progress()
     }
 
-    /// Marks a task failed, where its agent has not said so.
-    fn give_up(&mut self, id: &TaskId, words: &str) -> Result<()> {
+    /// Claims a task anew that its agent ended by word, so that it can be ended otherwise.
+    fn retake(&mut self, id: &TaskId) -> Result<Result<(), String>> {
         let Some(worker) = self.holds.get(id).map(|hold| hold.worker.clone()) else {
-            return Ok(());
+            return Ok(Err("this run does not hold it".to_owned()));
         };
+        self.make_free(id)?;
+        match claims::start(self.stage.list, &self.terms(&worker), None, id) {
+            Ok(claimed) => {
+                let token = claimed.claim.token;
+                self.holds.insert(id.clone(), Hold { worker, token });
+                Ok(Ok(()))
+            }
+            Err(error) => refusal(error).map(Err),
+        }
+    }
+
+    /// Marks a task failed, where its agent has not said so and nobody else has the task by now.
+    fn give_up(&mut self, id: &TaskId, words: &str) -> Result<()> {
         let Some(task) = self.read(id)? else {
             return Ok(());
         };
-        match self.said(&task) {
-            Some((Ending::Failed | Ending::Stuck, _)) => return Ok(()),
-            // Its agent said that it is done, and its report says that it is not.
-            Some((Ending::Completed, _)) => {
-                self.make_free(id)?;
-                let terms = self.terms(&worker);
-                match claims::start(self.stage.list, &terms, None, id) {
-                    Ok(claimed) => {
-                        let token = claimed.claim.token;
-                        self.holds.insert(id.clone(), Hold { worker, token });
-                    }
-                    Err(error) => return refusal(error).map(drop),
-                }
-            }
-            None => {}
+        let said = self.said(&task).map(|(ending, _)| ending);
+        if self.is_ours(&task) && !matches!(said, Some(Ending::Failed | Ending::Stuck)) {
+            // Refused where somebody took it this very moment: then it is theirs.
+            let _refused: Result<(), String> = self.finish_task(id, Ending::Failed, words)?;
         }
-        // Refused where somebody else has the task by now: then it is theirs.
-        let _refused: Result<(), String> = self.finish_task(id, Ending::Failed, words)?;
         Ok(())
     }
 
@@ -270,13 +277,12 @@ impl Driver<'_> {
 
     /// The end of the output of an attempt.
     fn tail(&self, id: &TaskId, attempt: u32) -> String {
+        let fs = self.stage.home.fs();
+        let path = self.live.log_path(id, attempt);
         let read = || -> std::io::Result<Vec<u8>> {
-            let mut log = std::fs::File::open(self.live.log_path(id, attempt))?;
-            let len = log.metadata()?.len();
-            log.seek(SeekFrom::Start(len.saturating_sub(TAIL)))?;
-            let mut bytes = Vec::new();
-            log.take(TAIL).read_to_end(&mut bytes)?;
-            Ok(bytes)
+            let len = fs.stat(&path)?.len;
+            // It may have grown since.
+            fs.read(&path, len.saturating_sub(TAIL), 1 << 20)
         };
         String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
     }
@@ -289,12 +295,12 @@ impl Driver<'_> {
     ) -> Result<Report> {
         if let Some(worktrees) = self.worktrees.take() {
             let outlines = self.stage.list.load()?.outlines;
+            let graph = Graph::new(&outlines);
             for (task, worktree) in std::mem::take(&mut self.open_worktrees) {
                 // Its branch may be held by that of another task, but a later run starts from here.
-                let waiting = outlines.iter().find(|outline| {
-                    outline.blocked_by.contains(&task)
-                        && !matches!(outline.state, State::Completed | State::Cancelled)
-                });
+                let waiting = graph
+                    .dependants(&task)
+                    .find(|outline| !matches!(outline.state, State::Completed | State::Cancelled));
                 if let Some(waiting) = waiting {
                     let (path, branch) = (worktree.path.display(), &worktree.branch);
                     let id = &waiting.id;

@@ -15,10 +15,11 @@ use flagpost_model::{
     task::{Act, State, StateName, Task},
 };
 
-use super::{Driver, Hold, SESSION, SESSION_DIR, Work, refusal};
+use super::{Driver, Hold, Work, refusal};
 use crate::{
     error::{Error, Result},
     events::RunEvent,
+    leftovers::{SESSION, SESSION_DIR},
     process::{self, Launch},
     prompt::{self, Brief},
     scheduler::{Event, NoLaunch},
@@ -90,11 +91,17 @@ impl Driver<'_> {
         slot: usize,
     ) -> Result<RunEvent> {
         let task = &claimed.task;
+        let blockers = tasks::blockers(self.stage.list, task)?;
+        // Those that can be read: an unreadable one costs its own part of the prompt and no more.
+        let before = blockers
+            .iter()
+            .filter_map(|id| self.stage.list.task(id).ok());
+        let before: Vec<Task> = before.map(|file| file.task).collect();
         let (dir, unmerged) = match &self.worktrees {
             None => (self.stage.repository.top.clone(), Vec::new()),
             Some(worktrees) => {
                 let mut after = Vec::new();
-                for blocker in &task.blocked_by {
+                for blocker in &blockers {
                     after.extend(self.branch_of(worktrees, blocker)?);
                 }
                 let opened = worktrees.open(&task.id, &after)?;
@@ -114,7 +121,7 @@ impl Driver<'_> {
             task,
             worker,
             attempt,
-            blockers: &self.blockers(task),
+            blockers: &before,
             context: self.live.context(),
             last_failure: self
                 .judged
@@ -212,35 +219,25 @@ impl Driver<'_> {
             .collect()
     }
 
-    /// The tasks it waited for, as far as they can be read.
-    fn blockers(&self, task: &Task) -> Vec<Task> {
-        task.blocked_by
-            .iter()
-            .filter_map(|id| Some(self.stage.list.task(id).ok()?.task))
-            .collect()
-    }
-
     /// Makes a task that this run may take pending: one that it holds itself, or that has failed.
     pub(super) fn make_free(&mut self, task: &TaskId) -> Result<()> {
-        let state = match self.stage.list.task(task) {
-            Ok(file) => file.task.state,
+        let found = match self.stage.list.task(task) {
+            Ok(file) => file.task,
             Err(error) => return refusal(error).map(drop),
         };
+        let ours = self.is_ours(&found);
         let hold = self.holds.remove(task);
-        let (actor, token, event) = match (state, hold) {
-            (State::Claimed(claim) | State::InProgress(Some(claim)), Some(hold))
-                if claim.token == hold.token =>
-            {
-                (
-                    hold.worker,
-                    Some(hold.token),
-                    Move::Release { force: false },
-                )
-            }
-            // Its agent said that it is done, and its report says that it is not.
-            (State::Completed, Some(_)) | (State::Failed, _) => {
+        let (actor, token, event) = match (found.state, hold) {
+            (State::Claimed(_) | State::InProgress(Some(_)), Some(hold)) if ours => (
+                hold.worker,
+                Some(hold.token),
+                Move::Release { force: false },
+            ),
+            (State::Completed | State::Failed | State::Stuck, Some(_)) if ours => {
                 (self.options.actor.clone(), None, Move::Reopen)
             }
+            // It failed in an earlier run.
+            (State::Failed, None) => (self.options.actor.clone(), None, Move::Reopen),
             _ => return Ok(()),
         };
         let act = Act {

@@ -123,11 +123,6 @@ impl Scheduler {
             .min()
     }
 
-    /// Whether everything is over.
-    pub fn is_finished(&self) -> bool {
-        matches!(self.phase, Phase::Finished { .. })
-    }
-
     fn begin(&mut self, effects: &mut Vec<Effect>) {
         if self.phase != Phase::New {
             return;

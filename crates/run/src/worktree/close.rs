@@ -78,7 +78,6 @@ impl Worktrees {
     /// Removes a worktree and its branch if nothing would be lost with them. Not before the tasks
     /// that depend on it have been opened, or are given up: they take its branch in.
     pub fn close(&self, worktree: &Worktree) -> Closed {
-        let _turn = self.turn();
         let kept = |path: Option<&Path>, because| Closed::Kept {
             path: path.map(Path::to_owned),
             branch: worktree.branch.clone(),

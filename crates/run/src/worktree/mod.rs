@@ -15,10 +15,7 @@ mod listing;
 mod open;
 mod standing;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::path::{Path, PathBuf};
 
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{SessionId, TaskId};
@@ -40,8 +37,6 @@ pub struct Worktrees {
     top: PathBuf,
     root: PathBuf,
     session: SessionId,
-    /// Gits that change one repository at the same time refuse each other.
-    turn: Mutex<()>,
 }
 
 /// A task's worktree.
@@ -59,12 +54,7 @@ impl Worktrees {
     /// The worktrees of `session` in the repository at `top`, to be put under `root`, which need
     /// not exist. No other session may share that directory.
     pub fn new(top: PathBuf, root: PathBuf, session: SessionId) -> Self {
-        Self {
-            top,
-            root,
-            session,
-            turn: Mutex::new(()),
-        }
+        Self { top, root, session }
     }
 
     /// An error unless worktrees can be made: `top` is a git working tree, it has a commit, and no
@@ -87,26 +77,6 @@ impl Worktrees {
     /// Whether there is a branch.
     pub fn has(&self, branch: &Branch) -> Result<bool> {
         exists(&self.top, &branch.full())
-    }
-
-    /// The worktrees of this session that there are, by task.
-    pub fn list(&self) -> Result<Vec<Worktree>> {
-        let root = self.root.canonicalize().unwrap_or(self.root.clone());
-        let mut found: Vec<Worktree> = listing::entries(&self.top)?
-            .into_iter()
-            .filter_map(|entry| {
-                let task = self.task_of(&root, &entry)?;
-                Some(self.worktree(task, entry.path))
-            })
-            .collect();
-        found.sort_by(|a, b| a.task.cmp(&b.task));
-        Ok(found)
-    }
-
-    /// What a worktree holds that is not committed, new files included; ignored ones are not.
-    /// For the runner to say so when a task ends: its dependants will not see it.
-    pub fn uncommitted(&self, worktree: &Worktree) -> Result<Files> {
-        Ok(standing::uncommitted(&worktree.path)?.all)
     }
 
     fn worktree(&self, task: TaskId, path: PathBuf) -> Worktree {
@@ -134,10 +104,6 @@ impl Worktrees {
         fsx::make_dirs(&fsx::RealFs, &self.root)?;
         let real = self.root.canonicalize();
         Ok(real.map_err(disk::Error::io("resolve", &self.root))?)
-    }
-
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -32,7 +32,6 @@ impl Worktrees {
     /// in the order given. `after` names those that ran in worktrees, in this session or, where
     /// one is resumed, in an earlier one.
     pub fn open(&self, task: &TaskId, after: &[Branch]) -> Result<Opened> {
-        let _turn = self.turn();
         let head = self.head()?;
         let root = self.make_root()?;
         let entries = listing::entries(&self.top)?;

@@ -1,9 +1,9 @@
 //! Inodes and names, as they are now and as far as they would survive a power cut.
 //!
 //! Owns the model of durability: a name change is certain once every directory that it touched was
-//! synced, a new directory's own name also once the directory itself was, and content once its
-//! file was. It must not decide what a crash leaves (`crash`) nor
-//! when one happens (`fs`).
+//! synced, and content once its file was. Most journals also keep a new directory's own name when
+//! the directory is synced; nothing promises it. It must not decide what a crash leaves (`crash`)
+//! nor when one happens (`fs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -107,17 +107,6 @@ impl Tree {
     pub(super) fn sync_dir(&mut self, dir: u64) {
         for change in &mut self.pending {
             change.awaits.remove(&dir);
-        }
-        // Every journal writes a new directory's own name, and those above it, before what it
-        // holds.
-        let mut new = Some(dir);
-        while let Some(inode) = new {
-            let is_its_own = |change: &&mut Change| change.inode == inode && change.from.is_none();
-            let own = self.pending.iter_mut().find(is_its_own);
-            new = own.and_then(|change| {
-                change.awaits.clear();
-                change.to.as_ref().map(|slot| slot.0)
-            });
         }
         // What is certain makes certain what it needed: one journal, written in order.
         let mut certain: BTreeSet<usize> = BTreeSet::new();

@@ -57,7 +57,7 @@ fn died() -> PowerFs {
 }
 
 fn write_notes(fs: &PowerFs, path: &Path, pattern: &str) -> Result<()> {
-    let text = context::render_notes(&notes(2, pattern));
+    let text = format!("## Project Patterns\n\n- {pattern}\n");
     Ok(fsx::replace(fs, path, text.as_bytes())?)
 }
 

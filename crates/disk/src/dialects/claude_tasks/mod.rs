@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 pub struct TaskFile {
     /// What we understand.
     pub task: Task,
+    /// The whole file as parsed, unknown keys included.
     raw: Map<String, Value>,
 }
 
@@ -29,10 +30,5 @@ impl TaskFile {
     /// The task after a change, with everything foreign of this file kept.
     pub fn with(&self, task: &Task) -> Vec<u8> {
         write(Some(self), task)
-    }
-
-    /// The whole file as parsed, unknown keys included.
-    pub fn raw(&self) -> &Map<String, Value> {
-        &self.raw
     }
 }

@@ -3,11 +3,11 @@
 //! Owns the normalisation that the seed asks of every reader, and the rule that `status` wins over
 //! our own state where a foreign writer changed it.
 
-use std::str::FromStr;
+use std::{collections::HashSet, str::FromStr};
 
 use flagpost_model::{
     TaskId,
-    task::{Claim, DEFAULT_LEASE, LateResult, State, StateName, Task, TaskResult},
+    task::{Claim, DEFAULT_LEASE, State, StateName, Task, TaskResult},
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
@@ -16,6 +16,8 @@ use super::{TaskFile, write::status_of};
 
 /// Reads the file of task `id`; the error says why it is not a task.
 pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
+    // Some editors begin a file with a byte order mark.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let Value::Object(raw) = value else {
         return Err(format!("a task is a JSON object, not {}", kind(&value)));
@@ -67,7 +69,7 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .filter_map(late)
+        .filter_map(result)
         .collect();
     let status = text(&raw, "status").unwrap_or_default();
     task.state = state(
@@ -116,23 +118,7 @@ fn result(value: &Value) -> Option<TaskResult> {
         text: text(map, "text").unwrap_or_default(),
         by: parsed(map, "by")?,
         at: parsed::<Timestamp>(map, "at")?,
-    })
-}
-
-fn late(value: &Value) -> Option<LateResult> {
-    let map = value.as_object()?;
-    let TaskResult {
-        ending,
-        text,
-        by,
-        at,
-    } = result(value)?;
-    Some(LateResult {
-        by,
         token: parsed(map, "token"),
-        at,
-        ending,
-        text,
     })
 }
 
@@ -163,12 +149,12 @@ pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
 }
 
 fn ids(value: Option<&Value>) -> Vec<TaskId> {
-    let mut ids: Vec<TaskId> = Vec::new();
-    for id in texts(value).iter().filter_map(|text| text.parse().ok()) {
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
+    let mut seen = HashSet::new();
+    let mut ids: Vec<TaskId> = texts(value)
+        .iter()
+        .filter_map(|text| text.parse().ok())
+        .collect();
+    ids.retain(|id| seen.insert(id.clone()));
     ids
 }
 

@@ -95,9 +95,9 @@ fn a_claim_is_written_and_read_back() {
     let task = claimed(&before);
     let after = read(&task.id, &before.with(&task)).unwrap();
     assert_eq!(after.task, task);
-    assert_eq!(after.raw()["status"], "pending");
+    assert_eq!(after.raw["status"], "pending");
     assert_eq!(
-        after.raw()["metadata"]["flagpost"]["claim"],
+        after.raw["metadata"]["flagpost"]["claim"],
         json!({"by": "W1", "token": 41, "at": "2026-05-13T14:25:00Z", "expires_at": "2026-05-13T14:40:00Z"})
     );
 }
@@ -212,4 +212,18 @@ proptest! {
     fn no_bytes_panic_the_reader(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = read(&"7".parse().unwrap(), &bytes);
     }
+}
+
+/// The bound is that the test ends: comparing each with each takes minutes.
+#[test]
+fn many_ids_are_read_and_written_in_time() {
+    let ids: Vec<String> = (2..100_002).map(|n| n.to_string()).collect();
+    let twice = [&ids[..], &ids[..]].concat();
+    let before = file(&json!({"id": "1", "subject": "s", "blockedBy": twice}).to_string());
+    assert_eq!(before.task.blocked_by.len(), ids.len());
+    let mut task = before.task.clone();
+    task.blocked_by.pop();
+    task.blocked_by.push(1_000_000.into());
+    let after = file(&String::from_utf8(write(Some(&before), &task)).unwrap());
+    assert_eq!(after.task.blocked_by, task.blocked_by);
 }

@@ -3,9 +3,11 @@
 //! Owns which key says what. Only keys whose meaning changed are set, so that a foreign value of
 //! an odd type or order stays until somebody means to change it.
 
+use std::collections::HashSet;
+
 use flagpost_model::{
     TaskId,
-    task::{Claim, DEFAULT_LEASE, LateResult, StateName, Task, TaskResult},
+    task::{Claim, DEFAULT_LEASE, StateName, Task, TaskResult},
 };
 use serde_json::{Map, Value, json};
 
@@ -127,7 +129,7 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
         task.result.as_ref().map(result).unwrap_or_default(),
     );
     if !task.late.is_empty() {
-        ours.insert("late".into(), task.late.iter().map(late).collect());
+        ours.insert("late".into(), task.late.iter().map(result).collect());
     }
     metadata.insert("flagpost".into(), Value::Object(ours));
 }
@@ -148,29 +150,24 @@ fn claim(claim: &Claim) -> Value {
 }
 
 fn result(result: &TaskResult) -> Value {
-    json!({"ending": result.ending, "text": result.text, "by": result.by, "at": result.at})
-}
-
-fn late(late: &LateResult) -> Value {
-    json!({"ending": late.ending, "text": late.text, "by": late.by, "at": late.at, "token": late.token})
+    json!({"ending": result.ending, "text": result.text, "by": result.by, "at": result.at, "token": result.token})
 }
 
 /// The new ids in the place of the old, with the entries that are no ids kept.
 fn merged(old: Option<&Value>, ids: &[TaskId]) -> Value {
-    let known = texts(old);
+    let known: HashSet<String> = texts(old).into_iter().collect();
+    let wanted: HashSet<&TaskId> = ids.iter().collect();
     let mut items: Vec<Value> = match old {
         Some(Value::Array(items)) => items.clone(),
         _ => Vec::new(),
     };
     items.retain(
         |item| match text_of(item).and_then(|text| text.parse::<TaskId>().ok()) {
-            Some(id) => ids.contains(&id),
+            Some(id) => wanted.contains(&id),
             None => true,
         },
     );
-    let added = ids
-        .iter()
-        .filter(|id| !known.iter().any(|text| text == id.as_str()));
+    let added = ids.iter().filter(|id| !known.contains(id.as_str()));
     items.extend(added.map(|id| json!(id)));
     Value::Array(items)
 }

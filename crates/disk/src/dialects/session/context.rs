@@ -147,21 +147,6 @@ pub fn parse_notes(text: &str, id: &TaskId, subject: &str, outcome: Outcome) -> 
     }
 }
 
-/// What an agent is shown as the form of its own notes.
-pub fn render_notes(notes: &TaskNotes) -> String {
-    let mut out = String::new();
-    for &section in Section::ALL {
-        let body = notes.knowledge.section(section);
-        if !body.is_empty() {
-            push(&mut out, section.as_str(), body);
-        }
-    }
-    if !notes.learnings.is_empty() {
-        push(&mut out, "Learnings", &notes.learnings);
-    }
-    out.trim_start().to_owned()
-}
-
 #[derive(Clone, Copy)]
 enum Place {
     Intro,

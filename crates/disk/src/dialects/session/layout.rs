@@ -49,17 +49,8 @@ pub fn task_copy(id: &TaskId) -> String {
 
 /// Which task a context file belongs to; none for any other name.
 pub fn task_of_context(name: &str) -> Option<TaskId> {
-    between(name, "context-task-", ".md")
-}
-
-/// Which task a result file belongs to; none for any other name.
-pub fn task_of_result(name: &str) -> Option<TaskId> {
-    between(name, "result-task-", ".md")
-}
-
-fn between(name: &str, prefix: &str, suffix: &str) -> Option<TaskId> {
-    name.strip_prefix(prefix)?
-        .strip_suffix(suffix)?
+    name.strip_prefix("context-task-")?
+        .strip_suffix(".md")?
         .parse()
         .ok()
 }
@@ -71,15 +62,14 @@ mod tests {
     #[test]
     fn a_name_leads_back_to_its_task() {
         let id: TaskId = "auth.v2-1".parse().unwrap();
-        assert_eq!(task_of_context(&task_context(&id)), Some(id.clone()));
-        assert_eq!(task_of_result(&task_result(&id)), Some(id));
+        assert_eq!(task_of_context(&task_context(&id)), Some(id));
         for other in [
             "context-task-.md",
             "context-task-../x.md",
-            "result-task-5.md.invalid",
+            "context-task-5.md.invalid",
             "progress.md",
         ] {
-            assert_eq!(task_of_context(other).or(task_of_result(other)), None);
+            assert_eq!(task_of_context(other), None);
         }
     }
 }

@@ -52,10 +52,12 @@ pub fn parse(text: &str) -> TaskReport {
         if let Some(word) = status(line) {
             if !status_seen {
                 let below = || lines[at + 1..].iter().find(|l| !l.trim().is_empty());
-                report.outcome = match word {
-                    "" => below().and_then(|line| verdict(line)),
-                    word => verdict(word),
+                let word = match word {
+                    "" => below().copied().unwrap_or_default(),
+                    word => word,
                 };
+                report.outcome = verdict(word);
+                report.unclear = report.outcome.is_none().then(|| short(word));
                 status_seen = true;
             }
             if heading(line).is_some() {
@@ -123,6 +125,11 @@ fn status(line: &str) -> Option<&str> {
     }
 }
 
+/// What can be shown of a word that is no verdict.
+fn short(word: &str) -> String {
+    word.trim().chars().take(60).collect()
+}
+
 /// The verdict that a text begins with.
 fn verdict(text: &str) -> Option<Outcome> {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -181,6 +188,7 @@ mod tests {
     fn the_sample_is_written_and_read() {
         let report = TaskReport {
             outcome: Some(Outcome::Partial),
+            unclear: None,
             summary: "Input is checked.\n\n### Left out\n- emails".into(),
             files: vec!["src/input.rs".into(), "tests/it.rs".into()],
             issues: "The store has no index.".into(),

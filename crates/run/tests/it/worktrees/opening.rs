@@ -23,7 +23,6 @@ fn a_task_gets_a_worktree_and_a_branch_of_its_own() {
     );
     let mode = fs::metadata(place.root()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
-    assert_eq!(worktrees.list().unwrap(), [worktree]);
 }
 
 #[test]
@@ -48,29 +47,6 @@ fn ids_that_git_would_refuse_have_worktrees_too() {
         assert_eq!(open(&worktrees, task), worktree);
         place.assert_gone(&worktree, &worktrees.close(&worktree));
     }
-    assert_eq!(worktrees.list().unwrap(), []);
-}
-
-#[test]
-fn five_tasks_open_at_once() {
-    let place = Place::new();
-    let worktrees = place.worktrees();
-    // Another git that keeps the repository busy, as agents do.
-    let top = place.top();
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for n in 0..20 {
-                try_git(&top, &["branch", &format!("busy-{n}")]);
-                try_git(&top, &["pack-refs", "--all"]);
-            }
-        });
-        let tasks = ["1", "2", "3", "4", "5"];
-        let opening = tasks.map(|task| scope.spawn(|| open(&worktrees, task)));
-        for thread in opening {
-            thread.join().unwrap();
-        }
-    });
-    assert_eq!(worktrees.list().unwrap().len(), 5);
 }
 
 #[test]
@@ -184,10 +160,6 @@ fn what_a_blocker_left_uncommitted_is_told_and_not_committed() {
     let one = open(&worktrees, "1");
     place.commit(&one, "done", "1");
     place.write(&one.path, "forgotten", "1");
-    assert_eq!(
-        worktrees.uncommitted(&one).unwrap().to_string(),
-        "forgotten"
-    );
     let opened = worktrees
         .open(&id("2"), std::slice::from_ref(&one.branch))
         .unwrap();
@@ -286,7 +258,6 @@ fn a_linked_worktree_serves_as_the_repository() {
     worktrees.check().unwrap();
     let worktree = open(&worktrees, "1");
     assert!(worktree.path.join("only-here").exists());
-    assert_eq!(worktrees.list().unwrap(), std::slice::from_ref(&worktree));
     place.assert_gone(&worktree, &worktrees.close(&worktree));
     assert!(linked.exists());
 }
@@ -309,7 +280,6 @@ fn a_path_that_is_taken_is_passed_over() {
     let worktree = open(&worktrees, "1");
     assert!(worktree.path.ends_with("1+2"));
     assert_eq!(open(&worktrees, "1"), worktree);
-    assert_eq!(worktrees.list().unwrap(), [worktree]);
     assert!(place.root().join("1/somebody's").exists());
 }
 
@@ -330,7 +300,6 @@ fn a_worktree_that_somebody_made_elsewhere_is_theirs() {
             review.to_str().unwrap(),
         ],
     );
-    assert_eq!(worktrees.list().unwrap(), []);
     let error = worktrees.open(&id("1"), &[]).unwrap_err().to_string();
     assert!(error.contains("review"), "{error}");
 }

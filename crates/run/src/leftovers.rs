@@ -1,0 +1,106 @@
+//! Agents that outlived their session.
+//!
+//! Owns how such a process is known, by the session in its environment, and that it ends: its work
+//! is void, and its successor works in the same place. This process and those above it are spared.
+//! Where there is no `/proc`, nothing is found.
+
+use std::{collections::BTreeSet, path::Path};
+
+use flagpost_core::sessions::{Sessions, Stage};
+use rustix::process::{Pid, Signal};
+
+use crate::error::Result;
+
+/// The variable by which a session's processes are known.
+pub(crate) const SESSION: &str = "FLAGPOST_SESSION";
+
+/// Where its files are: the same for every session of a repository.
+pub(crate) const SESSION_DIR: &str = "FLAGPOST_SESSION_DIR";
+
+/// Ends the agents that interrupted sessions of the repository left running: all of them, because
+/// a runner can die before it has ended those of the one before. Says which processes that were.
+pub fn end_agents(sessions: &Sessions<'_>) -> Result<Vec<u32>> {
+    let of: BTreeSet<String> = sessions
+        .all()?
+        .into_iter()
+        .filter(|session| session.stage == Stage::Interrupted)
+        .filter_map(|session| Some(format!("{SESSION}={}", session.lock.session?)))
+        .collect();
+    if of.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Two repositories may have sessions of one name.
+    let live = sessions.live_dir();
+    let place = [
+        SESSION_DIR.as_bytes(),
+        b"=",
+        live.as_os_str().as_encoded_bytes(),
+    ]
+    .concat();
+    Ok(end_leftovers(|environment| {
+        let of_these = |entry: &&[u8]| of.iter().any(|session| *entry == session.as_bytes());
+        environment.contains(&place.as_slice()) && environment.iter().any(of_these)
+    }))
+}
+
+/// Ends every process whose environment `is_leftover` takes, and says which those were. This
+/// process and those above it are spared.
+fn end_leftovers(is_leftover: impl Fn(&[&[u8]]) -> bool) -> Vec<u32> {
+    let mut ended = Vec::new();
+    let spared = lineage();
+    // What forks while we look is found the next time.
+    for _ in 0..100 {
+        let found: Vec<u32> = processes()
+            .filter(|pid| !spared.contains(pid) && has_environment(*pid, &is_leftover))
+            .collect();
+        if found.is_empty() {
+            break;
+        }
+        for pid in found {
+            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
+            if !ended.contains(&pid) {
+                ended.push(pid);
+            }
+        }
+    }
+    ended
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+fn has_environment(pid: u32, wanted: impl Fn(&[&[u8]]) -> bool) -> bool {
+    let environment = std::fs::read(Path::new("/proc").join(pid.to_string()).join("environ"));
+    environment.is_ok_and(|bytes| {
+        let entries: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
+        wanted(&entries)
+    })
+}
+
+/// This process and all above it.
+fn lineage() -> Vec<u32> {
+    let mut line = vec![std::process::id()];
+    while let Some(parent) = line
+        .last()
+        .and_then(|pid| parent_of(*pid))
+        .filter(|pid| *pid > 0)
+    {
+        line.push(parent);
+    }
+    line
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The command's name, in parentheses, may hold anything; the parent is the second field after.
+    stat.rsplit_once(')')?
+        .1
+        .split_whitespace()
+        .nth(1)?
+        .parse()
+        .ok()
+}
