@@ -22,7 +22,7 @@ pub struct Context {
     pub globals: Globals,
     /// Where we stand.
     pub dir: PathBuf,
-    repository: OnceCell<Option<Repository>>,
+    repository: OnceCell<Repository>,
 }
 
 impl Context {
@@ -47,10 +47,10 @@ impl Context {
     /// The repository we stand in, if it is registered.
     pub fn repository(&self) -> anyhow::Result<Option<Repository>> {
         if let Some(known) = self.repository.get() {
-            return Ok(known.clone());
+            return Ok(Some(known.clone()));
         }
         let found = Repository::find(&self.home, &self.dir)?;
-        Ok(self.repository.get_or_init(|| found).clone())
+        Ok(found.map(|found| self.repository.get_or_init(|| found).clone()))
     }
 
     /// The repository we stand in, registered now if it is a git repository that was not.
@@ -59,12 +59,15 @@ impl Context {
             return Ok(repository);
         }
         if !Repository::is_git(&self.home, &self.dir)? {
-            return Err(Error::NoRepository {
-                dir: self.dir.clone(),
-            }
-            .into());
+            return Err(self.no_repository());
         }
-        Ok(Repository::register(&self.home, &self.dir, &self.actor()?)?)
+        let registered = Repository::register(&self.home, &self.dir, &self.actor()?)?;
+        Ok(self.repository.get_or_init(|| registered).clone())
+    }
+
+    fn no_repository(&self) -> anyhow::Error {
+        let dir = self.dir.clone();
+        Error::NoRepository { dir }.into()
     }
 
     fn named_list(&self) -> anyhow::Result<Option<ListId>> {
@@ -82,12 +85,7 @@ impl Context {
             Some(id) => id,
             None => match self.repository()? {
                 Some(repository) => repository.name,
-                None => {
-                    return Err(Error::NoRepository {
-                        dir: self.dir.clone(),
-                    }
-                    .into());
-                }
+                None => return Err(self.no_repository()),
             },
         };
         Ok(List::open(&self.home, &id)?)
@@ -96,38 +94,33 @@ impl Context {
     /// An existing list to change. One that somebody made by hand belongs to the repository we
     /// stand in from now on, whose history records it.
     pub fn list_to_change(&self) -> anyhow::Result<List<'_>> {
-        let list = self.list()?;
-        match list.repository() {
-            Ok(_) => Ok(list),
-            Err(Error::NoRepository { .. }) => {
-                let repository = self.repository_or_register()?;
-                Ok(List::open_or_create(&self.home, list.id(), &repository)?)
-            }
-            Err(error) => Err(error.into()),
-        }
+        self.bound(self.list()?)
     }
 
     /// The list to write, created where there is none.
     pub fn list_or_create(&self) -> anyhow::Result<List<'_>> {
-        if let Some(id) = self.named_list()? {
-            match List::open(&self.home, &id) {
-                Ok(list) if list.repository().is_ok() => return Ok(list),
-                Ok(_) | Err(Error::NotFound { .. }) => {
-                    return Ok(List::open_or_create(
-                        &self.home,
-                        &id,
-                        &self.repository_or_register()?,
-                    )?);
-                }
-                Err(error) => return Err(error.into()),
-            }
+        let id = match self.named_list()? {
+            Some(id) => id,
+            None => self.repository_or_register()?.name,
+        };
+        match List::open(&self.home, &id) {
+            Ok(list) => self.bound(list),
+            Err(Error::NotFound { .. }) => self.bind(&id),
+            Err(error) => Err(error.into()),
         }
+    }
+
+    fn bound<'c>(&'c self, list: List<'c>) -> anyhow::Result<List<'c>> {
+        match list.repository() {
+            Ok(_) => Ok(list),
+            Err(Error::NoRepository { .. }) => self.bind(list.id()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn bind(&self, id: &ListId) -> anyhow::Result<List<'_>> {
         let repository = self.repository_or_register()?;
-        Ok(List::open_or_create(
-            &self.home,
-            &repository.name,
-            &repository,
-        )?)
+        Ok(List::open_or_create(&self.home, id, &repository)?)
     }
 
     /// The task that this agent was given, if it was of this list.

@@ -64,6 +64,7 @@ impl Watcher {
     /// Takes the bars away.
     pub fn end(&mut self) {
         if let Form::Bars(bars) = &mut self.form {
+            bars.tasks.values().for_each(ProgressBar::finish_and_clear);
             bars.total.finish_and_clear();
         }
     }

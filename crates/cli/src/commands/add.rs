@@ -2,8 +2,8 @@
 
 use flagpost_core::tasks;
 
-use super::fields::FieldArgs;
-use crate::{context::Context, output::Answer, shape, terminal::line};
+use super::fields::{self, FieldArgs};
+use crate::{context::Context, output::Answer};
 
 /// Add a task to the list
 #[derive(Debug, clap::Args)]
@@ -30,13 +30,5 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         .map(|id| list.resolve(id))
         .collect::<Result<Vec<_>, _>>()?;
     let task = tasks::add(&list, &context.actor()?, &fields, &after)?;
-    let text = format!(
-        "added {} {}{}",
-        task.id,
-        line(&task.subject),
-        FieldArgs::echo(&fields)
-    );
-    Ok(Answer::new("task", shape::task(&task))
-        .text(text)
-        .ids([&task.id]))
+    Ok(fields::answer("added", &task, &fields))
 }

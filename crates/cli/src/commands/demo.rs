@@ -15,7 +15,7 @@ use flagpost_disk::{
     fsx::{self, RealFs},
 };
 use flagpost_model::task::DEFAULT_LEASE;
-use flagpost_run::{Options, Stage, scheduler::Config};
+use flagpost_run::{Options, scheduler::Config};
 use serde_json::json;
 
 use super::run::{count, watched};
@@ -86,13 +86,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         skip_failed: false,
         worktrees: false,
     };
-    let stage = Stage {
-        home: &home,
-        settings: &context.settings,
-        repository: &repository,
-        list: &list,
-    };
-    let report = watched(context, stage, &options)?;
+    let report = watched(context, &home, &repository, &list, &options)?;
 
     let (passed, failed, rest) = count(&report);
     let screen = Screen::of(context);

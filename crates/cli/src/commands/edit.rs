@@ -2,8 +2,8 @@
 
 use flagpost_core::tasks;
 
-use super::fields::FieldArgs;
-use crate::{context::Context, error::usage, output::Answer, shape, terminal::line};
+use super::fields::{self, FieldArgs};
+use crate::{context::Context, error::usage, output::Answer};
 
 /// Change fields of a task
 #[derive(Debug, clap::Args)]
@@ -30,13 +30,5 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = context.list_to_change()?;
     let id = list.resolve(&args.id)?;
     let task = tasks::edit(&list, &context.actor()?, &id, &fields)?;
-    let text = format!(
-        "edited {} {}{}",
-        task.id,
-        line(&task.subject),
-        FieldArgs::echo(&fields)
-    );
-    Ok(Answer::new("task", shape::task(&task))
-        .text(text)
-        .ids([&task.id]))
+    Ok(fields::answer("edited", &task, &fields))
 }

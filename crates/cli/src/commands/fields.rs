@@ -1,11 +1,14 @@
-//! The options that set a task's fields, the same for `add` and `edit`.
+//! The options that set a task's fields and what is said afterwards, the same for `add` and `edit`.
 
 use flagpost_core::tasks::Fields;
-use flagpost_model::task::Priority;
+use flagpost_model::task::{Priority, Task};
 use jiff::civil::Date;
 
 use crate::{
     error::Invalid,
+    output::Answer,
+    shape,
+    terminal::line,
     text::{Source, one_line},
 };
 
@@ -105,12 +108,18 @@ impl FieldArgs {
             uid: self.uid.clone(),
         })
     }
+}
 
-    /// What was stored of a long text, so that a mangled one is noticed at once.
-    pub fn echo(fields: &Fields) -> String {
-        match &fields.description {
-            Some(text) => format!(" (description: {} bytes)", text.len()),
-            None => String::new(),
-        }
-    }
+/// What is said about a task whose fields were just set: of a long text its length, so that a
+/// mangled one is noticed at once.
+pub fn answer(done: &str, task: &Task, fields: &Fields) -> Answer {
+    let echo = fields
+        .description
+        .as_ref()
+        .map(|text| format!(" (description: {} bytes)", text.len()))
+        .unwrap_or_default();
+    let text = format!("{done} {} {}{echo}", task.id, line(&task.subject));
+    Answer::new("task", shape::task(task))
+        .text(text)
+        .ids([&task.id])
 }

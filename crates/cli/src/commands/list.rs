@@ -1,5 +1,6 @@
 //! `list`: the tasks there are.
 
+use flagpost_core::{List, Loaded};
 use flagpost_model::{
     ListId,
     plan::Graph,
@@ -37,31 +38,46 @@ fn state(text: &str) -> Result<StateName, String> {
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let loaded = list.load()?;
-    let graph = Graph::new(&loaded.outlines);
     let wanted = |task: &&Outline| match task.state.name() {
         _ if args.all => true,
         StateName::Completed | StateName::Cancelled if args.state.is_empty() => false,
         state => args.state.is_empty() || args.state.contains(&state),
     };
     let all: Vec<&Outline> = loaded.outlines.iter().filter(wanted).collect();
-    let shown = &all[..cut(all.len(), args.limit)];
-    let text = if all.is_empty() {
-        none(&loaded.outlines, list.id())
-    } else {
-        table(context, shown, &graph) + &more(all.len() - shown.len())
-    };
+    let answer = answer(context, &list, &loaded, &all, args.limit);
+    Ok(match all.is_empty() {
+        true => answer.text(none(&loaded.outlines, list.id())),
+        false => answer,
+    })
+}
+
+/// These tasks of a list, as many as the limit lets through; where there are none, the caller says
+/// why.
+pub fn answer(
+    context: &Context,
+    list: &List<'_>,
+    loaded: &Loaded,
+    all: &[&Outline],
+    limit: usize,
+) -> Answer {
+    let shown = &all[..cut(all.len(), limit)];
+    let hidden = all.len() - shown.len();
+    let mut text = String::new();
+    if !all.is_empty() {
+        text = table(context, shown, &Graph::new(&loaded.outlines)) + &more(hidden);
+    }
     let body = json!({
         "list": list.id(),
         "tasks": shown.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
         "total": all.len(),
-        "truncated": shown.len() < all.len(),
+        "truncated": hidden > 0,
         "skipped": shape::skipped(&loaded.skipped),
     });
-    Ok(Answer::new("tasks", body)
+    Answer::new("tasks", body)
         .text(text)
         .ids(shown.iter().map(|task| &task.id))
-        .notes(unseen(context, all.len() - shown.len()))
-        .notes(shape::skipped_notes(&loaded.skipped)))
+        .notes(unseen(context, hidden))
+        .notes(shape::skipped_notes(&loaded.skipped))
 }
 
 /// Says why there is nothing to show.
@@ -81,17 +97,17 @@ pub fn counted(n: usize, one: &str, several: &str) -> String {
 }
 
 /// What a reader of bare ids would not notice: that there are more.
-pub fn unseen(context: &Context, hidden: usize) -> Option<String> {
+fn unseen(context: &Context, hidden: usize) -> Option<String> {
     (context.globals.quiet && hidden > 0).then(|| more(hidden).trim_end().to_owned())
 }
 
 /// How many of `total` a limit lets through.
-pub fn cut(total: usize, limit: usize) -> usize {
+fn cut(total: usize, limit: usize) -> usize {
     if limit == 0 { total } else { total.min(limit) }
 }
 
 /// Says that a table was cut.
-pub fn more(hidden: usize) -> String {
+fn more(hidden: usize) -> String {
     match hidden {
         0 => String::new(),
         hidden => format!("… and {hidden} more: --limit 0 shows all\n"),
@@ -99,7 +115,7 @@ pub fn more(hidden: usize) -> String {
 }
 
 /// Tasks as rows.
-pub fn table(context: &Context, tasks: &[&Outline], graph: &Graph<'_>) -> String {
+fn table(context: &Context, tasks: &[&Outline], graph: &Graph<'_>) -> String {
     let screen = Screen::of(context);
     let rows = tasks.iter().map(|task| {
         let open = graph.open_blockers(&task.id);

@@ -7,9 +7,9 @@ use std::{
 };
 
 use clap::ValueEnum;
-use flagpost_core::{List, sessions::Sessions};
+use flagpost_core::{Home, List, Repository, sessions::Sessions};
 use flagpost_model::{
-    plan::{Schedule, is_open},
+    plan::{Graph, Schedule, is_open},
     task::DEFAULT_LEASE,
 };
 use flagpost_run::{
@@ -140,21 +140,27 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,
     };
-    let stage = Stage {
-        home: &context.home,
-        settings: &context.settings,
-        repository: &repository,
-        list: &list,
-    };
-    let report = watched(context, stage, &options)?;
+    let report = watched(context, &context.home, &repository, &list, &options)?;
     Ok(answer(context, &report))
 }
 
 /// Runs a list to its end, before the eyes of whoever started it.
-pub fn watched(context: &Context, stage: Stage<'_>, options: &Options) -> anyhow::Result<Report> {
+pub fn watched(
+    context: &Context,
+    home: &Home,
+    repository: &Repository,
+    list: &List<'_>,
+    options: &Options,
+) -> anyhow::Result<Report> {
     let (send, inputs) = mpsc::channel();
     pass_on_signals(send.clone())?;
     let mut watcher = Watcher::new(context);
+    let stage = Stage {
+        home,
+        settings: &context.settings,
+        repository,
+        list,
+    };
     let report = flagpost_run::run(stage, options, (&send, &inputs), &mut |event, line| {
         watcher.see(event, line);
     });
@@ -207,9 +213,10 @@ fn ignored_signals() -> u64 {
 
 fn plan(context: &Context, args: &Args, outlines: &[flagpost_model::task::Outline]) -> Answer {
     let waves = flagpost_run::plan(outlines, args.task_group.as_deref(), args.skip_failed);
+    let graph = Graph::new(outlines);
     let subject = |id: &flagpost_model::TaskId| {
-        let found = outlines.iter().find(|outline| outline.id == *id);
-        found
+        graph
+            .get(id)
             .map(|outline| crate::terminal::line(&outline.subject))
             .unwrap_or_default()
     };

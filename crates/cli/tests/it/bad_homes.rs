@@ -91,6 +91,12 @@ fn a_home_whose_name_is_not_utf8() {
     let ran = world.flagpost(["add", "x"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(home.join("tasks/web/1.json").exists());
+    for args in [&["status"][..], &["init"]] {
+        let (code, json) = world.json(args);
+        assert_eq!(code, 0, "{json}");
+        let shown = json["home"].as_str().unwrap();
+        assert!(shown.ends_with("/h\u{fffd}"), "{shown}");
+    }
 }
 
 /// A file system mounted for one test, at the world's home.

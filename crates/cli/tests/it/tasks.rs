@@ -163,7 +163,7 @@ fn show() {
         show 2
         show 2 --quiet
         show 2 --json
-        FLAGPOST_TASK=1 show --quiet
+        FLAGPOST_LIST=web FLAGPOST_TASK=1 show --quiet
         show
         show 7
         show 7 --json"), @r#"
@@ -188,7 +188,7 @@ fn show() {
     2
     $ show 2 --json
     {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"First line\n\n  indented\n","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":"low","complexity":null,"group":null,"project":null,"tags":["x"],"due":null,"parent":null,"uid":null,"attempts":0,"rev":3,"result":null,"late":[]}
-    $ FLAGPOST_TASK=1 show --quiet
+    $ FLAGPOST_LIST=web FLAGPOST_TASK=1 show --quiet
     1
     $ show
     exit 2
@@ -366,6 +366,8 @@ fn dep() {
         task dep add 1 4
         task dep add 1 1
         task dep add 1 9
+        task dep add 1 2 4
+        show 1
         task dep rm 3 1
         task dep rm 3 1
         task dep rm 3 9
@@ -389,6 +391,14 @@ fn dep() {
     exit 3
     2> flagpost: there is no task 9 in list web
     2>   hint: 'flagpost list' shows what there is
+    $ task dep add 1 2 4
+    exit 6
+    2> flagpost: that would make a cycle: 1 → 4 → 3 → 1
+    2>   hint: 'flagpost task graph' shows what waits for what
+    $ show 1
+    1 a
+      state      pending
+      blocks     3
     $ task dep rm 3 1
     3 waits for 2
     $ task dep rm 3 1

@@ -87,6 +87,36 @@ fn a_cycle_is_refused_and_changes_nothing() {
     assert_eq!((tasks_of(&list), world.history()), before);
 }
 
+/// Linking to several is one change: it is made as a whole or not at all.
+#[test]
+fn one_link_that_cannot_be_made_keeps_the_others_from_being_made() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "One", &[]);
+    add(&list, "Two", &[]);
+    add(&list, "Three", &[2]);
+    let before = (tasks_of(&list), world.history());
+    let link = |blockers: &[u64]| tasks::link(&list, &worker("operator"), &id(2), &ids(blockers));
+    assert_eq!(cycle(link(&[1, 3])), ["2", "3", "2"]);
+    assert!(matches!(
+        link(&[1, 9]),
+        Err(Error::Refused(Refusal::UnknownBlocker { .. }))
+    ));
+    assert_eq!((tasks_of(&list), world.history()), before);
+
+    add(&list, "Four", &[]);
+    let lines = world.history().len();
+    let linked = link(&[1, 4, 1]).unwrap();
+    assert_eq!((linked.blocked_by, linked.rev), (ids(&[1, 4]), 3));
+    assert!(is_mirrored(&list));
+    let told: Vec<_> = world.history()[lines..]
+        .iter()
+        .map(|line| line.entry.detail["blocked_by"].clone())
+        .collect();
+    assert_eq!(told, ["1", "4"]);
+    account::agrees(&world);
+}
+
 #[test]
 fn an_unknown_id_is_refused_and_changes_nothing() {
     let world = World::real();
