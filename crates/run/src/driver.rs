@@ -387,9 +387,20 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// Writes to the session's files; where somebody removes them that very moment, once more.
+    fn keeping<T>(&mut self, write: impl Fn(&mut Live<'_>) -> core::Result<T>) -> Result<T> {
+        match write(&mut self.live) {
+            Err(core::Error::Disk(error)) if error.is_not_found() => {
+                self.live.mend()?;
+                Ok(write(&mut self.live)?)
+            }
+            written => Ok(written?),
+        }
+    }
+
     /// Records an event and tells whoever watches.
     fn tell(&mut self, event: RunEvent) -> Result<()> {
-        let line = self.live.record(event.to_json())?;
+        let line = self.keeping(|live| live.record(event.to_json()))?;
         (self.watch)(&event, &line);
         Ok(())
     }
@@ -402,7 +413,7 @@ impl Driver<'_> {
             .map(|(task, work)| (task, work.attempt))
             .collect();
         let progress = self.account.progress(&active, self.stage.home.now());
-        Ok(self.live.show_progress(&progress)?)
+        self.keeping(|live| live.show_progress(&progress))
     }
 
     /// Ends the agents that dead sessions left, and tells of the recovery.

@@ -199,7 +199,7 @@ impl Driver<'_> {
         let (name, why) = match fate {
             Fate::Passed { .. } => {
                 if let Ok(file) = self.stage.list.task(id) {
-                    self.live.keep_task(id, &file.with(&file.task))?;
+                    self.keeping(|live| live.keep_task(id, &file.with(&file.task)))?;
                 }
                 ("passed", String::new())
             }
@@ -219,7 +219,7 @@ impl Driver<'_> {
         };
         self.holds.remove(id);
         if let Some(row) = self.account.settled(id, fate, &why) {
-            self.live.log(&row)?;
+            self.keeping(|live| live.log(&row))?;
         }
         let subject = self.account.subject(id);
         self.tell(RunEvent::TaskSettled {
@@ -272,7 +272,7 @@ impl Driver<'_> {
             }
             learned.push(notes);
         }
-        Ok(self.live.merge(&learned)?)
+        self.keeping(|live| live.merge(&learned))
     }
 
     /// The end of the output of an attempt.

@@ -131,13 +131,13 @@ impl Driver<'_> {
             result: &result,
             notes: &notes,
         });
-        let prompt = self.live.keep_prompt(&task.id, attempt.number, &text)?;
+        let prompt = self.keeping(|live| live.keep_prompt(&task.id, attempt.number, &text))?;
         let launch = Launch {
             program: self.program.clone(),
             args: self.options.agent.args(&prompt),
             dir,
             stdin: self.options.agent.reads_stdin().then(|| prompt.clone()),
-            log: self.live.open_log(&task.id, attempt.number)?,
+            log: self.keeping(|live| live.open_log(&task.id, attempt.number))?,
             set: self.environment(claimed, worker),
             unset: self.unwanted(),
         };
