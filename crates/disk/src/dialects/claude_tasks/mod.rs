@@ -1,8 +1,8 @@
-#![doc = include_str!("../../../../../docs/formats/claude-tasks.md")]
-//!
 //! Owns the translation between a task file's bytes and [`Task`].
 //! Invariant: `write(read(x)) = x` in every value it does not mean to change. It must never touch
 //! the file system.
+//!
+#![doc = include_str!("../../../../../docs/formats/claude-tasks.md")]
 
 mod layout;
 mod read;

@@ -1,8 +1,8 @@
-#![doc = include_str!("../../../../../docs/formats/markdown-plan.md")]
-//!
-//! Owns the grammar above. It reads text into plain data and touches no file and no list.
+//! Owns the grammar below. It reads text into plain data and touches no file and no list.
 //! Invariant: what looks like an instruction and cannot be followed is an error that names its
 //! line; a plan is never half understood. It must never guess.
+//!
+#![doc = include_str!("../../../../../docs/formats/markdown-plan.md")]
 
 mod lines;
 mod links;
