@@ -451,9 +451,9 @@ impl Driver<'_> {
 
 /// The sessions of a list that ended, newest first.
 fn earlier(sessions: &Sessions<'_>, list: &List<'_>) -> Result<Vec<SessionId>> {
-    let all = sessions.all()?.into_iter().rev();
-    let of_list = all.filter(|session| session.lock.list.as_ref() == Some(list.id()));
-    Ok(of_list.filter_map(|session| session.lock.session).collect())
+    let ended = sessions.ended()?.into_iter().rev();
+    let of_list = ended.filter(|ended| ended.lock.list.as_ref() == Some(list.id()));
+    Ok(of_list.filter_map(|ended| ended.lock.session).collect())
 }
 
 /// How a core error that only says "no" is told from one that ends the run. A file that cannot be

@@ -6,7 +6,8 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use flagpost_core::sessions::{Sessions, Stage};
+use flagpost_core::sessions::Sessions;
+use flagpost_model::session::is_interrupted;
 use rustix::process::{Pid, Signal};
 
 use crate::error::Result;
@@ -21,10 +22,10 @@ pub(crate) const SESSION_DIR: &str = "FLAGPOST_SESSION_DIR";
 /// a runner can die before it has ended those of the one before. Says which processes that were.
 pub fn end_agents(sessions: &Sessions<'_>) -> Result<Vec<u32>> {
     let of: BTreeSet<String> = sessions
-        .all()?
+        .ended()?
         .into_iter()
-        .filter(|session| session.stage == Stage::Interrupted)
-        .filter_map(|session| Some(format!("{SESSION}={}", session.lock.session?)))
+        .filter(|ended| is_interrupted(&ended.id))
+        .filter_map(|ended| Some(format!("{SESSION}={}", ended.lock.session?)))
         .collect();
     if of.is_empty() {
         return Ok(Vec::new());

@@ -37,8 +37,8 @@ pub(super) struct Inherited {
 /// What the newest ended session knew that got as far as having a context.
 pub(super) fn inherited(sessions: &Sessions<'_>) -> Result<Inherited> {
     let mut unread = Vec::new();
-    for id in sessions.ended()?.iter().rev() {
-        let dir = sessions.dir(id);
+    for ended in sessions.ended()?.iter().rev() {
+        let dir = sessions.dir(&ended.id);
         if let Some(context) = known(sessions.home, &dir, &mut unread)? {
             let context = SharedContext::inherit(&context);
             return Ok(Inherited { context, unread });

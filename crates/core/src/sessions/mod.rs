@@ -75,6 +75,16 @@ pub struct Session {
     pub unread: Vec<String>,
 }
 
+/// A session that is over: its directory's name, and what its lock says. One that cannot be read
+/// says nothing.
+#[derive(Debug)]
+pub struct Ended {
+    /// The directory's name.
+    pub id: SessionId,
+    /// The lock.
+    pub lock: session::Lock,
+}
+
 /// Where a session is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
@@ -165,34 +175,35 @@ impl<'h> Sessions<'h> {
     }
 
     /// The ended sessions, oldest first: by the time in their lock, else in their name.
-    pub fn ended(&self) -> Result<Vec<SessionId>> {
+    pub fn ended(&self) -> Result<Vec<Ended>> {
         self.stay_inside()?;
-        let mut ended: Vec<(Option<Timestamp>, SessionId)> = Vec::new();
+        let mut ended: Vec<(Option<Timestamp>, Ended)> = Vec::new();
         for id in self.home.ids_in::<SessionId>(&self.root)? {
             let dir = self.dir(&id);
             if fsx::stat(self.home.fs(), &dir)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir) {
-                let started = self.lock_of(&id).started.and_then(session::Stamp::shown);
+                let lock = read_lock(self.home, &dir)
+                    .ok()
+                    .flatten()
+                    .unwrap_or_default();
+                let started = lock.started.and_then(session::Stamp::shown);
                 let named = || {
                     let at = session::named_at(&id)?.to_zoned(TimeZone::UTC).ok()?;
                     Some(at.timestamp())
                 };
-                ended.push((started.or_else(named), id));
+                ended.push((started.or_else(named), Ended { id, lock }));
             }
         }
-        ended.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.as_str().cmp(b.1.as_str())));
-        Ok(ended.into_iter().map(|(_, id)| id).collect())
-    }
-
-    /// The lock of an ended session; nothing where it cannot be read, for it guards nothing.
-    fn lock_of(&self, id: &SessionId) -> session::Lock {
-        let lock = read_lock(self.home, &self.dir(id));
-        lock.ok().flatten().unwrap_or_default()
+        ended.sort_by(|a, b| {
+            a.0.cmp(&b.0)
+                .then_with(|| a.1.id.as_str().cmp(b.1.id.as_str()))
+        });
+        Ok(ended.into_iter().map(|(_, ended)| ended).collect())
     }
 
     /// All sessions: the ended ones, oldest first, then the live one.
     pub fn all(&self) -> Result<Vec<Session>> {
         let mut all = Vec::new();
-        for id in self.ended()? {
+        for Ended { id, .. } in self.ended()? {
             let stage = match session::is_interrupted(&id) {
                 true => Stage::Interrupted,
                 false => Stage::Archived,
@@ -269,8 +280,8 @@ impl<'h> Sessions<'h> {
     /// Ids of sessions that are known to be over.
     fn dead(&self) -> Result<BTreeSet<SessionId>> {
         let mut dead = BTreeSet::new();
-        for id in self.ended()? {
-            dead.extend(self.lock_of(&id).session);
+        for Ended { id, lock } in self.ended()? {
+            dead.extend(lock.session);
             dead.insert(id);
         }
         Ok(dead)

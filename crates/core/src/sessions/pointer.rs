@@ -17,7 +17,7 @@ use flagpost_disk::{
 };
 use flagpost_model::SessionId;
 
-use super::{Sessions, is_empty, read_lock};
+use super::{Ended, Sessions, is_empty, read_lock};
 use crate::{error::Result, home::Home, list::List};
 
 /// The session directory that a list's pointer names, resolved. `None` where it names nothing that
@@ -71,9 +71,9 @@ pub(super) fn heal(sessions: &Sessions<'_>, list: &List<'_>) -> Result<()> {
     if !matches!(read(home, list), Ok(Some(named)) if named == live) || !is_empty(home, &live)? {
         return Ok(());
     }
-    let ours = |id: &&SessionId| sessions.lock_of(id).list.as_ref() == Some(list.id());
+    let ours = |ended: &&Ended| ended.lock.list.as_ref() == Some(list.id());
     match sessions.ended()?.iter().rev().find(ours) {
-        Some(newest) => point(home, list, &sessions.dir(newest)),
+        Some(newest) => point(home, list, &sessions.dir(&newest.id)),
         None => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ use flagpost_model::{
 use jiff::tz::TimeZone;
 
 use super::{
-    Sessions,
+    Ended, Sessions,
     begin::refuse_if_live,
     is_empty, other_list,
     pointer::{follow, heal},
@@ -90,12 +90,14 @@ pub(super) fn clear_the_way(sessions: &Sessions<'_>) -> Result<()> {
 fn unfinished(sessions: &Sessions<'_>) -> Result<Vec<Moved>> {
     let fs = sessions.home.fs();
     let mut unfinished = Vec::new();
-    for id in sessions.ended()?.into_iter().filter(is_interrupted) {
+    for Ended { id, lock } in sessions.ended()? {
+        if !is_interrupted(&id) {
+            continue;
+        }
         let dir = sessions.dir(&id);
         if fsx::stat(fs, &dir.join(layout::RECOVERING))?.is_none() {
             continue;
         }
-        let lock = sessions.lock_of(&id);
         // Something that is no session's may lie in its place, or what died before it had a lock.
         let mut marks = [layout::LOCK, layout::PROGRESS, layout::PLAN].into_iter();
         let is_session = marks.try_fold(false, |found, name| -> Result<bool> {
