@@ -154,6 +154,7 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost session list' shows those that ended"),
         ),
+        core::Error::NoDrawing { .. } => (Kind::Conflict, hint("name another file with --out")),
         core::Error::Git { message, .. } if message.starts_with("cannot be run") => {
             (Kind::Failed, hint("is git installed, and on PATH?"))
         }

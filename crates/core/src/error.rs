@@ -76,6 +76,12 @@ pub enum Error {
         /// Where one would be.
         dir: PathBuf,
     },
+    /// A drawing would replace something that is no drawing of ours.
+    #[error("{} exists and is no drawing of flagpost's; it is left as it is", path.display())]
+    NoDrawing {
+        /// Where.
+        path: PathBuf,
+    },
     /// `git` failed.
     #[error("git {args}: {message}")]
     Git {

@@ -179,7 +179,7 @@ fn session_line(session: &Session) -> String {
     };
     format!(
         "session {} is {}{}, {} at work{end}",
-        session::title(session),
+        session.title(),
         session.stage.as_str(),
         wave.unwrap_or_default(),
         session.progress.active.len()
