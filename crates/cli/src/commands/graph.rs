@@ -83,7 +83,9 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let root = args.id.as_deref().map(|id| list.resolve(id)).transpose()?;
     let reached = root.as_ref().map(|root| reached(&whole, root));
     let is_shown = |task: &&Outline| {
-        let below = reached.as_ref().is_none_or(|reached| reached.contains(&task.id));
+        let below = reached
+            .as_ref()
+            .is_none_or(|reached| reached.contains(&task.id));
         below && (!args.open || is_unfinished(&task.state) || root.as_ref() == Some(&task.id))
     };
     let shown: Vec<Outline> = loaded.outlines.iter().filter(is_shown).cloned().collect();

@@ -7,11 +7,7 @@ use flagpost_model::{drawing, session::Row};
 use serde_json::{Value, json};
 
 use super::{list::counted, run::sessions, session::newest};
-use crate::{
-    context::Context,
-    output::Answer,
-    shape,
-};
+use crate::{context::Context, output::Answer, shape};
 
 /// Draw when each task of a session ran, as SVG
 #[derive(Debug, clap::Args)]
@@ -43,9 +39,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     } else if !context.globals.json && !context.globals.quiet {
         text = drawing::timeline(&timeline);
     }
-    let waves = timeline.waves.iter().map(
-        |wave| json!({"wave": wave.n, "of": wave.of, "began": wave.from, "ended": wave.to}),
-    );
+    let waves = timeline
+        .waves
+        .iter()
+        .map(|wave| json!({"wave": wave.n, "of": wave.of, "began": wave.from, "ended": wave.to}));
     let body = json!({
         "session": timeline.session,
         "live": timeline.is_live,
@@ -61,8 +58,8 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 }
 
 fn row(row: &Row) -> Value {
-    let attempts = row.bars.iter().map(|bar| {
-        json!({"attempt": bar.attempt, "began": bar.from, "ended": bar.to, "end": bar.end})
-    });
+    let attempts = row.bars.iter().map(
+        |bar| json!({"attempt": bar.attempt, "began": bar.from, "ended": bar.to, "end": bar.end}),
+    );
     json!({"id": row.task, "subject": row.subject, "attempts": attempts.collect::<Vec<_>>()})
 }

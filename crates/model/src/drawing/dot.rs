@@ -21,7 +21,10 @@ pub fn dot(picture: &Picture<'_>) -> String {
     for task in &picture.tasks {
         let state = task.state.name();
         let rows = wrap(&task.subject, 30, 3);
-        let rows: String = rows.iter().map(|row| format!("\\n{}", quoted(row))).collect();
+        let rows: String = rows
+            .iter()
+            .map(|row| format!("\\n{}", quoted(row)))
+            .collect();
         let is_critical = marked.contains(&task.id);
         text += &format!(
             "  \"{}\" [label=\"{} {}{rows}\" class=\"{state}{}\" {}{} tooltip=\"{}: {}\"]\n",

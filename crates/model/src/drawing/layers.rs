@@ -73,12 +73,16 @@ pub fn lay_out(cards: usize, edges: &[Edge]) -> Layout {
         let mut before = first;
         for layer in between {
             let lane = items.len();
-            items.push(Item { layer, height: LANE, sides: [Vec::new(), Vec::new()] });
+            items.push(Item {
+                layer,
+                height: LANE,
+                sides: [Vec::new(), Vec::new()],
+            });
             lanes[edge].push(lane);
-            join(&mut items, before, lane);
+            join(&mut items, before, lane, &edges[edge]);
             before = lane;
         }
-        join(&mut items, before, last);
+        join(&mut items, before, last, &edges[edge]);
     }
     let parts = parts(&items);
     let mut places = vec![0.0; items.len()];
@@ -98,9 +102,16 @@ fn ends(edge: &Edge, layers: &[usize]) -> (usize, usize) {
     }
 }
 
-fn join(items: &mut [Item], before: usize, after: usize) {
-    items[before].sides[1].push(after);
-    items[after].sides[0].push(before);
+/// The critical path pulls as hard as several edges, so that it is straight.
+fn join(items: &mut [Item], before: usize, after: usize, edge: &Edge) {
+    let pulls = match edge.line {
+        Line::Critical => 4,
+        Line::Plain | Line::Closing => 1,
+    };
+    for _ in 0..pulls {
+        items[before].sides[1].push(after);
+        items[after].sides[0].push(before);
+    }
 }
 
 /// Each card's layer: behind those of all that it waits for.
@@ -173,8 +184,15 @@ fn pack(
         let width = pitch * layers.unwrap_or_default() as i32 - GAP_X;
         boxes.push((width, height.unwrap_or_default()));
     }
-    let widest = boxes.iter().map(|(width, _)| *width).max().unwrap_or_default();
-    let area: f64 = boxes.iter().map(|(w, h)| f64::from(w + GAP_X) * f64::from(h + GAP_Y)).sum();
+    let widest = boxes
+        .iter()
+        .map(|(width, _)| *width)
+        .max()
+        .unwrap_or_default();
+    let area: f64 = boxes
+        .iter()
+        .map(|(w, h)| f64::from(w + GAP_X) * f64::from(h + GAP_Y))
+        .sum();
     let limit = widest.max((area * 1.8).sqrt() as i32);
 
     let mut shelves: Vec<usize> = (0..parts.len()).collect();

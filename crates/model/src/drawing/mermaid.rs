@@ -38,7 +38,13 @@ pub fn mermaid(picture: &Picture<'_>) -> String {
             text += &format!("  classDef {state} {}\n", look(state));
         }
     }
-    let names: Vec<String> = picture.tasks.iter().map(|task| &task.id).filter(|id| marked.contains(id)).map(name).collect();
+    let names: Vec<String> = picture
+        .tasks
+        .iter()
+        .map(|task| &task.id)
+        .filter(|id| marked.contains(id))
+        .map(name)
+        .collect();
     if !names.is_empty() {
         text += "  classDef critical stroke:#8250df,stroke-width:3px\n";
         text += &format!("  class {} critical\n", names.join(","));

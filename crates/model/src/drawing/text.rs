@@ -55,7 +55,9 @@ pub(super) fn wrap(text: &str, columns: usize, lines: usize) -> Vec<String> {
             _ => fits,
         };
         // A character wider than the line goes over its end.
-        let end = kept.len().max(rest.chars().next().map_or(0, char::len_utf8));
+        let end = kept
+            .len()
+            .max(rest.chars().next().map_or(0, char::len_utf8));
         wrapped.push(rest[..end].trim_end().to_owned());
         rest = rest[end..].trim_start();
     }
@@ -125,7 +127,10 @@ mod tests {
 
     #[test]
     fn what_steers_is_shown_and_nothing_else() {
-        assert_eq!(line("a\u{1b}[2J\u{202e}b\r\nc\u{ffff}"), "a\u{fffd}[2J\u{fffd}b  c\u{fffd}");
+        assert_eq!(
+            line("a\u{1b}[2J\u{202e}b\r\nc\u{ffff}"),
+            "a\u{fffd}[2J\u{fffd}b  c\u{fffd}"
+        );
         assert_eq!(line("日本語 🏳️‍🌈 é"), "日本語 🏳️‍🌈 é");
         assert_eq!(xml("<a b='\"'>&"), "&lt;a b=&#39;&quot;&#39;&gt;&amp;");
     }

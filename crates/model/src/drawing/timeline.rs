@@ -31,15 +31,24 @@ pub fn timeline(timeline: &Timeline) -> String {
     let scale = Scale::of(timeline);
     let attempts: usize = timeline.rows.iter().map(|row| row.bars.len()).sum();
     let note = format!(
-        "{:.0} · {} {} · {} tasks · {attempts} attempts",
+        "{:.0} · {} {} · {} · {}",
         timeline.began,
-        if timeline.is_live { "running for" } else { "took" },
+        if timeline.is_live {
+            "running for"
+        } else {
+            "took"
+        },
         span(seconds(timeline.began, timeline.ended)),
-        timeline.rows.len(),
+        counted(timeline.rows.len(), "task"),
+        counted(attempts, "attempt"),
     );
     let mut sheet = Sheet::new(&cut(&timeline.session, 64), note, NAMES + TIME);
-    let used: BTreeSet<BarEnd> =
-        timeline.rows.iter().flat_map(|row| &row.bars).map(|bar| bar.end).collect();
+    let used: BTreeSet<BarEnd> = timeline
+        .rows
+        .iter()
+        .flat_map(|row| &row.bars)
+        .map(|bar| bar.end)
+        .collect();
     for end in used {
         let sign = format!(
             "<g class=\"{end}\"><rect class=\"bar\" y=\"-7\" width=\"26\" height=\"14\" rx=\"4\"/></g>"
@@ -65,7 +74,10 @@ struct Scale {
 impl Scale {
     fn of(timeline: &Timeline) -> Self {
         let seconds = timeline.ended.duration_since(timeline.began).as_secs_f64();
-        Self { began: timeline.began, seconds: seconds.max(1.0) }
+        Self {
+            began: timeline.began,
+            seconds: seconds.max(1.0),
+        }
     }
 
     fn x(&self, at: Timestamp) -> f64 {
@@ -110,7 +122,10 @@ fn axis(scale: &Scale, height: i32) -> String {
             span(n * step)
         )
     };
-    (0..=total / step).filter(|n| (n * step) as f64 <= scale.seconds).map(mark).collect()
+    (0..=total / step)
+        .filter(|n| (n * step) as f64 <= scale.seconds)
+        .map(mark)
+        .collect()
 }
 
 fn drawn(row: &Row, scale: &Scale, y: i32) -> String {
@@ -123,7 +138,10 @@ fn drawn(row: &Row, scale: &Scale, y: i32) -> String {
         NAMES + TIME,
         y + 20,
         cut(row.task.as_str(), 10),
-        xml(&cut(&row.subject, 30_usize.saturating_sub(row.task.as_str().len().min(10)))),
+        xml(&cut(
+            &row.subject,
+            30_usize.saturating_sub(row.task.as_str().len().min(10))
+        )),
     );
     for bar in &row.bars {
         text += &drawn_bar(row, bar, scale, y);
@@ -136,7 +154,10 @@ fn drawn_bar(row: &Row, bar: &Bar, scale: &Scale, y: i32) -> String {
     let right = f64::from(NAMES + TIME);
     let from = scale.x(bar.from).min(right - 4.0);
     let wide = (scale.x(bar.to) - from).max(4.0);
-    let took = span(seconds(bar.from, bar.to));
+    let took = match seconds(bar.from, bar.to) {
+        0 if bar.from < bar.to => "under 1s".to_owned(),
+        seconds => span(seconds),
+    };
     let label = match (bar.attempt, bar.end) {
         (1, BarEnd::Passed) => took.clone(),
         (1, end) => format!("{} {took}", word(end)),
@@ -165,6 +186,13 @@ fn drawn_bar(row: &Row, bar: &Bar, scale: &Scale, y: i32) -> String {
 
 fn seconds(from: Timestamp, to: Timestamp) -> i64 {
     to.duration_since(from).as_secs()
+}
+
+fn counted(n: usize, what: &str) -> String {
+    match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
 }
 
 /// Seconds as a person says them, in at most two units.

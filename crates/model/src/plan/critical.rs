@@ -14,7 +14,13 @@ use crate::task::Outline;
 pub fn critical<'o>(graph: &Graph<'o>, weight: impl Fn(&Outline) -> u64) -> Vec<&'o Outline> {
     let is_left = |at: usize| is_unfinished(&graph.outline(at).state);
     let mut waits_for: Vec<usize> = (0..graph.len())
-        .map(|at| graph.blockers_at(at).iter().filter(|&&on| is_left(on)).count())
+        .map(|at| {
+            graph
+                .blockers_at(at)
+                .iter()
+                .filter(|&&on| is_left(on))
+                .count()
+        })
         .collect();
     let nodes = graph.nodes().map(|(at, _)| at);
     let mut order: Vec<usize> = nodes
@@ -29,9 +35,15 @@ pub fn critical<'o>(graph: &Graph<'o>, weight: impl Fn(&Outline) -> u64) -> Vec<
     let mut next = 0;
     while let Some(&at) = order.get(next) {
         next += 1;
-        let blockers = graph.blockers_at(at).iter().copied().filter(|&on| is_left(on));
+        let blockers = graph
+            .blockers_at(at)
+            .iter()
+            .copied()
+            .filter(|&on| is_left(on));
         let before = blockers.max_by_key(|&on| length(&chains, on));
-        let until = before.and_then(|on| chains[on]).map_or(0, |(length, _)| length);
+        let until = before
+            .and_then(|on| chains[on])
+            .map_or(0, |(length, _)| length);
         chains[at] = Some((until.saturating_add(weight(graph.outline(at))), before));
         for &dependant in graph.dependants_at(at) {
             waits_for[dependant] -= 1;
@@ -42,7 +54,9 @@ pub fn critical<'o>(graph: &Graph<'o>, weight: impl Fn(&Outline) -> u64) -> Vec<
     }
     let last = order.into_iter().max_by_key(|&at| length(&chains, at));
     let back = |&at: &usize| chains[at].and_then(|(_, before)| before);
-    let mut path: Vec<_> = std::iter::successors(last, back).map(|at| graph.outline(at)).collect();
+    let mut path: Vec<_> = std::iter::successors(last, back)
+        .map(|at| graph.outline(at))
+        .collect();
     path.reverse();
     path
 }

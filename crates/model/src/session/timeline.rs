@@ -155,12 +155,31 @@ impl Timeline {
             match what {
                 Happened::Other => {}
                 Happened::Wave { n, of } => timeline.wave(*at, *n, *of),
-                Happened::Began { task, subject, attempt } => {
-                    let open = if now.is_some() { BarEnd::Running } else { BarEnd::CutOff };
-                    let bar = Bar { attempt: *attempt, from: *at, to: latest.max(*at), end: open };
+                Happened::Began {
+                    task,
+                    subject,
+                    attempt,
+                } => {
+                    let open = if now.is_some() {
+                        BarEnd::Running
+                    } else {
+                        BarEnd::CutOff
+                    };
+                    let bar = Bar {
+                        attempt: *attempt,
+                        from: *at,
+                        to: latest.max(*at),
+                        end: open,
+                    };
                     timeline.row(&mut rows, task, subject).bars.push(bar);
                 }
-                Happened::Ended { task, subject, attempt, outcome, took } => {
+                Happened::Ended {
+                    task,
+                    subject,
+                    attempt,
+                    outcome,
+                    took,
+                } => {
                     let row = timeline.row(&mut rows, task, subject);
                     let is_open = |bar: &&mut Bar| {
                         bar.attempt == *attempt
@@ -177,7 +196,12 @@ impl Timeline {
                         None => at.checked_sub(*took).unwrap_or(*at).min(*at),
                     };
                     let end = (*outcome).into();
-                    row.bars.push(Bar { attempt: *attempt, from, to: *at, end });
+                    row.bars.push(Bar {
+                        attempt: *attempt,
+                        from,
+                        to: *at,
+                        end,
+                    });
                 }
             }
         }
@@ -191,7 +215,12 @@ impl Timeline {
             last.to = last.from.max(at);
         }
         let to = self.ended.max(at);
-        self.waves.push(Band { n, of, from: at, to });
+        self.waves.push(Band {
+            n,
+            of,
+            from: at,
+            to,
+        });
     }
 
     fn row<'m>(
@@ -221,14 +250,30 @@ mod tests {
     }
 
     fn began(second: i64, task: u64, attempt: u32) -> Moment {
-        let what = Happened::Began { task: task.into(), subject: "s".into(), attempt };
-        Moment { at: at(second), what }
+        let what = Happened::Began {
+            task: task.into(),
+            subject: "s".into(),
+            attempt,
+        };
+        Moment {
+            at: at(second),
+            what,
+        }
     }
 
     fn ended(second: i64, task: u64, attempt: u32, outcome: Outcome) -> Moment {
         let took = SignedDuration::from_secs(5);
-        let what = Happened::Ended { task: task.into(), subject: "s".into(), attempt, outcome, took };
-        Moment { at: at(second), what }
+        let what = Happened::Ended {
+            task: task.into(),
+            subject: "s".into(),
+            attempt,
+            outcome,
+            took,
+        };
+        Moment {
+            at: at(second),
+            what,
+        }
     }
 
     fn bars(timeline: &Timeline) -> Vec<(u64, u32, i64, i64, BarEnd)> {
@@ -237,7 +282,8 @@ mod tests {
             (row.task.number().unwrap(), bar.attempt, from, to, bar.end)
         };
         let rows = timeline.rows.iter();
-        rows.flat_map(|row| row.bars.iter().map(move |it| bar(row, it))).collect()
+        rows.flat_map(|row| row.bars.iter().map(move |it| bar(row, it)))
+            .collect()
     }
 
     fn timeline(moments: &[Moment], now: Option<i64>) -> Timeline {
@@ -246,7 +292,10 @@ mod tests {
 
     #[test]
     fn attempts_stand_in_the_rows_of_their_tasks() {
-        let wave = |second, n| Moment { at: at(second), what: Happened::Wave { n, of: 2 } };
+        let wave = |second, n| Moment {
+            at: at(second),
+            what: Happened::Wave { n, of: 2 },
+        };
         let told = [
             wave(1, 1),
             began(1, 7, 1),
@@ -266,14 +315,21 @@ mod tests {
                 (3, 1, 2, 9, BarEnd::Passed)
             ]
         );
-        let waves: Vec<_> = drawn.waves.iter().map(|w| (w.n, w.from.as_second(), w.to.as_second())).collect();
+        let waves: Vec<_> = drawn
+            .waves
+            .iter()
+            .map(|w| (w.n, w.from.as_second(), w.to.as_second()))
+            .collect();
         assert_eq!(waves, [(1, 1, 9), (2, 9, 10)]);
     }
 
     #[test]
     fn what_has_no_end_runs_or_was_cut_off() {
         let told = [began(1, 1, 1), ended(3, 2, 1, Outcome::Pass)];
-        assert_eq!(bars(&timeline(&told, Some(8)))[0], (1, 1, 1, 8, BarEnd::Running));
+        assert_eq!(
+            bars(&timeline(&told, Some(8)))[0],
+            (1, 1, 1, 8, BarEnd::Running)
+        );
         let drawn = timeline(&told, None);
         assert_eq!(bars(&drawn)[0], (1, 1, 1, 3, BarEnd::CutOff));
         // Of one whose beginning was lost, how long it took is known.
@@ -283,7 +339,11 @@ mod tests {
 
     #[test]
     fn a_clock_that_jumps_back_turns_nothing_around() {
-        let told = [began(10, 1, 1), ended(4, 1, 1, Outcome::Pass), began(3, 2, 1)];
+        let told = [
+            began(10, 1, 1),
+            ended(4, 1, 1, Outcome::Pass),
+            began(3, 2, 1),
+        ];
         let drawn = timeline(&told, None);
         assert!(bars(&drawn).iter().all(|(_, _, from, to, _)| from <= to));
         assert!(drawn.began <= at(3) && drawn.ended >= at(10));

@@ -14,7 +14,12 @@ use flagpost_model::{
 use crate::{output::Screen, terminal::line};
 
 /// Draws all tasks of a graph: what waits below what it waits for, `root` first.
-pub fn draw<'o>(graph: &Graph<'o>, screen: Screen, root: Option<&TaskId>, tasks: &'o [Outline]) -> String {
+pub fn draw<'o>(
+    graph: &Graph<'o>,
+    screen: Screen,
+    root: Option<&TaskId>,
+    tasks: &'o [Outline],
+) -> String {
     let mut drawing = Drawing {
         graph,
         screen,

@@ -59,8 +59,10 @@ fn crossings(items: &[Item], order: &[Vec<usize>], places: &[f64]) -> usize {
         // greater one crosses it.
         let mut seen: Vec<f64> = Vec::new();
         for &at in layer {
-            let mut ends: Vec<f64> =
-                items[at].sides[1].iter().map(|other| places[*other]).collect();
+            let mut ends: Vec<f64> = items[at].sides[1]
+                .iter()
+                .map(|other| places[*other])
+                .collect();
             ends.sort_by(f64::total_cmp);
             for end in ends {
                 let before = seen.partition_point(|other| *other <= end);

@@ -6,7 +6,9 @@
 use super::{GAP_Y, HEIGHT, Item, LANE};
 
 /// As often the layers are gone through.
-const SWEEPS: usize = 16;
+const SWEEPS: usize = 40;
+/// As often of these, items look to one side only, which brings them near their places.
+const ONE_SIDED: usize = 8;
 
 /// Each item's middle, given the order of the layers of each part.
 pub fn middles(items: &[Item], parts: &[Vec<Vec<usize>>]) -> Vec<f64> {
@@ -20,14 +22,18 @@ pub fn middles(items: &[Item], parts: &[Vec<Vec<usize>>]) -> Vec<f64> {
             continue;
         }
         for sweep in 0..SWEEPS {
-            // Forwards, backwards, and at the end both sides have a say.
+            // Forwards, backwards, and then both sides have a say.
             let sides: &[usize] = match sweep {
-                n if n + 4 >= SWEEPS => &[0, 1],
+                ONE_SIDED.. => &[0, 1],
                 n if n % 2 == 0 => &[0],
                 _ => &[1],
             };
             for n in 0..order.len() {
-                let layer = if sweep % 2 == 0 { n } else { order.len() - 1 - n };
+                let layer = if sweep % 2 == 0 {
+                    n
+                } else {
+                    order.len() - 1 - n
+                };
                 let want = |&at: &usize| want(items, at, sides, &middles);
                 let wanted: Vec<(f64, f64)> = order[layer].iter().map(want).collect();
                 settle(items, &order[layer], &wanted, &mut middles);
@@ -88,7 +94,11 @@ fn settle(items: &[Item], layer: &[usize], wanted: &[(f64, f64)], middles: &mut 
             }
             runs.pop();
             let weight = matters + run.1;
-            run = ((above * matters + run.0 * run.1) / weight, weight, count + run.2);
+            run = (
+                (above * matters + run.0 * run.1) / weight,
+                weight,
+                count + run.2,
+            );
         }
         runs.push(run);
     }

@@ -36,7 +36,11 @@ pub fn svg(picture: &Picture<'_>) -> String {
                 body += &format!(
                     "<path class=\"edge{}\" d=\"{}\" marker-end=\"url(#{})\"><title>{} waits for {}</title></path>\n",
                     class(kind),
-                    if edge.from == edge.to { around(way) } else { bent(way) },
+                    if edge.from == edge.to {
+                        around(way)
+                    } else {
+                        bent(way)
+                    },
                     arrow(kind),
                     to.id,
                     from.id
@@ -48,11 +52,12 @@ pub fn svg(picture: &Picture<'_>) -> String {
     for (task, corner) in picture.tasks.iter().zip(&layout.cards) {
         body += &card(task, *corner, marked.contains(&task.id));
     }
-    let style = (
-        format!("{}{DAY}", SIGNS.0),
-        format!("{}{NIGHT}", SIGNS.1),
-    );
-    sheet.finish((&style.0, &style.1), &format!("{DEFS}{body}"), layout.height)
+    let style = (format!("{}{DAY}", SIGNS.0), format!("{}{NIGHT}", SIGNS.1));
+    sheet.finish(
+        (&style.0, &style.1),
+        &format!("{DEFS}{body}"),
+        layout.height,
+    )
 }
 
 /// The picture in a line of words.
@@ -66,8 +71,12 @@ fn note(picture: &Picture<'_>) -> String {
         1 => "1 task".to_owned(),
         n => format!("{n} tasks"),
     };
-    let counts = StateName::ALL.iter().map(|&state| (count(state), word(state)));
-    let counts = counts.filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
+    let counts = StateName::ALL
+        .iter()
+        .map(|&state| (count(state), word(state)));
+    let counts = counts
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, word)| format!("{n} {word}"));
     let mut said = vec![tasks];
     said.extend(counts);
     if picture.critical.len() > 1 {
@@ -90,7 +99,11 @@ fn explain(picture: &Picture<'_>, sheet: &mut Sheet) {
     ] {
         if picture.edges.iter().any(|edge| edge.line == kind) {
             let class = class(kind);
-            let ribbon = if kind == Line::Critical { ribbon(-1, -8) } else { String::new() };
+            let ribbon = if kind == Line::Critical {
+                ribbon(-1, -8)
+            } else {
+                String::new()
+            };
             let from = if kind == Line::Critical { 16 } else { 0 };
             let path = format!(
                 "{ribbon}<path class=\"edge{class}\" d=\"M{from} 0H{}\" marker-end=\"url(#{})\"/>",
