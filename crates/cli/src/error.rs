@@ -126,6 +126,15 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost session list' shows those there are"),
         ),
+        core::Error::NotFound {
+            what: "timeline of session",
+            ..
+        } => (
+            Kind::NotFound,
+            hint(
+                "its progress.jsonl tells of no times; 'flagpost session show' shows what is known",
+            ),
+        ),
         core::Error::NotFound { .. } => {
             (Kind::NotFound, hint("'flagpost list' shows what there is"))
         }

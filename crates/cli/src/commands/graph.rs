@@ -31,7 +31,8 @@ use crate::{
     In a tree, a task that waits for several is drawn under each, and in full under the first.\n\
     More than 40 levels deep, tasks stand below each other behind '…'.\n\n\
     The critical path is the longest chain of tasks that are not done. SVG stands alone and\n\
-    follows the reader's dark mode; DOT is for Graphviz, Mermaid for Markdown.")]
+    follows the reader's dark mode; DOT is for Graphviz, Mermaid for Markdown (most programs\n\
+    that show Mermaid refuse more than 500 edges).")]
 pub struct Args {
     /// Only this task and what waits for it
     id: Option<String>,

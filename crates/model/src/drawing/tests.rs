@@ -67,6 +67,8 @@ fn harmless(text: &str) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
     #[test]
     fn svg_is_xml_and_shows_every_task_and_every_edge_once(list in list(), title in text()) {
         let graph = Graph::new(&list);
@@ -113,7 +115,8 @@ proptest! {
             let open = line.replace("\\\\", "").replace("\\\"", "");
             prop_assert_eq!(open.matches('"').count() % 2, 0, "{}", line);
         }
-        prop_assert_eq!(drawn.matches(" -> ").count() >= edges, true);
+        let arrows = drawn.lines().skip(5 + list.len()).take(edges);
+        prop_assert!(arrows.into_iter().all(|line| line.contains("\" -> \"")));
 
         let drawn = mermaid(&picture);
         harmless(&drawn);
@@ -239,10 +242,10 @@ fn a_diamond_has_no_crossing_and_a_straight_critical_path() {
 #[test]
 fn a_chain_as_long_as_a_list_and_all_that_waits_for_all_are_laid_out() {
     let chain: Vec<_> = (1..20_000).map(|n| (n, n - 1)).collect();
-    let dense: Vec<_> = (0..400)
+    let dense: Vec<_> = (0..160)
         .flat_map(|n| (0..n).map(move |on| (n, on)))
         .collect();
-    for (tasks, edges) in [(20_000, chain), (400, dense)] {
+    for (tasks, edges) in [(20_000, chain), (160, dense)] {
         let edges: Vec<Edge> = edges
             .iter()
             .map(|&(to, from)| Edge {
@@ -265,7 +268,7 @@ fn a_chain_as_long_as_a_list_and_all_that_waits_for_all_are_laid_out() {
 fn every_state_looks_its_own_way_in_every_format() {
     let mut looks = std::collections::BTreeSet::new();
     for &state in StateName::ALL {
-        looks.insert(svg::sheet::sign(state).to_owned());
+        looks.insert(svg::state::sign(state).to_owned());
         looks.insert(sign(state).to_string());
     }
     assert_eq!(looks.len(), 2 * StateName::ALL.len());

@@ -5,10 +5,11 @@
 //! ribbon; what closes a circle is colour and dashes.
 
 pub(super) mod sheet;
+pub(super) mod state;
 
 use std::collections::BTreeSet;
 
-use self::sheet::{SIGNS, Sheet, sign};
+use self::{sheet::Sheet, state::sign};
 use super::{
     Line, Picture,
     layers::{HEIGHT, Point, WIDTH, lay_out},
@@ -52,7 +53,8 @@ pub fn svg(picture: &Picture<'_>) -> String {
     for (task, corner) in picture.tasks.iter().zip(&layout.cards) {
         body += &card(task, *corner, marked.contains(&task.id));
     }
-    let style = (format!("{}{DAY}", SIGNS.0), format!("{}{NIGHT}", SIGNS.1));
+    let (day, night) = state::style();
+    let style = (day + DAY, night + NIGHT);
     sheet.finish(
         (&style.0, &style.1),
         &format!("{DEFS}{body}"),

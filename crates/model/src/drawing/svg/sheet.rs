@@ -3,10 +3,7 @@
 //! Owns what makes an SVG file stand alone: no script, no font, no image, no other file. Colours
 //! are plain classes rather than variables, which not every program that shows SVG understands.
 
-use crate::{
-    drawing::{MARK, text::xml},
-    task::StateName,
-};
+use crate::drawing::{MARK, text::xml};
 
 /// Around everything.
 pub const MARGIN: i32 = 28;
@@ -59,12 +56,11 @@ impl Sheet {
         let width = self.width + 2 * MARGIN;
         let height = top + height + 2 * MARGIN;
         let (title, note) = (xml(&self.title), xml(&self.note));
-        let (day, night) = palette();
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"graphics-document\" aria-label=\"{title}\">\n\
              <!-- {MARK} -->\n<title>{title}</title>\n<desc>{note}</desc>\n\
-             <style>\n{BASE}{day}{}@media (prefers-color-scheme: dark) {{\n{NIGHT}{night}{}}}\n</style>\n\
+             <style>\n{DAY}{}@media (prefers-color-scheme: dark) {{\n{NIGHT}{}}}\n</style>\n\
              <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n\
              <g transform=\"translate({MARGIN} {MARGIN})\">\n\
              <text class=\"heading\" y=\"18\">{title}</text>\n\
@@ -75,7 +71,7 @@ impl Sheet {
     }
 }
 
-const BASE: &str = "\
+const DAY: &str = "\
 text { font: 13px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; fill: #1f2328; }
 .heading { font-size: 20px; font-weight: 600; }
 .note, .legend, .small { font-size: 12px; fill: #59636e; }
@@ -87,61 +83,3 @@ text { fill: #e6edf3; }
 .note, .legend, .small { fill: #9198a1; }
 .paper { fill: #0d1117; }
 ";
-
-/// Each state's colours: by day and by night, of its sign and of its card.
-fn colours(state: StateName) -> [&'static str; 4] {
-    match state {
-        StateName::Pending => ["#59636e", "#ffffff", "#9198a1", "#151b23"],
-        StateName::Claimed => ["#0e7490", "#effcff", "#22d3ee", "#0b2530"],
-        StateName::InProgress => ["#0969da", "#eef6ff", "#58a6ff", "#0f2440"],
-        StateName::Completed => ["#1a7f37", "#effbf2", "#3fb950", "#0f2617"],
-        StateName::Failed => ["#cf222e", "#fff1f0", "#ff7b72", "#381417"],
-        StateName::Stuck => ["#9a6700", "#fff8dd", "#e3b341", "#332706"],
-        StateName::Cancelled => ["#818b98", "#f6f8fa", "#656c76", "#0d1117"],
-    }
-}
-
-fn palette() -> (String, String) {
-    let (mut day, mut night) = (String::new(), String::new());
-    for &state in StateName::ALL {
-        let [sign, card, night_sign, night_card] = colours(state);
-        day += &format!(".{state} {{ color: {sign}; }} .{state} .card {{ fill: {card}; }}\n");
-        night += &format!(
-            ".{state} {{ color: {night_sign}; }} .{state} .card {{ fill: {night_card}; }}\n"
-        );
-    }
-    (day, night)
-}
-
-/// The sign of a state around (8, 0), 14 high, in the colour of what it stands in.
-pub fn sign(state: StateName) -> &'static str {
-    match state {
-        StateName::Pending => r#"<circle class="ring" cx="8" r="6"/>"#,
-        StateName::Claimed => {
-            r#"<circle class="ring" cx="8" r="6"/><path class="full" d="M8 0V-6A6 6 0 0 1 14 0Z"/>"#
-        }
-        StateName::InProgress => {
-            r#"<circle class="ring" cx="8" r="6"/><path class="full" d="M8 -6A6 6 0 0 1 8 6Z"/>"#
-        }
-        StateName::Completed => {
-            r#"<circle class="full" cx="8" r="7"/><path class="cut" d="M4.6 0.2L7.2 2.8L11.6 -2.6"/>"#
-        }
-        StateName::Failed => {
-            r#"<rect class="full" x="1" y="-7" width="14" height="14" rx="3"/><path class="cut" d="M5 -3L11 3M11 -3L5 3"/>"#
-        }
-        StateName::Stuck => {
-            r#"<path class="full" d="M8 -7.5L16 6.5H0Z"/><path class="cut" d="M8 -3V1.4M8 3.9V4.1"/>"#
-        }
-        StateName::Cancelled => {
-            r#"<circle class="ring" cx="8" r="6"/><path class="ring" d="M3.8 4.2L12.2 -4.2"/>"#
-        }
-    }
-}
-
-/// How signs are drawn, by day and by night.
-pub const SIGNS: (&str, &str) = (
-    ".ring { fill: none; stroke: currentColor; stroke-width: 2; }\n\
-     .full { fill: currentColor; }\n\
-     .cut { fill: none; stroke: #ffffff; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }\n",
-    ".cut { stroke: #0d1117; }\n",
-);
