@@ -78,8 +78,8 @@ fn a_diamond_as_svg() {
     <g transform="translate(0 76)"><g class="pending"><circle class="ring" cx="8" r="6"/></g><text class="legend" x="24" y="4">pending</text></g>
     <g transform="translate(95 76)"><g class="claimed"><circle class="ring" cx="8" r="6"/><path class="full" d="M8 0V-6A6 6 0 0 1 14 0Z"/></g><text class="legend" x="24" y="4">claimed</text></g>
     <g transform="translate(190 76)"><g class="completed"><circle class="full" cx="8" r="7"/><path class="cut" d="M4.6 0.2L7.2 2.8L11.6 -2.6"/></g><text class="legend" x="24" y="4">completed</text></g>
-    <g transform="translate(299 76)"><path class="edge" d="M0 0H32" marker-end="url(#arrow)"/><text class="legend" x="40" y="4">comes before</text></g>
-    <g transform="translate(445 76)"><path class="ribbon" d="M-1 -8h12v17l-6 -5l-6 5z"/><path class="edge critical" d="M16 0H48" marker-end="url(#arrow-critical)"/><text class="legend" x="56" y="4">critical path</text></g>
+    <g transform="translate(299 76)"><path class="edge" d="M0 0h32" marker-end="url(#arrow)"></path><text class="legend" x="40" y="4">comes before</text></g>
+    <g transform="translate(445 76)"><path class="ribbon" d="M-1 -8h12v17l-6 -5l-6 5z"/><path class="edge critical" d="M16 0h32" marker-end="url(#arrow-critical)"></path><text class="legend" x="56" y="4">critical path</text></g>
     <g transform="translate(0 108)">
     <defs>
     <clipPath id="card"><rect width="214" height="72"/></clipPath>

@@ -488,7 +488,7 @@ fn graph() {
     4
     5
     $ task graph 3 --json
-    {"schema":"flagpost.graph/1","list":"web","tasks":[{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"attempts":0}],"edges":[{"task":"3","waits_for":"1"},{"task":"4","waits_for":"2"},{"task":"4","waits_for":"3"}],"unknown":[],"cycle":null,"skipped":[]}
+    {"schema":"flagpost.graph/1","list":"web","nodes":[{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"attempts":0}],"edges":[{"task":"4","waits_for":"3","closes_circle":false}],"critical":["3","4"],"unknown":[],"cycle":null,"text":null,"out":null,"skipped":[]}
     "#);
 }
 

@@ -20,7 +20,7 @@ impl Session {
         let moments: Vec<Moment> = events.iter().filter_map(moment).collect();
         let now = (self.stage == Stage::Live).then(|| home.now());
         let title = self.title();
-        Timeline::new(&title, &moments, now).ok_or_else(|| Error::NotFound {
+        Timeline::new(&title, &moments, now).ok_or(Error::NotFound {
             what: "timeline of session",
             id: title,
             list: None,

@@ -97,7 +97,11 @@ fn waves(timeline: &Timeline, scale: &Scale, height: i32) -> String {
         format!(
             "<g class=\"wave{}\"><title>wave {} of {}: {}</title><rect x=\"{from:.1}\" width=\"{:.1}\" height=\"{height}\"/>\
              <text class=\"small\" x=\"{:.1}\" y=\"15\">{label}</text></g>\n",
-            if wave.n % 2 == 0 { " even" } else { "" },
+            if wave.n.is_multiple_of(2) {
+                " even"
+            } else {
+                ""
+            },
             wave.n,
             wave.of,
             span(seconds(wave.from, wave.to)),

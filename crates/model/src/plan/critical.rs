@@ -87,7 +87,9 @@ mod tests {
 
     #[test]
     fn the_longest_chain_of_what_is_left_is_critical() {
-        let cases: &[(&[&[u64]], &[u64], &[u64])] = &[
+        // Blockers, what is done, the path.
+        type Case = (&'static [&'static [u64]], &'static [u64], &'static [u64]);
+        let cases: &[Case] = &[
             (&[], &[], &[]),
             (&[&[], &[]], &[], &[1]),
             (&[&[], &[1], &[1], &[2, 3]], &[], &[1, 2, 4]),

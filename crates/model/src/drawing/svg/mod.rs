@@ -28,24 +28,18 @@ pub fn svg(picture: &Picture<'_>) -> String {
     let layout = lay_out(picture.tasks.len(), &picture.edges);
     let mut sheet = Sheet::new(&cut(picture.title, 64), note(picture), layout.width);
     explain(picture, &mut sheet);
-    let mut body = String::new();
+    let mut body = DEFS.to_owned();
     // What matters lies on top.
     for kind in [Line::Plain, Line::Closing, Line::Critical] {
         for (edge, way) in picture.edges.iter().zip(&layout.ways) {
             if edge.line == kind {
                 let (from, to) = (picture.tasks[edge.from], picture.tasks[edge.to]);
-                body += &format!(
-                    "<path class=\"edge{}\" d=\"{}\" marker-end=\"url(#{})\"><title>{} waits for {}</title></path>\n",
-                    class(kind),
-                    if edge.from == edge.to {
-                        around(way)
-                    } else {
-                        bent(way)
-                    },
-                    arrow(kind),
-                    to.id,
-                    from.id
-                );
+                let way = match edge.from == edge.to {
+                    true => around(way),
+                    false => bent(way),
+                };
+                let title = format!("<title>{} waits for {}</title>", to.id, from.id);
+                body += &format!("{}\n", arrow(kind, &way, &title));
             }
         }
     }
@@ -55,11 +49,7 @@ pub fn svg(picture: &Picture<'_>) -> String {
     }
     let (day, night) = state::style();
     let style = (day + DAY, night + NIGHT);
-    sheet.finish(
-        (&style.0, &style.1),
-        &format!("{DEFS}{body}"),
-        layout.height,
-    )
+    sheet.finish((&style.0, &style.1), &body, layout.height)
 }
 
 /// The picture in a line of words.
@@ -94,43 +84,27 @@ fn explain(picture: &Picture<'_>, sheet: &mut Sheet) {
         let drawn = format!("<g class=\"{state}\">{}</g>", sign(state));
         sheet.explain(drawn, 16, word(state));
     }
-    for (kind, words) in [
-        (Line::Plain, "comes before"),
-        (Line::Critical, "critical path"),
-        (Line::Closing, "closes a circle"),
+    for (kind, words, ribbon) in [
+        (Line::Plain, "comes before", None),
+        (Line::Critical, "critical path", Some(ribbon(-1, -8))),
+        (Line::Closing, "closes a circle", None),
     ] {
         if picture.edges.iter().any(|edge| edge.line == kind) {
-            let class = class(kind);
-            let ribbon = if kind == Line::Critical {
-                ribbon(-1, -8)
-            } else {
-                String::new()
-            };
-            let from = if kind == Line::Critical { 16 } else { 0 };
-            let path = format!(
-                "{ribbon}<path class=\"edge{class}\" d=\"M{from} 0H{}\" marker-end=\"url(#{})\"/>",
-                from + 32,
-                arrow(kind)
-            );
-            sheet.explain(path, from + 32, words);
+            let from = ribbon.as_ref().map_or(0, |_| 16);
+            let line = arrow(kind, &format!("M{from} 0h32"), "");
+            sheet.explain(ribbon.unwrap_or_default() + &line, from + 32, words);
         }
     }
 }
 
-fn class(kind: Line) -> &'static str {
-    match kind {
-        Line::Plain => "",
-        Line::Critical => " critical",
-        Line::Closing => " closing",
-    }
-}
-
-fn arrow(kind: Line) -> &'static str {
-    match kind {
-        Line::Plain => "arrow",
-        Line::Critical => "arrow-critical",
-        Line::Closing => "arrow-closing",
-    }
+/// An edge along this path.
+fn arrow(kind: Line, path: &str, title: &str) -> String {
+    let (class, head) = match kind {
+        Line::Plain => ("edge", "arrow"),
+        Line::Critical => ("edge critical", "arrow-critical"),
+        Line::Closing => ("edge closing", "arrow-closing"),
+    };
+    format!("<path class=\"{class}\" d=\"{path}\" marker-end=\"url(#{head})\">{title}</path>")
 }
 
 /// A way with soft bends.
