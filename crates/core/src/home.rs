@@ -6,8 +6,8 @@
 use std::{ffi::OsString, path::PathBuf, sync::Arc};
 
 use flagpost_disk::fsx::{self, Fs, RealFs};
-use flagpost_model::{ListId, RepoId, WorkerId};
-use jiff::Timestamp;
+use flagpost_model::{ListId, RepoId, WorkerId, task::Origin};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{
     clock::{Clock, SystemClock},
@@ -96,6 +96,16 @@ impl Home {
         self.clock.now()
     }
 
+    /// The zone whose days people here mean.
+    pub fn zone(&self) -> TimeZone {
+        TimeZone::system()
+    }
+
+    /// What day it is here.
+    pub fn today(&self) -> Date {
+        self.now().to_zoned(self.zone()).date()
+    }
+
     /// The lists' directory.
     pub fn tasks_root(&self) -> PathBuf {
         self.root.join("tasks")
@@ -148,6 +158,12 @@ impl Settings {
             Some(name) => Ok(name.parse()?),
             None => Ok(self.login_name()),
         }
+    }
+
+    /// What sort of hand acts: an agent's, where the environment was made for one.
+    pub fn origin(&self) -> Origin {
+        let agent = self.worker.is_some() || self.task.is_some() || !self.parent_agent.is_empty();
+        if agent { Origin::Agent } else { Origin::Person }
     }
 
     /// The login name in the spelling of an id.

@@ -12,7 +12,7 @@ use flagpost_core::drawings;
 use flagpost_model::{
     TaskId,
     drawing::{self, Line, MARK, Picture},
-    plan::{Graph, is_unfinished},
+    plan::{Graph, expected, is_unfinished},
     task::Outline,
 };
 use serde_json::{Value, json};
@@ -30,7 +30,8 @@ use crate::{
 #[command(after_help = "Example: flagpost task graph --open --out plan.svg\n\n\
     In a tree, a task that waits for several is drawn under each, and in full under the first.\n\
     More than 40 levels deep, tasks stand below each other behind '…'.\n\n\
-    The critical path is the longest chain of tasks that are not done. SVG stands alone and\n\
+    The critical path is the chain of unfinished tasks with the greatest sum of estimates; a\n\
+    task without one counts a minute, so without any it is the longest chain. SVG stands alone and\n\
     follows the reader's dark mode; DOT is for Graphviz, Mermaid for Markdown (most programs\n\
     that show Mermaid refuse more than 500 edges).")]
 pub struct Args {
@@ -91,7 +92,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
     let shown: Vec<Outline> = loaded.outlines.iter().filter(is_shown).cloned().collect();
     let graph = Graph::new(&shown);
-    let picture = Picture::new(list.id().as_str(), &graph, |_| 1);
+    let picture = Picture::new(list.id().as_str(), &graph, expected);
     let draw = |screen: Screen| match format {
         Format::Tree => tree::draw(&graph, screen, root.as_ref(), &shown),
         Format::Dot => drawing::dot(&picture),

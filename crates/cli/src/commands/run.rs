@@ -13,7 +13,7 @@ use flagpost_model::{
     task::DEFAULT_LEASE,
 };
 use flagpost_run::{
-    Input, Options, Report, Stage,
+    Input, Options, Report, Stage, Wanted,
     agent::Agent,
     scheduler::{Config, Fate},
 };
@@ -98,7 +98,12 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
     let outlines = list.load()?.outlines;
     let group = args.task_group.as_deref();
-    let scope = flagpost_run::scope(&outlines, group, args.skip_failed);
+    let wanted = Wanted {
+        group,
+        skip_failed: args.skip_failed,
+        now: context.home.now(),
+    };
+    let scope = flagpost_run::scope(&outlines, wanted);
     let in_group = |name| {
         outlines
             .iter()
@@ -109,7 +114,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         return Err(flagpost_run::Error::NothingToRun { list, group }.into());
     }
     if args.dry_run {
-        return Ok(plan(context, args, &outlines));
+        return Ok(plan(context, args, wanted, &outlines));
     }
     if !scope.iter().any(|task| is_open(&task.state)) {
         put_in_order(context, &list)?;
@@ -211,8 +216,13 @@ fn ignored_signals() -> u64 {
         .unwrap_or_default()
 }
 
-fn plan(context: &Context, args: &Args, outlines: &[flagpost_model::task::Outline]) -> Answer {
-    let waves = flagpost_run::plan(outlines, args.task_group.as_deref(), args.skip_failed);
+fn plan(
+    context: &Context,
+    args: &Args,
+    wanted: Wanted<'_>,
+    outlines: &[flagpost_model::task::Outline],
+) -> Answer {
+    let waves = flagpost_run::plan(outlines, wanted);
     let graph = Graph::new(outlines);
     let subject = |id: &flagpost_model::TaskId| {
         graph

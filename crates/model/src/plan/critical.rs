@@ -61,12 +61,18 @@ pub fn critical<'o>(graph: &Graph<'o>, weight: impl Fn(&Outline) -> u64) -> Vec<
     path
 }
 
+/// The weight of a task as far as anybody said: its estimate in minutes, or 1 where it has none.
+pub fn expected(task: &Outline) -> u64 {
+    task.estimate
+        .map_or(1, |estimate| estimate.minutes().max(1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
         id::TaskId,
-        task::{State, Task},
+        task::{Effort, State, Task},
     };
 
     /// Tasks 1, 2, … with these blockers.
@@ -116,6 +122,16 @@ mod tests {
         let slow = |task: &Outline| if task.id == 4.into() { 10 } else { 1 };
         assert_eq!(path(&list, slow), [1, 4]);
         assert_eq!(path(&list, |_| u64::MAX), [1]);
+    }
+
+    #[test]
+    fn an_estimate_is_a_weight() {
+        let mut list = list(&[&[], &[1], &[2], &[1]]);
+        assert_eq!(path(&list, expected), [1, 2, 3]);
+        list[3].estimate = Some(Effort::from_minutes(90));
+        assert_eq!(path(&list, expected), [1, 4]);
+        list[3].estimate = Some(Effort::from_seconds(1));
+        assert_eq!(path(&list, expected), [1, 2, 3]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod circle;
 mod critical;
+mod family;
 mod graph;
 mod index;
 mod retry;
@@ -15,7 +16,8 @@ mod wave;
 mod tests;
 
 pub(crate) use circle::closing;
-pub use critical::critical;
+pub use critical::{critical, expected};
+pub use family::{Family, Progress};
 pub use graph::Graph;
 pub use index::Index;
 pub use retry::{Attempt, Verdict, verdict};

@@ -177,6 +177,12 @@ fn said(task: &Outline, is_critical: bool) -> String {
     if let Some(priority) = task.priority {
         said += &format!("\npriority {priority}");
     }
+    if let Some(estimate) = task.estimate {
+        said += &format!("\nestimated {estimate}");
+    }
+    if let Some(due) = task.due {
+        said += &format!("\ndue {due}");
+    }
     if is_critical {
         said += "\non the critical path";
     }
