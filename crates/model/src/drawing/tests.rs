@@ -1,3 +1,5 @@
+//! What every drawing promises, whatever foreign writers put into tasks and events.
+
 use jiff::{SignedDuration, Timestamp};
 use proptest::{collection::vec, prelude::*};
 use roxmltree::Document;
