@@ -22,6 +22,7 @@ mod locks;
 mod long_chains;
 mod markdown_commands;
 mod own_task;
+mod planning;
 mod plans;
 mod private_files;
 mod repositories;
