@@ -138,6 +138,7 @@ fn copy(
 ) -> Result<Vec<Relocated>> {
     let mut change = to.change(actor)?;
     let there = earlier_copies(from, to)?;
+    refuse_taken_uids(&change.load()?.outlines, files, &there)?;
     let missing = ids_of(files).filter(|id| !there.contains_key(id)).count();
     let mut new_ids = change.new_ids(missing as u64)?;
     let mut place: BTreeMap<TaskId, TaskId> = BTreeMap::new();
@@ -148,7 +149,6 @@ fn copy(
         };
         place.extend(new.map(|new| (id, new)));
     }
-    refuse_taken_uids(&change.load()?.outlines, files, &there)?;
     for file in files
         .iter()
         .filter(|file| !there.contains_key(&file.task.id))
