@@ -106,6 +106,7 @@ pub enum Task {
     Reopen(commands::moves::ReopenArgs),
     Cancel(commands::moves::CancelArgs),
     Rm(commands::rm::Args),
+    Move(commands::relocate::Args),
     Undo(commands::undo::Args),
     Note(commands::note::Args),
     #[command(subcommand)]

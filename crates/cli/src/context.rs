@@ -110,6 +110,16 @@ impl Context {
         }
     }
 
+    /// Another list to change, by name; created only where that is asked for.
+    pub fn other_list(&self, name: &str, create: bool) -> anyhow::Result<List<'_>> {
+        let id = name.parse()?;
+        match List::open(&self.home, &id) {
+            Ok(list) => self.bound(list),
+            Err(Error::NotFound { .. }) if create => self.bind(&id),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn bound<'c>(&'c self, list: List<'c>) -> anyhow::Result<List<'c>> {
         match list.repository() {
             Ok(_) => Ok(list),

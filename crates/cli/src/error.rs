@@ -141,7 +141,7 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
         core::Error::Ambiguous { .. } => (Kind::Conflict, hint("type more of the id")),
         core::Error::NothingToUndo { .. } => (
             Kind::NotFound,
-            hint("only your own changes of this list can be taken back; --as names another actor"),
+            hint("only your own changes of this very list can be taken back"),
         ),
         core::Error::NothingReady { .. } => (
             Kind::NotFound,
@@ -221,6 +221,7 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
         Refusal::OpenParts { .. } => {
             hint("finish them first, or say --force if they do not matter")
         }
+        Refusal::Tied { .. } => hint("move them together, or say --cut to leave them behind"),
         Refusal::UidTaken { .. } => hint("'flagpost task edit' changes that task"),
         Refusal::TimerRuns { .. } => hint("'flagpost task timer show' names the timers that run"),
         Refusal::NoTimer { .. } => hint("'flagpost task timer start' starts one"),

@@ -17,6 +17,7 @@ pub mod list;
 pub mod moves;
 pub mod note;
 pub mod ready;
+pub mod relocate;
 pub mod rm;
 pub mod run;
 pub mod selection;
@@ -74,6 +75,7 @@ fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
         Task::Rm(args) => rm::run(context, &args),
         Task::Note(args) => note::run(context, &args),
         Task::Timer(verb) => timer::run(context, &verb),
+        Task::Move(args) => relocate::run(context, &args),
         Task::Undo(args) => undo::run(context, &args),
         Task::Dep(verb) => dep::run(context, &verb),
         Task::Graph(args) => graph::run(context, &args),

@@ -23,6 +23,7 @@ mod locks;
 mod long_chains;
 mod markdown_commands;
 mod own_task;
+mod planning;
 mod plans;
 mod private_files;
 mod repositories;

@@ -19,5 +19,7 @@ mod operations_match_a_second_opinion;
 mod processes_race;
 mod second_opinion;
 mod sessions;
+mod tasks_move_between_lists;
 mod the_cache_is_never_seen;
+mod undo_takes_back_the_last_change;
 mod world;
