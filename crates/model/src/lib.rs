@@ -5,6 +5,7 @@
 //! never look at the machine.
 
 pub mod id;
+pub mod marked_block;
 pub mod names;
 pub mod plan;
 pub mod refusal;
