@@ -154,6 +154,10 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost session list' shows those that ended"),
         ),
+        core::Error::EditedBlock { .. } => (
+            Kind::Conflict,
+            hint("move those words out of the block with an editor, and try again"),
+        ),
         core::Error::Git { message, .. } if message.starts_with("cannot be run") => {
             (Kind::Failed, hint("is git installed, and on PATH?"))
         }
@@ -222,6 +226,7 @@ fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
             hint("try again: the lock is free as soon as that process ends"),
         ),
         disk::Error::Conflict { .. } => (Kind::Conflict, None),
+        disk::Error::Changed { .. } => (Kind::Conflict, hint("nothing was changed; try again")),
         disk::Error::Malformed { .. } => (
             Kind::Invalid,
             hint("it is left as it is; mend it with an editor"),

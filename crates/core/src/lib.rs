@@ -10,6 +10,7 @@ mod clock;
 mod error;
 pub mod history;
 mod home;
+pub mod instructions;
 mod list;
 pub mod plans;
 mod repository;
