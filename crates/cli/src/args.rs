@@ -86,6 +86,7 @@ pub enum Command {
         after_help = "Example: flagpost task add 'Write the parser' --after 3"
     )]
     Task(Task),
+    Instructions(commands::instructions::Args),
 }
 
 /// The verbs on tasks.

@@ -59,6 +59,30 @@ pub struct Invalid {
     pub reason: String,
 }
 
+/// A word that is none of those there are.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no {what} {given:?}")]
+pub struct Unknown {
+    what: &'static str,
+    given: String,
+    known: Vec<String>,
+}
+
+impl Unknown {
+    /// What kind of thing was asked for, by which word, and which words there are.
+    pub fn new<K: ToString>(
+        what: &'static str,
+        given: &str,
+        known: impl IntoIterator<Item = K>,
+    ) -> Self {
+        Self {
+            what,
+            given: given.to_owned(),
+            known: known.into_iter().map(|word| word.to_string()).collect(),
+        }
+    }
+}
+
 /// The kind of an error, and what to do next.
 pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
     for cause in error.chain() {
@@ -70,6 +94,10 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         }
         if let Some(error) = cause.downcast_ref::<run::Error>() {
             return judge_run(error);
+        }
+        if let Some(unknown) = cause.downcast_ref::<Unknown>() {
+            let known = format!("there are {}", unknown.known.join(", "));
+            return (Kind::NotFound, Some(known));
         }
         if cause.is::<Usage>() {
             return (Kind::Usage, hint("flagpost --help shows how"));

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod context;
 mod error;
+mod instructions;
 mod output;
 mod progress;
 mod shape;

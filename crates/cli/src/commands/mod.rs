@@ -13,6 +13,7 @@ pub mod finish;
 pub mod graph;
 pub mod import;
 pub mod init;
+pub mod instructions;
 pub mod list;
 pub mod moves;
 pub mod ready;
@@ -47,6 +48,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Session(verb)) => session::run(context, &verb),
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
+        Some(Command::Instructions(args)) => instructions::run(context, &args),
     }
 }
 
