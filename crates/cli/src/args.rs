@@ -87,6 +87,8 @@ pub enum Command {
     )]
     Task(Task),
     Instructions(commands::instructions::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
 }
 
 /// The verbs on tasks.
