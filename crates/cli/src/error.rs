@@ -122,15 +122,35 @@ fn judge_io(error: &std::io::Error) -> (Kind, Option<String>) {
     }
 }
 
-/// What to type instead of an unknown verb that `task` has.
+/// What to type instead of an unknown verb that some group has.
 pub fn known_elsewhere(error: &clap::Error) -> Option<String> {
     let unknown = error
         .get(clap::error::ContextKind::InvalidSubcommand)?
         .to_string();
+    // Whoever typed it under the wrong group may mean to remove something else.
+    if unknown == "rm" {
+        return None;
+    }
     let program = <crate::args::Args as clap::CommandFactory>::command();
-    let known = program.find_subcommand("task")?.find_subcommand(&unknown)?;
-    let own = program.find_subcommand(&unknown).is_none();
-    own.then(|| format!("'flagpost task {}' is what it is called", known.get_name()))
+    // A verb of every day is typed without its group.
+    let path = match program.find_subcommand(&unknown) {
+        Some(own) => own.get_name().to_owned(),
+        None => path_of(&program, &unknown)?,
+    };
+    Some(format!("'flagpost {path}' is what it is called"))
+}
+
+/// The words that lead to a verb, the shortest way.
+fn path_of(group: &clap::Command, verb: &str) -> Option<String> {
+    let found = |below: &clap::Command| {
+        let rest = match below.find_subcommand(verb) {
+            Some(known) => known.get_name().to_owned(),
+            None => path_of(below, verb)?,
+        };
+        Some(format!("{} {rest}", below.get_name()))
+    };
+    let paths = group.get_subcommands().filter_map(found);
+    paths.min_by_key(|path| path.split(' ').count())
 }
 
 fn judge_core(error: &core::Error) -> (Kind, Option<String>) {

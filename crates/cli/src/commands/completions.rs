@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{completions::VARIABLE, context::Context, error::Unknown, output::Answer};
 
-/// Print the script that makes a shell complete verbs, ids and names
+/// Print what makes a shell complete verbs, ids and names
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost completions bash\n\n\
     Put this line into your shell's start-up file:\n  \

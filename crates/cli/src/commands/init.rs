@@ -20,9 +20,10 @@ use crate::{
 /// Register this repository, and tell its agents in AGENTS.md
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: cd my-project && flagpost init --claude\n\n\
-    It asks nothing, and doing it again changes nothing. What it writes stands between two marker\n\
-    lines; the rest of the file is yours and stays as it is, and so does what you change between them.\n\
-    --check exits with 1 when a block is missing, outdated or changed. --remove leaves the\n\
+    It asks nothing, and doing it again changes nothing. What it writes stands between two marker \
+    lines; the rest of the file is yours and stays as it is, and so does what you change between \
+    them.\n\n\
+    --check exits with 1 when a block is missing, outdated or changed. --remove leaves the \
     repository registered.")]
 pub struct Args {
     /// Also make CLAUDE.md import AGENTS.md
@@ -31,7 +32,7 @@ pub struct Args {
     /// Also make GEMINI.md import AGENTS.md
     #[arg(long)]
     gemini: bool,
-    /// Also write the block into .github/copilot-instructions.md
+    /// Also write .github/copilot-instructions.md
     #[arg(long)]
     copilot: bool,
     /// Only register, and write into no file of the repository
@@ -40,7 +41,7 @@ pub struct Args {
     /// Change nothing; say whether all is as it should be
     #[arg(long, conflicts_with_all = ["remove", "dry_run"])]
     check: bool,
-    /// Take the blocks out again: all of them, or only those that are named
+    /// Take the blocks out again, or only those that are named
     #[arg(long)]
     remove: bool,
     /// Say what would happen, and do nothing
@@ -121,6 +122,9 @@ fn insert(
         None => format!("would register {}", top.display()),
     }];
     lines.extend(files.iter().map(|file| file.line(args.dry_run)));
+    if !args.no_instructions {
+        lines.extend(unaware(context, args, top));
+    }
     if !is_known && !args.dry_run {
         lines.push("next: flagpost add 'What is to be done'".to_owned());
     }
@@ -134,6 +138,29 @@ fn insert(
         .text(lines.join("\n"))
         .ids(repository.map(|repository| repository.id))
         .notes(files.iter().filter_map(File::note)))
+}
+
+/// Files that their agents read in place of `AGENTS.md`, and that do not import it.
+fn unaware(context: &Context, args: &Args, top: &Path) -> Vec<String> {
+    let others = [
+        (CLAUDE, args.claude, "--claude"),
+        (GEMINI, args.gemini, "--gemini"),
+    ];
+    let is_unaware = |wanted| {
+        Place::look(&context.home, top, wanted)
+            .is_ok_and(|place| place.exists() && place.found == Found::Block(Standing::Missing))
+    };
+    let unaware = others
+        .into_iter()
+        .filter(|(wanted, is_named, _)| !is_named && is_unaware(*wanted));
+    unaware
+        .map(|(wanted, _, option)| {
+            format!(
+                "{}: does not import AGENTS.md; 'flagpost init {option}' makes it",
+                wanted.file
+            )
+        })
+        .collect()
 }
 
 fn remove(
@@ -270,8 +297,14 @@ fn check(
         ));
     }
     let ok = faulty.is_empty() && (is_known || !args.no_instructions);
-    if !ok {
-        lines.push("next: flagpost init".to_owned());
+    let helps = places.iter().any(|place| {
+        matches!(
+            place.found,
+            Found::Block(Standing::Missing | Standing::Outdated { .. })
+        )
+    });
+    if helps || (args.no_instructions && !ok) {
+        lines.push(format!("next: {}", again(args)));
     }
     let body = json!({
         "path": shape::path(top), "registered": is_known, "ok": ok, "files": files,
@@ -281,6 +314,20 @@ fn check(
         .ids(faulty);
     answer.code = u8::from(!ok);
     Ok(answer)
+}
+
+/// The command that puts in order what is checked.
+fn again(args: &Args) -> String {
+    let options = [
+        (args.claude, " --claude"),
+        (args.gemini, " --gemini"),
+        (args.copilot, " --copilot"),
+        (args.no_instructions, " --no-instructions"),
+    ];
+    let options = options.into_iter().filter(|(given, _)| *given);
+    options.fold("flagpost init".to_owned(), |line, (_, option)| {
+        line + option
+    })
 }
 
 /// How a file stands, and what is wrong with that.

@@ -12,7 +12,7 @@ use crate::{
 /// Tell an agent what it should know, by topic
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost instructions claims\n\
-    Topics: tasks, claims, reports, sessions, files. 'flagpost init' puts the shortest form of it\n\
+    Topics: tasks, claims, reports, sessions, files. 'flagpost init' puts the shortest form of it \
     into AGENTS.md.")]
 pub struct Args {
     /// What about [default: the whole, in short]
