@@ -1,5 +1,7 @@
 //! `init`: make a repository known, and Flagpost known to its agents.
 
+mod words;
+
 use std::path::Path;
 
 use flagpost_core::{
@@ -8,7 +10,9 @@ use flagpost_core::{
 };
 use flagpost_disk as disk;
 use flagpost_model::marked_block::Standing;
-use serde_json::{Value, json};
+use serde_json::json;
+
+use words::{File, standing};
 
 use crate::{
     context::Context,
@@ -196,12 +200,6 @@ fn remove(
         .ids(changed.iter().map(|file| file.name)))
 }
 
-/// What became of a file.
-struct File {
-    name: &'static str,
-    done: Done,
-}
-
 fn carry_out(
     context: &Context,
     args: &Args,
@@ -217,56 +215,6 @@ fn carry_out(
         Ok(File { name, done })
     };
     places.into_iter().map(one).collect()
-}
-
-impl File {
-    fn line(&self, is_dry_run: bool) -> String {
-        let (did, would) = match self.done {
-            Done::Unchanged => ("is up to date", "is up to date"),
-            Done::Created => ("written", "would be written"),
-            Done::Added => ("block added", "would get a block"),
-            Done::Updated => (
-                "block brought up to date",
-                "block would be brought up to date",
-            ),
-            Done::KeptNewer => (
-                "block of a later Flagpost kept",
-                "block of a later Flagpost kept",
-            ),
-            Done::KeptEdited { .. } => ("changed block kept", "changed block would be kept"),
-            Done::TakenOut => ("block taken out", "block would be taken out"),
-            Done::Deleted => (
-                "removed: it held nothing else",
-                "would be removed: it holds nothing else",
-            ),
-        };
-        format!("{}: {}", self.name, if is_dry_run { would } else { did })
-    }
-
-    fn note(&self) -> Option<String> {
-        let Done::KeptEdited { line } = self.done else {
-            return None;
-        };
-        Some(format!(
-            "somebody changed the flagpost block in line {line} of {}; it stays as it is, and \
-             a later version will not replace it",
-            self.name
-        ))
-    }
-
-    fn shape(&self) -> Value {
-        let done = match self.done {
-            Done::Unchanged => "unchanged",
-            Done::Created => "created",
-            Done::Added => "added",
-            Done::Updated => "updated",
-            Done::KeptNewer => "kept_newer",
-            Done::KeptEdited { .. } => "kept_edited",
-            Done::TakenOut => "taken_out",
-            Done::Deleted => "deleted",
-        };
-        json!({"file": self.name, "done": done})
-    }
 }
 
 fn check(
@@ -328,21 +276,4 @@ fn again(args: &Args) -> String {
     options.fold("flagpost init".to_owned(), |line, (_, option)| {
         line + option
     })
-}
-
-/// How a file stands, and what is wrong with that.
-fn standing(place: &Place<'static>) -> (&'static str, Option<&'static str>) {
-    match place.found {
-        Found::Same => ("same_file", None),
-        Found::Instead => ("imported", None),
-        Found::Block(Standing::Current) => ("current", None),
-        Found::Block(Standing::Newer { .. }) => ("newer", None),
-        Found::Block(Standing::Missing) if !place.exists() => ("missing", Some("there is none")),
-        Found::Block(Standing::Missing) => ("missing", Some("has no flagpost block")),
-        Found::Block(Standing::Outdated { .. }) => ("outdated", Some("its block is outdated")),
-        Found::Block(Standing::Edited { .. }) => (
-            "edited",
-            Some("somebody changed its block, which 'flagpost init' leaves alone"),
-        ),
-    }
 }

@@ -376,6 +376,35 @@ fn links_are_followed_within_the_repository() {
     assert!(!world.outside().join("copilot-instructions.md").exists());
 }
 
+/// Several agents begin at once, each with its own `init`.
+#[test]
+fn many_at_once_write_one_block() {
+    let world = world();
+    for was in [None, Some("# Mine\n")] {
+        let path = file(&world, "AGENTS.md");
+        if let Some(was) = was {
+            fs::write(&path, was).unwrap();
+        }
+        let mut children: Vec<_> = (0..8)
+            .map(|_| {
+                let mut command = world.command();
+                command.args(["init", "--claude"]);
+                command.stdout(std::process::Stdio::null());
+                command.spawn().unwrap()
+            })
+            .collect();
+        for child in &mut children {
+            assert!(child.wait().unwrap().success());
+        }
+        let now = text(&world, "AGENTS.md");
+        assert!(now.starts_with(was.unwrap_or_default()));
+        assert_eq!(now.matches("flagpost:begin").count(), 1, "{now}");
+        assert_eq!(text(&world, "CLAUDE.md").lines().count(), 3);
+        world.ok(["init", "--remove"]);
+        assert_eq!(fs::read_to_string(&path).ok().as_deref(), was);
+    }
+}
+
 #[test]
 fn an_import_of_ones_own_is_enough() {
     let world = world();
