@@ -130,6 +130,7 @@ impl MarkedBlock<'_> {
                 let (before, after) = (&text[..found.start], &text[found.end..]);
                 Ok([before, &self.written(found.ending), after].concat())
             }
+            (Standing::Missing, _) if is_utf16(text) => Err(Muddle::Utf16),
             (Standing::Missing, _) => Ok(self.append(text)),
             _ => Ok(text.to_owned()),
         }
@@ -224,9 +225,6 @@ impl Found<'_> {
 fn find(text: &[u8]) -> Result<Option<Found<'_>>, Muddle> {
     let mut open: Option<Found<'_>> = None;
     let mut closed: Option<Found<'_>> = None;
-    if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
-        return Err(Muddle::Utf16);
-    }
     let mut at = text.len() - without_mark(text).len();
     for (index, whole) in text[at..]
         .split_inclusive(|byte| *byte == b'\n')
@@ -293,6 +291,10 @@ fn ending_of(text: &[u8]) -> &'static [u8] {
         Some([.., b'\r', b'\n']) => b"\r\n",
         _ => b"\n",
     }
+}
+
+fn is_utf16(text: &[u8]) -> bool {
+    text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff")
 }
 
 fn without_mark(text: &[u8]) -> &[u8] {

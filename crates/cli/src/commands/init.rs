@@ -104,6 +104,10 @@ fn insert(
     top: &Path,
     places: Vec<Place<'static>>,
 ) -> anyhow::Result<Answer> {
+    for place in &places {
+        // What is refused is refused before anything is registered.
+        place.would(Intent::Insert)?;
+    }
     let known = context.repository()?;
     let is_known = known.is_some();
     let repository = match known {

@@ -429,6 +429,20 @@ fn an_import_of_ones_own_is_enough() {
 }
 
 #[test]
+fn a_file_that_was_not_asked_for_is_in_nobodys_way() {
+    let world = world();
+    fs::write(file(&world, "CLAUDE.md"), b"\xff\xfea\0").unwrap();
+    fs::create_dir(file(&world, "GEMINI.md")).unwrap();
+    fs::write(file(&world, ".github"), "a file").unwrap();
+    for line in ["init", "init --check", "init --remove"] {
+        let ran = world.flagpost(line.split(' '));
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+    assert_eq!(world.flagpost(["init", "--gemini"]).code, 6);
+    assert_eq!(world.flagpost(["init", "--copilot"]).code, 1);
+}
+
+#[test]
 fn from_below_the_top_and_in_a_linked_worktree() {
     let world = world();
     let git = |args: &[&str]| {

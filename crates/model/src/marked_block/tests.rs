@@ -133,7 +133,10 @@ fn what_has_no_clear_place_is_refused() {
         assert_eq!(NEW.insert(Some(muddled.as_bytes())), Err(why.clone()));
         assert_eq!(remove(muddled.as_bytes()), Err(why));
     }
-    assert_eq!(NEW.insert(Some(b"\xff\xfea\0")), Err(Muddle::Utf16));
+    for wide in [b"\xff\xfea\0", b"\xfe\xff\0a"] {
+        assert_eq!(NEW.standing(wide), Ok(Standing::Missing));
+        assert_eq!(NEW.insert(Some(wide)), Err(Muddle::Utf16));
+    }
 }
 
 #[test]
