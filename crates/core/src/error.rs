@@ -90,6 +90,14 @@ pub enum Error {
         /// Where.
         path: PathBuf,
     },
+    /// Somebody wrote between the markers of our block in a file of the repository.
+    #[error("somebody changed the flagpost block in line {line} of {file}, which stays as it is")]
+    EditedBlock {
+        /// The file, from the top of the repository.
+        file: String,
+        /// The line that the block begins in.
+        line: usize,
+    },
     /// `git` failed.
     #[error("git {args}: {message}")]
     Git {

@@ -11,6 +11,7 @@ pub mod drawings;
 mod error;
 pub mod history;
 mod home;
+pub mod instructions;
 mod list;
 pub mod plans;
 mod repository;

@@ -71,6 +71,11 @@ impl Repository {
         }))
     }
 
+    /// The top of the working tree that `dir` lies in, registered or not; outside of one, `dir`.
+    pub fn top(home: &Home, dir: &Path) -> Result<PathBuf> {
+        Ok(place(home, dir)?.map_or_else(|| dir.to_owned(), Place::into_top))
+    }
+
     /// Whether `dir` lies in a git working tree, registered or not.
     pub fn is_git(home: &Home, dir: &Path) -> Result<bool> {
         Ok(matches!(place(home, dir)?, Some(Place::Git(_))))

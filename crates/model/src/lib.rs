@@ -6,6 +6,7 @@
 
 pub mod drawing;
 pub mod id;
+pub mod marked_block;
 pub mod names;
 pub mod plan;
 pub mod refusal;

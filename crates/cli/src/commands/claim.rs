@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 
 use crate::{context::Context, error::usage, output::Answer, shape, terminal::line};
 
-/// Claim a task: it is yours until you finish it, release it, or the lease runs out
+/// Claim a task: it is yours until you end it, or the lease ends
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "flagpost claim [OPTIONS] <ID|--next>",

@@ -5,6 +5,7 @@
 pub mod add;
 pub mod bench;
 pub mod claim;
+pub mod completions;
 pub mod demo;
 pub mod dep;
 pub mod edit;
@@ -13,7 +14,9 @@ pub mod finish;
 pub mod graph;
 pub mod import;
 pub mod init;
+pub mod instructions;
 pub mod list;
+pub mod man;
 pub mod moves;
 pub mod note;
 pub mod ready;
@@ -53,6 +56,9 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Session(verb)) => session::run(context, &verb),
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
+        Some(Command::Instructions(args)) => instructions::run(context, &args),
+        Some(Command::Completions(args)) => completions::run(context, &args),
+        Some(Command::Man(args)) => man::run(context, &args),
     }
 }
 

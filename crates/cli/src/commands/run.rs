@@ -33,18 +33,17 @@ use crate::{
 };
 
 /// Run agents over the list, wave by wave
-///
-/// Each task gets a process of its own. What it is to do comes on its stdin, or in a file where
-/// the command line says {prompt_file}. It reports through a file, through 'flagpost done', or by
-/// its exit code. Ctrl-C once lets running agents finish, twice stops them; running again goes on
-/// with what is left.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     flagpost run --agent claude --max-parallel 5\n  \
     flagpost run --agent 'sh agent.sh {prompt_file}' --timeout 20m --retries 2\n  \
     flagpost run --dry-run\n\n\
-    Presets: claude, codex, gemini, aider. A command line runs without a shell: sh -c '…' is one.\n\
-    An agent finds FLAGPOST_TASK, _LIST, _WORKER, _TOKEN and _SESSION_DIR in its environment.\n\
+    Each task gets a process of its own. What it is to do comes on its stdin, or in a file where \
+    the command line says {prompt_file}. It reports through a file, through 'flagpost done', or by \
+    its exit code. Ctrl-C once lets running agents finish, twice stops them; running again goes on \
+    with what is left.\n\n\
+    Presets: claude, codex, gemini, aider. A command line runs without a shell: sh -c '…' is one. \
+    An agent finds FLAGPOST_TASK, _LIST, _WORKER, _TOKEN and _SESSION_DIR in its environment. \
     Exit code 1 when any task did not pass.")]
 pub struct Args {
     /// What does a task: a preset, or any command line
@@ -62,8 +61,8 @@ pub struct Args {
     /// Only tasks of this group
     #[arg(long, value_name = "GROUP")]
     task_group: Option<String>,
-    /// Wave by wave, or each task as soon as what it waits for is done
-    #[arg(long, value_enum, default_value_t = When::Waves, value_name = "HOW")]
+    /// waves, or eager: each task as soon as what it waits for is done
+    #[arg(long, value_enum, default_value_t = When::Waves, value_name = "HOW", hide_possible_values = true)]
     schedule: When,
     /// Give each task a git worktree and branch of its own
     #[arg(long)]

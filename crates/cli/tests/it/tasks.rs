@@ -60,6 +60,7 @@ fn add_registers_the_repository_it_stands_in() {
       1 one
     $ init
     [dir]/web is registered; its list is web
+    AGENTS.md: written
     "#);
 }
 
@@ -426,11 +427,11 @@ fn dep() {
     2>   -h, --help  Print help
     2> 
     2> Options of every command:
-    2>       --json          Answer with one JSON object; streams answer with one per line
+    2>       --json          Answer in JSON: one object, or one per line of a stream
     2>   -q, --quiet         Print ids only
-    2>       --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
-    2>       --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
-    2>       --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+    2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
+    2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
+    2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
     2>   -v, --verbose       Show the chain of causes behind an error
     2> 
     2> Example: flagpost task dep add 7 3 4

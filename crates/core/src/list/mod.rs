@@ -188,12 +188,18 @@ impl<'h> List<'h> {
 
     /// Everything that can be read. What cannot is reported, and kept aside if that is possible.
     pub fn load(&self) -> Result<Loaded> {
-        let loaded = cache::load(self.home, &self.dir)?;
+        let loaded = cache::load(self.home, &self.dir, cache::Leave::Fresh)?;
         if !loaded.skipped.is_empty() {
             // A reader on a read-only home still reads; the next writer keeps the file aside.
             let _: Result<()> = self.keep_aside(&loaded.skipped);
         }
         Ok(loaded)
+    }
+
+    /// Everything that can be read, by a look that leaves no trace: for a shell that only wonders
+    /// what could be typed.
+    pub fn peek(&self) -> Result<Loaded> {
+        cache::load(self.home, &self.dir, cache::Leave::Untouched)
     }
 
     /// Records skipped files that are new, then copies them to quarantine. One that cannot be kept
