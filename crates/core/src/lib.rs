@@ -7,6 +7,7 @@
 mod change;
 pub mod claims;
 mod clock;
+pub mod config;
 mod error;
 pub mod history;
 mod home;
@@ -17,7 +18,8 @@ pub mod sessions;
 pub mod tasks;
 
 pub use clock::{Clock, SystemClock};
+pub use config::Config;
 pub use error::{Error, Result};
-pub use home::{Home, Settings};
+pub use home::{Environment, Home, Settings};
 pub use list::{List, Loaded, Skipped};
 pub use repository::Repository;

@@ -14,6 +14,7 @@ mod bad_homes;
 mod claims;
 mod closed_pipes;
 mod colours;
+mod config;
 mod exit_codes;
 mod foreign_subjects;
 mod hand_made_lists;

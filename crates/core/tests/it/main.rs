@@ -9,6 +9,7 @@
 )]
 
 mod a_crash_leaves_whole_changes;
+mod a_saved_query_is_found_by_its_name;
 mod account;
 mod child;
 mod claims_are_fenced;
@@ -20,4 +21,5 @@ mod processes_race;
 mod second_opinion;
 mod sessions;
 mod the_cache_is_never_seen;
+mod the_documentation_names_every_setting;
 mod world;
