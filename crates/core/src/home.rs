@@ -162,7 +162,7 @@ impl Home {
         self.repositories_root().join(repository.as_str())
     }
 
-    /// The lists there are, in order.
+    /// The home's own lists, in order; [`crate::roots`] knows the others.
     pub fn lists(&self) -> Result<Vec<ListId>> {
         let mut lists: Vec<ListId> = self.ids_in(&self.tasks_root())?;
         lists.sort();

@@ -14,6 +14,7 @@ mod home;
 mod list;
 pub mod plans;
 mod repository;
+pub mod roots;
 pub mod sessions;
 pub mod tasks;
 

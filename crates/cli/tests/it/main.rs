@@ -16,6 +16,7 @@ mod closed_pipes;
 mod colours;
 mod config;
 mod exit_codes;
+mod foreign_roots;
 mod foreign_subjects;
 mod hand_made_lists;
 mod help;

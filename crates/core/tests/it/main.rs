@@ -16,6 +16,7 @@ mod claims_are_fenced;
 mod dependencies_stay_mirrored;
 mod history_tells_every_change;
 mod hostile_files_are_survived;
+mod lists_in_other_roots;
 mod operations_match_a_second_opinion;
 mod processes_race;
 mod second_opinion;
