@@ -112,6 +112,10 @@ pub enum Task {
     Reopen(commands::moves::ReopenArgs),
     Cancel(commands::moves::CancelArgs),
     Rm(commands::rm::Args),
+    Undo(commands::undo::Args),
+    Note(commands::note::Args),
+    #[command(subcommand)]
+    Timer(commands::timer::Timer),
     #[command(subcommand)]
     Dep(commands::dep::Dep),
     Graph(commands::graph::Args),

@@ -141,6 +141,10 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             (Kind::NotFound, Some(set))
         }
         core::Error::Ambiguous { .. } => (Kind::Conflict, hint("type more of the id")),
+        core::Error::NothingToUndo { .. } => (
+            Kind::NotFound,
+            hint("only your own changes of this list can be taken back; --as names another actor"),
+        ),
         core::Error::NothingReady { .. } => (
             Kind::NotFound,
             hint("'flagpost list' shows what the rest waits for"),
@@ -214,6 +218,18 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
         } => hint("'flagpost show' tells where it is"),
         Refusal::WrongState { .. } => {
             hint("'flagpost task reopen' makes it pending again, if that is what you want")
+        }
+        Refusal::OpenParts { .. } => {
+            hint("finish them first, or say --force if they do not matter")
+        }
+        Refusal::UidTaken { .. } => hint("'flagpost task edit' changes that task"),
+        Refusal::TimerRuns { .. } => hint("'flagpost task timer show' names the timers that run"),
+        Refusal::NoTimer { .. } => hint("'flagpost task timer start' starts one"),
+        Refusal::BuiltOn { .. } => {
+            hint("'flagpost show' tells how it is now; change it with 'flagpost task edit'")
+        }
+        Refusal::PartOfItself { .. } | Refusal::UnknownParent { .. } => {
+            return (Kind::Invalid, hint("'flagpost list' shows what there is"));
         }
         Refusal::Blocked { .. } => hint("'flagpost ready' shows what can begin now"),
         Refusal::Cycle { .. } | Refusal::UnknownBlocker { .. } => {

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use flagpost_core::Skipped;
-use flagpost_model::task::{Claim, Outline, Task};
+use flagpost_model::task::{Claim, Effort, Outline, Task};
 use serde_json::{Value, json};
 
 /// A whole task.
@@ -25,8 +25,16 @@ pub fn task(task: &Task) -> Value {
         "project": task.project,
         "tags": task.tags,
         "due": task.due,
+        "not_before": task.not_before,
+        "recurrence": task.recurrence.map(|it| it.every),
         "parent": task.parent,
         "uid": task.uid,
+        "estimate_minutes": task.estimate.map(Effort::minutes),
+        "tracked_seconds": task.tracked.seconds(),
+        "timer": task.timer,
+        "notes": task.notes,
+        "metadata": task.metadata,
+        "provenance": task.provenance,
         "attempts": task.attempts,
         "rev": task.rev,
         "result": task.result,
@@ -46,6 +54,13 @@ pub fn outline(outline: &Outline) -> Value {
         "blocked_by": outline.blocked_by,
         "priority": outline.priority,
         "group": outline.group,
+        "project": outline.project,
+        "tags": outline.tags,
+        "due": outline.due,
+        "not_before": outline.not_before,
+        "parent": outline.parent,
+        "complexity": outline.complexity,
+        "estimate_minutes": outline.estimate.map(Effort::minutes),
         "attempts": outline.attempts,
     })
 }

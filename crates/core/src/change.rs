@@ -16,6 +16,7 @@ use flagpost_model::{
     task::{StateName, Task},
 };
 use jiff::Timestamp;
+use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result},
@@ -33,7 +34,7 @@ pub struct Change<'l> {
     actor: WorkerId,
     at: Timestamp,
     drafts: BTreeMap<TaskId, Draft>,
-    removed: Vec<TaskId>,
+    removed: BTreeMap<TaskId, TaskFile>,
     entries: Vec<Entry>,
 }
 
@@ -44,7 +45,11 @@ pub(crate) type Written = BTreeMap<TaskId, Task>;
 struct Draft {
     before: Option<TaskFile>,
     after: Task,
+    /// The file to write, where it is not made from the task.
+    raw: Option<Raw>,
 }
+
+type Raw = Map<String, Value>;
 
 impl<'l> Change<'l> {
     pub(crate) fn begin(list: &'l List<'l>, actor: &WorkerId) -> Result<Self> {
@@ -59,7 +64,7 @@ impl<'l> Change<'l> {
             actor: actor.clone(),
             at: home.now(),
             drafts: BTreeMap::new(),
-            removed: Vec::new(),
+            removed: BTreeMap::new(),
             entries: Vec::new(),
         })
     }
@@ -89,6 +94,7 @@ impl<'l> Change<'l> {
                 Draft {
                     before: Some(before),
                     after,
+                    raw: None,
                 },
             );
         }
@@ -109,8 +115,28 @@ impl<'l> Change<'l> {
             Draft {
                 before: None,
                 after: task,
+                raw: None,
             },
         );
+    }
+
+    /// Puts a task's file back to what it was: one that is there or one that was removed.
+    pub(crate) fn restore(&mut self, id: &TaskId, raw: Raw) -> Result<()> {
+        let file = claude_tasks::read(id, &claude_tasks::to_bytes(raw.clone()));
+        let after = file.map_err(|reason| self.malformed(id, reason))?.task;
+        let before = match self.list.task(id) {
+            Ok(file) => Some(file),
+            Err(Error::NotFound { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let raw = Some(raw);
+        self.drafts.insert(id.clone(), Draft { before, after, raw });
+        Ok(())
+    }
+
+    fn malformed(&self, id: &TaskId, reason: String) -> Error {
+        let path = self.list.task_path(id);
+        flagpost_disk::Error::Malformed { path, reason }.into()
     }
 
     /// Removes a task. Its id is not given out again, even where a foreign writer chose it.
@@ -120,8 +146,10 @@ impl<'l> Change<'l> {
             let counter = self.list.path(COUNTER);
             fsx::allocate(self.list.home.fs(), &counter, number, 0)?;
         }
-        self.drafts.remove(id);
-        self.removed.push(id.clone());
+        self.task(id)?;
+        let draft = self.drafts.remove(id);
+        let file = draft.and_then(|draft| draft.before);
+        self.removed.extend(file.map(|file| (id.clone(), file)));
         Ok(())
     }
 
@@ -154,6 +182,32 @@ impl<'l> Change<'l> {
         &mut self.entries[last]
     }
 
+    /// Marks every line of this change as taking back the change whose first line is `n`, with a
+    /// line for each of `tasks` that has none.
+    pub(crate) fn mark<'t>(&mut self, n: u64, tasks: impl Iterator<Item = &'t TaskId>) {
+        for id in tasks {
+            let is_new = self.drafts.get(id).is_some_and(|it| it.before.is_none());
+            let told = self.entries.iter().any(|it| it.task.as_ref() == Some(id));
+            if !told {
+                let kind = if is_new {
+                    Kind::TaskCreated
+                } else {
+                    Kind::TaskUndone
+                };
+                self.note(kind, id);
+            }
+        }
+        for entry in &mut self.entries {
+            entry.detail.insert("undoes".to_owned(), n.into());
+        }
+    }
+
+    /// Tasks as this change would write them.
+    pub(crate) fn drafted<'t>(&self, ids: impl IntoIterator<Item = &'t TaskId>) -> Vec<Task> {
+        let drafts = ids.into_iter().filter_map(|id| self.drafts.get(id));
+        drafts.map(|draft| draft.after.clone()).collect()
+    }
+
     /// Says something about the whole list, for the history.
     pub(crate) fn note_list(&mut self, kind: Kind) -> &mut Entry {
         let mut entry = Entry::new(kind);
@@ -184,12 +238,23 @@ impl<'l> Change<'l> {
         let mut batch = Batch::new();
         let mut from: BTreeMap<TaskId, StateName> = BTreeMap::new();
         let mut written = Written::new();
+        let mut changes: BTreeMap<TaskId, Raw> = BTreeMap::new();
         for (id, mut draft) in self.drafts {
             let before = draft.before.as_ref().map(|file| &file.task);
             from.extend(before.map(|task| (id.clone(), task.state.name())));
-            if before != Some(&draft.after) {
-                draft.after.rev = before.map_or(0, |task| task.rev).saturating_add(1);
-                let bytes = claude_tasks::write(draft.before.as_ref(), &draft.after);
+            if before != Some(&draft.after) || draft.raw.is_some() {
+                draft.after.rev = match before {
+                    Some(task) => task.rev.saturating_add(1),
+                    None => draft.after.rev.saturating_add(1),
+                };
+                let raw = match draft.raw {
+                    Some(raw) => claude_tasks::restore(raw, draft.after.rev),
+                    None => claude_tasks::write(draft.before.as_ref(), &draft.after),
+                };
+                if let Some(before) = &draft.before {
+                    changes.insert(id.clone(), claude_tasks::changes(before.raw(), &raw));
+                }
+                let bytes = claude_tasks::to_bytes(raw);
                 readable(&id, &bytes)?;
                 match draft.before {
                     Some(_) => batch.put(list.task_path(&id), bytes),
@@ -198,22 +263,43 @@ impl<'l> Change<'l> {
             }
             written.insert(id, draft.after);
         }
-        for id in &self.removed {
+        for id in self.removed.keys() {
             batch.remove(list.task_path(id));
         }
         if self.entries.is_empty() {
             return Ok((answer, written));
         }
         for entry in &mut self.entries {
-            let Some(after) = entry.task.as_ref().and_then(|id| written.get(id)) else {
+            let Some(id) = entry.task.clone() else {
                 continue;
             };
-            entry.detail.insert("rev".to_owned(), after.rev.into());
-            let (before, now) = (from.get(&after.id).copied(), after.state.name());
-            if entry.to.is_none() && before != Some(now) {
-                entry.from = before;
-                entry.to = Some(now);
+            if let Some(file) = self.removed.get(&id) {
+                entry.from = Some(file.task.state.name());
+                let (subject, rev) = (file.task.subject.as_str(), file.task.rev);
+                entry.detail.insert("subject".to_owned(), subject.into());
+                entry
+                    .detail
+                    .insert("rev".to_owned(), rev.saturating_add(1).into());
+                let raw = Value::Object(file.raw().clone());
+                entry.detail.insert("removed".to_owned(), raw);
+            } else if let Some(after) = written.get(&id) {
+                entry.detail.insert("rev".to_owned(), after.rev.into());
+                let (before, now) = (from.get(&id).copied(), after.state.name());
+                if entry.to.is_none() && before != Some(now) {
+                    entry.from = before;
+                    entry.to = Some(now);
+                }
+                let changed = changes.remove(&id).map(Value::Object);
+                entry
+                    .detail
+                    .extend(changed.map(|it| ("changes".to_owned(), it)));
             }
+        }
+        // Neighbours that changed with no line of their own.
+        if let Some(first) = self.entries.first_mut().filter(|_| !changes.is_empty()) {
+            let others = changes.into_iter();
+            let others = others.map(|(id, it)| (id.to_string(), Value::Object(it)));
+            first.detail.insert("others".to_owned(), others.collect());
         }
         let sealed = batch.seal(fs)?;
         writer.record(&self.actor, self.entries)?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flagpost_disk as disk;
-use flagpost_model::{InvalidId, ListId, Refusal};
+use flagpost_model::{InvalidId, ListId, Refusal, WorkerId};
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -44,6 +44,14 @@ pub enum Error {
     /// No task of the list can be claimed now.
     #[error("no task of {list} is ready")]
     NothingReady {
+        /// The list.
+        list: ListId,
+    },
+    /// The actor changed nothing in the list that is not taken back yet.
+    #[error("{actor} changed nothing in {list} that could be taken back")]
+    NothingToUndo {
+        /// Who asks.
+        actor: WorkerId,
         /// The list.
         list: ListId,
     },

@@ -65,6 +65,14 @@ kinds! {
     TaskCreated = "task.created",
     /// Fields of a task changed.
     TaskEdited = "task.edited",
+    /// Somebody wrote a remark.
+    TaskNoted = "task.noted",
+    /// Somebody began to measure the work.
+    TimerStarted = "timer.started",
+    /// Somebody stopped measuring it.
+    TimerStopped = "timer.stopped",
+    /// A change was taken back.
+    TaskUndone = "task.undone",
     /// A dependency was added.
     TaskLinked = "task.linked",
     /// A dependency was removed.

@@ -6,8 +6,8 @@
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc};
 
 use flagpost_disk::fsx::{self, Fs, Lock, Rank, RealFs};
-use flagpost_model::{ListId, RepoId, WorkerId};
-use jiff::Timestamp;
+use flagpost_model::{ListId, RepoId, WorkerId, task::Origin};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{
     clock::{Clock, SystemClock},
@@ -142,6 +142,16 @@ impl Home {
         Ok(fsx::lock(self.fs(), &path, rank, wait, self.now())?)
     }
 
+    /// The zone whose days people here mean.
+    pub fn zone(&self) -> TimeZone {
+        TimeZone::system()
+    }
+
+    /// What day it is here.
+    pub fn today(&self) -> Date {
+        self.now().to_zoned(self.zone()).date()
+    }
+
     /// The lists' directory.
     pub fn tasks_root(&self) -> PathBuf {
         self.root.join("tasks")
@@ -194,6 +204,12 @@ impl Settings {
             Some(name) => Ok(name.parse()?),
             None => Ok(self.login_name()),
         }
+    }
+
+    /// What sort of hand acts: an agent's, where the environment was made for one.
+    pub fn origin(&self) -> Origin {
+        let agent = self.worker.is_some() || self.task.is_some() || !self.parent_agent.is_empty();
+        if agent { Origin::Agent } else { Origin::Person }
     }
 
     /// The login name in the spelling of an id.

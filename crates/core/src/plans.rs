@@ -11,7 +11,7 @@ use flagpost_model::{
     TaskId, WorkerId,
     plan::Graph,
     refusal::Refusal,
-    task::{Ending, Outline, State, Task, TaskResult},
+    task::{Ending, Origin, Outline, Provenance, State, Task, TaskResult},
 };
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     error::{Error, Result},
     history::Kind,
     list::List,
-    tasks::{Fields, link_in},
+    tasks::{Fields, Labels, link_in},
 };
 
 /// What became of a planned task.
@@ -88,6 +88,13 @@ pub fn import(list: &List<'_>, actor: &WorkerId, plan: &Plan, mode: Mode) -> Res
         };
         let at = change.at();
         let task = change.task(&id)?;
+        if !before.contains_key(&id) {
+            task.provenance = Some(Provenance {
+                origin: Origin::Import,
+                by: actor.clone(),
+                at,
+            });
+        }
         fields(planned).apply(task);
         if planned.done && task.state == State::Pending {
             let text = "marked done in the plan".to_owned();
@@ -165,14 +172,17 @@ fn fields(planned: &PlannedTask) -> Fields {
     Fields {
         subject: Some(planned.subject.clone()),
         description: (!planned.description.is_empty()).then(|| planned.description.clone()),
-        active_form: None,
         priority: planned.priority.map(Some),
         complexity: planned.complexity.clone(),
         group: planned.group.clone(),
         project: planned.project.clone(),
-        tags: (!planned.tags.is_empty()).then(|| planned.tags.clone()),
+        tags: match planned.tags.as_slice() {
+            [] => Labels::default(),
+            tags => Labels::Set(tags.to_vec()),
+        },
         due: planned.due.map(Some),
         uid: Some(planned.uid.clone()),
+        ..Fields::default()
     }
 }
 

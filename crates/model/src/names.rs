@@ -13,6 +13,12 @@ pub struct UnknownName {
     pub allowed: Vec<&'static str>,
 }
 
+/// A closed set of words.
+pub trait Named: Copy + std::fmt::Display + std::str::FromStr<Err = UnknownName> + 'static {
+    /// Every value, in order.
+    const ALL: &[Self];
+}
+
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -33,6 +39,10 @@ macro_rules! names {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
             }
+        }
+
+        impl $crate::names::Named for $name {
+            const ALL: &[Self] = Self::ALL;
         }
 
         impl std::str::FromStr for $name {

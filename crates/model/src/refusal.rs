@@ -71,6 +71,60 @@ pub enum Refusal {
         /// The blockers that are not completed.
         open: Vec<TaskId>,
     },
+    /// Parts of the task are not done.
+    #[error("task {task} has parts that are not done: {}", list(open))]
+    OpenParts {
+        /// The task.
+        task: TaskId,
+        /// Its subtasks that are neither completed nor cancelled.
+        open: Vec<TaskId>,
+    },
+    /// A task would be part of itself.
+    #[error("that would make a task a part of itself: {}", arrows(path))]
+    PartOfItself {
+        /// The circle, first task repeated at the end; each is part of the next.
+        path: Vec<TaskId>,
+    },
+    /// A task would be part of one that does not exist.
+    #[error("task {task} cannot be part of {missing}: there is no such task")]
+    UnknownParent {
+        /// The task.
+        task: TaskId,
+        /// The unknown id.
+        missing: TaskId,
+    },
+    /// Another task has the uid.
+    #[error("task {task} has the uid {uid:?} already")]
+    UidTaken {
+        /// The planner's name that was asked for.
+        uid: String,
+        /// Who has it.
+        task: TaskId,
+    },
+    /// Somebody changed the task after the change that is to be taken back.
+    #[error("task {task} has moved on: {how}")]
+    BuiltOn {
+        /// The task.
+        task: TaskId,
+        /// What happened since.
+        how: String,
+    },
+    /// A timer runs already.
+    #[error("{by} measures task {task} since {since}")]
+    TimerRuns {
+        /// The task.
+        task: TaskId,
+        /// Who measures.
+        by: WorkerId,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// No timer runs.
+    #[error("no timer runs on task {task}")]
+    NoTimer {
+        /// The task.
+        task: TaskId,
+    },
     /// A dependency would close a circle.
     #[error("that would make a cycle: {}", arrows(path))]
     Cycle {

@@ -35,7 +35,7 @@ use crate::{
     outcome::{Exit, Judged},
     process::{Exited, Running},
     scheduler::{Config, Effect, Event, Fate, Scheduler, StopReason},
-    scope::{plan, scope},
+    scope::{Wanted, plan, scope},
     worktree::Worktrees,
 };
 
@@ -131,13 +131,17 @@ pub fn run(
         max_parallel: u32::try_from(options.config.max_parallel.get()).unwrap_or(u32::MAX),
         attempts: options.config.max_attempts.get(),
     };
-    let group = options.group.as_deref();
+    let wanted = Wanted {
+        group: options.group.as_deref(),
+        skip_failed: options.skip_failed,
+        now: stage.home.now(),
+    };
     let begun = sessions::begin(
         &sessions,
         stage.repository,
         stage.list,
         &start,
-        |outlines| plan(outlines, group, options.skip_failed),
+        |outlines| plan(outlines, wanted),
     )?;
     let worktrees = options.worktrees.then(|| {
         let session = begun.live.id().clone();
@@ -152,7 +156,7 @@ pub fn run(
         None => Vec::new(),
     };
     let outlines = stage.list.load()?.outlines;
-    let outlines = scope(&outlines, group, options.skip_failed);
+    let outlines = scope(&outlines, wanted);
     let mut driver = Driver {
         stage,
         options,

@@ -19,4 +19,4 @@ pub mod worktree;
 pub use driver::{Input, Options, Report, Stage, run};
 pub use error::{Error, Result};
 pub use leftovers::end_agents;
-pub use scope::{plan, scope};
+pub use scope::{Wanted, plan, scope};

@@ -2,7 +2,10 @@
 
 use flagpost_core::tasks;
 
-use super::fields::{self, FieldArgs};
+use super::{
+    fields::{self, FieldArgs},
+    selection,
+};
 use crate::{context::Context, output::Answer};
 
 /// Add a task to the list
@@ -22,13 +25,18 @@ pub struct Args {
 
 /// Adds it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let fields = args.fields.read(Some(&args.subject))?;
+    let mut fields = args.fields.read(context, Some(&args.subject))?;
     let list = context.list_or_create()?;
+    fields.parent = args.fields.parent(&list)?;
     let after = args
         .after
         .iter()
         .map(|id| list.resolve(id))
         .collect::<Result<Vec<_>, _>>()?;
     let task = tasks::add(&list, &context.actor()?, &fields, &after)?;
-    Ok(fields::answer("added", &task, &fields))
+    let added = [task];
+    Ok(selection::answer(
+        &added,
+        fields::said("added", &added, &fields),
+    ))
 }

@@ -62,7 +62,12 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = flagpost_core::List::open_or_create(&home, &repository.name, &repository)?;
     let plan = markdown_plan::parse(PLAN)?;
     let tasks = plans::import(&list, &actor, &plan, Mode::Import)?;
-    let waves = flagpost_run::plan(&list.load()?.outlines, None, false);
+    let wanted = flagpost_run::Wanted {
+        group: None,
+        skip_failed: false,
+        now: home.now(),
+    };
+    let waves = flagpost_run::plan(&list.load()?.outlines, wanted);
     let mut notes = vec![format!(
         "{} tasks in {} waves, five agents at a time, in {}",
         tasks.len(),

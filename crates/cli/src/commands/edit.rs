@@ -1,34 +1,48 @@
-//! `edit`: other fields for a task.
+//! `edit`: other fields for tasks.
 
 use flagpost_core::tasks;
 
-use super::fields::{self, FieldArgs};
+use super::{
+    fields::{self, FieldArgs, LabelArgs},
+    selection::{self, Ids},
+};
 use crate::{context::Context, error::usage, output::Answer};
 
-/// Change fields of a task
+/// Change fields of one task or several
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost task edit 7 --priority critical --subject 'Write the parser first'\n\
+    Several at once, all or none: flagpost task edit 7,9 --add-tag api\n\
     An empty text takes a field away: --group ''"
 )]
 pub struct Args {
-    /// The task
-    pub id: String,
+    #[command(flatten)]
+    ids: Ids,
     /// What is to be done, in one line
     #[arg(long, value_name = "TEXT")]
-    pub subject: Option<String>,
+    subject: Option<String>,
     #[command(flatten)]
     fields: FieldArgs,
+    #[command(flatten)]
+    labels: LabelArgs,
 }
 
-/// Changes it.
+/// Changes them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let fields = args.fields.read(args.subject.as_deref())?;
-    if fields == tasks::Fields::default() {
+    let mut fields = args.fields.read(context, args.subject.as_deref())?;
+    fields.origin = None;
+    if let Some(labels) = args.labels.change() {
+        fields.tags = labels;
+    }
+    if fields == tasks::Fields::default() && args.fields.parent.is_none() {
         return Err(usage("say what to change, as in --priority high"));
     }
     let list = context.list_to_change()?;
-    let id = list.resolve(&args.id)?;
-    let task = tasks::edit(&list, &context.actor()?, &id, &fields)?;
-    Ok(fields::answer("edited", &task, &fields))
+    fields.parent = args.fields.parent(&list)?;
+    let ids = args.ids.resolve(&list)?;
+    let edited = tasks::edit_all(&list, &context.actor()?, &ids, &fields)?;
+    Ok(selection::answer(
+        &edited,
+        fields::said("edited", &edited, &fields),
+    ))
 }

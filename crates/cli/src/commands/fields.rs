@@ -1,13 +1,20 @@
 //! The options that set a task's fields and what is said afterwards, the same for `add` and `edit`.
 
-use flagpost_core::tasks::Fields;
-use flagpost_model::task::{Priority, Task};
-use jiff::civil::Date;
+use flagpost_core::{
+    List,
+    tasks::{Fields, Labels},
+};
+use flagpost_model::{
+    TaskId,
+    names::{Named, UnknownName},
+    task::{Effort, Every, InvalidEffort, Priority, Task},
+};
+use jiff::{Timestamp, civil::Date};
+use serde_json::Value;
 
 use crate::{
-    error::Invalid,
-    output::Answer,
-    shape,
+    context::Context,
+    error::{Invalid, usage},
     terminal::line,
     text::{Source, one_line},
 };
@@ -23,7 +30,7 @@ pub struct FieldArgs {
     #[command(flatten)]
     pub source: Source,
     /// critical, high, medium, low or none
-    #[arg(long, short, value_parser = priority)]
+    #[arg(long, short, value_parser = wanted::<Priority>)]
     pub priority: Option<Wanted<Priority>>,
     /// The feature it belongs to
     #[arg(long, value_name = "NAME")]
@@ -34,12 +41,27 @@ pub struct FieldArgs {
     /// How large it is, in your own scale: S, M, L…
     #[arg(long, value_name = "SIZE")]
     pub complexity: Option<String>,
-    /// A label; may be repeated
+    /// A label; may be repeated. On edit they take the place of those it has
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
-    /// When it is due: 2026-12-01, or none
-    #[arg(long, value_name = "DATE", value_parser = due)]
-    pub due: Option<Wanted<Date>>,
+    /// When it is due: 2026-12-01, today, tomorrow, or none
+    #[arg(long, value_name = "DATE", value_parser = wanted_day)]
+    pub due: Option<Wanted<Day>>,
+    /// Do not hand it out before this day, or none
+    #[arg(long, value_name = "DATE", value_parser = wanted_day)]
+    pub not_before: Option<Wanted<Day>>,
+    /// It comes again when it is completed: daily, weekly, monthly, yearly, or none
+    #[arg(long, value_name = "HOW_OFTEN", value_parser = wanted::<Every>)]
+    pub recur: Option<Wanted<Every>>,
+    /// The task it is part of, or none
+    #[arg(long, value_name = "ID")]
+    pub parent: Option<String>,
+    /// How much work it is: 90m, 2h, 1h30m, or none
+    #[arg(long, value_name = "TIME", value_parser = wanted_effort)]
+    pub estimate: Option<Wanted<Effort>>,
+    /// Anything else, under a key of yours; JSON or a text; KEY= takes it away; may be repeated
+    #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = pair)]
+    pub metadata: Vec<(String, Option<Value>)>,
     /// Your own name for it; planning it again under this name updates it
     #[arg(long, value_name = "UID")]
     pub uid: Option<String>,
@@ -49,37 +71,75 @@ pub struct FieldArgs {
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<T>(Option<T>);
 
-fn priority(text: &str) -> Result<Wanted<Priority>, String> {
+/// A day, as people say it.
+#[derive(Debug, Clone, Copy)]
+pub enum Day {
+    /// This one.
+    Today,
+    /// The next one.
+    Tomorrow,
+    /// That one.
+    On(Date),
+}
+
+impl Day {
+    fn date(self, context: &Context) -> Date {
+        let today = context.home.today();
+        match self {
+            Self::Today => today,
+            Self::Tomorrow => today.tomorrow().unwrap_or(today),
+            Self::On(date) => date,
+        }
+    }
+}
+
+/// One of a closed set of words, or none.
+fn wanted<T: Named>(text: &str) -> Result<Wanted<T>, String> {
+    match text {
+        "none" => Ok(Wanted(None)),
+        _ => match text.parse() {
+            Ok(value) => Ok(Wanted(Some(value))),
+            Err(UnknownName { allowed, .. }) => {
+                Err(format!("use one of {}, none", allowed.join(", ")))
+            }
+        },
+    }
+}
+
+fn wanted_effort(text: &str) -> Result<Wanted<Effort>, String> {
     match text {
         "none" => Ok(Wanted(None)),
         _ => text
             .parse()
-            .map(|priority| Wanted(Some(priority)))
-            .map_err(|_| {
-                let known: Vec<_> = Priority::ALL
-                    .iter()
-                    .map(|priority| priority.as_str())
-                    .collect();
-                format!("use one of {}, none", known.join(", "))
-            }),
+            .map(|effort| Wanted(Some(effort)))
+            .map_err(|error: InvalidEffort| error.to_string()),
     }
 }
 
-fn due(text: &str) -> Result<Wanted<Date>, String> {
-    match text {
-        "none" => Ok(Wanted(None)),
-        _ => date(text).map(|date| Wanted(Some(date))),
-    }
+fn wanted_day(text: &str) -> Result<Wanted<Day>, String> {
+    Ok(Wanted(match text {
+        "none" => None,
+        "today" => Some(Day::Today),
+        "tomorrow" => Some(Day::Tomorrow),
+        _ => Some(Day::On(text.parse().map_err(|_| {
+            "use a date that exists, as in 2026-12-01, or today, tomorrow, none".to_owned()
+        })?)),
+    }))
 }
 
-fn date(text: &str) -> Result<Date, String> {
-    text.parse()
-        .map_err(|_| "use a date, as in 2026-12-01".to_owned())
+/// A value that is no JSON is the text that it looks like.
+fn pair(text: &str) -> Result<(String, Option<Value>), String> {
+    let (key, value) = text.split_once('=').ok_or("use KEY=VALUE")?;
+    let value = match value {
+        "" => None,
+        _ => Some(serde_json::from_str(value).unwrap_or_else(|_| value.into())),
+    };
+    Ok((key.to_owned(), value))
 }
 
 impl FieldArgs {
     /// The fields as the core takes them.
-    pub fn read(&self, subject: Option<&str>) -> anyhow::Result<Fields> {
+    pub fn read(&self, context: &Context, subject: Option<&str>) -> anyhow::Result<Fields> {
         let description = self.source.read(self.description.as_deref())?;
         let subject = subject.map(one_line).transpose()?;
         if subject
@@ -92,6 +152,9 @@ impl FieldArgs {
             }
             .into());
         }
+        let day = |wanted: Option<Wanted<Day>>| {
+            wanted.map(|wanted| wanted.0.map(|day| day.date(context)))
+        };
         Ok(Fields {
             subject,
             description,
@@ -100,26 +163,75 @@ impl FieldArgs {
             complexity: self.complexity.clone(),
             group: self.group.clone(),
             project: self.project.clone(),
-            tags: (!self.tags.is_empty()).then(|| {
-                let told = self.tags.iter().filter(|tag| !tag.is_empty());
-                told.cloned().collect()
-            }),
-            due: self.due.map(|wanted| wanted.0),
+            tags: match self.tags.as_slice() {
+                [] => Labels::default(),
+                tags => {
+                    let told = tags.iter().filter(|tag| !tag.is_empty());
+                    Labels::Set(told.cloned().collect())
+                }
+            },
+            due: day(self.due),
+            not_before: match day(self.not_before) {
+                Some(Some(date)) => Some(Some(morning(context, date)?)),
+                Some(None) => Some(None),
+                None => None,
+            },
+            recurrence: self.recur.map(|wanted| wanted.0),
+            parent: None,
+            estimate: self.estimate.map(|wanted| wanted.0),
+            metadata: self.metadata.clone(),
+            origin: Some(context.settings.origin()),
             uid: self.uid.clone(),
+        })
+    }
+
+    /// The parent that was asked for, as the list knows it.
+    pub fn parent(&self, list: &List<'_>) -> anyhow::Result<Option<Option<TaskId>>> {
+        Ok(match self.parent.as_deref() {
+            None => None,
+            Some("none" | "") => Some(None),
+            Some(id) => Some(Some(list.resolve(id)?)),
         })
     }
 }
 
-/// What is said about a task whose fields were just set: of a long text its length, so that a
+fn morning(context: &Context, date: Date) -> anyhow::Result<Timestamp> {
+    let zoned = date.to_zoned(context.home.zone());
+    Ok(zoned.map_err(|error| usage(error.to_string()))?.timestamp())
+}
+
+/// Labels that an edit adds and takes away.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct LabelArgs {
+    /// One more label; may be repeated
+    #[arg(long, value_name = "TAG", conflicts_with = "tags")]
+    add_tag: Vec<String>,
+    /// A label to take away; may be repeated
+    #[arg(long, value_name = "TAG", conflicts_with = "tags")]
+    remove_tag: Vec<String>,
+}
+
+impl LabelArgs {
+    /// The change of labels, where one is asked for.
+    pub fn change(&self) -> Option<Labels> {
+        let asked = !self.add_tag.is_empty() || !self.remove_tag.is_empty();
+        asked.then(|| Labels::Change {
+            add: self.add_tag.clone(),
+            remove: self.remove_tag.clone(),
+        })
+    }
+}
+
+/// What is said about tasks whose fields were just set: of a long text its length, so that a
 /// mangled one is noticed at once.
-pub fn answer(done: &str, task: &Task, fields: &Fields) -> Answer {
+pub fn said(done: &str, tasks: &[Task], fields: &Fields) -> String {
     let echo = fields
         .description
         .as_ref()
         .map(|text| format!(" (description: {} bytes)", text.len()))
         .unwrap_or_default();
-    let text = format!("{done} {} {}{echo}", task.id, line(&task.subject));
-    Answer::new("task", shape::task(task))
-        .text(text)
-        .ids([&task.id])
+    let each = tasks
+        .iter()
+        .map(|task| format!("{done} {} {}{echo}\n", task.id, line(&task.subject)));
+    each.collect()
 }

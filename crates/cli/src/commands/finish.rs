@@ -1,11 +1,12 @@
 //! `done`, `fail`, `stuck`: the three endings of a worker's turn, one operation.
 
-use flagpost_core::tasks::{self, Move};
+use flagpost_core::tasks::{self, Move, Parts};
 use flagpost_model::{
     Token,
     task::{Act, Ending},
 };
 
+use super::selection;
 use crate::{context::Context, output::Answer, shape, terminal::line, text::Source};
 
 /// Complete a task
@@ -14,6 +15,9 @@ use crate::{context::Context, output::Answer, shape, terminal::line, text::Sourc
 pub struct DoneArgs {
     #[command(flatten)]
     ending: EndingArgs,
+    /// Although parts of it are not done
+    #[arg(long)]
+    force: bool,
 }
 
 /// Give a task up: it did not work
@@ -34,7 +38,7 @@ pub struct StuckArgs {
 
 #[derive(Debug, clap::Args)]
 struct EndingArgs {
-    /// The task [default: $FLAGPOST_TASK]
+    /// The task, or several: 7,9 [default: $FLAGPOST_TASK]
     id: Option<String>,
     /// What you have to say about it; - reads stdin
     text: Option<String>,
@@ -47,20 +51,29 @@ struct EndingArgs {
 
 /// Completes it.
 pub fn done(context: &Context, args: &DoneArgs) -> anyhow::Result<Answer> {
-    finish(context, &args.ending, Ending::Completed)
+    let parts = match args.force {
+        true => Parts::MayBeOpen,
+        false => Parts::MustBeDone,
+    };
+    finish(context, &args.ending, Ending::Completed, parts)
 }
 
 /// Gives it up.
 pub fn fail(context: &Context, args: &FailArgs) -> anyhow::Result<Answer> {
-    finish(context, &args.ending, Ending::Failed)
+    finish(context, &args.ending, Ending::Failed, Parts::MustBeDone)
 }
 
 /// Asks for help.
 pub fn stuck(context: &Context, args: &StuckArgs) -> anyhow::Result<Answer> {
-    finish(context, &args.ending, Ending::Stuck)
+    finish(context, &args.ending, Ending::Stuck, Parts::MustBeDone)
 }
 
-fn finish(context: &Context, args: &EndingArgs, ending: Ending) -> anyhow::Result<Answer> {
+fn finish(
+    context: &Context,
+    args: &EndingArgs,
+    ending: Ending,
+    parts: Parts,
+) -> anyhow::Result<Answer> {
     // No id is a dash: it means stdin also where the id comes from the environment.
     let (id, text) = match (args.id.as_deref(), args.text.as_deref()) {
         (Some("-"), None) => (None, Some("-")),
@@ -74,10 +87,11 @@ fn finish(context: &Context, args: &EndingArgs, ending: Ending) -> anyhow::Resul
         given => given,
     };
     let text = args.source.read(text)?;
-    let id = context.task(&list, id)?;
+    let ids = selection::named(context, &list, id)?;
+    let token = selection::token(context, &list, &ids, args.token)?;
     let act = Act {
         actor: context.actor()?,
-        token: context.token(&list, &id, args.token)?,
+        token,
         at: context.home.now(),
     };
     let echo = text
@@ -87,10 +101,24 @@ fn finish(context: &Context, args: &EndingArgs, ending: Ending) -> anyhow::Resul
     let event = Move::Finish {
         ending,
         text: text.unwrap_or_default(),
+        parts,
     };
-    let task = tasks::act(&list, &act, &id, event)?;
-    let said = format!("{ending} {} {}{echo}", task.id, line(&task.subject));
-    Ok(Answer::new("task", shape::task(&task))
-        .text(said)
-        .ids([&task.id]))
+    let moved = tasks::act_all(&list, &act, &ids, event)?;
+    let mut said = String::new();
+    for task in &moved.tasks {
+        said += &format!("{ending} {} {}{echo}\n", task.id, line(&task.subject));
+    }
+    for next in &moved.next {
+        let due = next
+            .due
+            .map(|due| format!(", due {due}"))
+            .unwrap_or_default();
+        said += &format!("next {} {}{due}\n", next.id, line(&next.subject));
+    }
+    let mut answer = selection::answer(&moved.tasks, said);
+    if !moved.next.is_empty() {
+        let next = moved.next.iter().map(shape::task).collect();
+        answer.body.insert("next".to_owned(), next);
+    }
+    Ok(answer)
 }

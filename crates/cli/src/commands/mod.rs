@@ -16,12 +16,16 @@ pub mod import;
 pub mod init;
 pub mod list;
 pub mod moves;
+pub mod note;
 pub mod ready;
 pub mod rm;
 pub mod run;
+pub mod selection;
 pub mod session;
 pub mod show;
 pub mod status;
+pub mod timer;
+pub mod undo;
 
 use crate::{
     args::{Command, Task},
@@ -69,6 +73,9 @@ fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
         Task::Reopen(args) => moves::reopen(context, &args),
         Task::Cancel(args) => moves::cancel(context, &args),
         Task::Rm(args) => rm::run(context, &args),
+        Task::Note(args) => note::run(context, &args),
+        Task::Timer(verb) => timer::run(context, &verb),
+        Task::Undo(args) => undo::run(context, &args),
         Task::Dep(verb) => dep::run(context, &verb),
         Task::Graph(args) => graph::run(context, &args),
         Task::Import(args) => import::run(context, &args),

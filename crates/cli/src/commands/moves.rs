@@ -6,12 +6,12 @@ use flagpost_core::{
 };
 use flagpost_model::{Token, task::Act};
 
-use super::claim;
-use crate::{context::Context, output::Answer, shape, terminal::line};
+use super::{claim, selection};
+use crate::{context::Context, output::Answer, terminal::line};
 
 #[derive(Debug, clap::Args)]
 struct Which {
-    /// The task [default: $FLAGPOST_TASK]
+    /// The task, or several: 7,9 [default: $FLAGPOST_TASK]
     id: Option<String>,
     /// The claim's token [default: $FLAGPOST_TOKEN for $FLAGPOST_TASK]
     #[arg(long, value_name = "N")]
@@ -22,8 +22,11 @@ struct Which {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task start 7")]
 pub struct StartArgs {
-    #[command(flatten)]
-    which: Which,
+    /// The task [default: $FLAGPOST_TASK]
+    id: Option<String>,
+    /// The claim's token [default: $FLAGPOST_TOKEN for $FLAGPOST_TASK]
+    #[arg(long, value_name = "N")]
+    token: Option<Token>,
 }
 
 /// Give a task back
@@ -64,8 +67,8 @@ pub struct CancelArgs {
 /// Begins it.
 pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
     let list = context.list_to_change()?;
-    let id = context.task(&list, args.which.id.as_deref())?;
-    let token = context.token(&list, &id, args.which.token)?;
+    let id = context.task(&list, args.id.as_deref())?;
+    let token = context.token(&list, &id, args.token)?;
     let claimed = claims::start(&list, &claim::terms(context, None)?, token, &id)?;
     Ok(claim::answer(&claimed, "started"))
 }
@@ -97,25 +100,19 @@ pub fn cancel(context: &Context, args: &CancelArgs) -> anyhow::Result<Answer> {
 
 fn moved(context: &Context, which: &Which, event: Move, done: &str) -> anyhow::Result<Answer> {
     let list = context.list_to_change()?;
-    let id = context.task(&list, which.id.as_deref())?;
-    let token = context.token(&list, &id, which.token)?;
+    let ids = selection::named(context, &list, which.id.as_deref())?;
+    let token = selection::token(context, &list, &ids, which.token)?;
     let act = Act {
         actor: context.actor()?,
         token,
         at: context.home.now(),
     };
-    let task = tasks::act(&list, &act, &id, event)?;
-    let until = task
-        .state
-        .claim()
-        .map(|claim| format!(" until {}", claim.expires_at));
-    let text = format!(
-        "{done} {} {}{}",
-        task.id,
-        line(&task.subject),
-        until.unwrap_or_default()
-    );
-    Ok(Answer::new("task", shape::task(&task))
-        .text(text)
-        .ids([&task.id]))
+    let moved = tasks::act_all(&list, &act, &ids, event)?;
+    let each = moved.tasks.iter().map(|task| {
+        let claim = task.state.claim();
+        let until = claim.map(|claim| format!(" until {}", claim.expires_at));
+        let (id, subject) = (&task.id, line(&task.subject));
+        format!("{done} {id} {subject}{}\n", until.unwrap_or_default())
+    });
+    Ok(selection::answer(&moved.tasks, each.collect()))
 }

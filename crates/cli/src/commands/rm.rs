@@ -1,19 +1,19 @@
-//! `rm`: remove a task.
+//! `rm`: remove tasks.
 
 use std::io::IsTerminal;
 
 use flagpost_core::tasks;
-use serde_json::Value;
 
-use crate::{context::Context, error::usage, output::Answer, shape, terminal::line};
+use super::selection::{self, Ids};
+use crate::{context::Context, error::usage, output::Answer, terminal::line};
 
-/// Remove a task and its name from those that wait for it
+/// Remove tasks and their names from those that wait for them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task rm 7 --dry-run\n\
-    'flagpost task cancel' keeps the record instead.")]
+    'flagpost task undo' brings them back; 'flagpost task cancel' keeps the record in sight.")]
 pub struct Args {
-    /// The task
-    id: String,
+    #[command(flatten)]
+    ids: Ids,
     /// Say what would happen, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -22,37 +22,39 @@ pub struct Args {
     yes: bool,
 }
 
-/// Removes it.
+/// Removes them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = match args.dry_run {
         true => context.list()?,
         false => context.list_to_change()?,
     };
-    let id = list.resolve(&args.id)?;
-    let task = if args.dry_run {
-        list.task(&id)?.task
-    } else {
-        confirm(
-            args,
-            &format!("remove {id} {}?", line(&list.task(&id)?.task.subject)),
-        )?;
-        tasks::remove(&list, &context.actor()?, &id)?
+    let ids = args.ids.resolve(&list)?;
+    let actor = context.actor()?;
+    let mut tasks = tasks::preview_removal(&list, &actor, &ids)?;
+    let would = match args.dry_run {
+        true => "would remove",
+        false => {
+            let names: Vec<_> = tasks
+                .iter()
+                .map(|task| format!("{} {}", task.id, line(&task.subject)))
+                .collect();
+            confirm(args, &format!("remove {}?", names.join(", ")))?;
+            tasks = tasks::remove_all(&list, &actor, &ids)?;
+            "removed"
+        }
     };
-    let mut body = shape::task(&task);
-    if let Value::Object(body) = &mut body {
-        body.insert("dry_run".to_owned(), args.dry_run.into());
-    }
-    let would = if args.dry_run {
-        "would remove"
-    } else {
-        "removed"
-    };
-    let waiting = match task.blocks.len() {
-        0 => String::new(),
-        n => format!("; {n} waiting for it"),
-    };
-    let text = format!("{would} {} {}{waiting}", task.id, line(&task.subject));
-    Ok(Answer::new("task", body).text(text).ids([&task.id]))
+    let each = tasks.iter().map(|task| {
+        let waiting = match task.blocks.len() {
+            0 => String::new(),
+            n => format!("; {n} waiting for it"),
+        };
+        format!("{would} {} {}{waiting}\n", task.id, line(&task.subject))
+    });
+    let mut answer = selection::answer(&tasks, each.collect());
+    answer
+        .body
+        .insert("dry_run".to_owned(), args.dry_run.into());
+    Ok(answer)
 }
 
 fn confirm(args: &Args, question: &str) -> anyhow::Result<()> {

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use flagpost_core::{Home, List, Repository, config::keys, sessions::Sessions};
 use flagpost_model::plan::{Graph, Schedule, is_open};
 use flagpost_run::{
-    Input, Options, Report, Stage,
+    Input, Options, Report, Stage, Wanted,
     agent::Agent,
     scheduler::{Config, Fate},
 };
@@ -102,7 +102,12 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
     let outlines = list.load()?.outlines;
     let group = args.task_group.as_deref();
-    let scope = flagpost_run::scope(&outlines, group, args.skip_failed);
+    let wanted = Wanted {
+        group,
+        skip_failed: args.skip_failed,
+        now: context.home.now(),
+    };
+    let scope = flagpost_run::scope(&outlines, wanted);
     let in_group = |name| {
         outlines
             .iter()
@@ -113,7 +118,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         return Err(flagpost_run::Error::NothingToRun { list, group }.into());
     }
     if args.dry_run {
-        return Ok(plan(context, args, &config, &outlines));
+        return Ok(plan(context, &config, wanted, &outlines));
     }
     if !scope.iter().any(|task| is_open(&task.state)) {
         put_in_order(context, &list)?;
@@ -245,11 +250,11 @@ fn ignored_signals() -> u64 {
 
 fn plan(
     context: &Context,
-    args: &Args,
     config: &Config,
+    wanted: Wanted<'_>,
     outlines: &[flagpost_model::task::Outline],
 ) -> Answer {
-    let waves = flagpost_run::plan(outlines, args.task_group.as_deref(), args.skip_failed);
+    let waves = flagpost_run::plan(outlines, wanted);
     let graph = Graph::new(outlines);
     let subject = |id: &flagpost_model::TaskId| {
         graph

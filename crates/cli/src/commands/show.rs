@@ -1,6 +1,11 @@
 //! `show`: everything about one task.
 
-use flagpost_model::task::Task;
+use flagpost_model::{
+    plan::{Family, Progress},
+    task::{Effort, Origin, Task},
+};
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use crate::{
     context::Context,
@@ -22,13 +27,31 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let id = context.task(&list, args.id.as_deref())?;
     let task = list.task(&id)?.task;
-    let text = page(Screen::of(context), &task);
-    Ok(Answer::new("task", shape::task(&task))
-        .text(text)
-        .ids([&task.id]))
+    let outlines = list.load()?.outlines;
+    let parts = Family::new(&outlines).progress(&id);
+    let text = page(Screen::of(context), &task, parts, context.home.now());
+    let mut body = shape::task(&task);
+    if let (Value::Object(body), Some(parts)) = (&mut body, parts) {
+        let parts = json!({"completed": parts.completed, "total": parts.total});
+        body.insert("parts".to_owned(), parts);
+    }
+    Ok(Answer::new("task", body).text(text).ids([&task.id]))
 }
 
-fn page(screen: Screen, task: &Task) -> String {
+fn page(screen: Screen, task: &Task, parts: Option<Progress>, now: Timestamp) -> String {
+    let tracked = (task.tracked > Effort::default() || task.timer.is_some()).then(|| {
+        let running = task.timer.as_ref();
+        let running = running.map(|timer| format!(", {} measures since {}", timer.by, timer.since));
+        format!("{}{}", task.effort(now), running.unwrap_or_default())
+    });
+    let added = task.provenance.as_ref().map(|it| {
+        let hand = match it.origin {
+            Origin::Person => "",
+            Origin::Agent => " (an agent)",
+            Origin::Import => " (an import)",
+        };
+        format!("by {}{hand} at {}", it.by, it.at)
+    });
     let ids = |ids: &[flagpost_model::TaskId]| {
         ids.iter()
             .map(|id| id.as_str())
@@ -60,20 +83,45 @@ fn page(screen: Screen, task: &Task) -> String {
         ("project", task.project.clone()),
         ("tags", Some(task.tags.join(" "))),
         ("due", task.due.map(|due| due.to_string())),
-        ("parent", task.parent.as_ref().map(|id| id.to_string())),
+        ("not before", task.not_before.map(|at| at.to_string())),
+        (
+            "comes again",
+            task.recurrence.map(|it| it.every.to_string()),
+        ),
+        ("part of", task.parent.as_ref().map(|id| id.to_string())),
+        (
+            "parts",
+            parts.map(|it| format!("{} of {} done", it.completed, it.total)),
+        ),
+        ("estimate", task.estimate.map(|it| it.to_string())),
+        ("tracked", tracked),
+        ("uid", task.uid.clone()),
+        ("added", added),
         (
             "attempts",
             (task.attempts > 0).then(|| task.attempts.to_string()),
         ),
     ];
+    let metadata = task
+        .metadata
+        .iter()
+        .map(|(key, value)| (line(key), value.to_string()));
     let mut text = format!("{} {}\n", task.id, screen.bold(&line(&task.subject)));
     for (name, value) in rows {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            text += &format!("  {name:<11}{}\n", line(&value));
+            text += &format!("  {name:<12}{}\n", line(&value));
         }
+    }
+    for (key, value) in metadata {
+        text += &format!("  {key:<12}{}\n", line(&value));
     }
     if !task.description.is_empty() {
         text += &format!("\n{}\n", task.description.trim_end());
+    }
+    for note in &task.notes {
+        let by = note.by.as_deref().unwrap_or("somebody");
+        let at = note.at.map(|at| format!(" at {at}")).unwrap_or_default();
+        text += &format!("\nnote by {}{at}\n{}\n", line(by), note.text.trim_end());
     }
     if let Some(result) = &task.result {
         text += &format!("\n{} by {} at {}\n", result.ending, result.by, result.at);

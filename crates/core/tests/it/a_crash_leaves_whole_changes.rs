@@ -377,7 +377,7 @@ fn of_importing() {
 fn and_of_another_crash_after_it() {
     let edit = |list: &List<'_>| {
         let change = Fields {
-            tags: Some(vec!["again".to_owned()]),
+            tags: flagpost_core::tasks::Labels::Set(vec!["again".to_owned()]),
             ..Fields::default()
         };
         tasks::edit(list, &worker("W2"), &id(3), &change).map(drop)

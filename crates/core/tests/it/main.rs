@@ -23,4 +23,5 @@ mod second_opinion;
 mod sessions;
 mod the_cache_is_never_seen;
 mod the_documentation_names_every_setting;
+mod undo_takes_back_the_last_change;
 mod world;

@@ -95,6 +95,7 @@ fn word<T>(answer: Result<T, Error>) -> Answer<T> {
             Refusal::Blocked { .. } => "blocked",
             Refusal::Cycle { .. } => "cycle",
             Refusal::UnknownBlocker { .. } => "unknown",
+            other => panic!("{other}"),
         },
         other => panic!("{other}"),
     })

@@ -10,7 +10,7 @@ use flagpost_core::{
     Clock, Home, List, Repository, SystemClock,
     claims::Terms,
     history::{History, Line},
-    tasks::{self, Fields, Move},
+    tasks::{self, Fields, Move, Parts},
 };
 use flagpost_disk::fsx::{Fs, RealFs};
 use flagpost_model::{
@@ -187,6 +187,7 @@ pub fn finish(ending: Ending) -> Move {
     Move::Finish {
         ending,
         text: "what came of it".to_owned(),
+        parts: Parts::MustBeDone,
     }
 }
 

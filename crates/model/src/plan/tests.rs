@@ -9,7 +9,7 @@ use super::*;
 use crate::{
     id::{TaskId, Token},
     refusal::Refusal,
-    task::{Claim, Outline, Priority, State, StateName},
+    task::{Claim, Outline, Priority, State, StateName, Task},
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -24,16 +24,9 @@ fn ids(text: &str) -> Vec<TaskId> {
 
 fn task(name: &str, state: State, blocked_by: &str) -> Outline {
     Outline {
-        id: id(name),
-        subject: format!("Task {name}"),
         state,
-        owner: None,
-        blocks: Vec::new(),
         blocked_by: ids(blocked_by),
-        priority: None,
-        group: None,
-        uid: None,
-        attempts: 0,
+        ..Outline::from(&Task::new(id(name), format!("Task {name}")))
     }
 }
 

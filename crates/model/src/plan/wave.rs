@@ -190,7 +190,10 @@ fn ready_at(graph: &Graph, now: Timestamp) -> impl Iterator<Item = usize> {
     };
     let nodes = graph.nodes();
     nodes
-        .filter(move |&(at, task)| free(&task.state) && unblocked(at))
+        .filter(move |&(at, task)| {
+            let begun = task.not_before.is_none_or(|morning| morning <= now);
+            begun && free(&task.state) && unblocked(at)
+        })
         .map(|(at, _)| at)
 }
 

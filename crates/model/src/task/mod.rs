@@ -5,7 +5,10 @@
 //! knows beyond these fields stays with the dialect.
 
 mod claim;
+mod effort;
+mod note;
 mod outline;
+pub mod recurrence;
 mod transition;
 
 #[cfg(test)]
@@ -13,9 +16,13 @@ mod tests;
 
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 pub use claim::{Claim, DEFAULT_LEASE};
+pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
+pub use note::{Note, Origin, Provenance};
 pub use outline::Outline;
+pub use recurrence::{Every, Recurrence};
 pub use transition::{Act, Event, transition};
 
 use crate::{
@@ -54,10 +61,26 @@ pub struct Task {
     pub tags: Vec<String>,
     /// When it is due.
     pub due: Option<Date>,
+    /// It is not handed out before; a person or agent that names it may still begin.
+    pub not_before: Option<Timestamp>,
+    /// Whether it comes again.
+    pub recurrence: Option<Recurrence>,
     /// The task it is part of.
     pub parent: Option<TaskId>,
     /// The planner's name for it: the same uid updates instead of adding (`tree.md` §2).
     pub uid: Option<String>,
+    /// How much work it was thought to be.
+    pub estimate: Option<Effort>,
+    /// How much work was measured; a running timer is not in it yet.
+    pub tracked: Effort,
+    /// The running timer.
+    pub timer: Option<Timer>,
+    /// What people and agents wrote about it, oldest first.
+    pub notes: Vec<Note>,
+    /// Metadata that is none of our fields, by key.
+    pub metadata: Map<String, Value>,
+    /// Where it came from.
+    pub provenance: Option<Provenance>,
     /// Grows by one with every change Flagpost makes.
     pub rev: u64,
     /// How often it was claimed.
@@ -86,8 +109,16 @@ impl Task {
             project: None,
             tags: Vec::new(),
             due: None,
+            not_before: None,
+            recurrence: None,
             parent: None,
             uid: None,
+            estimate: None,
+            tracked: Effort::default(),
+            timer: None,
+            notes: Vec::new(),
+            metadata: Map::new(),
+            provenance: None,
             rev: 0,
             attempts: 0,
             result: None,

@@ -3,9 +3,10 @@
 //! Owns the small form in which whole lists are held and cached. It is derived from a [`Task`]
 //! and never written back to one.
 
+use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
-use super::{Priority, State, Task};
+use super::{Effort, Priority, State, Task, Timer};
 use crate::id::TaskId;
 
 /// The part of a task that ordering, readiness, and tables need.
@@ -31,6 +32,28 @@ pub struct Outline {
     pub uid: Option<String>,
     /// How often it was claimed.
     pub attempts: u32,
+    /// How large it is.
+    pub complexity: Option<String>,
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// When it is due.
+    pub due: Option<Date>,
+    /// It is not handed out before.
+    pub not_before: Option<Timestamp>,
+    /// The task it is part of.
+    pub parent: Option<TaskId>,
+    /// How much work it was thought to be.
+    pub estimate: Option<Effort>,
+    /// How much work was measured.
+    pub tracked: Effort,
+    /// The running timer.
+    pub timer: Option<Timer>,
+    /// When it was added, where that is known.
+    pub added_at: Option<Timestamp>,
+    /// When its last worker was through with it.
+    pub ended_at: Option<Timestamp>,
 }
 
 impl From<&Task> for Outline {
@@ -46,6 +69,17 @@ impl From<&Task> for Outline {
             group: task.group.clone(),
             uid: task.uid.clone(),
             attempts: task.attempts,
+            complexity: task.complexity.clone(),
+            project: task.project.clone(),
+            tags: task.tags.clone(),
+            due: task.due,
+            not_before: task.not_before,
+            parent: task.parent.clone(),
+            estimate: task.estimate,
+            tracked: task.tracked,
+            timer: task.timer.clone(),
+            added_at: task.provenance.as_ref().map(|it| it.at),
+            ended_at: task.result.as_ref().map(|result| result.at),
         }
     }
 }

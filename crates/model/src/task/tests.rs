@@ -98,6 +98,7 @@ fn finish(ending: Ending) -> Event {
         ending,
         text: "what came of it".to_owned(),
         open: Vec::new(),
+        parts: Vec::new(),
     }
 }
 
@@ -127,7 +128,17 @@ fn word(answer: &Result<Task, Refusal>) -> &'static str {
         Err(Refusal::NotClaimed { .. }) => "unclaimed",
         Err(Refusal::WrongState { .. }) => "wrong",
         Err(Refusal::Blocked { .. }) => "blocked",
-        Err(Refusal::Cycle { .. } | Refusal::UnknownBlocker { .. }) => "unexpected",
+        Err(
+            Refusal::Cycle { .. }
+            | Refusal::UnknownBlocker { .. }
+            | Refusal::OpenParts { .. }
+            | Refusal::PartOfItself { .. }
+            | Refusal::UnknownParent { .. }
+            | Refusal::UidTaken { .. }
+            | Refusal::BuiltOn { .. }
+            | Refusal::TimerRuns { .. }
+            | Refusal::NoTimer { .. },
+        ) => "unexpected",
     }
 }
 
@@ -210,6 +221,7 @@ fn open_blockers_keep_a_task_from_a_claim_and_from_a_bare_completion() {
             ending: Ending::Completed,
             text: String::new(),
             open: open.clone(),
+            parts: Vec::new(),
         };
         transition(&task_in(situation), &act("W1", None), event)
     };
@@ -315,4 +327,38 @@ fn a_refusal_says_who_holds_the_task_until_when() {
         token: OURS,
     };
     assert_eq!(answer, Err(expected));
+}
+
+#[test]
+fn open_parts_keep_a_task_from_being_completed_and_from_nothing_else() {
+    for (ending, expected) in [
+        (Ending::Completed, None),
+        (Ending::Failed, Some(StateName::Failed)),
+        (Ending::Stuck, Some(StateName::Stuck)),
+    ] {
+        let event = Event::Finish {
+            ending,
+            text: String::new(),
+            open: Vec::new(),
+            parts: vec![TaskId::from(9)],
+        };
+        let answer = transition(&task_in("started"), &act("W1", None), event);
+        match expected {
+            Some(state) => assert_eq!(answer.unwrap().state.name(), state),
+            None => assert!(matches!(answer, Err(Refusal::OpenParts { .. }))),
+        }
+    }
+}
+
+#[test]
+fn work_that_ends_stops_its_timer() {
+    for name in ["done", "fail", "stuck", "cancel"] {
+        let task = start_timer(&task_in("started"), &act("W1", None).actor, now()).unwrap();
+        let later = Act {
+            at: now() + minutes(5),
+            ..act("W1", None)
+        };
+        let after = transition(&task, &later, event(name)).unwrap();
+        assert_eq!((after.tracked.minutes(), after.timer), (5, None), "{name}");
+    }
 }

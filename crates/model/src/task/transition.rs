@@ -49,6 +49,8 @@ pub enum Event {
         text: String,
         /// Blockers that are not completed; matters only where nobody holds the task.
         open: Vec<TaskId>,
+        /// Parts of it that are not done and keep it from being completed.
+        parts: Vec<TaskId>,
     },
     /// Give it back.
     Release {
@@ -99,8 +101,18 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
                 _ => State::Claimed(claim),
             };
         }
-        Event::Finish { ending, text, open } => {
+        Event::Finish {
+            ending,
+            text,
+            open,
+            parts,
+        } => {
             may_finish(task, act, ending, open)?;
+            if ending == Ending::Completed && !parts.is_empty() {
+                let task = task.id.clone();
+                return Err(Refusal::OpenParts { task, open: parts });
+            }
+            next = next.timed(act.at);
             next.owner = Some(act.actor.to_string());
             next.state = match ending {
                 Ending::Completed => State::Completed,
@@ -138,6 +150,7 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
                 return Err(wrong_state(task, "cancelled"));
             }
             not_held_by_another(task, act)?;
+            next = next.timed(act.at);
             next.state = State::Cancelled;
         }
     }

@@ -5,7 +5,7 @@
 
 use flagpost_core::{
     claims, sessions,
-    tasks::{self, Move},
+    tasks::{self, Move, Parts},
 };
 use flagpost_disk::dialects::session::{context, result};
 use flagpost_model::{
@@ -185,6 +185,7 @@ impl Driver<'_> {
         let event = Move::Finish {
             ending,
             text: words.to_owned(),
+            parts: Parts::MayBeOpen,
         };
         match tasks::act(self.stage.list, &act, id, event) {
             Ok(_) => Ok(Ok(())),

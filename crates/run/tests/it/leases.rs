@@ -132,6 +132,7 @@ fn an_agent_that_has_said_its_word_may_go_on_without_a_claim() {
         let finish = Move::Finish {
             ending: flagpost_model::task::Ending::Completed,
             text: "done".to_owned(),
+            parts: flagpost_core::tasks::Parts::MustBeDone,
         };
         tasks::act(list, &act, task, finish).unwrap();
         // Some renewals fall due.

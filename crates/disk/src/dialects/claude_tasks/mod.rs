@@ -4,15 +4,17 @@
 //!
 #![doc = include_str!("../../../../../docs/formats/claude-tasks.md")]
 
+mod changes;
 mod layout;
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use changes::{ChangedSince, changes};
 pub use layout::{CACHE, COUNTER, LOCK, POINTER, REPOSITORY, file_name, id_of, is_task_name};
-pub use read::read;
-pub use write::write;
+pub use read::{is_field, read};
+pub use write::{restore, to_bytes, write};
 
 use flagpost_model::task::Task;
 use serde_json::{Map, Value};
@@ -27,8 +29,8 @@ pub struct TaskFile {
 }
 
 impl TaskFile {
-    /// The task after a change, with everything foreign of this file kept.
+    /// The file after a change, with everything foreign of it kept.
     pub fn with(&self, task: &Task) -> Vec<u8> {
-        write(Some(self), task)
+        to_bytes(write(Some(self), task))
     }
 }

@@ -7,12 +7,38 @@ use std::{collections::HashSet, str::FromStr};
 
 use flagpost_model::{
     TaskId,
-    task::{Claim, DEFAULT_LEASE, State, StateName, Task, TaskResult},
+    task::{
+        Claim, DEFAULT_LEASE, Effort, Note, Provenance, Recurrence, State, StateName, Task,
+        TaskResult, Timer,
+    },
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::{TaskFile, write::status_of};
+
+/// The keys of the metadata that are fields of a task, or ours besides.
+const FIELDS: [&str; 14] = [
+    "priority",
+    "complexity",
+    "task_group",
+    "project",
+    "tags",
+    "due_date",
+    "not_before",
+    "recurrence",
+    "recurrence_since",
+    "parent",
+    "task_uid",
+    "estimate_minutes",
+    "notes",
+    "flagpost",
+];
+
+/// Whether a key of the metadata is a field of a task, which has a name and a type of its own.
+pub fn is_field(key: &str) -> bool {
+    FIELDS.contains(&key)
+}
 
 /// Reads the file of task `id`; the error says why it is not a task.
 pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
@@ -53,6 +79,17 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
         .and_then(text_of)
         .and_then(|id| id.parse().ok());
     task.uid = metadata.get("task_uid").and_then(text_of);
+    task.not_before = parsed(metadata, "not_before");
+    task.recurrence = parsed(metadata, "recurrence").map(|every| Recurrence {
+        every,
+        since: parsed(metadata, "recurrence_since"),
+    });
+    task.estimate = parsed(metadata, "estimate_minutes").map(Effort::from_minutes);
+    task.notes = notes(metadata.get("notes"));
+    let foreign = metadata.iter().filter(|(key, _)| !is_field(key));
+    task.metadata = foreign
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
     let ours = metadata
         .get("flagpost")
         .and_then(Value::as_object)
@@ -71,6 +108,10 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
         .flatten()
         .filter_map(result)
         .collect();
+    task.tracked =
+        parsed(ours, "tracked_seconds").map_or_else(Effort::default, Effort::from_seconds);
+    task.timer = ours.get("timer").and_then(timer);
+    task.provenance = ours.get("added").and_then(provenance);
     let status = text(&raw, "status").unwrap_or_default();
     task.state = state(
         &status,
@@ -120,6 +161,48 @@ fn result(value: &Value) -> Option<TaskResult> {
         at: parsed::<Timestamp>(map, "at")?,
         token: parsed(map, "token"),
     })
+}
+
+fn timer(value: &Value) -> Option<Timer> {
+    let map = value.as_object()?;
+    Some(Timer {
+        by: parsed(map, "by")?,
+        since: parsed(map, "since")?,
+    })
+}
+
+fn provenance(value: &Value) -> Option<Provenance> {
+    let map = value.as_object()?;
+    Some(Provenance {
+        origin: parsed(map, "origin")?,
+        by: parsed(map, "by")?,
+        at: parsed(map, "at")?,
+    })
+}
+
+/// Notes as we write them, and bare texts as others do.
+fn notes(value: Option<&Value>) -> Vec<Note> {
+    let items = match value {
+        Some(Value::Array(items)) => items.as_slice(),
+        Some(single) => std::slice::from_ref(single),
+        None => &[],
+    };
+    items.iter().filter_map(note).collect()
+}
+
+fn note(value: &Value) -> Option<Note> {
+    match value {
+        Value::Object(map) => Some(Note {
+            by: text(map, "by").filter(|by| !by.is_empty()),
+            at: parsed(map, "at"),
+            text: text(map, "text")?,
+        }),
+        bare => Some(Note {
+            by: None,
+            at: None,
+            text: text_of(bare)?,
+        }),
+    }
 }
 
 fn parsed<T: FromStr>(map: &Map<String, Value>, key: &str) -> Option<T> {

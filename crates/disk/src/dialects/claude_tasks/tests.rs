@@ -1,6 +1,8 @@
 //! The dialect against files as other programs write them.
 
-use flagpost_model::task::{Act, Event, Priority, State, StateName, transition};
+use flagpost_model::task::{
+    Act, Effort, Event, Every, Note, Origin, Priority, State, StateName, transition,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -205,7 +207,7 @@ proptest! {
         task.description = description;
         task.group = Some(group);
         task.tags = tags;
-        prop_assert_eq!(read(&id, &write(None, &task)).unwrap().task, task);
+        prop_assert_eq!(read(&id, &to_bytes(write(None, &task))).unwrap().task, task);
     }
 
     #[test]
@@ -224,6 +226,100 @@ fn many_ids_are_read_and_written_in_time() {
     let mut task = before.task.clone();
     task.blocked_by.pop();
     task.blocked_by.push(1_000_000.into());
-    let after = file(&String::from_utf8(write(Some(&before), &task)).unwrap());
+    let after = file(&String::from_utf8(before.with(&task)).unwrap());
     assert_eq!(after.task.blocked_by, task.blocked_by);
+}
+
+const FULL: &str = r#"{
+  "id": "7",
+  "subject": "Rotate the keys",
+  "status": "pending",
+  "metadata": {
+    "due_date": "2026-02-28",
+    "not_before": "2026-02-01T00:00:00Z",
+    "recurrence": "monthly",
+    "recurrence_since": "2026-01-31",
+    "estimate_minutes": 90,
+    "notes": [
+      "written by hand",
+      {"at": "2026-01-30T10:00:00Z", "by": "W1", "text": "Ask first", "mood": "calm"},
+      17.50,
+      {"text": 5}
+    ],
+    "spec_phase": 2,
+    "flagpost": {
+      "tracked_seconds": 75,
+      "timer": {"by": "W1", "since": "2026-02-01T09:00:00Z"},
+      "added": {"origin": "agent", "by": "W1", "at": "2026-01-01T00:00:00Z"}
+    }
+  }
+}"#;
+
+#[test]
+fn every_field_is_read() {
+    let task = file(FULL).task;
+    let recurrence = task.recurrence.unwrap();
+    assert_eq!(recurrence.every, Every::Month);
+    assert_eq!(recurrence.since.unwrap().to_string(), "2026-01-31");
+    assert_eq!(task.not_before.unwrap().to_string(), "2026-02-01T00:00:00Z");
+    assert_eq!(task.estimate.unwrap().to_string(), "1h 30m");
+    assert_eq!(task.tracked.seconds(), 75);
+    assert_eq!(task.timer.unwrap().by.as_str(), "W1");
+    assert_eq!(task.provenance.unwrap().origin, Origin::Agent);
+    let notes: Vec<_> = task.notes.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(notes, ["written by hand", "Ask first", "17.50"]);
+    assert_eq!(
+        task.metadata,
+        json!({"spec_phase": 2}).as_object().unwrap().clone()
+    );
+}
+
+#[test]
+fn a_note_is_added_behind_what_others_wrote() {
+    let before = file(FULL);
+    let mut task = before.task.clone();
+    task.notes.push(Note {
+        by: Some("alice".to_owned()),
+        at: "2026-02-02T00:00:00Z".parse().ok(),
+        text: "Done that".to_owned(),
+    });
+    let after: Value = serde_json::from_slice(&before.with(&task)).unwrap();
+    let notes = after["metadata"]["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 5);
+    assert_eq!(notes[1]["mood"], "calm");
+    assert_eq!(
+        notes[4],
+        json!({"at": "2026-02-02T00:00:00Z", "by": "alice", "text": "Done that"})
+    );
+}
+
+#[test]
+fn foreign_metadata_is_set_and_taken_away_by_key_and_never_in_place_of_a_field() {
+    let before = file(FULL);
+    let mut task = before.task.clone();
+    task.metadata.shift_remove("spec_phase");
+    task.metadata.insert("ticket".to_owned(), json!({"n": 4}));
+    task.metadata.insert("priority".to_owned(), json!("high"));
+    let after: Value = serde_json::from_slice(&before.with(&task)).unwrap();
+    let metadata = after["metadata"].as_object().unwrap();
+    assert_eq!(metadata["ticket"], json!({"n": 4}));
+    assert!(!metadata.contains_key("spec_phase") && !metadata.contains_key("priority"));
+}
+
+#[test]
+fn fields_that_are_taken_away_leave_no_key() {
+    let before = file(FULL);
+    let bare = flagpost_model::task::Task {
+        recurrence: None,
+        not_before: None,
+        estimate: None,
+        timer: None,
+        tracked: Effort::default(),
+        notes: Vec::new(),
+        ..before.task.clone()
+    };
+    let after: Value = serde_json::from_slice(&before.with(&bare)).unwrap();
+    let kept: Vec<_> = after["metadata"].as_object().unwrap().keys().collect();
+    assert_eq!(kept, ["due_date", "spec_phase", "flagpost"]);
+    assert!(after["metadata"]["flagpost"].get("timer").is_none());
 }

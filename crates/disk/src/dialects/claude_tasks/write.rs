@@ -7,13 +7,13 @@ use std::collections::HashSet;
 
 use flagpost_model::{
     TaskId,
-    task::{Claim, DEFAULT_LEASE, StateName, Task, TaskResult},
+    task::{Claim, DEFAULT_LEASE, Note, Provenance, StateName, Task, TaskResult},
 };
 use serde_json::{Map, Value, json};
 
 use super::{
     TaskFile,
-    read::{text_of, texts},
+    read::{is_field, text_of, texts},
 };
 
 /// The `status` that other readers see for a state of ours. A cancelled task is shown completed,
@@ -26,8 +26,8 @@ pub(super) fn status_of(state: StateName) -> &'static str {
     }
 }
 
-/// The bytes of `task`, keeping what `before` holds beyond it.
-pub fn write(before: Option<&TaskFile>, task: &Task) -> Vec<u8> {
+/// The file of `task`, keeping what `before` holds beyond it.
+pub fn write(before: Option<&TaskFile>, task: &Task) -> Map<String, Value> {
     let old = before.map(|file| &file.task);
     let mut raw = before.map(|file| file.raw.clone()).unwrap_or_default();
     let changed = |same: fn(&Task, &Task) -> bool| old.is_none_or(|old| !same(old, task));
@@ -107,9 +107,90 @@ pub fn write(before: Option<&TaskFile>, task: &Task) -> Vec<u8> {
         task.parent.as_ref().map(|id| json!(id)),
     );
     set_if(|a, b| a.uid == b.uid, "task_uid", optional(&task.uid));
+    set_if(
+        |a, b| a.not_before == b.not_before,
+        "not_before",
+        task.not_before.map(|at| json!(at)),
+    );
+    set_if(
+        |a, b| a.recurrence == b.recurrence,
+        "recurrence",
+        task.recurrence.map(|it| json!(it.every)),
+    );
+    set_if(
+        |a, b| a.recurrence == b.recurrence,
+        "recurrence_since",
+        task.recurrence
+            .and_then(|it| it.since)
+            .map(|date| json!(date)),
+    );
+    set_if(
+        |a, b| a.estimate == b.estimate,
+        "estimate_minutes",
+        task.estimate.map(|it| json!(it.minutes())),
+    );
+    set_notes(&mut metadata, old, task);
+    set_foreign(&mut metadata, old, task);
     set_machine_state(&mut metadata, task);
     raw.insert("metadata".into(), Value::Object(metadata));
-    to_bytes(&Value::Object(raw))
+    raw
+}
+
+/// A file as it once was, as revision `rev`.
+pub fn restore(mut raw: Map<String, Value>, rev: u64) -> Map<String, Value> {
+    let metadata = raw.entry("metadata").or_insert_with(|| json!({}));
+    if let Some(metadata) = metadata.as_object_mut() {
+        let ours = metadata.entry("flagpost").or_insert_with(|| json!({}));
+        if let Some(ours) = ours.as_object_mut() {
+            ours.insert("rev".into(), json!(rev));
+        }
+    }
+    raw
+}
+
+/// Notes are only added: what others wrote between ours keeps its place and its form.
+fn set_notes(metadata: &mut Map<String, Value>, old: Option<&Task>, task: &Task) {
+    let known = old.map_or(&[][..], |old| &old.notes);
+    if known == task.notes {
+        return;
+    }
+    let (mut items, added) = match (metadata.get("notes"), task.notes.strip_prefix(known)) {
+        (Some(Value::Array(items)), Some(added)) => (items.clone(), added),
+        (Some(single), Some(added)) => (vec![single.clone()], added),
+        _ => (Vec::new(), &task.notes[..]),
+    };
+    items.extend(added.iter().map(note));
+    let notes = (!items.is_empty()).then_some(Value::Array(items));
+    set(metadata, "notes", notes);
+}
+
+/// A note that lacks a name and a time is written as the bare text that it was.
+fn note(note: &Note) -> Value {
+    let mut map = Map::new();
+    map.extend(note.at.map(|at| ("at".to_owned(), json!(at))));
+    map.extend(note.by.as_ref().map(|by| ("by".to_owned(), json!(by))));
+    if map.is_empty() {
+        return json!(note.text);
+    }
+    map.insert("text".into(), json!(note.text));
+    Value::Object(map)
+}
+
+/// Metadata that is none of our fields.
+fn set_foreign(metadata: &mut Map<String, Value>, old: Option<&Task>, task: &Task) {
+    let empty = Map::new();
+    let before = old.map_or(&empty, |old| &old.metadata);
+    for key in before
+        .keys()
+        .filter(|key| !task.metadata.contains_key(*key))
+    {
+        metadata.shift_remove(key);
+    }
+    let changed =
+        |(key, value): &(&String, &Value)| before.get(*key) != Some(value) && !is_field(key);
+    for (key, value) in task.metadata.iter().filter(changed) {
+        metadata.insert(key.clone(), value.clone());
+    }
 }
 
 fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
@@ -128,6 +209,19 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
         "result".into(),
         task.result.as_ref().map(result).unwrap_or_default(),
     );
+    let tracked = task.tracked.seconds();
+    set(
+        &mut ours,
+        "tracked_seconds",
+        (tracked > 0).then(|| json!(tracked)),
+    );
+    let timer = task.timer.as_ref();
+    let timer = timer.map(|timer| json!({"by": timer.by, "since": timer.since}));
+    set(&mut ours, "timer", timer);
+    if let Some(Provenance { origin, by, at }) = &task.provenance {
+        let added = json!({"origin": origin, "by": by, "at": at});
+        ours.insert("added".into(), added);
+    }
     if !task.late.is_empty() {
         ours.insert("late".into(), task.late.iter().map(result).collect());
     }
@@ -188,6 +282,6 @@ fn set(map: &mut Map<String, Value>, key: &str, value: Option<Value>) {
 }
 
 /// JSON as every file of ours has it: two-space indent, trailing newline.
-fn to_bytes(value: &Value) -> Vec<u8> {
-    format!("{value:#}\n").into_bytes()
+pub fn to_bytes(raw: Map<String, Value>) -> Vec<u8> {
+    format!("{:#}\n", Value::Object(raw)).into_bytes()
 }

@@ -1,0 +1,45 @@
+//! `note`: a remark on tasks.
+
+use flagpost_core::tasks;
+
+use super::selection;
+use crate::{context::Context, error::usage, output::Answer, terminal::line, text::Source};
+
+/// Write a remark on a task, for whoever comes next
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost task note 7 'The grammar has a hole: see docs/grammar.md'\n\
+    'flagpost show' prints them. A remark of the owner renews the lease."
+)]
+pub struct Args {
+    /// The task, or several: 7,9 [default: $FLAGPOST_TASK]
+    id: Option<String>,
+    /// The remark; - reads stdin
+    text: Option<String>,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// Writes it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let list = context.list_to_change()?;
+    let (id, text) = match (args.id.as_deref(), args.text.as_deref()) {
+        (Some("-"), None) => (None, Some("-")),
+        (Some(word), None) if args.source.file.is_none() && context.is_text(&list, word) => {
+            (None, Some(word))
+        }
+        given => given,
+    };
+    let Some(text) = args.source.read(text)? else {
+        return Err(usage(
+            "write something, as in note 7 'Ask the designer first'",
+        ));
+    };
+    let ids = selection::named(context, &list, id)?;
+    let noted = tasks::note(&list, &context.actor()?, &ids, &text)?;
+    let each = noted.iter().map(|task| {
+        let (id, subject) = (&task.id, line(&task.subject));
+        format!("noted on {id} {subject} ({} bytes)\n", text.len())
+    });
+    Ok(selection::answer(&noted, each.collect()))
+}

@@ -1,0 +1,116 @@
+//! `timer`: how long the work takes.
+
+use clap::Subcommand;
+use flagpost_core::tasks;
+use flagpost_model::task::{Outline, Task};
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    output::{Answer, Screen},
+    shape,
+    terminal::line,
+};
+
+/// Measure the work on tasks
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example: flagpost task timer start 7\n\
+    The timer runs in the task's file: it outlives this process, and whatever ends the task stops it.")]
+pub enum Timer {
+    /// Start your timer on a task; the one that runs stops
+    #[command(after_help = "Example: flagpost task timer start 7")]
+    Start {
+        /// The task [default: $FLAGPOST_TASK]
+        id: Option<String>,
+    },
+    /// Stop your timer
+    #[command(after_help = "Example: flagpost task timer stop")]
+    Stop {
+        /// The task [default: whichever you measure]
+        id: Option<String>,
+    },
+    /// Show the timers that run
+    #[command(after_help = "Example: flagpost task timer show --json")]
+    Show,
+}
+
+/// Starts, stops or shows.
+pub fn run(context: &Context, verb: &Timer) -> anyhow::Result<Answer> {
+    match verb {
+        Timer::Start { id } => start(context, id.as_deref()),
+        Timer::Stop { id } => stop(context, id.as_deref()),
+        Timer::Show => show(context),
+    }
+}
+
+fn start(context: &Context, id: Option<&str>) -> anyhow::Result<Answer> {
+    let list = context.list_to_change()?;
+    let id = context.task(&list, id)?;
+    let started = tasks::start_timer(&list, &context.actor()?, &id)?;
+    let mut text: String = started.stopped.iter().map(stopped).collect();
+    let task = &started.task;
+    text += &format!("measuring {} {}", task.id, line(&task.subject));
+    let body = json!({
+        "started": shape::task(task),
+        "stopped": started.stopped.iter().map(shape::task).collect::<Vec<_>>(),
+    });
+    Ok(Answer::new("timer", body).text(text).ids([&task.id]))
+}
+
+fn stop(context: &Context, id: Option<&str>) -> anyhow::Result<Answer> {
+    let list = context.list_to_change()?;
+    let id = id.map(|id| list.resolve(id)).transpose()?;
+    let tasks = tasks::stop_timer(&list, &context.actor()?, id.as_ref())?;
+    let text: String = tasks.iter().map(stopped).collect();
+    let text = match text.is_empty() {
+        true => "you measure nothing".to_owned(),
+        false => text,
+    };
+    let body = json!({
+        "started": null,
+        "stopped": tasks.iter().map(shape::task).collect::<Vec<_>>(),
+    });
+    let ids = tasks.iter().map(|task| &task.id);
+    Ok(Answer::new("timer", body).text(text).ids(ids))
+}
+
+fn stopped(task: &Task) -> String {
+    let (id, subject, tracked) = (&task.id, line(&task.subject), task.tracked);
+    format!("stopped {id} {subject}: {tracked} in all\n")
+}
+
+fn show(context: &Context) -> anyhow::Result<Answer> {
+    let list = context.list()?;
+    let loaded = list.load()?;
+    let now = context.home.now();
+    let running = |task: &&Outline| task.timer.is_some();
+    let running: Vec<&Outline> = loaded.outlines.iter().filter(running).collect();
+    let mut rows = Vec::new();
+    let mut timers = Vec::new();
+    for task in &running {
+        let Some(timer) = &task.timer else { continue };
+        let all = task.tracked.plus(timer.elapsed(now));
+        rows.push(vec![
+            task.id.to_string(),
+            timer.by.to_string(),
+            timer.elapsed(now).to_string(),
+            all.to_string(),
+            task.subject.clone(),
+        ]);
+        timers.push(json!({
+            "task": task.id, "subject": task.subject, "by": timer.by, "since": timer.since,
+            "elapsed_seconds": timer.elapsed(now).seconds(), "tracked_seconds": all.seconds(),
+        }));
+    }
+    let text = match rows.is_empty() {
+        true => format!("nobody measures anything in {}", list.id()),
+        false => Screen::of(context).table(&["ID", "WHO", "RUNS", "IN ALL", "SUBJECT"], rows),
+    };
+    let body = json!({
+        "list": list.id(), "timers": timers, "skipped": shape::skipped(&loaded.skipped),
+    });
+    Ok(Answer::new("timers", body)
+        .text(text)
+        .ids(running.iter().map(|task| &task.id))
+        .notes(shape::skipped_notes(&loaded.skipped)))
+}

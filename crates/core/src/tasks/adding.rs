@@ -1,0 +1,154 @@
+//! Adding tasks, and changing their fields.
+//!
+//! Owns that a task has a subject, a uid of its own, and a parent that exists and is no part of it.
+
+use flagpost_model::{
+    TaskId, WorkerId,
+    plan::{Family, Graph},
+    refusal::Refusal,
+    task::{Note, Origin, Outline, Provenance, State, Task},
+};
+use jiff::Timestamp;
+
+use super::{Fields, finish, finish_all, link_in, only};
+use crate::{
+    error::{Error, Result},
+    history::Kind,
+    list::List,
+};
+
+/// Adds a task that waits for those in `after`.
+pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId]) -> Result<Task> {
+    if fields.subject.is_none() {
+        return Err(Error::Invalid {
+            what: "subject".to_owned(),
+            reason: "a task needs one".to_owned(),
+        });
+    }
+    fields.check()?;
+    let mut change = list.change(actor)?;
+    let id = change.new_ids(1)?.next().unwrap_or_else(|| TaskId::from(1));
+    let mut task = Task::new(id.clone(), "");
+    fields.apply(&mut task);
+    task.provenance = Some(Provenance {
+        origin: fields.origin.unwrap_or(Origin::Person),
+        by: actor.clone(),
+        at: change.at(),
+    });
+    change.create(task);
+    for blocker in after {
+        link_in(&mut change, &id, blocker)?;
+    }
+    if !after.is_empty() || fields.looks_at_others() {
+        // Others may have named the id before it was given out.
+        let outlines = change.load()?.outlines;
+        let graph = Graph::new(&outlines);
+        if let Some(path) = after.iter().find_map(|it| graph.closes_cycle(&id, it)) {
+            return Err(Refusal::Cycle { path }.into());
+        }
+        fields.check_among(&outlines, std::slice::from_ref(&id))?;
+    }
+    change.note(Kind::TaskCreated, &id);
+    finish(change, &id)
+}
+
+/// Sets fields of one task. The owner's edit renews the lease.
+pub fn edit(list: &List<'_>, actor: &WorkerId, id: &TaskId, fields: &Fields) -> Result<Task> {
+    let edited = edit_all(list, actor, std::slice::from_ref(id), fields)?;
+    only(edited, id)
+}
+
+/// Sets fields of all these tasks, or of none where one cannot have them.
+pub fn edit_all(
+    list: &List<'_>,
+    actor: &WorkerId,
+    ids: &[TaskId],
+    fields: &Fields,
+) -> Result<Vec<Task>> {
+    fields.check()?;
+    let mut change = list.change(actor)?;
+    if fields.looks_at_others() {
+        fields.check_among(&change.load()?.outlines, ids)?;
+    }
+    let at = change.at();
+    for id in ids {
+        let task = change.task(id)?;
+        let before = task.clone();
+        fields.apply(task);
+        if *task != before {
+            renew_own(task, actor, at);
+            change.note(Kind::TaskEdited, id);
+        }
+    }
+    finish_all(change, ids)
+}
+
+/// Adds a remark to all these tasks. The owner's remark renews the lease.
+pub fn note(list: &List<'_>, actor: &WorkerId, ids: &[TaskId], text: &str) -> Result<Vec<Task>> {
+    if text.trim().is_empty() {
+        return Err(Error::Invalid {
+            what: "note".to_owned(),
+            reason: "it says nothing".to_owned(),
+        });
+    }
+    let mut change = list.change(actor)?;
+    let at = change.at();
+    for id in ids {
+        let task = change.task(id)?;
+        task.notes.push(Note {
+            by: Some(actor.to_string()),
+            at: Some(at),
+            text: text.to_owned(),
+        });
+        renew_own(task, actor, at);
+        change.note(Kind::TaskNoted, id);
+    }
+    finish_all(change, ids)
+}
+
+impl Fields {
+    /// Whether other tasks of the list have a say.
+    fn looks_at_others(&self) -> bool {
+        matches!(self.parent, Some(Some(_))) || self.told_uid().is_some()
+    }
+
+    fn told_uid(&self) -> Option<&str> {
+        self.uid.as_deref().filter(|uid| !uid.is_empty())
+    }
+
+    fn check_among(&self, outlines: &[Outline], ids: &[TaskId]) -> Result<()> {
+        if let Some(uid) = self.told_uid() {
+            let has_it = |it: &&Outline| it.uid.as_deref() == Some(uid);
+            let other = outlines.iter().filter(has_it).map(|it| &it.id);
+            let other = other.chain(ids.iter().skip(1)).find(|it| **it != ids[0]);
+            if let Some(other) = other {
+                let (uid, task) = (uid.to_owned(), other.clone());
+                return Err(Refusal::UidTaken { uid, task }.into());
+            }
+        }
+        let Some(Some(parent)) = &self.parent else {
+            return Ok(());
+        };
+        let family = Family::new(outlines);
+        for id in ids {
+            if !outlines.iter().any(|it| it.id == *parent) {
+                let (task, missing) = (id.clone(), parent.clone());
+                return Err(Refusal::UnknownParent { task, missing }.into());
+            }
+            if let Some(path) = family.closes_circle(id, parent) {
+                return Err(Refusal::PartOfItself { path }.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Any verb of the owner renews the lease (`tree.md` §2).
+fn renew_own(task: &mut Task, actor: &WorkerId, now: Timestamp) {
+    match &mut task.state {
+        State::Claimed(claim) | State::InProgress(Some(claim)) if claim.by == *actor => {
+            *claim = claim.renewed(now);
+        }
+        _ => {}
+    }
+}

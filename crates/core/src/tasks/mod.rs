@@ -1,0 +1,63 @@
+//! Operations on tasks.
+//!
+//! Owns adding, editing, linking, removing and moving tasks through their states: one file each.
+//! Invariant: `blocks` and `blockedBy` are kept mirrored, no change closes a circle, and a change
+//! of several tasks happens to all of them or to none.
+
+mod adding;
+mod fields;
+mod links;
+mod moves;
+mod removal;
+mod timers;
+mod undo;
+
+use flagpost_model::{
+    TaskId,
+    plan::Graph,
+    task::{Outline, Task},
+};
+use jiff::Timestamp;
+
+pub use adding::{add, edit, edit_all, note};
+pub use fields::{Fields, Labels};
+pub use links::{blockers, link, unlink};
+pub(crate) use links::{link_in, named_by_others, open_blockers};
+pub use moves::{Move, Moved, Parts, act, act_all};
+pub use removal::{preview_removal, remove, remove_all};
+pub use timers::{Started, start_timer, stop_timer};
+pub use undo::{Mode as UndoMode, Undone, undo};
+
+use crate::{
+    change::{Change, Written},
+    error::{Error, Result},
+};
+
+/// The tasks of the list that can be claimed now, in the order in which they would be.
+pub fn ready(outlines: &[Outline], now: Timestamp) -> Vec<&Outline> {
+    flagpost_model::plan::ready(&Graph::new(outlines), now)
+}
+
+/// Carries the change out and answers with the task as it is now on disk.
+fn finish(mut change: Change<'_>, id: &TaskId) -> Result<Task> {
+    let unchanged = change.task(id)?.clone();
+    Ok(change.commit()?.remove(id).unwrap_or(unchanged))
+}
+
+/// Carries the change out and answers with these tasks as they are now on disk.
+fn finish_all(mut change: Change<'_>, ids: &[TaskId]) -> Result<Vec<Task>> {
+    let unchanged = ids.iter().map(|id| change.task(id).cloned());
+    let unchanged = unchanged.collect::<Result<Vec<_>>>()?;
+    let mut written: Written = change.commit()?;
+    let now = |task: Task| written.remove(&task.id).unwrap_or(task);
+    Ok(unchanged.into_iter().map(now).collect())
+}
+
+/// The one answer of an operation on one task.
+fn only(mut answers: Vec<Task>, id: &TaskId) -> Result<Task> {
+    answers.pop().ok_or_else(|| Error::NotFound {
+        what: "task",
+        id: id.to_string(),
+        list: None,
+    })
+}

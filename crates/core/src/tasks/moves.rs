@@ -1,0 +1,261 @@
+//! Tasks on their way through their states.
+//!
+//! Owns what happens around a move: what keeps a task from being completed is looked up, a report
+//! that comes too late is kept, and a task that comes again makes the next one.
+
+use flagpost_model::{
+    TaskId, WorkerId,
+    plan::Family,
+    refusal::Refusal,
+    task::{
+        Act, Ending, Event, Origin, Provenance, State, Task, TaskResult, recurrence, transition,
+    },
+};
+
+use super::{finish_all, named_by_others, only, open_blockers};
+use crate::{
+    change::Change,
+    error::{Error, Result},
+    history::Kind,
+    list::List,
+};
+
+/// What a move did.
+#[derive(Debug, Clone)]
+pub struct Moved {
+    /// The tasks that were moved, as they are now.
+    pub tasks: Vec<Task>,
+    /// The tasks that come next, where one that comes again was completed.
+    pub next: Vec<Task>,
+}
+
+/// Moves a task through its states: everything but a claim, which [`crate::claims`] makes.
+pub fn act(list: &List<'_>, act: &Act, id: &TaskId, event: Move) -> Result<Task> {
+    let moved = act_all(list, act, std::slice::from_ref(id), event)?;
+    only(moved.tasks, id)
+}
+
+/// Moves all these tasks, or none where one cannot go. A report on one task alone that comes too
+/// late is kept.
+pub fn act_all(list: &List<'_>, act: &Act, ids: &[TaskId], event: Move) -> Result<Moved> {
+    let mut change = list.change(&act.actor)?;
+    let act = Act {
+        at: change.at(),
+        ..act.clone()
+    };
+    let mut next = Vec::new();
+    for id in ids {
+        let task = change.task(id)?.clone();
+        match transition(&task, &act, asked(&change, &task, &event, ids)?) {
+            Ok(after) => {
+                let again = task.recurrence.is_some() && after.state == State::Completed;
+                *change.task(id)? = after;
+                change.note(event.kind(), id);
+                if again {
+                    next.extend(come_again(&mut change, id, &act.actor)?);
+                }
+            }
+            Err(refusal) if ids.len() == 1 => {
+                let late = late_result(&event, &act).filter(|late| is_late(&refusal, late));
+                return Err(match late {
+                    None => refusal.into(),
+                    Some(late) => keep_late(change, id, late, refusal)?,
+                });
+            }
+            Err(refusal) => return Err(refusal.into()),
+        }
+    }
+    let mut tasks = finish_all(change, &[ids, &next].concat())?;
+    let next = tasks.split_off(ids.len());
+    Ok(Moved { tasks, next })
+}
+
+/// The move as the rule is asked, with what other tasks have to say to it. Those of `ids` are moved
+/// together and stand in nobody's way.
+fn asked(change: &Change<'_>, task: &Task, event: &Move, ids: &[TaskId]) -> Result<Event> {
+    let list = change.list();
+    let (ending, text, parts) = match event {
+        Move::Start => return Ok(Event::Start),
+        Move::Renew => return Ok(Event::Renew),
+        Move::Release { force } => return Ok(Event::Release { force: *force }),
+        Move::Reopen => return Ok(Event::Reopen),
+        Move::Cancel => return Ok(Event::Cancel),
+        Move::Finish {
+            ending,
+            text,
+            parts,
+        } => (*ending, text.clone(), *parts),
+    };
+    let mut open = match task.state {
+        State::Pending => open_blockers(list, task, &named_by_others(list, &task.id)?)?,
+        _ => Vec::new(),
+    };
+    let mut parts = match (ending, parts) {
+        (Ending::Completed, Parts::MustBeDone) => {
+            Family::new(&change.load()?.outlines).open_parts(&task.id)
+        }
+        _ => Vec::new(),
+    };
+    open.retain(|id| !ids.contains(id));
+    parts.retain(|id| !ids.contains(id));
+    Ok(Event::Finish {
+        ending,
+        text,
+        open,
+        parts,
+    })
+}
+
+/// Adds the task that follows a completed one, which does not come again itself any more.
+fn come_again(change: &mut Change<'_>, id: &TaskId, actor: &WorkerId) -> Result<Option<TaskId>> {
+    let home = change.list().home;
+    let provenance = Provenance {
+        origin: Origin::Person,
+        by: actor.clone(),
+        at: change.at(),
+    };
+    let zone = home.zone();
+    let today = change.at().to_zoned(zone.clone()).date();
+    let Some(new) = change.new_ids(1)?.next() else {
+        return Ok(None);
+    };
+    let done = change.task(id)?;
+    let provenance = Provenance {
+        origin: done
+            .provenance
+            .as_ref()
+            .map_or(Origin::Person, |it| it.origin),
+        ..provenance
+    };
+    let Some(next) = recurrence::next(done, new.clone(), today, &zone, provenance) else {
+        return Ok(None);
+    };
+    done.recurrence = None;
+    change.create(next);
+    let entry = change.note(Kind::TaskCreated, &new);
+    entry
+        .detail
+        .insert("follows".to_owned(), id.as_str().into());
+    Ok(Some(new))
+}
+
+/// Keeps a report whose claim is over; the refusal that says so.
+fn keep_late(
+    mut change: Change<'_>,
+    id: &TaskId,
+    late: TaskResult,
+    refusal: Refusal,
+) -> Result<Error> {
+    let entry = change.note(Kind::TaskLate, id);
+    entry
+        .detail
+        .insert("ending".to_owned(), late.ending.as_str().into());
+    let task = change.task(id)?;
+    // The same report twice is one report.
+    let known = |other: &TaskResult| {
+        TaskResult {
+            at: late.at,
+            ..other.clone()
+        } == late
+    };
+    if !task.late.iter().any(known) {
+        task.late.push(late);
+        change.commit()?;
+    }
+    Ok(Error::KeptLate(refusal))
+}
+
+/// What a caller asks of a task; see [`act`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Move {
+    /// Begin the work.
+    Start,
+    /// Extend the lease.
+    Renew,
+    /// Give it back; with force, whoever holds it.
+    Release {
+        /// Whoever holds it.
+        force: bool,
+    },
+    /// Make it pending again.
+    Reopen,
+    /// It is not wanted any more.
+    Cancel,
+    /// End the work.
+    Finish {
+        /// How.
+        ending: Ending,
+        /// The worker's words.
+        text: String,
+        /// Whether its parts have a say.
+        parts: Parts,
+    },
+}
+
+/// Whether the parts of a task keep it from being completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parts {
+    /// They must be done first.
+    MustBeDone,
+    /// Whoever asks knows better.
+    MayBeOpen,
+}
+
+impl Move {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Start => Kind::TaskStarted,
+            Self::Renew => Kind::TaskRenewed,
+            Self::Release { .. } => Kind::TaskReleased,
+            Self::Reopen => Kind::TaskReopened,
+            Self::Cancel => Kind::TaskCancelled,
+            Self::Finish {
+                ending: Ending::Completed,
+                ..
+            } => Kind::TaskCompleted,
+            Self::Finish {
+                ending: Ending::Failed,
+                ..
+            } => Kind::TaskFailed,
+            Self::Finish {
+                ending: Ending::Stuck,
+                ..
+            } => Kind::TaskStuck,
+        }
+    }
+}
+
+fn late_result(event: &Move, act: &Act) -> Option<TaskResult> {
+    let Move::Finish { ending, text, .. } = event else {
+        return None;
+    };
+    let (by, token) = (act.actor.clone(), act.token);
+    Some(TaskResult {
+        by,
+        token,
+        at: act.at,
+        ending: *ending,
+        text: text.clone(),
+    })
+}
+
+/// A report is worth keeping where its claim is over and it says something.
+fn is_late(refusal: &Refusal, late: &TaskResult) -> bool {
+    match refusal {
+        Refusal::StaleToken { .. } => true,
+        Refusal::Held { .. } | Refusal::WrongState { .. } | Refusal::NotClaimed { .. } => {
+            !late.text.is_empty()
+        }
+        Refusal::AlreadyYours { .. }
+        | Refusal::Blocked { .. }
+        | Refusal::OpenParts { .. }
+        | Refusal::PartOfItself { .. }
+        | Refusal::UnknownParent { .. }
+        | Refusal::UidTaken { .. }
+        | Refusal::BuiltOn { .. }
+        | Refusal::TimerRuns { .. }
+        | Refusal::NoTimer { .. }
+        | Refusal::Cycle { .. }
+        | Refusal::UnknownBlocker { .. } => false,
+    }
+}

@@ -1,0 +1,201 @@
+//! Taking back the last change.
+//!
+//! Owns which change is the last one of an actor, and when it is too late: once somebody built on
+//! it, the history says so, or the files differ from what the change made of them. Undoing is a
+//! change like any other: it is recorded, and what it removes stays in the history.
+
+use std::collections::BTreeSet;
+
+use flagpost_disk::dialects::claude_tasks;
+use flagpost_model::{Refusal, TaskId, WorkerId, task::Task};
+use serde_json::{Map, Value};
+
+use super::removal::remove_in;
+use crate::{
+    change::Change,
+    error::{Error, Result},
+    history::{History, Kind, Line},
+    list::List,
+};
+
+/// A change that was taken back.
+#[derive(Debug, Clone)]
+pub struct Undone {
+    /// The number of its first line in the history.
+    pub n: u64,
+    /// What it was: the kinds of its lines with the tasks they are about.
+    pub was: Vec<(Kind, Option<TaskId>)>,
+    /// The tasks that are again as they were.
+    pub tasks: Vec<Task>,
+    /// The tasks that it had added and that are gone again.
+    pub removed: Vec<Task>,
+}
+
+/// Whether to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Write.
+    Undo,
+    /// Say what would be written.
+    DryRun,
+}
+
+/// Takes back the last change of the list that `actor` made and that is not taken back yet.
+pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
+    let mut change = list.change(actor)?;
+    let lines = History::of(list.home, &list.repository()?).since(0)?;
+    let story = Story::of(&lines, list);
+    let Some(last) = story.last_of(actor) else {
+        return Err(Error::NothingToUndo {
+            actor: actor.clone(),
+            list: list.id().clone(),
+        });
+    };
+    let mine = story.lines_of(last);
+    story.refuse_if_built_on(&mine)?;
+
+    let n = mine.first().map_or(last, |line| line.n);
+    let mut touched = BTreeSet::new();
+    let mut added = Vec::new();
+    for line in mine.iter().rev() {
+        take_back(&mut change, line, &mut touched, &mut added)?;
+    }
+    let removed = remove_in(&mut change, actor, &added)?;
+    change.mark(n, touched.iter());
+    let was = mine
+        .iter()
+        .map(|line| (line.entry.kind.clone(), line.entry.task.clone()));
+    let was = was.collect();
+    let tasks = match mode {
+        Mode::DryRun => change.drafted(&touched),
+        Mode::Undo => {
+            let mut written = change.commit()?;
+            touched.iter().filter_map(|id| written.remove(id)).collect()
+        }
+    };
+    Ok(Undone {
+        n,
+        was,
+        tasks,
+        removed,
+    })
+}
+
+/// Puts what one line tells of into `change` as it was before.
+fn take_back(
+    change: &mut Change<'_>,
+    line: &Line,
+    touched: &mut BTreeSet<TaskId>,
+    added: &mut Vec<TaskId>,
+) -> Result<()> {
+    let detail = &line.entry.detail;
+    if let Some(id) = &line.entry.task {
+        match (
+            &line.entry.kind,
+            detail.get("removed"),
+            detail.get("changes"),
+        ) {
+            (Kind::TaskCreated, ..) => added.push(id.clone()),
+            (_, Some(Value::Object(raw)), _) => {
+                let rev = line.entry.rev().unwrap_or_default();
+                change.restore(id, claude_tasks::restore(raw.clone(), rev))?;
+                touched.insert(id.clone());
+            }
+            (_, _, Some(Value::Object(changes))) => {
+                rewind(change, id, changes)?;
+                touched.insert(id.clone());
+            }
+            _ => {}
+        }
+    }
+    let others = detail.get("others").and_then(Value::as_object);
+    for (id, changes) in others.into_iter().flatten() {
+        let (id, Some(changes)) = (id.parse::<TaskId>()?, changes.as_object()) else {
+            continue;
+        };
+        rewind(change, &id, changes)?;
+        touched.insert(id);
+    }
+    Ok(())
+}
+
+fn rewind(change: &mut Change<'_>, id: &TaskId, changes: &Map<String, Value>) -> Result<()> {
+    let file = change.list().task(id)?;
+    let raw = file.before(changes).map_err(|since| Refusal::BuiltOn {
+        task: id.clone(),
+        how: since.to_string(),
+    })?;
+    change.restore(id, raw)
+}
+
+/// The history of one list, without what never happened and what was taken back.
+struct Story<'l> {
+    lines: Vec<&'l Line>,
+}
+
+impl<'l> Story<'l> {
+    fn of(lines: &'l [Line], list: &List<'_>) -> Self {
+        let voided: BTreeSet<u64> = lines.iter().filter_map(|it| it.entry.voids()).collect();
+        let undone: BTreeSet<u64> = lines.iter().filter_map(undoes).collect();
+        let counts = |line: &&Line| {
+            line.entry.list.as_ref() == Some(list.id())
+                && !voided.contains(&line.n)
+                && undoes(line).is_none()
+                && !undone.contains(&operation(line))
+                && line.entry.kind != Kind::Void
+        };
+        Self {
+            lines: lines.iter().filter(counts).collect(),
+        }
+    }
+
+    /// The last change of this actor. A lease that was renewed is no change to take back.
+    fn last_of(&self, actor: &WorkerId) -> Option<u64> {
+        let own = |line: &&&Line| {
+            line.entry.actor.as_ref() == Some(actor)
+                && !matches!(line.entry.kind, Kind::TaskRenewed | Kind::TaskQuarantined)
+        };
+        self.lines.iter().rev().find(own).map(|it| operation(it))
+    }
+
+    fn lines_of(&self, op: u64) -> Vec<&'l Line> {
+        let own = |line: &&&Line| operation(line) == op;
+        self.lines.iter().filter(own).copied().collect()
+    }
+
+    /// Refuses where a later change touched one of the same tasks.
+    fn refuse_if_built_on(&self, mine: &[&Line]) -> Result<()> {
+        let last = mine.last().map_or(0, |line| line.n);
+        let touched: BTreeSet<TaskId> = mine.iter().flat_map(|line| tasks_of(line)).collect();
+        for line in self.lines.iter().filter(|line| line.n > last) {
+            if let Some(task) = tasks_of(line).into_iter().find(|id| touched.contains(id)) {
+                let by = line
+                    .entry
+                    .actor
+                    .as_ref()
+                    .map_or("somebody", WorkerId::as_str);
+                let how = format!("{} by {by} at {}", line.entry.kind.as_str(), line.at);
+                return Err(Refusal::BuiltOn { task, how }.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number that all lines of one change share.
+fn operation(line: &Line) -> u64 {
+    let op = line.entry.detail.get("op").and_then(Value::as_u64);
+    op.unwrap_or(line.n)
+}
+
+/// The change that a line takes back, if it takes one back.
+fn undoes(line: &Line) -> Option<u64> {
+    line.entry.detail.get("undoes").and_then(Value::as_u64)
+}
+
+fn tasks_of(line: &Line) -> Vec<TaskId> {
+    let others = line.entry.detail.get("others").and_then(Value::as_object);
+    let others = others.into_iter().flatten();
+    let others = others.filter_map(|(id, _)| id.parse().ok());
+    line.entry.task.iter().cloned().chain(others).collect()
+}

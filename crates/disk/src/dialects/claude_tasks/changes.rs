@@ -1,0 +1,197 @@
+//! What a rewrite of a task file changed, key by key, and how to take it back.
+//!
+//! Owns the form in which the history keeps it: `{"subject": [old, new]}`, in which `metadata` and
+//! `metadata.flagpost` are nested and a value that was not there is null. Invariant: taking back
+//! what nobody has touched since gives the old file, and touches no other key.
+
+use serde_json::{Map, Value};
+
+use super::TaskFile;
+
+/// How deep keys are told apart: below `metadata` and `metadata.flagpost`, and nowhere else.
+const NESTED: [&str; 2] = ["metadata", "flagpost"];
+
+/// Why a change cannot be taken back.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{key} was changed since")]
+pub struct ChangedSince {
+    /// The key, with those above it.
+    pub key: String,
+}
+
+/// The values that differ. A task's revision is none of them: it tells changes apart.
+pub fn changes(before: &Map<String, Value>, after: &Map<String, Value>) -> Map<String, Value> {
+    differences(before, after, &NESTED)
+}
+
+fn differences(
+    before: &Map<String, Value>,
+    after: &Map<String, Value>,
+    nested: &[&str],
+) -> Map<String, Value> {
+    let gone = before.keys().filter(|key| !after.contains_key(*key));
+    let empty = Map::new();
+    let mut changes = Map::new();
+    for key in after.keys().chain(gone) {
+        let values = [before.get(key), after.get(key)];
+        if values[0] == values[1] || nested.is_empty() && key == "rev" {
+            continue;
+        }
+        let change = match (values, nested) {
+            (
+                [
+                    old @ (None | Some(Value::Object(_))),
+                    Some(Value::Object(new)),
+                ],
+                [first, rest @ ..],
+            ) if key == first => {
+                let old = old.and_then(Value::as_object).unwrap_or(&empty);
+                let inner = differences(old, new, rest);
+                if inner.is_empty() {
+                    continue;
+                }
+                Value::Object(inner)
+            }
+            _ => values
+                .into_iter()
+                .map(|value| value.cloned().unwrap_or_default())
+                .collect(),
+        };
+        changes.insert(key.clone(), change);
+    }
+    changes
+}
+
+impl TaskFile {
+    /// The whole file as parsed.
+    pub fn raw(&self) -> &Map<String, Value> {
+        &self.raw
+    }
+
+    /// The file as it was before `changes`.
+    pub fn before(&self, changes: &Map<String, Value>) -> Result<Map<String, Value>, ChangedSince> {
+        let mut raw = self.raw.clone();
+        take_back(&mut raw, changes, "")?;
+        Ok(raw)
+    }
+}
+
+fn take_back(
+    raw: &mut Map<String, Value>,
+    changes: &Map<String, Value>,
+    above: &str,
+) -> Result<(), ChangedSince> {
+    for (key, change) in changes {
+        let path = format!("{above}{key}");
+        let changed_since = || ChangedSince { key: path.clone() };
+        match (change, raw.get_mut(key)) {
+            (Value::Object(inner), Some(Value::Object(raw))) => {
+                take_back(raw, inner, &format!("{path}."))?;
+            }
+            (Value::Array(pair), now) if pair.len() == 2 => {
+                if now.map_or(&Value::Null, |now| &*now) != &pair[1] {
+                    return Err(changed_since());
+                }
+                if pair[0].is_null() {
+                    raw.shift_remove(key);
+                } else {
+                    raw.insert(key.clone(), pair[0].clone());
+                }
+            }
+            _ => return Err(changed_since()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::dialects::claude_tasks::{read, restore, to_bytes};
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    fn file(raw: Map<String, Value>) -> TaskFile {
+        read(&"1".parse().unwrap(), &to_bytes(raw)).unwrap()
+    }
+
+    #[test]
+    fn each_key_that_differs_is_told_with_both_values() {
+        let before = json!({"subject": "a", "owner": "W1", "x": {"y": 1},
+            "metadata": {"tags": ["a"], "flagpost": {"state": "pending", "rev": 1}}});
+        let after = json!({"subject": "b", "x": {"y": 2},
+            "metadata": {"tags": ["a"], "due_date": "2026-12-01", "flagpost": {"state": "claimed", "rev": 2}}});
+        let expected = json!({"subject": ["a", "b"], "x": [{"y": 1}, {"y": 2}],
+            "metadata": {"due_date": [null, "2026-12-01"], "flagpost": {"state": ["pending", "claimed"]}},
+            "owner": ["W1", null]});
+        assert_eq!(Value::Object(changes(&map(before), &map(after))), expected);
+    }
+
+    #[test]
+    fn what_was_changed_since_is_not_taken_back() {
+        let now = file(map(json!({"subject": "c", "metadata": {"tags": ["x"]}})));
+        let refused = now
+            .before(&map(json!({"subject": ["a", "b"]})))
+            .unwrap_err();
+        assert_eq!(refused.key, "subject");
+        let refused = now
+            .before(&map(json!({"metadata": {"tags": [null, ["y"]]}})))
+            .unwrap_err();
+        assert_eq!(refused.key, "metadata.tags");
+        for nonsense in [
+            json!({"subject": "c"}),
+            json!({"subject": ["c"]}),
+            json!({"owner": {"a": []}}),
+        ] {
+            assert!(now.before(&map(nonsense)).is_err());
+        }
+    }
+
+    fn key() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[a-c]",
+            Just("metadata".to_owned()),
+            Just("flagpost".to_owned())
+        ]
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            any::<i8>().prop_map(|n| json!(n)),
+            ".{0,3}".prop_map(|t| json!(t))
+        ];
+        leaf.prop_recursive(3, 12, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+                prop::collection::btree_map(key(), inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn raw() -> impl Strategy<Value = Map<String, Value>> {
+        prop::collection::btree_map(key(), value(), 0..4).prop_map(|keys| {
+            let mut raw = map(json!({"id": "1", "subject": "x"}));
+            raw.extend(keys);
+            raw
+        })
+    }
+
+    /// Without the objects that only hold a revision, which no change takes away again.
+    fn bare(raw: Map<String, Value>) -> Value {
+        Value::Object(restore(raw, 0))
+    }
+
+    proptest! {
+        #[test]
+        fn taking_back_gives_the_old_file(before in raw(), after in raw()) {
+            let back = file(after.clone()).before(&changes(&before, &after)).unwrap();
+            prop_assert_eq!(bare(back), bare(before));
+        }
+    }
+}
