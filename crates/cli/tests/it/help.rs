@@ -164,7 +164,7 @@ fn a_page_of_help() {
           --group <NAME>         The feature it belongs to
           --project <NAME>       The project it belongs to
           --complexity <SIZE>    How large it is, in your own scale: S, M, L…
-          --tag <TAG>            A label, in place of those it has; may be repeated
+          --tag <TAG>            A label; may be repeated. On edit they take the place of those it has
           --due <DATE>           When it is due: 2026-12-01, today, tomorrow, or none
           --not-before <DATE>    Do not hand it out before this day, or none
           --recur <HOW_OFTEN>    It comes again when it is completed: daily, weekly, monthly, yearly, or
