@@ -79,6 +79,12 @@ pub enum Command {
     /// See and mend sessions: the runs of a list
     #[command(subcommand, after_help = "Example: flagpost session show")]
     Session(commands::session::Session),
+    /// See and change what is settled for all runs
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost config set run.agent claude"
+    )]
+    Config(commands::config::Config),
     Demo(commands::demo::Args),
     /// Work with the tasks of a list
     #[command(

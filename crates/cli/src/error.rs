@@ -186,6 +186,17 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
         core::Error::NotFound { .. } => {
             (Kind::NotFound, hint("'flagpost list' shows what there is"))
         }
+        core::Error::UnknownKey { suggestion, .. } => {
+            let all = "'flagpost config list' shows those there are";
+            let meant = suggestion
+                .as_ref()
+                .map(|name| format!("do you mean {name}? {all}"));
+            (Kind::NotFound, meant.or_else(|| hint(all)))
+        }
+        core::Error::Unset { name } => {
+            let set = format!("'flagpost config set {name} VALUE' sets it");
+            (Kind::NotFound, Some(set))
+        }
         core::Error::Ambiguous { .. } => (Kind::Conflict, hint("type more of the id")),
         core::Error::NothingToUndo { .. } => (
             Kind::NotFound,

@@ -106,6 +106,20 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// There is no such setting.
+    #[error("there is no setting {name}")]
+    UnknownKey {
+        /// As it was asked for.
+        name: String,
+        /// What may be meant.
+        suggestion: Option<String>,
+    },
+    /// Nobody gave the setting a value, and it has no default.
+    #[error("{name} is not set")]
+    Unset {
+        /// The setting.
+        name: String,
+    },
     /// A value that cannot be taken.
     #[error("{what}: {reason}")]
     Invalid {

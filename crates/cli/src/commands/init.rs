@@ -114,19 +114,23 @@ fn insert(
         _ if !args.dry_run => {
             let made = Repository::register(&context.home, &context.dir, &context.actor()?)?;
             // An empty list, so that whoever asks for tasks hears "none" and not "no such list".
-            List::open_or_create(&context.home, &made.name, &made)?;
-            Some(made)
+            let list = List::open_or_create(&context.home, &made.name, &made)?;
+            let elsewhere = list.root().map(|root| format!(" in {}", root.display()));
+            Some((made, elsewhere.unwrap_or_default()))
         }
-        known => known,
+        known => known.map(|known| (known, String::new())),
     };
     let files = carry_out(context, args, places, Intent::Insert)?;
     let mut lines = vec![match &repository {
-        Some(repository) if is_known => format!(
-            "{} is registered; its list is {}",
+        Some((repository, elsewhere)) if is_known => format!(
+            "{} is registered; its list is {}{elsewhere}",
             top.display(),
             repository.name
         ),
-        Some(repository) => format!("registered {} as {}", top.display(), repository.name),
+        Some((repository, elsewhere)) => {
+            let (top, name) = (top.display(), &repository.name);
+            format!("registered {top} as {name}{elsewhere}")
+        }
         None => format!("would register {}", top.display()),
     }];
     lines.extend(files.iter().map(|file| file.line(args.dry_run)));
@@ -136,6 +140,7 @@ fn insert(
     if !is_known && !args.dry_run {
         lines.push("next: flagpost add 'What is to be done'".to_owned());
     }
+    let repository = repository.map(|(repository, _)| repository);
     let body = json!({
         "id": repository.as_ref().map(|repository| &repository.id),
         "name": repository.as_ref().map(|repository| &repository.name),

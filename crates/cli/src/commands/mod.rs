@@ -6,6 +6,7 @@ pub mod add;
 pub mod bench;
 pub mod claim;
 pub mod completions;
+pub mod config;
 pub mod demo;
 pub mod dep;
 pub mod edit;
@@ -54,6 +55,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Stuck(args)) => finish::stuck(context, &args),
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
+        Some(Command::Config(verb)) => config::run(context, &verb),
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
         Some(Command::Instructions(args)) => instructions::run(context, &args),

@@ -276,7 +276,7 @@ fn a_page_of_help() {
 
     Options:
           --next          The first ready task
-          --lease <TIME>  How long without renewal: 15m, 1h [default: 15m]
+          --lease <TIME>  How long without renewal: 15m, 1h [default: the setting claim.lease, else 15m]
       -h, --help          Print help
 
     Options of every command:
