@@ -196,6 +196,30 @@ impl<'h> List<'h> {
         Ok(loaded)
     }
 
+    /// Every task as its file says, by id, and what is no task. Unlike [`List::load`] it reads every
+    /// file, believes no cache, and leaves nothing behind.
+    pub(crate) fn examine(&self) -> Result<(Vec<TaskFile>, Vec<Skipped>)> {
+        let fs = self.home.fs();
+        let files = fs
+            .survey(&self.dir, &claude_tasks::is_task_name)
+            .map_err(disk::Error::io("list", &self.dir))?;
+        let (mut tasks, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
+        for (file, stat) in files {
+            let id = file.to_str().and_then(claude_tasks::id_of);
+            match cache::read_file(fs, &self.dir.join(&file), id, stat) {
+                Ok(task) => tasks.extend(task),
+                Err(reason) => skipped.push(Skipped {
+                    name: file.to_string_lossy().into_owned(),
+                    file,
+                    reason,
+                }),
+            }
+        }
+        tasks.sort_by(|a, b| a.task.id.cmp(&b.task.id));
+        skipped.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok((tasks, skipped))
+    }
+
     /// Records skipped files that are new, then copies them to quarantine. One that cannot be kept
     /// costs no other its line or its copy.
     fn keep_aside(&self, skipped: &[Skipped]) -> Result<()> {

@@ -4,6 +4,7 @@
 //! nowhere. A plan with holes (unknown ids, circles, given-up blockers) is described, never
 //! refused: refusing is for whoever writes one.
 
+mod faults;
 mod graph;
 mod index;
 mod retry;
@@ -12,6 +13,7 @@ mod wave;
 #[cfg(test)]
 mod tests;
 
+pub use faults::{Circle, OneSided, dangling, one_sided, parent_circles};
 pub use graph::Graph;
 pub use index::Index;
 pub use retry::{Attempt, Verdict, verdict};

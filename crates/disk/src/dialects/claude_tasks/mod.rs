@@ -14,7 +14,7 @@ pub use layout::{CACHE, COUNTER, LOCK, POINTER, REPOSITORY, file_name, id_of, is
 pub use read::read;
 pub use write::write;
 
-use flagpost_model::task::Task;
+use flagpost_model::task::{StateName, Task};
 use serde_json::{Map, Value};
 
 /// A task with the file it came from: the typed view beside the original.
@@ -27,6 +27,13 @@ pub struct TaskFile {
 }
 
 impl TaskFile {
+    /// The state that the file gives the task and its status contradicts, if there is one.
+    pub fn overruled(&self) -> Option<StateName> {
+        let ours = self.raw.get("metadata")?.get("flagpost")?.get("state")?;
+        let state: StateName = ours.as_str()?.parse().ok()?;
+        (state != self.task.state.name()).then_some(state)
+    }
+
     /// The task after a change, with everything foreign of this file kept.
     pub fn with(&self, task: &Task) -> Vec<u8> {
         write(Some(self), task)
