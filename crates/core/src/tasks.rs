@@ -131,6 +131,31 @@ pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blockers: &[TaskId])
     finish(change, id)
 }
 
+/// Makes both files say what one of them says already: who waits for whom. Links that neither file
+/// tells of any more stay undone. Answers with how many it mended.
+pub(crate) fn mirror(
+    list: &List<'_>,
+    actor: &WorkerId,
+    links: &[(TaskId, TaskId)],
+) -> Result<usize> {
+    let mut change = list.change(actor)?;
+    let mut mended = 0;
+    for (waiting, blocker) in links {
+        let waits = change.task(waiting)?.blocked_by.contains(blocker);
+        let blocks = change.task(blocker)?.blocks.contains(waiting);
+        if waits == blocks {
+            continue;
+        }
+        link_in(&mut change, waiting, blocker)?;
+        let entry = change.note(Kind::TaskLinked, waiting);
+        let blocker = blocker.as_str();
+        entry.detail.insert("blocked_by".to_owned(), blocker.into());
+        mended += 1;
+    }
+    change.commit()?;
+    Ok(mended)
+}
+
 /// Makes `id` not wait for `blocker` any more. Doing it again changes nothing.
 pub fn unlink(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) -> Result<Task> {
     let mut change = list.change(actor)?;

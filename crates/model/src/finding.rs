@@ -72,6 +72,7 @@ codes! {
     TaskOfDeadSession = "task-of-dead-session", Warning, "A session that is over still holds tasks.";
     WorktreeLeft = "worktree-left", Note, "A run left a worktree, because something in it could be lost.";
     TemporaryOrphaned = "temporary-orphaned", Note, "Writers that died left temporary files.";
+    HomeUnreadable = "home-unreadable", Error, "The home is no directory that can be read.";
     HomeOpen = "home-open", Warning, "Others may look into the home.";
     ModeOpen = "mode-open", Note, "Files or directories have modes that would let others in.";
     HomeReadOnly = "home-read-only", Warning, "The home can only be read.";

@@ -132,6 +132,31 @@ impl<'h> List<'h> {
         Ok(text.trim().parse()?)
     }
 
+    /// Gives the list to another repository where `is_broken` says so under the list's lock. What
+    /// its binding said is kept in quarantine.
+    pub(crate) fn rebind(
+        &self,
+        actor: &WorkerId,
+        repository: &RepoId,
+        is_broken: &dyn Fn(&Self) -> Result<bool>,
+    ) -> Result<bool> {
+        let (fs, now) = (self.home.fs(), self.home.now());
+        let lock = self.path(claude_tasks::LOCK);
+        let _lock = fsx::lock(fs, &lock, fsx::Rank::List, fsx::DEFAULT_WAIT, now)?;
+        if !is_broken(self)? {
+            return Ok(false);
+        }
+        let binding = self.path(claude_tasks::REPOSITORY);
+        if let Some(content) = fsx::read(fs, &binding)? {
+            fsx::keep(fs, &binding, &content, "it named no registered repository")?;
+        }
+        let mut entry = Entry::new(Kind::ListBound);
+        entry.list = Some(self.id.clone());
+        History::of(self.home, repository).record(actor, now, vec![entry])?;
+        fsx::replace(fs, &binding, format!("{repository}\n").as_bytes())?;
+        Ok(true)
+    }
+
     /// One task.
     pub fn task(&self, id: &TaskId) -> Result<TaskFile> {
         let path = self.task_path(id);

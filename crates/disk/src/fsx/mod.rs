@@ -24,7 +24,7 @@ pub use flag::{Raised, flag};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, lock, try_hold};
 pub use number::{allocate, peek};
 pub use publish::publish;
-pub use quarantine::{Case, Kept, kept, quarantine};
+pub use quarantine::{Case, Kept, keep, kept, quarantine};
 pub use real::RealFs;
 pub use sweep::{orphans, remove_orphans};
 

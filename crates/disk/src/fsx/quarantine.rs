@@ -71,6 +71,14 @@ impl Case<'_> {
     }
 }
 
+/// Keeps content that is about to be replaced, durable on return.
+pub fn keep(fs: &dyn Fs, path: &Path, content: &[u8], reason: &str) -> Result<()> {
+    match quarantine(fs, path, content, reason)? {
+        Some(case) => case.keep(fs),
+        None => Ok(()),
+    }
+}
+
 /// A copy in quarantine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
