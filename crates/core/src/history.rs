@@ -295,13 +295,7 @@ impl<'h> History<'h> {
         if fsx::stat(fs, &self.path)?.is_none() {
             self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
         }
-        let lock = fsx::lock(
-            fs,
-            &self.lock_path(),
-            Rank::History,
-            fsx::DEFAULT_WAIT,
-            at,
-        )?;
+        let lock = fsx::lock(fs, &self.lock_path(), Rank::History, fsx::DEFAULT_WAIT, at)?;
         let tail = self.tail(TAIL)?;
         let last = tail.last().map_or(0, |line| line.n);
         if last >= MAX_NUMBER {

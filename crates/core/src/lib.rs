@@ -7,6 +7,7 @@
 mod change;
 pub mod claims;
 mod clock;
+pub mod doctor;
 mod error;
 pub mod history;
 mod home;

@@ -132,14 +132,14 @@ pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blockers: &[TaskId])
 }
 
 /// Makes both files say what one of them says already: who waits for whom. Links that neither file
-/// tells of any more stay undone. Answers with how many it mended.
+/// tells of any more stay undone. Answers with those that it mended.
 pub(crate) fn mirror(
     list: &List<'_>,
     actor: &WorkerId,
     links: &[(TaskId, TaskId)],
-) -> Result<usize> {
+) -> Result<Vec<(TaskId, TaskId)>> {
     let mut change = list.change(actor)?;
-    let mut mended = 0;
+    let mut mended = Vec::new();
     for (waiting, blocker) in links {
         let waits = change.task(waiting)?.blocked_by.contains(blocker);
         let blocks = change.task(blocker)?.blocks.contains(waiting);
@@ -148,9 +148,9 @@ pub(crate) fn mirror(
         }
         link_in(&mut change, waiting, blocker)?;
         let entry = change.note(Kind::TaskLinked, waiting);
-        let blocker = blocker.as_str();
-        entry.detail.insert("blocked_by".to_owned(), blocker.into());
-        mended += 1;
+        let named = blocker.as_str();
+        entry.detail.insert("blocked_by".to_owned(), named.into());
+        mended.push((waiting.clone(), blocker.clone()));
     }
     change.commit()?;
     Ok(mended)

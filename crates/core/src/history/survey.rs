@@ -104,8 +104,7 @@ impl History<'_> {
         tokens: &dyn Fn() -> Result<u64>,
     ) -> Result<Option<u64>> {
         let fs = self.home.fs();
-        self.home
-            .make_dirs(&self.home.repository_dir(&self.repo))?;
+        self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
         let wait = fsx::DEFAULT_WAIT;
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, wait, at)?;
         let survey = self.survey()?;

@@ -234,7 +234,7 @@ impl<'h> Sessions<'h> {
 
     /// As [`Sessions::current`], leaving nothing behind; `None` too while somebody starts, ends or
     /// recovers one.
-    pub(crate) fn glimpse(&self) -> Result<Option<Session>> {
+    pub fn glimpse(&self) -> Result<Option<Session>> {
         self.stay_inside()?;
         let (fs, dir) = (self.home.fs(), self.live_dir());
         let gate = self.root.join(START_LOCK);
