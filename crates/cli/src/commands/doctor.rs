@@ -80,7 +80,7 @@ fn confirm(args: &Args, count: usize) -> anyhow::Result<()> {
     }
     if !std::io::stdin().is_terminal() {
         return Err(usage(
-            "nobody is there to confirm; --dry-run shows what would be done, --yes does it",
+            "nobody is there to confirm, so nothing was mended; --dry-run shows what would be done",
         ));
     }
     say(&format!("do all {count}? [y/N]"));

@@ -14,6 +14,8 @@ mod bad_homes;
 mod claims;
 mod closed_pipes;
 mod colours;
+mod doctor;
+mod doctor_faults;
 mod exit_codes;
 mod foreign_subjects;
 mod hand_made_lists;

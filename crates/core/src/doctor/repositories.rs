@@ -8,7 +8,7 @@ use flagpost_model::{RepoId, finding::Code};
 use super::{Finding, told, word, world::World};
 use crate::{
     error::{Error, Result},
-    repository::{carried, record_path},
+    repository::{carried, git_version, record_path},
 };
 
 /// The records of all repositories, and the one we stand in.
@@ -73,6 +73,8 @@ fn gone(world: &World<'_>, id: &RepoId, recorded: &Path) -> Option<String> {
             "is not there any more".to_owned()
         }
         Ok(Some((_, Ok(Some(other))))) => format!("carries the id {other}"),
+        // That is told as such.
+        Ok(Some((_, Err(Error::Git { .. })))) if git_version().is_none() => return None,
         Ok(Some((_, Ok(None))) | None) => "carries no id".to_owned(),
         Ok(Some((_, Err(error)))) | Err(error) => format!("cannot be asked: {}", told(&error)),
     };

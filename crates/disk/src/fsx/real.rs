@@ -86,7 +86,8 @@ impl Fs for RealFs {
         while let Some(entry) = entries.next() {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
-            if wanted(name) {
+            let is_own = name != b"." && name != b"..";
+            if is_own && wanted(name) {
                 names.push(OsStr::from_bytes(name).to_owned());
             }
         }
