@@ -156,6 +156,31 @@ pub(crate) fn mirror(
     Ok(mended)
 }
 
+/// Takes a task that does not exist out of those that `blocking` blocks; whether it was there.
+pub(crate) fn unblock(
+    list: &List<'_>,
+    actor: &WorkerId,
+    blocking: &TaskId,
+    missing: &TaskId,
+) -> Result<bool> {
+    let mut change = list.change(actor)?;
+    match change.task(missing) {
+        Err(Error::NotFound { .. }) => {}
+        Ok(_) => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    let task = change.task(blocking)?;
+    if !task.blocks.contains(missing) {
+        return Ok(false);
+    }
+    task.blocks.retain(|id| id != missing);
+    let entry = change.note(Kind::TaskUnlinked, missing);
+    let blocker = blocking.as_str();
+    entry.detail.insert("blocked_by".to_owned(), blocker.into());
+    change.commit()?;
+    Ok(true)
+}
+
 /// Makes `id` not wait for `blocker` any more. Doing it again changes nothing.
 pub fn unlink(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) -> Result<Task> {
     let mut change = list.change(actor)?;

@@ -199,7 +199,8 @@ fn link_unknown_and_link_dangling() {
     world.ok(["task", "dep", "rm", "1", "9"]);
     is_healthy(&world);
     edit(&task(&world, "1"), |task| task["blocks"] = json!(["9"]));
-    finds(&world, 0, "link-dangling");
+    finds_and_mends(&world, 0, "link-dangling");
+    edit(&task(&world, "1"), |task| task["blocks"] = json!(["9"]));
     put(&task(&world, "9"), "{");
     finds(&world, 1, "task-broken");
 }

@@ -75,6 +75,9 @@ pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
             Fix::Settle(repository) => settle(home, actor, repository),
             Fix::Resume(repository) => resume(home, actor, repository),
             Fix::Recount(list) => recount(home, actor, list),
+            Fix::Unblock(list, blocking, missing) => {
+                bound(home, list).and_then(|list| tasks::unblock(&list, actor, blocking, missing))
+            }
         };
         let outcome = outcome(result);
         mended.push(Mended { fix, outcome });
@@ -107,6 +110,8 @@ fn close(home: &Home, paths: &[PathBuf]) -> Result<bool> {
 
 fn bind(home: &Home, actor: &WorkerId, list: &ListId, repository: &RepoId) -> Result<bool> {
     let list = List::open(home, list)?;
+    // A history that is damaged takes no line before it is resumed.
+    resume(home, actor, repository)?;
     let bound = list.rebind(actor, repository, &lists::is_unbound)?;
     // What was numbered elsewhere meanwhile must not be numbered again.
     resume(home, actor, repository)?;

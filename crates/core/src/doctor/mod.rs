@@ -77,6 +77,8 @@ pub enum Fix {
     Recount(ListId),
     /// Make both files say that the first task waits for the second.
     Mirror(ListId, TaskId, TaskId),
+    /// Make the first task not block the second, which does not exist.
+    Unblock(ListId, TaskId, TaskId),
 }
 
 impl std::fmt::Display for Fix {
@@ -104,6 +106,10 @@ impl std::fmt::Display for Fix {
             Self::Mirror(list, waiting, blocker) => write!(
                 f,
                 "make both files in list {list} say that {waiting} waits for {blocker}"
+            ),
+            Self::Unblock(list, blocking, missing) => write!(
+                f,
+                "make {blocking} in list {list} not block {missing} any more"
             ),
         }
     }

@@ -109,11 +109,9 @@ pub(super) fn links(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
                 continue;
             }
             let what = format!("{blocking} blocks {missing}, which does not exist");
-            let hint = format!(
-                "nobody waits, so it does no harm; an editor takes {missing} out of \"blocks\""
-            );
+            let fix = Fix::Unblock(list.clone(), blocking.clone(), missing);
             findings.push(put(
-                Finding::new(Code::LinkDangling, what).by_hand(hint),
+                Finding::new(Code::LinkDangling, what).fix(fix),
                 &blocking,
             ));
         }

@@ -228,18 +228,33 @@ impl<'h> List<'h> {
         let files = fs
             .survey(&self.dir, &claude_tasks::is_task_name)
             .map_err(disk::Error::io("list", &self.dir))?;
-        let (mut tasks, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
-        for (file, stat) in files {
-            let id = file.to_str().and_then(claude_tasks::id_of);
-            match cache::read_file(fs, &self.dir.join(&file), id, stat) {
-                Ok(task) => tasks.extend(task),
-                Err(reason) => skipped.push(Skipped {
-                    name: file.to_string_lossy().into_owned(),
-                    file,
-                    reason,
-                }),
+        let read = |files: &[(OsString, fsx::Stat)]| {
+            let (mut tasks, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
+            for (file, stat) in files {
+                let id = file.to_str().and_then(claude_tasks::id_of);
+                match cache::read_file(fs, &self.dir.join(file), id, *stat) {
+                    Ok(task) => tasks.extend(task),
+                    Err(reason) => skipped.push(Skipped {
+                        name: file.to_string_lossy().into_owned(),
+                        file: file.clone(),
+                        reason,
+                    }),
+                }
             }
-        }
+            (tasks, skipped)
+        };
+        let (one, other) = files.split_at(files.len() / 2);
+        let (mut tasks, mut skipped) = std::thread::scope(|scope| {
+            let other = scope.spawn(|| read(other));
+            let (mut tasks, mut skipped) = read(one);
+            let (more, others) = other.join().map_err(|_| Error::Invalid {
+                what: format!("list {}", self.id),
+                reason: "a reader thread panicked".to_owned(),
+            })?;
+            tasks.extend(more);
+            skipped.extend(others);
+            Ok::<_, Error>((tasks, skipped))
+        })?;
         tasks.sort_by(|a, b| a.task.id.cmp(&b.task.id));
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
         Ok((tasks, skipped))
