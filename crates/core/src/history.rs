@@ -284,7 +284,8 @@ impl<'h> History<'h> {
         self.record(actor, at, Vec::new())
     }
 
-    fn lock_path(&self) -> PathBuf {
+    /// Its lock.
+    pub(crate) fn lock_path(&self) -> PathBuf {
         self.path.with_file_name(".history.lock")
     }
 

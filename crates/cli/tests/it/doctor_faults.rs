@@ -546,6 +546,68 @@ fn lists_that_are_none() {
 }
 
 #[test]
+fn locks() {
+    let mut world = world_with(&["a"]);
+    let lock = world.list("web").join(".lock");
+    let held = fs::File::options().write(true).open(&lock).unwrap();
+    held.lock().unwrap();
+    put(
+        &lock,
+        "pid: 4711\ncommand: agent\nsince: 2026-05-13T14:25:00Z\n",
+    );
+    is_healthy(&world);
+    world.set("FLAGPOST_CLOCK", "2026-05-13T14:27:00Z");
+    finds(&world, 0, "lock-held");
+    drop(held);
+    is_healthy(&world);
+    fs::remove_file(&lock).unwrap();
+    symlink("nowhere", &lock).unwrap();
+    finds(&world, 1, "lock-unusable");
+}
+
+/// A disk that can only be read, and one that is nearly full.
+#[test]
+fn disks() {
+    use flagpost_testkit::scratch::SmallDisk;
+    if !crate::is_root("mounting a disk") {
+        return;
+    }
+    let Some(disk) = SmallDisk::mount(1024) else {
+        return;
+    };
+    let mut world = world();
+    mode(&disk.path(), 0o700);
+    world.set("FLAGPOST_HOME", disk.path());
+    world.ok(["add", "a"]);
+    finds(&world, 0, "disk-full");
+    disk.make_read_only();
+    finds(&world, 0, "home-read-only");
+}
+
+#[test]
+fn a_complete_session_is_to_be_archived() {
+    let world = world_with(&["a"]);
+    let live = world.repository().join(".claude/sessions/__live_session__");
+    fs::create_dir_all(&live).unwrap();
+    put(
+        &live.join(".lock"),
+        "task_execution_id: x-1\nholder: flock\n",
+    );
+    put(
+        &live.join("progress.md"),
+        "Status: Complete\nUpdated: 2026-05-13T14:25:00Z\n",
+    );
+    finds(&world, 0, "session-dead");
+    let told = world.ok(["doctor"]);
+    assert!(
+        told.contains("flagpost session archive --list web"),
+        "{told}"
+    );
+    world.ok(["session", "archive", "--list", "web"]);
+    is_healthy(&world);
+}
+
+#[test]
 fn clock_behind() {
     let mut world = world_with(&["a"]);
     world.set("FLAGPOST_CLOCK", "2026-05-13T14:21:00Z");

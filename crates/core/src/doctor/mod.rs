@@ -12,6 +12,7 @@ mod counter;
 mod files;
 mod history;
 mod lists;
+mod locks;
 mod machine;
 mod mend;
 mod modes;
@@ -174,6 +175,7 @@ type Check = fn(&World<'_>, &mut Vec<Finding>) -> Result<()>;
 /// Every check, with the subject that is named where it fails.
 const CHECKS: &[(&str, Check)] = &[
     ("modes", modes::check),
+    ("locks", locks::check),
     ("temporary files", files::temporaries),
     ("quarantine", files::quarantine),
     ("names of lists", lists::names),

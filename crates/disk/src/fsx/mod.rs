@@ -21,7 +21,7 @@ use std::{ffi::OsString, fmt, io, path::Path, path::PathBuf, time::Duration};
 pub use append::{Durability, append};
 pub use batch::{Batch, Sealed, replace};
 pub use flag::{Raised, flag};
-pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, lock, try_hold};
+pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, holder, lock, try_hold};
 pub use number::{allocate, peek};
 pub use publish::publish;
 pub use quarantine::{Case, Kept, keep, kept, quarantine};

@@ -124,3 +124,26 @@ fn short_name(path: &Path) -> String {
         .unwrap_or_default()
         .to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fsx::RealFs;
+
+    #[test]
+    fn what_was_kept_is_found_again_with_its_reason() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = scratch.path();
+        assert_eq!(kept(&RealFs, dir).unwrap(), []);
+        for (name, content) in [("7.json", "{"), (".repo", "../evil"), ("7.json", "[")] {
+            keep(&RealFs, &dir.join(name), content.as_bytes(), "why").unwrap();
+            keep(&RealFs, &dir.join(name), content.as_bytes(), "again").unwrap();
+        }
+        std::fs::write(dir.join("quarantine/note.txt"), "mine").unwrap();
+        let found = kept(&RealFs, dir).unwrap();
+        let names: Vec<_> = found.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, [".repo", "7.json", "7.json"]);
+        assert!(found.iter().all(|it| it.reason == "why"));
+        assert_eq!(std::fs::read(&found[0].copy).unwrap(), b"../evil");
+    }
+}
