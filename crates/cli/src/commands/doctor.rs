@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io::IsTerminal};
 use anstyle::{AnsiColor, Style};
 use flagpost_core::doctor::{self, Finding, Fix, Mended, Outcome, Repair};
 use flagpost_model::finding::Severity;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     context::Context,
@@ -101,7 +101,7 @@ fn answer(context: &Context, args: &Args, findings: &[Finding], mended: &[Mended
     let body = json!({
         "home": shape::path(context.home.root()),
         "findings": findings.iter().map(shape_of).collect::<Vec<_>>(),
-        "counts": counts.iter().map(|(severity, n)| (severity.as_str(), *n)).collect::<BTreeMap<_, _>>(),
+        "counts": counts.iter().map(|(severity, n)| (severity.to_string(), Value::from(*n))).collect::<Map<_, _>>(),
         "fixed": mended.iter().map(outcome).collect::<Vec<_>>(),
         "dry_run": args.dry_run,
     });

@@ -26,7 +26,7 @@ fn its_answers() {
     $ doctor
     everything holds
     $ doctor --json
-    {"schema":"flagpost.doctor/1","home":"[dir]/home/.flagpost","findings":[],"counts":{"error":0,"note":0,"warning":0},"fixed":[],"dry_run":false}
+    {"schema":"flagpost.doctor/1","home":"[dir]/home/.flagpost","findings":[],"counts":{"error":0,"warning":0,"note":0},"fixed":[],"dry_run":false}
     $ doctor --quiet
     $ doctor --fix
     everything holds
@@ -48,7 +48,7 @@ fn its_answers() {
     'flagpost doctor --fix' mends 3 of them
     $ doctor --json
     exit 1
-    {"schema":"flagpost.doctor/1","home":"[dir]/home/.flagpost","findings":[{"code":"counter-unreadable","severity":"error","what":"[dir]/home/.flagpost/tasks/web/.highwatermark is malformed: \"many\" is not a number","path":"[dir]/home/.flagpost/tasks/web/.highwatermark","list":"web","task":null,"repair":{"kind":"fix","text":"find the highest id of list web anew"}},{"code":"link-one-sided","severity":"warning","what":"2 waits for 1, and the file of 1 does not say so","path":"[dir]/home/.flagpost/tasks/web/1.json","list":"web","task":"1","repair":{"kind":"fix","text":"make both files in list web say that 2 waits for 1"}},{"code":"link-one-sided","severity":"warning","what":"3 waits for 1, and the file of 1 does not say so","path":"[dir]/home/.flagpost/tasks/web/1.json","list":"web","task":"1","repair":{"kind":"fix","text":"make both files in list web say that 3 waits for 1"}}],"counts":{"error":1,"note":0,"warning":2},"fixed":[],"dry_run":false}
+    {"schema":"flagpost.doctor/1","home":"[dir]/home/.flagpost","findings":[{"code":"counter-unreadable","severity":"error","what":"[dir]/home/.flagpost/tasks/web/.highwatermark is malformed: \"many\" is not a number","path":"[dir]/home/.flagpost/tasks/web/.highwatermark","list":"web","task":null,"repair":{"kind":"fix","text":"find the highest id of list web anew"}},{"code":"link-one-sided","severity":"warning","what":"2 waits for 1, and the file of 1 does not say so","path":"[dir]/home/.flagpost/tasks/web/1.json","list":"web","task":"1","repair":{"kind":"fix","text":"make both files in list web say that 2 waits for 1"}},{"code":"link-one-sided","severity":"warning","what":"3 waits for 1, and the file of 1 does not say so","path":"[dir]/home/.flagpost/tasks/web/1.json","list":"web","task":"1","repair":{"kind":"fix","text":"make both files in list web say that 3 waits for 1"}}],"counts":{"error":1,"warning":2,"note":0},"fixed":[],"dry_run":false}
     $ doctor --quiet
     exit 1
     counter-unreadable
@@ -117,7 +117,7 @@ fn its_repairs() {
     "#);
     assert_snapshot!(ill().transcript("doctor --fix --yes --json"), @r#"
     $ doctor --fix --yes --json
-    {"schema":"flagpost.doctor/1","home":"[dir]/home/.flagpost","findings":[],"counts":{"error":0,"note":0,"warning":0},"fixed":[{"what":"find the highest id of list web anew","outcome":"done","why":null},{"what":"make both files in list web say that 2 waits for 1","outcome":"done","why":null},{"what":"make both files in list web say that 3 waits for 1","outcome":"done","why":null}],"dry_run":false}
+    {"schema":"flagpost.doctor/1","home":"[dir]/home/.flagpost","findings":[],"counts":{"error":0,"warning":0,"note":0},"fixed":[{"what":"find the highest id of list web anew","outcome":"done","why":null},{"what":"make both files in list web say that 2 waits for 1","outcome":"done","why":null},{"what":"make both files in list web say that 3 waits for 1","outcome":"done","why":null}],"dry_run":false}
     2> flagpost: would find the highest id of list web anew
     2> flagpost: would make both files in list web say that 2 waits for 1
     2> flagpost: would make both files in list web say that 3 waits for 1

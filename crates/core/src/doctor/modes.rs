@@ -12,15 +12,21 @@ use crate::error::Result;
 /// so the home's own mode weighs more.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     let (fs, root) = (world.home.fs(), world.home.root());
-    let Some(stat) = fsx::stat(fs, root)? else {
+    // A home may be a link to where it is.
+    let Ok(real) = fs.canonical(root) else {
+        return Ok(());
+    };
+    let Some(stat) = fsx::stat(fs, &real)? else {
         return Ok(());
     };
     if fsx::is_open_to_others(&stat) {
         let what = format!("others may look into the home: its mode is {:o}", stat.mode);
         let finding = Finding::new(Code::HomeOpen, what);
-        findings.push(finding.at(root).fix(Fix::Close(vec![root.clone()])));
+        findings.push(finding.at(root).fix(Fix::Close(vec![real])));
     }
-    for dir in world.dirs() {
+    // A list elsewhere is somebody else's, and so are its modes.
+    let ours = world.dirs().into_iter().filter(|dir| dir.starts_with(root));
+    for dir in ours {
         let Ok(entries) = fs.survey(&dir, &|_| true) else {
             continue;
         };

@@ -73,12 +73,15 @@ impl<'h> World<'h> {
             findings.push(finding.at(home.root()).by_hand(hint));
             return None;
         }
+        // Lists before histories: a claim that is made meanwhile must not look as if its line were
+        // lost.
+        let lists = lists(home, findings);
         let repositories = repositories(home, findings);
         let places = places(home, dir, &repositories);
         Some(Self {
             home,
             dir: dir.to_owned(),
-            lists: lists(home, findings),
+            lists,
             repositories,
             places,
         })

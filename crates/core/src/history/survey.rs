@@ -118,12 +118,18 @@ impl History<'_> {
                 reason: format!("there is no number after {highest}"),
             });
         }
+        let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
+        let voids = match self.tail(TAIL) {
+            Ok(tail) => self.unsettled(tail, &appeared)?,
+            // Nothing in it can be read, so it tells of nothing.
+            Err(_) => Vec::new(),
+        };
         let mut writer = Writer {
             history: self,
             _lock: lock,
             at,
             last: highest,
-            voids: Vec::new(),
+            voids,
         };
         let number = writer.next();
         let entry = Entry::new(Kind::Resumed)
