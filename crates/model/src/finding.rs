@@ -77,7 +77,7 @@ codes! {
     HomeUnreadable = "home-unreadable", Error, "The home is no directory that can be read.";
     HomeOpen = "home-open", Warning, "Others may look into the home.";
     ModeOpen = "mode-open", Note, "Files or directories have modes that would let others in.";
-    HomeReadOnly = "home-read-only", Warning, "The home can only be read.";
+    HomeReadOnly = "home-read-only", Warning, "The home, or a directory in it, can only be read.";
     ClockBehind = "clock-behind", Warning, "The clock is behind what was recorded: it jumped back, or jumped ahead before.";
     WatchesFew = "watches-few", Note, "The machine allows fewer watches than there are directories to watch.";
     GitMissing = "git-missing", Warning, "Git cannot be run.";

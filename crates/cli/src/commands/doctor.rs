@@ -134,11 +134,7 @@ fn shape_of(finding: &Finding) -> Value {
 }
 
 fn outcome(mended: &Mended) -> Value {
-    let why = match &mended.outcome {
-        Outcome::Failed(error) => Some(error.to_string()),
-        Outcome::Done | Outcome::Needless => None,
-    };
-    json!({"what": mended.fix.to_string(), "outcome": mended.outcome.as_str(), "why": why})
+    json!({"what": mended.fix.to_string(), "outcome": mended.outcome.as_str(), "why": mended.outcome.why()})
 }
 
 fn text(
@@ -149,10 +145,8 @@ fn text(
 ) -> String {
     let mut text = String::new();
     for it in mended {
-        let why = match &it.outcome {
-            Outcome::Failed(error) => format!(": {error}"),
-            Outcome::Done | Outcome::Needless => String::new(),
-        };
+        let why = it.outcome.why().map(|why| format!(": {why}"));
+        let why = why.unwrap_or_default();
         let what = line(&format!("{}{why}", it.fix));
         text += &format!("{:<8} {what}\n", it.outcome.as_str());
     }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::{world, world_with};
 
 /// The codes of what is found, and the exit code.
-fn found(world: &World) -> (i32, Vec<String>) {
+pub fn found(world: &World) -> (i32, Vec<String>) {
     let (code, answer) = world.json(["doctor"]);
     let findings = answer["findings"].as_array().unwrap();
     let codes = findings
@@ -24,12 +24,12 @@ fn found(world: &World) -> (i32, Vec<String>) {
 }
 
 /// Just this is found, and exits so.
-fn finds(world: &World, exit: i32, code: &str) {
+pub fn finds(world: &World, exit: i32, code: &str) {
     let told = world.flagpost(["doctor"]);
     assert_eq!(found(world), (exit, vec![code.to_owned()]), "{told}");
 }
 
-fn is_healthy(world: &World) {
+pub fn is_healthy(world: &World) {
     let told = world.flagpost(["doctor"]);
     assert_eq!(found(world), (0, Vec::new()), "{told}");
 }
@@ -46,19 +46,19 @@ fn mend(world: &World) {
 }
 
 /// Finds just this, mends it, and finds nothing more.
-fn finds_and_mends(world: &World, exit: i32, code: &str) {
+pub fn finds_and_mends(world: &World, exit: i32, code: &str) {
     finds(world, exit, code);
     mend(world);
     is_healthy(world);
 }
 
 /// Writes a file that only we may read, as our own are.
-fn put(path: &Path, content: impl AsRef<[u8]>) {
+pub fn put(path: &Path, content: impl AsRef<[u8]>) {
     fs::write(path, content).unwrap();
     mode(path, 0o600);
 }
 
-fn mode(path: &Path, mode: u32) {
+pub fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
@@ -68,11 +68,11 @@ fn edit(path: &Path, change: impl Fn(&mut Value)) {
     put(path, task.to_string());
 }
 
-fn task(world: &World, id: &str) -> PathBuf {
+pub fn task(world: &World, id: &str) -> PathBuf {
     world.list("web").join(format!("{id}.json"))
 }
 
-fn repository(world: &World) -> PathBuf {
+pub fn repository(world: &World) -> PathBuf {
     let mut all = fs::read_dir(world.home().join("repos")).unwrap();
     all.next().unwrap().unwrap().path()
 }
@@ -495,96 +495,6 @@ fn session_unnamed_and_session_unreadable() {
 }
 
 #[test]
-fn modes() {
-    let world = world_with(&["a", "b"]);
-    mode(&world.home(), 0o755);
-    finds_and_mends(&world, 0, "home-open");
-    mode(&task(&world, "1"), 0o644);
-    mode(&task(&world, "2"), 0o640);
-    finds_and_mends(&world, 0, "mode-open");
-    for id in ["1", "2"] {
-        let mode = fs::metadata(task(&world, id)).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-    }
-    mode(&world.list("web"), 0o755);
-    finds_and_mends(&world, 0, "mode-open");
-}
-
-/// A link's target is not ours to close.
-#[test]
-fn modes_behind_links_are_left_alone() {
-    let world = world_with(&["a"]);
-    let outside = world.outside().join("mine");
-    fs::write(&outside, "x").unwrap();
-    mode(&outside, 0o644);
-    symlink(&outside, world.list("web").join("note.md")).unwrap();
-    is_healthy(&world);
-}
-
-#[test]
-fn homes_that_are_none() {
-    let mut world = world();
-    let file = world.outside().join("file");
-    fs::write(&file, "x").unwrap();
-    world.set("FLAGPOST_HOME", &file);
-    finds(&world, 1, "home-unreadable");
-}
-
-#[test]
-fn lists_that_are_none() {
-    let world = world_with(&["a"]);
-    let tasks = world.home().join("tasks");
-    fs::create_dir(tasks.join("no list")).unwrap();
-    mode(&tasks.join("no list"), 0o700);
-    finds(&world, 0, "list-misnamed");
-    fs::remove_dir(tasks.join("no list")).unwrap();
-    symlink("/etc", tasks.join("etc")).unwrap();
-    finds(&world, 1, "list-unreadable");
-    fs::remove_file(tasks.join("etc")).unwrap();
-    symlink("loop", tasks.join("loop")).unwrap();
-    finds(&world, 1, "list-unreadable");
-}
-
-#[test]
-fn locks() {
-    let mut world = world_with(&["a"]);
-    let lock = world.list("web").join(".lock");
-    let held = fs::File::options().write(true).open(&lock).unwrap();
-    held.lock().unwrap();
-    put(
-        &lock,
-        "pid: 4711\ncommand: agent\nsince: 2026-05-13T14:25:00Z\n",
-    );
-    is_healthy(&world);
-    world.set("FLAGPOST_CLOCK", "2026-05-13T14:27:00Z");
-    finds(&world, 0, "lock-held");
-    drop(held);
-    is_healthy(&world);
-    fs::remove_file(&lock).unwrap();
-    symlink("nowhere", &lock).unwrap();
-    finds(&world, 1, "lock-unusable");
-}
-
-/// A disk that can only be read, and one that is nearly full.
-#[test]
-fn disks() {
-    use flagpost_testkit::scratch::SmallDisk;
-    if !crate::is_root("mounting a disk") {
-        return;
-    }
-    let Some(disk) = SmallDisk::mount(1024) else {
-        return;
-    };
-    let mut world = world();
-    mode(&disk.path(), 0o700);
-    world.set("FLAGPOST_HOME", disk.path());
-    world.ok(["add", "a"]);
-    finds(&world, 0, "disk-full");
-    disk.make_read_only();
-    finds(&world, 0, "home-read-only");
-}
-
-#[test]
 fn a_complete_session_is_to_be_archived() {
     let world = world_with(&["a"]);
     let live = world.repository().join(".claude/sessions/__live_session__");
@@ -605,35 +515,6 @@ fn a_complete_session_is_to_be_archived() {
     );
     world.ok(["session", "archive", "--list", "web"]);
     is_healthy(&world);
-}
-
-#[test]
-fn clock_behind() {
-    let mut world = world_with(&["a"]);
-    world.set("FLAGPOST_CLOCK", "2026-05-13T14:21:00Z");
-    is_healthy(&world);
-    world.set("FLAGPOST_CLOCK", "2026-05-13T14:19:00Z");
-    finds(&world, 0, "clock-behind");
-}
-
-#[test]
-fn gits() {
-    let mut world = world_with(&["a"]);
-    let bin = world.outside().join("bin");
-    fs::create_dir(&bin).unwrap();
-    world.set("PATH", &bin);
-    finds(&world, 0, "git-missing");
-    let real = std::env::var_os("PATH").unwrap();
-    let real = std::env::split_paths(&real)
-        .map(|dir| dir.join("git"))
-        .find(|git| git.exists());
-    let script = format!(
-        "#!/bin/sh\n[ \"$3\" = --version ] && echo git version 2.20.1 && exit\nexec {} \"$@\"\n",
-        real.unwrap().display()
-    );
-    put(&bin.join("git"), script);
-    mode(&bin.join("git"), 0o755);
-    finds(&world, 0, "git-old");
 }
 
 /// Everything is broken at once, and each thing is found.

@@ -16,6 +16,7 @@ mod closed_pipes;
 mod colours;
 mod doctor;
 mod doctor_faults;
+mod doctor_machine;
 mod exit_codes;
 mod foreign_subjects;
 mod hand_made_lists;

@@ -11,7 +11,7 @@ use std::{
 use flagpost_disk::fsx;
 use flagpost_model::{ListId, RepoId, TaskId, WorkerId};
 
-use super::{Fix, counter, history, lists};
+use super::{Fix, counter, history, lists, told};
 use crate::{
     error::{Error, Result},
     history::History,
@@ -50,6 +50,14 @@ impl Outcome {
             Self::Done => "done",
             Self::Needless => "needless",
             Self::Failed(_) => "failed",
+        }
+    }
+
+    /// Why it could not be done.
+    pub fn why(&self) -> Option<String> {
+        match self {
+            Self::Failed(error) => Some(told(error)),
+            Self::Done | Self::Needless => None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use flagpost_disk::fsx;
 use flagpost_model::finding::Code;
 
-use super::{Finding, Fix, world::World};
+use super::{Finding, Fix, word, world::World};
 use crate::error::Result;
 
 /// Modes of everything of ours in the home. Behind a home that is closed nobody gets at the rest,
@@ -23,6 +23,17 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let what = format!("others may look into the home: its mode is {:o}", stat.mode);
         let finding = Finding::new(Code::HomeOpen, what);
         findings.push(finding.at(root).fix(Fix::Close(vec![real])));
+    }
+    for dir in world.dirs() {
+        let Some(stat) = fsx::stat(fs, &dir)? else {
+            continue;
+        };
+        if stat.kind == fsx::Kind::Dir && stat.mode & 0o700 != 0o700 {
+            let what = format!("nothing can be written here: the mode is {:o}", stat.mode);
+            let hint = format!("chmod u+rwx {}", word(&dir));
+            let finding = Finding::new(Code::HomeReadOnly, what);
+            findings.push(finding.at(dir).by_hand(hint));
+        }
     }
     // A list elsewhere is somebody else's, and so are its modes.
     let ours = world.dirs().into_iter().filter(|dir| dir.starts_with(root));

@@ -26,7 +26,10 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         for skipped in &seen.broken {
             let path = seen.list.dir().join(&skipped.file);
             let what = format!("{} is no task: {}", skipped.name, skipped.reason);
-            let hint = format!("mend it with an editor, or move it away: {}", word(&path));
+            let hint = format!(
+                "mend it with an editor, make it readable, or move it away: {}",
+                word(&path)
+            );
             let finding = Finding::new(Code::TaskBroken, what);
             findings.push(finding.at(path).list(seen.id()).by_hand(hint));
         }
