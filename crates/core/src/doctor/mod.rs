@@ -5,7 +5,7 @@
 //! hides no other. A repair looks again under the lock before it changes anything, tells the
 //! history first, and deletes no content.
 //!
-//! A new check is a function over the [`World`] and a line in [`CHECKS`]; a new fault is a line in
+//! A new check is a function over the `World` and a line in `CHECKS`; a new fault is a line in
 //! `model::finding`.
 
 mod counter;
