@@ -138,6 +138,18 @@ impl Fs for RealFs {
         Ok(Box::new(RealHandle(open_append(path)?)))
     }
 
+    fn overwrite(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+            .open(path)?;
+        regular(&file)?;
+        overwrite_in_place(&file, bytes)
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         Ok(sys::rename(from, to)?)
     }
@@ -242,6 +254,16 @@ fn sync_file_system(_: &File) -> io::Result<()> {
     Ok(())
 }
 
+/// Cutting a file off and growing it again would make work for the next sync of anybody.
+fn overwrite_in_place(file: &File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all_at(bytes, 0)?;
+    let len = bytes.len() as u64;
+    if file.metadata()?.len() != len {
+        file.set_len(len)?;
+    }
+    Ok(())
+}
+
 /// The open file's status, which must be a regular file's.
 fn regular(file: &File) -> io::Result<sys::Stat> {
     let stat = sys::fstat(file)?;
@@ -297,13 +319,6 @@ struct RealFlock(File);
 
 impl Flock for RealFlock {
     fn sign(&mut self, holder: &str) -> io::Result<()> {
-        // Overwritten in place: cutting a file off and growing it again makes work for the next
-        // sync of anybody.
-        self.0.write_all_at(holder.as_bytes(), 0)?;
-        let len = holder.len() as u64;
-        if self.0.metadata()?.len() != len {
-            self.0.set_len(len)?;
-        }
-        Ok(())
+        overwrite_in_place(&self.0, holder.as_bytes())
     }
 }

@@ -10,7 +10,9 @@ mod read;
 mod tests;
 mod write;
 
-pub use layout::{CACHE, COUNTER, LOCK, POINTER, REPOSITORY, file_name, id_of, is_task_name};
+pub use layout::{
+    CACHE, COUNTER, LOCK, POINTER, REPOSITORY, SHORTLIST, file_name, id_of, is_task_name,
+};
 pub use read::read;
 pub use write::write;
 
