@@ -154,7 +154,7 @@ fn claim_one(
     others: &[TaskId],
 ) -> Result<()> {
     let list = change.list();
-    let before = list.task(id)?.task;
+    let before = change.task(id)?.clone();
     // A history that was lost starts counting anew; a token must grow all the same.
     let token = before
         .state

@@ -17,7 +17,7 @@ use std::{
         fs::{DirBuilderExt, FileExt, OpenOptionsExt},
     },
     path::{Path, PathBuf},
-    sync::mpsc,
+    sync::{Mutex, PoisonError, mpsc},
     thread,
     time::Duration,
 };
@@ -30,8 +30,9 @@ use super::{Flock, Fs, Handle, Kind, Stat};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealFs;
 
-/// A directory this large is looked at by two threads.
-const SPLIT_FROM: usize = 2_000;
+/// So many names are read from a directory at once. Two threads look at one that holds more, each
+/// reading on when it has looked at what it had.
+const AT_ONCE: usize = 1_000;
 
 impl Fs for RealFs {
     fn read(&self, path: &Path, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
@@ -80,35 +81,46 @@ impl Fs for RealFs {
             OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
             Mode::empty(),
         )?;
-        let mut names = Vec::new();
         let mut buffer = Vec::with_capacity(64 << 10);
-        let mut entries = sys::RawDir::new(&fd, buffer.spare_capacity_mut());
-        while let Some(entry) = entries.next() {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if wanted(name) {
-                names.push(OsStr::from_bytes(name).to_owned());
-            }
-        }
-        let look = |names: Vec<OsString>| -> io::Result<Vec<(OsString, Stat)>> {
-            let mut seen = Vec::with_capacity(names.len());
-            for name in names {
-                match sys::statat(&fd, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
-                    Ok(stat) => seen.push((name, stat_of(&stat))),
-                    // Gone since the directory was read.
-                    Err(rustix::io::Errno::NOENT) => {}
-                    Err(errno) => return Err(errno.into()),
+        let entries = Mutex::new(sys::RawDir::new(&fd, buffer.spare_capacity_mut()));
+        let next_names = || -> io::Result<Vec<OsString>> {
+            let mut names = Vec::new();
+            let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
+            while names.len() < AT_ONCE {
+                let Some(entry) = entries.next() else {
+                    break;
+                };
+                let entry = entry?;
+                let name = entry.file_name().to_bytes();
+                if wanted(name) {
+                    names.push(OsStr::from_bytes(name).to_owned());
                 }
+            }
+            Ok(names)
+        };
+        let look = |mut names: Vec<OsString>| -> io::Result<Vec<(OsString, Stat)>> {
+            let mut seen = Vec::with_capacity(names.len());
+            while !names.is_empty() {
+                for name in names {
+                    match sys::statat(&fd, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                        Ok(stat) => seen.push((name, stat_of(&stat))),
+                        // Gone since the directory was read.
+                        Err(rustix::io::Errno::NOENT) => {}
+                        Err(errno) => return Err(errno.into()),
+                    }
+                }
+                names = next_names()?;
             }
             Ok(seen)
         };
-        if names.len() < SPLIT_FROM {
-            return look(names);
+        let first = next_names()?;
+        let second = next_names()?;
+        if second.is_empty() {
+            return look(first);
         }
-        let half = names.split_off(names.len() / 2);
         thread::scope(|scope| {
-            let other = scope.spawn(|| look(half));
-            let mut seen = look(names)?;
+            let other = scope.spawn(|| look(second));
+            let mut seen = look(first)?;
             let rest = other
                 .join()
                 .map_err(|_| io::Error::other("a reader thread panicked"))??;
