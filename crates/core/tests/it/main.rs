@@ -9,6 +9,7 @@
 )]
 
 mod a_crash_leaves_whole_changes;
+mod a_look_serves_who_queues;
 mod account;
 mod child;
 mod claims_are_fenced;
