@@ -1,7 +1,7 @@
 //! Claimers who queue for a list are served by one look at it; each gets what it would have found
 //! itself, whatever stands in the file in which they tell each other.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use flagpost_core::{Clock, Error, Home, List, Result, SystemClock, claims, tasks, tasks::Move};
 use flagpost_disk::fsx::{Fs, RealFs};
@@ -11,21 +11,24 @@ use jiff::Timestamp;
 
 use crate::{
     account,
-    world::{World, act, add, finish, id, power, simulated_home, terms},
+    world::{World, act, add, finish, id, power, start, terms},
 };
 
 /// Other claimers: the time is asked for after a claimer has asked and before it has the lock, and
 /// just then somebody else writes what they found.
 #[derive(Debug)]
 struct Others {
-    path: std::path::PathBuf,
+    fs: Arc<dyn Fs>,
+    path: PathBuf,
     told: String,
+    time: fn() -> Timestamp,
 }
 
 impl Clock for Others {
     fn now(&self) -> Timestamp {
-        std::fs::write(&self.path, &self.told).unwrap();
-        SystemClock.now()
+        // Where it fails they told nothing.
+        let _: std::io::Result<()> = self.fs.overwrite(&self.path, self.told.as_bytes());
+        (self.time)()
     }
 }
 
@@ -53,10 +56,18 @@ fn six() -> World {
 
 /// Claims the next while others tell what they found.
 fn claim_while_told(world: &World, told: String) -> Result<TaskId> {
-    let path = world.path(".shortlist");
-    let home = world.place().join("home");
-    let home = Home::new(home, Arc::new(RealFs), Arc::new(Others { path, told }));
-    let list = List::open(&home, &world.repository.name)?;
+    let others = Others {
+        fs: Arc::new(RealFs),
+        path: world.path(".shortlist"),
+        told,
+        time: || SystemClock.now(),
+    };
+    claim_among(world.place().join("home"), others)
+}
+
+fn claim_among(home: PathBuf, others: Others) -> Result<TaskId> {
+    let home = Home::new(home, others.fs.clone(), Arc::new(others));
+    let list = List::open(&home, &"repo".parse().unwrap())?;
     Ok(claims::claim_next(&list, &terms("W2"))?.task.id)
 }
 
@@ -201,14 +212,13 @@ fn after_a_crash_or_a_fault() {
         fs
     };
     let claim = |fs: &PowerFs| {
-        let home = simulated_home(fs);
-        let list = List::open(&home, &"repo".parse().unwrap())?;
-        // As if another had looked after this one asked.
-        let _ = fs.overwrite(
-            &list.dir().join(".shortlist"),
-            &shortlist(1, "1 2 3 ").into_bytes(),
-        );
-        Ok(claims::claim_next(&list, &terms("W1"))?.task.id)
+        let others = Others {
+            fs: Arc::new(fs.clone()),
+            path: "/home/tasks/repo/.shortlist".into(),
+            told: shortlist(2, "1 2 4 "),
+            time: start,
+        };
+        claim_among("/home".into(), others)
     };
     let check = |fs: &PowerFs, answer: &Result<TaskId>| {
         let world = World::simulated(fs);
@@ -218,6 +228,7 @@ fn after_a_crash_or_a_fault() {
         };
         assert!(held(1));
         assert!(answer.is_err() || held(2), "acknowledged");
+        assert!(!held(4), "they found 2 before it");
         let next = (1..).find(|it| !held(*it)).unwrap();
         let got = claims::claim_next(&world.list(), &terms("W3")).unwrap();
         assert_eq!(got.task.id, id(next));
