@@ -16,7 +16,10 @@ use crate::{
     change::{Change, Written},
     error::{Error, Result},
     history::Kind,
-    list::{List, shortlist::Shortlist},
+    list::{
+        List,
+        shortlist::{Look, Shortlist},
+    },
     tasks,
 };
 
@@ -52,6 +55,11 @@ pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
 /// Claims the first ready task.
 pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
     let asked = Shortlist::asked(list);
+    if asked == Look::NONE {
+        // Whoever comes first reads every file. That fills the cache, and may take longer than
+        // others wait for the lock.
+        list.load()?;
+    }
     let mut change = list.change(&terms.actor)?;
     if let Some(found) = Shortlist::found_since(asked, list) {
         match claim_first(change, terms, &found) {

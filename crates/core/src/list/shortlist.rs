@@ -19,6 +19,11 @@ const BYTES: usize = 1 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Look(u64);
 
+impl Look {
+    /// Before the first.
+    pub(crate) const NONE: Self = Self(0);
+}
+
 /// What a look found.
 #[derive(Debug)]
 pub(crate) struct Shortlist<'l> {
@@ -31,7 +36,7 @@ pub(crate) struct Shortlist<'l> {
 impl<'l> Shortlist<'l> {
     /// The last look that had begun by now; to be asked before the lock is queued for.
     pub(crate) fn asked(list: &List<'_>) -> Look {
-        read(list).map_or(Look(0), |(look, _)| look)
+        read(list).map_or(Look::NONE, |(look, _)| look)
     }
 
     /// What somebody found who began to look after `asked`, as far as it is not gone since. Under
