@@ -210,6 +210,10 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("run 'flagpost init' at the top of your project, or name a list with --list"),
         ),
+        core::Error::LostRepository { .. } => (
+            Kind::Invalid,
+            hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
+        ),
         core::Error::NoHome => (
             Kind::Failed,
             hint("set FLAGPOST_HOME to a directory of yours"),
