@@ -7,6 +7,7 @@
 pub mod id;
 pub mod names;
 pub mod plan;
+pub mod query;
 pub mod refusal;
 pub mod session;
 pub mod task;

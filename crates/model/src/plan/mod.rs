@@ -17,7 +17,7 @@ pub use family::{Family, Progress};
 pub use graph::Graph;
 pub use index::Index;
 pub use retry::{Attempt, Verdict, verdict};
-pub use wave::{Stranded, StrandedBecause, claim_order, ready, stranded, waves};
+pub use wave::{Stranded, StrandedBecause, claim_order, is_ready, ready, stranded, waves};
 
 use crate::{names::names, task::State};
 
