@@ -13,6 +13,7 @@ mod home;
 mod list;
 pub mod plans;
 mod repository;
+mod search;
 pub mod sessions;
 pub mod tasks;
 
@@ -21,3 +22,4 @@ pub use error::{Error, Result};
 pub use home::{Home, Settings};
 pub use list::{List, Loaded, Skipped};
 pub use repository::Repository;
+pub use search::{Found, search};

@@ -9,6 +9,7 @@ mod fields;
 mod links;
 mod moves;
 mod removal;
+mod selection;
 mod timers;
 mod undo;
 
@@ -25,6 +26,7 @@ pub use links::{blockers, link, unlink};
 pub(crate) use links::{link_in, named_by_others, open_blockers};
 pub use moves::{Move, Moved, Parts, act, act_all};
 pub use removal::{preview_removal, remove, remove_all};
+pub use selection::{Selected, select};
 pub use timers::{Started, start_timer, stop_timer};
 pub use undo::{Mode as UndoMode, Undone, undo};
 

@@ -25,7 +25,7 @@ use crate::{
 pub struct Scope<'o, 'f> {
     outlines: &'o [Outline],
     graph: OnceCell<Graph<'o>>,
-    me: WorkerId,
+    me: Option<WorkerId>,
     now: Timestamp,
     zone: TimeZone,
     today: Date,
@@ -43,11 +43,11 @@ impl std::fmt::Debug for Scope<'_, '_> {
 }
 
 impl<'o, 'f> Scope<'o, 'f> {
-    /// This list, asked by `me` at `now` in a zone; `whole` answers with all of a task, unless it
+    /// This list, asked by `me` at `now` in a zone (without `me`, nothing is mine); `whole` answers with all of a task, unless it
     /// is gone.
     pub fn new(
         outlines: &'o [Outline],
-        me: WorkerId,
+        me: Option<WorkerId>,
         now: Timestamp,
         zone: TimeZone,
         whole: &'f dyn Fn(&TaskId) -> Option<Task>,
@@ -135,7 +135,7 @@ impl Test {
             },
             Self::Owner(words) => {
                 let owner = task.owner.as_deref();
-                words.of(owner, |who| who.is(owner, &scope.me))
+                words.of(owner, |who| who.is(owner, scope.me.as_ref()))
             }
             Self::Words { of, words } => words.text(of.of(task)),
             Self::Meta { key, words } => {

@@ -90,7 +90,7 @@ impl Problem {
 }
 
 fn meant(near: Option<&str>) -> String {
-    near.map(|near| format!("; did you mean {near}?"))
+    near.map(|near| format!(" (did you mean {near}?)"))
         .unwrap_or_default()
 }
 

@@ -40,6 +40,7 @@ pub use group::{Group, GroupBy, groups};
 pub use mistake::{InvalidQuery, Problem};
 pub use order::{Key, SortKey};
 pub use test::{Field, Moment, Order, Scale, Standing, Status, Test, TextField, Words};
+pub(crate) use value::in_week_behind;
 pub use value::{Day, DueOn, Near, When, Who};
 
 /// Which tasks, in which order, how many.
@@ -82,6 +83,15 @@ impl Query {
             },
             limit: other.limit.or(self.limit),
         }
+    }
+
+    /// Whether it means something else for somebody else.
+    pub fn names_me(&self) -> bool {
+        let me = |test: &Test| match test {
+            Test::Owner(Words::OneOf(values)) => values.contains(&Who::Me),
+            _ => false,
+        };
+        self.filter.as_ref().is_some_and(|filter| filter.any(&me))
     }
 
     /// With the open tasks only, unless the query itself says where tasks are to stand.

@@ -56,7 +56,7 @@ pub struct SortKey {
 }
 
 impl SortKey {
-    /// A key as it is typed.
+    /// A key as it is typed: `due`, or `-due` for the other way round.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (key, descending) = match text.strip_prefix('-') {
             Some(key) => (key, true),

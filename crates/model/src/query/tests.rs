@@ -77,13 +77,13 @@ fn every_refusal_says_where_and_what_instead() {
     for (typed, refusal) in [
         (
             "prioritty=high",
-            "at character 1: there is no field \"prioritty\"; did you mean priority?; the fields are \
+            "at character 1: there is no field \"prioritty\" (did you mean priority?); the fields are \
              id, is, state, status, priority, project, tag, owner, group, due, text, subject, parent, \
              uid, complexity, estimate, tracked, attempts, added, ended, meta.KEY",
         ),
         (
             "tag=a priority=hihg",
-            "at character 16: \"hihg\" is no value of priority; did you mean high?; use critical, \
+            "at character 16: \"hihg\" is no value of priority (did you mean high?); use critical, \
              high, medium, low, none",
         ),
         (
@@ -158,7 +158,7 @@ fn every_refusal_says_where_and_what_instead() {
         ),
         (
             "sort=-prio",
-            "at character 6: \"-prio\" is no value of sort; did you mean priority?; use id, subject, \
+            "at character 6: \"-prio\" is no value of sort (did you mean priority?); use id, subject, \
              state, priority, project, owner, group, due, complexity, estimate, tracked, attempts, \
              added, ended, uid, each with a - before it to turn it around",
         ),

@@ -132,10 +132,10 @@ pub enum Who {
 }
 
 impl Who {
-    pub(super) fn is(&self, owner: Option<&str>, me: &WorkerId) -> bool {
+    pub(super) fn is(&self, owner: Option<&str>, me: Option<&WorkerId>) -> bool {
         match self {
             Self::Nobody => owner.is_none(),
-            Self::Me => owner == Some(me.as_str()),
+            Self::Me => me.is_some() && owner == me.map(WorkerId::as_str),
             Self::Named(name) => owner == Some(name),
         }
     }

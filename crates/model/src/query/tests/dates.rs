@@ -23,7 +23,7 @@ fn on(today: &str, query: &str, tasks: &[Outline]) -> Vec<u64> {
 
 fn at(now: Timestamp, zone: TimeZone, query: &str, tasks: &[Outline]) -> Vec<u64> {
     let query: Query = query.parse().unwrap();
-    let scope = Scope::new(tasks, "me".parse().unwrap(), now, zone, &|_| None);
+    let scope = Scope::new(tasks, None, now, zone, &|_| None);
     let found = query.fitting(&scope);
     found.iter().map(|task| task.id.number().unwrap()).collect()
 }
