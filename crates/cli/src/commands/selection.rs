@@ -170,7 +170,7 @@ fn dry_run(act: &str, tasks: &[Outline]) -> Answer {
         .iter()
         .map(|task| format!("would {act} {} {}\n", task.id, line(&task.subject)));
     let shapes: Vec<_> = tasks.iter().map(shape::outline).collect();
-    Answer::new("changed", json!({"tasks": shapes, "dry_run": true}))
+    Answer::new("dry_run", json!({"act": act, "tasks": shapes}))
         .text(each.collect::<String>())
         .ids(tasks.iter().map(|task| &task.id))
 }
