@@ -120,6 +120,18 @@ impl<'l> Change<'l> {
         );
     }
 
+    /// Adds a task whose file keeps what `file` of another list holds beyond it.
+    pub(crate) fn adopt(&mut self, file: &TaskFile, task: Task) {
+        let mut raw = claude_tasks::write(Some(file), &task);
+        raw.insert("id".to_owned(), task.id.as_str().into());
+        let draft = Draft {
+            before: None,
+            after: task,
+            raw: Some(raw),
+        };
+        self.drafts.insert(draft.after.id.clone(), draft);
+    }
+
     /// Puts a task's file back to what it was: one that is there or one that was removed.
     pub(crate) fn restore(&mut self, id: &TaskId, raw: Raw) -> Result<()> {
         let file = claude_tasks::read(id, &claude_tasks::to_bytes(raw.clone()));
@@ -206,6 +218,14 @@ impl<'l> Change<'l> {
     pub(crate) fn drafted<'t>(&self, ids: impl IntoIterator<Item = &'t TaskId>) -> Vec<Task> {
         let drafts = ids.into_iter().filter_map(|id| self.drafts.get(id));
         drafts.map(|draft| draft.after.clone()).collect()
+    }
+
+    /// Adds to what is said about a task.
+    pub(crate) fn tell(&mut self, task: &TaskId, key: &str, value: Value) {
+        let about = |entry: &&mut Entry| entry.task.as_ref() == Some(task);
+        if let Some(entry) = self.entries.iter_mut().find(about) {
+            entry.detail.insert(key.to_owned(), value);
+        }
     }
 
     /// Says something about the whole list, for the history.

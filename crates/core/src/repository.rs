@@ -20,6 +20,7 @@ use crate::{
     error::{Error, Result},
     history::{self, Entry, History},
     home::Home,
+    list::List,
 };
 
 /// The key in the repository's git configuration.
@@ -71,6 +72,11 @@ impl Repository {
         }))
     }
 
+    /// The top of the working tree that `dir` lies in, registered or not; outside of one, `dir`.
+    pub fn top(home: &Home, dir: &Path) -> Result<PathBuf> {
+        Ok(place(home, dir)?.map_or_else(|| dir.to_owned(), Place::into_top))
+    }
+
     /// Whether `dir` lies in a git working tree, registered or not.
     pub fn is_git(home: &Home, dir: &Path) -> Result<bool> {
         Ok(matches!(place(home, dir)?, Some(Place::Git(_))))
@@ -88,14 +94,7 @@ impl Repository {
         if fsx::stat(home.fs(), &home.repositories_root())?.is_none() {
             home.make_dirs(home.root())?;
         }
-        let lock = home.root().join(".lock");
-        let _lock = fsx::lock(
-            home.fs(),
-            &lock,
-            fsx::Rank::Home,
-            fsx::DEFAULT_WAIT,
-            home.now(),
-        )?;
+        let _lock = home.lock()?;
         let place = place(home, dir)?.unwrap_or_else(|| Place::Plain(dir.to_owned()));
         let id = match place.id(home)? {
             Some(id) => id,
@@ -234,7 +233,12 @@ fn free_name(home: &Home, top: &Path, id: &RepoId) -> Result<ListId> {
         .take(flagpost_model::id::MAX_LEN - 9)
         .collect();
     let plain: ListId = plain.parse().or_else(|_| "repository".parse())?;
-    let binding = home.list_dir(&plain).join(claude_tasks::REPOSITORY);
+    let dir = match List::open(home, &plain) {
+        Ok(list) => list.dir().clone(),
+        Err(Error::NotFound { .. }) => home.list_dir(&plain),
+        Err(error) => return Err(error),
+    };
+    let binding = dir.join(claude_tasks::REPOSITORY);
     let bound_elsewhere =
         fsx::read_lossy(home.fs(), &binding)?.is_some_and(|text| text.trim() != id.as_str());
     let mut taken = false;

@@ -4,7 +4,9 @@
 //! here is a pure function of plain data: no I/O, no clock, no async; time is an argument. It must
 //! never look at the machine.
 
+pub mod drawing;
 pub mod id;
+pub mod marked_block;
 pub mod names;
 pub mod plan;
 pub mod query;

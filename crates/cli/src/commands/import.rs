@@ -16,7 +16,7 @@ use crate::{
 /// As many changes are shown one by one.
 const SHOWN: usize = 50;
 
-/// Import a Markdown plan; importing it again updates what the plan changed
+/// Import a Markdown plan, or update what changed in it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task import PLAN.md --dry-run\n\n\
     A plan is a checklist, or headings; what is indented below an item describes it:\n\n  \

@@ -27,6 +27,8 @@ pub const LIMIT: usize = 50;
     complexity estimate tracked attempts added ended meta.KEY, and sort= and limit=.\n\
     is=open,ready,blocked,overdue,late,timed; days are 2026-12-01, today, tomorrow, yesterday, week.\n\
     Options say the same: --priority high,critical --tag api --sort due --limit 5\n\
+    A query for every day: flagpost config set queries.urgent 'priority>=high due=week'\n\
+    Then: flagpost list @urgent owner=me\n\
     Unless it names states, a query is about open tasks: neither completed nor cancelled."
 )]
 pub struct Args {
@@ -45,7 +47,7 @@ pub struct Args {
 
 /// Lists them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let asked = args.query.read()?;
+    let asked = args.query.read(context)?;
     let nothing_asked = asked.filter.is_none();
     let mut query = match args.all {
         true => asked,

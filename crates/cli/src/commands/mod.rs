@@ -5,6 +5,8 @@
 pub mod add;
 pub mod bench;
 pub mod claim;
+pub mod completions;
+pub mod config;
 pub mod demo;
 pub mod dep;
 pub mod edit;
@@ -13,11 +15,14 @@ pub mod finish;
 pub mod graph;
 pub mod import;
 pub mod init;
+pub mod instructions;
 pub mod list;
+pub mod man;
 pub mod moves;
 pub mod note;
 pub mod query;
 pub mod ready;
+pub mod relocate;
 pub mod rm;
 pub mod rows;
 pub mod run;
@@ -28,6 +33,7 @@ pub mod show;
 pub mod stats;
 pub mod status;
 pub mod tags;
+pub mod timeline;
 pub mod timer;
 pub mod undo;
 
@@ -55,8 +61,12 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Search(args)) => search::run(context, &args),
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
+        Some(Command::Config(verb)) => config::run(context, &verb),
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
+        Some(Command::Instructions(args)) => instructions::run(context, &args),
+        Some(Command::Completions(args)) => completions::run(context, &args),
+        Some(Command::Man(args)) => man::run(context, &args),
     }
 }
 
@@ -79,6 +89,7 @@ fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
         Task::Rm(args) => rm::run(context, &args),
         Task::Note(args) => note::run(context, &args),
         Task::Timer(verb) => timer::run(context, &verb),
+        Task::Move(args) => relocate::run(context, &args),
         Task::Undo(args) => undo::run(context, &args),
         Task::Tags(args) => tags::tags(context, &args),
         Task::Projects(args) => tags::projects(context, &args),

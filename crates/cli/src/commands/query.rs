@@ -4,21 +4,24 @@
 //! was made.
 
 use flagpost_core::{
-    List, Loaded,
+    Config, List, Loaded,
     tasks::{self, Selected},
 };
 use flagpost_model::{
     names::{Named, UnknownName},
-    query::{Field, Filter, Query, SortKey, Test},
+    query::{Field, Filter, InvalidQuery, Query, SortKey, Test},
 };
 
-use crate::{context::Context, error::Invalid};
+use crate::{
+    context::Context,
+    error::{Invalid, Unknown},
+};
 
 /// The options that say which tasks.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Which tasks")]
 pub struct QueryArgs {
-    /// A query, as in 'priority=high tag=api sort=due limit=5'
+    /// A query, as in 'priority=high tag=api sort=due limit=5'; @NAME is a saved one
     #[arg(value_name = "EXPR")]
     expression: Vec<String>,
     /// In these states
@@ -79,8 +82,8 @@ pub fn named<T: Named>(text: &str) -> Result<T, String> {
 
 impl QueryArgs {
     /// The query: each option and the expression at once.
-    pub fn read(&self) -> anyhow::Result<Query> {
-        let mut query = parse(&self.expression.join(" "))?;
+    pub fn read(&self, context: &Context) -> anyhow::Result<Query> {
+        let mut query = parse(context, &self.expression.join(" "))?;
         let options = [
             (Field::State, &self.state),
             (Field::Status, &self.status),
@@ -110,11 +113,51 @@ impl QueryArgs {
     }
 }
 
-/// The query that an expression is.
-pub fn parse(expression: &str) -> anyhow::Result<Query> {
-    let query = expression.parse().map_err(|refused| Invalid {
-        what: format!("the query {expression:?}"),
-        reason: format!("{refused}"),
+/// The query that an expression is. `@NAME` before everything else is a saved one.
+pub fn parse(context: &Context, expression: &str) -> anyhow::Result<Query> {
+    let mut query = Query::default();
+    let mut rest = expression.trim_start();
+    while let Some(named) = rest.strip_prefix('@') {
+        let end = named.find(char::is_whitespace).unwrap_or(named.len());
+        let (name, more) = named.split_at(end);
+        query = query.and(saved(context, name)?);
+        rest = more.trim_start();
+        rest = rest.strip_prefix("and ").unwrap_or(rest).trim_start();
+    }
+    let before = expression[..expression.len() - rest.len()].chars().count();
+    let own: Query = rest
+        .parse()
+        .map_err(|InvalidQuery { at, problem }| Invalid {
+            what: format!("the query {expression:?}"),
+            reason: InvalidQuery {
+                at: at + before,
+                problem,
+            }
+            .to_string(),
+        })?;
+    Ok(query.and(own))
+}
+
+fn saved(context: &Context, name: &str) -> anyhow::Result<Query> {
+    let config = Config::read(&context.home)?;
+    let found = match name.parse() {
+        Ok(id) => config.query(&id)?,
+        Err(_) => None,
+    };
+    let Some(text) = found else {
+        let names = config.queries();
+        let mut names: Vec<_> = names.map(|it| it.replacen("queries.", "@", 1)).collect();
+        if names.is_empty() {
+            names.push("none; 'flagpost config set queries.NAME EXPR' saves one".to_owned());
+        }
+        return Err(Unknown::new("saved query", name, names).into());
+    };
+    let query = text.parse().map_err(|refused| Invalid {
+        what: format!("queries.{name} in {}, {text:?}", config.path().display()),
+        reason: match text.trim_start().starts_with('@') {
+            true => "a saved query cannot begin with another".to_owned(),
+            false => format!("{refused}"),
+        },
     });
     Ok(query?)
 }

@@ -16,6 +16,8 @@ pub struct Args {
     which: Where,
 }
 
+const INSTEAD: &str = "--dry-run shows what would go, and 'flagpost task cancel' keeps the record";
+
 /// Removes them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = args.which.list(context)?;
@@ -26,7 +28,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         true => "would remove",
         false => {
             let named: Vec<_> = tasks.iter().map(|it| (&it.id, &*it.subject)).collect();
-            args.which.confirm("remove", &named)?;
+            args.which.confirm("remove", &named, INSTEAD)?;
             tasks = tasks::remove_all(&list, &actor, &ids)?;
             "removed"
         }

@@ -94,7 +94,7 @@ impl Where {
             .iter()
             .map(|task| (&task.id, &*task.subject))
             .collect();
-        self.confirm(act, &named)?;
+        self.confirm(act, &named, "--dry-run shows which tasks are meant")?;
         Ok(Choice::Act(ids))
     }
 
@@ -123,7 +123,7 @@ impl Where {
             let tasks = tasks.collect::<anyhow::Result<_>>()?;
             return Ok((ids, tasks));
         };
-        let query = query::parse(expression)?.open_by_default();
+        let query = query::parse(context, expression)?.open_by_default();
         let loaded = list.load()?;
         let found = query::select(context, list, &loaded, &query, 0)?.tasks;
         if found.is_empty() {
@@ -137,15 +137,19 @@ impl Where {
         Ok((ids, found.into_iter().cloned().collect()))
     }
 
-    /// Asks a person whether this is to be done to tasks of these ids and subjects.
-    pub fn confirm(&self, act: &str, tasks: &[(&TaskId, &str)]) -> anyhow::Result<()> {
+    /// Asks a person whether this is to be done to tasks of these ids and subjects; where nobody is
+    /// there, the error says what to do instead.
+    pub fn confirm(
+        &self,
+        act: &str,
+        tasks: &[(&TaskId, &str)],
+        instead: &str,
+    ) -> anyhow::Result<()> {
         if self.yes {
             return Ok(());
         }
         if !std::io::stdin().is_terminal() {
-            return Err(usage(
-                "nobody is there to confirm; --dry-run shows which tasks are meant",
-            ));
+            return Err(usage(format!("nobody is there to confirm; {instead}")));
         }
         let first = tasks.iter().take(NAMED);
         let first = first.map(|(id, subject)| format!("{id} {}", line(subject)));

@@ -253,9 +253,9 @@ fn words_that_are_no_verbs() {
     2>   add      Add a task to the list
     2>   list     List tasks: what is still to be done, unless asked otherwise
     2>   show     Show a task in full
-    2>   edit     Change fields of one task or several
-    2>   ready    Show the tasks that can begin now, in the order in which they would be claimed
-    2>   claim    Claim a task: it is yours until you finish it, release it, or the lease runs out
+    2>   edit     Change fields of a task
+    2>   ready    Show what can begin now, in the order it would be claimed
+    2>   claim    Claim a task: it is yours until you end it, or the lease ends
     2>   start    Begin the work on a task, claiming it first if nobody holds it
     2>   done     Complete a task
     2>   fail     Give a task up: it did not work
@@ -270,18 +270,18 @@ fn words_that_are_no_verbs() {
     2>   timer    Measure the work on tasks
     2>   dep      Say which task waits for which
     2>   graph    Draw which task waits for which
-    2>   import   Import a Markdown plan; importing it again updates what the plan changed
+    2>   import   Import a Markdown plan, or update what changed in it
     2>   help     Print this message or the help of the given subcommand(s)
     2> 
     2> Options:
     2>   -h, --help  Print help
     2> 
     2> Options of every command:
-    2>       --json          Answer with one JSON object; streams answer with one per line
+    2>       --json          Answer in JSON: one object, or one per line of a stream
     2>   -q, --quiet         Print ids only
-    2>       --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
-    2>       --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
-    2>       --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+    2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
+    2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
+    2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
     2>   -v, --verbose       Show the chain of causes behind an error
     2> 
     2> Example: flagpost task add 'Write the parser' --after 3
@@ -300,36 +300,37 @@ fn words_that_are_no_verbs() {
     2>   -h, --help  Print help
     2> 
     2> Options of every command:
-    2>       --json          Answer with one JSON object; streams answer with one per line
+    2>       --json          Answer in JSON: one object, or one per line of a stream
     2>   -q, --quiet         Print ids only
-    2>       --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
-    2>       --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
-    2>       --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+    2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
+    2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
+    2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
     2>   -v, --verbose       Show the chain of causes behind an error
     2> 
     2> Example: flagpost task dep add 7 3 4
     $ list extra
-    exit 2
-    2> error: unexpected argument 'extra' found
-    2> 
-    2> Usage: flagpost list [OPTIONS]
-    2> 
-    2> For more information, try '--help'.
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
     $ list --nope
     exit 2
     2> error: unexpected argument '--nope' found
     2> 
-    2> Usage: flagpost list [OPTIONS]
+    2>   tip: to pass '--nope' as a value, use '-- --nope'
+    2> 
+    2> Usage: flagpost list [OPTIONS] [EXPR]...
     2> 
     2> For more information, try '--help'.
     $ list --quiet --json
     exit 2
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"the argument '--quiet' cannot be used with '--json'","hint":"Usage: flagpost list --quiet\n\nFor more information, try '--help'.","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"the argument '--quiet' cannot be used with '--json'","hint":"Usage: flagpost list --quiet [EXPR]...\n\nFor more information, try '--help'.","causes":[]}
     $ list --limit -1
     exit 2
     2> error: unexpected argument '-1' found
     2> 
-    2> Usage: flagpost list [OPTIONS]
+    2>   tip: to pass '-1' as a value, use '-- -1'
+    2> 
+    2> Usage: flagpost list [OPTIONS] [EXPR]...
     2> 
     2> For more information, try '--help'.
     $ list --limit many

@@ -40,11 +40,11 @@ fn add() {
     2> 
     2> For more information, try '--help'.
     $ list --all
-    ID  STATE    PRIORITY  WAITS FOR  SUBJECT
-    1   pending  high                 Write the parser
-    2   pending            1          Test the parser
-    3   pending            1 2        Print
-    4   pending            1 3        Ship
+    ID  STATE    PRIORITY  DUE         PROJECT  TAGS  WAITS FOR  SUBJECT
+    1   pending  high      2026-12-01  web      a b              Write the parser
+    2   pending                                       1          Test the parser
+    3   pending                                       1 2        Print
+    4   pending                                       1 3        Ship
     "#);
 }
 
@@ -60,6 +60,7 @@ fn add_registers_the_repository_it_stands_in() {
       1 one
     $ init
     [dir]/web is registered; its list is web
+    AGENTS.md: written
     "#);
 }
 
@@ -90,7 +91,7 @@ fn list() {
     ID  STATE      OWNER  SUBJECT
     3   completed  ann    Ship
     $ list --state failed
-    none of the 3 tasks of web is one of these; --all shows every task
+    none of the 3 tasks of web fits state=failed
     $ list --quiet
     1
     2
@@ -98,12 +99,12 @@ fn list() {
     {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[]}
     $ list --state nonsense
     exit 2
-    2> error: invalid value 'nonsense' for '--state <STATE>': "nonsense" is none of pending, claimed, in_progress, completed, failed, stuck, cancelled
+    2> error: invalid value 'nonsense' for '--state <STATE>': "nonsense" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled
     2> 
     2> For more information, try '--help'.
     $ list --state done --json
     exit 2
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"invalid value 'done' for '--state <STATE>': \"done\" is none of pending, claimed, in_progress, completed, failed, stuck, cancelled","hint":"For more information, try '--help'.","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"invalid value 'done' for '--state <STATE>': \"done\" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled","hint":"For more information, try '--help'.","causes":[]}
     "#);
 }
 
@@ -426,11 +427,11 @@ fn dep() {
     2>   -h, --help  Print help
     2> 
     2> Options of every command:
-    2>       --json          Answer with one JSON object; streams answer with one per line
+    2>       --json          Answer in JSON: one object, or one per line of a stream
     2>   -q, --quiet         Print ids only
-    2>       --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
-    2>       --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
-    2>       --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+    2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
+    2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
+    2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
     2>   -v, --verbose       Show the chain of causes behind an error
     2> 
     2> Example: flagpost task dep add 7 3 4
@@ -495,7 +496,7 @@ fn graph() {
     4
     5
     $ task graph 3 --json
-    {"schema":"flagpost.graph/1","list":"web","tasks":[{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"edges":[{"task":"3","waits_for":"1"},{"task":"4","waits_for":"2"},{"task":"4","waits_for":"3"}],"unknown":[],"cycle":null,"skipped":[]}
+    {"schema":"flagpost.graph/1","list":"web","nodes":[{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"edges":[{"task":"4","waits_for":"3","closes_circle":false}],"critical":["3","4"],"unknown":[],"cycle":null,"text":null,"out":null,"skipped":[]}
     "#);
 }
 

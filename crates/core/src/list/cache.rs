@@ -103,7 +103,16 @@ struct Found {
     gone: usize,
 }
 
-pub(super) fn load(home: &Home, dir: &Path) -> Result<Loaded> {
+/// Whether a load leaves the cache as it should be next time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// Up to date, where that pays.
+    Fresh,
+    /// As it was found.
+    Untouched,
+}
+
+pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
     let fs = home.fs();
     let looked_at = home.now().as_nanosecond();
     let bytes = fs.read(&dir.join(CACHE), 0, LIMIT).unwrap_or_default();
@@ -125,7 +134,9 @@ pub(super) fn load(home: &Home, dir: &Path) -> Result<Loaded> {
     found.skipped.sort_by(|a, b| a.name.cmp(&b.name));
     let cached = cache.outlines.len();
     cache.update(found.current, found.read);
-    if found.settled >= WORTHWHILE.max(cached / 512) || found.gone > WORTHWHILE.max(cached / 2) {
+    let pays =
+        found.settled >= WORTHWHILE.max(cached / 512) || found.gone > WORTHWHILE.max(cached / 2);
+    if pays && leave == Leave::Fresh {
         // Not being able to cache is no reason not to answer.
         let _: Result<(), disk::Error> = cache.write(fs, dir);
     }

@@ -5,7 +5,10 @@
 
 mod cache;
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use flagpost_disk::{
     self as disk,
@@ -20,6 +23,7 @@ use crate::{
     history::{Entry, History, Kind},
     home::Home,
     repository::Repository,
+    roots,
 };
 
 /// A list whose directory has been found to lie inside its root.
@@ -57,30 +61,28 @@ impl Skipped {
 }
 
 impl<'h> List<'h> {
-    /// An existing list.
+    /// An existing list, of the home or else of the first root that has it.
     pub fn open(home: &'h Home, id: &ListId) -> Result<Self> {
-        let list = Self {
-            home,
-            id: id.clone(),
-            dir: home.list_dir(id),
-        };
+        let list = Self::of_home(home, id);
         if list.exists()? {
-            Ok(list)
-        } else {
-            Err(list.not_found())
+            return Ok(list);
+        }
+        match roots::find(home, id)? {
+            Some(dir) => Ok(Self { dir, ..list }),
+            None => Err(list.not_found()),
         }
     }
 
-    /// A list, created for `repository` where there is none.
+    /// A list bound to a repository: to `repository` where it was to none. Where there is none, it
+    /// is made in the home.
     pub fn open_or_create(home: &'h Home, id: &ListId, repository: &Repository) -> Result<Self> {
-        let list = Self {
-            home,
-            id: id.clone(),
-            dir: home.list_dir(id),
+        let list = match Self::open(home, id) {
+            Err(Error::NotFound { .. }) => Self::of_home(home, id),
+            opened => opened?,
         };
         let binding = list.path(claude_tasks::REPOSITORY);
         // Whoever bound the list had made its directory durable.
-        if list.exists()? && fsx::stat(home.fs(), &binding)?.is_some() {
+        if fsx::stat(home.fs(), &binding)?.is_some() {
             return Ok(list);
         }
         home.make_dirs(&list.dir)?;
@@ -94,12 +96,26 @@ impl<'h> List<'h> {
         }
     }
 
+    fn of_home(home: &'h Home, id: &ListId) -> Self {
+        Self {
+            home,
+            id: id.clone(),
+            dir: home.list_dir(id),
+        }
+    }
+
     fn exists(&self) -> Result<bool> {
         match fsx::within(self.home.fs(), &self.home.tasks_root(), &self.dir) {
             Ok(_) => Ok(true),
             Err(error) if error.is_not_found() => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The root that it lies in, unless that is the home.
+    pub fn root(&self) -> Option<&Path> {
+        let root = self.dir.parent();
+        root.filter(|root| *root != self.home.tasks_root())
     }
 
     fn not_found(&self) -> Error {
@@ -195,12 +211,18 @@ impl<'h> List<'h> {
 
     /// Everything that can be read. What cannot is reported, and kept aside if that is possible.
     pub fn load(&self) -> Result<Loaded> {
-        let loaded = cache::load(self.home, &self.dir)?;
+        let loaded = cache::load(self.home, &self.dir, cache::Leave::Fresh)?;
         if !loaded.skipped.is_empty() {
             // A reader on a read-only home still reads; the next writer keeps the file aside.
             let _: Result<()> = self.keep_aside(&loaded.skipped);
         }
         Ok(loaded)
+    }
+
+    /// Everything that can be read, by a look that leaves no trace: for a shell that only wonders
+    /// what could be typed.
+    pub fn peek(&self) -> Result<Loaded> {
+        cache::load(self.home, &self.dir, cache::Leave::Untouched)
     }
 
     /// Records skipped files that are new, then copies them to quarantine. One that cannot be kept

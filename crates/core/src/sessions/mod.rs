@@ -11,6 +11,7 @@ mod knowledge;
 mod live;
 mod pointer;
 mod recover;
+mod timeline;
 
 use std::{
     collections::BTreeSet,
@@ -111,6 +112,14 @@ impl Stage {
 }
 
 impl Session {
+    /// Its id; the live directory's name where its lock names none.
+    pub fn title(&self) -> String {
+        match (self.stage, &self.lock.session) {
+            (Stage::Live | Stage::Dead, Some(id)) => id.to_string(),
+            _ => self.name.clone(),
+        }
+    }
+
     /// Its events after a cursor, as recorded. A line that is torn, or still being written, is none.
     pub fn events(&self, home: &Home, since: u64) -> Result<Vec<Map<String, Value>>> {
         let path = self.dir.join(layout::PROGRESS_EVENTS);

@@ -13,6 +13,7 @@ mod number;
 mod publish;
 mod quarantine;
 mod real;
+mod shared;
 mod sweep;
 mod temporary;
 
@@ -26,6 +27,7 @@ pub use number::{allocate, peek};
 pub use publish::publish;
 pub use quarantine::{Case, quarantine};
 pub use real::RealFs;
+pub use shared::{make_shared_dir, rewrite};
 pub use sweep::{orphans, remove_orphans};
 
 use crate::error::{Error, Result, found};
@@ -55,6 +57,11 @@ pub trait Fs: Send + Sync + fmt::Debug {
     fn make_dir(&self, path: &Path) -> io::Result<()>;
     /// Creates a file that must not exist, 0600.
     fn create(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
+    /// Creates a directory that is not ours alone: 0755, as far as the umask lets it.
+    fn make_shared_dir(&self, path: &Path) -> io::Result<()>;
+    /// Creates a file that must not exist with the mode of `like`; where that is not there, 0644, as
+    /// far as the umask lets it.
+    fn create_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn Handle>>;
     /// Opens a file for appending, creating it 0600.
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
     /// Renames, replacing the target.

@@ -134,6 +134,28 @@ impl Fs for RealFs {
         Ok(Box::new(RealHandle(file)))
     }
 
+    fn make_shared_dir(&self, path: &Path) -> io::Result<()> {
+        std::fs::DirBuilder::new().mode(0o755).create(path)
+    }
+
+    fn create_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn Handle>> {
+        let mode = match sys::stat(like) {
+            Ok(stat) => Some(Mode::from_raw_mode(stat.st_mode)),
+            Err(rustix::io::Errno::NOENT) => None,
+            Err(errno) => return Err(errno.into()),
+        };
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(if mode.is_some() { 0o600 } else { 0o644 })
+            .open(path)?;
+        if let Some(mode) = mode {
+            // Unlike a mode at creation, it is not cut down by the umask.
+            sys::fchmod(&file, mode)?;
+        }
+        Ok(Box::new(RealHandle(file)))
+    }
+
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
         Ok(Box::new(RealHandle(open_append(path)?)))
     }

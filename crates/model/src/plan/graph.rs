@@ -235,29 +235,29 @@ impl<'o> Graph<'o> {
     }
 
     /// The outlines that stand, by position.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = (usize, &'o Outline)> + use<'_, 'o> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (usize, &'o Outline)> + use<'_, 'o> {
         let stands =
             |&(at, outline): &(usize, &'o Outline)| self.index.get(&outline.id) == Some(at);
         self.outlines.iter().enumerate().filter(stands)
     }
 
-    pub(super) fn outline(&self, at: usize) -> &'o Outline {
+    pub(crate) fn outline(&self, at: usize) -> &'o Outline {
         &self.outlines[at]
     }
 
-    pub(super) fn position(&self, id: &TaskId) -> Option<usize> {
+    pub(crate) fn position(&self, id: &TaskId) -> Option<usize> {
         self.index.get(id)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.outlines.len()
     }
 
-    pub(super) fn blockers_at(&self, at: usize) -> &[usize] {
+    pub(crate) fn blockers_at(&self, at: usize) -> &[usize] {
         self.blockers.of(at)
     }
 
-    pub(super) fn dependants_at(&self, at: usize) -> &[usize] {
+    pub(crate) fn dependants_at(&self, at: usize) -> &[usize] {
         self.dependants.of(at)
     }
 

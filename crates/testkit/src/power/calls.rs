@@ -96,6 +96,14 @@ impl Fs for PowerFs {
         Ok(handle(self, path, inode, false))
     }
 
+    fn make_shared_dir(&self, path: &Path) -> io::Result<()> {
+        self.make_dir(path)
+    }
+
+    fn create_like(&self, path: &Path, _: &Path) -> io::Result<Box<dyn Handle>> {
+        self.create(path)
+    }
+
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
         let mut machine = self.powered()?;
         let slot = machine.tree.slot(path)?;
