@@ -66,6 +66,7 @@ pub enum Color {
 pub enum Command {
     Init(commands::init::Args),
     Status(commands::status::Args),
+    Doctor(commands::doctor::Args),
     Bench(commands::bench::Args),
     Add(commands::add::Args),
     List(commands::list::Args),

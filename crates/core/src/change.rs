@@ -184,6 +184,33 @@ impl<'l> Change<'l> {
         Ok(fsx::peek(self.list.home.fs(), &self.list.path(COUNTER))?)
     }
 
+    /// Finds the highest id ever given out anew, among the files and in the history, where
+    /// `is_wrong` says so of the counter under the list's lock. What the counter said is kept in
+    /// quarantine.
+    pub(crate) fn recount(self, is_wrong: &dyn Fn(&List<'_>) -> Result<bool>) -> Result<bool> {
+        let list = self.list;
+        if !is_wrong(list)? {
+            return Ok(false);
+        }
+        let fs = list.home.fs();
+        let history = History::of(list.home, &self.repository);
+        let told = history.since(0)?.into_iter().filter_map(|line| {
+            let ours = line.entry.list.as_ref() == Some(list.id());
+            line.entry.task.filter(|_| ours)
+        });
+        let ids = list.ids()?.into_iter().chain(told);
+        let highest = ids.filter_map(|id| id.counted()).max().unwrap_or_default();
+        let counter = list.path(COUNTER);
+        if let Some(content) = fsx::read(fs, &counter)? {
+            fsx::keep(fs, &counter, &content, "it was not the highest id")?;
+        }
+        let mut entry = Entry::new(Kind::ListRecounted).detail("highest", highest);
+        entry.list = Some(list.id().clone());
+        history.record(&self.actor, self.at, vec![entry])?;
+        fsx::replace(fs, &counter, format!("{highest}\n").as_bytes())?;
+        Ok(true)
+    }
+
     /// Says what the change was, for the history.
     pub(crate) fn note(&mut self, kind: Kind, task: &TaskId) -> &mut Entry {
         let mut entry = Entry::new(kind);

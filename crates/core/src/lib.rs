@@ -8,6 +8,7 @@ mod change;
 pub mod claims;
 mod clock;
 pub mod config;
+pub mod doctor;
 pub mod drawings;
 mod error;
 pub mod history;

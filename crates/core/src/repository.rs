@@ -42,11 +42,11 @@ pub struct Repository {
 
 /// `repo.json`.
 #[derive(Debug, Serialize, Deserialize)]
-struct Record {
+pub(crate) struct Record {
     id: RepoId,
-    name: ListId,
+    pub(crate) name: ListId,
     /// For people: what is not UTF-8 in it is shown as U+FFFD.
-    path: String,
+    pub(crate) path: String,
     created_at: Timestamp,
 }
 
@@ -198,11 +198,29 @@ fn place(home: &Home, dir: &Path) -> Result<Option<Place>> {
     Ok(None)
 }
 
-fn record_path(home: &Home, id: &RepoId) -> PathBuf {
+/// The id that the repository around `dir` carries, registered or not, and its top.
+pub(crate) fn carried(
+    home: &Home,
+    dir: &Path,
+) -> Result<Option<(PathBuf, Result<Option<RepoId>>)>> {
+    let Some(place) = place(home, dir)? else {
+        return Ok(None);
+    };
+    let id = place.id(home);
+    Ok(Some((place.into_top(), id)))
+}
+
+/// What git says of its version; `None` where it cannot be run.
+pub(crate) fn git_version() -> Option<String> {
+    git(Path::new("/"), &["--version"]).ok().flatten()
+}
+
+pub(crate) fn record_path(home: &Home, id: &RepoId) -> PathBuf {
     home.repository_dir(id).join("repo.json")
 }
 
-fn record(home: &Home, id: &RepoId) -> Result<Option<Record>> {
+/// The record of a repository; none where it is not registered.
+pub(crate) fn record(home: &Home, id: &RepoId) -> Result<Option<Record>> {
     let path = record_path(home, id);
     let Some(bytes) = fsx::read(home.fs(), &path)? else {
         return Ok(None);

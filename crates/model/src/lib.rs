@@ -5,6 +5,7 @@
 //! never look at the machine.
 
 pub mod drawing;
+pub mod finding;
 pub mod id;
 pub mod marked_block;
 pub mod names;

@@ -9,6 +9,7 @@ pub mod completions;
 pub mod config;
 pub mod demo;
 pub mod dep;
+pub mod doctor;
 pub mod edit;
 pub mod fields;
 pub mod finish;
@@ -49,6 +50,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         None => status::run(context, &status::Args::default()),
         Some(Command::Init(args)) => init::run(context, &args),
         Some(Command::Status(args)) => status::run(context, &args),
+        Some(Command::Doctor(args)) => doctor::run(context, &args),
         Some(Command::Bench(args)) => bench::run(context, &args),
         Some(Command::Add(args)) => add::run(context, &args),
         Some(Command::List(args)) => list::run(context, &args),

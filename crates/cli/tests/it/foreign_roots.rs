@@ -291,14 +291,16 @@ fn a_repository_says_where_its_list_is() {
     let (mut world, team) = with_team();
     world.unset("FLAGPOST_LIST");
     fs::rename(&team, team.with_file_name("web")).unwrap();
-    assert_snapshot!(world.transcript("init\ninit\nlist --quiet"), @r#"
+    assert_snapshot!(world.transcript("init\ninit\nlist --quiet"), @"
     $ init
     registered [dir]/web as web in [dir]/home/.claude/tasks
+    AGENTS.md: written
     next: flagpost add 'What is to be done'
     $ init
     [dir]/web is registered; its list is web in [dir]/home/.claude/tasks
+    AGENTS.md: is up to date
     $ list --quiet
     1
     2
-    "#);
+    ");
 }

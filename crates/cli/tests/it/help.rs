@@ -136,7 +136,7 @@ fn typos_and_verbs_of_a_group() {
     $ lst
     2>   tip: a similar subcommand exists: 'list'
     $ task dne
-    2>   tip: a similar subcommand exists: 'done'
+    2>   tip: some similar subcommands exist: 'note', 'done'
     $ list --limt 3
     2>   tip: a similar argument exists: '--limit'
     $ recover

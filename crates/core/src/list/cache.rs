@@ -4,11 +4,11 @@
 //! projection: every load looks at every file's stamp, reads again what differs, and believes the
 //! directory. Deleting it costs one slow load.
 
-use std::{os::unix::ffi::OsStrExt, path::Path, thread};
+use std::{path::Path, thread};
 
 use flagpost_disk::{
     self as disk,
-    dialects::claude_tasks::{self, CACHE},
+    dialects::claude_tasks::{self, CACHE, TaskFile},
     fsx::{self, Fs, Kind, Stat},
 };
 use flagpost_model::{TaskId, plan::Index, task::Outline};
@@ -172,7 +172,8 @@ impl Cache {
                     continue;
                 }
             }
-            match read_outline(fs, dir, name.as_bytes(), id, stat) {
+            let read = read_file(fs, &dir.join(&name), id, stat);
+            match read.map(|file| file.map(|file| Outline::from(&file.task))) {
                 Ok(Some(outline)) if looked_at - i128::from(stat.changed) > SETTLED => {
                     found.settled += 1;
                     found.read.push((place, stamp, outline));
@@ -253,22 +254,20 @@ impl Cache {
 
 /// `Ok(None)` for a file that is gone since the directory was read; the error says why the file
 /// is no task.
-fn read_outline(
+pub(super) fn read_file(
     fs: &dyn Fs,
-    dir: &Path,
-    name: &[u8],
+    path: &Path,
     id: Option<TaskId>,
     stat: Stat,
-) -> Result<Option<Outline>, String> {
+) -> Result<Option<TaskFile>, String> {
     let id = id.ok_or("its name is no task id")?;
     if stat.kind != Kind::File {
         return Err("it is not a regular file".to_owned());
     }
-    let path = dir.join(std::ffi::OsStr::from_bytes(name));
-    let bytes = match fs.read(&path, 0, fsx::READ_LIMIT) {
+    let bytes = match fs.read(path, 0, fsx::READ_LIMIT) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
-    claude_tasks::read(&id, &bytes).map(|file| Some(Outline::from(&file.task)))
+    claude_tasks::read(&id, &bytes).map(Some)
 }

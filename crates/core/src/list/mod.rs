@@ -155,6 +155,31 @@ impl<'h> List<'h> {
         Ok(text.trim().parse()?)
     }
 
+    /// Gives the list to another repository where `is_broken` says so under the list's lock. What
+    /// its binding said is kept in quarantine.
+    pub(crate) fn rebind(
+        &self,
+        actor: &WorkerId,
+        repository: &RepoId,
+        is_broken: &dyn Fn(&Self) -> Result<bool>,
+    ) -> Result<bool> {
+        let (fs, now) = (self.home.fs(), self.home.now());
+        let lock = self.path(claude_tasks::LOCK);
+        let _lock = fsx::lock(fs, &lock, fsx::Rank::List, fsx::DEFAULT_WAIT, now)?;
+        if !is_broken(self)? {
+            return Ok(false);
+        }
+        let binding = self.path(claude_tasks::REPOSITORY);
+        if let Some(content) = fsx::read(fs, &binding)? {
+            fsx::keep(fs, &binding, &content, "it named no registered repository")?;
+        }
+        let mut entry = Entry::new(Kind::ListBound);
+        entry.list = Some(self.id.clone());
+        History::of(self.home, repository).record(actor, now, vec![entry])?;
+        fsx::replace(fs, &binding, format!("{repository}\n").as_bytes())?;
+        Ok(true)
+    }
+
     /// One task.
     pub fn task(&self, id: &TaskId) -> Result<TaskFile> {
         let path = self.task_path(id);
@@ -223,6 +248,45 @@ impl<'h> List<'h> {
     /// what could be typed.
     pub fn peek(&self) -> Result<Loaded> {
         cache::load(self.home, &self.dir, cache::Leave::Untouched)
+    }
+
+    /// Every task as its file says, by id, and what is no task. Unlike [`List::load`] it reads every
+    /// file, believes no cache, and leaves nothing behind.
+    pub(crate) fn examine(&self) -> Result<(Vec<TaskFile>, Vec<Skipped>)> {
+        let fs = self.home.fs();
+        let files = fs
+            .survey(&self.dir, &claude_tasks::is_task_name)
+            .map_err(disk::Error::io("list", &self.dir))?;
+        let read = |files: &[(OsString, fsx::Stat)]| {
+            let (mut tasks, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
+            for (file, stat) in files {
+                let id = file.to_str().and_then(claude_tasks::id_of);
+                match cache::read_file(fs, &self.dir.join(file), id, *stat) {
+                    Ok(task) => tasks.extend(task),
+                    Err(reason) => skipped.push(Skipped {
+                        name: file.to_string_lossy().into_owned(),
+                        file: file.clone(),
+                        reason,
+                    }),
+                }
+            }
+            (tasks, skipped)
+        };
+        let (one, other) = files.split_at(files.len() / 2);
+        let (mut tasks, mut skipped) = std::thread::scope(|scope| {
+            let other = scope.spawn(|| read(other));
+            let (mut tasks, mut skipped) = read(one);
+            let (more, others) = other.join().map_err(|_| Error::Invalid {
+                what: format!("list {}", self.id),
+                reason: "a reader thread panicked".to_owned(),
+            })?;
+            tasks.extend(more);
+            skipped.extend(others);
+            Ok::<_, Error>((tasks, skipped))
+        })?;
+        tasks.sort_by(|a, b| a.task.id.cmp(&b.task.id));
+        skipped.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok((tasks, skipped))
     }
 
     /// Records skipped files that are new, then copies them to quarantine. One that cannot be kept

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 pub use adding::{add, edit, edit_all, note};
 pub use fields::{Fields, Labels};
 pub use links::{blockers, link, unlink};
-pub(crate) use links::{link_in, named_by_others, open_blockers};
+pub(crate) use links::{link_in, mirror, named_by_others, open_blockers, unblock};
 pub use moves::{Move, Moved, Parts, act, act_all};
 pub use relocate::{Relocated, Ties, preview_relocation, relocate};
 pub use removal::{preview_removal, remove, remove_all};

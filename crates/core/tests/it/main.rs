@@ -14,6 +14,7 @@ mod account;
 mod child;
 mod claims_are_fenced;
 mod dependencies_stay_mirrored;
+mod doctor_after_a_crash;
 mod history_tells_every_change;
 mod hostile_files_are_survived;
 mod lists_in_other_roots;

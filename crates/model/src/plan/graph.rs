@@ -111,6 +111,20 @@ impl<'o> Graph<'o> {
         Some(first.path)
     }
 
+    /// A circle of every set of tasks that wait for each other, by lowest id.
+    pub fn circles(&self) -> Vec<Vec<TaskId>> {
+        let knots = self.knots(|_| true).into_iter();
+        knots.map(|knot| knot.path).collect()
+    }
+
+    /// Which knot a position is in, for those that are in one.
+    pub(super) fn knot_of(&self) -> HashMap<usize, usize> {
+        let knots = self.knots(|_| true).into_iter().enumerate();
+        knots
+            .flat_map(|(knot, it)| it.members.into_iter().map(move |at| (at, knot)))
+            .collect()
+    }
+
     /// A circle that was not in `before`: one in a knot that was not a knot, or part of one, there.
     pub fn new_cycle(&self, before: &Graph) -> Option<Vec<TaskId>> {
         let mut knot_of: HashMap<&TaskId, usize> = HashMap::new();

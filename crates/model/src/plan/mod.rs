@@ -7,6 +7,7 @@
 mod circle;
 mod critical;
 mod family;
+mod faults;
 mod graph;
 mod index;
 mod retry;
@@ -18,6 +19,7 @@ mod tests;
 pub(crate) use circle::closing;
 pub use critical::{critical, expected};
 pub use family::{Family, Progress};
+pub use faults::{Circle, OneSided, dangling, one_sided, parent_circles};
 pub use graph::Graph;
 pub use index::Index;
 pub use retry::{Attempt, Verdict, verdict};
