@@ -1,6 +1,9 @@
 //! `search`: where a text is.
 
-use flagpost_core::{List, Skipped};
+use flagpost_core::{
+    List, Skipped,
+    roots::{self, Standing},
+};
 use flagpost_model::{
     ListId,
     search::{Hit, Place},
@@ -18,7 +21,7 @@ use crate::{
     text::Source,
 };
 
-/// Look for a text in subjects, descriptions, notes and results, in whatever case
+/// Find a text in subjects, descriptions, notes and results
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost search 'grammar has a hole' --all-lists\n\n\
@@ -106,10 +109,16 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 }
 
 fn lists(context: &Context, args: &Args) -> anyhow::Result<Vec<ListId>> {
-    match args.all_lists {
-        true => Ok(context.home.lists()?),
-        false => Ok(vec![context.list()?.id().clone()]),
+    if !args.all_lists {
+        return Ok(vec![context.list()?.id().clone()]);
     }
+    let mut all = context.home.lists()?;
+    for root in roots::survey(&context.home)? {
+        if let Standing::Readable { lists, .. } = root.standing {
+            all.extend(lists);
+        }
+    }
+    Ok(all)
 }
 
 /// A task by id; among several lists, with the list that it is of.

@@ -45,6 +45,8 @@ pub enum Choice {
     Say(Answer),
 }
 
+/// What to do where nobody is there to be asked.
+pub const INSTEAD: &str = "--dry-run shows which tasks are meant";
 /// Tasks that are named in a question.
 const NAMED: usize = 3;
 
@@ -94,7 +96,7 @@ impl Where {
             .iter()
             .map(|task| (&task.id, &*task.subject))
             .collect();
-        self.confirm(act, &named, "--dry-run shows which tasks are meant")?;
+        self.confirm(act, &named, INSTEAD)?;
         Ok(Choice::Act(ids))
     }
 

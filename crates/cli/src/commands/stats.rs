@@ -13,7 +13,7 @@ use crate::{
     terminal::line,
 };
 
-/// Show the list in numbers: by state, priority, owner and project, and how the work went
+/// Show the list in numbers: how many tasks of each kind, and their work
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task stats --json")]
 pub struct Args {}

@@ -30,8 +30,58 @@ fn search() {
         search
         search '  '
         search parser --all-lists --list web
-        --list nope search parser
-        --color always search line"), @r"");
+        --list nope search parser"), @r#"
+    $ search parser
+    1 Write the parser (pending)
+    2 Ship (completed)
+      description: First line the Parser, whole
+      note 2: PARSER: see above
+      result: The parser is in it
+    $ search parser --limit 2
+    1 Write the parser (pending)
+    2 Ship (completed)
+      description: First line the Parser, whole
+    … and 2 more: --limit 0 shows all
+    $ search parser --limit 2 --json
+    {"schema":"flagpost.search/1","text":"parser","hits":[{"list":"web","task":"1","subject":"Write the parser","state":"pending","field":"subject","n":1,"at":10,"length":6,"snippet":{"before":"Write the ","found":"parser","after":""}},{"list":"web","task":"2","subject":"Ship","state":"completed","field":"description","n":1,"at":15,"length":6,"snippet":{"before":"First line the ","found":"Parser","after":", whole"}}],"total":4,"truncated":true,"skipped":[],"unreadable":[]}
+    $ search parser --quiet
+    1
+    2
+    $ search parser --all-lists --quiet
+    other/1
+    web/1
+    web/2
+    $ search 'parser, WHOLE' --all-lists
+    web/2 Ship (completed)
+      description: First line the Parser, whole
+    $ search lexer
+    "lexer" is nowhere
+    $ search lexer --json
+    {"schema":"flagpost.search/1","text":"lexer","hits":[],"total":0,"truncated":false,"skipped":[],"unreadable":[]}
+    $ search
+    exit 2
+    2> flagpost: say what to look for, as in search parser
+    2>   hint: flagpost --help shows how
+    $ search '  '
+    exit 6
+    2> flagpost: text: say what to look for
+    $ search parser --all-lists --list web
+    exit 2
+    2> error: the argument '--all-lists' cannot be used with '--list <NAME>'
+    2> 
+    2> Usage: flagpost search --all-lists <TEXT>
+    2> 
+    2> For more information, try '--help'.
+    $ --list nope search parser
+    exit 3
+    2> flagpost: there is no list nope
+    2>   hint: 'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are
+    "#);
+    let coloured = world.ok(["--color", "always", "search", "line"]);
+    assert!(
+        coloured.contains("First \u{1b}[1mline\u{1b}[0m the Parser"),
+        "{coloured}"
+    );
     let fed = world.feed(["search", "-"], b"see above\n");
     assert_eq!(
         fed.stdout,
@@ -72,5 +122,12 @@ fn what_is_found_cannot_steer_a_terminal() {
 
 #[test]
 fn nowhere_to_search() {
-    assert_snapshot!(world().transcript("search x\nsearch x --all-lists"), @r"");
+    assert_snapshot!(world().transcript("search x\nsearch x --all-lists"), @r#"
+    $ search x
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    $ search x --all-lists
+    "x" is nowhere
+    "#);
 }
