@@ -13,7 +13,7 @@ use crate::{
     terminal::line,
 };
 
-/// Show the list in numbers: how many tasks of each kind, and their work
+/// Show the list in numbers
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task stats --json")]
 pub struct Args {}
