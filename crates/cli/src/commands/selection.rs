@@ -17,7 +17,7 @@ use serde_json::json;
 use super::{list::counted, query};
 use crate::{
     context::Context,
-    error::{NoneFits, usage},
+    error::{Invalid, NoneFits, usage},
     output::Answer,
     shape,
     terminal::line,
@@ -125,7 +125,16 @@ impl Where {
             let tasks = tasks.collect::<anyhow::Result<_>>()?;
             return Ok((ids, tasks));
         };
-        let query = query::parse(context, expression)?.open_by_default();
+        let query = query::parse(context, expression)?;
+        // An empty variable of a script must not mean everything.
+        if query.filter.is_none() {
+            return Err(Invalid {
+                what: "--where".to_owned(),
+                reason: "it says nothing about tasks; is=open means all that are open".to_owned(),
+            }
+            .into());
+        }
+        let query = query.open_by_default();
         let loaded = list.load()?;
         let found = query::select(context, list, &loaded, &query, 0)?.tasks;
         if found.is_empty() {

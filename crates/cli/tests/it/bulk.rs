@@ -151,6 +151,8 @@ fn all_or_none() {
         done 1 text --where tag=api
         done --where tag=api --token 5 --yes
         task edit --where 'tag=' --priority low
+        task rm --where '' --yes
+        task rm --where 'limit=2' --yes
         task edit --priority low"), @r#"
     $ done --where tag=api --yes
     exit 4
@@ -197,6 +199,12 @@ fn all_or_none() {
     $ task edit --where 'tag=' --priority low
     exit 6
     2> flagpost: the query "tag=": at character 5: the end stands where a value belongs
+    $ task rm --where '' --yes
+    exit 6
+    2> flagpost: --where: it says nothing about tasks; is=open means all that are open
+    $ task rm --where 'limit=2' --yes
+    exit 6
+    2> flagpost: --where: it says nothing about tasks; is=open means all that are open
     $ task edit --priority low
     exit 2
     2> error: the following required arguments were not provided:

@@ -131,3 +131,15 @@ fn nowhere_to_search() {
     "x" is nowhere
     "#);
 }
+
+#[test]
+fn all_lists_are_those_in_other_directories_too() {
+    let world = world_with(&["Our parser"]);
+    let root = world.outside().join("agents");
+    std::fs::create_dir_all(root.join("theirs")).unwrap();
+    let task = r#"{"id": "1", "subject": "Their parser", "status": "pending"}"#;
+    std::fs::write(root.join("theirs").join("1.json"), task).unwrap();
+    world.ok(["config", "set", "tasks.roots", root.to_str().unwrap()]);
+    let found = world.ok(["search", "parser", "--all-lists", "--quiet"]);
+    assert_eq!(found, "web/1\ntheirs/1\n");
+}

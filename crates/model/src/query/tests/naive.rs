@@ -402,7 +402,7 @@ fn passes(test: &Test, task: &Task, all: &[Task]) -> bool {
                 Scale::Side(order, day) => at.is_some_and(|at| beside(*order, at, meant(day))),
             }
         }
-        Test::Parent(values) => values.iter().any(|it| *it == task.parent),
+        Test::Parent(values) => values.contains(&task.parent),
         Test::Estimate(Scale::OneOf(values)) => values.contains(&task.estimate),
         Test::Estimate(Scale::Side(order, value)) => {
             task.estimate.is_some_and(|it| beside(*order, it, *value))
@@ -425,9 +425,9 @@ fn number<T, N: PartialOrd + Copy>(scale: &Scale<T>, has: N, of: impl Fn(&T) -> 
 fn beside<T: PartialOrd>(order: Order, has: T, value: T) -> bool {
     match order {
         Order::Below => has < value,
-        Order::AtMost => has < value || has == value,
+        Order::AtMost => has <= value,
         Order::Above => has > value,
-        Order::AtLeast => has > value || has == value,
+        Order::AtLeast => has >= value,
     }
 }
 
