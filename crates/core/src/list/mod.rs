@@ -4,6 +4,7 @@
 //! kept; it never hides its neighbours.
 
 mod cache;
+pub(crate) mod shortlist;
 
 use std::{
     ffi::OsString,

@@ -207,11 +207,22 @@ fn sort(graph: &Graph, tasks: &mut [usize]) {
     tasks.sort_by_cached_key(|&at| rank(graph, at));
 }
 
+/// Urgency, then the id as ids are ordered, its number read only once.
+type Rank<'o> = (
+    (bool, Option<Priority>, Reverse<usize>),
+    (bool, Option<u64>, &'o TaskId),
+);
+
 /// Smaller is handed out earlier. A task without priority comes after every one that has one.
-fn rank<'o>(graph: &Graph<'o>, at: usize) -> (bool, Option<Priority>, Reverse<usize>, &'o TaskId) {
+fn rank<'o>(graph: &Graph<'o>, at: usize) -> Rank<'o> {
     let task = graph.outline(at);
     let dependants = graph.dependants_at(at).iter();
     let waiting = dependants.filter(|&&on| is_open(&graph.outline(on).state));
     let unblocks = Reverse(waiting.count());
-    (task.priority.is_none(), task.priority, unblocks, &task.id)
+    let number = task.id.number();
+    let is_named = number.is_none();
+    (
+        (task.priority.is_none(), task.priority, unblocks),
+        (is_named, number, &task.id),
+    )
 }
