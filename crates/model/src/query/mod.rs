@@ -27,7 +27,8 @@ mod lex;
 mod mistake;
 mod order;
 mod parse;
-mod print;
+mod spelling;
+
 mod test;
 mod value;
 

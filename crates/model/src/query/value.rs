@@ -5,7 +5,7 @@
 
 use jiff::{ToSpan, civil::Date};
 
-use super::print;
+use super::spelling;
 use crate::{
     id::{TaskId, WorkerId},
     names::{Named, names},
@@ -51,7 +51,7 @@ impl Value for String {
     }
 
     fn spell(&self) -> String {
-        print::word(self)
+        spelling::word(self)
     }
 
     const LIKE: Option<&str> = Some("a text that is not empty");
@@ -69,7 +69,7 @@ impl<T: Value> Value for Option<T> {
     fn spell(&self) -> String {
         match self.as_ref().map(T::spell) {
             None => "none".to_owned(),
-            Some(text) if text == "none" => print::quoted(&text),
+            Some(text) if text == "none" => spelling::quoted(&text),
             Some(text) => text,
         }
     }
@@ -102,7 +102,7 @@ impl Value for TaskId {
     }
 
     fn spell(&self) -> String {
-        print::word(self.as_str())
+        spelling::word(self.as_str())
     }
 
     const LIKE: Option<&str> = Some("a task's id");
@@ -155,8 +155,8 @@ impl Value for Who {
         match self {
             Self::Nobody => "none".to_owned(),
             Self::Me => "me".to_owned(),
-            Self::Named(name) if matches!(name.as_str(), "none" | "me") => print::quoted(name),
-            Self::Named(name) => print::word(name),
+            Self::Named(name) if matches!(name.as_str(), "none" | "me") => spelling::quoted(name),
+            Self::Named(name) => spelling::word(name),
         }
     }
 
@@ -208,7 +208,7 @@ impl Value for Day {
     fn spell(&self) -> String {
         match self {
             Self::Near(near) => near.to_string(),
-            Self::On(date) => print::word(&date.to_string()),
+            Self::On(date) => spelling::word(&date.to_string()),
         }
     }
 
