@@ -54,6 +54,13 @@ pub struct Skipped {
     pub reason: String,
 }
 
+impl Skipped {
+    pub(crate) fn new(name: String, reason: String) -> Self {
+        let file = OsString::from(&name);
+        Self { name, file, reason }
+    }
+}
+
 impl<'h> List<'h> {
     /// An existing list, of the home or else of the first root that has it.
     pub fn open(home: &'h Home, id: &ListId) -> Result<Self> {
