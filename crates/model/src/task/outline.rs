@@ -1,9 +1,10 @@
 //! A task's outline: what planning needs, without the prose.
 //!
 //! Owns the small form in which whole lists are held and cached. It is derived from a [`Task`]
-//! and never written back to one.
+//! and never written back to one. Times in it are whole milliseconds, so that a cache of many
+//! thousand is read in a few of them.
 
-use jiff::{Timestamp, civil::Date};
+use jiff::{Timestamp, civil::Date, fmt::serde::timestamp::millisecond};
 use serde::{Deserialize, Serialize};
 
 use super::{Effort, Priority, State, Task, Timer};
@@ -41,6 +42,7 @@ pub struct Outline {
     /// When it is due.
     pub due: Option<Date>,
     /// It is not handed out before.
+    #[serde(with = "millisecond::optional")]
     pub not_before: Option<Timestamp>,
     /// The task it is part of.
     pub parent: Option<TaskId>,
@@ -51,8 +53,10 @@ pub struct Outline {
     /// The running timer.
     pub timer: Option<Timer>,
     /// When it was added, where that is known.
+    #[serde(with = "millisecond::optional")]
     pub added_at: Option<Timestamp>,
     /// When its last worker was through with it.
+    #[serde(with = "millisecond::optional")]
     pub ended_at: Option<Timestamp>,
 }
 
