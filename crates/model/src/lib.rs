@@ -5,6 +5,7 @@
 //! never look at the machine.
 
 pub mod id;
+pub mod intake;
 pub mod names;
 pub mod plan;
 pub mod refusal;
