@@ -41,7 +41,7 @@ pub struct FieldArgs {
     /// How large it is, in your own scale: S, M, L…
     #[arg(long, value_name = "SIZE")]
     pub complexity: Option<String>,
-    /// A label, in place of those it has; may be repeated
+    /// A label; may be repeated. On edit they take the place of those it has
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
     /// When it is due: 2026-12-01, today, tomorrow, or none

@@ -253,7 +253,7 @@ fn words_that_are_no_verbs() {
     2>   add      Add a task to the list
     2>   list     List tasks: what is still to be done, unless asked otherwise
     2>   show     Show a task in full
-    2>   edit     Change fields of a task
+    2>   edit     Change fields of one task or several
     2>   ready    Show the tasks that can begin now, in the order in which they would be claimed
     2>   claim    Claim a task: it is yours until you finish it, release it, or the lease runs out
     2>   start    Begin the work on a task, claiming it first if nobody holds it
@@ -264,7 +264,10 @@ fn words_that_are_no_verbs() {
     2>   renew    Extend the lease of your claim
     2>   reopen   Make a finished, failed, stuck or cancelled task pending again
     2>   cancel   Say that a task is not wanted any more
-    2>   rm       Remove a task and its name from those that wait for it
+    2>   rm       Remove tasks and their names from those that wait for them
+    2>   undo     Take back your last change of the list, if nobody built on it
+    2>   note     Write a remark on a task, for whoever comes next
+    2>   timer    Measure the work on tasks
     2>   dep      Say which task waits for which
     2>   graph    Draw which task waits for which
     2>   import   Import a Markdown plan; importing it again updates what the plan changed

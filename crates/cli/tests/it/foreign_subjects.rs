@@ -83,16 +83,16 @@ fn json_still_has_every_character() {
 
 #[test]
 fn how_it_is_shown() {
-    assert_snapshot!(evil_world().transcript("show 1\nlist --all"), @r#"
+    assert_snapshot!(evil_world().transcript("show 1\nlist --all"), @"
     $ show 1
     1 ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
-      state      stuck
-      owner      ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
-      waits for  3
-      complexity ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
-      group      ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
-      project    ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
-      tags       ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
+      state       stuck
+      owner       ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
+      waits for   3
+      complexity  ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
+      group       ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
+      project     ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
+      tags        ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
 
     ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow
     9   completed  Forged␍␈
@@ -105,7 +105,7 @@ fn how_it_is_shown() {
     1   stuck  ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9    3          ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9
                completed  Forged ␈                                completed  Forged ␈
     2> flagpost: skipped ␛[2Jx.json: its name is no task id
-    "#);
+    ");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn the_daily_verbs_are_the_same_as_below_task() {
 
 #[test]
 fn a_page_of_help() {
-    assert_snapshot!(world().transcript("add --help\nclaim --help"), @r#"
+    assert_snapshot!(world().transcript("add --help\nclaim --help"), @"
     $ add --help
     Add a task to the list
 
@@ -164,8 +164,15 @@ fn a_page_of_help() {
           --group <NAME>         The feature it belongs to
           --project <NAME>       The project it belongs to
           --complexity <SIZE>    How large it is, in your own scale: S, M, L…
-          --tag <TAG>            A label; may be repeated
-          --due <DATE>           When it is due: 2026-12-01, or none
+          --tag <TAG>            A label, in place of those it has; may be repeated
+          --due <DATE>           When it is due: 2026-12-01, today, tomorrow, or none
+          --not-before <DATE>    Do not hand it out before this day, or none
+          --recur <HOW_OFTEN>    It comes again when it is completed: daily, weekly, monthly, yearly, or
+                                 none
+          --parent <ID>          The task it is part of, or none
+          --estimate <TIME>      How much work it is: 90m, 2h, 1h30m, or none
+          --meta <KEY=VALUE>     Anything else, under a key of yours; JSON or a text; KEY= takes it
+                                 away; may be repeated
           --uid <UID>            Your own name for it; planning it again under this name updates it
 
     Options of every command:
@@ -200,7 +207,7 @@ fn a_page_of_help() {
 
     Example: flagpost claim --next --as W3
     The token in the answer fences you off from later holders: give it to done, fail and stuck.
-    "#);
+    ");
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn add() {
     $ add 'Print' --after 1,2 --quiet
     3
     $ add 'Ship' --after 1 --after 3 --json
-    {"schema":"flagpost.task/1","id":"4","subject":"Ship","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1","3"],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":1,"result":null,"late":[]}
+    {"schema":"flagpost.task/1","id":"4","subject":"Ship","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1","3"],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[]}
     $ add 'Never' --after 9
     exit 3
     2> flagpost: there is no task 9 in list web
@@ -95,7 +95,7 @@ fn list() {
     1
     2
     $ list --json
-    {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"group":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":null,"group":null,"attempts":0}],"total":2,"truncated":false,"skipped":[]}
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[]}
     $ list --state nonsense
     exit 2
     2> error: invalid value 'nonsense' for '--state <STATE>': "nonsense" is none of pending, claimed, in_progress, completed, failed, stuck, cancelled
@@ -169,17 +169,19 @@ fn show() {
         show 7 --json"), @r#"
     $ show 1
     1 Write
-      state      claimed
-      owner      W3
-      claim      by W3, token 6, until 2026-05-13T14:40:00Z
-      blocks     2
-      attempts   1
+      state       claimed
+      owner       W3
+      claim       by W3, token 6, until 2026-05-13T14:40:00Z
+      blocks      2
+      added       by ann at 2026-05-13T14:25:00Z
+      attempts    1
     $ show 2
     2 Test
-      state      pending
-      priority   low
-      waits for  1
-      tags       x
+      state       pending
+      priority    low
+      waits for   1
+      tags        x
+      added       by ann at 2026-05-13T14:25:00Z
 
     First line
 
@@ -187,7 +189,7 @@ fn show() {
     $ show 2 --quiet
     2
     $ show 2 --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"First line\n\n  indented\n","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":"low","complexity":null,"group":null,"project":null,"tags":["x"],"due":null,"parent":null,"uid":null,"attempts":0,"rev":3,"result":null,"late":[]}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"First line\n\n  indented\n","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":"low","complexity":null,"group":null,"project":null,"tags":["x"],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[]}
     $ FLAGPOST_LIST=web FLAGPOST_TASK=1 show --quiet
     1
     $ show
@@ -223,11 +225,12 @@ fn edit() {
     $ task edit 1 --priority none --group '' --quiet
     1
     $ task edit 1 --complexity L --json
-    {"schema":"flagpost.task/1","id":"1","subject":"Write it","description":"Six b.","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":"L","group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":4,"result":null,"late":[]}
+    {"schema":"flagpost.task/1","id":"1","subject":"Write it","description":"Six b.","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":"L","group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":4,"result":null,"late":[]}
     $ show 1
     1 Write it
-      state      pending
-      complexity L
+      state       pending
+      complexity  L
+      added       by ann at 2026-05-13T14:25:00Z
 
     Six b.
     $ task edit 1
@@ -244,7 +247,7 @@ fn edit() {
     2> For more information, try '--help'.
     $ task edit 1 --due soon
     exit 2
-    2> error: invalid value 'soon' for '--due <DATE>': use a date, as in 2026-12-01
+    2> error: invalid value 'soon' for '--due <DATE>': use a date that exists, as in 2026-12-01, or today, tomorrow, none
     2> 
     2> For more information, try '--help'.
     $ task edit 9 --group g
@@ -254,9 +257,9 @@ fn edit() {
     $ task edit
     exit 2
     2> error: the following required arguments were not provided:
-    2>   <ID>
+    2>   <ID>...
     2> 
-    2> Usage: flagpost task edit <ID>
+    2> Usage: flagpost task edit <ID>...
     2> 
     2> For more information, try '--help'.
     "#);
@@ -273,11 +276,12 @@ fn an_empty_text_takes_a_field_away() {
             args.push(if word.starts_with('-') { word } else { "" });
             args
         }));
-    assert_snapshot!(world.transcript("show 1"), @r#"
+    assert_snapshot!(world.transcript("show 1"), @"
     $ show 1
     1 a
-      state      pending
-    "#);
+      state       pending
+      added       by ann at 2026-05-13T14:25:00Z
+    ");
 }
 
 #[test]
@@ -313,7 +317,7 @@ fn rm() {
     $ task rm 1 --dry-run
     would remove 1 Write; 1 waiting for it
     $ task rm 1 --dry-run --json
-    {"schema":"flagpost.task/1","id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":2,"result":null,"late":[],"dry_run":true}
+    {"schema":"flagpost.task/1","id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[],"dry_run":true}
     $ show 1 --quiet
     1
     $ task rm 1 --yes
@@ -326,7 +330,8 @@ fn rm() {
     2>   hint: 'flagpost list' shows what there is
     $ show 2
     2 Test
-      state      pending
+      state       pending
+      added       by ann at 2026-05-13T14:25:00Z
     $ list --quiet
     2
     "#);
@@ -378,7 +383,7 @@ fn dep() {
     $ task dep add 3 1 --quiet
     3
     $ task dep add 4 3 --json
-    {"schema":"flagpost.task/1","id":"4","subject":"d","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["3"],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"parent":null,"uid":null,"attempts":0,"rev":2,"result":null,"late":[]}
+    {"schema":"flagpost.task/1","id":"4","subject":"d","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["3"],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[]}
     $ task dep add 1 4
     exit 6
     2> flagpost: that would make a cycle: 1 → 4 → 3 → 1
@@ -397,8 +402,9 @@ fn dep() {
     2>   hint: 'flagpost task graph' shows what waits for what
     $ show 1
     1 a
-      state      pending
-      blocks     3
+      state       pending
+      blocks      3
+      added       by ann at 2026-05-13T14:25:00Z
     $ task dep rm 3 1
     3 waits for 2
     $ task dep rm 3 1
@@ -442,15 +448,16 @@ fn dep() {
 #[test]
 fn dep_with_an_unknown_blocker_links_none() {
     let world = world_with(&["a", "b", "c"]);
-    assert_snapshot!(world.transcript("task dep add 3 1 99\nshow 3"), @r#"
+    assert_snapshot!(world.transcript("task dep add 3 1 99\nshow 3"), @"
     $ task dep add 3 1 99
     exit 3
     2> flagpost: there is no task 99 in list web
     2>   hint: 'flagpost list' shows what there is
     $ show 3
     3 c
-      state      pending
-    "#);
+      state       pending
+      added       by ann at 2026-05-13T14:25:00Z
+    ");
 }
 
 #[test]
@@ -488,7 +495,7 @@ fn graph() {
     4
     5
     $ task graph 3 --json
-    {"schema":"flagpost.graph/1","list":"web","tasks":[{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"attempts":0}],"edges":[{"task":"3","waits_for":"1"},{"task":"4","waits_for":"2"},{"task":"4","waits_for":"3"}],"unknown":[],"cycle":null,"skipped":[]}
+    {"schema":"flagpost.graph/1","list":"web","tasks":[{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"edges":[{"task":"3","waits_for":"1"},{"task":"4","waits_for":"2"},{"task":"4","waits_for":"3"}],"unknown":[],"cycle":null,"skipped":[]}
     "#);
 }
 

@@ -20,4 +20,5 @@ mod processes_race;
 mod second_opinion;
 mod sessions;
 mod the_cache_is_never_seen;
+mod undo_takes_back_the_last_change;
 mod world;

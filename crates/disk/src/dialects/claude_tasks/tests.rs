@@ -207,7 +207,7 @@ proptest! {
         task.description = description;
         task.group = Some(group);
         task.tags = tags;
-        prop_assert_eq!(read(&id, &write(None, &task)).unwrap().task, task);
+        prop_assert_eq!(read(&id, &to_bytes(write(None, &task))).unwrap().task, task);
     }
 
     #[test]
@@ -226,7 +226,7 @@ fn many_ids_are_read_and_written_in_time() {
     let mut task = before.task.clone();
     task.blocked_by.pop();
     task.blocked_by.push(1_000_000.into());
-    let after = file(&String::from_utf8(write(Some(&before), &task)).unwrap());
+    let after = file(&String::from_utf8(before.with(&task)).unwrap());
     assert_eq!(after.task.blocked_by, task.blocked_by);
 }
 
