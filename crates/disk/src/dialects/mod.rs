@@ -4,5 +4,6 @@
 //! import each other.
 
 pub mod claude_tasks;
+pub mod exchange;
 pub mod markdown_plan;
 pub mod session;
