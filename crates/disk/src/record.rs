@@ -46,6 +46,32 @@ impl Record {
         }
     }
 
+    /// A text as one line: its breaks are blanks.
+    pub fn line(&mut self, key: &str) -> Option<String> {
+        let text = self.text(key)?;
+        let words = text.split(['\n', '\r']).map(str::trim);
+        let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
+        Some(words.join(" ")).filter(|line| !line.is_empty())
+    }
+
+    /// The texts of several keys as one, each that has a heading under it.
+    pub fn prose(&mut self, parts: &[(&str, &str)]) -> String {
+        let mut prose = String::new();
+        for (key, heading) in parts {
+            let Some(text) = self.text(key) else {
+                continue;
+            };
+            if !prose.is_empty() {
+                prose += "\n\n";
+            }
+            if !heading.is_empty() {
+                prose += &format!("## {heading}\n\n");
+            }
+            prose += text.trim_end();
+        }
+        prose
+    }
+
     /// A text that may be written as a number: ids are.
     pub fn name(&mut self, key: &str) -> Option<String> {
         let value = self.value(key)?;
