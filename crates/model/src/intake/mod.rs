@@ -2,9 +2,10 @@
 //!
 //! Owns the plain form that every dialect translates its tasks into, and the two rules of an
 //! import: how references become tasks ([`assemble()`]), and what an import may change
-//! ([`Incoming::merge`]). It knows no format and no list.
+//! ([`Incoming::merge`]). It knows no list, and of the formats their names.
 
 mod assemble;
+mod format;
 mod merge;
 
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 use jiff::Timestamp;
 
 pub use assemble::{Circle, assemble};
+pub use format::{Format, Spelling};
 
 
 use crate::{id::WorkerId, task::Task};
