@@ -8,6 +8,7 @@ pub mod claim;
 pub mod demo;
 pub mod dep;
 pub mod edit;
+pub mod export;
 pub mod fields;
 pub mod finish;
 pub mod graph;
@@ -77,5 +78,6 @@ fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
         Task::Dep(verb) => dep::run(context, &verb),
         Task::Graph(args) => graph::run(context, &args),
         Task::Import(args) => import::run(context, &args),
+        Task::Export(args) => export::run(context, &args),
     }
 }

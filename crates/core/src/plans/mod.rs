@@ -51,10 +51,6 @@ impl Fate {
             Self::Outdated => "outdated",
         }
     }
-
-    fn is_change(self) -> bool {
-        matches!(self, Self::Added | Self::Updated)
-    }
 }
 
 /// One incoming task and its place in the list.
@@ -134,18 +130,20 @@ pub fn import(
     }
     refuse_new_circles(&mut change, &outlines, &places, &before)?;
     let mut imported = Vec::with_capacity(places.len());
+    let mut is_news = false;
     for (incoming, (id, _)) in intake.tasks.iter().zip(places) {
         let after = change.task(&id)?;
+        is_news |= before.get(&id) != Some(after);
         let fate = match before.get(&id) {
             None => Fate::Added,
             Some(_) if outdated.contains(&id) => Fate::Outdated,
-            Some(before) if before == after => Fate::Unchanged,
+            Some(before) if is_same(before, after) => Fate::Unchanged,
             Some(_) => Fate::Updated,
         };
         let subject = incoming.task.subject.clone();
         imported.push(Imported { id, subject, fate });
     }
-    if mode == Mode::Import && imported.iter().any(|place| place.fate.is_change()) {
+    if mode == Mode::Import && is_news {
         record(&mut change, &imported);
         change.commit()?;
     }
@@ -197,6 +195,12 @@ impl<'o> Known<'o> {
 fn is_outdated(incoming: &Incoming, task: &Task) -> bool {
     let seen = incoming.task.rev;
     task.uid.is_none() && task.said.is_empty() && seen > 0 && seen < task.rev
+}
+
+/// What was said of a task is remembered even where it is so already, and is nobody's news.
+fn is_same(before: &Task, after: &Task) -> bool {
+    let said = before.said.clone();
+    *before == Task { said, ..after.clone() }
 }
 
 /// In a dry run nothing is handed out: the ids are what they would be if nobody else came first.

@@ -21,4 +21,5 @@ mod second_opinion;
 mod sessions;
 mod the_cache_is_never_seen;
 mod undo_takes_back_the_last_change;
+mod what_leaves_comes_back;
 mod world;

@@ -8,6 +8,7 @@
 mod append;
 mod batch;
 mod flag;
+mod hand_over;
 mod lock;
 mod number;
 mod publish;
@@ -21,6 +22,7 @@ use std::{ffi::OsString, fmt, io, path::Path, path::PathBuf, time::Duration};
 pub use append::{Durability, append};
 pub use batch::{Batch, Sealed, replace};
 pub use flag::{Raised, flag};
+pub use hand_over::{Existing, hand_over};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, lock, try_hold};
 pub use number::{allocate, peek};
 pub use publish::publish;

@@ -59,13 +59,13 @@ impl Incoming {
         let mut after = task.clone();
         self.set_fields(&mut after, parent);
         let told = settled(&theirs.state);
-        if told != State::Pending && after.said.hear("state", &told.name()) {
-            let ends = matches!(told, State::Completed | State::Cancelled);
-            if ends && task.state == State::Pending {
-                after.state = told;
-                after.result = self.result(&Hand { by, at }).or(after.result);
-                after.owner = theirs.owner.clone().or(after.owner);
-            }
+        let ends = matches!(told, State::Completed | State::Cancelled);
+        // Whoever holds the task decides; should they give it back, this is still news.
+        let is_free = task.state == State::Pending || task.state == told;
+        if ends && is_free && after.said.hear("state", &told.name()) && task.state != told {
+            after.state = told;
+            after.result = self.result(&Hand { by, at }).or(after.result);
+            after.owner = theirs.owner.clone().or(after.owner);
         }
         for note in &theirs.notes {
             if !after.notes.contains(note) {
