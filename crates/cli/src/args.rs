@@ -29,19 +29,19 @@ pub struct Args {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Globals {
-    /// Answer with one JSON object; streams answer with one per line
+    /// Answer in JSON: one object, or one per line of a stream
     #[arg(long, global = true)]
     pub json: bool,
     /// Print ids only
     #[arg(long, short, global = true, conflicts_with = "json")]
     pub quiet: bool,
-    /// Act as this worker [default: $FLAGPOST_WORKER, else your login name]
+    /// Act as [default: $FLAGPOST_WORKER, else your login name]
     #[arg(long = "as", value_name = "ID", global = true)]
     pub actor: Option<String>,
-    /// Work on this list [default: $FLAGPOST_LIST, else the repository's own]
+    /// The list [default: $FLAGPOST_LIST, else the repository's]
     #[arg(long, value_name = "NAME", global = true)]
     pub list: Option<String>,
-    /// When to use colour: auto, always or never; auto heeds NO_COLOR
+    /// Colour: auto, always or never; auto heeds NO_COLOR
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", global = true, hide_possible_values = true, hide_default_value = true)]
     pub color: Color,
     /// Show the chain of causes behind an error
@@ -66,6 +66,7 @@ pub enum Color {
 pub enum Command {
     Init(commands::init::Args),
     Status(commands::status::Args),
+    Doctor(commands::doctor::Args),
     Bench(commands::bench::Args),
     Add(commands::add::Args),
     List(commands::list::Args),
@@ -79,6 +80,12 @@ pub enum Command {
     /// See and mend sessions: the runs of a list
     #[command(subcommand, after_help = "Example: flagpost session show")]
     Session(commands::session::Session),
+    /// See and change what is settled for all runs
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost config set run.agent claude"
+    )]
+    Config(commands::config::Config),
     Demo(commands::demo::Args),
     /// Work with the tasks of a list
     #[command(
@@ -86,6 +93,9 @@ pub enum Command {
         after_help = "Example: flagpost task add 'Write the parser' --after 3"
     )]
     Task(Task),
+    Instructions(commands::instructions::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
 }
 
 /// The verbs on tasks.
@@ -106,6 +116,7 @@ pub enum Task {
     Reopen(commands::moves::ReopenArgs),
     Cancel(commands::moves::CancelArgs),
     Rm(commands::rm::Args),
+    Move(commands::relocate::Args),
     Undo(commands::undo::Args),
     Note(commands::note::Args),
     #[command(subcommand)]

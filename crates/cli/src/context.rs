@@ -6,7 +6,7 @@
 use std::{cell::OnceCell, path::PathBuf};
 
 use anyhow::Context as _;
-use flagpost_core::{Error, Home, List, Repository, Settings};
+use flagpost_core::{Config, Error, Home, List, Repository, Settings, config::keys};
 use flagpost_model::{ListId, TaskId, Token, WorkerId};
 
 use crate::args::Globals;
@@ -79,13 +79,23 @@ impl Context {
         Ok(named.map(str::parse).transpose()?)
     }
 
+    /// The list where we stand in no repository.
+    fn list_of_nowhere(&self) -> anyhow::Result<Option<ListId>> {
+        if self.repository()?.is_some() || Repository::is_git(&self.home, &self.dir)? {
+            return Ok(None);
+        }
+        Ok(Config::read(&self.home)?.get(&keys::TASKS_LIST)?)
+    }
+
     /// The list to read.
     pub fn list(&self) -> anyhow::Result<List<'_>> {
         let id = match self.named_list()? {
             Some(id) => id,
             None => match self.repository()? {
                 Some(repository) => repository.name,
-                None => return Err(self.no_repository()),
+                None => self
+                    .list_of_nowhere()?
+                    .ok_or_else(|| self.no_repository())?,
             },
         };
         Ok(List::open(&self.home, &id)?)
@@ -101,11 +111,24 @@ impl Context {
     pub fn list_or_create(&self) -> anyhow::Result<List<'_>> {
         let id = match self.named_list()? {
             Some(id) => id,
-            None => self.repository_or_register()?.name,
+            None => match self.list_of_nowhere()? {
+                Some(id) => id,
+                None => self.repository_or_register()?.name,
+            },
         };
         match List::open(&self.home, &id) {
             Ok(list) => self.bound(list),
             Err(Error::NotFound { .. }) => self.bind(&id),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Another list to change, by name; created only where that is asked for.
+    pub fn other_list(&self, name: &str, create: bool) -> anyhow::Result<List<'_>> {
+        let id = name.parse()?;
+        match List::open(&self.home, &id) {
+            Ok(list) => self.bound(list),
+            Err(Error::NotFound { .. }) if create => self.bind(&id),
             Err(error) => Err(error.into()),
         }
     }

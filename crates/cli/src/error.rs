@@ -59,6 +59,30 @@ pub struct Invalid {
     pub reason: String,
 }
 
+/// A word that is none of those there are.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no {what} {given:?}")]
+pub struct Unknown {
+    what: &'static str,
+    given: String,
+    known: Vec<String>,
+}
+
+impl Unknown {
+    /// What kind of thing was asked for, by which word, and which words there are.
+    pub fn new<K: ToString>(
+        what: &'static str,
+        given: &str,
+        known: impl IntoIterator<Item = K>,
+    ) -> Self {
+        Self {
+            what,
+            given: given.to_owned(),
+            known: known.into_iter().map(|word| word.to_string()).collect(),
+        }
+    }
+}
+
 /// The kind of an error, and what to do next.
 pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
     for cause in error.chain() {
@@ -70,6 +94,10 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         }
         if let Some(error) = cause.downcast_ref::<run::Error>() {
             return judge_run(error);
+        }
+        if let Some(unknown) = cause.downcast_ref::<Unknown>() {
+            let known = format!("there are {}", unknown.known.join(", "));
+            return (Kind::NotFound, Some(known));
         }
         if cause.is::<Usage>() {
             return (Kind::Usage, hint("flagpost --help shows how"));
@@ -94,15 +122,35 @@ fn judge_io(error: &std::io::Error) -> (Kind, Option<String>) {
     }
 }
 
-/// What to type instead of an unknown verb that `task` has.
+/// What to type instead of an unknown verb that some group has.
 pub fn known_elsewhere(error: &clap::Error) -> Option<String> {
     let unknown = error
         .get(clap::error::ContextKind::InvalidSubcommand)?
         .to_string();
+    // Whoever typed it under the wrong group may mean to remove something else.
+    if unknown == "rm" {
+        return None;
+    }
     let program = <crate::args::Args as clap::CommandFactory>::command();
-    let known = program.find_subcommand("task")?.find_subcommand(&unknown)?;
-    let own = program.find_subcommand(&unknown).is_none();
-    own.then(|| format!("'flagpost task {}' is what it is called", known.get_name()))
+    // A verb of every day is typed without its group.
+    let path = match program.find_subcommand(&unknown) {
+        Some(own) => own.get_name().to_owned(),
+        None => path_of(&program, &unknown)?,
+    };
+    Some(format!("'flagpost {path}' is what it is called"))
+}
+
+/// The words that lead to a verb, the shortest way.
+fn path_of(group: &clap::Command, verb: &str) -> Option<String> {
+    let found = |below: &clap::Command| {
+        let rest = match below.find_subcommand(verb) {
+            Some(known) => known.get_name().to_owned(),
+            None => path_of(below, verb)?,
+        };
+        Some(format!("{} {rest}", below.get_name()))
+    };
+    let paths = group.get_subcommands().filter_map(found);
+    paths.min_by_key(|path| path.split(' ').count())
 }
 
 fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
@@ -130,13 +178,33 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost session list' shows those there are"),
         ),
+        core::Error::NotFound {
+            what: "timeline of session",
+            ..
+        } => (
+            Kind::NotFound,
+            hint(
+                "its progress.jsonl tells of no times; 'flagpost session show' shows what is known",
+            ),
+        ),
         core::Error::NotFound { .. } => {
             (Kind::NotFound, hint("'flagpost list' shows what there is"))
+        }
+        core::Error::UnknownKey { suggestion, .. } => {
+            let all = "'flagpost config list' shows those there are";
+            let meant = suggestion
+                .as_ref()
+                .map(|name| format!("do you mean {name}? {all}"));
+            (Kind::NotFound, meant.or_else(|| hint(all)))
+        }
+        core::Error::Unset { name } => {
+            let set = format!("'flagpost config set {name} VALUE' sets it");
+            (Kind::NotFound, Some(set))
         }
         core::Error::Ambiguous { .. } => (Kind::Conflict, hint("type more of the id")),
         core::Error::NothingToUndo { .. } => (
             Kind::NotFound,
-            hint("only your own changes of this list can be taken back; --as names another actor"),
+            hint("only your own changes of this very list can be taken back"),
         ),
         core::Error::NothingReady { .. } => (
             Kind::NotFound,
@@ -161,6 +229,11 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
         core::Error::NoSession { .. } => (
             Kind::NotFound,
             hint("'flagpost session list' shows those that ended"),
+        ),
+        core::Error::NoDrawing { .. } => (Kind::Conflict, hint("name another file with --out")),
+        core::Error::EditedBlock { .. } => (
+            Kind::Conflict,
+            hint("move those words out of the block with an editor, and try again"),
         ),
         core::Error::Git { message, .. } if message.starts_with("cannot be run") => {
             (Kind::Failed, hint("is git installed, and on PATH?"))
@@ -215,6 +288,7 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
         Refusal::OpenParts { .. } => {
             hint("finish them first, or say --force if they do not matter")
         }
+        Refusal::Tied { .. } => hint("move them together, or say --cut to leave them behind"),
         Refusal::UidTaken { .. } => hint("'flagpost task edit' changes that task"),
         Refusal::TimerRuns { .. } => hint("'flagpost task timer show' names the timers that run"),
         Refusal::NoTimer { .. } => hint("'flagpost task timer start' starts one"),
@@ -242,6 +316,7 @@ fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
             hint("try again: the lock is free as soon as that process ends"),
         ),
         disk::Error::Conflict { .. } => (Kind::Conflict, None),
+        disk::Error::Changed { .. } => (Kind::Conflict, hint("nothing was changed; try again")),
         disk::Error::Malformed { .. } => (
             Kind::Invalid,
             hint("it is left as it is; mend it with an editor"),

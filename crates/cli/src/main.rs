@@ -1,12 +1,14 @@
 //! `flagpost`: coordinates a fleet of coding agents through plain files.
 //!
-//! The table of contents: parse, open the home, carry out the verb, print its answer. Here, and
+//! The table of contents: answer a shell that completes a line; else parse, open the home, carry out the verb, print its answer. Here, and
 //! nowhere else, an exit code is decided.
 
 mod args;
 mod commands;
+mod completions;
 mod context;
 mod error;
+mod instructions;
 mod output;
 mod progress;
 mod shape;
@@ -20,6 +22,9 @@ use args::Args;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    if let Some(answered) = completions::answer() {
+        return ExitCode::from(u8::from(!answered));
+    }
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => return output::usage(&error),

@@ -249,6 +249,14 @@ impl Screen {
         }
     }
 
+    /// No screen: a file, or a text within JSON.
+    pub fn none() -> Self {
+        Self {
+            width: 100,
+            color: false,
+        }
+    }
+
     /// The text in this style, where colours are wanted.
     pub fn paint(self, style: Style, text: &str) -> String {
         if self.color && !text.is_empty() {

@@ -7,6 +7,8 @@
 
 use std::fmt::Write;
 
+use flagpost_model::drawing::steers;
+
 /// The text as a person may see it: line breaks and tabs stay, whatever else steers a terminal is
 /// shown instead of obeyed. With `styled`, colours and weights stay too.
 pub fn clean(text: &str, styled: bool) -> String {
@@ -66,12 +68,6 @@ pub fn style_len(text: &str) -> usize {
         Ok(0..=4 | 31..=37 | 90..=97) => "\u{1b}[".len() + end + 1,
         _ => 0,
     }
-}
-
-/// Control characters, and those that reorder a line.
-fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

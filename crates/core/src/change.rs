@@ -120,6 +120,18 @@ impl<'l> Change<'l> {
         );
     }
 
+    /// Adds a task whose file keeps what `file` of another list holds beyond it.
+    pub(crate) fn adopt(&mut self, file: &TaskFile, task: Task) {
+        let mut raw = claude_tasks::write(Some(file), &task);
+        raw.insert("id".to_owned(), task.id.as_str().into());
+        let draft = Draft {
+            before: None,
+            after: task,
+            raw: Some(raw),
+        };
+        self.drafts.insert(draft.after.id.clone(), draft);
+    }
+
     /// Puts a task's file back to what it was: one that is there or one that was removed.
     pub(crate) fn restore(&mut self, id: &TaskId, raw: Raw) -> Result<()> {
         let file = claude_tasks::read(id, &claude_tasks::to_bytes(raw.clone()));
@@ -172,6 +184,33 @@ impl<'l> Change<'l> {
         Ok(fsx::peek(self.list.home.fs(), &self.list.path(COUNTER))?)
     }
 
+    /// Finds the highest id ever given out anew, among the files and in the history, where
+    /// `is_wrong` says so of the counter under the list's lock. What the counter said is kept in
+    /// quarantine.
+    pub(crate) fn recount(self, is_wrong: &dyn Fn(&List<'_>) -> Result<bool>) -> Result<bool> {
+        let list = self.list;
+        if !is_wrong(list)? {
+            return Ok(false);
+        }
+        let fs = list.home.fs();
+        let history = History::of(list.home, &self.repository);
+        let told = history.since(0)?.into_iter().filter_map(|line| {
+            let ours = line.entry.list.as_ref() == Some(list.id());
+            line.entry.task.filter(|_| ours)
+        });
+        let ids = list.ids()?.into_iter().chain(told);
+        let highest = ids.filter_map(|id| id.counted()).max().unwrap_or_default();
+        let counter = list.path(COUNTER);
+        if let Some(content) = fsx::read(fs, &counter)? {
+            fsx::keep(fs, &counter, &content, "it was not the highest id")?;
+        }
+        let mut entry = Entry::new(Kind::ListRecounted).detail("highest", highest);
+        entry.list = Some(list.id().clone());
+        history.record(&self.actor, self.at, vec![entry])?;
+        fsx::replace(fs, &counter, format!("{highest}\n").as_bytes())?;
+        Ok(true)
+    }
+
     /// Says what the change was, for the history.
     pub(crate) fn note(&mut self, kind: Kind, task: &TaskId) -> &mut Entry {
         let mut entry = Entry::new(kind);
@@ -206,6 +245,14 @@ impl<'l> Change<'l> {
     pub(crate) fn drafted<'t>(&self, ids: impl IntoIterator<Item = &'t TaskId>) -> Vec<Task> {
         let drafts = ids.into_iter().filter_map(|id| self.drafts.get(id));
         drafts.map(|draft| draft.after.clone()).collect()
+    }
+
+    /// Adds to what is said about a task.
+    pub(crate) fn tell(&mut self, task: &TaskId, key: &str, value: Value) {
+        let about = |entry: &&mut Entry| entry.task.as_ref() == Some(task);
+        if let Some(entry) = self.entries.iter_mut().find(about) {
+            entry.detail.insert(key.to_owned(), value);
+        }
     }
 
     /// Says something about the whole list, for the history.

@@ -84,6 +84,20 @@ pub enum Error {
         /// Where one would be.
         dir: PathBuf,
     },
+    /// A drawing would replace something that is no drawing of ours.
+    #[error("{} exists and is no drawing of flagpost's; it is left as it is", path.display())]
+    NoDrawing {
+        /// Where.
+        path: PathBuf,
+    },
+    /// Somebody wrote between the markers of our block in a file of the repository.
+    #[error("somebody changed the flagpost block in line {line} of {file}, which stays as it is")]
+    EditedBlock {
+        /// The file, from the top of the repository.
+        file: String,
+        /// The line that the block begins in.
+        line: usize,
+    },
     /// `git` failed.
     #[error("git {args}: {message}")]
     Git {
@@ -99,6 +113,20 @@ pub enum Error {
         name: String,
         /// What is wrong with it.
         broken: Vec<Broken>,
+    },
+    /// There is no such setting.
+    #[error("there is no setting {name}")]
+    UnknownKey {
+        /// As it was asked for.
+        name: String,
+        /// What may be meant.
+        suggestion: Option<String>,
+    },
+    /// Nobody gave the setting a value, and it has no default.
+    #[error("{name} is not set")]
+    Unset {
+        /// The setting.
+        name: String,
     },
     /// A value that cannot be taken.
     #[error("{what}: {reason}")]

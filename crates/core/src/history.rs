@@ -8,6 +8,8 @@
 //! crash in between leaves it untold, and the session's own files tell of it. Nothing is ever
 //! rewritten.
 
+mod survey;
+
 use std::path::PathBuf;
 
 use flagpost_disk::{
@@ -20,6 +22,8 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub(crate) use survey::Survey;
 
 use crate::{change, error::Result, home::Home};
 
@@ -109,6 +113,12 @@ kinds! {
     SessionArchived = "session.archived",
     /// A dead session's tasks were given back.
     SessionRecovered = "session.recovered",
+    /// A list was given to the repository whose history records it.
+    ListBound = "list.bound",
+    /// The highest id that a list ever gave out was found anew.
+    ListRecounted = "list.recounted",
+    /// The lines before it are damaged, or some are lost; numbers go on above all that were seen.
+    Resumed = "history.resumed",
     /// The line it names told of a change that never appeared.
     Void = "history.void",
 }
@@ -250,16 +260,25 @@ impl<'h> History<'h> {
 
     /// Every readable line after number `since`.
     pub fn since(&self, since: u64) -> Result<Vec<Line>> {
-        let read = self.home.fs().read(&self.path, 0, LIMIT);
-        let bytes = match read {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(disk::Error::io("read", &self.path)(error).into()),
-        };
+        let bytes = self.bytes()?;
         // A last line without its newline was not acknowledged, even where it happens to parse.
         let end = bytes.iter().rposition(|byte| *byte == b'\n');
         let ended = bytes.get(..end.unwrap_or_default()).unwrap_or_default();
         Ok(lines(ended).filter(|line| line.n > since).collect())
+    }
+
+    /// All of it; nothing where there is none.
+    fn bytes(&self) -> Result<Vec<u8>> {
+        match self.home.fs().read(&self.path, 0, LIMIT) {
+            Ok(bytes) => Ok(bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(disk::Error::io("read", &self.path)(error).into()),
+        }
+    }
+
+    /// Its file.
+    pub(crate) fn path(&self) -> &PathBuf {
+        &self.path
     }
 
     /// Records entries of changes that are in no list's files.
@@ -273,6 +292,11 @@ impl<'h> History<'h> {
         self.record(actor, at, Vec::new())
     }
 
+    /// Its lock.
+    pub(crate) fn lock_path(&self) -> PathBuf {
+        self.path.with_file_name(".history.lock")
+    }
+
     /// Takes the history's lock and looks whether the last recorded change has appeared.
     pub(crate) fn writer(&self, at: Timestamp, appeared: Appeared<'_>) -> Result<Writer<'_>> {
         let fs = self.home.fs();
@@ -280,8 +304,7 @@ impl<'h> History<'h> {
         if fsx::stat(fs, &self.path)?.is_none() {
             self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
         }
-        let lock = self.path.with_file_name(".history.lock");
-        let lock = fsx::lock(fs, &lock, Rank::History, fsx::DEFAULT_WAIT, at)?;
+        let lock = fsx::lock(fs, &self.lock_path(), Rank::History, fsx::DEFAULT_WAIT, at)?;
         let tail = self.tail(TAIL)?;
         let last = tail.last().map_or(0, |line| line.n);
         if last >= MAX_NUMBER {
@@ -291,13 +314,19 @@ impl<'h> History<'h> {
             }
             .into());
         }
-        let mut writer = Writer {
+        Ok(Writer {
             history: self,
             _lock: lock,
             at,
             last,
-            voids: Vec::new(),
-        };
+            voids: self.unsettled(tail, appeared)?,
+        })
+    }
+
+    /// The entries that take back what the last change told of and did not bring about.
+    fn unsettled(&self, tail: Vec<Line>, appeared: Appeared<'_>) -> Result<Vec<Entry>> {
+        let last = tail.last().map_or(0, |line| line.n);
+        let mut voids = Vec::new();
         let lines = self.last_change(tail)?;
         let voided: Vec<u64> = lines.iter().filter_map(|line| line.entry.voids()).collect();
         let first = lines.first().map_or(last, |line| line.n);
@@ -309,10 +338,10 @@ impl<'h> History<'h> {
                     .detail("op", first);
                 void.list = line.entry.list;
                 void.task = line.entry.task;
-                writer.voids.push(void);
+                voids.push(void);
             }
         }
-        Ok(writer)
+        Ok(voids)
     }
 
     /// All lines of the change that the last line belongs to, or takes back.

@@ -3,14 +3,15 @@
 //! Owns the paths below `$FLAGPOST_HOME` and the only look at the environment. Every path it
 //! builds comes from a parsed id and stays inside.
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc};
 
-use flagpost_disk::fsx::{self, Fs, RealFs};
+use flagpost_disk::fsx::{self, Fs, Lock, Rank, RealFs};
 use flagpost_model::{ListId, RepoId, WorkerId, task::Origin};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{
     clock::{Clock, SystemClock},
+    config::keys::KEYS,
     error::{Error, Result},
 };
 
@@ -20,6 +21,16 @@ pub struct Home {
     root: PathBuf,
     fs: Arc<dyn Fs>,
     clock: Arc<dyn Clock>,
+    environment: Arc<Environment>,
+}
+
+/// What the environment says about the configuration.
+#[derive(Debug, Default)]
+pub struct Environment {
+    /// `HOME`: what `~` stands for.
+    pub user_home: Option<PathBuf>,
+    /// The settings' variables that are set. What is not UTF-8 in them is shown as U+FFFD.
+    pub settings: BTreeMap<&'static str, String>,
 }
 
 /// What the environment says about who acts on what.
@@ -48,7 +59,20 @@ pub struct Settings {
 impl Home {
     /// A home at `root`; nothing is created yet.
     pub fn new(root: PathBuf, fs: Arc<dyn Fs>, clock: Arc<dyn Clock>) -> Self {
-        Self { root, fs, clock }
+        let environment = Arc::default();
+        Self {
+            root,
+            fs,
+            clock,
+            environment,
+        }
+    }
+
+    /// The same home in this environment.
+    #[must_use]
+    pub fn with(mut self, environment: Environment) -> Self {
+        self.environment = Arc::new(environment);
+        self
     }
 
     /// The home and the settings that the environment names. `FLAGPOST_CLOCK` stops the clock at
@@ -78,7 +102,17 @@ impl Home {
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),
             parent_agent: parent_agent(),
         };
-        Ok((Self::new(root, Arc::new(RealFs), clock), settings))
+        let variables = KEYS.iter().filter_map(|key| key.about().variable);
+        let set = variables.filter_map(|name| {
+            let value = var_os(name)?.to_string_lossy().into_owned();
+            Some((name, value))
+        });
+        let environment = Environment {
+            user_home: var_os("HOME").map(PathBuf::from),
+            settings: set.collect(),
+        };
+        let home = Self::new(root, Arc::new(RealFs), clock).with(environment);
+        Ok((home, settings))
     }
 
     /// The home's directory.
@@ -96,6 +130,18 @@ impl Home {
         self.clock.now()
     }
 
+    /// What the environment says about the configuration.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// The lock of the whole home, whose directory is there.
+    pub(crate) fn lock(&self) -> Result<Lock> {
+        let path = self.root.join(".lock");
+        let (rank, wait) = (Rank::Home, fsx::DEFAULT_WAIT);
+        Ok(fsx::lock(self.fs(), &path, rank, wait, self.now())?)
+    }
+
     /// The zone whose days people here mean.
     pub fn zone(&self) -> TimeZone {
         TimeZone::system()
@@ -111,7 +157,7 @@ impl Home {
         self.root.join("tasks")
     }
 
-    /// One list's directory.
+    /// One list's directory, where it is the home's own.
     pub fn list_dir(&self, list: &ListId) -> PathBuf {
         self.tasks_root().join(list.as_str())
     }
@@ -126,7 +172,7 @@ impl Home {
         self.repositories_root().join(repository.as_str())
     }
 
-    /// The lists there are, in order.
+    /// The home's own lists, in order; [`crate::roots`] knows the others.
     pub fn lists(&self) -> Result<Vec<ListId>> {
         let mut lists: Vec<ListId> = self.ids_in(&self.tasks_root())?;
         lists.sort();

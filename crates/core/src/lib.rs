@@ -7,17 +7,23 @@
 mod change;
 pub mod claims;
 mod clock;
+pub mod config;
+pub mod doctor;
+pub mod drawings;
 mod error;
 pub mod history;
 mod home;
+pub mod instructions;
 mod list;
 pub mod plans;
 mod repository;
+pub mod roots;
 pub mod sessions;
 pub mod tasks;
 
 pub use clock::{Clock, SystemClock};
+pub use config::Config;
 pub use error::{Error, Result};
-pub use home::{Home, Settings};
+pub use home::{Environment, Home, Settings};
 pub use list::{List, Loaded, Skipped};
 pub use repository::Repository;

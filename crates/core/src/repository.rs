@@ -20,6 +20,7 @@ use crate::{
     error::{Error, Result},
     history::{self, Entry, History},
     home::Home,
+    list::List,
 };
 
 /// The key in the repository's git configuration.
@@ -41,11 +42,11 @@ pub struct Repository {
 
 /// `repo.json`.
 #[derive(Debug, Serialize, Deserialize)]
-struct Record {
+pub(crate) struct Record {
     id: RepoId,
-    name: ListId,
+    pub(crate) name: ListId,
     /// For people: what is not UTF-8 in it is shown as U+FFFD.
-    path: String,
+    pub(crate) path: String,
     created_at: Timestamp,
 }
 
@@ -71,6 +72,11 @@ impl Repository {
         }))
     }
 
+    /// The top of the working tree that `dir` lies in, registered or not; outside of one, `dir`.
+    pub fn top(home: &Home, dir: &Path) -> Result<PathBuf> {
+        Ok(place(home, dir)?.map_or_else(|| dir.to_owned(), Place::into_top))
+    }
+
     /// Whether `dir` lies in a git working tree, registered or not.
     pub fn is_git(home: &Home, dir: &Path) -> Result<bool> {
         Ok(matches!(place(home, dir)?, Some(Place::Git(_))))
@@ -88,14 +94,7 @@ impl Repository {
         if fsx::stat(home.fs(), &home.repositories_root())?.is_none() {
             home.make_dirs(home.root())?;
         }
-        let lock = home.root().join(".lock");
-        let _lock = fsx::lock(
-            home.fs(),
-            &lock,
-            fsx::Rank::Home,
-            fsx::DEFAULT_WAIT,
-            home.now(),
-        )?;
+        let _lock = home.lock()?;
         let place = place(home, dir)?.unwrap_or_else(|| Place::Plain(dir.to_owned()));
         let id = match place.id(home)? {
             Some(id) => id,
@@ -199,11 +198,29 @@ fn place(home: &Home, dir: &Path) -> Result<Option<Place>> {
     Ok(None)
 }
 
-fn record_path(home: &Home, id: &RepoId) -> PathBuf {
+/// The id that the repository around `dir` carries, registered or not, and its top.
+pub(crate) fn carried(
+    home: &Home,
+    dir: &Path,
+) -> Result<Option<(PathBuf, Result<Option<RepoId>>)>> {
+    let Some(place) = place(home, dir)? else {
+        return Ok(None);
+    };
+    let id = place.id(home);
+    Ok(Some((place.into_top(), id)))
+}
+
+/// What git says of its version; `None` where it cannot be run.
+pub(crate) fn git_version() -> Option<String> {
+    git(Path::new("/"), &["--version"]).ok().flatten()
+}
+
+pub(crate) fn record_path(home: &Home, id: &RepoId) -> PathBuf {
     home.repository_dir(id).join("repo.json")
 }
 
-fn record(home: &Home, id: &RepoId) -> Result<Option<Record>> {
+/// The record of a repository; none where it is not registered.
+pub(crate) fn record(home: &Home, id: &RepoId) -> Result<Option<Record>> {
     let path = record_path(home, id);
     let Some(bytes) = fsx::read(home.fs(), &path)? else {
         return Ok(None);
@@ -234,7 +251,12 @@ fn free_name(home: &Home, top: &Path, id: &RepoId) -> Result<ListId> {
         .take(flagpost_model::id::MAX_LEN - 9)
         .collect();
     let plain: ListId = plain.parse().or_else(|_| "repository".parse())?;
-    let binding = home.list_dir(&plain).join(claude_tasks::REPOSITORY);
+    let dir = match List::open(home, &plain) {
+        Ok(list) => list.dir().clone(),
+        Err(Error::NotFound { .. }) => home.list_dir(&plain),
+        Err(error) => return Err(error),
+    };
+    let binding = dir.join(claude_tasks::REPOSITORY);
     let bound_elsewhere =
         fsx::read_lossy(home.fs(), &binding)?.is_some_and(|text| text.trim() != id.as_str());
     let mut taken = false;

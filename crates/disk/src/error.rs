@@ -30,6 +30,12 @@ pub enum Error {
         /// The target.
         path: PathBuf,
     },
+    /// Somebody else changed the file while it was being written anew; it is as they left it.
+    #[error("{} was changed by somebody else just now", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// A lock was not free within the bound.
     #[error("{} is locked{}; waited {:.1} s", path.display(), by(holder.as_ref()), waited.as_secs_f32())]
     Busy {

@@ -4,8 +4,11 @@
 //! here is a pure function of plain data: no I/O, no clock, no async; time is an argument. It must
 //! never look at the machine.
 
+pub mod drawing;
+pub mod finding;
 pub mod id;
 pub mod intake;
+pub mod marked_block;
 pub mod names;
 pub mod plan;
 pub mod refusal;

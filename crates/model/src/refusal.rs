@@ -93,6 +93,14 @@ pub enum Refusal {
         /// The unknown id.
         missing: TaskId,
     },
+    /// Dependencies or parts hold a task where it is.
+    #[error("task {task} is tied to {}", list(others))]
+    Tied {
+        /// The task.
+        task: TaskId,
+        /// What it waits for, what waits for it, what it is part of, and its parts.
+        others: Vec<TaskId>,
+    },
     /// Another task has the uid.
     #[error("task {task} has the uid {uid:?} already")]
     UidTaken {

@@ -171,6 +171,7 @@ pub fn run(
         open_worktrees: BTreeMap::new(),
         ended: inputs.0,
         watch,
+        mended: false,
         began: (Instant::now(), stage.home.now()),
     };
     driver.recovered(&sessions, begun.recovered)?;
@@ -203,6 +204,8 @@ struct Driver<'a> {
     open_worktrees: BTreeMap<TaskId, crate::worktree::Worktree>,
     ended: &'a Sender<Input>,
     watch: Watch<'a>,
+    /// The session's files were begun anew, and nobody was told yet.
+    mended: bool,
     began: (Instant, Timestamp),
 }
 
@@ -273,7 +276,8 @@ impl Driver<'_> {
                 }
             }
             let input = inputs.recv_timeout(self.until_next(&scheduler));
-            if self.live.mend()? {
+            self.mended |= self.live.mend()?;
+            if std::mem::take(&mut self.mended) {
                 self.tell(RunEvent::Mended)?;
             }
             let event = match input {
@@ -395,7 +399,8 @@ impl Driver<'_> {
     fn keeping<T>(&mut self, write: impl Fn(&mut Live<'_>) -> core::Result<T>) -> Result<T> {
         match write(&mut self.live) {
             Err(core::Error::Disk(error)) if error.is_not_found() => {
-                self.live.mend()?;
+                // Told of on the next turn: telling writes too.
+                self.mended |= self.live.mend()?;
                 Ok(write(&mut self.live)?)
             }
             written => Ok(written?),

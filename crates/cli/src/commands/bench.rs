@@ -22,7 +22,7 @@ use crate::{
     output::{Answer, Screen},
 };
 
-/// Measure this machine's floor and Flagpost beside it; takes a minute
+/// Measure Flagpost beside this machine's floor; takes a minute
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost bench --rows claim,import --json\n\
     The scratch directory is made where temporary files go; TMPDIR chooses another disk.")]

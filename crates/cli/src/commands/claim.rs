@@ -1,12 +1,15 @@
 //! `claim`: take possession of a task.
 
-use flagpost_core::claims::{self, Claimed, Terms};
-use flagpost_model::task::DEFAULT_LEASE;
+use flagpost_core::{
+    Config,
+    claims::{self, Claimed, Terms},
+    config::keys::CLAIM_LEASE,
+};
 use jiff::SignedDuration;
 
 use crate::{context::Context, error::usage, output::Answer, shape, terminal::line};
 
-/// Claim a task: it is yours until you finish it, release it, or the lease runs out
+/// Claim a task: it is yours until you end it, or the lease ends
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "flagpost claim [OPTIONS] <ID|--next>",
@@ -20,7 +23,7 @@ pub struct Args {
     /// The first ready task
     #[arg(long, conflicts_with = "id")]
     next: bool,
-    /// How long without renewal: 15m, 1h [default: 15m]
+    /// How long without renewal: 15m, 1h [default: the setting claim.lease, else 15m]
     #[arg(long, value_name = "TIME", value_parser = time)]
     lease: Option<SignedDuration>,
 }
@@ -41,22 +44,19 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     Ok(answer(&claimed, "claimed"))
 }
 
-/// A shorter lease is over before anybody can work under it.
-const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
-/// A longer lease is none: whoever dies under it keeps the task.
-const LONGEST: SignedDuration = SignedDuration::from_hours(30 * 24);
-
 /// The terms of the caller's claims.
 pub fn terms(context: &Context, lease: Option<SignedDuration>) -> anyhow::Result<Terms> {
-    let lease = lease.unwrap_or(DEFAULT_LEASE);
-    if !(SHORTEST..=LONGEST).contains(&lease) {
+    if lease.is_some_and(|lease| !CLAIM_LEASE.kind.contains(lease)) {
         return Err(usage(
             "a lease lasts from one second to 30 days, as in --lease 15m",
         ));
     }
     Ok(Terms {
         actor: context.actor()?,
-        lease,
+        lease: match lease {
+            Some(lease) => lease,
+            None => Config::read(&context.home)?.need(&CLAIM_LEASE)?,
+        },
         session: None,
     })
 }

@@ -28,7 +28,7 @@ use crate::{
 const PLAN: &str = include_str!("../demo/PLAN.md");
 const AGENT: &str = include_str!("../demo/agent.sh");
 
-/// Run a plan of twelve tasks in a scratch repository, and show where to look
+/// Run twelve tasks in a scratch repository, and show where to look
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost demo\n\
     Five shell-script agents write a small toolkit and its tests. Needs git and sh, no network.")]

@@ -1,11 +1,11 @@
 //! `export`: the tasks of a list as one text.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use flagpost_core::plans::{self, Scope};
 use flagpost_disk::{
     self as disk,
-    fsx::{self, Existing},
+    fsx::{self, RealFs},
 };
 use flagpost_model::intake::Spelling;
 use serde_json::json;
@@ -50,15 +50,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let content = export.spell(args.to)?;
     let out = args.out.as_ref().filter(|path| path.as_os_str() != "-");
     if let Some(path) = out {
-        let existing = match args.force {
-            true => Existing::Replace,
-            false => Existing::Keep,
-        };
-        fsx::hand_over(path, content.as_bytes(), existing).map_err(|error| match error {
-            disk::Error::Conflict { .. } => anyhow::Error::from(error)
-                .context(format!("{} exists already: name another file, or say --force", path.display())),
-            other => other.into(),
-        })?;
+        write(path, content.as_bytes(), args.force)?;
     }
     let count = export.tasks.len();
     let losses = export.losses(args.to);
@@ -89,5 +81,23 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             answer.text(format!("{tasks} written to {path} as {}\n", args.to))
         }
         None => answer.exact(content),
+    })
+}
+
+/// A file of the user's own: its mode stays, and a link stays a link to it.
+fn write(path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<()> {
+    let real = path.canonicalize().ok().filter(|_| force);
+    let real = real.map_or_else(|| std::path::absolute(path), Ok)?;
+    let was = match force {
+        true => fsx::read(&RealFs, &real)?,
+        false => None,
+    };
+    fsx::rewrite(&RealFs, &real, was.as_deref(), bytes).map_err(|error| match error {
+        disk::Error::Conflict { .. } => {
+            let path = path.display();
+            let told = format!("{path} exists already: name another file, or say --force");
+            anyhow::Error::from(error).context(told)
+        }
+        other => other.into(),
     })
 }

@@ -1,67 +1,145 @@
 //! `graph`: what waits for what, drawn.
 
-use std::collections::HashSet;
+mod tree;
 
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+use clap::ValueEnum;
+use flagpost_core::drawings;
 use flagpost_model::{
     TaskId,
-    plan::Graph,
-    task::{Outline, StateName},
+    drawing::{self, Line, MARK, Picture},
+    plan::{Graph, expected, is_unfinished},
+    task::Outline,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::list::counted;
 use crate::{
     context::Context,
+    error::usage,
     output::{Answer, Screen},
     shape,
-    terminal::line,
 };
 
 /// Draw which task waits for which
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task graph\n\
-    A task that waits for several is drawn under each, and in full under the first.\n\
-    More than 40 levels deep, tasks stand below each other behind '…'.")]
+#[command(after_help = "Example: flagpost task graph --open --out plan.svg\n\n\
+    In a tree, a task that waits for several is drawn under each, and in full under the first.\n\
+    More than 40 levels deep, tasks stand below each other behind '…'.\n\n\
+    The critical path is the chain of unfinished tasks with the greatest sum of estimates; a\n\
+    task without one counts a minute, so without any it is the longest chain. SVG stands alone and\n\
+    follows the reader's dark mode; DOT is for Graphviz, Mermaid for Markdown (most programs\n\
+    that show Mermaid refuse more than 500 edges).")]
 pub struct Args {
     /// Only this task and what waits for it
     id: Option<String>,
+    /// Only what is neither completed nor cancelled
+    #[arg(long)]
+    open: bool,
+    /// How to draw it [default: as the name of the file says, else tree]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Write it into this file, which may be new or an earlier drawing and nothing else
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// The kinds of drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Tree,
+    Dot,
+    Mermaid,
+    Svg,
+}
+
+impl Format {
+    fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "txt" => Some(Self::Tree),
+            "dot" | "gv" => Some(Self::Dot),
+            "mmd" | "mermaid" => Some(Self::Mermaid),
+            "svg" => Some(Self::Svg),
+            _ => None,
+        }
+    }
 }
 
 /// Draws it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let out = args.out.as_deref().filter(|path| *path != Path::new("-"));
+    let format = match (args.format, out) {
+        (Some(format), _) => format,
+        (None, None) => Format::Tree,
+        (None, Some(path)) => Format::of(path).ok_or_else(|| {
+            usage("--out names no .svg, .dot, .mmd or .txt: say with --format how to draw it")
+        })?,
+    };
     let list = context.list()?;
     let loaded = list.load()?;
-    let graph = Graph::new(&loaded.outlines);
+    let whole = Graph::new(&loaded.outlines);
     let root = args.id.as_deref().map(|id| list.resolve(id)).transpose()?;
-    let shown: Vec<&Outline> = match &root {
-        Some(id) => {
-            let reached = reached(&graph, id);
-            let all = loaded.outlines.iter();
-            all.filter(|task| reached.contains(&task.id)).collect()
+    let reached = root.as_ref().map(|root| reached(&whole, root));
+    let is_shown = |task: &&Outline| {
+        let below = reached
+            .as_ref()
+            .is_none_or(|reached| reached.contains(&task.id));
+        below && (!args.open || is_unfinished(&task.state) || root.as_ref() == Some(&task.id))
+    };
+    let shown: Vec<Outline> = loaded.outlines.iter().filter(is_shown).cloned().collect();
+    let graph = Graph::new(&shown);
+    let picture = Picture::new(list.id().as_str(), &graph, expected);
+    let draw = |screen: Screen| match format {
+        Format::Tree => tree::draw(&graph, screen, root.as_ref(), &shown),
+        Format::Dot => drawing::dot(&picture),
+        Format::Mermaid => drawing::mermaid(&picture),
+        Format::Svg => drawing::svg(&picture),
+    };
+    let (mut text, mut within) = (String::new(), Value::Null);
+    if let Some(path) = out {
+        let drawn = draw(Screen::none());
+        let drawn = match format {
+            Format::Tree => format!("{}, {MARK}\n\n{drawn}", list.id()),
+            Format::Dot | Format::Mermaid | Format::Svg => drawn,
+        };
+        drawings::keep(&context.home, &context.dir.join(path), &drawn)?;
+        let tasks = counted(shown.len(), "task", "tasks");
+        text = format!("drew {tasks} in {}", path.display());
+    } else if context.globals.json {
+        // Its nodes and edges say more, unless somebody asks for a drawing.
+        if args.format.is_some() {
+            within = draw(Screen::none()).into();
         }
-        None => loaded.outlines.iter().collect(),
-    };
-    let text = if context.globals.json || context.globals.quiet {
-        String::new()
-    } else if loaded.outlines.is_empty() {
-        format!("{} has no tasks yet; 'flagpost add' makes one", list.id())
-    } else {
-        draw(&graph, Screen::of(context), root.as_ref(), &shown)
-    };
-    let edges = shown.iter().flat_map(|task| {
-        graph
-            .blockers(&task.id)
-            .map(|blocker| json!({"task": task.id, "waits_for": blocker.id}))
+    } else if !context.globals.quiet {
+        text = match (format, loaded.outlines.is_empty(), shown.is_empty()) {
+            (Format::Tree, true, _) => {
+                format!("{} has no tasks yet; 'flagpost add' makes one", list.id())
+            }
+            (Format::Tree, _, true) => format!("nothing of {} is open", list.id()),
+            _ => draw(Screen::of(context)),
+        };
+    }
+    let edges = picture.edges.iter().map(|edge| {
+        let (task, on) = (picture.tasks[edge.to], picture.tasks[edge.from]);
+        json!({"task": task.id, "waits_for": on.id, "closes_circle": edge.line == Line::Closing})
     });
-    let cycle = graph.cycle();
+    let cycle = whole.cycle();
     let body = json!({
         "list": list.id(),
-        "tasks": shown.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
+        "nodes": shown.iter().map(shape::outline).collect::<Vec<_>>(),
         "edges": edges.collect::<Vec<_>>(),
-        "unknown": graph.unknown().iter().map(|(task, missing)| json!({"task": task, "waits_for": missing})).collect::<Vec<_>>(),
+        "critical": picture.critical,
+        "unknown": whole.unknown().iter().map(|(task, missing)| json!({"task": task, "waits_for": missing})).collect::<Vec<_>>(),
         "cycle": cycle,
+        "text": within,
+        "out": out.map(shape::path),
         "skipped": shape::skipped(&loaded.skipped),
     });
-    let unknown = graph
+    let unknown = whole
         .unknown()
         .iter()
         .map(|(task, missing)| format!("task {task} waits for {missing}, which does not exist"));
@@ -86,117 +164,4 @@ fn reached<'o>(graph: &Graph<'o>, root: &TaskId) -> HashSet<&'o TaskId> {
         }
     }
     reached
-}
-
-/// Draws these tasks below `root`, or below all that wait for nothing.
-fn draw(graph: &Graph<'_>, screen: Screen, root: Option<&TaskId>, shown: &[&Outline]) -> String {
-    let mut drawing = Drawing {
-        graph,
-        screen,
-        drawn: HashSet::new(),
-        text: String::new(),
-    };
-    if let Some(root) = root {
-        graph
-            .get(root)
-            .into_iter()
-            .for_each(|root| drawing.tree(root));
-        return drawing.text;
-    }
-    let free = |task: &&&Outline| graph.blockers(&task.id).next().is_none();
-    shown
-        .iter()
-        .filter(free)
-        .for_each(|root| drawing.tree(root));
-    // What is left hangs in circles: every task is shown somewhere.
-    for task in shown {
-        if !drawing.drawn.contains(&task.id) {
-            drawing.tree(task);
-        }
-    }
-    drawing.text
-}
-
-/// Below this level nothing is indented any more: chains are long, and screens are not wide.
-const LEVELS: usize = 40;
-
-struct Drawing<'g, 'o> {
-    graph: &'g Graph<'o>,
-    screen: Screen,
-    drawn: HashSet<&'o TaskId>,
-    text: String,
-}
-
-/// Where a task is drawn: behind `lead` and `joint`, and what is below it behind `lead` and
-/// `below`.
-struct Place<'o> {
-    task: &'o Outline,
-    level: usize,
-    lead: String,
-    joint: &'static str,
-    below: &'static str,
-}
-
-impl<'o> Drawing<'_, 'o> {
-    /// Draws a task and what waits for it. Does not recurse: a chain may be as long as the list.
-    fn tree(&mut self, root: &'o Outline) {
-        let mut next = vec![Place {
-            task: root,
-            level: 0,
-            lead: String::new(),
-            joint: "",
-            below: "",
-        }];
-        while let Some(place) = next.pop() {
-            let again = !self.drawn.insert(&place.task.id);
-            let dependants: Vec<&Outline> = self.graph.dependants(&place.task.id).collect();
-            self.line(&place, again && !dependants.is_empty());
-            if again {
-                continue;
-            }
-            let last = dependants.len().saturating_sub(1);
-            let lead = place.lead + place.below;
-            let below = dependants.into_iter().enumerate().map(|(at, task)| {
-                let (joint, below) = match place.level {
-                    LEVELS.. => ("… ", ""),
-                    _ if at == last => ("└─ ", "   "),
-                    _ => ("├─ ", "│  "),
-                };
-                Place {
-                    task,
-                    level: place.level + 1,
-                    lead: lead.clone(),
-                    joint,
-                    below,
-                }
-            });
-            // The first of them is the next to be taken.
-            next.extend(below.rev());
-        }
-    }
-
-    fn line(&mut self, place: &Place<'_>, see_above: bool) {
-        let state = place.task.state.name();
-        let mark = match state {
-            StateName::Pending => "○",
-            StateName::Claimed => "◔",
-            StateName::InProgress => "◑",
-            StateName::Completed => "●",
-            StateName::Failed => "✗",
-            StateName::Stuck => "!",
-            StateName::Cancelled => "–",
-        };
-        let named = match state {
-            StateName::Pending | StateName::Completed => String::new(),
-            other => format!(" [{}]", self.screen.state(other)),
-        };
-        self.text += &format!(
-            "{}{}{mark} {} {}{named}{}\n",
-            place.lead,
-            place.joint,
-            place.task.id,
-            line(&place.task.subject),
-            if see_above { " (above)" } else { "" },
-        );
-    }
 }

@@ -1,39 +1,288 @@
-//! `init`: make a repository known.
+//! `init`: make a repository known, and Flagpost known to its agents.
 
-use flagpost_core::{List, Repository};
+mod words;
+
+use std::path::Path;
+
+use flagpost_core::{
+    Error, List, Repository,
+    instructions::{Done, Found, Intent, Place, Wanted},
+};
+use flagpost_disk as disk;
+use flagpost_model::marked_block::Standing;
 use serde_json::json;
 
-use crate::{context::Context, output::Answer, shape};
+use words::{File, standing};
 
-/// Register this repository; asks nothing, and doing it again changes nothing
+use crate::{
+    context::Context,
+    instructions::{AGENTS, CLAUDE, COPILOT, GEMINI},
+    output::Answer,
+    shape,
+};
+
+/// Register this repository, and tell its agents in AGENTS.md
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: cd my-project && flagpost init")]
-pub struct Args {}
+#[command(after_help = "Example: cd my-project && flagpost init --claude\n\n\
+    It asks nothing, and doing it again changes nothing. What it writes stands between two marker \
+    lines; the rest of the file is yours and stays as it is, and so does what you change between \
+    them.\n\n\
+    --check exits with 1 when a block is missing, outdated or changed. --remove leaves the \
+    repository registered.")]
+pub struct Args {
+    /// Also make CLAUDE.md import AGENTS.md
+    #[arg(long)]
+    claude: bool,
+    /// Also make GEMINI.md import AGENTS.md
+    #[arg(long)]
+    gemini: bool,
+    /// Also write .github/copilot-instructions.md
+    #[arg(long)]
+    copilot: bool,
+    /// Only register, and write into no file of the repository
+    #[arg(long, conflicts_with_all = ["claude", "gemini", "copilot", "remove"])]
+    no_instructions: bool,
+    /// Change nothing; say whether all is as it should be
+    #[arg(long, conflicts_with_all = ["remove", "dry_run"])]
+    check: bool,
+    /// Take the blocks out again, or only those that are named
+    #[arg(long)]
+    remove: bool,
+    /// Say what would happen, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
 
-/// Registers it.
-pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
-    let known = context.repository()?.is_some();
-    let repository = Repository::register(&context.home, &context.dir, &context.actor()?)?;
-    // An empty list, so that whoever asks for tasks hears "none" and not "no such list".
-    List::open_or_create(&context.home, &repository.name, &repository)?;
-    let body = json!({
-        "id": repository.id, "name": repository.name, "path": shape::path(&repository.top),
-        "home": shape::path(context.home.root()), "created": !known,
-    });
-    let text = if known {
-        format!(
-            "{} is registered; its list is {}",
-            repository.top.display(),
-            repository.name
-        )
+/// Does what is asked.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let top = Repository::top(&context.home, &context.dir)?;
+    let places = places(context, args, &top)?;
+    if args.check {
+        check(context, args, &top, &places)
+    } else if args.remove {
+        remove(context, args, &top, places)
     } else {
-        format!(
-            "registered {} as {}\nnext: flagpost add 'What is to be done'",
-            repository.top.display(),
-            repository.name
-        )
+        insert(context, args, &top, places)
+    }
+}
+
+/// The files that are meant: those asked for, and any other that holds a block of ours.
+fn places(context: &Context, args: &Args, top: &Path) -> anyhow::Result<Vec<Place<'static>>> {
+    let named = args.claude || args.gemini || args.copilot;
+    let mut places = Vec::new();
+    let all: [(Wanted<'static>, bool); 4] = [
+        (AGENTS, !args.remove),
+        (CLAUDE, args.claude),
+        (GEMINI, args.gemini),
+        (COPILOT, args.copilot),
+    ];
+    for (wanted, is_asked_for) in all {
+        if args.no_instructions || (args.remove && named && !is_asked_for) {
+            continue;
+        }
+        match Place::look(&context.home, top, wanted) {
+            Ok(place) if is_asked_for || place.has_block() => {
+                places.push(place.unless_same_as(&places));
+            }
+            Ok(_) => {}
+            // Whatever is there, it was not asked for.
+            Err(Error::Disk(error)) if !is_asked_for && !is_muddle(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(places)
+}
+
+/// Whether our markers are there, out of order.
+fn is_muddle(error: &disk::Error) -> bool {
+    matches!(error, disk::Error::Malformed { .. })
+}
+
+fn insert(
+    context: &Context,
+    args: &Args,
+    top: &Path,
+    places: Vec<Place<'static>>,
+) -> anyhow::Result<Answer> {
+    for place in &places {
+        // What is refused is refused before anything is registered.
+        place.would(Intent::Insert)?;
+    }
+    let known = context.repository()?;
+    let is_known = known.is_some();
+    let repository = match known {
+        _ if !args.dry_run => {
+            let made = Repository::register(&context.home, &context.dir, &context.actor()?)?;
+            // An empty list, so that whoever asks for tasks hears "none" and not "no such list".
+            let list = List::open_or_create(&context.home, &made.name, &made)?;
+            let elsewhere = list.root().map(|root| format!(" in {}", root.display()));
+            Some((made, elsewhere.unwrap_or_default()))
+        }
+        known => known.map(|known| (known, String::new())),
     };
+    let files = carry_out(context, args, places, Intent::Insert)?;
+    let mut lines = vec![match &repository {
+        Some((repository, elsewhere)) if is_known => format!(
+            "{} is registered; its list is {}{elsewhere}",
+            top.display(),
+            repository.name
+        ),
+        Some((repository, elsewhere)) => {
+            let (top, name) = (top.display(), &repository.name);
+            format!("registered {top} as {name}{elsewhere}")
+        }
+        None => format!("would register {}", top.display()),
+    }];
+    lines.extend(files.iter().map(|file| file.line(args.dry_run)));
+    if !args.no_instructions {
+        lines.extend(unaware(context, args, top));
+    }
+    if !is_known && !args.dry_run {
+        lines.push("next: flagpost add 'What is to be done'".to_owned());
+    }
+    let repository = repository.map(|(repository, _)| repository);
+    let body = json!({
+        "id": repository.as_ref().map(|repository| &repository.id),
+        "name": repository.as_ref().map(|repository| &repository.name),
+        "path": shape::path(top), "home": shape::path(context.home.root()), "created": !is_known,
+        "files": files.iter().map(File::shape).collect::<Vec<_>>(), "dry_run": args.dry_run,
+    });
     Ok(Answer::new("repository", body)
+        .text(lines.join("\n"))
+        .ids(repository.map(|repository| repository.id))
+        .notes(files.iter().filter_map(File::note)))
+}
+
+/// Files that their agents read in place of `AGENTS.md`, and that do not import it.
+fn unaware(context: &Context, args: &Args, top: &Path) -> Vec<String> {
+    let others = [
+        (CLAUDE, args.claude, "--claude"),
+        (GEMINI, args.gemini, "--gemini"),
+    ];
+    let is_unaware = |wanted| {
+        Place::look(&context.home, top, wanted)
+            .is_ok_and(|place| place.exists() && place.found == Found::Block(Standing::Missing))
+    };
+    let unaware = others
+        .into_iter()
+        .filter(|(wanted, is_named, _)| !is_named && is_unaware(*wanted));
+    unaware
+        .map(|(wanted, _, option)| {
+            format!(
+                "{}: does not import AGENTS.md; 'flagpost init {option}' makes it",
+                wanted.file
+            )
+        })
+        .collect()
+}
+
+fn remove(
+    context: &Context,
+    args: &Args,
+    top: &Path,
+    places: Vec<Place<'static>>,
+) -> anyhow::Result<Answer> {
+    for place in &places {
+        if let Done::KeptEdited { line } = place.would(Intent::Remove)? {
+            let file = place.wanted.file.to_owned();
+            return Err(Error::EditedBlock { file, line }.into());
+        }
+    }
+    let files = carry_out(context, args, places, Intent::Remove)?;
+    let changed: Vec<&File> = files
+        .iter()
+        .filter(|file| file.done != Done::Unchanged)
+        .collect();
+    let text = match changed.as_slice() {
+        [] => format!("no block of ours is in {}", top.display()),
+        changed => changed
+            .iter()
+            .map(|file| file.line(args.dry_run) + "\n")
+            .collect(),
+    };
+    let body = json!({
+        "path": shape::path(top), "dry_run": args.dry_run,
+        "files": files.iter().map(File::shape).collect::<Vec<_>>(),
+    });
+    Ok(Answer::new("instruction_files", body)
         .text(text)
-        .ids([&repository.id]))
+        .ids(changed.iter().map(|file| file.name)))
+}
+
+fn carry_out(
+    context: &Context,
+    args: &Args,
+    places: Vec<Place<'static>>,
+    intent: Intent,
+) -> anyhow::Result<Vec<File>> {
+    let one = |place: Place<'static>| {
+        let name = place.wanted.file;
+        let done = match args.dry_run {
+            true => place.would(intent)?,
+            false => place.carry_out(&context.home, intent)?,
+        };
+        Ok(File { name, done })
+    };
+    places.into_iter().map(one).collect()
+}
+
+fn check(
+    context: &Context,
+    args: &Args,
+    top: &Path,
+    places: &[Place<'static>],
+) -> anyhow::Result<Answer> {
+    // A registration is this machine's affair and no part of the repository: it counts only where
+    // nothing else is asked for.
+    let is_known = context.repository()?.is_some();
+    let mut lines = Vec::new();
+    let mut faulty = Vec::new();
+    let mut files = Vec::new();
+    for place in places {
+        let (standing, words) = standing(place);
+        let name = place.wanted.file;
+        let ok = words.is_none();
+        lines.push(format!("{name}: {}", words.unwrap_or("as it should be")));
+        faulty.extend((!ok).then_some(name));
+        files.push(json!({"file": name, "standing": standing, "ok": ok}));
+    }
+    if args.no_instructions {
+        lines.push(format!(
+            "{} is {}registered",
+            top.display(),
+            if is_known { "" } else { "not " }
+        ));
+    }
+    let ok = faulty.is_empty() && (is_known || !args.no_instructions);
+    let helps = places.iter().any(|place| {
+        matches!(
+            place.found,
+            Found::Block(Standing::Missing | Standing::Outdated { .. })
+        )
+    });
+    if helps || (args.no_instructions && !ok) {
+        lines.push(format!("next: {}", again(args)));
+    }
+    let body = json!({
+        "path": shape::path(top), "registered": is_known, "ok": ok, "files": files,
+    });
+    let mut answer = Answer::new("instruction_files", body)
+        .text(lines.join("\n"))
+        .ids(faulty);
+    answer.code = u8::from(!ok);
+    Ok(answer)
+}
+
+/// The command that puts in order what is checked.
+fn again(args: &Args) -> String {
+    let options = [
+        (args.claude, " --claude"),
+        (args.gemini, " --gemini"),
+        (args.copilot, " --copilot"),
+        (args.no_instructions, " --no-instructions"),
+    ];
+    let options = options.into_iter().filter(|(given, _)| *given);
+    options.fold("flagpost init".to_owned(), |line, (_, option)| {
+        line + option
+    })
 }

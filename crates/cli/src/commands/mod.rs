@@ -5,8 +5,11 @@
 pub mod add;
 pub mod bench;
 pub mod claim;
+pub mod completions;
+pub mod config;
 pub mod demo;
 pub mod dep;
+pub mod doctor;
 pub mod edit;
 pub mod export;
 pub mod fields;
@@ -14,16 +17,20 @@ pub mod finish;
 pub mod graph;
 pub mod import;
 pub mod init;
+pub mod instructions;
 pub mod list;
+pub mod man;
 pub mod moves;
 pub mod note;
 pub mod ready;
+pub mod relocate;
 pub mod rm;
 pub mod run;
 pub mod selection;
 pub mod session;
 pub mod show;
 pub mod status;
+pub mod timeline;
 pub mod timer;
 pub mod undo;
 
@@ -39,6 +46,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         None => status::run(context, &status::Args::default()),
         Some(Command::Init(args)) => init::run(context, &args),
         Some(Command::Status(args)) => status::run(context, &args),
+        Some(Command::Doctor(args)) => doctor::run(context, &args),
         Some(Command::Bench(args)) => bench::run(context, &args),
         Some(Command::Add(args)) => add::run(context, &args),
         Some(Command::List(args)) => list::run(context, &args),
@@ -50,8 +58,12 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Stuck(args)) => finish::stuck(context, &args),
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
+        Some(Command::Config(verb)) => config::run(context, &verb),
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
+        Some(Command::Instructions(args)) => instructions::run(context, &args),
+        Some(Command::Completions(args)) => completions::run(context, &args),
+        Some(Command::Man(args)) => man::run(context, &args),
     }
 }
 
@@ -74,6 +86,7 @@ fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
         Task::Rm(args) => rm::run(context, &args),
         Task::Note(args) => note::run(context, &args),
         Task::Timer(verb) => timer::run(context, &verb),
+        Task::Move(args) => relocate::run(context, &args),
         Task::Undo(args) => undo::run(context, &args),
         Task::Dep(verb) => dep::run(context, &verb),
         Task::Graph(args) => graph::run(context, &args),

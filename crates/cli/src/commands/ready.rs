@@ -4,7 +4,7 @@ use flagpost_core::tasks;
 
 use crate::{context::Context, output::Answer};
 
-/// Show the tasks that can begin now, in the order in which they would be claimed
+/// Show what can begin now, in the order it would be claimed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost ready --limit 1 --quiet")]
 pub struct Args {

@@ -7,11 +7,8 @@ use std::{
 };
 
 use clap::ValueEnum;
-use flagpost_core::{Home, List, Repository, sessions::Sessions};
-use flagpost_model::{
-    plan::{Graph, Schedule, is_open},
-    task::DEFAULT_LEASE,
-};
+use flagpost_core::{Home, List, Repository, config::keys, sessions::Sessions};
+use flagpost_model::plan::{Graph, Schedule, is_open};
 use flagpost_run::{
     Input, Options, Report, Stage, Wanted,
     agent::Agent,
@@ -26,44 +23,43 @@ use signal_hook::{
 
 use crate::{
     context::Context,
-    error::usage,
+    error::{Invalid, usage},
     output::{self, Answer},
     progress::Watcher,
     shape,
 };
 
 /// Run agents over the list, wave by wave
-///
-/// Each task gets a process of its own. What it is to do comes on its stdin, or in a file where
-/// the command line says {prompt_file}. It reports through a file, through 'flagpost done', or by
-/// its exit code. Ctrl-C once lets running agents finish, twice stops them; running again goes on
-/// with what is left.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     flagpost run --agent claude --max-parallel 5\n  \
     flagpost run --agent 'sh agent.sh {prompt_file}' --timeout 20m --retries 2\n  \
     flagpost run --dry-run\n\n\
-    Presets: claude, codex, gemini, aider. A command line runs without a shell: sh -c '…' is one.\n\
-    An agent finds FLAGPOST_TASK, _LIST, _WORKER, _TOKEN and _SESSION_DIR in its environment.\n\
+    Each task gets a process of its own. What it is to do comes on its stdin, or in a file where \
+    the command line says {prompt_file}. It reports through a file, through 'flagpost done', or by \
+    its exit code. Ctrl-C once lets running agents finish, twice stops them; running again goes on \
+    with what is left.\n\n\
+    Presets: claude, codex, gemini, aider. A command line runs without a shell: sh -c '…' is one. \
+    An agent finds FLAGPOST_TASK, _LIST, _WORKER, _TOKEN and _SESSION_DIR in its environment. \
     Exit code 1 when any task did not pass.")]
 pub struct Args {
-    /// What does a task: a preset, or any command line
-    #[arg(long, value_name = "CMD", required_unless_present = "dry_run")]
+    /// What does a task: a preset, or any command line [default: the setting run.agent]
+    #[arg(long, value_name = "CMD")]
     agent: Option<Agent>,
-    /// How many tasks run side by side
-    #[arg(long, value_name = "N", default_value = "5")]
-    max_parallel: NonZeroUsize,
-    /// How often a task is tried in all
-    #[arg(long, value_name = "N", default_value = "3")]
-    retries: NonZeroU32,
-    /// How long one try may take: 90s, 20m, 1h
+    /// How many tasks run side by side [default: the setting run.max_parallel, else 5]
+    #[arg(long, value_name = "N")]
+    max_parallel: Option<NonZeroU32>,
+    /// How often a task is tried in all [default: the setting run.retries, else 3]
+    #[arg(long, value_name = "N")]
+    retries: Option<NonZeroU32>,
+    /// How long one try may take: 90s, 20m, 1h [default: the setting run.timeout]
     #[arg(long, value_name = "TIME")]
     timeout: Option<SignedDuration>,
     /// Only tasks of this group
     #[arg(long, value_name = "GROUP")]
     task_group: Option<String>,
-    /// Wave by wave, or each task as soon as what it waits for is done
-    #[arg(long, value_enum, default_value_t = When::Waves, value_name = "HOW")]
+    /// waves, or eager: each task as soon as what it waits for is done
+    #[arg(long, value_enum, default_value_t = When::Waves, value_name = "HOW", hide_possible_values = true)]
     schedule: When,
     /// Give each task a git worktree and branch of its own
     #[arg(long)]
@@ -75,6 +71,9 @@ pub struct Args {
     #[arg(long)]
     dry_run: bool,
 }
+
+const NO_AGENT: &str =
+    "name an agent: --agent claude, or for every run 'flagpost config set run.agent claude'";
 
 /// When a task begins.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -91,6 +90,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         return Err(usage(
             "a timeout lasts longer than nothing, as in --timeout 20m",
         ));
+    }
+    let (agent, config, lease) = settled(context, args)?;
+    if agent.is_none() && !args.dry_run {
+        return Err(usage(NO_AGENT));
     }
     let list = match args.dry_run {
         true => context.list()?,
@@ -114,7 +117,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         return Err(flagpost_run::Error::NothingToRun { list, group }.into());
     }
     if args.dry_run {
-        return Ok(plan(context, args, wanted, &outlines));
+        return Ok(plan(context, &config, wanted, &outlines));
     }
     if !scope.iter().any(|task| is_open(&task.state)) {
         put_in_order(context, &list)?;
@@ -124,29 +127,57 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             list.id()
         )));
     }
-    let Some(agent) = args.agent.clone() else {
-        return Err(usage("name an agent: --agent claude"));
+    let Some(agent) = agent else {
+        return Err(usage(NO_AGENT));
     };
     let repository = context.repository_or_register()?;
     let options = Options {
         actor: context.actor()?,
         agent,
-        config: Config {
-            max_parallel: args.max_parallel,
-            schedule: match args.schedule {
-                When::Waves => Schedule::Waves,
-                When::Eager => Schedule::Eager,
-            },
-            max_attempts: args.retries,
-            timeout: args.timeout,
-        },
-        lease: DEFAULT_LEASE,
+        config,
+        lease,
         group: args.task_group.clone(),
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,
     };
     let report = watched(context, &context.home, &repository, &list, &options)?;
     Ok(answer(context, &report))
+}
+
+/// What the options say, and the settings where they are silent.
+fn settled(
+    context: &Context,
+    args: &Args,
+) -> anyhow::Result<(Option<Agent>, Config, SignedDuration)> {
+    let settings = flagpost_core::Config::read(&context.home)?;
+    let agent = match (&args.agent, settings.get(&keys::RUN_AGENT)?) {
+        (Some(agent), _) => Some(agent.clone()),
+        (None, Some(line)) => Some(line.parse::<Agent>().map_err(|error| Invalid {
+            what: keys::RUN_AGENT.about.name.to_owned(),
+            reason: error.to_string(),
+        })?),
+        (None, None) => None,
+    };
+    let max_parallel = match args.max_parallel {
+        Some(n) => n,
+        None => settings.need(&keys::RUN_MAX_PARALLEL)?,
+    };
+    let config = Config {
+        max_parallel: NonZeroUsize::try_from(max_parallel)?,
+        schedule: match args.schedule {
+            When::Waves => Schedule::Waves,
+            When::Eager => Schedule::Eager,
+        },
+        max_attempts: match args.retries {
+            Some(n) => n,
+            None => settings.need(&keys::RUN_RETRIES)?,
+        },
+        timeout: match args.timeout {
+            Some(timeout) => Some(timeout),
+            None => settings.get(&keys::RUN_TIMEOUT)?,
+        },
+    };
+    Ok((agent, config, settings.need(&keys::CLAIM_LEASE)?))
 }
 
 /// Runs a list to its end, before the eyes of whoever started it.
@@ -218,7 +249,7 @@ fn ignored_signals() -> u64 {
 
 fn plan(
     context: &Context,
-    args: &Args,
+    config: &Config,
     wanted: Wanted<'_>,
     outlines: &[flagpost_model::task::Outline],
 ) -> Answer {
@@ -245,7 +276,7 @@ fn plan(
     }
     let planned: usize = waves.iter().map(Vec::len).sum();
     let body = json!({
-        "dry_run": true, "max_parallel": args.max_parallel, "attempts": args.retries,
+        "dry_run": true, "max_parallel": config.max_parallel, "attempts": config.max_attempts,
         "tasks": planned, "waves": waves,
     });
     Answer::new("plan", body)

@@ -1,7 +1,7 @@
 //! `session`: the runs of a list, seen and mended.
 
 use clap::Subcommand;
-use flagpost_core::sessions::{self, Session as Record, Stage};
+use flagpost_core::sessions::{self, Session as Record, Sessions};
 use flagpost_disk::dialects::session::render_duration;
 use serde_json::{Value, json};
 
@@ -19,6 +19,7 @@ pub enum Session {
     #[command(after_help = "Example: flagpost session list --json")]
     List,
     Show(ShowArgs),
+    Timeline(super::timeline::Args),
     /// Give the tasks of a dead session back, and keep its files
     #[command(after_help = "Example: flagpost session recover\n\
         A session that is alive is refused. Nothing is executed: run again for that.")]
@@ -50,6 +51,7 @@ pub fn run(context: &Context, verb: &Session) -> anyhow::Result<Answer> {
     match verb {
         Session::List => list(context),
         Session::Show(args) => show(context, args),
+        Session::Timeline(args) => super::timeline::run(context, args),
         Session::Recover => recover(context),
         Session::Archive => archive(context),
     }
@@ -62,7 +64,7 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
     } else {
         let rows = all.iter().map(|session| {
             vec![
-                title(session),
+                session.title(),
                 session.stage.as_str().to_owned(),
                 session
                     .lock
@@ -91,19 +93,14 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
     let body = json!({"sessions": all.iter().map(shape).collect::<Vec<_>>(), "total": all.len(), "truncated": false});
     Ok(Answer::new("sessions", body)
         .text(text)
-        .ids(all.iter().map(title)))
+        .ids(all.iter().map(Record::title)))
 }
 
 fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
     let sessions = sessions(context)?;
     let session = match &args.id {
         Some(id) => sessions.find(id)?,
-        None => {
-            let newest = sessions.all()?.pop();
-            newest.ok_or(flagpost_core::Error::NoSession {
-                dir: sessions.root().to_owned(),
-            })?
-        }
+        None => newest(&sessions)?,
     };
     if args.events {
         return events(context, &session, args.since);
@@ -111,7 +108,7 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
     let screen = Screen::of(context);
     let mut text = format!(
         "{} {}\n",
-        screen.bold(&title(&session)),
+        screen.bold(&session.title()),
         session.stage.as_str()
     );
     text += &format!("  files  {}\n", session.dir.display());
@@ -144,7 +141,14 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
     }
     Ok(Answer::new("session", shape(&session))
         .text(text)
-        .ids([title(&session)]))
+        .ids([session.title()]))
+}
+
+/// The live session, else the newest.
+pub fn newest(sessions: &Sessions<'_>) -> anyhow::Result<Record> {
+    let newest = sessions.all()?.pop();
+    let dir = sessions.root().to_owned();
+    Ok(newest.ok_or(flagpost_core::Error::NoSession { dir })?)
 }
 
 fn events(context: &Context, session: &Record, since: u64) -> anyhow::Result<Answer> {
@@ -184,18 +188,10 @@ fn archive(context: &Context) -> anyhow::Result<Answer> {
     Ok(Answer::new("archive", json!({"dir": shape::path(&dir)})).text(text))
 }
 
-/// The session's id; the live directory's name where its lock names none.
-pub fn title(session: &Record) -> String {
-    match (session.stage, &session.lock.session) {
-        (Stage::Live | Stage::Dead, Some(id)) => id.to_string(),
-        _ => session.name.clone(),
-    }
-}
-
 /// A session as JSON.
 pub fn shape(session: &Record) -> Value {
     json!({
-        "id": title(session),
+        "id": session.title(),
         "stage": session.stage.as_str(),
         "dir": shape::path(&session.dir),
         "list": session.lock.list,

@@ -1,9 +1,12 @@
 //! `status`: what is going on, and what waits for a person.
 
+mod roots;
+
 use std::collections::BTreeMap;
 
 use flagpost_core::{
     Error,
+    roots::survey,
     sessions::{Session, Sessions, Stage},
     tasks,
 };
@@ -68,9 +71,13 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         .iter()
         .map(|(state, n)| format!("{n} {}", screen.state(*state)))
         .collect();
+    let found = survey(&context.home)?;
+    let root = list.root();
     let mut text = format!(
-        "{}: {}",
+        "{}{}: {}",
         screen.bold(list.id().as_str()),
+        root.map(|root| format!(" in {}", root.display()))
+            .unwrap_or_default(),
         counted(loaded.outlines.len(), "task", "tasks")
     );
     if !by_state.is_empty() {
@@ -132,9 +139,11 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
             .iter()
             .map(|task| format!("{} {}", task.id, line(&task.subject))),
     );
+    text += &roots::section(screen, &found);
     let body = json!({
         "home": shape::path(context.home.root()),
         "list": list.id(),
+        "root": root.map(shape::path),
         "total": loaded.outlines.len(),
         "counts": counts.iter().map(|(state, n)| (state.as_str(), *n)).collect::<BTreeMap<_, _>>(),
         "waiting_for_person": waiting.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
@@ -143,11 +152,13 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
         "skipped": shape::skipped(&loaded.skipped),
         "session": session.as_ref().map(session::shape),
+        "roots": roots::shape(&found),
     });
     Ok(Answer::new("status", body)
         .text(text)
         .ids(waiting.iter().map(|task| &task.id))
-        .notes(shape::skipped_notes(&loaded.skipped)))
+        .notes(shape::skipped_notes(&loaded.skipped))
+        .notes(roots::notes(&found)))
 }
 
 fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
@@ -157,12 +168,16 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
         let names: Vec<_> = lists.iter().map(|list| list.as_str()).collect();
         text += &format!("lists elsewhere: {}\n", names.join(" "));
     }
+    let found = survey(&context.home)?;
+    text += &roots::section(Screen::of(context), &found);
     let body = json!({
-        "home": shape::path(context.home.root()), "list": null, "total": 0, "counts": {},
+        "home": shape::path(context.home.root()), "list": null, "root": null, "total": 0, "counts": {},
         "waiting_for_person": [], "stranded": [], "held": [], "ready": [], "skipped": [],
-        "session": null, "lists": lists,
+        "session": null, "lists": lists, "roots": roots::shape(&found),
     });
-    Ok(Answer::new("status", body).text(text))
+    Ok(Answer::new("status", body)
+        .text(text)
+        .notes(roots::notes(&found)))
 }
 
 /// The session in the live directory, in a line.
@@ -179,7 +194,7 @@ fn session_line(session: &Session) -> String {
     };
     format!(
         "session {} is {}{}, {} at work{end}",
-        session::title(session),
+        session.title(),
         session.stage.as_str(),
         wave.unwrap_or_default(),
         session.progress.active.len()

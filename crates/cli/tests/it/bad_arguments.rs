@@ -254,8 +254,8 @@ fn words_that_are_no_verbs() {
     2>   list     List tasks: what is still to be done, unless asked otherwise
     2>   show     Show a task in full
     2>   edit     Change fields of one task or several
-    2>   ready    Show the tasks that can begin now, in the order in which they would be claimed
-    2>   claim    Claim a task: it is yours until you finish it, release it, or the lease runs out
+    2>   ready    Show what can begin now, in the order it would be claimed
+    2>   claim    Claim a task: it is yours until you end it, or the lease ends
     2>   start    Begin the work on a task, claiming it first if nobody holds it
     2>   done     Complete a task
     2>   fail     Give a task up: it did not work
@@ -265,23 +265,24 @@ fn words_that_are_no_verbs() {
     2>   reopen   Make a finished, failed, stuck or cancelled task pending again
     2>   cancel   Say that a task is not wanted any more
     2>   rm       Remove tasks and their names from those that wait for them
+    2>   move     Move tasks to another list, where they get new ids
     2>   undo     Take back your last change of the list, if nobody built on it
     2>   note     Write a remark on a task, for whoever comes next
     2>   timer    Measure the work on tasks
     2>   dep      Say which task waits for which
     2>   graph    Draw which task waits for which
-    2>   import   Import a Markdown plan; importing it again updates what the plan changed
+    2>   import   Import a Markdown plan, or update what changed in it
     2>   help     Print this message or the help of the given subcommand(s)
     2> 
     2> Options:
     2>   -h, --help  Print help
     2> 
     2> Options of every command:
-    2>       --json          Answer with one JSON object; streams answer with one per line
+    2>       --json          Answer in JSON: one object, or one per line of a stream
     2>   -q, --quiet         Print ids only
-    2>       --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
-    2>       --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
-    2>       --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+    2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
+    2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
+    2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
     2>   -v, --verbose       Show the chain of causes behind an error
     2> 
     2> Example: flagpost task add 'Write the parser' --after 3
@@ -300,11 +301,11 @@ fn words_that_are_no_verbs() {
     2>   -h, --help  Print help
     2> 
     2> Options of every command:
-    2>       --json          Answer with one JSON object; streams answer with one per line
+    2>       --json          Answer in JSON: one object, or one per line of a stream
     2>   -q, --quiet         Print ids only
-    2>       --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
-    2>       --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
-    2>       --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+    2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
+    2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
+    2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
     2>   -v, --verbose       Show the chain of causes behind an error
     2> 
     2> Example: flagpost task dep add 7 3 4

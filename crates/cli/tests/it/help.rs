@@ -20,7 +20,7 @@ fn verbs(help: &str) -> Vec<String> {
 
 /// Every command there is, and its help.
 fn all() -> Vec<(Vec<String>, String)> {
-    let world = world();
+    let world = world().with("COLUMNS", "80");
     let mut found = Vec::new();
     let mut open = vec![Vec::new()];
     while let Some(words) = open.pop() {
@@ -58,8 +58,8 @@ fn every_verb_has_an_example_that_fits_the_screen() {
             }
             Some(_) => {}
         }
-        for line in help.lines().filter(|line| line.chars().count() > 100) {
-            faults.insert(format!("{name}: wider than 100: {line}"));
+        for line in help.lines().filter(|line| line.chars().count() > 80) {
+            faults.insert(format!("{name}: wider than 80: {line}"));
         }
         let about = help.lines().next().unwrap_or_default();
         if about.ends_with('.') && !words.is_empty() {
@@ -67,6 +67,88 @@ fn every_verb_has_an_example_that_fits_the_screen() {
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// A group's help is its table of contents: a verb is a line, and the line says what it does.
+#[test]
+fn every_group_lists_its_verbs_a_line_each() {
+    let mut faults = BTreeSet::new();
+    let mut groups = 0;
+    for (words, help) in all() {
+        let contents = help.lines().skip_while(|line| *line != "Commands:");
+        let contents: Vec<_> = contents
+            .skip(1)
+            .take_while(|line| !line.is_empty())
+            .collect();
+        groups += usize::from(!contents.is_empty());
+        for line in contents {
+            let mut columns = line.trim_start().splitn(2, "  ");
+            let verb = columns.next().unwrap_or_default();
+            let about = columns.next().unwrap_or_default().trim();
+            if !line.starts_with("  ") || line.starts_with("   ") || about.is_empty() {
+                faults.insert(format!("{words:?}: no line of its own: {verb}"));
+            }
+        }
+    }
+    assert!(groups > 3, "{groups}");
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// One page for a verb, with an option in a line where that is possible: the long form of clap
+/// would put three lines between a verb's own options.
+#[test]
+fn there_is_no_second_longer_help() {
+    let world = world().with("COLUMNS", "80");
+    for (words, help) in all() {
+        let short = world.ok(words.iter().map(String::as_str).chain(["-h"]));
+        assert_eq!(short, help, "{words:?}");
+    }
+    let of_all = all().swap_remove(0).1;
+    let of_all = of_all.split_once("Options of every command:\n").unwrap().1;
+    let lines = of_all.lines().take_while(|line| !line.is_empty());
+    for line in lines {
+        assert!(line.contains("--"), "more than a line: {line}");
+    }
+}
+
+#[test]
+fn typos_and_verbs_of_a_group() {
+    let world = world();
+    let told = world.transcript(
+        "lst
+        task dne
+        list --limt 3
+        recover
+        session import x
+        task init
+        session rm 1
+        nonsense --json",
+    );
+    let hints: Vec<_> = told
+        .lines()
+        .filter(|line| {
+            ["$ ", "2>   tip", "2>   hint", "{"]
+                .iter()
+                .any(|start| line.starts_with(start))
+        })
+        .collect();
+    assert_snapshot!(hints.join("\n"), @r#"
+    $ lst
+    2>   tip: a similar subcommand exists: 'list'
+    $ task dne
+    2>   tip: some similar subcommands exist: 'note', 'done'
+    $ list --limt 3
+    2>   tip: a similar argument exists: '--limit'
+    $ recover
+    2>   hint: 'flagpost session recover' is what it is called
+    $ session import x
+    2>   hint: 'flagpost task import' is what it is called
+    $ task init
+    2>   hint: 'flagpost init' is what it is called
+    $ session rm 1
+    $ nonsense --json
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"unrecognized subcommand 'nonsense'","hint":"Usage: flagpost [OPTIONS] [COMMAND]\n\nFor more information, try '--help'.","causes":[]}
+    "#);
 }
 
 #[test]
@@ -164,7 +246,7 @@ fn a_page_of_help() {
           --group <NAME>         The feature it belongs to
           --project <NAME>       The project it belongs to
           --complexity <SIZE>    How large it is, in your own scale: S, M, L…
-          --tag <TAG>            A label, in place of those it has; may be repeated
+          --tag <TAG>            A label; may be repeated. On edit they take the place of those it has
           --due <DATE>           When it is due: 2026-12-01, today, tomorrow, or none
           --not-before <DATE>    Do not hand it out before this day, or none
           --recur <HOW_OFTEN>    It comes again when it is completed: daily, weekly, monthly, yearly, or
@@ -176,16 +258,16 @@ fn a_page_of_help() {
           --uid <UID>            Your own name for it; planning it again under this name updates it
 
     Options of every command:
-          --json          Answer with one JSON object; streams answer with one per line
+          --json          Answer in JSON: one object, or one per line of a stream
       -q, --quiet         Print ids only
-          --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
-          --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
-          --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+          --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
+          --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
+          --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
       -v, --verbose       Show the chain of causes behind an error
 
     Example: flagpost add 'Write the parser' --priority high --after 3 --after 4
     $ claim --help
-    Claim a task: it is yours until you finish it, release it, or the lease runs out
+    Claim a task: it is yours until you end it, or the lease ends
 
     Usage: flagpost claim [OPTIONS] <ID|--next>
 
@@ -194,15 +276,15 @@ fn a_page_of_help() {
 
     Options:
           --next          The first ready task
-          --lease <TIME>  How long without renewal: 15m, 1h [default: 15m]
+          --lease <TIME>  How long without renewal: 15m, 1h [default: the setting claim.lease, else 15m]
       -h, --help          Print help
 
     Options of every command:
-          --json          Answer with one JSON object; streams answer with one per line
+          --json          Answer in JSON: one object, or one per line of a stream
       -q, --quiet         Print ids only
-          --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
-          --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
-          --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+          --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
+          --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
+          --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
       -v, --verbose       Show the chain of causes behind an error
 
     Example: flagpost claim --next --as W3

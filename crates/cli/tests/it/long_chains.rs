@@ -28,7 +28,7 @@ fn a_chain_as_long_as_the_list_is_drawn() {
     assert!(text.lines().all(|line| line.chars().count() < 150));
     assert!(text.ends_with("… ○ 20000 Task 20000\n"));
     let (_, json) = world.json(["task", "graph", "2"]);
-    assert_eq!(json["tasks"].as_array().unwrap().len(), TASKS - 1);
+    assert_eq!(json["nodes"].as_array().unwrap().len(), TASKS - 1);
     assert_eq!(world.ok(["task", "graph", "-q"]).lines().count(), TASKS);
 }
 

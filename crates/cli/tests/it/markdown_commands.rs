@@ -161,6 +161,25 @@ fn fault(words: &[String], help: &mut Help<'_>) -> Option<String> {
         })
 }
 
+/// What the binary itself tells: an agent types it as it stands.
+fn told_to_agents() -> Vec<(String, String)> {
+    let world = crate::world();
+    let topics = world.ok(["instructions", "--quiet"]);
+    let mut told: Vec<_> = topics
+        .lines()
+        .map(|topic| (topic.to_owned(), world.ok(["instructions", topic])))
+        .collect();
+    told.push(("instructions".to_owned(), world.ok(["instructions"])));
+    world.ok(["init"]);
+    let block = std::fs::read_to_string(world.repository().join("AGENTS.md"));
+    told.push(("AGENTS.md".to_owned(), block.expect("init wrote it")));
+    assert!(told.len() > 5, "{told:?}");
+    for (name, text) in &told {
+        assert!(!commands(&Document::parse(text)).is_empty(), "{name}");
+    }
+    told
+}
+
 #[test]
 fn every_command_in_markdown_is_known() {
     let mut asked: HashMap<Vec<String>, Option<String>> = HashMap::new();
@@ -177,10 +196,12 @@ fn every_command_in_markdown_is_known() {
         asked.entry(verbs.to_vec()).or_insert_with(ask).clone()
     };
     let mut faults = Vec::new();
-    for file in repository::prose() {
-        for (line, words) in commands(&Document::parse(&file.text)) {
+    let prose = repository::prose();
+    let files = prose.into_iter().map(|file| (file.path, file.text));
+    for (name, text) in files.chain(told_to_agents()) {
+        for (line, words) in commands(&Document::parse(&text)) {
             if let Some(why) = fault(&words, &mut help) {
-                faults.push(format!("{}:{line}: {why}", file.path));
+                faults.push(format!("{name}:{line}: {why}"));
             }
         }
     }

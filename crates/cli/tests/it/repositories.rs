@@ -16,13 +16,15 @@ fn init() {
     assert_snapshot!(world().transcript("init\ninit\ninit --quiet\ninit --json\ninit extra"), @r#"
     $ init
     registered [dir]/web as web
+    AGENTS.md: written
     next: flagpost add 'What is to be done'
     $ init
     [dir]/web is registered; its list is web
+    AGENTS.md: is up to date
     $ init --quiet
     [repo]
     $ init --json
-    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false}
+    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false,"files":[{"file":"AGENTS.md","done":"unchanged"}],"dry_run":false}
     $ init extra
     exit 2
     2> error: unexpected argument 'extra' found
@@ -33,7 +35,7 @@ fn init() {
     "#);
     assert_snapshot!(world().transcript("init --json"), @r#"
     $ init --json
-    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":true}
+    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"}],"dry_run":false}
     "#);
 }
 
@@ -45,7 +47,7 @@ fn status() {
     no tasks here yet
     next: flagpost add 'What is to be done', or flagpost demo
     $ status --json
-    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":null,"total":0,"counts":{},"waiting_for_person":[],"stranded":[],"held":[],"ready":[],"skipped":[],"session":null,"lists":[]}
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":null,"root":null,"total":0,"counts":{},"waiting_for_person":[],"stranded":[],"held":[],"ready":[],"skipped":[],"session":null,"lists":[],"roots":[]}
     $ status --quiet
     "#);
     for subject in ["Write", "Test", "Ship", "Sail", "Sink"] {
@@ -76,7 +78,7 @@ fn status() {
     4
     5
     $ status --json
-    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","total":5,"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"stranded":[{"id":"1","why":"waits for task 5, which is failed"},{"id":"2","why":"waits for task 5, which is failed"}],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"ready":[],"skipped":[],"session":null}
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"stranded":[{"id":"1","why":"waits for task 5, which is failed"},{"id":"2","why":"waits for task 5, which is failed"}],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"ready":[],"skipped":[],"session":null,"roots":[]}
     "#);
 }
 
@@ -138,6 +140,7 @@ fn a_plain_directory_can_be_registered() {
     assert_snapshot!(world.transcript("init\nadd x\nlist"), @r#"
     $ init
     registered [dir]/web as web
+    AGENTS.md: written
     next: flagpost add 'What is to be done'
     $ add x
     added 1 x
@@ -180,7 +183,7 @@ fn a_repository_whose_path_is_not_utf8() {
         .current_dir(&dir)
         .status();
     assert!(git.unwrap().success());
-    assert_snapshot!(run(&["init", "--json"]), @r#"{"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/a�/web","home":"[dir]/home/.flagpost","created":true}"#);
+    assert_snapshot!(run(&["init", "--json"]), @r#"{"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/a�/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"}],"dry_run":false}"#);
     assert_snapshot!(run(&["add", "x"]), @"added 1 x");
     let ran = run(&["run", "--agent", "true", "--json"]);
     assert_eq!(ran.code, 0, "{ran}");
@@ -265,6 +268,7 @@ fn the_environment_of_a_git_hook_does_not_lead_astray() {
     );
     assert_snapshot!(ran, @r#"
     registered [dir]/other as other
+    AGENTS.md: written
     next: flagpost add 'What is to be done'
     "#);
 }

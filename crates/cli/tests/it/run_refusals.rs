@@ -45,12 +45,8 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
     "#);
     assert_snapshot!(refused(&stage, &[]), @r#"
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   --agent <CMD>
-    2> 
-    2> Usage: flagpost run --agent <CMD>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: name an agent: --agent claude, or for every run 'flagpost config set run.agent claude'
+    2>   hint: flagpost --help shows how
     "#);
     assert_snapshot!(refused(&stage, &["--agent", "true", "--timeout", "0s"]), @r#"
     exit 2

@@ -143,3 +143,16 @@ fn where_there_can_be_no_worktrees_nothing_is_begun() {
     assert!(ran.stderr.contains("has no commit yet"), "{ran}");
     assert!(!stage.live().exists() && stage.ended().is_empty());
 }
+
+/// `doctor` names what a run left, and leaves it.
+#[test]
+fn trap_41_a_worktree_that_was_left_is_named_and_stays() {
+    let stage = stage("- [ ] A\n");
+    let codes = || stage.world.flagpost(["doctor", "--quiet"]).stdout;
+    assert_eq!(run(&stage, r#"echo x > "file""#, &[]).code, 0);
+    assert_eq!(codes(), "worktree-left\n");
+    stage.world.flagpost(["doctor", "--fix", "--yes"]);
+    assert_eq!(worktrees(&stage).len(), 1);
+    let told = stage.world.flagpost(["doctor"]).stdout;
+    assert!(told.contains("not committed in it: file"), "{told}");
+}

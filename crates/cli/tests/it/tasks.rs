@@ -60,6 +60,7 @@ fn add_registers_the_repository_it_stands_in() {
       1 one
     $ init
     [dir]/web is registered; its list is web
+    AGENTS.md: written
     "#);
 }
 
@@ -426,11 +427,11 @@ fn dep() {
     2>   -h, --help  Print help
     2> 
     2> Options of every command:
-    2>       --json          Answer with one JSON object; streams answer with one per line
+    2>       --json          Answer in JSON: one object, or one per line of a stream
     2>   -q, --quiet         Print ids only
-    2>       --as <ID>       Act as this worker [default: $FLAGPOST_WORKER, else your login name]
-    2>       --list <NAME>   Work on this list [default: $FLAGPOST_LIST, else the repository's own]
-    2>       --color <WHEN>  When to use colour: auto, always or never; auto heeds NO_COLOR
+    2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
+    2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
+    2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
     2>   -v, --verbose       Show the chain of causes behind an error
     2> 
     2> Example: flagpost task dep add 7 3 4
@@ -495,7 +496,7 @@ fn graph() {
     4
     5
     $ task graph 3 --json
-    {"schema":"flagpost.graph/1","list":"web","tasks":[{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"edges":[{"task":"3","waits_for":"1"},{"task":"4","waits_for":"2"},{"task":"4","waits_for":"3"}],"unknown":[],"cycle":null,"skipped":[]}
+    {"schema":"flagpost.graph/1","list":"web","nodes":[{"id":"3","subject":"c","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"4","subject":"d","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"edges":[{"task":"4","waits_for":"3","closes_circle":false}],"critical":["3","4"],"unknown":[],"cycle":null,"text":null,"out":null,"skipped":[]}
     "#);
 }
 

@@ -4,11 +4,11 @@
 //! projection: every load looks at every file's stamp, reads again what differs, and believes the
 //! directory. Deleting it costs one slow load.
 
-use std::{os::unix::ffi::OsStrExt, path::Path, thread};
+use std::{path::Path, thread};
 
 use flagpost_disk::{
     self as disk,
-    dialects::claude_tasks::{self, CACHE},
+    dialects::claude_tasks::{self, CACHE, TaskFile},
     fsx::{self, Fs, Kind, Stat},
 };
 use flagpost_model::{TaskId, plan::Index, task::Outline};
@@ -103,7 +103,16 @@ struct Found {
     gone: usize,
 }
 
-pub(super) fn load(home: &Home, dir: &Path) -> Result<Loaded> {
+/// Whether a load leaves the cache as it should be next time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// Up to date, where that pays.
+    Fresh,
+    /// As it was found.
+    Untouched,
+}
+
+pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
     let fs = home.fs();
     let looked_at = home.now().as_nanosecond();
     let bytes = fs.read(&dir.join(CACHE), 0, LIMIT).unwrap_or_default();
@@ -125,7 +134,9 @@ pub(super) fn load(home: &Home, dir: &Path) -> Result<Loaded> {
     found.skipped.sort_by(|a, b| a.name.cmp(&b.name));
     let cached = cache.outlines.len();
     cache.update(found.current, found.read);
-    if found.settled >= WORTHWHILE.max(cached / 512) || found.gone > WORTHWHILE.max(cached / 2) {
+    let pays =
+        found.settled >= WORTHWHILE.max(cached / 512) || found.gone > WORTHWHILE.max(cached / 2);
+    if pays && leave == Leave::Fresh {
         // Not being able to cache is no reason not to answer.
         let _: Result<(), disk::Error> = cache.write(fs, dir);
     }
@@ -161,7 +172,8 @@ impl Cache {
                     continue;
                 }
             }
-            match read_outline(fs, dir, name.as_bytes(), id, stat) {
+            let read = read_file(fs, &dir.join(&name), id, stat);
+            match read.map(|file| file.map(|file| Outline::from(&file.task))) {
                 Ok(Some(outline)) if looked_at - i128::from(stat.changed) > SETTLED => {
                     found.settled += 1;
                     found.read.push((place, stamp, outline));
@@ -242,22 +254,20 @@ impl Cache {
 
 /// `Ok(None)` for a file that is gone since the directory was read; the error says why the file
 /// is no task.
-fn read_outline(
+pub(super) fn read_file(
     fs: &dyn Fs,
-    dir: &Path,
-    name: &[u8],
+    path: &Path,
     id: Option<TaskId>,
     stat: Stat,
-) -> Result<Option<Outline>, String> {
+) -> Result<Option<TaskFile>, String> {
     let id = id.ok_or("its name is no task id")?;
     if stat.kind != Kind::File {
         return Err("it is not a regular file".to_owned());
     }
-    let path = dir.join(std::ffi::OsStr::from_bytes(name));
-    let bytes = match fs.read(&path, 0, fsx::READ_LIMIT) {
+    let bytes = match fs.read(path, 0, fsx::READ_LIMIT) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
-    claude_tasks::read(&id, &bytes).map(|file| Some(Outline::from(&file.task)))
+    claude_tasks::read(&id, &bytes).map(Some)
 }

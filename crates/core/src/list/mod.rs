@@ -5,7 +5,10 @@
 
 mod cache;
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use flagpost_disk::{
     self as disk,
@@ -20,6 +23,7 @@ use crate::{
     history::{Entry, History, Kind},
     home::Home,
     repository::Repository,
+    roots,
 };
 
 /// A list whose directory has been found to lie inside its root.
@@ -50,30 +54,28 @@ pub struct Skipped {
 }
 
 impl<'h> List<'h> {
-    /// An existing list.
+    /// An existing list, of the home or else of the first root that has it.
     pub fn open(home: &'h Home, id: &ListId) -> Result<Self> {
-        let list = Self {
-            home,
-            id: id.clone(),
-            dir: home.list_dir(id),
-        };
+        let list = Self::of_home(home, id);
         if list.exists()? {
-            Ok(list)
-        } else {
-            Err(list.not_found())
+            return Ok(list);
+        }
+        match roots::find(home, id)? {
+            Some(dir) => Ok(Self { dir, ..list }),
+            None => Err(list.not_found()),
         }
     }
 
-    /// A list, created for `repository` where there is none.
+    /// A list bound to a repository: to `repository` where it was to none. Where there is none, it
+    /// is made in the home.
     pub fn open_or_create(home: &'h Home, id: &ListId, repository: &Repository) -> Result<Self> {
-        let list = Self {
-            home,
-            id: id.clone(),
-            dir: home.list_dir(id),
+        let list = match Self::open(home, id) {
+            Err(Error::NotFound { .. }) => Self::of_home(home, id),
+            opened => opened?,
         };
         let binding = list.path(claude_tasks::REPOSITORY);
         // Whoever bound the list had made its directory durable.
-        if list.exists()? && fsx::stat(home.fs(), &binding)?.is_some() {
+        if fsx::stat(home.fs(), &binding)?.is_some() {
             return Ok(list);
         }
         home.make_dirs(&list.dir)?;
@@ -87,12 +89,26 @@ impl<'h> List<'h> {
         }
     }
 
+    fn of_home(home: &'h Home, id: &ListId) -> Self {
+        Self {
+            home,
+            id: id.clone(),
+            dir: home.list_dir(id),
+        }
+    }
+
     fn exists(&self) -> Result<bool> {
         match fsx::within(self.home.fs(), &self.home.tasks_root(), &self.dir) {
             Ok(_) => Ok(true),
             Err(error) if error.is_not_found() => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The root that it lies in, unless that is the home.
+    pub fn root(&self) -> Option<&Path> {
+        let root = self.dir.parent();
+        root.filter(|root| *root != self.home.tasks_root())
     }
 
     fn not_found(&self) -> Error {
@@ -130,6 +146,31 @@ impl<'h> List<'h> {
             });
         };
         Ok(text.trim().parse()?)
+    }
+
+    /// Gives the list to another repository where `is_broken` says so under the list's lock. What
+    /// its binding said is kept in quarantine.
+    pub(crate) fn rebind(
+        &self,
+        actor: &WorkerId,
+        repository: &RepoId,
+        is_broken: &dyn Fn(&Self) -> Result<bool>,
+    ) -> Result<bool> {
+        let (fs, now) = (self.home.fs(), self.home.now());
+        let lock = self.path(claude_tasks::LOCK);
+        let _lock = fsx::lock(fs, &lock, fsx::Rank::List, fsx::DEFAULT_WAIT, now)?;
+        if !is_broken(self)? {
+            return Ok(false);
+        }
+        let binding = self.path(claude_tasks::REPOSITORY);
+        if let Some(content) = fsx::read(fs, &binding)? {
+            fsx::keep(fs, &binding, &content, "it named no registered repository")?;
+        }
+        let mut entry = Entry::new(Kind::ListBound);
+        entry.list = Some(self.id.clone());
+        History::of(self.home, repository).record(actor, now, vec![entry])?;
+        fsx::replace(fs, &binding, format!("{repository}\n").as_bytes())?;
+        Ok(true)
     }
 
     /// One task.
@@ -188,12 +229,57 @@ impl<'h> List<'h> {
 
     /// Everything that can be read. What cannot is reported, and kept aside if that is possible.
     pub fn load(&self) -> Result<Loaded> {
-        let loaded = cache::load(self.home, &self.dir)?;
+        let loaded = cache::load(self.home, &self.dir, cache::Leave::Fresh)?;
         if !loaded.skipped.is_empty() {
             // A reader on a read-only home still reads; the next writer keeps the file aside.
             let _: Result<()> = self.keep_aside(&loaded.skipped);
         }
         Ok(loaded)
+    }
+
+    /// Everything that can be read, by a look that leaves no trace: for a shell that only wonders
+    /// what could be typed.
+    pub fn peek(&self) -> Result<Loaded> {
+        cache::load(self.home, &self.dir, cache::Leave::Untouched)
+    }
+
+    /// Every task as its file says, by id, and what is no task. Unlike [`List::load`] it reads every
+    /// file, believes no cache, and leaves nothing behind.
+    pub(crate) fn examine(&self) -> Result<(Vec<TaskFile>, Vec<Skipped>)> {
+        let fs = self.home.fs();
+        let files = fs
+            .survey(&self.dir, &claude_tasks::is_task_name)
+            .map_err(disk::Error::io("list", &self.dir))?;
+        let read = |files: &[(OsString, fsx::Stat)]| {
+            let (mut tasks, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
+            for (file, stat) in files {
+                let id = file.to_str().and_then(claude_tasks::id_of);
+                match cache::read_file(fs, &self.dir.join(file), id, *stat) {
+                    Ok(task) => tasks.extend(task),
+                    Err(reason) => skipped.push(Skipped {
+                        name: file.to_string_lossy().into_owned(),
+                        file: file.clone(),
+                        reason,
+                    }),
+                }
+            }
+            (tasks, skipped)
+        };
+        let (one, other) = files.split_at(files.len() / 2);
+        let (mut tasks, mut skipped) = std::thread::scope(|scope| {
+            let other = scope.spawn(|| read(other));
+            let (mut tasks, mut skipped) = read(one);
+            let (more, others) = other.join().map_err(|_| Error::Invalid {
+                what: format!("list {}", self.id),
+                reason: "a reader thread panicked".to_owned(),
+            })?;
+            tasks.extend(more);
+            skipped.extend(others);
+            Ok::<_, Error>((tasks, skipped))
+        })?;
+        tasks.sort_by(|a, b| a.task.id.cmp(&b.task.id));
+        skipped.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok((tasks, skipped))
     }
 
     /// Records skipped files that are new, then copies them to quarantine. One that cannot be kept

@@ -11,6 +11,7 @@ mod knowledge;
 mod live;
 mod pointer;
 mod recover;
+mod timeline;
 
 use std::{
     collections::BTreeSet,
@@ -47,6 +48,9 @@ use crate::{
 
 /// Largest account of events that is read: 256 MiB. A run of 10,000 tasks has some ten.
 const EVENTS_LIMIT: u64 = 256 << 20;
+
+/// Held for a moment by whoever starts, looks at, ends or recovers a session.
+const START_LOCK: &str = ".start.lock";
 
 /// The sessions' directory of one repository.
 #[derive(Debug, Clone)]
@@ -111,6 +115,14 @@ impl Stage {
 }
 
 impl Session {
+    /// Its id; the live directory's name where its lock names none.
+    pub fn title(&self) -> String {
+        match (self.stage, &self.lock.session) {
+            (Stage::Live | Stage::Dead, Some(id)) => id.to_string(),
+            _ => self.name.clone(),
+        }
+    }
+
     /// Its events after a cursor, as recorded. A line that is torn, or still being written, is none.
     pub fn events(&self, home: &Home, since: u64) -> Result<Vec<Map<String, Value>>> {
         let path = self.dir.join(layout::PROGRESS_EVENTS);
@@ -203,17 +215,8 @@ impl<'h> Sessions<'h> {
     /// All sessions: the ended ones, oldest first, then the live one.
     pub fn all(&self) -> Result<Vec<Session>> {
         let mut all = Vec::new();
-        for Ended { id, .. } in self.ended()? {
-            let stage = match session::is_interrupted(&id) {
-                true => Stage::Interrupted,
-                false => Stage::Archived,
-            };
-            all.push(read_session(
-                self.home,
-                self.dir(&id),
-                id.to_string(),
-                stage,
-            )?);
+        for ended in self.ended()? {
+            all.push(self.read_ended(&ended)?);
         }
         all.extend(self.current()?);
         Ok(all)
@@ -236,6 +239,40 @@ impl<'h> Sessions<'h> {
             Standing::Dead(_) => Stage::Dead,
         };
         read_session(self.home, dir, layout::LIVE.to_owned(), stage).map(Some)
+    }
+
+    /// As [`Sessions::current`], leaving nothing behind; `None` too while somebody starts, ends or
+    /// recovers one.
+    pub fn glimpse(&self) -> Result<Option<Session>> {
+        self.stay_inside()?;
+        let (fs, dir) = (self.home.fs(), self.live_dir());
+        let gate = self.root.join(START_LOCK);
+        let _gate = match fsx::stat(fs, &gate)? {
+            None => None,
+            Some(_) => match fsx::try_hold(fs, &gate) {
+                Ok(None) => return Ok(None),
+                Ok(held) => held,
+                // Nobody starts where nobody may write.
+                Err(_) => None,
+            },
+        };
+        if is_empty(self.home, &dir)? {
+            return Ok(None);
+        }
+        let stage = match look(self.home, &dir)?.standing {
+            Standing::Live(_) => Stage::Live,
+            Standing::Dead(_) => Stage::Dead,
+        };
+        read_session(self.home, dir, layout::LIVE.to_owned(), stage).map(Some)
+    }
+
+    /// An ended session's files.
+    pub(crate) fn read_ended(&self, ended: &Ended) -> Result<Session> {
+        let stage = match session::is_interrupted(&ended.id) {
+            true => Stage::Interrupted,
+            false => Stage::Archived,
+        };
+        read_session(self.home, self.dir(&ended.id), ended.id.to_string(), stage)
     }
 
     /// The session that a person means: the live one by `live`, else an id or a unique prefix.
@@ -290,7 +327,7 @@ impl<'h> Sessions<'h> {
 
 /// One start, look, recovery or archival at a time.
 fn gate(home: &Home, root: &Path, wait: Duration) -> Result<Lock> {
-    let path = root.join(".start.lock");
+    let path = root.join(START_LOCK);
     Ok(fsx::lock(
         home.fs(),
         &path,

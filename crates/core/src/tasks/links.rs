@@ -37,6 +37,56 @@ pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blockers: &[TaskId])
     finish(change, id)
 }
 
+/// Makes both files say what one of them says already: who waits for whom. Links that neither file
+/// tells of any more stay undone. Answers with those that it mended.
+pub(crate) fn mirror(
+    list: &List<'_>,
+    actor: &WorkerId,
+    links: &[(TaskId, TaskId)],
+) -> Result<Vec<(TaskId, TaskId)>> {
+    let mut change = list.change(actor)?;
+    let mut mended = Vec::new();
+    for (waiting, blocker) in links {
+        let waits = change.task(waiting)?.blocked_by.contains(blocker);
+        let blocks = change.task(blocker)?.blocks.contains(waiting);
+        if waits == blocks {
+            continue;
+        }
+        link_in(&mut change, waiting, blocker)?;
+        let entry = change.note(Kind::TaskLinked, waiting);
+        let named = blocker.as_str();
+        entry.detail.insert("blocked_by".to_owned(), named.into());
+        mended.push((waiting.clone(), blocker.clone()));
+    }
+    change.commit()?;
+    Ok(mended)
+}
+
+/// Takes a task that does not exist out of those that `blocking` blocks; whether it was there.
+pub(crate) fn unblock(
+    list: &List<'_>,
+    actor: &WorkerId,
+    blocking: &TaskId,
+    missing: &TaskId,
+) -> Result<bool> {
+    let mut change = list.change(actor)?;
+    match change.task(missing) {
+        Err(Error::NotFound { .. }) => {}
+        Ok(_) => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    let task = change.task(blocking)?;
+    if !task.blocks.contains(missing) {
+        return Ok(false);
+    }
+    task.blocks.retain(|id| id != missing);
+    let entry = change.note(Kind::TaskUnlinked, missing);
+    let blocker = blocking.as_str();
+    entry.detail.insert("blocked_by".to_owned(), blocker.into());
+    change.commit()?;
+    Ok(true)
+}
+
 /// Makes `id` not wait for `blocker` any more. Doing it again changes nothing.
 pub fn unlink(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) -> Result<Task> {
     let mut change = list.change(actor)?;

@@ -252,6 +252,7 @@ fn is_late(refusal: &Refusal, late: &TaskResult) -> bool {
         | Refusal::PartOfItself { .. }
         | Refusal::UnknownParent { .. }
         | Refusal::UidTaken { .. }
+        | Refusal::Tied { .. }
         | Refusal::BuiltOn { .. }
         | Refusal::TimerRuns { .. }
         | Refusal::NoTimer { .. }

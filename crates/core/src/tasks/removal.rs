@@ -9,7 +9,7 @@ use flagpost_model::{
     TaskId, WorkerId,
     plan::Graph,
     refusal::Refusal,
-    task::{Outline, Task},
+    task::{Claim, Outline, Task},
 };
 
 use jiff::Timestamp;
@@ -47,15 +47,26 @@ pub fn preview_removal(list: &List<'_>, actor: &WorkerId, ids: &[TaskId]) -> Res
     tasks.collect()
 }
 
+/// A claim is of the list that gave it out, so even its owner gives it back first.
+pub(crate) fn not_held_by_anybody(task: &Task, now: Timestamp) -> Result<()> {
+    match task.state.live_claim(now) {
+        Some(claim) => Err(held(task, claim).into()),
+        None => Ok(()),
+    }
+}
+
+fn held(task: &Task, claim: &Claim) -> Refusal {
+    Refusal::Held {
+        task: task.id.clone(),
+        holder: claim.by.clone(),
+        until: claim.expires_at,
+        token: claim.token,
+    }
+}
+
 fn not_held(task: &Task, actor: &WorkerId, now: Timestamp) -> Result<()> {
     match task.state.live_claim(now) {
-        Some(claim) if claim.by != *actor => Err(Refusal::Held {
-            task: task.id.clone(),
-            holder: claim.by.clone(),
-            until: claim.expires_at,
-            token: claim.token,
-        }
-        .into()),
+        Some(claim) if claim.by != *actor => Err(held(task, claim).into()),
         _ => Ok(()),
     }
 }

@@ -279,6 +279,32 @@ fn of_removing() {
     }
 }
 
+#[test]
+fn of_a_remark() {
+    for task in [3, 7] {
+        survives(task, &|list| {
+            tasks::note(list, &worker("W2"), &[id(task)], "Ask first").map(drop)
+        });
+    }
+}
+
+#[test]
+fn of_measuring() {
+    survives(3, &|list| {
+        tasks::start_timer(list, &worker("W2"), &id(3)).map(drop)
+    });
+}
+
+#[test]
+fn of_undoing() {
+    survives(5, &|list| {
+        tasks::undo(list, &worker("W1"), tasks::UndoMode::Undo).map(drop)
+    });
+    survives(1, &|list| {
+        tasks::undo(list, &worker("W9"), tasks::UndoMode::Undo).map(drop)
+    });
+}
+
 /// A copy aside is never without its line, and a case that was cut short is taken up again.
 #[test]
 fn of_a_quarantine() {

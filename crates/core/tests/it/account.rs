@@ -43,7 +43,9 @@ pub fn agrees(world: &World) {
     assert_eq!(unique.len(), tokens.len(), "a token was given twice");
 
     let mut told: BTreeMap<TaskId, StateName> = BTreeMap::new();
-    for line in standing(&lines) {
+    let name = world.repository.name.clone();
+    let ours = |line: &&Line| line.entry.list.as_ref() == Some(&name);
+    for line in standing(&lines).into_iter().filter(ours) {
         let Some(task) = line.entry.task.clone() else {
             continue;
         };

@@ -9,17 +9,22 @@
 )]
 
 mod a_crash_leaves_whole_changes;
+mod a_saved_query_is_found_by_its_name;
 mod account;
 mod child;
 mod claims_are_fenced;
 mod dependencies_stay_mirrored;
+mod doctor_after_a_crash;
 mod history_tells_every_change;
 mod hostile_files_are_survived;
+mod lists_in_other_roots;
 mod operations_match_a_second_opinion;
 mod processes_race;
 mod second_opinion;
 mod sessions;
+mod tasks_move_between_lists;
 mod the_cache_is_never_seen;
+mod the_documentation_names_every_setting;
 mod undo_takes_back_the_last_change;
 mod what_leaves_comes_back;
 mod world;

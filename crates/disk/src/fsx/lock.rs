@@ -8,7 +8,7 @@ use std::{cell::RefCell, fmt, io, path::Path, time::Duration};
 
 use jiff::Timestamp;
 
-use super::{Error, Flock, Fs, Result, read};
+use super::{Error, Flock, Fs, Result, read, stat};
 
 /// How long to wait for a lock unless told otherwise.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(5);
@@ -107,6 +107,15 @@ pub fn lock(fs: &dyn Fs, path: &Path, rank: Rank, wait: Duration, now: Timestamp
 pub fn try_hold(fs: &dyn Fs, path: &Path) -> Result<Option<Box<dyn Flock>>> {
     fs.flock(path, Duration::ZERO)
         .map_err(Error::io("lock", path))
+}
+
+/// Who holds a lock at this moment, if somebody does and left a note. Leaves no lock file behind.
+pub fn holder(fs: &dyn Fs, path: &Path) -> Result<Option<Holder>> {
+    if stat(fs, path)?.is_none() || try_hold(fs, path)?.is_some() {
+        return Ok(None);
+    }
+    let note = read(fs, path)?.unwrap_or_default();
+    Ok(Holder::parse(&String::from_utf8_lossy(&note)))
 }
 
 impl Drop for Lock {

@@ -8,12 +8,12 @@
 mod append;
 mod batch;
 mod flag;
-mod hand_over;
 mod lock;
 mod number;
 mod publish;
 mod quarantine;
 mod real;
+mod shared;
 mod sweep;
 mod temporary;
 
@@ -22,12 +22,12 @@ use std::{ffi::OsString, fmt, io, path::Path, path::PathBuf, time::Duration};
 pub use append::{Durability, append};
 pub use batch::{Batch, Sealed, replace};
 pub use flag::{Raised, flag};
-pub use hand_over::{Existing, hand_over};
-pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, lock, try_hold};
+pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, holder, lock, try_hold};
 pub use number::{allocate, peek};
 pub use publish::publish;
-pub use quarantine::{Case, quarantine};
+pub use quarantine::{Case, Kept, keep, kept, quarantine};
 pub use real::RealFs;
+pub use shared::{make_shared_dir, rewrite};
 pub use sweep::{orphans, remove_orphans};
 
 use crate::error::{Error, Result, found};
@@ -57,6 +57,11 @@ pub trait Fs: Send + Sync + fmt::Debug {
     fn make_dir(&self, path: &Path) -> io::Result<()>;
     /// Creates a file that must not exist, 0600.
     fn create(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
+    /// Creates a directory that is not ours alone: 0755, as far as the umask lets it.
+    fn make_shared_dir(&self, path: &Path) -> io::Result<()>;
+    /// Creates a file that must not exist with the mode of `like`; where that is not there, 0644, as
+    /// far as the umask lets it.
+    fn create_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn Handle>>;
     /// Opens a file for appending, creating it 0600.
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
     /// Renames, replacing the target.
@@ -65,6 +70,10 @@ pub trait Fs: Send + Sync + fmt::Debug {
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Sets who may do what with a file or directory, without following a final symlink.
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()>;
+    /// How much room there is around a path.
+    fn room(&self, path: &Path) -> io::Result<Room>;
     /// Makes the names of a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     /// Makes the content of every file of the file system that holds `dir` durable.
@@ -96,10 +105,23 @@ pub struct Stat {
     pub len: u64,
     /// Inode number.
     pub inode: u64,
+    /// The permission bits.
+    pub mode: u32,
     /// Last change of content, nanoseconds since 1970.
     pub modified: i64,
     /// Last change of content or attributes, nanoseconds since 1970.
     pub changed: i64,
+}
+
+/// What a file system has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes that we may still write.
+    pub bytes: u64,
+    /// Files that we may still create; `None` where nothing limits them.
+    pub files: Option<u64>,
+    /// It refuses every write.
+    pub read_only: bool,
 }
 
 /// The kinds of thing that matter to us.
@@ -175,6 +197,24 @@ pub fn remove(fs: &dyn Fs, path: &Path) -> Result<()> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     found(fs.sync_dir(parent)).map_err(Error::io("sync", parent))?;
     Ok(())
+}
+
+/// Lets nobody but the owner in; whether that was not so. What is no file or directory is left
+/// alone: a link's mode means nothing.
+pub fn close_to_others(fs: &dyn Fs, path: &Path) -> Result<bool> {
+    match stat(fs, path)? {
+        Some(stat) if is_open_to_others(&stat) => {
+            fs.set_mode(path, stat.mode & 0o700)
+                .map_err(Error::io("set the mode of", path))?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Whether the mode of a file or directory lets others in.
+pub fn is_open_to_others(stat: &Stat) -> bool {
+    matches!(stat.kind, Kind::File | Kind::Dir) && stat.mode & 0o077 != 0
 }
 
 /// Makes a file that another program wrote durable, and its name.

@@ -9,7 +9,17 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{Error, Fs, Result, make_dirs, publish, replace, stat, sync_parent};
+use super::{Error, Fs, Result, make_dirs, publish, read_lossy, replace, stat, sync_parent};
+use crate::error::found;
+
+/// The directory's name.
+const DIR: &str = "quarantine";
+
+/// What a reason's name has after its copy's.
+const REASON: &str = ".reason.txt";
+
+/// So many digits of the content's hash are in a copy's name.
+const HASH_LEN: usize = 12;
 
 /// A name in a directory has at most 255 bytes, and a temporary's is the longest.
 const NAME_LIMIT: usize = 120;
@@ -31,12 +41,12 @@ pub fn quarantine<'c>(
     content: &'c [u8],
     reason: &str,
 ) -> Result<Option<Case<'c>>> {
-    let dir = path.with_file_name("quarantine");
+    let dir = path.with_file_name(DIR);
     let name = short_name(path);
     let hash = Sha256::digest(content);
     let short: String = hash
         .iter()
-        .take(6)
+        .take(HASH_LEN / 2)
         .map(|byte| format!("{byte:02x}"))
         .collect();
     let copy = dir.join(format!("{name}.{short}"));
@@ -46,7 +56,7 @@ pub fn quarantine<'c>(
     }
     make_dirs(fs, &dir)?;
     // The reason comes first: the copy's appearance says that the case is complete.
-    let reason_path = dir.join(format!("{name}.{short}.reason.txt"));
+    let reason_path = dir.join(format!("{name}.{short}{REASON}"));
     replace(fs, &reason_path, format!("{reason}\n").as_bytes())?;
     Ok(Some(Case { copy, content }))
 }
@@ -61,6 +71,50 @@ impl Case<'_> {
     }
 }
 
+/// Keeps content that is about to be replaced, durable on return.
+pub fn keep(fs: &dyn Fs, path: &Path, content: &[u8], reason: &str) -> Result<()> {
+    match quarantine(fs, path, content, reason)? {
+        Some(case) => case.keep(fs),
+        None => Ok(()),
+    }
+}
+
+/// A copy in quarantine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Where it lies.
+    pub copy: PathBuf,
+    /// The name of the file it was made of, cut short where that was long.
+    pub name: String,
+    /// Why it was no such file.
+    pub reason: String,
+}
+
+/// What the quarantine beside the files of `dir` holds, by name.
+pub fn kept(fs: &dyn Fs, dir: &Path) -> Result<Vec<Kept>> {
+    let dir = dir.join(DIR);
+    let Some(names) = found(fs.names(&dir)).map_err(Error::io("list", &dir))? else {
+        return Ok(Vec::new());
+    };
+    let mut kept = Vec::new();
+    for name in names.iter().filter_map(|name| name.to_str()) {
+        let Some((original, hash)) = name.rsplit_once('.') else {
+            continue;
+        };
+        if hash.len() == HASH_LEN && hash.bytes().all(|b| b.is_ascii_hexdigit()) {
+            let reason = dir.join(format!("{name}{REASON}"));
+            let reason = read_lossy(fs, &reason).ok().flatten().unwrap_or_default();
+            kept.push(Kept {
+                copy: dir.join(name),
+                name: original.to_owned(),
+                reason: reason.trim_end().to_owned(),
+            });
+        }
+    }
+    kept.sort_by(|a, b| a.copy.cmp(&b.copy));
+    Ok(kept)
+}
+
 /// The file's name, with room for what is added to it.
 fn short_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -69,4 +123,27 @@ fn short_name(path: &Path) -> String {
     name.get(..end.unwrap_or_default())
         .unwrap_or_default()
         .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fsx::RealFs;
+
+    #[test]
+    fn what_was_kept_is_found_again_with_its_reason() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = scratch.path();
+        assert_eq!(kept(&RealFs, dir).unwrap(), []);
+        for (name, content) in [("7.json", "{"), (".repo", "../evil"), ("7.json", "[")] {
+            keep(&RealFs, &dir.join(name), content.as_bytes(), "why").unwrap();
+            keep(&RealFs, &dir.join(name), content.as_bytes(), "again").unwrap();
+        }
+        std::fs::write(dir.join("quarantine/note.txt"), "mine").unwrap();
+        let found = kept(&RealFs, dir).unwrap();
+        let names: Vec<_> = found.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, [".repo", "7.json", "7.json"]);
+        assert!(found.iter().all(|it| it.reason == "why"));
+        assert_eq!(std::fs::read(&found[0].copy).unwrap(), b"../evil");
+    }
 }

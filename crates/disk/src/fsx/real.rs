@@ -24,7 +24,7 @@ use std::{
 
 use rustix::fs::{self as sys, AtFlags, FileType, Mode, OFlags, RenameFlags};
 
-use super::{Flock, Fs, Handle, Kind, Stat};
+use super::{Flock, Fs, Handle, Kind, Room, Stat};
 
 /// The machine's own file system.
 #[derive(Debug, Clone, Copy, Default)]
@@ -86,7 +86,8 @@ impl Fs for RealFs {
         while let Some(entry) = entries.next() {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
-            if wanted(name) {
+            let is_own = name != b"." && name != b"..";
+            if is_own && wanted(name) {
                 names.push(OsStr::from_bytes(name).to_owned());
             }
         }
@@ -134,6 +135,28 @@ impl Fs for RealFs {
         Ok(Box::new(RealHandle(file)))
     }
 
+    fn make_shared_dir(&self, path: &Path) -> io::Result<()> {
+        std::fs::DirBuilder::new().mode(0o755).create(path)
+    }
+
+    fn create_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn Handle>> {
+        let mode = match sys::stat(like) {
+            Ok(stat) => Some(Mode::from_raw_mode(stat.st_mode)),
+            Err(rustix::io::Errno::NOENT) => None,
+            Err(errno) => return Err(errno.into()),
+        };
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(if mode.is_some() { 0o600 } else { 0o644 })
+            .open(path)?;
+        if let Some(mode) = mode {
+            // Unlike a mode at creation, it is not cut down by the umask.
+            sys::fchmod(&file, mode)?;
+        }
+        Ok(Box::new(RealHandle(file)))
+    }
+
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
         Ok(Box::new(RealHandle(open_append(path)?)))
     }
@@ -158,6 +181,21 @@ impl Fs for RealFs {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         Ok(sys::unlink(path)?)
+    }
+
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = sys::open(path, flags, Mode::empty())?;
+        Ok(sys::fchmod(&file, Mode::from_raw_mode(mode))?)
+    }
+
+    fn room(&self, path: &Path) -> io::Result<Room> {
+        let disk = sys::statvfs(path)?;
+        Ok(Room {
+            bytes: disk.f_bavail.saturating_mul(disk.f_frsize),
+            files: (disk.f_files > 0).then_some(disk.f_favail),
+            read_only: disk.f_flag.contains(sys::StatVfsMountFlags::RDONLY),
+        })
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
@@ -269,6 +307,7 @@ fn stat_of(stat: &sys::Stat) -> Stat {
         kind,
         len: u64::try_from(stat.st_size).unwrap_or_default(),
         inode: stat.st_ino,
+        mode: stat.st_mode & 0o7777,
         modified: nanos(
             stat.st_mtime,
             i64::try_from(stat.st_mtime_nsec).unwrap_or_default(),

@@ -7,7 +7,7 @@ use flagpost_disk::{
     Result,
     fsx::{
         Durability, Fs, Raised, append, flag, make_dirs, move_dir, publish, quarantine, read,
-        remove, replace, settle,
+        remove, replace, rewrite, settle,
     },
 };
 use flagpost_testkit::power::{Fault, PowerFs, every_crash};
@@ -54,6 +54,20 @@ fn published() {
     every_crash(one_file, write, |fs, answer| {
         assert!(answer.is_err(), "the name is taken");
         assert_eq!(content(fs, "/d/file").unwrap(), OLD);
+    });
+}
+
+#[test]
+fn rewritten() {
+    let write = |fs: &PowerFs| rewrite(fs, Path::new("/d/file"), Some(OLD), NEW);
+    every_crash(one_file, write, |fs, answer| {
+        let content = content(fs, "/d/file").expect("it was there before");
+        assert!(content == NEW || content == OLD && answer.is_err());
+    });
+    let write = |fs: &PowerFs| rewrite(fs, Path::new("/d/file"), None, NEW);
+    every_crash(empty, write, |fs, answer| match content(fs, "/d/file") {
+        Some(content) => assert_eq!(content, NEW),
+        None => assert!(answer.is_err()),
     });
 }
 

@@ -6,7 +6,7 @@ use flagpost_disk::{
     Result,
     fsx::{
         Batch, DEFAULT_WAIT, Durability, Fs, Rank, allocate, append, flag, lock, make_dirs,
-        move_dir, publish, quarantine, remove, replace,
+        make_shared_dir, move_dir, publish, quarantine, remove, replace, rewrite,
     },
 };
 use flagpost_testkit::power::{PowerFs, Step, assert_synced_before_rename};
@@ -28,6 +28,9 @@ fn in_each_primitive() {
     let free = Path::new("/d/free");
     in_order(|fs| replace(fs, file, b"new"));
     in_order(|fs| publish(fs, free, b"new"));
+    in_order(|fs| rewrite(fs, file, Some(b"old"), b"new"));
+    in_order(|fs| rewrite(fs, free, None, b"new"));
+    in_order(|fs| make_shared_dir(fs, free));
     in_order(|fs| flag(fs, free).map(drop));
     in_order(|fs| append(fs, file, b"line\n", Durability::Synced));
     in_order(|fs| append(fs, free, b"line\n", Durability::Synced));

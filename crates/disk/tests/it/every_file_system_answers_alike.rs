@@ -134,6 +134,14 @@ fn when_looking() {
         assert_eq!(sorted_names(fs, place), ["dir", "file"]);
         let found = fs.survey(place, &|name| name.starts_with(b"f")).unwrap();
         assert_eq!(found, [(OsString::from("file"), stat)]);
+        let all = fs.survey(place, &|_| true).unwrap();
+        assert_eq!(all.len(), 2, "neither itself nor what is above it");
+        assert_eq!((stat.mode, fs.stat(&dir).unwrap().mode), (0o600, 0o700));
+        assert!(!fs.room(place).unwrap().read_only);
+        assert_eq!(
+            refusal(fs.set_mode(&place.join("no"), 0o600)),
+            ErrorKind::NotFound
+        );
         assert_eq!(refusal(fs.names(&place.join("no"))), ErrorKind::NotFound);
         assert_eq!(refusal(fs.names(&file)), ErrorKind::NotADirectory);
         assert_eq!(

@@ -20,3 +20,4 @@ mod hostile_files_are_refused;
 mod one_of_many_wins;
 mod orphans_are_swept;
 mod readers_see_whole_files;
+mod shared_files_stay_as_people_keep_them;

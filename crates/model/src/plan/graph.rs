@@ -111,6 +111,20 @@ impl<'o> Graph<'o> {
         Some(first.path)
     }
 
+    /// A circle of every set of tasks that wait for each other, by lowest id.
+    pub fn circles(&self) -> Vec<Vec<TaskId>> {
+        let knots = self.knots(|_| true).into_iter();
+        knots.map(|knot| knot.path).collect()
+    }
+
+    /// Which knot a position is in, for those that are in one.
+    pub(super) fn knot_of(&self) -> HashMap<usize, usize> {
+        let knots = self.knots(|_| true).into_iter().enumerate();
+        knots
+            .flat_map(|(knot, it)| it.members.into_iter().map(move |at| (at, knot)))
+            .collect()
+    }
+
     /// A circle that was not in `before`: one in a knot that was not a knot, or part of one, there.
     pub fn new_cycle(&self, before: &Graph) -> Option<Vec<TaskId>> {
         let mut knot_of: HashMap<&TaskId, usize> = HashMap::new();
@@ -235,29 +249,29 @@ impl<'o> Graph<'o> {
     }
 
     /// The outlines that stand, by position.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = (usize, &'o Outline)> + use<'_, 'o> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (usize, &'o Outline)> + use<'_, 'o> {
         let stands =
             |&(at, outline): &(usize, &'o Outline)| self.index.get(&outline.id) == Some(at);
         self.outlines.iter().enumerate().filter(stands)
     }
 
-    pub(super) fn outline(&self, at: usize) -> &'o Outline {
+    pub(crate) fn outline(&self, at: usize) -> &'o Outline {
         &self.outlines[at]
     }
 
-    pub(super) fn position(&self, id: &TaskId) -> Option<usize> {
+    pub(crate) fn position(&self, id: &TaskId) -> Option<usize> {
         self.index.get(id)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.outlines.len()
     }
 
-    pub(super) fn blockers_at(&self, at: usize) -> &[usize] {
+    pub(crate) fn blockers_at(&self, at: usize) -> &[usize] {
         self.blockers.of(at)
     }
 
-    pub(super) fn dependants_at(&self, at: usize) -> &[usize] {
+    pub(crate) fn dependants_at(&self, at: usize) -> &[usize] {
         self.dependants.of(at)
     }
 

@@ -4,7 +4,10 @@
 //! nowhere. A plan with holes (unknown ids, circles, given-up blockers) is described, never
 //! refused: refusing is for whoever writes one.
 
+mod circle;
+mod critical;
 mod family;
+mod faults;
 mod graph;
 mod index;
 mod retry;
@@ -13,7 +16,10 @@ mod wave;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use circle::closing;
+pub use critical::{critical, expected};
 pub use family::{Family, Progress};
+pub use faults::{Circle, OneSided, dangling, one_sided, parent_circles};
 pub use graph::Graph;
 pub use index::Index;
 pub use retry::{Attempt, Verdict, verdict};
@@ -36,5 +42,17 @@ pub fn is_open(state: &State) -> bool {
     match state {
         State::Pending | State::Claimed(_) | State::InProgress(_) => true,
         State::Completed | State::Failed | State::Stuck | State::Cancelled => false,
+    }
+}
+
+/// Whether somebody may still wait for the task: it is neither done nor dropped.
+pub fn is_unfinished(state: &State) -> bool {
+    match state {
+        State::Pending
+        | State::Claimed(_)
+        | State::InProgress(_)
+        | State::Failed
+        | State::Stuck => true,
+        State::Completed | State::Cancelled => false,
     }
 }

@@ -15,6 +15,7 @@ mod progress;
 mod recovery;
 mod report;
 mod summary;
+mod timeline;
 
 pub use history::{Entry, EntryTitle, FULL_ENTRIES};
 pub use knowledge::{Knowledge, Note, Section, SharedContext, SharedSection, TaskNotes};
@@ -27,3 +28,4 @@ pub use progress::{ActiveTask, CompletedTask, Progress, ProgressStatus};
 pub use recovery::orphaned;
 pub use report::TaskReport;
 pub use summary::{NotStarted, SessionSummary};
+pub use timeline::{Band, Bar, BarEnd, Happened, Moment, Row, Timeline};

@@ -40,7 +40,8 @@ impl Recurrence {
 }
 
 /// The task that follows `done`, which was completed on `today`: due at the first date after both,
-/// and handed out from the day after the date before it. None where it does not come again.
+/// and handed out from the day after the date before it, but not again today. None where it does
+/// not come again.
 pub fn next(
     done: &Task,
     id: TaskId,
@@ -59,7 +60,7 @@ pub fn next(
         blocks: Vec::new(),
         blocked_by: Vec::new(),
         due: Some(due),
-        not_before: morning_after(before, zone),
+        not_before: morning_after(before.max(today), zone),
         recurrence: Some(Recurrence {
             every,
             since: Some(first),

@@ -135,6 +135,7 @@ fn word(answer: &Result<Task, Refusal>) -> &'static str {
             | Refusal::PartOfItself { .. }
             | Refusal::UnknownParent { .. }
             | Refusal::UidTaken { .. }
+            | Refusal::Tied { .. }
             | Refusal::BuiltOn { .. }
             | Refusal::TimerRuns { .. }
             | Refusal::NoTimer { .. },

@@ -11,6 +11,7 @@ mod branch;
 mod close;
 mod error;
 mod git;
+mod left;
 mod listing;
 mod open;
 mod standing;
@@ -25,6 +26,7 @@ pub use branch::Branch;
 pub use close::{Because, Closed};
 pub use error::{Error, Result};
 pub use git::PARENT_VARIABLES;
+pub use left::left;
 pub use open::Opened;
 pub use standing::Files;
 

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use flagpost_disk::fsx::{Flock, Fs, Handle, Stat};
+use flagpost_disk::fsx::{Flock, Fs, Handle, Room, Stat};
 use rustix::io::Errno;
 
 use super::{
@@ -96,6 +96,14 @@ impl Fs for PowerFs {
         Ok(handle(self, path, inode, false))
     }
 
+    fn make_shared_dir(&self, path: &Path) -> io::Result<()> {
+        self.make_dir(path)
+    }
+
+    fn create_like(&self, path: &Path, _: &Path) -> io::Result<Box<dyn Handle>> {
+        self.create(path)
+    }
+
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
         let mut machine = self.powered()?;
         let slot = machine.tree.slot(path)?;
@@ -160,6 +168,20 @@ impl Fs for PowerFs {
         machine.step(Step::Remove(path.to_owned()))?;
         machine.tree.remove(slot);
         Ok(())
+    }
+
+    /// Modes are what they are created with here: setting one is no step.
+    fn set_mode(&self, path: &Path, _: u32) -> io::Result<()> {
+        self.powered()?.tree.inode(path).map(drop)
+    }
+
+    fn room(&self, path: &Path) -> io::Result<Room> {
+        self.powered()?.tree.inode(path)?;
+        Ok(Room {
+            bytes: u64::MAX,
+            files: None,
+            read_only: false,
+        })
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {

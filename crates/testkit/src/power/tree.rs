@@ -208,6 +208,7 @@ impl Tree {
             kind: if node.is_dir { Kind::Dir } else { Kind::File },
             len: node.content.len() as u64,
             inode,
+            mode: if node.is_dir { 0o700 } else { 0o600 },
             modified: node.modified,
             changed: node.changed,
         }

@@ -18,7 +18,7 @@ pub use layout::{CACHE, COUNTER, LOCK, POINTER, REPOSITORY, file_name, id_of, is
 pub use read::{is_field, read};
 pub use write::{restore, to_bytes, write};
 
-use flagpost_model::task::Task;
+use flagpost_model::task::{StateName, Task};
 use serde_json::{Map, Value};
 
 /// A task with the file it came from: the typed view beside the original.
@@ -31,7 +31,14 @@ pub struct TaskFile {
 }
 
 impl TaskFile {
-    /// The file after a change, with everything foreign of it kept.
+    /// The state that the file gives the task and its status contradicts, if there is one.
+    pub fn overruled(&self) -> Option<StateName> {
+        let ours = self.raw.get("metadata")?.get("flagpost")?.get("state")?;
+        let state: StateName = ours.as_str()?.parse().ok()?;
+        (state != self.task.state.name()).then_some(state)
+    }
+
+    /// The task after a change, with everything foreign of this file kept.
     pub fn with(&self, task: &Task) -> Vec<u8> {
         to_bytes(write(Some(self), task))
     }

@@ -62,7 +62,7 @@ fn the_next_one_is_due_at_the_first_date_after_the_last_and_after_today() {
             None,
             "2026-06-01",
             "2026-06-05",
-            "2026-05-30",
+            "2026-06-02",
         ),
         (
             Some("2026-01-31"),
@@ -86,7 +86,7 @@ fn the_next_one_is_due_at_the_first_date_after_the_last_and_after_today() {
             None,
             "2024-03-01",
             "2025-02-28",
-            "2024-03-01",
+            "2024-03-02",
         ),
         (
             Some("2027-02-28"),

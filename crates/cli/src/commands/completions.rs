@@ -1,0 +1,38 @@
+//! `completions`: make a shell complete what is typed.
+
+use clap_complete::env::Shells;
+use serde_json::json;
+
+use crate::{completions::VARIABLE, context::Context, error::Unknown, output::Answer};
+
+/// Print what makes a shell complete verbs, ids and names
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost completions bash\n\n\
+    Put this line into your shell's start-up file:\n  \
+      bash        eval \"$(flagpost completions bash)\"\n  \
+      zsh         eval \"$(flagpost completions zsh)\"\n  \
+      fish        flagpost completions fish | source\n  \
+      elvish      eval (flagpost completions elvish | slurp)\n  \
+      powershell  flagpost completions powershell | Out-String | iex\n\n\
+    The script asks the program itself, so it knows your tasks, lists and workers.")]
+pub struct Args {
+    /// The shell
+    #[arg(value_parser = ["bash", "zsh", "fish", "elvish", "powershell"])]
+    shell: String,
+}
+
+/// Prints it.
+pub fn run(_: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let shells = Shells::builtins();
+    let Some(shell) = shells.completer(&args.shell) else {
+        return Err(Unknown::new("shell", &args.shell, shells.names()).into());
+    };
+    let mut script = Vec::new();
+    // By its name and not by its path: the script outlives where this binary lies today.
+    shell.write_registration(VARIABLE, "flagpost", "flagpost", "flagpost", &mut script)?;
+    let script = String::from_utf8_lossy(&script).trim_start().to_owned();
+    let body = json!({"shell": shell.name(), "script": script});
+    Ok(Answer::new("completions", body)
+        .text(script)
+        .ids([shell.name()]))
+}

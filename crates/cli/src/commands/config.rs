@@ -1,0 +1,184 @@
+//! `config`: what is settled for all runs, seen and changed.
+
+use clap::Subcommand;
+use flagpost_core::{
+    Config as File,
+    config::{self, Origin, Setting, Unknown},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    context::Context,
+    error::usage,
+    output::{Answer, Screen},
+    shape,
+    terminal::line,
+    text::{Source, one_line},
+};
+
+/// The verbs on settings.
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Show every setting, its value, and where the value is from
+    #[command(after_help = "Example: flagpost config list --json")]
+    List,
+    Get(GetArgs),
+    Set(SetArgs),
+    Unset(UnsetArgs),
+    /// Print where the settings are kept
+    #[command(after_help = "Example: $EDITOR \"$(flagpost config path)\"")]
+    Path,
+}
+
+/// Print the value of a setting
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost config get run.agent\n\
+    A list is printed with one item per line. Exit code 3 where there is no value.")]
+pub struct GetArgs {
+    /// The setting
+    key: String,
+}
+
+/// Store a setting; comments in the file stay
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    flagpost config set run.max_parallel 8\n  \
+    flagpost config set run.agent 'sh agent.sh {prompt_file}'\n  \
+    flagpost config set tasks.roots ~/.claude/tasks /srv/tasks\n\n\
+    A list takes one word for each item, and is replaced as a whole. An option comes before the\n\
+    environment, the environment before the file, the file before the default.")]
+pub struct SetArgs {
+    /// The setting
+    key: String,
+    /// The value; - is stdin
+    #[arg(value_name = "VALUE")]
+    values: Vec<String>,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// Take a setting out of the file: its default holds again
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost config unset run.agent")]
+pub struct UnsetArgs {
+    /// The setting
+    key: String,
+}
+
+/// Carries out the verb.
+pub fn run(context: &Context, verb: &Config) -> anyhow::Result<Answer> {
+    match verb {
+        Config::List => list(context),
+        Config::Get(args) => get(context, args),
+        Config::Set(args) => set(context, args),
+        Config::Unset(args) => unset(context, args),
+        Config::Path => path(context),
+    }
+}
+
+fn list(context: &Context) -> anyhow::Result<Answer> {
+    let file = File::read(&context.home)?;
+    let settings = file.settings()?;
+    let unknown = file.unknown();
+    let rows = settings.iter().map(|setting| {
+        let value = setting.value.as_ref().map(ToString::to_string);
+        vec![
+            setting.name.clone(),
+            origin(setting),
+            line(&value.unwrap_or_default()),
+        ]
+    });
+    let body = json!({
+        "path": shape::path(file.path()),
+        "settings": settings.iter().map(described).collect::<Vec<_>>(),
+        "unknown": unknown.iter().map(|unknown| json!({
+            "key": unknown.name, "line": unknown.line, "suggestion": unknown.suggestion,
+        })).collect::<Vec<_>>(),
+    });
+    Ok(Answer::new("config", body)
+        .text(Screen::of(context).table(&["KEY", "FROM", "VALUE"], rows.collect()))
+        .ids(settings.iter().map(|setting| &setting.name))
+        .notes(unknown.iter().map(|unknown| note(&file, unknown))))
+}
+
+fn note(file: &File<'_>, unknown: &Unknown) -> String {
+    let meant = unknown.suggestion.as_ref();
+    let meant = meant.map(|name| format!("; do you mean {name}?"));
+    format!(
+        "{}, line {}: there is no setting {}{}",
+        file.path().display(),
+        unknown.line,
+        unknown.name,
+        meant.unwrap_or_default()
+    )
+}
+
+fn get(context: &Context, args: &GetArgs) -> anyhow::Result<Answer> {
+    let setting = File::read(&context.home)?.setting(&args.key)?;
+    let Some(value) = &setting.value else {
+        let name = setting.name;
+        return Err(flagpost_core::Error::Unset { name }.into());
+    };
+    Ok(Answer::new("setting", described(&setting))
+        .text(value.to_string())
+        .ids([value]))
+}
+
+fn set(context: &Context, args: &SetArgs) -> anyhow::Result<Answer> {
+    let typed = match (args.values.as_slice(), args.source.read(None)?) {
+        ([], Some(text)) => vec![text.strip_suffix('\n').unwrap_or(&text).to_owned()],
+        ([], None) => return Err(usage("which value? 'flagpost config unset' takes one away")),
+        (_, Some(_)) => return Err(usage("give the value or --file, not both")),
+        ([one], None) => vec![one_line(one)?],
+        (several, None) => several.to_vec(),
+    };
+    let stored = config::set(&context.home, &args.key, &typed)?;
+    let overridden = stored.overridden;
+    let note = overridden.map(|name| format!("${name} is set, and comes before the file"));
+    let value = serde_json::to_value(&stored.value)?;
+    let text = format!("{} = {value}", args.key);
+    let body = json!({"key": args.key, "value": value, "overridden_by": overridden});
+    Ok(Answer::new("setting-stored", body)
+        .text(text)
+        .ids([&args.key])
+        .notes(note))
+}
+
+fn unset(context: &Context, args: &UnsetArgs) -> anyhow::Result<Answer> {
+    let key = &args.key;
+    let was_set = config::unset(&context.home, key)?;
+    let text = match was_set {
+        true => format!("{key} is taken out of the file"),
+        false => format!("{key} is not in the file"),
+    };
+    let body = json!({"key": key, "was_set": was_set});
+    Ok(Answer::new("setting-unset", body).text(text).ids([key]))
+}
+
+fn path(context: &Context) -> anyhow::Result<Answer> {
+    let path = config::path(&context.home)?;
+    let body = json!({"path": shape::path(&path), "exists": path.exists()});
+    let text = path.display().to_string();
+    Ok(Answer::new("config-path", body).ids([&text]).text(text))
+}
+
+/// Where the value is from, for a person.
+fn origin(setting: &Setting) -> String {
+    match (setting.origin, setting.about.variable) {
+        (Origin::Environment, Some(name)) => format!("${name}"),
+        (origin, _) => origin.as_str().to_owned(),
+    }
+}
+
+/// A setting as JSON.
+fn described(setting: &Setting) -> Value {
+    json!({
+        "key": setting.name,
+        "value": setting.value,
+        "origin": setting.origin.as_str(),
+        "default": setting.default,
+        "variable": setting.about.variable,
+        "option": setting.about.option,
+        "about": setting.about.text,
+    })
+}

@@ -1,0 +1,213 @@
+//! `doctor`: look whether everything holds, and mend what can be mended.
+
+use std::{collections::BTreeMap, io::IsTerminal};
+
+use anstyle::{AnsiColor, Style};
+use flagpost_core::doctor::{self, Finding, Fix, Mended, Outcome, Repair};
+use flagpost_model::finding::Severity;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    context::Context,
+    error::usage,
+    output::{Answer, Screen, say},
+    shape,
+    terminal::line,
+};
+
+/// Look whether everything holds, and say how to mend what does not
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples: flagpost doctor\n\
+    flagpost doctor --fix --dry-run\n\n\
+    Looks at the whole home and at every repository registered in it, and changes nothing.\n\
+    With --fix it says first what it would do. It never deletes content.\n\
+    Exits with 1 where there are errors, or a repair failed; warnings and notes are no errors.\n\
+    docs/doctor.md explains each finding.")]
+pub struct Args {
+    /// Mend what can be mended without loss
+    #[arg(long)]
+    fix: bool,
+    /// With --fix: say what would be done, and do nothing
+    #[arg(long, requires = "fix")]
+    dry_run: bool,
+    /// With --fix: do not ask
+    #[arg(long, short, requires = "fix")]
+    yes: bool,
+}
+
+/// So many findings of one code are shown; --json shows all.
+const SHOWN: usize = 10;
+
+/// Looks, and mends where that is asked for.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let mut findings = examine(context);
+    let fixes: Vec<Fix> = fixes(&findings).cloned().collect();
+    let mut mended = Vec::new();
+    if args.fix {
+        for fix in &fixes {
+            say(&format!("flagpost: would {}", line(&fix.to_string())));
+        }
+        if !args.dry_run && !fixes.is_empty() {
+            confirm(args, fixes.len())?;
+            mended = doctor::mend(&context.home, &context.actor()?, fixes);
+            findings = examine(context);
+        }
+    }
+    Ok(answer(context, args, &findings, &mended))
+}
+
+fn examine(context: &Context) -> Vec<Finding> {
+    let mut findings = doctor::examine(&context.home, &context.dir);
+    if let Ok(Some(repository)) = context.repository() {
+        let worktrees = context.home.root().join("worktrees");
+        let left = flagpost_run::worktree::left(&context.home, &repository, &worktrees);
+        findings.extend(left);
+        findings.sort_by_key(Finding::severity);
+    }
+    findings
+}
+
+fn fixes(findings: &[Finding]) -> impl Iterator<Item = &Fix> {
+    findings.iter().filter_map(|finding| match &finding.repair {
+        Repair::Fix(fix) => Some(fix),
+        Repair::Nothing | Repair::ByHand(_) => None,
+    })
+}
+
+fn confirm(args: &Args, count: usize) -> anyhow::Result<()> {
+    if args.yes {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(usage(
+            "nobody is there to confirm, so nothing was mended; --dry-run shows what would be done",
+        ));
+    }
+    say(&format!("do all {count}? [y/N]"));
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    if line.trim().eq_ignore_ascii_case("y") {
+        Ok(())
+    } else {
+        Err(usage("nothing was mended"))
+    }
+}
+
+fn answer(context: &Context, args: &Args, findings: &[Finding], mended: &[Mended]) -> Answer {
+    let mut counts: BTreeMap<Severity, usize> = Severity::ALL.iter().map(|it| (*it, 0)).collect();
+    for finding in findings {
+        *counts.entry(finding.severity()).or_default() += 1;
+    }
+    let body = json!({
+        "home": shape::path(context.home.root()),
+        "findings": findings.iter().map(shape_of).collect::<Vec<_>>(),
+        "counts": counts.iter().map(|(severity, n)| (severity.to_string(), Value::from(*n))).collect::<Map<_, _>>(),
+        "fixed": mended.iter().map(outcome).collect::<Vec<_>>(),
+        "dry_run": args.dry_run,
+    });
+    let failed = mended
+        .iter()
+        .any(|it| matches!(it.outcome, Outcome::Failed(_)));
+    let has_errors = counts.get(&Severity::Error).is_some_and(|n| *n > 0);
+    let mut answer = Answer::new("doctor", body)
+        .text(text(Screen::of(context), findings, mended, &counts))
+        .ids(findings.iter().map(|finding| finding.code));
+    answer.code = u8::from(has_errors || failed);
+    answer
+}
+
+fn shape_of(finding: &Finding) -> Value {
+    let (kind, text) = match &finding.repair {
+        Repair::Nothing => ("nothing", None),
+        Repair::ByHand(text) => ("by_hand", Some(text.clone())),
+        Repair::Fix(fix) => ("fix", Some(fix.to_string())),
+    };
+    json!({
+        "code": finding.code,
+        "severity": finding.severity(),
+        "what": finding.what,
+        "path": finding.path.as_deref().map(shape::path),
+        "list": finding.list,
+        "task": finding.task,
+        "repair": {"kind": kind, "text": text},
+    })
+}
+
+fn outcome(mended: &Mended) -> Value {
+    json!({"what": mended.fix.to_string(), "outcome": mended.outcome.as_str(), "why": mended.outcome.why()})
+}
+
+fn text(
+    screen: Screen,
+    findings: &[Finding],
+    mended: &[Mended],
+    counts: &BTreeMap<Severity, usize>,
+) -> String {
+    let mut text = String::new();
+    for it in mended {
+        let why = it.outcome.why().map(|why| format!(": {why}"));
+        let why = why.unwrap_or_default();
+        let what = line(&format!("{}{why}", it.fix));
+        text += &format!("{:<8} {what}\n", it.outcome.as_str());
+    }
+    if !mended.is_empty() {
+        text.push('\n');
+    }
+    if findings.is_empty() {
+        return text + "everything holds\n";
+    }
+    for severity in Severity::ALL {
+        let mut of_code = BTreeMap::new();
+        let these = findings.iter().filter(|it| it.severity() == *severity);
+        for finding in these {
+            let seen: &mut usize = of_code.entry(finding.code).or_default();
+            *seen += 1;
+            if *seen <= SHOWN {
+                text += &told(screen, finding);
+            }
+        }
+        for (code, seen) in of_code {
+            if seen > SHOWN {
+                text += &format!(
+                    "… and {} more {code}; --json names them all\n",
+                    seen - SHOWN
+                );
+            }
+        }
+    }
+    let counted: Vec<String> = counts
+        .iter()
+        .filter(|(_, n)| **n > 0)
+        .map(|(severity, n)| format!("{n} {severity}{}", if *n == 1 { "" } else { "s" }))
+        .collect();
+    text += &format!("\n{}\n", counted.join(", "));
+    let fixable = fixes(findings).count();
+    if fixable > 0 {
+        text += &format!("'flagpost doctor --fix' mends {fixable} of them\n");
+    }
+    text
+}
+
+/// A finding: what, where, and what to do.
+fn told(screen: Screen, finding: &Finding) -> String {
+    let style = match finding.severity() {
+        Severity::Error => AnsiColor::Red.on_default(),
+        Severity::Warning => AnsiColor::Yellow.on_default(),
+        Severity::Note => Style::new(),
+    };
+    let mut text = format!(
+        "{} {}: {}\n",
+        screen.paint(style, finding.severity().as_str()),
+        screen.bold(finding.code.as_str()),
+        line(&finding.what)
+    );
+    if let Some(path) = &finding.path {
+        text += &format!("  where   {}\n", line(&path.to_string_lossy()));
+    }
+    match &finding.repair {
+        Repair::Nothing => {}
+        Repair::ByHand(hint) => text += &format!("  repair  {}\n", line(hint)),
+        Repair::Fix(fix) => text += &format!("  --fix   {}\n", line(&fix.to_string())),
+    }
+    text
+}

@@ -1,0 +1,85 @@
+//! What `init` says about each file, to people and in JSON.
+//!
+//! Owns the words alone: what is done to a file is decided in `core`.
+
+use flagpost_core::instructions::{Done, Found, Place};
+use flagpost_model::marked_block::Standing;
+use serde_json::{Value, json};
+
+/// What became of a file.
+pub struct File {
+    /// Its name, from the top of the repository.
+    pub name: &'static str,
+    /// What was done, or would be.
+    pub done: Done,
+}
+
+impl File {
+    /// For a person.
+    pub fn line(&self, is_dry_run: bool) -> String {
+        let (did, would) = match self.done {
+            Done::Unchanged => ("is up to date", "is up to date"),
+            Done::Created => ("written", "would be written"),
+            Done::Added => ("block added", "would get a block"),
+            Done::Updated => (
+                "block brought up to date",
+                "block would be brought up to date",
+            ),
+            Done::KeptNewer => (
+                "block of a later Flagpost kept",
+                "block of a later Flagpost kept",
+            ),
+            Done::KeptEdited { .. } => ("changed block kept", "changed block would be kept"),
+            Done::TakenOut => ("block taken out", "block would be taken out"),
+            Done::Deleted => (
+                "removed: it held nothing else",
+                "would be removed: it holds nothing else",
+            ),
+        };
+        format!("{}: {}", self.name, if is_dry_run { would } else { did })
+    }
+
+    /// What should not be overlooked.
+    pub fn note(&self) -> Option<String> {
+        let Done::KeptEdited { line } = self.done else {
+            return None;
+        };
+        Some(format!(
+            "somebody changed the flagpost block in line {line} of {}; it stays as it is, and \
+             a later version will not replace it",
+            self.name
+        ))
+    }
+
+    /// As JSON.
+    pub fn shape(&self) -> Value {
+        let done = match self.done {
+            Done::Unchanged => "unchanged",
+            Done::Created => "created",
+            Done::Added => "added",
+            Done::Updated => "updated",
+            Done::KeptNewer => "kept_newer",
+            Done::KeptEdited { .. } => "kept_edited",
+            Done::TakenOut => "taken_out",
+            Done::Deleted => "deleted",
+        };
+        json!({"file": self.name, "done": done})
+    }
+}
+
+/// How a file stands, and what is wrong with that.
+pub fn standing(place: &Place<'static>) -> (&'static str, Option<&'static str>) {
+    match place.found {
+        Found::Same => ("same_file", None),
+        Found::Instead => ("imported", None),
+        Found::Block(Standing::Current) => ("current", None),
+        Found::Block(Standing::Newer { .. }) => ("newer", None),
+        Found::Block(Standing::Missing) if !place.exists() => ("missing", Some("there is none")),
+        Found::Block(Standing::Missing) => ("missing", Some("has no flagpost block")),
+        Found::Block(Standing::Outdated { .. }) => ("outdated", Some("its block is outdated")),
+        Found::Block(Standing::Edited { .. }) => (
+            "edited",
+            Some("somebody changed its block, which 'flagpost init' leaves alone"),
+        ),
+    }
+}

@@ -1,0 +1,41 @@
+//! `instructions`: what an agent should know.
+
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    error::Unknown,
+    instructions::{OVERVIEW, TOPICS, Topic},
+    output::Answer,
+};
+
+/// Tell an agent what it should know, by topic
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost instructions claims\n\
+    Topics: tasks, claims, reports, sessions, files. 'flagpost init' puts the shortest form of it \
+    into AGENTS.md.")]
+pub struct Args {
+    /// What about [default: the whole, in short]
+    topic: Option<String>,
+}
+
+/// Prints them.
+pub fn run(_: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
+    let text = match args.topic.as_deref() {
+        None => {
+            let lines = TOPICS.iter().map(line).collect::<String>();
+            format!("{OVERVIEW}\nMore: `flagpost instructions TOPIC`\n\n{lines}")
+        }
+        Some(name) => match TOPICS.iter().find(|topic| topic.name == name) {
+            Some(topic) => topic.text.to_owned(),
+            None => return Err(Unknown::new("topic", name, topics).into()),
+        },
+    };
+    let body = json!({"topic": args.topic, "text": text, "topics": topics});
+    Ok(Answer::new("instructions", body).text(text).ids(topics))
+}
+
+fn line(topic: &Topic) -> String {
+    format!("- {}: {}\n", topic.name, topic.about)
+}

@@ -1,0 +1,98 @@
+//! `man`: the manual pages.
+
+use std::path::PathBuf;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use flagpost_disk::{Error, fsx};
+use serde_json::json;
+
+use crate::{context::Context, error::Unknown, output::Answer, shape};
+
+/// Print a manual page, or write them all
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    flagpost man | man -l -\n  \
+    flagpost man task add | man -l -\n  \
+    flagpost man --out ~/.local/share/man/man1")]
+pub struct Args {
+    /// The verb, with its group [default: the program's own page]
+    #[arg(value_name = "VERB")]
+    verbs: Vec<String>,
+    /// Write all pages into this directory instead
+    #[arg(long, value_name = "DIR", conflicts_with = "verbs")]
+    out: Option<PathBuf>,
+}
+
+/// Prints or writes.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let mut program = crate::args::Args::command().disable_help_subcommand(true);
+    program.build();
+    match &args.out {
+        Some(dir) => write_all(context, &program, dir),
+        None => print(&program, &args.verbs),
+    }
+}
+
+fn print(program: &Command, verbs: &[String]) -> anyhow::Result<Answer> {
+    let mut command = program;
+    for verb in verbs {
+        command = command.find_subcommand(verb).ok_or_else(|| {
+            let known = command.get_subcommands().map(Command::get_name);
+            Unknown::new("verb", verb, known)
+        })?;
+    }
+    let page = page(command)?;
+    let body = json!({"name": name(command), "page": page});
+    Ok(Answer::new("man", body).text(page).ids([name(command)]))
+}
+
+fn write_all(
+    context: &Context,
+    program: &Command,
+    dir: &std::path::Path,
+) -> anyhow::Result<Answer> {
+    let dir = context.dir.join(dir);
+    let fs = context.home.fs();
+    let mut above: Vec<_> = dir.ancestors().collect();
+    above.reverse();
+    for dir in above {
+        if fsx::stat(fs, dir)?.is_none() {
+            fsx::make_shared_dir(fs, dir)?;
+        }
+    }
+    let mut open = vec![program];
+    let mut written = Vec::new();
+    while let Some(command) = open.pop() {
+        open.extend(command.get_subcommands());
+        let file = dir.join(name(command) + ".1");
+        let was = fsx::read(fs, &file)?;
+        match fsx::rewrite(fs, &file, was.as_deref(), page(command)?.as_bytes()) {
+            // Somebody writes the same pages beside us.
+            Ok(()) | Err(Error::Changed { .. } | Error::Conflict { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        written.push(name(command));
+    }
+    written.sort();
+    let text = format!("wrote {} pages into {}", written.len(), dir.display());
+    let body = json!({"dir": shape::path(&dir), "pages": written});
+    Ok(Answer::new("man_pages", body).text(text).ids(written))
+}
+
+/// `flagpost-task-add`.
+fn name(command: &Command) -> String {
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    name.replace(' ', "-")
+}
+
+fn page(command: &Command) -> std::io::Result<String> {
+    let mut page = Vec::new();
+    let version = env!("CARGO_PKG_VERSION");
+    Man::new(command.clone())
+        .title(name(command))
+        .source(format!("flagpost {version}"))
+        .manual("Flagpost")
+        .render(&mut page)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}

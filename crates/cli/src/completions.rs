@@ -1,0 +1,191 @@
+//! What a shell may offer where something is being typed.
+//!
+//! Owns which argument is completed with what: ids with their subjects, lists, workers, words of a
+//! closed set. An argument is known by its name, so that a new verb is completed like the others.
+//! A look leaves no trace, and what cannot be read is offered nothing and said nothing about.
+
+use std::ffi::OsString;
+
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::{
+    CompleteEnv,
+    engine::{ArgValueCandidates, CompletionCandidate},
+};
+use flagpost_core::{Repository, sessions::Sessions};
+use flagpost_model::task::{Outline, Priority, StateName};
+
+use crate::{
+    args::{Args, Globals},
+    context::Context,
+    instructions::TOPICS,
+    terminal,
+};
+
+/// The variable by which a shell's script asks; the script is printed by `flagpost completions`.
+pub const VARIABLE: &str = "FLAGPOST_COMPLETE";
+
+/// A longer subject is cut: it stands beside the id in a menu.
+const SUBJECT: usize = 60;
+
+/// Verbs that are also about tasks which are done with.
+const OF_FINISHED: &[&str] = &["show", "edit", "reopen", "rm", "graph"];
+
+/// Answers a shell that asks what could be typed; `None` where none does.
+pub fn answer() -> Option<bool> {
+    let asked = CompleteEnv::with_factory(command).var(VARIABLE);
+    let dir = std::env::current_dir().ok();
+    match asked.try_complete(whole(std::env::args_os().collect()), dir.as_deref()) {
+        Ok(false) => None,
+        Ok(true) => Some(true),
+        // Whatever is wrong, it does not belong into a line that somebody is typing.
+        Err(_) => Some(false),
+    }
+}
+
+/// The program with what can be typed where.
+fn command() -> Command {
+    let words = whole(std::env::args_os().collect());
+    live(Args::command(), "", list_in(&words))
+}
+
+/// Bash parts `--list=web` into three words. As many are put back, since the place of the cursor is
+/// counted in them: a flag that changes nothing, the option, its value.
+fn whole(mut words: Vec<OsString>) -> Vec<OsString> {
+    for at in 1..words.len() {
+        if words[at] == "=" && words[at - 1].as_encoded_bytes().starts_with(b"--") {
+            words.swap(at - 1, at);
+            words[at - 1] = "--json".into();
+        }
+    }
+    words
+}
+
+/// The list that the line names: a completer does not see what was parsed before it.
+fn list_in(words: &[OsString]) -> Option<String> {
+    let mut words = words.iter().filter_map(|word| word.to_str());
+    while let Some(word) = words.next() {
+        match word.strip_prefix("--list") {
+            Some("") => return words.next().map(str::to_owned),
+            Some(value) if value.starts_with('=') => return Some(value[1..].to_owned()),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn live(command: Command, group: &str, list: Option<String>) -> Command {
+    let verb = command.get_name().to_owned();
+    let of = list.clone();
+    command
+        .disable_help_flag(true)
+        .mut_args(|arg| {
+            // What is hidden is offered where nothing else fits: ids first, options on a dash.
+            let arg = arg.hide(true);
+            match offers(group, &verb, &arg, &of) {
+                Some(candidates) => arg.add(candidates),
+                None => arg,
+            }
+        })
+        .mut_subcommands(|below| live(below, &verb, list.clone()))
+}
+
+/// What fits an argument, by its name.
+fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<ArgValueCandidates> {
+    let list = list.clone();
+    Some(match (group, arg.get_id().as_str()) {
+        ("session", "id") => ArgValueCandidates::new(|| sessions().unwrap_or_default()),
+        (_, "id" | "ids" | "after" | "blockers" | "parent") => {
+            let finished = OF_FINISHED.contains(&verb);
+            ArgValueCandidates::new(move || tasks(list.clone(), finished).unwrap_or_default())
+        }
+        (_, "actor") => ArgValueCandidates::new(move || workers(list.clone()).unwrap_or_default()),
+        (_, "list") => ArgValueCandidates::new(|| lists().unwrap_or_default()),
+        (_, "state") => {
+            ArgValueCandidates::new(|| words(StateName::ALL.iter().map(|state| state.as_str())))
+        }
+        (_, "priority") => ArgValueCandidates::new(|| {
+            let known = Priority::ALL.iter().map(|priority| priority.as_str());
+            words(known.chain(["none"]))
+        }),
+        (_, "topic") => ArgValueCandidates::new(|| {
+            let topic = |topic: &crate::instructions::Topic| {
+                CompletionCandidate::new(topic.name).help(Some(topic.about.into()))
+            };
+            TOPICS.iter().map(topic).collect()
+        }),
+        (_, "verbs") => ArgValueCandidates::new(|| {
+            let program = Args::command();
+            words(program.get_subcommands().map(Command::get_name))
+        }),
+        _ => return None,
+    })
+}
+
+fn words<'w>(words: impl Iterator<Item = &'w str>) -> Vec<CompletionCandidate> {
+    words.map(CompletionCandidate::new).collect()
+}
+
+fn context(list: Option<String>) -> anyhow::Result<Context> {
+    Context::open(Globals {
+        list,
+        ..Globals::default()
+    })
+}
+
+fn outlines(list: Option<String>) -> anyhow::Result<Vec<Outline>> {
+    let context = context(list)?;
+    let outlines = context.list()?.peek()?.outlines;
+    Ok(outlines)
+}
+
+fn tasks(list: Option<String>, finished: bool) -> anyhow::Result<Vec<CompletionCandidate>> {
+    let is_wanted = |task: &Outline| {
+        let is_over = matches!(
+            task.state.name(),
+            StateName::Completed | StateName::Cancelled
+        );
+        finished || !is_over
+    };
+    let candidate = |(place, task): (usize, Outline)| {
+        let subject: String = task.subject.chars().take(SUBJECT).collect();
+        let subject = terminal::clean(&terminal::line(&subject), false);
+        CompletionCandidate::new(task.id.as_str())
+            .help(Some(subject.into()))
+            .display_order(Some(place))
+    };
+    let tasks = outlines(list)?.into_iter().filter(is_wanted);
+    Ok(tasks.enumerate().map(candidate).collect())
+}
+
+/// Everybody who holds a task, or once did.
+fn workers(list: Option<String>) -> anyhow::Result<Vec<CompletionCandidate>> {
+    let mut workers: Vec<_> = outlines(list)?
+        .into_iter()
+        .filter_map(|task| task.owner)
+        .collect();
+    workers.sort();
+    workers.dedup();
+    Ok(words(workers.iter().map(|worker| worker.as_str())))
+}
+
+fn lists() -> anyhow::Result<Vec<CompletionCandidate>> {
+    let lists = context(None)?.home.lists()?;
+    Ok(words(lists.iter().map(|list| list.as_str())))
+}
+
+fn sessions() -> anyhow::Result<Vec<CompletionCandidate>> {
+    let context = context(None)?;
+    let Some(repository) = Repository::find(&context.home, &context.dir)? else {
+        return Ok(Vec::new());
+    };
+    let sessions = Sessions::of(&context.home, &repository);
+    // The newest is the likeliest.
+    let ended = sessions.ended()?.into_iter().rev();
+    let ids = ended.enumerate().map(|(place, session)| {
+        CompletionCandidate::new(session.id.as_str()).display_order(Some(place + 1))
+    });
+    let live = CompletionCandidate::new("live")
+        .help(Some("the one that runs".into()))
+        .display_order(Some(0));
+    Ok([live].into_iter().chain(ids).collect())
+}

@@ -1,0 +1,514 @@
+//! `config`: settings seen, stored and taken away, and what they do.
+
+use std::fs;
+
+use flagpost_testkit::sealed::World;
+use insta::assert_snapshot;
+
+use crate::{world, world_with};
+
+fn write(world: &World, text: impl AsRef<[u8]>) {
+    fs::create_dir_all(world.home()).unwrap();
+    fs::write(world.home().join("config.toml"), text).unwrap();
+}
+
+fn file(world: &World) -> String {
+    fs::read_to_string(world.home().join("config.toml")).unwrap()
+}
+
+#[test]
+fn without_a_file_the_defaults_hold() {
+    let world = world();
+    assert_snapshot!(world.transcript(
+        "config list
+        config list --quiet
+        config get claim.lease
+        config get claim.lease --json
+        config path
+        config path --json
+        config path --quiet"), @r#"
+    $ config list
+    KEY               FROM     VALUE
+    tasks.roots       unset
+    tasks.list        unset
+    claim.lease       default  15m
+    run.agent         unset
+    run.max_parallel  default  5
+    run.retries       default  3
+    run.timeout       unset
+    $ config list --quiet
+    tasks.roots
+    tasks.list
+    claim.lease
+    run.agent
+    run.max_parallel
+    run.retries
+    run.timeout
+    $ config get claim.lease
+    15m
+    $ config get claim.lease --json
+    {"schema":"flagpost.setting/1","key":"claim.lease","value":"15m","origin":"default","default":"15m","variable":"FLAGPOST_CLAIM_LEASE","option":"--lease","about":"How long a claim holds without renewal, in a run as well."}
+    $ config path
+    [dir]/home/.flagpost/config.toml
+    $ config path --json
+    {"schema":"flagpost.config-path/1","path":"[dir]/home/.flagpost/config.toml","exists":false}
+    $ config path --quiet
+    [dir]/home/.flagpost/config.toml
+    "#);
+    assert!(!world.home().exists(), "looking makes nothing");
+}
+
+#[test]
+fn what_is_stored_is_echoed_and_found_again() {
+    let world = world();
+    assert_snapshot!(world.transcript(
+        "config set run.max_parallel 8
+        config set claim.lease '1h 30m' --json
+        config set run.timeout 20m --quiet
+        config set run.agent 'sh agent.sh {prompt_file}'
+        config set tasks.roots ~/tasks /srv/tasks
+        config set queries.mine 'owner=ann sort=due'
+        config list
+        config get tasks.roots
+        config get tasks.roots --json
+        config get queries.mine
+        config unset run.agent
+        config unset run.agent
+        config unset queries.mine --json
+        config unset claim.lease --quiet
+        config get run.agent
+        config get queries.mine --json"), @r#"
+    $ config set run.max_parallel 8
+    run.max_parallel = 8
+    $ config set claim.lease '1h 30m' --json
+    {"schema":"flagpost.setting-stored/1","key":"claim.lease","value":"1h 30m","overridden_by":null}
+    $ config set run.timeout 20m --quiet
+    run.timeout
+    $ config set run.agent 'sh agent.sh {prompt_file}'
+    run.agent = "sh agent.sh {prompt_file}"
+    $ config set tasks.roots ~/tasks /srv/tasks
+    tasks.roots = ["~/tasks","/srv/tasks"]
+    $ config set queries.mine 'owner=ann sort=due'
+    queries.mine = "owner=ann sort=due"
+    $ config list
+    KEY               FROM         VALUE
+    tasks.roots       config.toml  ~/tasks /srv/tasks
+    tasks.list        unset
+    claim.lease       config.toml  1h 30m
+    run.agent         config.toml  sh agent.sh {prompt_file}
+    run.max_parallel  config.toml  8
+    run.retries       default      3
+    run.timeout       config.toml  20m
+    queries.mine      config.toml  owner=ann sort=due
+    $ config get tasks.roots
+    ~/tasks
+    /srv/tasks
+    $ config get tasks.roots --json
+    {"schema":"flagpost.setting/1","key":"tasks.roots","value":["~/tasks","/srv/tasks"],"origin":"config.toml","default":null,"variable":"FLAGPOST_TASKS_ROOTS","option":null,"about":"Directories whose subdirectories are lists too, such as those of an agent's own task tool; the first that has a list wins, and the home comes first."}
+    $ config get queries.mine
+    owner=ann sort=due
+    $ config unset run.agent
+    run.agent is taken out of the file
+    $ config unset run.agent
+    run.agent is not in the file
+    $ config unset queries.mine --json
+    {"schema":"flagpost.setting-unset/1","key":"queries.mine","was_set":true}
+    $ config unset claim.lease --quiet
+    claim.lease
+    $ config get run.agent
+    exit 3
+    2> flagpost: run.agent is not set
+    2>   hint: 'flagpost config set run.agent VALUE' sets it
+    $ config get queries.mine --json
+    exit 3
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"queries.mine is not set","hint":"'flagpost config set queries.mine VALUE' sets it","causes":[]}
+    "#);
+    assert_snapshot!(file(&world), @r#"
+    [run]
+    max_parallel = 8
+    timeout = "20m"
+
+    [claim]
+
+    [tasks]
+    roots = ["~/tasks", "/srv/tasks"]
+
+    [queries]
+    "#);
+}
+
+#[test]
+fn a_value_comes_from_a_file_or_stdin_too() {
+    let world = world();
+    let path = world.repository().join("agent.txt");
+    fs::write(&path, "sh agent.sh\n").unwrap();
+    world.ok([
+        "config",
+        "set",
+        "run.agent",
+        "--file",
+        path.to_str().unwrap(),
+    ]);
+    assert_eq!(world.ok(["config", "get", "run.agent"]), "sh agent.sh\n");
+    let ran = world.feed(["config", "set", "run.agent", "-"], b"claude\n");
+    assert_eq!(ran.stdout, "run.agent = \"claude\"\n");
+    assert_snapshot!(world.transcript(
+        "config set run.agent
+        config set run.agent x --file agent.txt
+        config set run.agent --file nowhere"), @r#"
+    $ config set run.agent
+    exit 2
+    2> flagpost: which value? 'flagpost config unset' takes one away
+    2>   hint: flagpost --help shows how
+    $ config set run.agent x --file agent.txt
+    exit 2
+    2> flagpost: give the value or --file, not both
+    2>   hint: flagpost --help shows how
+    $ config set run.agent --file nowhere
+    exit 3
+    2> flagpost: cannot read nowhere: No such file or directory (os error 2)
+    "#);
+}
+
+#[test]
+fn what_is_wrong_is_refused_and_changes_nothing() {
+    let world = world();
+    assert_snapshot!(world.transcript(
+        "config set run.retires 3
+        config set nonsense 3
+        config set run 3
+        config set queries.../x y
+        config get run.retires --json
+        config unset run.retires
+        config set run.retries three
+        config set run.retries 0 --json
+        config set run.retries 3 4
+        config set claim.lease 31d
+        config set run.agent ''
+        config set tasks.roots tasks
+        config set tasks.list ../x"), @r#"
+    $ config set run.retires 3
+    exit 3
+    2> flagpost: there is no setting run.retires
+    2>   hint: do you mean run.retries? 'flagpost config list' shows those there are
+    $ config set nonsense 3
+    exit 3
+    2> flagpost: there is no setting nonsense
+    2>   hint: 'flagpost config list' shows those there are
+    $ config set run 3
+    exit 3
+    2> flagpost: there is no setting run
+    2>   hint: do you mean run.agent? 'flagpost config list' shows those there are
+    $ config set queries.../x y
+    exit 3
+    2> flagpost: there is no setting queries.../x
+    2>   hint: 'flagpost config list' shows those there are
+    $ config get run.retires --json
+    exit 3
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no setting run.retires","hint":"do you mean run.retries? 'flagpost config list' shows those there are","causes":[]}
+    $ config unset run.retires
+    exit 3
+    2> flagpost: there is no setting run.retires
+    2>   hint: do you mean run.retries? 'flagpost config list' shows those there are
+    $ config set run.retries three
+    exit 6
+    2> flagpost: run.retries: it must be a whole number from 1
+    $ config set run.retries 0 --json
+    exit 6
+    {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"run.retries: it must be a whole number from 1","hint":null,"causes":[]}
+    $ config set run.retries 3 4
+    exit 6
+    2> flagpost: run.retries: it takes one value; quote one of several words
+    $ config set claim.lease 31d
+    exit 6
+    2> flagpost: claim.lease: it must be a time from 1s to 720h, such as "15m" or "1h 30m"
+    $ config set run.agent ''
+    exit 6
+    2> flagpost: run.agent: it must be a text that is not empty
+    $ config set tasks.roots tasks
+    exit 6
+    2> flagpost: tasks.roots: it must be directories, each absolute or below ~
+    $ config set tasks.list ../x
+    exit 6
+    2> flagpost: tasks.list: it must be a list's name: up to 64 letters, digits, '.', '_' and '-'
+    "#);
+    assert!(!world.home().exists(), "nonsense makes nothing");
+}
+
+#[test]
+fn comments_and_order_stay() {
+    let world = world();
+    write(
+        &world,
+        "# Ann's\n\n[run] # runs\nretries = 2 # dear\n\n# not yet\n#agent = \"x\"\n[claim]\nlease='9m'\n# the end\n",
+    );
+    world.ok(["config", "set", "run.retries", "4"]);
+    world.ok(["config", "set", "claim.lease", "10m"]);
+    world.ok(["config", "set", "run.agent", "claude"]);
+    world.ok(["config", "unset", "run.retries"]);
+    assert_snapshot!(file(&world), @r#"
+    # Ann's
+
+    [run] # runs
+    # dear
+    agent = "claude"
+
+    # not yet
+    #agent = "x"
+    [claim]
+    lease="10m"
+    # the end
+    "#);
+}
+
+#[test]
+fn a_name_that_is_no_setting_does_no_harm() {
+    let world = world_with(&["a"]);
+    write(&world, "[run]\nretry = 3\n[other]\nthing = { x = 1 }\n");
+    assert_snapshot!(world.transcript("config list\nlist\nclaim 1\nconfig unset run.retry"), @r#"
+    $ config list
+    KEY               FROM     VALUE
+    tasks.roots       unset
+    tasks.list        unset
+    claim.lease       default  15m
+    run.agent         unset
+    run.max_parallel  default  5
+    run.retries       default  3
+    run.timeout       unset
+    2> flagpost: [dir]/home/.flagpost/config.toml, line 2: there is no setting run.retry; do you mean run.retries?
+    2> flagpost: [dir]/home/.flagpost/config.toml, line 4: there is no setting other.thing.x
+    $ list
+    ID  STATE    SUBJECT
+    1   pending  a
+    $ claim 1
+    claimed 1 a (token 3, until 2026-05-13T14:40:00Z)
+    $ config unset run.retry
+    run.retry is taken out of the file
+    "#);
+    write(&world, "'run.retries' = 9\n[queries.a]\nb = 'x'\n");
+    assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
+    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 7);
+    let (_, listed) = world.json(["config", "list"]);
+    assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_never_written() {
+    let world = world_with(&["a"]);
+    for broken in [
+        &b"[run]\nretries = \n"[..],
+        b"[run]\nretries = 3\nretries = 4\n",
+        b"x = '\xff'\n",
+        b"run = 3\n",
+        b"[run.retries]\nx = 1\n",
+    ] {
+        write(&world, broken);
+        let ran = world.flagpost(["config", "set", "run.retries", "5"]);
+        assert_eq!(ran.code, 6, "{ran}");
+        let kept = fs::read(world.home().join("config.toml")).unwrap();
+        assert_eq!(kept, broken, "{ran}");
+    }
+    write(&world, "[claim]\n\nlease = 15 # minutes\nx = [\n");
+    assert_snapshot!(world.transcript(
+        "config list
+        config set claim.lease 15m --json
+        claim 1
+        list
+        config path"), @r#"
+    $ config list
+    exit 6
+    2> flagpost: [dir]/home/.flagpost/config.toml is malformed: line 4: unclosed array, expected `]`
+    2>   hint: it is left as it is; mend it with an editor
+    $ config set claim.lease 15m --json
+    exit 6
+    {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"[dir]/home/.flagpost/config.toml is malformed: line 4: unclosed array, expected `]`","hint":"it is left as it is; mend it with an editor","causes":[]}
+    $ claim 1
+    exit 6
+    2> flagpost: [dir]/home/.flagpost/config.toml is malformed: line 4: unclosed array, expected `]`
+    2>   hint: it is left as it is; mend it with an editor
+    $ list
+    ID  STATE    SUBJECT
+    1   pending  a
+    $ config path
+    [dir]/home/.flagpost/config.toml
+    "#);
+    write(&world, "[claim]\n\nlease = 15 # minutes\n");
+    assert_snapshot!(world.transcript(
+        "config list
+        config get claim.lease --json
+        claim 1
+        config get run.retries
+        config set claim.lease 15m
+        claim 1"), @r#"
+    $ config list
+    exit 6
+    2> flagpost: [dir]/home/.flagpost/config.toml is malformed: line 3: claim.lease must be a time from 1s to 720h, such as "15m" or "1h 30m"; it is 15
+    2>   hint: it is left as it is; mend it with an editor
+    $ config get claim.lease --json
+    exit 6
+    {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"[dir]/home/.flagpost/config.toml is malformed: line 3: claim.lease must be a time from 1s to 720h, such as \"15m\" or \"1h 30m\"; it is 15","hint":"it is left as it is; mend it with an editor","causes":[]}
+    $ claim 1
+    exit 6
+    2> flagpost: [dir]/home/.flagpost/config.toml is malformed: line 3: claim.lease must be a time from 1s to 720h, such as "15m" or "1h 30m"; it is 15
+    2>   hint: it is left as it is; mend it with an editor
+    $ config get run.retries
+    3
+    $ config set claim.lease 15m
+    claim.lease = "15m"
+    $ claim 1
+    claimed 1 a (token 3, until 2026-05-13T14:40:00Z)
+    "#);
+}
+
+#[test]
+fn an_option_comes_before_the_environment_and_that_before_the_file() {
+    let world = world_with(&["a"]);
+    write(&world, "[run]\nmax_parallel = 7\nretries = 1\n");
+    let (_, planned) = world.json(["run", "--dry-run"]);
+    assert_eq!(
+        (&planned["max_parallel"], &planned["attempts"]),
+        (&7.into(), &1.into())
+    );
+    let (_, planned) = world.json(["run", "--dry-run", "--max-parallel", "2"]);
+    assert_eq!(
+        (&planned["max_parallel"], &planned["attempts"]),
+        (&2.into(), &1.into())
+    );
+    let world = world.with("FLAGPOST_RUN_MAX_PARALLEL", "9");
+    let (_, planned) = world.json(["run", "--dry-run"]);
+    assert_eq!(planned["max_parallel"], 9);
+    let (_, planned) = world.json(["run", "--dry-run", "--max-parallel", "2"]);
+    assert_eq!(planned["max_parallel"], 2);
+    assert_snapshot!(world.transcript(
+        "config get run.max_parallel --json
+        config set run.max_parallel 3
+        config get run.max_parallel
+        FLAGPOST_RUN_MAX_PARALLEL=many config get run.max_parallel
+        FLAGPOST_RUN_MAX_PARALLEL=many run --dry-run
+        FLAGPOST_TASKS_ROOTS=/a:/b config get tasks.roots"), @r#"
+    $ config get run.max_parallel --json
+    {"schema":"flagpost.setting/1","key":"run.max_parallel","value":9,"origin":"environment","default":5,"variable":"FLAGPOST_RUN_MAX_PARALLEL","option":"--max-parallel","about":"How many tasks run side by side."}
+    $ config set run.max_parallel 3
+    run.max_parallel = 3
+    2> flagpost: $FLAGPOST_RUN_MAX_PARALLEL is set, and comes before the file
+    $ config get run.max_parallel
+    9
+    $ FLAGPOST_RUN_MAX_PARALLEL=many config get run.max_parallel
+    exit 6
+    2> flagpost: $FLAGPOST_RUN_MAX_PARALLEL: it must be a whole number from 1
+    $ FLAGPOST_RUN_MAX_PARALLEL=many run --dry-run
+    exit 6
+    2> flagpost: $FLAGPOST_RUN_MAX_PARALLEL: it must be a whole number from 1
+    $ FLAGPOST_TASKS_ROOTS=/a:/b config get tasks.roots
+    /a
+    /b
+    "#);
+}
+
+#[test]
+fn the_settings_of_a_run_and_a_claim_are_heeded() {
+    let world = world_with(&["a", "b", "c"]);
+    world.ok(["config", "set", "claim.lease", "1h"]);
+    assert_snapshot!(world.transcript(
+        "claim 1
+        task start 2
+        claim 3 --lease 5m
+        task release 3"), @r#"
+    $ claim 1
+    claimed 1 a (token 5, until 2026-05-13T15:25:00Z)
+    $ task start 2
+    started 2 b (token 6, until 2026-05-13T15:25:00Z)
+    $ claim 3 --lease 5m
+    claimed 3 c (token 8, until 2026-05-13T14:30:00Z)
+    $ task release 3
+    released 3 c
+    "#);
+    world.ok(["config", "set", "run.retries", "2"]);
+    world.ok(["config", "set", "run.agent", "sh -c 'exit 3'"]);
+    let ran = world.flagpost(["run"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("(2/2)"), "{ran}");
+    world.ok(["task", "reopen", "3"]);
+    world.ok(["config", "set", "run.agent", "sleep 60"]);
+    world.ok(["config", "set", "run.retries", "1"]);
+    world.ok(["config", "set", "run.timeout", "1s"]);
+    let ran = world.flagpost(["run"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("FAIL  3"), "{ran}");
+    world.ok(["task", "reopen", "3"]);
+    world.ok(["config", "set", "run.agent", "sh -c 'x"]);
+    assert_snapshot!(world.flagpost(["run"]), @r#"
+    exit 6
+    2> flagpost: run.agent: the agent's command line "sh -c 'x" cannot be used: a quote is not closed
+    "#);
+}
+
+#[test]
+fn in_no_repository_a_list_can_be_settled() {
+    let world = world_with(&["a"]);
+    let anywhere = |args: &[&str]| {
+        let mut command = world.command();
+        world
+            .run(command.args(args).current_dir(world.outside()))
+            .to_string()
+    };
+    assert_snapshot!(anywhere(&["list"]), @r#"
+    exit 3
+    2> flagpost: [dir] is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    "#);
+    world.ok(["config", "set", "tasks.list", "web"]);
+    assert_snapshot!(anywhere(&["list"]), @r#"
+    ID  STATE    SUBJECT
+    1   pending  a
+    "#);
+    assert_snapshot!(anywhere(&["add", "b"]), @"added 2 b");
+    world.ok(["config", "set", "tasks.list", "other"]);
+    assert_snapshot!(anywhere(&["list"]), @r#"
+    exit 3
+    2> flagpost: there is no list other
+    2>   hint: 'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are
+    "#);
+    // A repository has its own.
+    assert_eq!(world.ok(["list", "--quiet"]), "1\n2\n");
+}
+
+#[test]
+fn settings_stored_at_once_are_all_stored() {
+    let world = world();
+    let children: Vec<_> = (0..16)
+        .map(|n| {
+            let mut command = world.command();
+            command.args([
+                "config",
+                "set",
+                &format!("queries.q{n}"),
+                &format!("text {n}"),
+            ]);
+            command.stdout(std::process::Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    for n in 0..16 {
+        let stored = world.ok(["config", "get", &format!("queries.q{n}")]);
+        assert_eq!(stored, format!("text {n}\n"));
+    }
+}
+
+#[test]
+fn a_link_to_a_file_elsewhere_stays_a_link() {
+    let world = world();
+    fs::create_dir_all(world.home()).unwrap();
+    let kept = world.outside().join("dotfiles.toml");
+    fs::write(&kept, "# mine\n").unwrap();
+    std::os::unix::fs::symlink(&kept, world.home().join("config.toml")).unwrap();
+    world.ok(["config", "set", "run.retries", "2"]);
+    assert!(world.home().join("config.toml").is_symlink());
+    assert_eq!(
+        fs::read_to_string(&kept).unwrap(),
+        "# mine\n\n[run]\nretries = 2\n"
+    );
+    assert_eq!(world.ok(["config", "path"]), "[dir]/dotfiles.toml\n");
+}

@@ -1,0 +1,224 @@
+//! The settings there are.
+//!
+//! Owns the table that everything about a setting derives from: what it may hold, its default, its
+//! variable, its option, its sentence in the documentation. A new setting is one entry here.
+
+use jiff::SignedDuration;
+
+use super::kind::{Count, Dirs, Kind, ListName, Text, Time, Value};
+
+/// What is said about a setting.
+#[derive(Debug)]
+pub struct About {
+    /// Its name, as in `run.retries`.
+    pub name: &'static str,
+    /// What it does.
+    pub text: &'static str,
+    /// What holds without it, as it would be typed.
+    pub default: Option<&'static str>,
+    /// The variable of the environment that comes before the file.
+    pub variable: Option<&'static str>,
+    /// The option that comes before both.
+    pub option: Option<&'static str>,
+}
+
+/// A setting whose value a verb can ask for.
+#[derive(Debug)]
+pub struct Key<K> {
+    /// What is said about it.
+    pub about: About,
+    /// What it may hold.
+    pub kind: K,
+}
+
+/// A setting of any kind.
+pub trait Known: Sync {
+    /// What is said about it.
+    fn about(&self) -> &About;
+    /// What may be stored, to stand behind "must be".
+    fn allowed(&self) -> String;
+    /// Whether this may be stored.
+    fn takes(&self, stored: &Value) -> bool;
+    /// How what was typed is stored.
+    fn store(&self, typed: &[String]) -> Value;
+    /// What is typed for it in a variable of the environment.
+    fn typed(&self, variable: &str) -> Vec<String>;
+    /// Whether it takes several words.
+    fn is_many(&self) -> bool;
+}
+
+impl<K: Kind> Known for Key<K> {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn allowed(&self) -> String {
+        self.kind.allowed()
+    }
+
+    fn takes(&self, stored: &Value) -> bool {
+        self.kind.read(stored).is_some()
+    }
+
+    fn store(&self, typed: &[String]) -> Value {
+        self.kind.store(typed)
+    }
+
+    fn typed(&self, variable: &str) -> Vec<String> {
+        self.kind.typed(variable)
+    }
+
+    fn is_many(&self) -> bool {
+        self.kind.is_many()
+    }
+}
+
+/// All settings with a name of their own, in the order in which they are listed.
+pub static KEYS: [&dyn Known; 7] = [
+    &TASKS_ROOTS,
+    &TASKS_LIST,
+    &CLAIM_LEASE,
+    &RUN_AGENT,
+    &RUN_MAX_PARALLEL,
+    &RUN_RETRIES,
+    &RUN_TIMEOUT,
+];
+
+/// `tasks.roots`
+pub static TASKS_ROOTS: Key<Dirs> = Key {
+    about: About {
+        name: "tasks.roots",
+        text: "Directories whose subdirectories are lists too, such as those of an agent's own task tool; the first that has a list wins, and the home comes first.",
+        default: None,
+        variable: Some("FLAGPOST_TASKS_ROOTS"),
+        option: None,
+    },
+    kind: Dirs,
+};
+
+/// `tasks.list`
+pub static TASKS_LIST: Key<ListName> = Key {
+    about: About {
+        name: "tasks.list",
+        text: "The list where you stand in no repository; a repository has its own.",
+        default: None,
+        variable: Some("FLAGPOST_LIST"),
+        option: Some("--list"),
+    },
+    kind: ListName,
+};
+
+/// `claim.lease`
+pub static CLAIM_LEASE: Key<Time> = Key {
+    about: About {
+        name: "claim.lease",
+        text: "How long a claim holds without renewal, in a run as well.",
+        default: Some("15m"),
+        variable: Some("FLAGPOST_CLAIM_LEASE"),
+        option: Some("--lease"),
+    },
+    kind: Time {
+        // A shorter one is over before anybody can work under it.
+        least: SignedDuration::from_secs(1),
+        // A longer one is none: whoever dies under it keeps the task.
+        most: SignedDuration::from_hours(30 * 24),
+    },
+};
+
+/// `run.agent`
+pub static RUN_AGENT: Key<Text> = Key {
+    about: About {
+        name: "run.agent",
+        text: "What does a task: a preset, or any command line.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_AGENT"),
+        option: Some("--agent"),
+    },
+    kind: Text,
+};
+
+/// `run.max_parallel`
+pub static RUN_MAX_PARALLEL: Key<Count> = Key {
+    about: About {
+        name: "run.max_parallel",
+        text: "How many tasks run side by side.",
+        default: Some("5"),
+        variable: Some("FLAGPOST_RUN_MAX_PARALLEL"),
+        option: Some("--max-parallel"),
+    },
+    kind: Count,
+};
+
+/// `run.retries`
+pub static RUN_RETRIES: Key<Count> = Key {
+    about: About {
+        name: "run.retries",
+        text: "How often a task is tried in all.",
+        default: Some("3"),
+        variable: Some("FLAGPOST_RUN_RETRIES"),
+        option: Some("--retries"),
+    },
+    kind: Count,
+};
+
+/// `run.timeout`
+pub static RUN_TIMEOUT: Key<Time> = Key {
+    about: About {
+        name: "run.timeout",
+        text: "How long one try may take; without it, as long as it likes.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_TIMEOUT"),
+        option: Some("--timeout"),
+    },
+    kind: Time {
+        least: SignedDuration::from_secs(1),
+        most: SignedDuration::from_hours(30 * 24),
+    },
+};
+
+/// `queries.NAME`, for any name that a list may have
+pub static QUERY: Key<Text> = Key {
+    about: About {
+        name: "queries.NAME",
+        text: "A query on tasks, saved under a name of your choice.",
+        default: None,
+        variable: None,
+        option: None,
+    },
+    kind: Text,
+};
+
+/// The table of the settings that may hold several values under names of the user's.
+pub(super) const QUERIES: &str = "queries";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_may_be_stored() {
+        for key in KEYS {
+            if let Some(default) = key.about().default {
+                let stored = key.store(&[default.to_owned()]);
+                assert!(key.takes(&stored), "{}", key.about().name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_default_lease_is_the_rules_own() {
+        let stored = CLAIM_LEASE.store(&["15m".to_owned()]);
+        let lease = CLAIM_LEASE.kind.read(&stored);
+        assert_eq!(lease, Some(flagpost_model::task::DEFAULT_LEASE));
+    }
+
+    #[test]
+    fn no_name_and_no_variable_stands_twice() {
+        let mut names: Vec<_> = KEYS.iter().map(|key| key.about().name).collect();
+        names.extend(KEYS.iter().filter_map(|key| key.about().variable));
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}

@@ -1,0 +1,238 @@
+//! What a setting may hold.
+//!
+//! Owns each kind's meaning: which stored values it takes, how words that somebody typed are
+//! stored, and the sentence that says what is allowed. Knows no file and no key.
+
+use std::{fmt, num::NonZeroU32};
+
+use flagpost_model::ListId;
+use jiff::SignedDuration;
+use serde::Serialize;
+
+/// A setting's value as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Number(i64),
+    /// A list of texts.
+    Texts(Vec<String>),
+}
+
+/// As a shell script wants it: a list has an item per line.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(n) => write!(f, "{n}"),
+            Self::Texts(texts) => f.write_str(&texts.join("\n")),
+        }
+    }
+}
+
+/// A kind of setting.
+pub trait Kind: Sync {
+    /// What a verb gets.
+    type Value;
+
+    /// What may be stored, to stand behind "must be".
+    fn allowed(&self) -> String;
+
+    /// The meaning of what is stored; `None` where it may not be.
+    fn read(&self, stored: &Value) -> Option<Self::Value>;
+
+    /// How what was typed is stored; whether it may be, [`Kind::read`] says.
+    fn store(&self, typed: &[String]) -> Value {
+        Value::Text(typed.join(" "))
+    }
+
+    /// What is typed for it in one variable of the environment.
+    fn typed(&self, variable: &str) -> Vec<String> {
+        vec![variable.to_owned()]
+    }
+
+    /// Whether it takes several words.
+    fn is_many(&self) -> bool {
+        false
+    }
+}
+
+/// Any text but an empty one.
+#[derive(Debug)]
+pub struct Text;
+
+/// The name of a list.
+#[derive(Debug)]
+pub struct ListName;
+
+/// A whole number from 1.
+#[derive(Debug)]
+pub struct Count;
+
+/// A time between two others.
+#[derive(Debug)]
+pub struct Time {
+    /// The shortest.
+    pub least: SignedDuration,
+    /// The longest.
+    pub most: SignedDuration,
+}
+
+/// Directories, absolute or below `~`.
+#[derive(Debug)]
+pub struct Dirs;
+
+impl Kind for Text {
+    type Value = String;
+
+    fn allowed(&self) -> String {
+        "a text that is not empty".to_owned()
+    }
+
+    fn read(&self, stored: &Value) -> Option<String> {
+        match stored {
+            Value::Text(text) if !text.trim().is_empty() => Some(text.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Kind for ListName {
+    type Value = ListId;
+
+    fn allowed(&self) -> String {
+        "a list's name: up to 64 letters, digits, '.', '_' and '-'".to_owned()
+    }
+
+    fn read(&self, stored: &Value) -> Option<ListId> {
+        match stored {
+            Value::Text(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl Kind for Count {
+    type Value = NonZeroU32;
+
+    fn allowed(&self) -> String {
+        "a whole number from 1".to_owned()
+    }
+
+    fn read(&self, stored: &Value) -> Option<NonZeroU32> {
+        match stored {
+            Value::Number(n) => NonZeroU32::new(u32::try_from(*n).ok()?),
+            _ => None,
+        }
+    }
+
+    fn store(&self, typed: &[String]) -> Value {
+        let text = typed.join(" ");
+        text.parse().map_or(Value::Text(text), Value::Number)
+    }
+}
+
+impl Time {
+    /// Whether a time is one of these.
+    pub fn contains(&self, time: SignedDuration) -> bool {
+        (self.least..=self.most).contains(&time)
+    }
+}
+
+impl Kind for Time {
+    type Value = SignedDuration;
+
+    fn allowed(&self) -> String {
+        let Self { least, most } = self;
+        format!("a time from {least:#} to {most:#}, such as \"15m\" or \"1h 30m\"")
+    }
+
+    fn read(&self, stored: &Value) -> Option<SignedDuration> {
+        match stored {
+            Value::Text(text) => text.parse().ok().filter(|time| self.contains(*time)),
+            _ => None,
+        }
+    }
+}
+
+impl Kind for Dirs {
+    type Value = Vec<String>;
+
+    fn allowed(&self) -> String {
+        "directories, each absolute or below ~".to_owned()
+    }
+
+    fn read(&self, stored: &Value) -> Option<Vec<String>> {
+        let may_be = |dir: &String| {
+            (dir.starts_with('/') || dir == "~" || dir.starts_with("~/")) && !dir.contains('\0')
+        };
+        match stored {
+            Value::Texts(dirs) if dirs.iter().all(may_be) => Some(dirs.clone()),
+            _ => None,
+        }
+    }
+
+    fn store(&self, typed: &[String]) -> Value {
+        Value::Texts(typed.to_vec())
+    }
+
+    /// As in `PATH`.
+    fn typed(&self, variable: &str) -> Vec<String> {
+        let dirs = variable.split(':').filter(|dir| !dir.is_empty());
+        dirs.map(str::to_owned).collect()
+    }
+
+    fn is_many(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn takes<K: Kind>(kind: &K, typed: &str) -> bool {
+        kind.read(&kind.store(&[typed.to_owned()])).is_some()
+    }
+
+    #[test]
+    fn each_kind_takes_what_it_allows_and_nothing_else() {
+        let lease = Time {
+            least: SignedDuration::from_secs(1),
+            most: SignedDuration::from_hours(24),
+        };
+        for (typed, text, list, count, time, dirs) in [
+            ("", false, false, false, false, false),
+            ("15m", true, true, false, true, false),
+            ("1h 30m", true, false, false, true, false),
+            ("0s", true, true, false, false, false),
+            ("25h", true, true, false, false, false),
+            ("-5m", true, false, false, false, false),
+            ("3", true, true, true, false, false),
+            ("0", true, true, false, false, false),
+            ("-1", true, false, false, false, false),
+            ("4294967296", true, true, false, false, false),
+            ("3.0", true, true, false, false, false),
+            ("/srv/tasks", true, false, false, false, true),
+            ("~/tasks", true, false, false, false, true),
+            ("~ann/tasks", true, false, false, false, false),
+            ("tasks", true, true, false, false, false),
+            ("../x", true, false, false, false, false),
+        ] {
+            assert_eq!(takes(&Text, typed), text, "text {typed:?}");
+            assert_eq!(takes(&ListName, typed), list, "list {typed:?}");
+            assert_eq!(takes(&Count, typed), count, "count {typed:?}");
+            assert_eq!(takes(&lease, typed), time, "time {typed:?}");
+            assert_eq!(takes(&Dirs, typed), dirs, "dirs {typed:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_not_taken() {
+        assert!(Text.read(&Value::Number(3)).is_none());
+        assert!(Count.read(&Value::Text("3".to_owned())).is_none());
+        assert!(Dirs.read(&Value::Text("/srv".to_owned())).is_none());
+    }
+}

@@ -1,0 +1,343 @@
+//! The configuration: what a person settled once for all runs.
+//!
+//! Owns `config.toml` in the home, and which of option, environment, file and default wins. A verb
+//! reads a setting when it needs it, so that a fault in the file costs only who asks. Invariant: a
+//! file that cannot be read is never written, and writing keeps everything that was not meant.
+
+mod document;
+pub mod keys;
+mod kind;
+
+use std::path::PathBuf;
+
+use flagpost_disk::{self as disk, fsx};
+use flagpost_model::ListId;
+
+pub use self::kind::{Kind, Value};
+use self::{
+    document::Document,
+    keys::{About, KEYS, Key, Known, QUERIES, QUERY},
+};
+use crate::{
+    error::{Error, Result},
+    home::Home,
+};
+
+/// The file's name in the home.
+const FILE: &str = "config.toml";
+
+/// How alike a known name must be to be what was meant, from 0 to 1.
+const ALIKE: f64 = 0.75;
+
+/// The configuration as it was when it was read.
+#[derive(Debug)]
+pub struct Config<'h> {
+    home: &'h Home,
+    path: PathBuf,
+    document: Document,
+}
+
+/// One setting, and where its value is from.
+#[derive(Debug)]
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// What is said about it.
+    pub about: &'static About,
+    /// Its value; `None` where nobody set one and there is no default.
+    pub value: Option<Value>,
+    /// Where the value is from.
+    pub origin: Origin,
+    /// What holds without anybody's setting it.
+    pub default: Option<Value>,
+}
+
+/// Where a value is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// From nowhere: there is none.
+    Unset,
+    /// It is built in.
+    Default,
+    /// `config.toml`.
+    File,
+    /// A variable of the environment.
+    Environment,
+}
+
+/// A name in the file that is no setting.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The name.
+    pub name: String,
+    /// On which line.
+    pub line: usize,
+    /// What may be meant.
+    pub suggestion: Option<String>,
+}
+
+/// A setting that a name was found to mean.
+struct Meant {
+    known: &'static dyn Known,
+    path: Vec<String>,
+}
+
+impl Origin {
+    /// As printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unset => "unset",
+            Self::Default => "default",
+            Self::File => FILE,
+            Self::Environment => "environment",
+        }
+    }
+}
+
+impl<'h> Config<'h> {
+    /// Reads the file; none is an empty one.
+    pub fn read(home: &'h Home) -> Result<Self> {
+        let path = path(home)?;
+        let bytes = fsx::read(home.fs(), &path)?.unwrap_or_default();
+        let document = Document::parse(&path, bytes)?;
+        Ok(Self {
+            home,
+            path,
+            document,
+        })
+    }
+
+    /// Where the file is, or would be.
+    pub fn path(&self) -> &PathBuf {
+        &self.path
+    }
+
+    /// What a verb goes by where no option says otherwise.
+    pub fn get<K: Kind>(&self, key: &'static Key<K>) -> Result<Option<K::Value>> {
+        let setting = self.setting(key.about.name)?;
+        Ok(setting.value.and_then(|value| key.kind.read(&value)))
+    }
+
+    /// The same, of a setting without which nothing goes on.
+    pub fn need<K: Kind>(&self, key: &'static Key<K>) -> Result<K::Value> {
+        let unset = || Error::Unset {
+            name: key.about.name.to_owned(),
+        };
+        self.get(key)?.ok_or_else(unset)
+    }
+
+    /// A saved query.
+    pub fn query(&self, name: &ListId) -> Result<Option<String>> {
+        let setting = self.setting(&format!("{QUERIES}.{name}"))?;
+        Ok(setting.value.and_then(|value| QUERY.kind.read(&value)))
+    }
+
+    /// The setting of this name.
+    pub fn setting(&self, name: &str) -> Result<Setting> {
+        let meant = self.meant(name)?;
+        let about = meant.known.about();
+        let typed = |text: &str| meant.known.store(&meant.known.typed(text));
+        let default = about.default.map(typed);
+        let from_environment = about.variable.and_then(|name| {
+            let text = self.home.environment().settings.get(name)?;
+            Some((name, typed(text)))
+        });
+        let in_file = self.document.get(&borrowed(&meant.path));
+        let (value, origin) = match (from_environment, in_file) {
+            (Some((variable, value)), _) => {
+                if !meant.known.takes(&value) {
+                    return Err(must_be(&format!("${variable}"), meant.known));
+                }
+                (Some(value), Origin::Environment)
+            }
+            (None, Some(held)) => match held.value {
+                Some(value) if meant.known.takes(&value) => (Some(value), Origin::File),
+                _ => {
+                    let allowed = meant.known.allowed();
+                    return Err(document::wrong(&self.path, name, &held, &allowed));
+                }
+            },
+            (None, None) if default.is_some() => (default.clone(), Origin::Default),
+            (None, None) => (None, Origin::Unset),
+        };
+        Ok(Setting {
+            name: name.to_owned(),
+            about,
+            value,
+            origin,
+            default,
+        })
+    }
+
+    /// Every setting there is: the known ones, then the saved queries.
+    pub fn settings(&self) -> Result<Vec<Setting>> {
+        let known = KEYS.iter().map(|key| key.about().name.to_owned());
+        let names = known.chain(self.queries());
+        names.map(|name| self.setting(&name)).collect()
+    }
+
+    /// The names in the file that are no settings. They do no harm.
+    pub fn unknown(&self) -> Vec<Unknown> {
+        let paths = self.document.names().into_iter();
+        // By their paths: "run.retries" in quotes is another name than retries of [run].
+        let unknown = paths.filter(|path| known(&path.join(".")).is_none_or(|it| it.path != *path));
+        unknown
+            .map(|path| {
+                let name = path.join(".");
+                let held = self.document.get(&borrowed(&path));
+                Unknown {
+                    line: held.map_or(0, |held| held.line),
+                    suggestion: self.suggestion(&name),
+                    name,
+                }
+            })
+            .collect()
+    }
+
+    /// The names of the saved queries.
+    fn queries(&self) -> impl Iterator<Item = String> {
+        let paths = self.document.names().into_iter();
+        paths.filter_map(|path| {
+            let name = path.join(".");
+            let meant = known(&name).filter(|meant| meant.path == path)?;
+            (meant.known.about().name == QUERY.about.name).then_some(name)
+        })
+    }
+
+    fn meant(&self, name: &str) -> Result<Meant> {
+        known(name).ok_or_else(|| Error::UnknownKey {
+            name: name.to_owned(),
+            suggestion: self.suggestion(name),
+        })
+    }
+
+    /// The error where a table or a value stands in the way.
+    fn by_hand(&self, name: &str) -> Error {
+        Error::Invalid {
+            what: name.to_owned(),
+            reason: format!("{} has something else there", self.path.display()),
+        }
+    }
+
+    /// The setting whose name is most like this one.
+    fn suggestion(&self, name: &str) -> Option<String> {
+        let names = KEYS.iter().map(|key| key.about().name.to_owned());
+        let rated = names
+            .chain(self.queries())
+            .map(|known| (strsim::jaro_winkler(name, &known), known));
+        let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        (best.0 > ALIKE).then_some(best.1)
+    }
+}
+
+/// Where the file is, or would be. People keep such files elsewhere and link to them.
+pub fn path(home: &Home) -> Result<PathBuf> {
+    let path = home.root().join(FILE);
+    match home.fs().canonical(&path) {
+        Ok(real) => Ok(real),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(path),
+        Err(error) => Err(disk::Error::io("read", &path)(error).into()),
+    }
+}
+
+/// What was stored.
+#[derive(Debug)]
+pub struct Stored {
+    /// The value.
+    pub value: Value,
+    /// The variable of the environment that comes before it now.
+    pub overridden: Option<&'static str>,
+}
+
+/// Stores what was typed for a setting, durable on return.
+pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
+    change(home, |config| {
+        let Meant { known, path } = config.meant(name)?;
+        if typed.len() != 1 && !known.is_many() {
+            return Err(Error::Invalid {
+                what: name.to_owned(),
+                reason: "it takes one value; quote one of several words".to_owned(),
+            });
+        }
+        let value = known.store(typed);
+        if !known.takes(&value) {
+            return Err(must_be(name, known));
+        }
+        let text = config.document.with(&borrowed(&path), &value);
+        let text = text.ok_or_else(|| config.by_hand(name))?;
+        let variables = &home.environment().settings;
+        let variable = known.about().variable;
+        let overridden = variable.filter(|name| variables.contains_key(name));
+        Ok((Some(text), Stored { value, overridden }))
+    })
+}
+
+/// Takes a setting out of the file, durable on return; whether it was there. What is no setting
+/// can be taken out as well.
+pub fn unset(home: &Home, name: &str) -> Result<bool> {
+    change(home, |config| {
+        let mut paths = config.document.names();
+        paths.retain(|path| path.join(".") == name);
+        let meant = known(name).map(|meant| meant.path);
+        let Some(path) = meant.filter(|path| paths.contains(path)).or(paths.pop()) else {
+            config.meant(name)?;
+            return Ok((None, false));
+        };
+        let text = config.document.without(&borrowed(&path));
+        Ok((Some(text.ok_or_else(|| config.by_hand(name))?), true))
+    })
+}
+
+/// One change of the file, locked from its reading on: `rule` gives the new text, if any.
+fn change<T>(home: &Home, rule: impl Fn(&Config<'_>) -> Result<(Option<String>, T)>) -> Result<T> {
+    // Who types nonsense makes no home.
+    if let (None, answer) = rule(&Config::read(home)?)? {
+        return Ok(answer);
+    }
+    home.make_dirs(home.root())?;
+    let _lock = home.lock()?;
+    let config = Config::read(home)?;
+    let (text, answer) = rule(&config)?;
+    if let Some(text) = text {
+        // Acknowledged means that it can be read again.
+        if text.len() as u64 > fsx::READ_LIMIT {
+            return Err(Error::Invalid {
+                what: config.path.display().to_string(),
+                reason: format!("it would be larger than {} bytes", fsx::READ_LIMIT),
+            });
+        }
+        Document::parse(&config.path, text.clone().into_bytes())?;
+        fsx::replace(home.fs(), &config.path, text.as_bytes())?;
+    }
+    Ok(answer)
+}
+
+fn must_be(what: &str, known: &dyn Known) -> Error {
+    Error::Invalid {
+        what: what.to_owned(),
+        reason: format!("it must be {}", known.allowed()),
+    }
+}
+
+fn borrowed(path: &[String]) -> Vec<&str> {
+    path.iter().map(String::as_str).collect()
+}
+
+/// The setting that a name means.
+fn known(name: &str) -> Option<Meant> {
+    if let Some(known) = KEYS.iter().find(|key| key.about().name == name) {
+        let path = name.split('.').map(str::to_owned).collect();
+        return Some(Meant {
+            known: *known,
+            path,
+        });
+    }
+    let (QUERIES, query) = name.split_once('.')? else {
+        return None;
+    };
+    query.parse::<ListId>().ok()?;
+    Some(Meant {
+        known: &QUERY,
+        path: vec![QUERIES.to_owned(), query.to_owned()],
+    })
+}

@@ -1,0 +1,110 @@
+//! Histories: their lines, their numbers, and the tokens that come from them.
+
+use flagpost_model::{
+    RepoId,
+    finding::Code,
+    id::MAX_NUMBER,
+    task::{Task, TaskResult},
+};
+
+use super::{Finding, Fix, told, word, world::World};
+use crate::{error::Result, history::History, home::Home, list::List};
+
+/// The histories of all repositories.
+pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    for (id, known) in &world.repositories {
+        let history = History::of(world.home, id);
+        let path = history.path();
+        let survey = match &known.survey {
+            Ok(survey) => survey,
+            Err(error) => {
+                let hint = format!("make it a file that you can read: {}", word(path));
+                let finding = Finding::new(Code::HistoryUnreadable, told(error));
+                findings.push(finding.at(path).by_hand(hint));
+                continue;
+            }
+        };
+        if survey.is_damaged() {
+            let lines = |lines: &[usize], what: &str| match lines {
+                [] => None,
+                [one] => Some(format!("line {one} {what}")),
+                [first, ..] => Some(format!(
+                    "{} lines {what}, from line {first} on",
+                    lines.len()
+                )),
+            };
+            let said = [
+                lines(&survey.unreadable, "cannot be read"),
+                lines(&survey.disordered, "out of order"),
+            ];
+            let what: Vec<String> = said.into_iter().flatten().collect();
+            let what = format!("in the history: {}", what.join("; "));
+            let finding = Finding::new(Code::HistoryDamaged, what).at(path);
+            findings.push(resumable(finding, id, survey.highest));
+        } else {
+            match history.untrue() {
+                Ok(untrue) if untrue.is_empty() => {}
+                Ok(untrue) => {
+                    let numbers: Vec<String> = untrue.iter().map(u64::to_string).collect();
+                    let what = format!(
+                        "the history tells of changes that never appeared: number {}",
+                        numbers.join(", ")
+                    );
+                    let finding = Finding::new(Code::HistoryUnsettled, what).at(path);
+                    findings.push(finding.fix(Fix::Settle(id.clone())));
+                }
+                // The file that it tells of cannot be looked at, which is told elsewhere.
+                Err(_) => {}
+            }
+        }
+        let bound = world
+            .lists
+            .iter()
+            .filter(|seen| seen.list.repository().ok().as_ref() == Some(id));
+        let tasks = bound.flat_map(|seen| &seen.tasks).map(|file| &file.task);
+        let highest = tasks.filter_map(token).max().unwrap_or_default();
+        if highest > survey.highest {
+            let what = format!(
+                "a task carries token {highest}, and its history ends at number {}: part of it is lost",
+                survey.highest
+            );
+            let finding = Finding::new(Code::HistoryBehind, what).at(path);
+            findings.push(resumable(finding, id, highest));
+        }
+    }
+    Ok(())
+}
+
+fn resumable(finding: Finding, id: &RepoId, highest: u64) -> Finding {
+    if highest < MAX_NUMBER {
+        return finding.fix(Fix::Resume(id.clone()));
+    }
+    let hint = format!("take the lines out whose numbers are above {MAX_NUMBER}, with an editor");
+    finding.by_hand(hint)
+}
+
+/// The greatest token that tasks of a repository's lists carry, as they are now.
+pub(super) fn highest_token(home: &Home, id: &RepoId) -> Result<u64> {
+    let mut highest = 0;
+    for list in home.lists()? {
+        let Ok(list) = List::open(home, &list) else {
+            continue;
+        };
+        if list.repository().ok().as_ref() == Some(id) {
+            let (tasks, _) = list.examine()?;
+            let tokens = tasks.iter().filter_map(|file| token(&file.task));
+            highest = tokens.max().unwrap_or_default().max(highest);
+        }
+    }
+    Ok(highest)
+}
+
+/// The greatest token that a task carries. One that no history could have given is a foreign
+/// writer's whim.
+fn token(task: &Task) -> Option<u64> {
+    let claim = task.state.claim().map(|claim| claim.token);
+    let results = task.late.iter().chain(&task.result);
+    let results = results.filter_map(|result: &TaskResult| result.token);
+    let tokens = claim.into_iter().chain(results).map(|token| token.0);
+    tokens.filter(|token| *token < MAX_NUMBER).max()
+}

@@ -1,0 +1,149 @@
+//! Lists as a whole: their names, the repository each is bound to, the session each points to.
+
+use flagpost_disk::{
+    dialects::claude_tasks::{POINTER, REPOSITORY},
+    fsx,
+};
+use flagpost_model::{ListId, RepoId, finding::Code};
+
+use super::{Finding, Fix, told, word, world::World};
+use crate::{
+    error::{Error, Result},
+    history::History,
+    home::Home,
+    list::List,
+    repository::record_path,
+    sessions::{Sessions, pointed},
+};
+
+/// Directories among the lists that nothing reads.
+pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    let root = world.home.tasks_root();
+    let Ok(entries) = world
+        .home
+        .fs()
+        .survey(&root, &|name| !name.starts_with(b"."))
+    else {
+        // There are no lists, or it was told that they cannot be read.
+        return Ok(());
+    };
+    for (name, stat) in entries {
+        let is_id = name
+            .to_str()
+            .is_some_and(|name| name.parse::<ListId>().is_ok());
+        if stat.kind == fsx::Kind::Dir && !is_id {
+            let what = format!("{} is no list's name", name.to_string_lossy());
+            let hint = "rename it to letters, digits, '.', '_' and '-', if it is a list";
+            let finding = Finding::new(Code::ListMisnamed, what);
+            findings.push(finding.at(root.join(name)).by_hand(hint));
+        }
+    }
+    Ok(())
+}
+
+/// What a list's binding says.
+enum Binding {
+    Bound,
+    Missing,
+    Broken(String),
+}
+
+fn binding(list: &List<'_>) -> Result<Binding> {
+    let home = list.home;
+    Ok(match list.repository() {
+        Ok(id) if fsx::stat(home.fs(), &record_path(home, &id))?.is_some() => Binding::Bound,
+        Ok(id) => Binding::Broken(format!(
+            "list {} names repository {id}, which is not registered",
+            list.id()
+        )),
+        Err(Error::NoRepository { .. }) => Binding::Missing,
+        Err(error @ Error::InvalidId(_)) => {
+            Binding::Broken(format!("list {} names no repository: {error}", list.id()))
+        }
+        Err(error) => return Err(error),
+    })
+}
+
+/// Whether a list has to be bound anew, as it is now.
+pub(super) fn is_unbound(list: &List<'_>) -> Result<bool> {
+    Ok(!matches!(binding(list)?, Binding::Bound))
+}
+
+/// The bindings of all lists. One that somebody made by hand needs none yet.
+pub(super) fn bindings(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    for seen in &world.lists {
+        let path = seen.list.dir().join(REPOSITORY);
+        let (code, what) = match binding(&seen.list) {
+            Ok(Binding::Bound) => continue,
+            Ok(Binding::Missing) if !seen.is_ours() => continue,
+            Ok(Binding::Missing) => {
+                let what = format!("list {} names no repository", seen.id());
+                (Code::BindingMissing, what)
+            }
+            Ok(Binding::Broken(what)) => (Code::BindingBroken, what),
+            Err(error) => (Code::BindingBroken, told(&error)),
+        };
+        let finding = Finding::new(code, what).at(&path).list(seen.id());
+        findings.push(match owner(world, seen.id()) {
+            Some(id) => finding.fix(Fix::Bind(seen.id().clone(), id)),
+            None => finding.by_hand(format!(
+                "write the id of its repository, as 'git config flagpost.repoId' tells it there, into {}",
+                word(&path)
+            )),
+        });
+    }
+    Ok(())
+}
+
+/// The repository that a list must have belonged to: the only one whose history tells of it, else
+/// the only one that is called so.
+fn owner(world: &World<'_>, list: &ListId) -> Option<RepoId> {
+    let known = || {
+        world
+            .repositories
+            .iter()
+            .filter(|(_, it)| it.is_registered())
+    };
+    let tells = |id: &RepoId| {
+        let lines = History::of(world.home, id).since(0).unwrap_or_default();
+        lines
+            .iter()
+            .any(|line| line.entry.list.as_ref() == Some(list))
+    };
+    let telling: Vec<&RepoId> = known().map(|(id, _)| id).filter(|id| tells(id)).collect();
+    let called: Vec<&RepoId> = known()
+        .filter(|(_, it)| matches!(&it.record, Ok(Some(record)) if record.name == *list))
+        .map(|(id, _)| id)
+        .collect();
+    match (telling.as_slice(), called.as_slice()) {
+        ([one], _) | ([], [one]) => Some((*one).clone()),
+        _ => None,
+    }
+}
+
+/// Where the execution pointers of all lists lead.
+pub(super) fn pointers(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    for seen in &world.lists {
+        let path = seen.list.dir().join(POINTER);
+        if fsx::stat(world.home.fs(), &path)?.is_none() || leads_somewhere(world.home, seen, world)
+        {
+            continue;
+        }
+        let what = format!(
+            "the execution pointer of list {} leads to no session",
+            seen.id()
+        );
+        let hint = "the next 'flagpost run' of the list writes it anew; until then its readers \
+            find no session";
+        let finding = Finding::new(Code::PointerBroken, what);
+        findings.push(finding.at(path).list(seen.id()).by_hand(hint));
+    }
+    Ok(())
+}
+
+fn leads_somewhere(home: &Home, seen: &super::world::Seen<'_>, world: &World<'_>) -> bool {
+    world.places.iter().any(|place| {
+        let sessions = Sessions::of(home, place);
+        matches!(pointed(home, &seen.list, &sessions), Ok(Some(_)))
+    })
+}

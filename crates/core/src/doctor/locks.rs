@@ -1,0 +1,50 @@
+//! Locks: an `flock` ends with its holder, so none is ever left behind by a dead one. What is looked
+//! for is a holder that lives and does not go on, and what is no lock file at all.
+
+use std::path::PathBuf;
+
+use flagpost_disk::{dialects::claude_tasks::LOCK, fsx};
+use flagpost_model::finding::Code;
+use jiff::SignedDuration;
+
+use super::{Finding, told, word, world::World};
+use crate::{error::Result, history::History};
+
+/// Nobody holds one of these longer than it takes to write some files.
+const LONG: SignedDuration = SignedDuration::from_mins(1);
+
+/// The locks of the home, of every list and of every history.
+pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    let lists = world.lists.iter().map(|seen| seen.list.dir().join(LOCK));
+    let histories = world.repositories.keys();
+    let histories = histories.map(|id| History::of(world.home, id).lock_path());
+    let home = world.home.root().join(".lock");
+    let paths: Vec<PathBuf> = lists.chain(histories).chain([home]).collect();
+    for path in paths {
+        match fsx::holder(world.home.fs(), &path) {
+            Ok(Some(holder)) if world.home.now().duration_since(holder.since) > LONG => {
+                let what = format!("the lock is held by {holder}");
+                let hint = format!(
+                    "'ps -fp {}' shows what it is doing; the lock is free as soon as it ends",
+                    holder.pid
+                );
+                let finding = Finding::new(Code::LockHeld, what);
+                findings.push(finding.at(path).by_hand(hint));
+            }
+            Ok(_) => {}
+            Err(error) if is_unusable(world, &path) => {
+                let hint = format!("move it out of the way: {}", word(&path));
+                let finding = Finding::new(Code::LockUnusable, told(&error));
+                findings.push(finding.at(path).by_hand(hint));
+            }
+            // Who may not write needs no lock; whose directory it is says so.
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_unusable(world: &World<'_>, path: &std::path::Path) -> bool {
+    let stat = fsx::stat(world.home.fs(), path).ok().flatten();
+    stat.is_some_and(|stat| stat.kind != fsx::Kind::File)
+}

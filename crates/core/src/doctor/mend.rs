@@ -1,0 +1,184 @@
+//! Carrying repairs out.
+//!
+//! Owns the order, since a list has to be bound before its history is told anything. Each repair
+//! looks again under the lock that it needs, and one that fails keeps no other from its turn.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
+
+use flagpost_disk::fsx;
+use flagpost_model::{ListId, RepoId, TaskId, WorkerId};
+
+use super::{Fix, counter, history, lists, told};
+use crate::{
+    error::{Error, Result},
+    history::History,
+    home::Home,
+    list::List,
+    tasks,
+};
+
+/// What became of a repair.
+#[derive(Debug)]
+pub struct Mended {
+    /// The repair.
+    pub fix: Fix,
+    /// How it went.
+    pub outcome: Outcome,
+}
+
+/// (waiting, blocker).
+type Link = (TaskId, TaskId);
+
+/// How a repair went.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It is done, and durable.
+    Done,
+    /// There was nothing to be done any more.
+    Needless,
+    /// It could not be done, and why.
+    Failed(Error),
+}
+
+impl Outcome {
+    /// The outcome in a word.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Needless => "needless",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    /// Why it could not be done.
+    pub fn why(&self) -> Option<String> {
+        match self {
+            Self::Failed(error) => Some(told(error)),
+            Self::Done | Self::Needless => None,
+        }
+    }
+}
+
+/// Carries these repairs out.
+pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
+    fixes.sort();
+    fixes.dedup();
+    let mut mended = Vec::new();
+    let mut links: BTreeMap<ListId, Vec<Link>> = BTreeMap::new();
+    for fix in fixes {
+        let result = match &fix {
+            Fix::Mirror(list, waiting, blocker) => {
+                let link = (waiting.clone(), blocker.clone());
+                links.entry(list.clone()).or_default().push(link);
+                continue;
+            }
+            Fix::Sweep(dir) => fsx::remove_orphans(home.fs(), dir, home.now())
+                .map(|removed| removed > 0)
+                .map_err(Error::from),
+            Fix::Close(paths) => close(home, paths),
+            Fix::Bind(list, repository) => bind(home, actor, list, repository),
+            Fix::Settle(repository) => settle(home, actor, repository),
+            Fix::Resume(repository) => resume(home, actor, repository),
+            Fix::Recount(list) => recount(home, actor, list),
+            Fix::Unblock(list, blocking, missing) => {
+                bound(home, list).and_then(|list| tasks::unblock(&list, actor, blocking, missing))
+            }
+        };
+        let outcome = outcome(result);
+        mended.push(Mended { fix, outcome });
+    }
+    for (id, links) in links {
+        for ((waiting, blocker), result) in mirror(home, actor, &id, links) {
+            let fix = Fix::Mirror(id.clone(), waiting, blocker);
+            let outcome = outcome(result);
+            mended.push(Mended { fix, outcome });
+        }
+    }
+    mended
+}
+
+fn outcome(result: Result<bool>) -> Outcome {
+    match result {
+        Ok(true) => Outcome::Done,
+        Ok(false) => Outcome::Needless,
+        Err(error) => Outcome::Failed(error),
+    }
+}
+
+fn close(home: &Home, paths: &[PathBuf]) -> Result<bool> {
+    let mut closed = false;
+    for path in paths {
+        closed |= fsx::close_to_others(home.fs(), path)?;
+    }
+    Ok(closed)
+}
+
+fn bind(home: &Home, actor: &WorkerId, list: &ListId, repository: &RepoId) -> Result<bool> {
+    let list = List::open(home, list)?;
+    // A history that is damaged takes no line before it is resumed.
+    resume(home, actor, repository)?;
+    let bound = list.rebind(actor, repository, &lists::is_unbound)?;
+    // What was numbered elsewhere meanwhile must not be numbered again.
+    resume(home, actor, repository)?;
+    Ok(bound)
+}
+
+fn settle(home: &Home, actor: &WorkerId, repository: &RepoId) -> Result<bool> {
+    let history = History::of(home, repository);
+    let untrue = history.untrue()?;
+    history.settle(actor, home.now())?;
+    Ok(!untrue.is_empty())
+}
+
+fn recount(home: &Home, actor: &WorkerId, list: &ListId) -> Result<bool> {
+    let list = bound(home, list)?;
+    let change = list.change(actor)?;
+    change.recount(&counter::is_wrong)
+}
+
+fn resume(home: &Home, actor: &WorkerId, repository: &RepoId) -> Result<bool> {
+    let tokens = || history::highest_token(home, repository);
+    let history = History::of(home, repository);
+    Ok(history.resume(actor, home.now(), &tokens)?.is_some())
+}
+
+/// All links of a list in one change; where that fails, each on its own.
+fn mirror(
+    home: &Home,
+    actor: &WorkerId,
+    id: &ListId,
+    links: Vec<Link>,
+) -> Vec<(Link, Result<bool>)> {
+    let mirror = |links: &[Link]| tasks::mirror(&bound(home, id)?, actor, links);
+    match mirror(&links) {
+        Ok(mended) => {
+            let mended: BTreeSet<Link> = mended.into_iter().collect();
+            let each = |link| {
+                let is_mended = mended.contains(&link);
+                (link, Ok(is_mended))
+            };
+            links.into_iter().map(each).collect()
+        }
+        Err(_) => {
+            let alone = |link: Link| {
+                let mended = mirror(std::slice::from_ref(&link));
+                (link, mended.map(|mended| !mended.is_empty()))
+            };
+            links.into_iter().map(alone).collect()
+        }
+    }
+}
+
+/// A list whose changes go into the history that they belong to.
+fn bound<'h>(home: &'h Home, id: &ListId) -> Result<List<'h>> {
+    let list = List::open(home, id)?;
+    if lists::is_unbound(&list)? {
+        return Err(Error::NoRepository {
+            dir: list.dir().clone(),
+        });
+    }
+    Ok(list)
+}

@@ -1,0 +1,240 @@
+//! Looking at everything that should hold of a home and its repositories (`tree.md`).
+//!
+//! Owns the checks, one file per subject, and carrying their repairs out. Invariants: looking
+//! leaves nothing behind and never fails: what goes wrong in one check is itself a finding and
+//! hides no other. A repair looks again under the lock before it changes anything, tells the
+//! history first, and deletes no content.
+//!
+//! A new check is a function over the `World` and a line in `CHECKS`; a new fault is a line in
+//! `model::finding`.
+
+mod counter;
+mod files;
+mod history;
+mod lists;
+mod locks;
+mod machine;
+mod mend;
+mod modes;
+mod repositories;
+mod sessions;
+mod tasks;
+mod world;
+
+use std::path::{Path, PathBuf};
+
+use flagpost_model::{
+    ListId, RepoId, TaskId,
+    finding::{Code, Severity},
+};
+
+pub use mend::{Mended, Outcome, mend};
+
+use crate::{error::Result, home::Home};
+use world::World;
+
+/// Something that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Which fault.
+    pub code: Code,
+    /// What is wrong, in a sentence.
+    pub what: String,
+    /// Where.
+    pub path: Option<PathBuf>,
+    /// In which list.
+    pub list: Option<ListId>,
+    /// With which task.
+    pub task: Option<TaskId>,
+    /// What to do about it.
+    pub repair: Repair,
+}
+
+/// What to do about a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing has to be done.
+    Nothing,
+    /// Somebody has to do it: the command or the edit.
+    ByHand(String),
+    /// `doctor --fix` does it.
+    Fix(Fix),
+}
+
+/// What `doctor --fix` can do, in the order in which it does it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fix {
+    /// Remove the temporaries of dead writers from a directory: older than 60 s, pid dead.
+    Sweep(PathBuf),
+    /// Let nobody but the owner into these.
+    Close(Vec<PathBuf>),
+    /// Give a list to the repository whose history records it.
+    Bind(ListId, RepoId),
+    /// Void the lines of changes that never appeared.
+    Settle(RepoId),
+    /// Go on in a history above every number and token that was seen.
+    Resume(RepoId),
+    /// Find the highest id ever given out anew.
+    Recount(ListId),
+    /// Make both files say that the first task waits for the second.
+    Mirror(ListId, TaskId, TaskId),
+    /// Make the first task not block the second, which does not exist.
+    Unblock(ListId, TaskId, TaskId),
+}
+
+impl std::fmt::Display for Fix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sweep(dir) => write!(f, "remove dead writers' temporaries in {}", dir.display()),
+            Self::Close(paths) => match paths.as_slice() {
+                [one] => write!(f, "let nobody but you into {}", one.display()),
+                all => write!(f, "let nobody but you into {} files", all.len()),
+            },
+            Self::Bind(list, repository) => {
+                write!(f, "give list {list} to repository {repository}")
+            }
+            Self::Settle(repository) => write!(
+                f,
+                "void what never happened in the history of repository {repository}"
+            ),
+            Self::Resume(repository) => write!(
+                f,
+                "go on above every number seen in the history of repository {repository}"
+            ),
+            Self::Recount(list) => {
+                write!(f, "find the highest id of list {list} anew")
+            }
+            Self::Mirror(list, waiting, blocker) => write!(
+                f,
+                "make both files in list {list} say that {waiting} waits for {blocker}"
+            ),
+            Self::Unblock(list, blocking, missing) => write!(
+                f,
+                "make {blocking} in list {list} not block {missing} any more"
+            ),
+        }
+    }
+}
+
+impl Finding {
+    /// A finding with nothing to be done about it.
+    pub fn new(code: Code, what: impl Into<String>) -> Self {
+        Self {
+            code,
+            what: what.into(),
+            path: None,
+            list: None,
+            task: None,
+            repair: Repair::Nothing,
+        }
+    }
+
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+
+    /// At this path.
+    #[must_use]
+    pub fn at(mut self, path: impl Into<PathBuf>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// In this list.
+    #[must_use]
+    pub fn list(mut self, list: &ListId) -> Self {
+        self.list = Some(list.clone());
+        self
+    }
+
+    /// With this task.
+    #[must_use]
+    pub fn task(mut self, task: &TaskId) -> Self {
+        self.task = Some(task.clone());
+        self
+    }
+
+    /// For somebody to do.
+    #[must_use]
+    pub fn by_hand(mut self, text: impl Into<String>) -> Self {
+        self.repair = Repair::ByHand(text.into());
+        self
+    }
+
+    /// For `doctor --fix` to do.
+    #[must_use]
+    pub fn fix(mut self, fix: Fix) -> Self {
+        self.repair = Repair::Fix(fix);
+        self
+    }
+}
+
+type Check = fn(&World<'_>, &mut Vec<Finding>) -> Result<()>;
+
+/// Every check, with the subject that is named where it fails.
+const CHECKS: &[(&str, Check)] = &[
+    ("modes", modes::check),
+    ("locks", locks::check),
+    ("temporary files", files::temporaries),
+    ("quarantine", files::quarantine),
+    ("names of lists", lists::names),
+    ("bindings", lists::bindings),
+    ("execution pointers", lists::pointers),
+    ("counters", counter::check),
+    ("tasks", tasks::check),
+    ("dependencies", tasks::links),
+    ("parents", tasks::parents),
+    ("repositories", repositories::check),
+    ("histories", history::check),
+    ("sessions", sessions::check),
+    ("tasks of sessions", sessions::tasks),
+    ("clock", machine::clock),
+    ("disk", machine::disk),
+    ("git", machine::git),
+    ("watches", machine::watches),
+];
+
+/// Looks at the whole home, at every repository registered in it, and at the one around `dir`. The
+/// worst comes first.
+pub fn examine(home: &Home, dir: &Path) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(world) = World::see(home, dir, &mut findings) {
+        for (subject, check) in CHECKS {
+            if let Err(error) = check(&world, &mut findings) {
+                let what = format!("{subject} could not be checked: {}", told(&error));
+                let hint = "mend what it names, and look again";
+                findings.push(Finding::new(Code::CheckFailed, what).by_hand(hint));
+            }
+        }
+    }
+    findings.sort_by(|a, b| {
+        let key = |it: &Finding| (it.severity(), it.code, it.list.clone(), it.task.clone());
+        key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
+    });
+    findings
+}
+
+/// An error with the system's own word for it.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if !text.contains(&cause.to_string()) {
+            text += &format!(": {cause}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// A path as a word of a shell.
+fn word(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    if text.chars().all(is_plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,61 @@
+//! Who may look: directories 0700, files 0600 (`tree.md`), and whether we may write at all.
+
+use std::path::PathBuf;
+
+use flagpost_disk::fsx;
+use flagpost_model::finding::Code;
+
+use super::{Finding, Fix, word, world::World};
+use crate::error::Result;
+
+/// Modes of everything of ours in the home. Behind a home that is closed nobody gets at the rest,
+/// so the home's own mode weighs more.
+pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    let (fs, root) = (world.home.fs(), world.home.root());
+    // A home may be a link to where it is.
+    let Ok(real) = fs.canonical(root) else {
+        return Ok(());
+    };
+    let Some(stat) = fsx::stat(fs, &real)? else {
+        return Ok(());
+    };
+    if fsx::is_open_to_others(&stat) {
+        let what = format!("others may look into the home: its mode is {:o}", stat.mode);
+        let finding = Finding::new(Code::HomeOpen, what);
+        findings.push(finding.at(root).fix(Fix::Close(vec![real])));
+    }
+    for dir in world.dirs() {
+        let Some(stat) = fsx::stat(fs, &dir)? else {
+            continue;
+        };
+        if stat.kind == fsx::Kind::Dir && stat.mode & 0o700 != 0o700 {
+            let what = format!("nothing can be written here: the mode is {:o}", stat.mode);
+            let hint = format!("chmod u+rwx {}", word(&dir));
+            let finding = Finding::new(Code::HomeReadOnly, what);
+            findings.push(finding.at(dir).by_hand(hint));
+        }
+    }
+    // A list elsewhere is somebody else's, and so are its modes.
+    let ours = world.dirs().into_iter().filter(|dir| dir.starts_with(root));
+    for dir in ours {
+        let Ok(entries) = fs.survey(&dir, &|_| true) else {
+            continue;
+        };
+        let open = entries
+            .into_iter()
+            .filter(|(_, stat)| fsx::is_open_to_others(stat));
+        let mut open: Vec<PathBuf> = open.map(|(name, _)| dir.join(name)).collect();
+        open.sort();
+        let Some(first) = open.first() else {
+            continue;
+        };
+        let name = first.file_name().unwrap_or_default().to_string_lossy();
+        let what = match open.len() {
+            1 => format!("the mode of {name} would let others in"),
+            n => format!("the modes of {n} entries would let others in, {name} among them"),
+        };
+        let finding = Finding::new(Code::ModeOpen, what);
+        findings.push(finding.at(dir).fix(Fix::Close(open)));
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Repositories: their records, where they are, the id they carry.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_disk::fsx;
+use flagpost_model::{RepoId, finding::Code};
+
+use super::{Finding, told, word, world::World};
+use crate::{
+    error::{Error, Result},
+    repository::{carried, git_version, record_path},
+};
+
+/// The records of all repositories, and the one we stand in.
+pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    for (id, known) in &world.repositories {
+        let path = record_path(world.home, id);
+        match &known.record {
+            Err(error) => {
+                let hint = format!(
+                    "it has to hold id, name, path and created_at; the first line of history.jsonl beside it tells the path: {}",
+                    word(&path)
+                );
+                let finding = Finding::new(Code::RecordUnreadable, told(error));
+                findings.push(finding.at(path).by_hand(hint));
+            }
+            Ok(None) => unregistered(world, id, findings)?,
+            Ok(Some(record)) => {
+                findings.extend(gone(world, id, Path::new(&record.path)).map(|what| {
+                    let hint = format!(
+                        "if it moved, write its new place as \"path\" into {}",
+                        word(&path)
+                    );
+                    Finding::new(Code::RepositoryGone, what)
+                        .at(&path)
+                        .by_hand(hint)
+                }));
+            }
+        }
+    }
+    if let Some((top, Err(error @ Error::InvalidId(_)))) = carried(world.home, &world.dir)? {
+        let hint = format!(
+            "set it to what it was, or take it away so that the next command gives it a new one: git -C {} config --unset flagpost.repoId",
+            word(&top)
+        );
+        let finding = Finding::new(Code::RepositoryIdInvalid, told(&error));
+        findings.push(finding.at(top).by_hand(hint));
+    }
+    Ok(())
+}
+
+fn unregistered(world: &World<'_>, id: &RepoId, findings: &mut Vec<Finding>) -> Result<()> {
+    let dir = world.home.repository_dir(id);
+    if fsx::stat(world.home.fs(), &dir)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir) {
+        let what = format!("repository {id} has a directory here and was never registered");
+        let hint = "'flagpost init' in the repository that carries this id registers it; if there \
+            is none, nothing reads it";
+        let finding = Finding::new(Code::RepositoryUnregistered, what);
+        findings.push(finding.at(dir).by_hand(hint));
+    }
+    Ok(())
+}
+
+/// Why a repository is not where its record says.
+fn gone(world: &World<'_>, id: &RepoId, recorded: &Path) -> Option<String> {
+    let lossy = recorded.to_string_lossy().contains('\u{fffd}');
+    if lossy || world.places.iter().any(|place| place.id == *id) {
+        return None;
+    }
+    let top = PathBuf::from(recorded);
+    let why = match carried(world.home, &top) {
+        _ if !fsx::stat(world.home.fs(), &top).is_ok_and(|stat| stat.is_some()) => {
+            "is not there any more".to_owned()
+        }
+        Ok(Some((_, Ok(Some(other))))) => format!("carries the id {other}"),
+        // That is told as such.
+        Ok(Some((_, Err(Error::Git { .. })))) if git_version().is_none() => return None,
+        Ok(Some((_, Ok(None))) | None) => "carries no id".to_owned(),
+        Ok(Some((_, Err(error)))) | Err(error) => format!("cannot be asked: {}", told(&error)),
+    };
+    Some(format!("{} {why}", recorded.display()))
+}

@@ -1,0 +1,215 @@
+//! What the checks look at: everything, read once.
+//!
+//! Owns reading it without leaving anything behind. What cannot be read is a finding, and the rest
+//! is looked at all the same.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use flagpost_disk::{dialects::claude_tasks::TaskFile, fsx};
+use flagpost_model::{ListId, RepoId, finding::Code, task::Outline};
+
+use super::{Finding, told, word};
+use crate::{
+    error::Result,
+    history::{History, Survey},
+    home::Home,
+    list::{List, Skipped},
+    repository::{self, Record, Repository},
+    sessions::Sessions,
+};
+
+/// Everything.
+pub(super) struct World<'h> {
+    pub(super) home: &'h Home,
+    pub(super) dir: PathBuf,
+    pub(super) lists: Vec<Seen<'h>>,
+    pub(super) repositories: BTreeMap<RepoId, Known>,
+    /// The working trees of registered repositories that are where they should be.
+    pub(super) places: Vec<Repository>,
+}
+
+/// A list and all of its tasks.
+pub(super) struct Seen<'h> {
+    pub(super) list: List<'h>,
+    pub(super) tasks: Vec<TaskFile>,
+    pub(super) outlines: Vec<Outline>,
+    pub(super) broken: Vec<Skipped>,
+}
+
+/// A repository's directory in the home.
+pub(super) struct Known {
+    pub(super) record: Result<Option<Record>>,
+    pub(super) survey: Result<Survey>,
+}
+
+impl Known {
+    /// Whether it was registered, readable or not.
+    pub(super) fn is_registered(&self) -> bool {
+        !matches!(self.record, Ok(None))
+    }
+}
+
+impl Seen<'_> {
+    pub(super) fn id(&self) -> &ListId {
+        self.list.id()
+    }
+
+    /// Whether Flagpost wrote any of it.
+    pub(super) fn is_ours(&self) -> bool {
+        self.tasks.iter().any(|file| file.task.rev > 0)
+    }
+}
+
+impl<'h> World<'h> {
+    /// Reads everything; `None` where there is no home to look at.
+    pub(super) fn see(home: &'h Home, dir: &Path, findings: &mut Vec<Finding>) -> Option<Self> {
+        if let Err(error) = readable(home, home.root()) {
+            let what = format!("the home cannot be read: {error}");
+            let hint = format!("make {} a directory of yours", word(home.root()));
+            let finding = Finding::new(Code::HomeUnreadable, what);
+            findings.push(finding.at(home.root()).by_hand(hint));
+            return None;
+        }
+        // Lists before histories: a claim that is made meanwhile must not look as if its line were
+        // lost.
+        let lists = lists(home, findings);
+        let repositories = repositories(home, findings);
+        let places = places(home, dir, &repositories);
+        Some(Self {
+            home,
+            dir: dir.to_owned(),
+            lists,
+            repositories,
+            places,
+        })
+    }
+
+    /// Every directory of ours in the home.
+    pub(super) fn dirs(&self) -> Vec<PathBuf> {
+        let root = self.home.root();
+        let mut dirs = vec![root.clone(), root.join("run"), root.join("worktrees")];
+        dirs.push(self.home.tasks_root());
+        for seen in &self.lists {
+            dirs.push(seen.list.dir().clone());
+            dirs.push(seen.list.dir().join("quarantine"));
+        }
+        dirs.push(self.home.repositories_root());
+        let repositories = self.repositories.keys();
+        dirs.extend(repositories.map(|id| self.home.repository_dir(id)));
+        let is_dir = |dir: &PathBuf| {
+            let stat = fsx::stat(self.home.fs(), dir).ok().flatten();
+            stat.is_some_and(|stat| stat.kind == fsx::Kind::Dir)
+        };
+        dirs.retain(is_dir);
+        dirs
+    }
+
+    /// The directories of every session.
+    pub(super) fn session_dirs(&self) -> Vec<PathBuf> {
+        let mut dirs = Vec::new();
+        for place in &self.places {
+            let sessions = Sessions::of(self.home, place);
+            let ended = sessions.ended().unwrap_or_default();
+            let ended = ended.iter().map(|it| sessions.root().join(it.id.as_str()));
+            let all = ended.chain([sessions.live_dir()]);
+            let parts = |dir: PathBuf| {
+                let part = |name: &str| dir.join(name);
+                [part("tasks"), part("logs"), part("prompts"), dir]
+            };
+            dirs.push(sessions.root().to_owned());
+            dirs.extend(all.flat_map(parts));
+        }
+        dirs
+    }
+}
+
+fn readable(home: &Home, dir: &Path) -> std::result::Result<(), String> {
+    match home.fs().names(dir) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The lists that can be read. Every root of lists is [`Home`]'s to know.
+fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<Seen<'h>> {
+    let mut unread = |dir: PathBuf, list: Option<&ListId>, error: &crate::Error| {
+        let hint = format!("ls -ld {}", word(&dir));
+        let finding = Finding::new(Code::ListUnreadable, told(error)).at(dir);
+        findings.push(Finding {
+            list: list.cloned(),
+            ..finding.by_hand(format!(
+                "'{hint}' shows what is there; make it readable for you"
+            ))
+        });
+    };
+    let ids = match home.lists() {
+        Ok(ids) => ids,
+        Err(error) => {
+            unread(home.tasks_root(), None, &error);
+            return Vec::new();
+        }
+    };
+    let mut lists = Vec::new();
+    for id in ids {
+        let is_file = |stat: fsx::Stat| matches!(stat.kind, fsx::Kind::File | fsx::Kind::Other);
+        if fsx::stat(home.fs(), &home.list_dir(&id)).is_ok_and(|it| it.is_some_and(is_file)) {
+            // Somebody's own file among the lists.
+            continue;
+        }
+        let examined = List::open(home, &id).and_then(|list| {
+            let (tasks, broken) = list.examine()?;
+            Ok(Seen {
+                outlines: tasks.iter().map(|file| Outline::from(&file.task)).collect(),
+                tasks,
+                broken,
+                list,
+            })
+        });
+        match examined {
+            Ok(seen) => lists.push(seen),
+            Err(error) => unread(home.list_dir(&id), Some(&id), &error),
+        }
+    }
+    lists
+}
+
+fn repositories(home: &Home, findings: &mut Vec<Finding>) -> BTreeMap<RepoId, Known> {
+    let root = home.repositories_root();
+    let ids = home.ids_in::<RepoId>(&root).unwrap_or_else(|error| {
+        let hint = format!("make {} readable for you", word(&root));
+        let finding = Finding::new(Code::RecordUnreadable, told(&error));
+        findings.push(finding.at(&root).by_hand(hint));
+        Vec::new()
+    });
+    let known = |id: RepoId| {
+        let known = Known {
+            record: repository::record(home, &id),
+            survey: History::of(home, &id).survey(),
+        };
+        (id, known)
+    };
+    ids.into_iter().map(known).collect()
+}
+
+fn places(home: &Home, dir: &Path, known: &BTreeMap<RepoId, Known>) -> Vec<Repository> {
+    let recorded = known
+        .values()
+        .filter_map(|it| it.record.as_ref().ok()?.as_ref());
+    let recorded = recorded.map(|record| PathBuf::from(&record.path));
+    let mut places: Vec<Repository> = Vec::new();
+    for dir in recorded.chain([dir.to_owned()]) {
+        let stands = fsx::stat(home.fs(), &dir).is_ok_and(|stat| stat.is_some());
+        if let Some(place) = stands
+            .then(|| Repository::find(home, &dir).ok().flatten())
+            .flatten()
+            && !places.iter().any(|known| known.top == place.top)
+        {
+            places.push(place);
+        }
+    }
+    places
+}

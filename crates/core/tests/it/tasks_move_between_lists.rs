@@ -1,0 +1,144 @@
+//! Tasks that move to another list: never lost between the two, and never there twice once the
+//! move was made again.
+
+use flagpost_core::{
+    Error, List, Result,
+    tasks::{self, Fields, Ties},
+};
+use flagpost_disk::fsx;
+use flagpost_model::{Refusal, TaskId};
+use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
+
+use crate::{
+    account,
+    world::{World, add, id, ids, power, simulated_home, tasks_of, terms, worker},
+};
+
+/// `repo` has 1 ← 2 and 3; `other` has one task of its own.
+fn setup() -> PowerFs {
+    let fs = power();
+    let world = World::simulated(&fs);
+    let list = world.list();
+    add(&list, "Write", &[]);
+    add(&list, "Test", &[1]);
+    add(&list, "Ship", &[]);
+    let foreign = br#"{"id": "4", "subject": "Foreign", "status": "pending", "extra": {"n": 1}}"#;
+    fsx::replace(&fs, &world.path("4.json"), foreign).unwrap();
+    add(&other(&world), "Elsewhere", &[]);
+    fs.settle();
+    fs
+}
+
+fn other(world: &World) -> List<'_> {
+    let id = "other".parse().unwrap();
+    List::open_or_create(&world.home, &id, &world.repository).unwrap()
+}
+
+fn relocate(fs: &PowerFs, which: &[u64]) -> Result<()> {
+    let home = simulated_home(fs);
+    let from = List::open(&home, &"repo".parse()?)?;
+    let to = List::open(&home, &"other".parse()?)?;
+    tasks::relocate(&from, &to, &worker("W1"), &ids(which), Ties::Hold).map(drop)
+}
+
+fn subjects(list: &List<'_>) -> Vec<String> {
+    let mut subjects: Vec<String> = tasks_of(list).into_values().map(|it| it.subject).collect();
+    subjects.sort();
+    subjects
+}
+
+/// Added after each crash, and so there before the next.
+const PROBE: &str = "The next operation";
+
+#[test]
+fn the_power_may_go_at_any_moment() {
+    for (which, gone) in [(&[1, 2][..], &["Test", "Write"][..]), (&[4], &["Foreign"])] {
+        let check = |fs: &PowerFs, answer: &Result<()>| {
+            let world = World::simulated(fs);
+            let there = [subjects(&world.list()), subjects(&other(&world))].concat();
+            for subject in gone {
+                assert!(there.iter().any(|it| it == subject), "{subject} is lost");
+            }
+            // Whoever was cut short moves what is still there.
+            let left = which.iter().copied();
+            let left: Vec<u64> = left
+                .filter(|n| tasks_of(&world.list()).contains_key(&id(*n)))
+                .collect();
+            assert!(answer.is_err() || left.is_empty());
+            relocate(fs, &left).unwrap();
+            let mut all = [subjects(&world.list()), subjects(&other(&world))].concat();
+            all.sort();
+            all.retain(|subject| subject != PROBE);
+            assert_eq!(all, ["Elsewhere", "Foreign", "Ship", "Test", "Write"]);
+            assert!(
+                !subjects(&world.list())
+                    .iter()
+                    .any(|it| gone.contains(&it.as_str()))
+            );
+            add(&world.list(), PROBE, &[]);
+            account::agrees(&world);
+        };
+        every_crash(setup, |fs| relocate(fs, which), check);
+        every_fault(setup, |fs| relocate(fs, which), check);
+    }
+}
+
+fn world() -> (PowerFs, World) {
+    let fs = setup();
+    fs.run_free();
+    let world = World::simulated(&fs);
+    (fs, world)
+}
+
+#[test]
+fn what_belongs_together_keeps_its_ties_and_a_foreign_file_its_keys() {
+    let (fs, world) = world();
+    relocate(&fs, &[1, 2, 4]).unwrap();
+    let other = other(&world);
+    let files: Vec<_> = [2, 3, 4].map(|n| other.task(&id(n)).unwrap()).into();
+    assert_eq!(files[1].task.blocked_by, [id(2)]);
+    assert_eq!(files[0].task.blocks, [id(3)]);
+    assert_eq!(files[2].raw()["extra"]["n"], 1);
+    assert_eq!(files[2].raw()["id"], "4");
+}
+
+#[test]
+fn a_tie_a_claim_or_a_taken_uid_holds_a_task_where_it_is() {
+    let (_fs, world) = world();
+    let (list, other) = (world.list(), other(&world));
+    let w1 = worker("W1");
+    let refused = |which: &[u64], ties| -> Refusal {
+        match tasks::relocate(&list, &other, &w1, &ids(which), ties) {
+            Err(Error::Refused(refusal)) => refusal,
+            answer => panic!("{answer:?}"),
+        }
+    };
+    let tied = |task, others: &[u64]| Refusal::Tied {
+        task: id(task),
+        others: ids(others),
+    };
+    assert_eq!(refused(&[1], Ties::Hold), tied(1, &[2]));
+    assert_eq!(refused(&[2], Ties::Hold), tied(2, &[1]));
+    let part = Fields {
+        parent: Some(Some(id(3))),
+        ..Fields::default()
+    };
+    tasks::edit(&list, &w1, &id(2), &part).unwrap();
+    assert_eq!(refused(&[3], Ties::Hold), tied(3, &[2]));
+    flagpost_core::claims::claim(&list, &terms("W1"), &id(3)).unwrap();
+    assert!(matches!(refused(&[3], Ties::Cut), Refusal::Held { .. }));
+    let named = Fields {
+        uid: Some("plan:1".to_owned()),
+        ..Fields::default()
+    };
+    for (list, task) in [(&list, 1), (&other, 1)] {
+        tasks::edit(list, &w1, &id(task), &named).unwrap();
+    }
+    assert!(matches!(refused(&[1], Ties::Cut), Refusal::UidTaken { .. }));
+    let there: Vec<TaskId> = tasks_of(&other).into_keys().collect();
+    assert_eq!(there, ids(&[1]));
+    tasks::relocate(&list, &other, &w1, &ids(&[2]), Ties::Cut).unwrap();
+    assert!(tasks_of(&list).values().all(|it| it.blocks.is_empty()));
+    let moved = other.task(&id(2)).unwrap().task;
+    assert_eq!((moved.parent, moved.blocked_by), (None, vec![]));
+}

@@ -1,0 +1,101 @@
+//! What `doctor` can find.
+//!
+//! Owns the closed list of faults, how bad each of them is, and what it means. What is found where
+//! is `core`'s. Invariant: a code, once released, keeps its name: scripts look for it.
+
+use crate::names::names;
+
+names!(
+    /// How bad a fault is; the worst first.
+    Severity {
+        /// Something does not work, or soon goes wrong.
+        Error = "error",
+        /// Nothing is wrong yet, and somebody should look.
+        Warning = "warning",
+        /// Worth knowing.
+        Note = "note",
+    }
+);
+
+macro_rules! codes {
+    ($($variant:ident = $text:literal, $severity:ident, $meaning:literal;)+) => {
+        names!(
+            /// One kind of fault.
+            Code { $(#[doc = $meaning] $variant = $text),+ }
+        );
+
+        impl Code {
+            /// How bad it is.
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$variant => Severity::$severity),+ }
+            }
+
+            /// What it means, in a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    CheckFailed = "check-failed", Error, "A check could not be carried out.";
+    ListUnreadable = "list-unreadable", Error, "The directory of a list cannot be read, or leads out of its root.";
+    ListMisnamed = "list-misnamed", Note, "A directory among the lists has a name that is no id, so nothing reads it.";
+    TaskBroken = "task-broken", Error, "A file in a list is no task; it is skipped.";
+    QuarantineMended = "quarantine-mended", Note, "Quarantine keeps a file that was mended or removed since.";
+    LinkOneSided = "link-one-sided", Warning, "Only one of two task files says that one waits for the other.";
+    LinkUnknown = "link-unknown", Warning, "A task waits for one that does not exist, so it can never begin.";
+    LinkDangling = "link-dangling", Note, "A task says that it blocks one that does not exist.";
+    Circle = "circle", Error, "Tasks wait for each other, so none of them can begin.";
+    ParentUnknown = "parent-unknown", Warning, "A task is part of one that does not exist.";
+    ParentCircle = "parent-circle", Warning, "A task is part of itself.";
+    ClaimExpired = "claim-expired", Note, "A claim expired more than an hour ago, and nobody has taken the task since.";
+    StateOverruled = "state-overruled", Note, "The status of a task and its state disagree; the status counts.";
+    CounterBehind = "counter-behind", Note, "The highest id ever given out is recorded too low, so a removed id could come again.";
+    CounterUnreadable = "counter-unreadable", Error, "The highest id ever given out cannot be read, so no task can be added.";
+    CounterExhausted = "counter-exhausted", Error, "The highest id ever given out is so high that no task can be added after it.";
+    BindingMissing = "binding-missing", Warning, "A list that Flagpost wrote names no repository whose history records it.";
+    BindingBroken = "binding-broken", Error, "A list names a repository that is not registered, so its changes go into a second history.";
+    PointerBroken = "pointer-broken", Note, "The execution pointer of a list leads to no session of a registered repository.";
+    RecordUnreadable = "record-unreadable", Error, "The record of a repository cannot be read.";
+    RepositoryUnregistered = "repository-unregistered", Note, "A repository has a history here and no record.";
+    RepositoryGone = "repository-gone", Note, "A repository is not where its record says.";
+    RepositoryIdInvalid = "repository-id-invalid", Error, "The id that a repository carries is none, so nothing works in it.";
+    HistoryUnreadable = "history-unreadable", Error, "A history cannot be read.";
+    HistoryDamaged = "history-damaged", Warning, "A history has lines that cannot be read, or numbers that do not grow.";
+    HistoryBehind = "history-behind", Error, "Tasks carry greater tokens than their history has numbers: part of it is lost, and tokens would come again.";
+    HistoryUnsettled = "history-unsettled", Warning, "The last line of a history tells of a change that never appeared.";
+    SessionUnreadable = "session-unreadable", Warning, "The files of a session cannot be read.";
+    SessionDead = "session-dead", Warning, "The runner of a session is gone, and nobody has recovered it.";
+    SessionUnnamed = "session-unnamed", Warning, "The lock of the live session names no session.";
+    TaskOfDeadSession = "task-of-dead-session", Warning, "A session that is over still holds tasks.";
+    WorktreeLeft = "worktree-left", Note, "A run left a worktree, because something in it could be lost.";
+    LockHeld = "lock-held", Warning, "Somebody has held a lock for more than a minute, so others cannot go on.";
+    LockUnusable = "lock-unusable", Error, "What lies in the place of a lock is none, so nothing can be changed.";
+    TemporaryOrphaned = "temporary-orphaned", Note, "Writers that died left temporary files.";
+    HomeUnreadable = "home-unreadable", Error, "The home is no directory that can be read.";
+    HomeOpen = "home-open", Warning, "Others may look into the home.";
+    ModeOpen = "mode-open", Note, "Files or directories have modes that would let others in.";
+    HomeReadOnly = "home-read-only", Warning, "The home, or a directory in it, can only be read.";
+    ClockBehind = "clock-behind", Warning, "The clock is behind what was recorded: it jumped back, or jumped ahead before.";
+    WatchesFew = "watches-few", Note, "The machine allows fewer watches than there are directories to watch.";
+    GitMissing = "git-missing", Warning, "Git cannot be run.";
+    GitOld = "git-old", Note, "Git is older than 2.36.";
+    DiskFull = "disk-full", Warning, "The disk of the home is nearly full.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_spelled_alike_and_say_what_they_mean() {
+        for code in Code::ALL {
+            let name = code.as_str();
+            let is_kebab = name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+            assert!(is_kebab, "{name}");
+            assert!(code.meaning().ends_with('.'), "{name}");
+        }
+    }
+}
