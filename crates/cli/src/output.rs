@@ -100,7 +100,11 @@ pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
         format!("{}\n", terminal::json(&Value::Object(object).to_string()))
     } else if context.globals.quiet {
         answer.ids.iter().map(|id| format!("{id}\n")).collect()
-    } else if let Some(exact) = answer.exact.as_ref().filter(|_| !io::stdout().is_terminal()) {
+    } else if let Some(exact) = answer
+        .exact
+        .as_ref()
+        .filter(|_| !io::stdout().is_terminal())
+    {
         exact.clone()
     } else {
         let text = answer.exact.as_ref().unwrap_or(&answer.text);

@@ -139,7 +139,9 @@ pub enum Error {
 }
 
 fn listed(broken: &[Broken]) -> String {
-    let each = broken.iter().map(|it| format!("{}: {}", it.place, it.reason));
+    let each = broken
+        .iter()
+        .map(|it| format!("{}: {}", it.place, it.reason));
     match broken {
         [_] => each.collect(),
         several => {

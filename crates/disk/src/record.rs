@@ -33,6 +33,19 @@ impl Record {
         }
     }
 
+    /// An object that is one line of a file.
+    pub fn of_line(line: &str) -> Result<Self, String> {
+        let value = serde_json::from_str(line).map_err(|error| {
+            let text = error.to_string();
+            // The line is known better by whoever counts the lines.
+            let what = text
+                .rsplit_once(" at line ")
+                .map_or(&*text, |(what, _)| what);
+            format!("column {}: {what}", error.column())
+        })?;
+        Self::of(value)
+    }
+
     /// Whatever the key holds; null is nothing.
     pub fn value(&mut self, key: &str) -> Option<Value> {
         self.rest.shift_remove(key).filter(|value| !value.is_null())

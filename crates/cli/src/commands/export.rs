@@ -63,7 +63,9 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let mut notes = shape::skipped_notes(&export.skipped);
     if export.cut > 0 {
         let links = counted(export.cut, "link", "links");
-        notes.push(format!("{links} to tasks that are left out are left out too"));
+        notes.push(format!(
+            "{links} to tasks that are left out are left out too"
+        ));
     }
     if losses > 0 {
         let tasks = counted(losses, "task has", "tasks have");
@@ -94,7 +96,7 @@ fn write(path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<()> {
     };
     fsx::rewrite(&RealFs, &real, was.as_deref(), bytes).map_err(|error| match error {
         disk::Error::Conflict { .. } => {
-            let path = path.display();
+            let path = real.display();
             let told = format!("{path} exists already: name another file, or say --force");
             anyhow::Error::from(error).context(told)
         }

@@ -200,7 +200,11 @@ fn is_outdated(incoming: &Incoming, task: &Task) -> bool {
 /// What was said of a task is remembered even where it is so already, and is nobody's news.
 fn is_same(before: &Task, after: &Task) -> bool {
     let said = before.said.clone();
-    *before == Task { said, ..after.clone() }
+    *before
+        == Task {
+            said,
+            ..after.clone()
+        }
 }
 
 /// In a dry run nothing is handed out: the ids are what they would be if nobody else came first.
@@ -239,7 +243,11 @@ fn refuse_new_circles(
     for (id, _) in places {
         let outline = Outline::from(&*change.task(id)?);
         let parent = outline.parent.clone();
-        moved.extend(parent.filter(|_| before.contains_key(id)).map(|it| (id, it)));
+        moved.extend(
+            parent
+                .filter(|_| before.contains_key(id))
+                .map(|it| (id, it)),
+        );
         after.insert(id.clone(), outline);
     }
     moved.retain(|(id, parent)| before[*id].parent.as_ref() != Some(parent));

@@ -244,7 +244,9 @@ fn candidates(fs: &dyn Fs, dir: &Path) -> Result<Vec<(Format, PathBuf)>> {
         }
     }
     let is_task = |name: &String| claude_tasks::id_of(name).is_some();
-    let taken = found.iter().any(|(format, _)| *format == Format::Taskmaster);
+    let taken = found
+        .iter()
+        .any(|(format, _)| *format == Format::Taskmaster);
     if own.iter().any(is_task) && !taken {
         found.push((Format::ClaudeTasks, dir.to_owned()));
     }
@@ -306,9 +308,7 @@ fn read_bytes(fs: &dyn Fs, path: &Path) -> Result<Vec<u8>, String> {
 }
 
 fn from_claude_tasks(fs: &dyn Fs, dir: &Path) -> Result<Drafts> {
-    let real = fs
-        .canonical(dir)
-        .map_err(disk::Error::io("resolve", dir))?;
+    let real = fs.canonical(dir).map_err(disk::Error::io("resolve", dir))?;
     let list = real.file_name().unwrap_or_default().to_string_lossy();
     let mut drafts = Drafts::default();
     let mut ids: Vec<TaskId> = Vec::new();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use flagpost_core::{
-    Error, List,
+    Error, List, claims,
     plans::{self, Fate, Given, Mode, OnBroken, Scope},
     tasks::{self, Fields},
 };
@@ -14,7 +14,7 @@ use flagpost_model::{
     task::{Ending, Every, Priority, Recurrence, State, Task},
 };
 
-use crate::world::{World, act, add, finish, id, subject, worker};
+use crate::world::{World, act, add, finish, id, subject, terms, worker};
 
 fn understood(name: &str, text: &str) -> Intake {
     let given = Given::Text {
@@ -86,6 +86,7 @@ fn furnish(list: &List<'_>) {
     let done = add(list, "Done", &[]).id;
     tasks::act(list, &act("W1", None), &done, finish(Ending::Completed)).unwrap();
     let stuck = add(list, "Stuck", &[]).id;
+    claims::claim(list, &terms("W1"), &stuck).unwrap();
     tasks::act(list, &act("W1", None), &stuck, finish(Ending::Stuck)).unwrap();
     tasks::remove(list, &operator, &id(1)).unwrap();
 }

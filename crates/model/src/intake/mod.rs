@@ -16,7 +16,6 @@ use jiff::Timestamp;
 pub use assemble::{Circle, assemble};
 pub use format::{Format, Spelling};
 
-
 use crate::{id::WorkerId, task::Task};
 
 /// What an import brings.

@@ -49,10 +49,7 @@ fn references_become_positions() {
         .iter()
         .map(|task| (task.after.clone(), task.parent))
         .collect();
-    assert_eq!(
-        links,
-        [(vec![1], Some(2)), (vec![], None), (vec![1], None)]
-    );
+    assert_eq!(links, [(vec![1], Some(2)), (vec![], None), (vec![1], None)]);
     assert_eq!(intake.broken, []);
 }
 
@@ -106,7 +103,10 @@ fn circles_are_refused_whole() {
     let told = assembled(parts).unwrap_err().to_string();
     assert_eq!(told, "these tasks are part of each other: a → b → a");
     let own = assembled(vec![draft("a", &[], Some("a"))]);
-    assert_eq!(own.unwrap_err(), Circle::Parts(vec!["a".into(), "a".into()]));
+    assert_eq!(
+        own.unwrap_err(),
+        Circle::Parts(vec!["a".into(), "a".into()])
+    );
 }
 
 fn incoming() -> Incoming {
@@ -142,7 +142,10 @@ fn only_what_the_source_changed_is_changed() {
     assert_eq!(merged.tags, edited.tags);
     assert_eq!(merge(&second, &merged), merged);
     let silent = merge(&second, &task);
-    assert_eq!(silent.tags, task.tags, "what is not said takes nothing away");
+    assert_eq!(
+        silent.tags, task.tags,
+        "what is not said takes nothing away"
+    );
 }
 
 #[test]

@@ -26,8 +26,7 @@ pub fn read(text: &str) -> Drafts {
             continue;
         }
         let place = format!("line {}", at + 1);
-        let value = serde_json::from_str(line).map_err(|error| error.to_string());
-        match value.and_then(Record::of) {
+        match Record::of_line(line) {
             Err(reason) => drafts.take(&place, Err(reason)),
             Ok(mut issue) => match (issue.text("status").as_deref(), issue.name("id")) {
                 (Some("tombstone"), id) => deleted.extend(id),
@@ -118,7 +117,9 @@ fn priority(level: u64, issue: &mut Record) -> Option<Priority> {
         2 => Some(Priority::Medium),
         3 | 4 => Some(Priority::Low),
         _ => {
-            issue.fault(format!("priority: {level} is not a whole number from 0 to 4"));
+            issue.fault(format!(
+                "priority: {level} is not a whole number from 0 to 4"
+            ));
             None
         }
     }

@@ -76,7 +76,7 @@ nonsense
         [
             "line 1: id: an issue needs one; priority: 7 is not a whole number from 0 to 4",
             "line 2: title: a list is not a text; title: an issue needs one; comment 1: text: 1 is not a text; dependencies: 7 is not a list of objects; dependency 1: depends_on_id: a dependency needs one",
-            "line 3: expected ident at line 1 column 2",
+            "line 3: column 2: expected ident",
             "line 4: closed_at: \"2025-02-30T00:00:00Z\" is not a time, as in 2026-12-01T09:00:00Z",
         ]
     );

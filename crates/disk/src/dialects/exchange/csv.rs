@@ -3,7 +3,7 @@
 //! Owns how a value becomes a cell and comes back: lists, objects, and texts that a spreadsheet
 //! would take for a formula.
 
-use flagpost_model::intake::Drafts;
+use flagpost_model::{TaskId, intake::Drafts, task::Task};
 use serde_json::{Map, Value};
 
 use super::{read::Reader, write::Exported};
@@ -33,12 +33,14 @@ const OBJECTS: [&str; 7] = [
 pub fn to_csv(tasks: &[Exported<'_>]) -> Result<String, String> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let mut write = |row: Vec<String>| table.write_record(&row).map_err(|it| it.to_string());
-    for (at, task) in tasks.iter().enumerate() {
-        let record = task.record();
-        if at == 0 {
-            write(record.keys().cloned().collect())?;
-        }
-        write(record.values().map(cell).collect())?;
+    let any = Task::new(TaskId::from(1), "");
+    let header = Exported {
+        task: &any,
+        uid: "",
+    };
+    write(header.record().keys().cloned().collect())?;
+    for task in tasks {
+        write(task.record().values().map(cell).collect())?;
     }
     let bytes = table.into_inner().map_err(|error| error.to_string())?;
     String::from_utf8(bytes).map_err(|error| error.to_string())

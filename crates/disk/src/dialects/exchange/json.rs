@@ -58,10 +58,7 @@ pub fn from_jsonl(text: &str) -> Drafts {
             continue;
         }
         let place = format!("line {}", at + 1);
-        let value = serde_json::from_str(line).map_err(|error| error.to_string());
-        let read = value
-            .and_then(Record::of)
-            .and_then(|it| reader.draft(&place, it));
+        let read = Record::of_line(line).and_then(|it| reader.draft(&place, it));
         drafts.take(&place, read);
     }
     drafts

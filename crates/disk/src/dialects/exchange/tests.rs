@@ -79,7 +79,7 @@ fn every_broken_record_is_named_with_its_place_and_key() {
              estimate_minutes: -1 is not a whole number",
             "line 5: attempts: 99999999999 is not a whole number; \
              notes: invalid type: string \"x\", expected a sequence",
-            "line 6: EOF while parsing an object at line 1 column 1",
+            "line 6: column 1: EOF while parsing an object",
             "line 7: subject: a task needs one",
             "line 8: tags: a list is not a list of texts; metadata: invalid type: sequence, expected a map; \
              state: \"gone\" is none of pending, claimed, in_progress, completed, failed, stuck, cancelled",

@@ -149,7 +149,9 @@ fn key_and_value(part: &str, line: usize) -> Result<(String, Cow<'_, str>), Plan
 
 /// A text in quotes is JSON, so that it can hold what would end it.
 fn unquoted(text: &str) -> Cow<'_, str> {
-    let quoted = text.starts_with('"').then(|| serde_json::from_str(text).ok());
+    let quoted = text
+        .starts_with('"')
+        .then(|| serde_json::from_str(text).ok());
     match quoted.flatten() {
         Some(plain) => Cow::Owned(plain),
         None => Cow::Borrowed(text),

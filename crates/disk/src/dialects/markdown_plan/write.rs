@@ -36,11 +36,19 @@ pub fn write(title: &str, tasks: &[(&Task, &str)]) -> String {
         mark: mark(tasks),
     };
     for (task, uid) in tasks {
-        let tick = if task.state == State::Completed { 'x' } else { ' ' };
+        let tick = if task.state == State::Completed {
+            'x'
+        } else {
+            ' '
+        };
         let fields = fields(task, uid, &names);
         // Writing to a text cannot fail.
         let _ = write!(text, "- [{tick}] {}", subject(task));
-        let after: Vec<String> = task.blocked_by.iter().filter_map(|id| names.of(id)).collect();
+        let after: Vec<String> = task
+            .blocked_by
+            .iter()
+            .filter_map(|id| names.of(id))
+            .collect();
         if !after.is_empty() {
             let _ = write!(text, " (after: {})", after.join(", "));
         }
