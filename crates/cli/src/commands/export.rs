@@ -13,7 +13,7 @@ use serde_json::json;
 use super::list::counted;
 use crate::{context::Context, output::Answer, shape};
 
-/// Export the tasks of the list: all of them, and everything about them
+/// Export all tasks as JSON, CSV or a plan
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost task export --to csv --out tasks.csv\n\n\

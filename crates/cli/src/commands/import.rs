@@ -18,8 +18,7 @@ const SHOWN: usize = 50;
 /// As many broken parts are named one by one.
 const NAMED: usize = 50;
 
-/// Import tasks from a plan, a file of tasks, or another tool; again, and only what changed there
-/// is updated
+/// Import a plan, a file of tasks, or another tool's
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task import PLAN.md --dry-run\n\n\
     A plan is a checklist, or headings; what is indented below an item describes it:\n\n  \
@@ -27,6 +26,7 @@ const NAMED: usize = 50;
           It reads the grammar in docs/grammar.md.\n  \
       - [ ] Test the parser (after: 1)\n  \
       - [ ] Write the printer (after: Write the parser)\n\n\
+    Imported again, it updates what changed there, and takes back nothing that was done here.\n\
     Other tools: beads (.beads/issues.jsonl), Backlog.md (its folder), task-master (tasks.json),\n\
     Claude Code (a folder of {id}.json). json, jsonl and csv are what 'task export' writes.")]
 pub struct Args {

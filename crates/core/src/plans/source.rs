@@ -120,17 +120,18 @@ fn from_text(name: &str, text: &str, asked: Option<Format>) -> Answer {
 /// The ending of the name says it, or else the content.
 fn looks_like(name: &str, text: &str) -> Format {
     let ending = Path::new(name).extension().and_then(|it| it.to_str());
-    match ending.unwrap_or_default().to_ascii_lowercase().as_str() {
+    let ending = ending.unwrap_or_default().to_ascii_lowercase();
+    match ending.as_str() {
         "md" | "markdown" => return Format::Markdown,
         "csv" | "tsv" => return Format::Csv,
         "jsonl" | "ndjson" => return lines_of(text),
         _ => {}
     }
-    if text.trim_start().starts_with(['{', '[']) {
+    if ending == "json" || text.trim_start().starts_with(['{', '[']) {
         return match serde_json::from_str(text) {
             Ok(Value::Object(document)) if taskmaster::is_document(&document) => Format::Taskmaster,
             Ok(_) => Format::Json,
-            Err(_) if ending == Some("json") => Format::Json,
+            Err(_) if ending == "json" => Format::Json,
             Err(_) => lines_of(text),
         };
     }

@@ -81,8 +81,8 @@ fn furnish(list: &List<'_>) {
         metadata: vec![("x; y".to_owned(), Some(serde_json::json!([1, null])))],
         ..Fields::default()
     };
-    tasks::add(list, &operator, &fields, &[parent.clone()]).unwrap();
-    tasks::note(list, &operator, &[parent.clone()], "a note\n").unwrap();
+    tasks::add(list, &operator, &fields, std::slice::from_ref(&parent)).unwrap();
+    tasks::note(list, &operator, std::slice::from_ref(&parent), "a note\n").unwrap();
     let done = add(list, "Done", &[]).id;
     tasks::act(list, &act("W1", None), &done, finish(Ending::Completed)).unwrap();
     let stuck = add(list, "Stuck", &[]).id;
@@ -243,6 +243,17 @@ fn a_source_is_known_by_its_name_or_its_shape() {
         };
         let understood = plans::understand(&fs, &given, None, OnBroken::Refuse).unwrap();
         assert_eq!(understood.format, format, "{name} {text}");
+    }
+    for (name, text) in [("x.json", ""), ("x.json", "{"), ("x.csv", ""), ("x", "")] {
+        let given = Given::Text {
+            name: name.to_owned(),
+            text: text.to_owned(),
+        };
+        let refused = plans::understand(&fs, &given, None, OnBroken::Skip);
+        assert!(
+            matches!(refused, Err(Error::Invalid { .. })),
+            "{name} {text}"
+        );
     }
 }
 
