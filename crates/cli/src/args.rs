@@ -76,6 +76,7 @@ pub enum Command {
     Done(commands::finish::DoneArgs),
     Fail(commands::finish::FailArgs),
     Stuck(commands::finish::StuckArgs),
+    Search(commands::search::Args),
     Run(commands::run::Args),
     /// See and mend sessions: the runs of a list
     #[command(subcommand, after_help = "Example: flagpost session show")]
@@ -121,6 +122,9 @@ pub enum Task {
     Note(commands::note::Args),
     #[command(subcommand)]
     Timer(commands::timer::Timer),
+    Tags(commands::tags::TagsArgs),
+    Projects(commands::tags::ProjectsArgs),
+    Stats(commands::stats::Args),
     #[command(subcommand)]
     Dep(commands::dep::Dep),
     Graph(commands::graph::Args),

@@ -5,7 +5,7 @@
 
 use flagpost_core as core;
 use flagpost_disk as disk;
-use flagpost_model::{InvalidId, Refusal};
+use flagpost_model::{InvalidId, ListId, Refusal, query::Query};
 use flagpost_run as run;
 
 /// What sort of failure it is; the number is the exit code.
@@ -59,6 +59,16 @@ pub struct Invalid {
     pub reason: String,
 }
 
+/// A query that was to be acted on, and that no task fits.
+#[derive(Debug, thiserror::Error)]
+#[error("no task of {list} fits {query}")]
+pub struct NoneFits {
+    /// The list.
+    pub list: ListId,
+    /// The query, as it was understood.
+    pub query: Query,
+}
+
 /// A word that is none of those there are.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no {what} {given:?}")]
@@ -101,6 +111,12 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         }
         if cause.is::<Usage>() {
             return (Kind::Usage, hint("flagpost --help shows how"));
+        }
+        if cause.is::<NoneFits>() {
+            return (
+                Kind::NotFound,
+                hint("'flagpost list' with the same words shows what fits"),
+            );
         }
         if let Some(error) = cause.downcast_ref::<std::io::Error>() {
             return judge_io(error);
@@ -213,6 +229,10 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
         core::Error::NoRepository { .. } => (
             Kind::NotFound,
             hint("run 'flagpost init' at the top of your project, or name a list with --list"),
+        ),
+        core::Error::LostRepository { .. } => (
+            Kind::Invalid,
+            hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
         ),
         core::Error::NoHome => (
             Kind::Failed,

@@ -223,6 +223,11 @@ pub fn say(line: &str) {
     let _: io::Result<()> = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// The style of what should worry a reader.
+pub fn alarm() -> Style {
+    AnsiColor::Red.on_default()
+}
+
 /// How wide the terminal is, and whether to colour.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
@@ -277,7 +282,7 @@ impl Screen {
             StateName::Claimed => AnsiColor::Cyan.on_default(),
             StateName::InProgress => AnsiColor::Blue.on_default(),
             StateName::Completed => AnsiColor::Green.on_default(),
-            StateName::Failed => AnsiColor::Red.on_default(),
+            StateName::Failed => alarm(),
             StateName::Stuck => AnsiColor::Yellow.on_default(),
             StateName::Cancelled => AnsiColor::BrightBlack.on_default(),
         };
@@ -292,7 +297,12 @@ impl Screen {
     /// Rows under a header, columns that nobody uses left out; the last column takes what is left
     /// of the screen.
     pub fn table(self, header: &[&str], rows: Vec<Vec<String>>) -> String {
+        self.fitted(header, rows, &[])
+    }
+
+    /// The same, where the expendable columns make room for the last one, in this order.
+    pub fn fitted(self, header: &[&str], rows: Vec<Vec<String>>, expendable: &[usize]) -> String {
         let header: Vec<String> = header.iter().map(|name| self.bold(name)).collect();
-        table::table(self.width, &header, &rows)
+        table::table(self.width, &header, &rows, expendable)
     }
 }

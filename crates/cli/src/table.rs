@@ -1,7 +1,7 @@
 //! Rows under a header, fitted to a screen.
 //!
 //! Owns which columns are shown and how they share the screen: one that nobody uses is left out,
-//! and a cell that is cut says so with an ellipsis. The layout is `comfy-table`'s. A cell can
+//! expendable ones make room for the last, and a cell that is cut says so with an ellipsis. The layout is `comfy-table`'s. A cell can
 //! neither steer the terminal nor pretend to be a row.
 
 use std::borrow::Cow;
@@ -19,11 +19,13 @@ const LINES: usize = 3;
 /// No column but the last takes more of the screen, in percent.
 const SHARE: u16 = 40;
 
-/// The rows with their header.
-pub fn table(width: u16, header: &[String], rows: &[Vec<String>]) -> String {
-    let used: Vec<usize> = (0..header.len())
-        .filter(|&c| rows.iter().any(|row| !row[c].is_empty()))
-        .collect();
+/// So many characters of the last column are worth more than an expendable one.
+const READABLE: usize = 30;
+
+/// The rows with their header. Where the screen is too narrow for the last column to be read, the
+/// expendable ones are left out, in this order.
+pub fn table(width: u16, header: &[String], rows: &[Vec<String>], expendable: &[usize]) -> String {
+    let used = used(width, header, rows, expendable);
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)
@@ -47,6 +49,43 @@ pub fn table(width: u16, header: &[String], rows: &[Vec<String>]) -> String {
     }
     let lines = table.lines();
     lines.map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The columns that are shown.
+fn used(width: u16, header: &[String], rows: &[Vec<String>], expendable: &[usize]) -> Vec<usize> {
+    let mut used: Vec<usize> = (0..header.len())
+        .filter(|&c| rows.iter().any(|row| !row[c].is_empty()))
+        .collect();
+    let share = usize::from(width) * usize::from(SHARE) / 100;
+    let room = |used: &[usize]| {
+        let widest = |c: usize| {
+            let cells = rows.iter().map(|row| &row[c]).chain([&header[c]]);
+            cells.map(|cell| shown_len(cell)).max().unwrap_or(0)
+        };
+        let (last, others) = used.split_last()?;
+        let others = others
+            .iter()
+            .map(|&c| widest(c).min(share) + usize::from(GAP));
+        Some(others.sum::<usize>() + widest(*last).min(READABLE))
+    };
+    for dropped in expendable {
+        if room(&used).is_none_or(|room| room <= usize::from(width)) {
+            break;
+        }
+        used.retain(|c| c != dropped);
+    }
+    used
+}
+
+/// How many characters of a cell are seen.
+fn shown_len(painted: &str) -> usize {
+    let (style, text) = painted.split_at(terminal::style_len(painted));
+    let text = if style.is_empty() {
+        text
+    } else {
+        text.strip_suffix(RESET).unwrap_or(text)
+    };
+    text.chars().count()
 }
 
 /// A cell's text, made harmless, in the style that it came in.
@@ -80,7 +119,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let rows: Vec<_> = rows.iter().map(|row| own(row)).collect();
-        table(width, &own(header), &rows)
+        table(width, &own(header), &rows, &[])
     }
 
     #[test]
@@ -117,6 +156,23 @@ mod tests {
             &[&["1", &owner, "x"], &["2", "", "y"]],
         );
         assert!(drawn.lines().count() < 10 && drawn.contains("2"), "{drawn}");
+    }
+
+    #[test]
+    fn expendable_columns_make_room_for_the_last() {
+        let header = ["ID", "OWNER", "PROJECT", "SUBJECT"].map(str::to_owned);
+        let row = [
+            "1",
+            "somebody",
+            "somewhere",
+            "Write the parser and all of its tests",
+        ];
+        let rows = vec![row.map(str::to_owned).to_vec()];
+        let columns = |width| {
+            let drawn = table(width, &header, &rows, &[2, 1]);
+            drawn.lines().next().unwrap().split_whitespace().count()
+        };
+        assert_eq!([80, 55, 54, 44, 43, 20].map(columns), [4, 4, 3, 3, 2, 2]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Claiming: one holder per task, however many race.
 //!
-//! Owns the search for the next task. The search runs outside the list's lock, so that many
-//! claimers look at once; what it finds is checked again under the lock, one file each, before it
-//! is given out.
+//! Owns the search for the next task: under the list's lock, so that claimers who queue for it are
+//! served by one look at the list. What was found is checked again, one file each, before it is
+//! given out.
 
 use flagpost_disk as disk;
 use flagpost_model::{
@@ -16,7 +16,10 @@ use crate::{
     change::{Change, Written},
     error::{Error, Result},
     history::Kind,
-    list::List,
+    list::{
+        List,
+        shortlist::{Look, Shortlist},
+    },
     tasks,
 };
 
@@ -51,22 +54,28 @@ pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
 
 /// Claims the first ready task.
 pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
-    let seen = candidates(&list.load()?.outlines, list.home.now());
-    if !seen.is_empty() {
-        match claim_first(list.change(&terms.actor)?, terms, &seen) {
-            Err(error) if is_about_one_task(&error) => {}
+    let asked = Shortlist::asked(list);
+    if asked == Look::NONE {
+        // Whoever comes first reads every file. That fills the cache, and may take longer than
+        // others wait for the lock.
+        list.load()?;
+    }
+    let mut change = list.change(&terms.actor)?;
+    if let Some(found) = Shortlist::found_since(asked, list) {
+        match claim_first(change, terms, &found) {
+            Err(error) if is_about_one_task(&error) => change = list.change(&terms.actor)?,
             other => return other,
         }
     }
-    // All that was seen is gone; what became ready meanwhile shows under the lock.
-    let change = list.change(&terms.actor)?;
-    let seen = candidates(&change.load()?.outlines, change.at());
-    if seen.is_empty() {
+    let found = Shortlist::find(list, || {
+        Ok(candidates(&change.load()?.outlines, change.at()))
+    })?;
+    if found.is_empty() {
         return Err(Error::NothingReady {
             list: list.id().clone(),
         });
     }
-    claim_first(change, terms, &seen)
+    claim_first(change, terms, &found)
 }
 
 /// What can be claimed now, in order.
@@ -107,16 +116,19 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
     claimed(&mut written, id)
 }
 
-/// Claims the first of `candidates` that can be; fails as the last of them did.
-fn claim_first(change: Change<'_>, terms: &Terms, candidates: &[TaskId]) -> Result<Claimed> {
+/// Claims the first on the shortlist that can be; fails as the last of them did.
+fn claim_first(change: Change<'_>, terms: &Terms, found: &Shortlist<'_>) -> Result<Claimed> {
     let (id, mut written) = change.commit_with(|change, token| {
         let mut refused = Error::NothingReady {
             list: change.list().id().clone(),
         };
-        for id in candidates {
+        for (at, id) in found.ready().iter().enumerate() {
             // The whole list was looked at to find them: others that name blockers were heard.
             match claim_one(change, terms, id, token, &[]) {
-                Ok(()) => return Ok(id.clone()),
+                Ok(()) => {
+                    found.hand_on_from(at);
+                    return Ok(id.clone());
+                }
                 Err(error) if is_about_one_task(&error) => refused = error,
                 Err(error) => return Err(error),
             }
@@ -150,7 +162,7 @@ fn claim_one(
     others: &[TaskId],
 ) -> Result<()> {
     let list = change.list();
-    let before = list.task(id)?.task;
+    let before = change.task(id)?.clone();
     // A history that was lost starts counting anew; a token must grow all the same.
     let token = before
         .state

@@ -61,6 +61,12 @@ pub enum Error {
         /// Where we stand.
         dir: PathBuf,
     },
+    /// What says whose history records the list names no repository that has one.
+    #[error("{list} is bound to a repository that has no history here")]
+    LostRepository {
+        /// The list.
+        list: ListId,
+    },
     /// Neither `$FLAGPOST_HOME` nor `$HOME` says where the home is.
     #[error("there is no home: neither $FLAGPOST_HOME nor $HOME is set")]
     NoHome,

@@ -155,6 +155,11 @@ impl Line {
         Value::Object(map)
     }
 
+    /// The number of the first line of its change.
+    fn first(&self) -> u64 {
+        self.entry.number("op").unwrap_or(self.n)
+    }
+
     fn parse(text: &[u8]) -> Option<Self> {
         let mut map: Map<String, Value> = serde_json::from_slice(text).ok()?;
         let n = map.remove("n")?.as_u64()?;
@@ -349,7 +354,7 @@ impl<'h> History<'h> {
         let Some(last) = tail.last() else {
             return Ok(Vec::new());
         };
-        let first = last.entry.number("op").unwrap_or(last.n);
+        let first = last.first();
         let all = if tail.first().is_some_and(|line| line.n <= first) {
             tail
         } else {
@@ -358,7 +363,8 @@ impl<'h> History<'h> {
         Ok(all.into_iter().filter(|line| line.n >= first).collect())
     }
 
-    /// The lines at the end, at least one unless the history is empty. One that lacks only its
+    /// The lines at the end, as far back as the last change goes or `size` reaches; at least one
+    /// unless the history is empty. One that lacks only its
     /// newline is among them: the next append ends it, so its number is taken.
     fn tail(&self, size: u64) -> Result<Vec<Line>> {
         let fs = self.home.fs();
@@ -369,7 +375,7 @@ impl<'h> History<'h> {
         let bytes = fs
             .read(&self.path, offset, u64::MAX)
             .map_err(disk::Error::io("read", &self.path))?;
-        let lines: Vec<Line> = lines(&bytes).collect();
+        let lines = last_lines(&bytes);
         match (lines.is_empty(), offset) {
             (true, 1..) if size >= LONGEST_TAIL => Err(disk::Error::Malformed {
                 path: self.path.clone(),
@@ -390,6 +396,22 @@ impl<'h> History<'h> {
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
     bytes.split(|byte| *byte == b'\n').filter_map(Line::parse)
+}
+
+/// The lines of the change that the last line belongs to, as far as they are there.
+fn last_lines(bytes: &[u8]) -> Vec<Line> {
+    let mut found: Vec<Line> = Vec::new();
+    let backwards = bytes.rsplit(|byte| *byte == b'\n');
+    for line in backwards.filter_map(Line::parse) {
+        let first = found.first().unwrap_or(&line).first();
+        let is_first = line.n <= first;
+        found.push(line);
+        if is_first {
+            break;
+        }
+    }
+    found.reverse();
+    found
 }
 
 /// The history, locked for one change.

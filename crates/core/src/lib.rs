@@ -18,6 +18,7 @@ mod list;
 pub mod plans;
 mod repository;
 pub mod roots;
+mod search;
 pub mod sessions;
 pub mod tasks;
 
@@ -27,3 +28,4 @@ pub use error::{Error, Result};
 pub use home::{Environment, Home, Settings};
 pub use list::{List, Loaded, Skipped};
 pub use repository::Repository;
+pub use search::{Found, search};

@@ -11,8 +11,11 @@ pub mod intake;
 pub mod marked_block;
 pub mod names;
 pub mod plan;
+pub mod query;
 pub mod refusal;
+pub mod search;
 pub mod session;
+pub mod tally;
 pub mod task;
 
 pub use id::{InvalidId, ListId, RepoId, SessionId, TaskId, Token, WorkerId};

@@ -17,6 +17,9 @@ pub struct UnknownName {
 pub trait Named: Copy + std::fmt::Display + std::str::FromStr<Err = UnknownName> + 'static {
     /// Every value, in order.
     const ALL: &[Self];
+
+    /// The name as written in files and on the command line.
+    fn as_str(self) -> &'static str;
 }
 
 macro_rules! names {
@@ -43,6 +46,10 @@ macro_rules! names {
 
         impl $crate::names::Named for $name {
             const ALL: &[Self] = Self::ALL;
+
+            fn as_str(self) -> &'static str {
+                self.as_str()
+            }
         }
 
         impl std::str::FromStr for $name {

@@ -4,7 +4,7 @@ use flagpost_core::tasks;
 
 use super::{
     fields::{self, FieldArgs, LabelArgs},
-    selection::{self, Ids},
+    selection::{self, Choice, Ids, Where},
 };
 use crate::{context::Context, error::usage, output::Answer};
 
@@ -13,11 +13,14 @@ use crate::{context::Context, error::usage, output::Answer};
 #[command(
     after_help = "Example: flagpost task edit 7 --priority critical --subject 'Write the parser first'\n\
     Several at once, all or none: flagpost task edit 7,9 --add-tag api\n\
+    All that a query selects: flagpost task edit --where 'tag=api due=overdue' --priority high --dry-run\n\
     An empty text takes a field away: --group ''"
 )]
 pub struct Args {
     #[command(flatten)]
     ids: Ids,
+    #[command(flatten)]
+    which: Where,
     /// What is to be done, in one line
     #[arg(long, value_name = "TEXT")]
     subject: Option<String>,
@@ -37,9 +40,13 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     if fields == tasks::Fields::default() && args.fields.parent.is_none() {
         return Err(usage("say what to change, as in --priority high"));
     }
-    let list = context.list_to_change()?;
+    let list = args.which.list(context)?;
     fields.parent = args.fields.parent(&list)?;
-    let ids = args.ids.resolve(&list)?;
+    let named = || args.ids.resolve(&list);
+    let ids = match args.which.choose(context, &list, "edit", named)? {
+        Choice::Act(ids) => ids,
+        Choice::Say(answer) => return Ok(answer),
+    };
     let edited = tasks::edit_all(&list, &context.actor()?, &ids, &fields)?;
     Ok(selection::answer(
         &edited,

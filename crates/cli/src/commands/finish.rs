@@ -6,7 +6,7 @@ use flagpost_model::{
     task::{Act, Ending},
 };
 
-use super::selection;
+use super::selection::{self, Choice, Where};
 use crate::{context::Context, output::Answer, shape, terminal::line, text::Source};
 
 /// Complete a task
@@ -47,6 +47,8 @@ struct EndingArgs {
     /// The claim's token [default: $FLAGPOST_TOKEN for $FLAGPOST_TASK]
     #[arg(long, value_name = "N")]
     token: Option<Token>,
+    #[command(flatten)]
+    which: Where,
 }
 
 /// Completes it.
@@ -75,11 +77,12 @@ fn finish(
     parts: Parts,
 ) -> anyhow::Result<Answer> {
     // No id is a dash: it means stdin also where the id comes from the environment.
-    let (id, text) = match (args.id.as_deref(), args.text.as_deref()) {
+    let words = args.which.words(args.id.as_deref(), args.text.as_deref())?;
+    let (id, text) = match words {
         (Some("-"), None) => (None, Some("-")),
         given => given,
     };
-    let list = context.list_to_change()?;
+    let list = args.which.list(context)?;
     let (id, text) = match (id, text) {
         (Some(word), None) if args.source.file.is_none() && context.is_text(&list, word) => {
             (None, Some(word))
@@ -87,7 +90,16 @@ fn finish(
         given => given,
     };
     let text = args.source.read(text)?;
-    let ids = selection::named(context, &list, id)?;
+    let verb = match ending {
+        Ending::Completed => "complete",
+        Ending::Failed => "fail",
+        Ending::Stuck => "report as stuck",
+    };
+    let named = || selection::named(context, &list, id);
+    let ids = match args.which.choose(context, &list, verb, named)? {
+        Choice::Act(ids) => ids,
+        Choice::Say(answer) => return Ok(answer),
+    };
     let token = selection::token(context, &list, &ids, args.token)?;
     let act = Act {
         actor: context.actor()?,

@@ -1,94 +1,152 @@
 //! `list`: the tasks there are.
 
-use flagpost_core::{List, Loaded};
+use flagpost_core::{List, Loaded, tasks::Selected};
 use flagpost_model::{
     ListId,
-    plan::Graph,
-    task::{Outline, StateName},
+    query::{GroupBy, Query, groups},
+    task::Outline,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::{
-    context::Context,
-    output::{Answer, Screen},
-    shape,
+use super::{
+    query::{self, QueryArgs, named},
+    rows::Rows,
 };
+use crate::{context::Context, output::Answer, shape};
+
+/// Tasks that are shown where nobody says how many.
+pub const LIMIT: usize = 50;
 
 /// List tasks: what is still to be done, unless asked otherwise
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost list --state in_progress,claimed --json")]
+#[command(
+    after_help = "Example: flagpost list 'priority>=high tag=api sort=due limit=5'\n\n\
+    A query compares fields with = != < <= > >= and ~ (has it in it, in whatever case); 'a,b' means\n\
+    either; and, or, not and parentheses join; a word by itself is looked for in all texts.\n\
+    Fields: id is state status priority project tag owner group due text subject parent uid\n\
+    complexity estimate tracked attempts added ended meta.KEY, and sort= and limit=.\n\
+    is=open,ready,blocked,overdue,late,timed; days are 2026-12-01, today, tomorrow, yesterday, week.\n\
+    Options say the same: --priority high,critical --tag api --sort due --limit 5\n\
+    A query for every day: flagpost config set queries.urgent 'priority>=high due=week'\n\
+    Then: flagpost list @urgent owner=me\n\
+    Unless it names states, a query is about open tasks: neither completed nor cancelled."
+)]
 pub struct Args {
-    /// Only tasks in these states
-    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = state)]
-    state: Vec<StateName>,
+    #[command(flatten)]
+    query: QueryArgs,
     /// Finished ones too
-    #[arg(long, short, conflicts_with = "state")]
+    #[arg(long, short, conflicts_with_all = ["state", "status"])]
     all: bool,
-    /// At most this many; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    limit: usize,
-}
-
-fn state(text: &str) -> Result<StateName, String> {
-    text.parse()
-        .map_err(|error: flagpost_model::names::UnknownName| error.to_string())
+    /// Under headings: state, priority, project, owner, group, tag, due or parent
+    #[arg(long, value_name = "FIELD", value_parser = named::<GroupBy>)]
+    group_by: Option<GroupBy>,
+    /// At most this many; 0 for all [default: 50]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 /// Lists them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let asked = args.query.read(context)?;
+    let nothing_asked = asked.filter.is_none();
+    let mut query = match args.all {
+        true => asked,
+        false => asked.open_by_default(),
+    };
+    query.limit = args.limit.or(query.limit);
     let list = context.list()?;
     let loaded = list.load()?;
-    let wanted = |task: &&Outline| match task.state.name() {
-        _ if args.all => true,
-        StateName::Completed | StateName::Cancelled if args.state.is_empty() => false,
-        state => args.state.is_empty() || args.state.contains(&state),
+    let answer = match args.group_by {
+        None => {
+            let selected = query::select(context, &list, &loaded, &query, LIMIT)?;
+            answer(context, &list, &loaded, &selected)
+        }
+        Some(by) => grouped(context, &list, &loaded, query.clone(), by)?,
     };
-    let all: Vec<&Outline> = loaded.outlines.iter().filter(wanted).collect();
-    let answer = answer(context, &list, &loaded, &all, args.limit);
-    Ok(match all.is_empty() {
-        true => answer.text(none(&loaded.outlines, list.id())),
+    Ok(match answer.text.is_empty() {
+        true => answer.text(none(&loaded.outlines, list.id(), &query, nothing_asked)),
         false => answer,
     })
 }
 
-/// These tasks of a list, as many as the limit lets through; where there are none, the caller says
-/// why.
+/// These tasks of a list; where there are none, the caller says why.
 pub fn answer(
     context: &Context,
     list: &List<'_>,
     loaded: &Loaded,
-    all: &[&Outline],
-    limit: usize,
+    selected: &Selected<'_>,
 ) -> Answer {
-    let shown = &all[..cut(all.len(), limit)];
-    let hidden = all.len() - shown.len();
+    let Selected { tasks, total } = selected;
     let mut text = String::new();
-    if !all.is_empty() {
-        text = table(context, shown, &Graph::new(&loaded.outlines)) + &more(hidden);
+    // Drawing looks at every dependency of the list: not for those who do not see it.
+    if !tasks.is_empty() && !context.globals.json && !context.globals.quiet {
+        text = Rows::of(context, &loaded.outlines).table(tasks);
     }
+    told(context, list, loaded, tasks, *total, text)
+}
+
+/// The same under headings.
+fn grouped(
+    context: &Context,
+    list: &List<'_>,
+    loaded: &Loaded,
+    mut query: Query,
+    by: GroupBy,
+) -> anyhow::Result<Answer> {
+    let limit = query.limit.replace(0).unwrap_or(LIMIT);
+    let selected = query::select(context, list, loaded, &query, 0)?;
+    let shown = match limit {
+        0 => selected.tasks.as_slice(),
+        limit => &selected.tasks[..limit.min(selected.total)],
+    };
+    let today = context.home.today();
+    let (all, some) = (groups(&selected.tasks, by, today), groups(shown, by, today));
+    let text = Rows::of(context, &loaded.outlines).grouped(&some, &all, by);
+    let mut answer = told(context, list, loaded, shown, selected.total, text);
+    let each = all.iter().map(|group| {
+        let shown = some.iter().find(|some| some.name == group.name);
+        let tasks = shown.map(|some| some.tasks.iter().map(|task| &task.id).collect::<Vec<_>>());
+        json!({"name": group.name, "total": group.tasks.len(), "tasks": tasks.unwrap_or_default()})
+    });
+    answer
+        .body
+        .insert("groups".to_owned(), each.collect::<Value>());
+    Ok(answer)
+}
+
+fn told(
+    context: &Context,
+    list: &List<'_>,
+    loaded: &Loaded,
+    shown: &[&Outline],
+    total: usize,
+    text: String,
+) -> Answer {
+    let hidden = total - shown.len();
     let body = json!({
         "list": list.id(),
         "tasks": shown.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
-        "total": all.len(),
+        "total": total,
         "truncated": hidden > 0,
         "skipped": shape::skipped(&loaded.skipped),
     });
     Answer::new("tasks", body)
-        .text(text)
+        .text(text + &more(hidden))
         .ids(shown.iter().map(|task| &task.id))
         .notes(unseen(context, hidden))
         .notes(shape::skipped_notes(&loaded.skipped))
 }
 
 /// Says why there is nothing to show.
-fn none(all: &[Outline], list: &ListId) -> String {
+fn none(all: &[Outline], list: &ListId, query: &Query, nothing_asked: bool) -> String {
     if all.is_empty() {
         return format!("{list} has no tasks yet; 'flagpost add' makes one");
     }
-    format!(
-        "none of the {} {list} is one of these; --all shows every task",
-        counted(all.len(), "task of", "tasks of")
-    )
+    let tasks = counted(all.len(), "task of", "tasks of");
+    match &query.filter {
+        Some(filter) if !nothing_asked => format!("none of the {tasks} {list} fits {filter}"),
+        _ => format!("none of the {tasks} {list} is one of these; --all shows every task"),
+    }
 }
 
 /// A number and what it counts.
@@ -97,42 +155,14 @@ pub fn counted(n: usize, one: &str, several: &str) -> String {
 }
 
 /// What a reader of bare ids would not notice: that there are more.
-fn unseen(context: &Context, hidden: usize) -> Option<String> {
+pub fn unseen(context: &Context, hidden: usize) -> Option<String> {
     (context.globals.quiet && hidden > 0).then(|| more(hidden).trim_end().to_owned())
 }
 
-/// How many of `total` a limit lets through.
-fn cut(total: usize, limit: usize) -> usize {
-    if limit == 0 { total } else { total.min(limit) }
-}
-
 /// Says that a table was cut.
-fn more(hidden: usize) -> String {
+pub fn more(hidden: usize) -> String {
     match hidden {
         0 => String::new(),
         hidden => format!("… and {hidden} more: --limit 0 shows all\n"),
     }
-}
-
-/// Tasks as rows.
-fn table(context: &Context, tasks: &[&Outline], graph: &Graph<'_>) -> String {
-    let screen = Screen::of(context);
-    let rows = tasks.iter().map(|task| {
-        let open = graph.open_blockers(&task.id);
-        let open: Vec<_> = open.iter().map(|id| id.as_str()).collect();
-        vec![
-            task.id.to_string(),
-            screen.state(task.state.name()),
-            task.priority
-                .map(|priority| priority.to_string())
-                .unwrap_or_default(),
-            task.owner.clone().unwrap_or_default(),
-            open.join(" "),
-            task.subject.clone(),
-        ]
-    });
-    screen.table(
-        &["ID", "STATE", "PRIORITY", "OWNER", "WAITS FOR", "SUBJECT"],
-        rows.collect(),
-    )
 }

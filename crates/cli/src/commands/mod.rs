@@ -22,14 +22,19 @@ pub mod list;
 pub mod man;
 pub mod moves;
 pub mod note;
+pub mod query;
 pub mod ready;
 pub mod relocate;
 pub mod rm;
+pub mod rows;
 pub mod run;
+pub mod search;
 pub mod selection;
 pub mod session;
 pub mod show;
+pub mod stats;
 pub mod status;
+pub mod tags;
 pub mod timeline;
 pub mod timer;
 pub mod undo;
@@ -56,6 +61,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Done(args)) => finish::done(context, &args),
         Some(Command::Fail(args)) => finish::fail(context, &args),
         Some(Command::Stuck(args)) => finish::stuck(context, &args),
+        Some(Command::Search(args)) => search::run(context, &args),
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
         Some(Command::Config(verb)) => config::run(context, &verb),
@@ -88,6 +94,9 @@ fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
         Task::Timer(verb) => timer::run(context, &verb),
         Task::Move(args) => relocate::run(context, &args),
         Task::Undo(args) => undo::run(context, &args),
+        Task::Tags(args) => tags::tags(context, &args),
+        Task::Projects(args) => tags::projects(context, &args),
+        Task::Stats(args) => stats::run(context, &args),
         Task::Dep(verb) => dep::run(context, &verb),
         Task::Graph(args) => graph::run(context, &args),
         Task::Import(args) => import::run(context, &args),

@@ -6,16 +6,22 @@ use flagpost_core::{
 };
 use flagpost_model::{Token, task::Act};
 
-use super::{claim, selection};
+use super::{
+    claim,
+    selection::{self, Choice, Where},
+};
 use crate::{context::Context, output::Answer, terminal::line};
 
 #[derive(Debug, clap::Args)]
 struct Which {
     /// The task, or several: 7,9 [default: $FLAGPOST_TASK]
+    #[arg(conflicts_with = "expression")]
     id: Option<String>,
     /// The claim's token [default: $FLAGPOST_TOKEN for $FLAGPOST_TASK]
     #[arg(long, value_name = "N")]
     token: Option<Token>,
+    #[command(flatten)]
+    by_query: Where,
 }
 
 /// Begin the work on a task, claiming it first if nobody holds it
@@ -79,28 +85,38 @@ pub fn release(context: &Context, args: &ReleaseArgs) -> anyhow::Result<Answer> 
         context,
         &args.which,
         Move::Release { force: args.force },
-        "released",
+        ["release", "released"],
     )
 }
 
 /// Extends the lease.
 pub fn renew(context: &Context, args: &RenewArgs) -> anyhow::Result<Answer> {
-    moved(context, &args.which, Move::Renew, "renewed")
+    moved(context, &args.which, Move::Renew, ["renew", "renewed"])
 }
 
 /// Makes it pending.
 pub fn reopen(context: &Context, args: &ReopenArgs) -> anyhow::Result<Answer> {
-    moved(context, &args.which, Move::Reopen, "reopened")
+    moved(context, &args.which, Move::Reopen, ["reopen", "reopened"])
 }
 
 /// Cancels it.
 pub fn cancel(context: &Context, args: &CancelArgs) -> anyhow::Result<Answer> {
-    moved(context, &args.which, Move::Cancel, "cancelled")
+    moved(context, &args.which, Move::Cancel, ["cancel", "cancelled"])
 }
 
-fn moved(context: &Context, which: &Which, event: Move, done: &str) -> anyhow::Result<Answer> {
-    let list = context.list_to_change()?;
-    let ids = selection::named(context, &list, which.id.as_deref())?;
+fn moved(
+    context: &Context,
+    which: &Which,
+    event: Move,
+    [act, done]: [&str; 2],
+) -> anyhow::Result<Answer> {
+    let by_query = &which.by_query;
+    let list = by_query.list(context)?;
+    let named = || selection::named(context, &list, which.id.as_deref());
+    let ids = match by_query.choose(context, &list, act, named)? {
+        Choice::Act(ids) => ids,
+        Choice::Say(answer) => return Ok(answer),
+    };
     let token = selection::token(context, &list, &ids, which.token)?;
     let act = Act {
         actor: context.actor()?,

@@ -2,7 +2,7 @@
 
 use flagpost_core::tasks;
 
-use super::selection;
+use super::selection::{self, Choice, Where};
 use crate::{context::Context, error::usage, output::Answer, terminal::line, text::Source};
 
 /// Write a remark on a task, for whoever comes next
@@ -18,12 +18,14 @@ pub struct Args {
     text: Option<String>,
     #[command(flatten)]
     source: Source,
+    #[command(flatten)]
+    which: Where,
 }
 
 /// Writes it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let list = context.list_to_change()?;
-    let (id, text) = match (args.id.as_deref(), args.text.as_deref()) {
+    let list = args.which.list(context)?;
+    let (id, text) = match args.which.words(args.id.as_deref(), args.text.as_deref())? {
         (Some("-"), None) => (None, Some("-")),
         (Some(word), None) if args.source.file.is_none() && context.is_text(&list, word) => {
             (None, Some(word))
@@ -35,7 +37,11 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             "write something, as in note 7 'Ask the designer first'",
         ));
     };
-    let ids = selection::named(context, &list, id)?;
+    let named = || selection::named(context, &list, id);
+    let ids = match args.which.choose(context, &list, "note on", named)? {
+        Choice::Act(ids) => ids,
+        Choice::Say(answer) => return Ok(answer),
+    };
     let noted = tasks::note(&list, &context.actor()?, &ids, &text)?;
     let each = noted.iter().map(|task| {
         let (id, subject) = (&task.id, line(&task.subject));

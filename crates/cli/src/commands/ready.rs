@@ -1,6 +1,6 @@
 //! `ready`: what can begin now.
 
-use flagpost_core::tasks;
+use flagpost_core::tasks::{self, Selected};
 
 use crate::{context::Context, output::Answer};
 
@@ -17,9 +17,14 @@ pub struct Args {
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let loaded = list.load()?;
-    let ready = tasks::ready(&loaded.outlines, context.home.now());
-    let answer = super::list::answer(context, &list, &loaded, &ready, args.limit);
-    Ok(match ready.is_empty() {
+    let mut tasks = tasks::ready(&loaded.outlines, context.home.now());
+    let total = tasks.len();
+    if args.limit > 0 {
+        tasks.truncate(args.limit);
+    }
+    let selected = Selected { tasks, total };
+    let answer = super::list::answer(context, &list, &loaded, &selected);
+    Ok(match total == 0 {
         true => answer.text(format!(
             "no task of {} is ready; 'flagpost list' shows what there is and what it waits for",
             list.id()

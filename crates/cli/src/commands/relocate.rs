@@ -3,7 +3,7 @@
 use flagpost_core::tasks::{self, Ties};
 use serde_json::json;
 
-use super::selection::Ids;
+use super::selection::{INSTEAD, Ids, Where};
 use crate::{context::Context, output::Answer, shape, terminal::line};
 
 /// Move tasks to another list, where they get new ids
@@ -22,9 +22,8 @@ pub struct Args {
     /// Leave dependencies and parts behind that do not move along
     #[arg(long)]
     cut: bool,
-    /// Say what would happen, and do nothing
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    which: Where,
 }
 
 /// Moves them.
@@ -33,13 +32,12 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         true => Ties::Cut,
         false => Ties::Hold,
     };
-    let from = match args.dry_run {
-        true => context.list()?,
-        false => context.list_to_change()?,
-    };
-    let ids = args.ids.resolve(&from)?;
-    if args.dry_run {
-        let tasks = tasks::preview_relocation(&from, &ids, ties)?;
+    let from = args.which.list(context)?;
+    let named = || args.ids.resolve(&from);
+    let ids = args.which.ids(context, &from, named)?;
+    // What cannot go leaves no new list behind.
+    let tasks = tasks::preview_relocation(&from, &ids, ties)?;
+    if args.which.dry_run {
         let each = tasks.iter().map(|task| {
             let (id, subject) = (&task.id, line(&task.subject));
             format!("would move {id} {subject} to {}\n", args.to)
@@ -51,8 +49,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         let text: String = each.collect();
         return Ok(Answer::new("moved", body).text(text).ids(&ids));
     }
-    // What cannot go leaves no new list behind.
-    tasks::preview_relocation(&from, &ids, ties)?;
+    if args.which.given() {
+        let named: Vec<_> = tasks.iter().map(|it| (&it.id, &*it.subject)).collect();
+        args.which.confirm("move", &named, INSTEAD)?;
+    }
     let to = context.other_list(&args.to, args.create)?;
     let moved = tasks::relocate(&from, &to, &context.actor()?, &ids, ties)?;
     let each = moved.iter().map(|it| {

@@ -1,18 +1,205 @@
-//! Which tasks a verb is about: one, or several at once.
+//! Which tasks a verb is about: one, several by id, or all that a query selects.
 //!
-//! Owns the ids that a person types. Every id is looked up before anything is done, so that a typo
-//! in the last one costs nothing.
+//! Owns the ids and queries that a person types, and asking before many tasks are changed at once.
+//! Every id is looked up before anything is done, so that a typo in the last one costs nothing. A
+//! query is asked once: what changes between that and the change itself is for the operation, which
+//! looks again under the lock and does all or nothing.
+
+use std::io::IsTerminal;
 
 use flagpost_core::List;
-use flagpost_model::{TaskId, Token, task::Task};
+use flagpost_model::{
+    TaskId, Token,
+    task::{Outline, Task},
+};
+use serde_json::json;
 
-use crate::{context::Context, error::usage, output::Answer, shape};
+use super::{list::counted, query};
+use crate::{
+    context::Context,
+    error::{Invalid, NoneFits, usage},
+    output::Answer,
+    shape,
+    terminal::line,
+};
+
+/// Tasks by query instead of by id.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Where {
+    /// All tasks that a query selects, instead of ids: those that 'flagpost list EXPR' would show
+    #[arg(long = "where", value_name = "EXPR")]
+    expression: Option<String>,
+    /// Say which tasks are meant, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// What is to be done.
+pub enum Choice {
+    /// It, to these tasks.
+    Act(Vec<TaskId>),
+    /// Nothing but say this.
+    Say(Answer),
+}
+
+/// What to do where nobody is there to be asked.
+pub const INSTEAD: &str = "--dry-run shows which tasks are meant";
+/// Tasks that are named in a question.
+const NAMED: usize = 3;
+
+impl Where {
+    /// Whether a query says which tasks.
+    pub fn given(&self) -> bool {
+        self.expression.is_some()
+    }
+
+    /// The list: to change, unless nothing is to be changed.
+    pub fn list<'c>(&self, context: &'c Context) -> anyhow::Result<List<'c>> {
+        match self.dry_run {
+            true => context.list(),
+            false => context.list_to_change(),
+        }
+    }
+
+    /// The words that are left for an id and a text: with a query, the first one is the text.
+    pub fn words<'w>(
+        &self,
+        first: Option<&'w str>,
+        second: Option<&'w str>,
+    ) -> anyhow::Result<(Option<&'w str>, Option<&'w str>)> {
+        match (self.given(), first, second) {
+            (true, Some(_), Some(_)) => Err(usage("name ids or say --where, not both")),
+            (true, text, None) => Ok((None, text)),
+            (_, first, second) => Ok((first, second)),
+        }
+    }
+
+    /// The tasks that are meant, asked for where many may be changed at once.
+    pub fn choose(
+        &self,
+        context: &Context,
+        list: &List<'_>,
+        act: &str,
+        named: impl FnOnce() -> anyhow::Result<Vec<TaskId>>,
+    ) -> anyhow::Result<Choice> {
+        if !self.given() && !self.dry_run {
+            return Ok(Choice::Act(named()?));
+        }
+        let (ids, tasks) = self.tasks(context, list, named)?;
+        if self.dry_run {
+            return Ok(Choice::Say(dry_run(act, &tasks)));
+        }
+        let named: Vec<_> = tasks
+            .iter()
+            .map(|task| (&task.id, &*task.subject))
+            .collect();
+        self.confirm(act, &named, INSTEAD)?;
+        Ok(Choice::Act(ids))
+    }
+
+    /// The tasks that are meant, nothing asked.
+    pub fn ids(
+        &self,
+        context: &Context,
+        list: &List<'_>,
+        named: impl FnOnce() -> anyhow::Result<Vec<TaskId>>,
+    ) -> anyhow::Result<Vec<TaskId>> {
+        match self.given() {
+            true => Ok(self.tasks(context, list, named)?.0),
+            false => named(),
+        }
+    }
+
+    fn tasks(
+        &self,
+        context: &Context,
+        list: &List<'_>,
+        named: impl FnOnce() -> anyhow::Result<Vec<TaskId>>,
+    ) -> anyhow::Result<(Vec<TaskId>, Vec<Outline>)> {
+        let Some(expression) = &self.expression else {
+            let ids = named()?;
+            let tasks = ids.iter().map(|id| Ok(Outline::from(&list.task(id)?.task)));
+            let tasks = tasks.collect::<anyhow::Result<_>>()?;
+            return Ok((ids, tasks));
+        };
+        let query = query::parse(context, expression)?;
+        // An empty variable of a script must not mean everything.
+        if query.filter.is_none() {
+            return Err(Invalid {
+                what: "--where".to_owned(),
+                reason: "it says nothing about tasks; is=open means all that are open".to_owned(),
+            }
+            .into());
+        }
+        let query = query.open_by_default();
+        let loaded = list.load()?;
+        let found = query::select(context, list, &loaded, &query, 0)?.tasks;
+        if found.is_empty() {
+            return Err(NoneFits {
+                list: list.id().clone(),
+                query,
+            }
+            .into());
+        }
+        let ids = found.iter().map(|task| task.id.clone()).collect();
+        Ok((ids, found.into_iter().cloned().collect()))
+    }
+
+    /// Asks a person whether this is to be done to tasks of these ids and subjects; where nobody is
+    /// there, the error says what to do instead.
+    pub fn confirm(
+        &self,
+        act: &str,
+        tasks: &[(&TaskId, &str)],
+        instead: &str,
+    ) -> anyhow::Result<()> {
+        if self.yes {
+            return Ok(());
+        }
+        if !std::io::stdin().is_terminal() {
+            return Err(usage(format!("nobody is there to confirm; {instead}")));
+        }
+        let first = tasks.iter().take(NAMED);
+        let first = first.map(|(id, subject)| format!("{id} {}", line(subject)));
+        let mut names: Vec<String> = first.collect();
+        if tasks.len() > NAMED {
+            names.push(format!("{} more", tasks.len() - NAMED));
+        }
+        let count = counted(tasks.len(), "task", "tasks");
+        crate::output::say(&format!("{act} {count}: {}? [y/N]", names.join(", ")));
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line)?;
+        match line.trim().eq_ignore_ascii_case("y") {
+            true => Ok(()),
+            false => Err(usage("nothing was changed")),
+        }
+    }
+}
+
+/// What would be done, to which tasks.
+fn dry_run(act: &str, tasks: &[Outline]) -> Answer {
+    let each = tasks
+        .iter()
+        .map(|task| format!("would {act} {} {}\n", task.id, line(&task.subject)));
+    let shapes: Vec<_> = tasks.iter().map(shape::outline).collect();
+    Answer::new("dry_run", json!({"act": act, "tasks": shapes}))
+        .text(each.collect::<String>())
+        .ids(tasks.iter().map(|task| &task.id))
+}
 
 /// Tasks by id.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Ids {
     /// The tasks, one or several: 7 or 7,9 or 7 9
-    #[arg(value_name = "ID", value_delimiter = ',', required = true)]
+    #[arg(
+        value_name = "ID",
+        value_delimiter = ',',
+        required_unless_present = "expression",
+        conflicts_with = "expression"
+    )]
     ids: Vec<String>,
 }
 
@@ -68,7 +255,7 @@ pub fn answer(tasks: &[Task], text: String) -> Answer {
         [one] => Answer::new("task", shape::task(one)),
         several => {
             let tasks: Vec<_> = several.iter().map(shape::task).collect();
-            Answer::new("changed", serde_json::json!({"tasks": tasks}))
+            Answer::new("changed", json!({"tasks": tasks}))
         }
     };
     answer.text(text).ids(tasks.iter().map(|task| &task.id))

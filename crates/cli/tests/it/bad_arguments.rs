@@ -250,30 +250,33 @@ fn words_that_are_no_verbs() {
     2> Usage: flagpost task [OPTIONS] <COMMAND>
     2> 
     2> Commands:
-    2>   add      Add a task to the list
-    2>   list     List tasks: what is still to be done, unless asked otherwise
-    2>   show     Show a task in full
-    2>   edit     Change fields of one task or several
-    2>   ready    Show what can begin now, in the order it would be claimed
-    2>   claim    Claim a task: it is yours until you end it, or the lease ends
-    2>   start    Begin the work on a task, claiming it first if nobody holds it
-    2>   done     Complete a task
-    2>   fail     Give a task up: it did not work
-    2>   stuck    Say that you need help to go on
-    2>   release  Give a task back
-    2>   renew    Extend the lease of your claim
-    2>   reopen   Make a finished, failed, stuck or cancelled task pending again
-    2>   cancel   Say that a task is not wanted any more
-    2>   rm       Remove tasks and their names from those that wait for them
-    2>   move     Move tasks to another list, where they get new ids
-    2>   undo     Take back your last change of the list, if nobody built on it
-    2>   note     Write a remark on a task, for whoever comes next
-    2>   timer    Measure the work on tasks
-    2>   dep      Say which task waits for which
-    2>   graph    Draw which task waits for which
-    2>   import   Import a plan, a file of tasks, or another tool's
-    2>   export   Export all tasks as JSON, CSV or a plan
-    2>   help     Print this message or the help of the given subcommand(s)
+    2>   add       Add a task to the list
+    2>   list      List tasks: what is still to be done, unless asked otherwise
+    2>   show      Show a task in full
+    2>   edit      Change fields of one task or several
+    2>   ready     Show what can begin now, in the order it would be claimed
+    2>   claim     Claim a task: it is yours until you end it, or the lease ends
+    2>   start     Begin the work on a task, claiming it first if nobody holds it
+    2>   done      Complete a task
+    2>   fail      Give a task up: it did not work
+    2>   stuck     Say that you need help to go on
+    2>   release   Give a task back
+    2>   renew     Extend the lease of your claim
+    2>   reopen    Make a finished, failed, stuck or cancelled task pending again
+    2>   cancel    Say that a task is not wanted any more
+    2>   rm        Remove tasks and their names from those that wait for them
+    2>   move      Move tasks to another list, where they get new ids
+    2>   undo      Take back your last change of the list, if nobody built on it
+    2>   note      Write a remark on a task, for whoever comes next
+    2>   timer     Measure the work on tasks
+    2>   tags      Show the labels in use, and how many tasks have each
+    2>   projects  Show the projects there are, and how many tasks each has
+    2>   stats     Show the list in numbers
+    2>   dep       Say which task waits for which
+    2>   graph     Draw which task waits for which
+    2>   import    Import a plan, a file of tasks, or another tool's
+    2>   export    Export all tasks as JSON, CSV or a plan
+    2>   help      Print this message or the help of the given subcommand(s)
     2> 
     2> Options:
     2>   -h, --help  Print help
@@ -311,27 +314,28 @@ fn words_that_are_no_verbs() {
     2> 
     2> Example: flagpost task dep add 7 3 4
     $ list extra
-    exit 2
-    2> error: unexpected argument 'extra' found
-    2> 
-    2> Usage: flagpost list [OPTIONS]
-    2> 
-    2> For more information, try '--help'.
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
     $ list --nope
     exit 2
     2> error: unexpected argument '--nope' found
     2> 
-    2> Usage: flagpost list [OPTIONS]
+    2>   tip: to pass '--nope' as a value, use '-- --nope'
+    2> 
+    2> Usage: flagpost list [OPTIONS] [EXPR]...
     2> 
     2> For more information, try '--help'.
     $ list --quiet --json
     exit 2
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"the argument '--quiet' cannot be used with '--json'","hint":"Usage: flagpost list --quiet\n\nFor more information, try '--help'.","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"the argument '--quiet' cannot be used with '--json'","hint":"Usage: flagpost list --quiet [EXPR]...\n\nFor more information, try '--help'.","causes":[]}
     $ list --limit -1
     exit 2
     2> error: unexpected argument '-1' found
     2> 
-    2> Usage: flagpost list [OPTIONS]
+    2>   tip: to pass '-1' as a value, use '-- -1'
+    2> 
+    2> Usage: flagpost list [OPTIONS] [EXPR]...
     2> 
     2> For more information, try '--help'.
     $ list --limit many

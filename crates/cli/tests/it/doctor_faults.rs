@@ -306,30 +306,23 @@ fn bindings() {
     }
 }
 
-/// A second history was begun; its numbers are not given out again by the first.
 #[test]
-fn a_second_history_is_never_numbered_again() {
+fn a_list_whose_repository_is_lost_begins_no_second_history() {
     let world = world_with(&["a", "b"]);
-    let first = repository(&world);
-    put(&world.list("web").join(".repo"), "second\n");
-    for _ in 0..9 {
-        world.ok(["claim", "1", "--as", "W1"]);
-        world.ok(["task", "release", "1", "--as", "W1"]);
-    }
     let token = |told: (i32, Value)| told.1["claim"]["token"].as_u64().unwrap();
     let last = token(world.json(["claim", "1", "--as", "W1"]));
-    let (_, answer) = world.json(["doctor", "--fix", "--yes"]);
-    assert_eq!(answer["findings"][0]["code"], "repository-unregistered");
-    assert_eq!(answer["findings"][1], Value::Null, "{answer:#}");
-    world.ok(["task", "release", "1", "--as", "W1"]);
+    for lost in ["second\n", "../evil", ""] {
+        put(&world.list("web").join(".repo"), lost);
+        let ran = world.flagpost(["claim", "2", "--as", "W2"]);
+        assert_eq!(ran.code, 6, "{ran}");
+        assert!(ran.stderr.contains("flagpost doctor"), "{ran}");
+        assert!(!world.home().join("repos/second").exists());
+        // Reading needs no history.
+        assert!(world.ok(["list"]).contains("claimed"));
+        finds_and_mends(&world, 1, "binding-broken");
+    }
     let next = token(world.json(["claim", "2", "--as", "W2"]));
     assert!(next > last, "{next} after {last}");
-    assert!(world.home().join("repos/second/history.jsonl").exists());
-    assert!(
-        fs::read_to_string(first.join("history.jsonl"))
-            .unwrap()
-            .contains("history.resumed")
-    );
 }
 
 #[test]

@@ -136,17 +136,16 @@ fn wide_subjects_line_up() {
     world.set("COLUMNS", "40");
     assert_snapshot!(world.transcript("list"), @r#"
     $ list
-    ID  STATE   PRIORI  OWNER   WAITS  SUBJE
-                TY              FOR    CT
-    1   claime  high    W1-wit         日本
-        d               h-a-lo         語の
-                        ng-na…         タス…
-    2   pendin                         Ünïcö
-        g                              dé 🚩
-                                       flag
-    3   pendin                  1 2    A
-        g                              long
-                                       subj…
+    ID  STATE    PRIORITY  WAITS     SUBJECT
+                           FOR
+    1   claimed  high                日本語
+                                     のタス
+                                     クを書…
+    2   pending                      Ünïcödé
+                                     🚩 flag
+    3   pending            1 2       A long
+                                     subject
+                                     that…
     "#);
     world.set("COLUMNS", "200");
     assert_snapshot!(world.transcript("list"), @r#"

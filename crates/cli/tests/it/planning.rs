@@ -161,8 +161,8 @@ fn a_task_that_comes_again_makes_the_next_one_when_it_is_done() {
     $ done 1 --json
     {"schema":"flagpost.task/1","id":"1","subject":"Water the plants","description":"","state":"completed","owner":"ann","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":"2026-05-12","not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":10,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[],"next":[{"id":"2","subject":"Water the plants","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":"2026-05-19","not_before":"2026-05-14T00:00:00Z","recurrence":"weekly","parent":null,"uid":null,"estimate_minutes":10,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[]}]}
     $ list
-    ID  STATE    SUBJECT
-    2   pending  Water the plants
+    ID  STATE    DUE         WAITS FOR   SUBJECT
+    2   pending  2026-05-19  2026-05-14  Water the plants
     $ ready
     no task of web is ready; 'flagpost list' shows what there is and what it waits for
     $ claim --next
@@ -173,8 +173,8 @@ fn a_task_that_comes_again_makes_the_next_one_when_it_is_done() {
     took back task.completed: 1 Water the plants
     took back task.created: 2 Water the plants
     $ list
-    ID  STATE    SUBJECT
-    1   pending  Water the plants
+    ID  STATE    DUE         SUBJECT
+    1   pending  2026-05-12  Water the plants
     $ done 1 Done
     completed 1 Water the plants (4 bytes)
     next 3 Water the plants, due 2026-05-19
@@ -183,9 +183,9 @@ fn a_task_that_comes_again_makes_the_next_one_when_it_is_done() {
     2> flagpost: there is no task 2 in list web
     2>   hint: 'flagpost list' shows what there is
     $ list --all
-    ID  STATE      OWNER  SUBJECT
-    1   completed  ann    Water the plants
-    3   pending           Water the plants
+    ID  STATE      DUE         OWNER  WAITS FOR   SUBJECT
+    1   completed  2026-05-12  ann                Water the plants
+    3   pending    2026-05-19         2026-05-14  Water the plants
     "#);
 }
 

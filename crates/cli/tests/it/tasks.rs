@@ -40,11 +40,11 @@ fn add() {
     2> 
     2> For more information, try '--help'.
     $ list --all
-    ID  STATE    PRIORITY  WAITS FOR  SUBJECT
-    1   pending  high                 Write the parser
-    2   pending            1          Test the parser
-    3   pending            1 2        Print
-    4   pending            1 3        Ship
+    ID  STATE    PRIORITY  DUE         PROJECT  TAGS  WAITS FOR  SUBJECT
+    1   pending  high      2026-12-01  web      a b              Write the parser
+    2   pending                                       1          Test the parser
+    3   pending                                       1 2        Print
+    4   pending                                       1 3        Ship
     "#);
 }
 
@@ -91,7 +91,7 @@ fn list() {
     ID  STATE      OWNER  SUBJECT
     3   completed  ann    Ship
     $ list --state failed
-    none of the 3 tasks of web is one of these; --all shows every task
+    none of the 3 tasks of web fits state=failed
     $ list --quiet
     1
     2
@@ -99,12 +99,12 @@ fn list() {
     {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[]}
     $ list --state nonsense
     exit 2
-    2> error: invalid value 'nonsense' for '--state <STATE>': "nonsense" is none of pending, claimed, in_progress, completed, failed, stuck, cancelled
+    2> error: invalid value 'nonsense' for '--state <STATE>': "nonsense" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled
     2> 
     2> For more information, try '--help'.
     $ list --state done --json
     exit 2
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"invalid value 'done' for '--state <STATE>': \"done\" is none of pending, claimed, in_progress, completed, failed, stuck, cancelled","hint":"For more information, try '--help'.","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"invalid value 'done' for '--state <STATE>': \"done\" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled","hint":"For more information, try '--help'.","causes":[]}
     "#);
 }
 

@@ -194,8 +194,8 @@ impl<'h> Config<'h> {
             .collect()
     }
 
-    /// The names of the saved queries.
-    fn queries(&self) -> impl Iterator<Item = String> {
+    /// The names of the saved queries, as settings: `queries.NAME`.
+    pub fn queries(&self) -> impl Iterator<Item = String> {
         let paths = self.document.names().into_iter();
         paths.filter_map(|path| {
             let name = path.join(".");

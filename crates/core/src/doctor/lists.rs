@@ -57,9 +57,7 @@ fn binding(list: &List<'_>) -> Result<Binding> {
             list.id()
         )),
         Err(Error::NoRepository { .. }) => Binding::Missing,
-        Err(error @ Error::InvalidId(_)) => {
-            Binding::Broken(format!("list {} names no repository: {error}", list.id()))
-        }
+        Err(error @ Error::LostRepository { .. }) => Binding::Broken(error.to_string()),
         Err(error) => return Err(error),
     })
 }

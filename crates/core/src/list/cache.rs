@@ -4,7 +4,7 @@
 //! projection: every load looks at every file's stamp, reads again what differs, and believes the
 //! directory. Deleting it costs one slow load.
 
-use std::{path::Path, thread};
+use std::{io, path::Path, thread};
 
 use flagpost_disk::{
     self as disk,
@@ -124,10 +124,13 @@ pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
         (survey()?, Cache::decode(&bytes).unwrap_or_default())
     } else {
         thread::scope(|scope| {
-            let cache = scope.spawn(|| Cache::decode(&bytes));
-            let files = survey();
-            let cache = cache.join().ok().flatten().unwrap_or_default();
-            files.map(|files| (files, cache))
+            let files = scope.spawn(survey);
+            let cache = Cache::decode(&bytes).unwrap_or_default();
+            let gone = || io::Error::other("a reader thread panicked");
+            let files = files
+                .join()
+                .unwrap_or_else(|_| Err(disk::Error::io("list", dir)(gone())))?;
+            Ok::<_, disk::Error>((files, cache))
         })?
     };
     let mut found = cache.compare(fs, dir, files, looked_at);

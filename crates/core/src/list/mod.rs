@@ -4,6 +4,7 @@
 //! kept; it never hides its neighbours.
 
 mod cache;
+pub(crate) mod shortlist;
 
 use std::{
     ffi::OsString,
@@ -51,6 +52,13 @@ pub struct Skipped {
     pub(crate) file: OsString,
     /// Why it is no task.
     pub reason: String,
+}
+
+impl Skipped {
+    pub(crate) fn new(name: String, reason: String) -> Self {
+        let file = OsString::from(&name);
+        Self { name, file, reason }
+    }
 }
 
 impl<'h> List<'h> {
@@ -137,7 +145,8 @@ impl<'h> List<'h> {
         self.path(&claude_tasks::file_name(id))
     }
 
-    /// The repository whose history records this list.
+    /// The repository whose history records this list. One that has no history here is refused: a
+    /// second one would count from the beginning.
     pub fn repository(&self) -> Result<RepoId> {
         let path = self.path(claude_tasks::REPOSITORY);
         let Some(text) = fsx::read_lossy(self.home.fs(), &path)? else {
@@ -145,7 +154,14 @@ impl<'h> List<'h> {
                 dir: self.dir.clone(),
             });
         };
-        Ok(text.trim().parse()?)
+        let lost = || Error::LostRepository {
+            list: self.id.clone(),
+        };
+        let id: RepoId = text.trim().parse().map_err(|_| lost())?;
+        match fsx::stat(self.home.fs(), &self.home.repository_dir(&id))? {
+            Some(_) => Ok(id),
+            None => Err(lost()),
+        }
     }
 
     /// Gives the list to another repository where `is_broken` says so under the list's lock. What

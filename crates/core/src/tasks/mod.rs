@@ -10,6 +10,7 @@ mod links;
 mod moves;
 mod relocate;
 mod removal;
+mod selection;
 mod timers;
 mod undo;
 
@@ -27,6 +28,7 @@ pub(crate) use links::{link_in, mirror, named_by_others, open_blockers, unblock}
 pub use moves::{Move, Moved, Parts, act, act_all};
 pub use relocate::{Relocated, Ties, preview_relocation, relocate};
 pub use removal::{preview_removal, remove, remove_all};
+pub use selection::{Selected, select};
 pub use timers::{Started, start_timer, stop_timer};
 pub use undo::{Mode as UndoMode, Undone, undo};
 

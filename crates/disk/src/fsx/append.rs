@@ -17,32 +17,32 @@ pub enum Durability {
     Lazy,
 }
 
-/// Appends whole lines, creating the file.
+/// Appends whole lines, creating the file. Its name is durable before its first line is written, so
+/// that a file which has lines never needs to make it so again.
 pub fn append(fs: &dyn Fs, path: &Path, lines: &[u8], durability: Durability) -> Result<()> {
     let mut file = fs.open_append(path).map_err(Error::io("open", path))?;
-    let bytes = if ends_within_a_line(fs, path)? {
-        Cow::Owned([b"\n", lines].concat())
-    } else {
-        Cow::Borrowed(lines)
+    let bytes = match last_byte(fs, path)? {
+        None => {
+            sync_parent(fs, path)?;
+            Cow::Borrowed(lines)
+        }
+        Some(b'\n') => Cow::Borrowed(lines),
+        Some(_) => Cow::Owned([b"\n", lines].concat()),
     };
     file.write(&bytes).map_err(Error::io("append to", path))?;
     match durability {
         Durability::Lazy => Ok(()),
-        Durability::Synced => {
-            file.sync().map_err(Error::io("sync", path))?;
-            // Whoever created the file may have done so lazily, or have died before its sync.
-            sync_parent(fs, path)
-        }
+        Durability::Synced => file.sync().map_err(Error::io("sync", path)),
     }
 }
 
-fn ends_within_a_line(fs: &dyn Fs, path: &Path) -> Result<bool> {
+fn last_byte(fs: &dyn Fs, path: &Path) -> Result<Option<u8>> {
     let len = stat(fs, path)?.map_or(0, |stat| stat.len);
     let Some(last) = len.checked_sub(1) else {
-        return Ok(false);
+        return Ok(None);
     };
     let tail = fs
         .read(path, last, READ_LIMIT)
         .map_err(Error::io("read", path))?;
-    Ok(tail.last().is_some_and(|byte| *byte != b'\n'))
+    Ok(tail.last().copied())
 }

@@ -64,6 +64,9 @@ pub trait Fs: Send + Sync + fmt::Debug {
     fn create_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn Handle>>;
     /// Opens a file for appending, creating it 0600.
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
+    /// Overwrites a file in place, creating it 0600. Nothing of it is durable and a crash may leave
+    /// anything in it: for hints that are worth nothing then.
+    fn overwrite(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Renames, replacing the target.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Renames to a name that must not exist (`AlreadyExists`).

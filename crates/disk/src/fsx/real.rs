@@ -17,7 +17,7 @@ use std::{
         fs::{DirBuilderExt, FileExt, OpenOptionsExt},
     },
     path::{Path, PathBuf},
-    sync::mpsc,
+    sync::{Mutex, PoisonError, mpsc},
     thread,
     time::Duration,
 };
@@ -30,8 +30,9 @@ use super::{Flock, Fs, Handle, Kind, Room, Stat};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealFs;
 
-/// A directory this large is looked at by two threads.
-const SPLIT_FROM: usize = 2_000;
+/// So many names are read from a directory at once. Two threads look at one that holds more, each
+/// reading on when it has looked at what it had.
+const AT_ONCE: usize = 1_000;
 
 impl Fs for RealFs {
     fn read(&self, path: &Path, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
@@ -80,36 +81,47 @@ impl Fs for RealFs {
             OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
             Mode::empty(),
         )?;
-        let mut names = Vec::new();
         let mut buffer = Vec::with_capacity(64 << 10);
-        let mut entries = sys::RawDir::new(&fd, buffer.spare_capacity_mut());
-        while let Some(entry) = entries.next() {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            let is_own = name != b"." && name != b"..";
-            if is_own && wanted(name) {
-                names.push(OsStr::from_bytes(name).to_owned());
-            }
-        }
-        let look = |names: Vec<OsString>| -> io::Result<Vec<(OsString, Stat)>> {
-            let mut seen = Vec::with_capacity(names.len());
-            for name in names {
-                match sys::statat(&fd, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
-                    Ok(stat) => seen.push((name, stat_of(&stat))),
-                    // Gone since the directory was read.
-                    Err(rustix::io::Errno::NOENT) => {}
-                    Err(errno) => return Err(errno.into()),
+        let entries = Mutex::new(sys::RawDir::new(&fd, buffer.spare_capacity_mut()));
+        let next_names = || -> io::Result<Vec<OsString>> {
+            let mut names = Vec::new();
+            let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
+            while names.len() < AT_ONCE {
+                let Some(entry) = entries.next() else {
+                    break;
+                };
+                let entry = entry?;
+                let name = entry.file_name().to_bytes();
+                let is_own = name != b"." && name != b"..";
+                if is_own && wanted(name) {
+                    names.push(OsStr::from_bytes(name).to_owned());
                 }
+            }
+            Ok(names)
+        };
+        let look = |mut names: Vec<OsString>| -> io::Result<Vec<(OsString, Stat)>> {
+            let mut seen = Vec::with_capacity(names.len());
+            while !names.is_empty() {
+                for name in names {
+                    match sys::statat(&fd, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                        Ok(stat) => seen.push((name, stat_of(&stat))),
+                        // Gone since the directory was read.
+                        Err(rustix::io::Errno::NOENT) => {}
+                        Err(errno) => return Err(errno.into()),
+                    }
+                }
+                names = next_names()?;
             }
             Ok(seen)
         };
-        if names.len() < SPLIT_FROM {
-            return look(names);
+        let first = next_names()?;
+        let second = next_names()?;
+        if second.is_empty() {
+            return look(first);
         }
-        let half = names.split_off(names.len() / 2);
         thread::scope(|scope| {
-            let other = scope.spawn(|| look(half));
-            let mut seen = look(names)?;
+            let other = scope.spawn(|| look(second));
+            let mut seen = look(first)?;
             let rest = other
                 .join()
                 .map_err(|_| io::Error::other("a reader thread panicked"))??;
@@ -159,6 +171,18 @@ impl Fs for RealFs {
 
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
         Ok(Box::new(RealHandle(open_append(path)?)))
+    }
+
+    fn overwrite(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+            .open(path)?;
+        regular(&file)?;
+        overwrite_in_place(&file, bytes)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -280,6 +304,16 @@ fn sync_file_system(_: &File) -> io::Result<()> {
     Ok(())
 }
 
+/// Cutting a file off and growing it again would make work for the next sync of anybody.
+fn overwrite_in_place(file: &File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all_at(bytes, 0)?;
+    let len = bytes.len() as u64;
+    if file.metadata()?.len() != len {
+        file.set_len(len)?;
+    }
+    Ok(())
+}
+
 /// The open file's status, which must be a regular file's.
 fn regular(file: &File) -> io::Result<sys::Stat> {
     let stat = sys::fstat(file)?;
@@ -336,13 +370,6 @@ struct RealFlock(File);
 
 impl Flock for RealFlock {
     fn sign(&mut self, holder: &str) -> io::Result<()> {
-        // Overwritten in place: cutting a file off and growing it again makes work for the next
-        // sync of anybody.
-        self.0.write_all_at(holder.as_bytes(), 0)?;
-        let len = holder.len() as u64;
-        if self.0.metadata()?.len() != len {
-            self.0.set_len(len)?;
-        }
-        Ok(())
+        overwrite_in_place(&self.0, holder.as_bytes())
     }
 }

@@ -73,6 +73,21 @@ fn when_appending() {
 }
 
 #[test]
+fn when_overwriting() {
+    on_each(|fs, place| {
+        let hint = place.join("hint");
+        fs.overwrite(&hint, b"a long hint").unwrap();
+        let inode = fs.stat(&hint).unwrap().inode;
+        fs.overwrite(&hint, b"a hint").unwrap();
+        assert_eq!(fs.read(&hint, 0, 99).unwrap(), b"a hint");
+        assert_eq!(fs.stat(&hint).unwrap().inode, inode, "in place");
+        assert_eq!(refusal(fs.overwrite(place, b"")), ErrorKind::IsADirectory);
+        let nowhere = place.join("nowhere/hint");
+        assert_eq!(refusal(fs.overwrite(&nowhere, b"")), ErrorKind::NotFound);
+    });
+}
+
+#[test]
 fn when_renaming() {
     on_each(|fs, place| {
         let [a, b, dir] = ["a", "b", "dir"].map(|name| place.join(name));

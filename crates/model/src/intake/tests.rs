@@ -1,3 +1,5 @@
+//! What an import may change, rule by rule.
+
 use super::*;
 use crate::{
     id::TaskId,

@@ -47,14 +47,7 @@ impl<'o> Family<'o> {
 
     /// The parts of a task that are neither completed nor cancelled.
     pub fn open_parts(&self, of: &TaskId) -> Vec<TaskId> {
-        let open = self.parts(of).iter().filter(|part| match part.state {
-            State::Completed | State::Cancelled => false,
-            State::Pending
-            | State::Claimed(_)
-            | State::InProgress(_)
-            | State::Failed
-            | State::Stuck => true,
-        });
+        let open = self.parts(of).iter().filter(|part| !part.state.is_over());
         open.map(|part| part.id.clone()).collect()
     }
 

@@ -23,7 +23,7 @@ pub use faults::{Circle, OneSided, dangling, one_sided, parent_circles};
 pub use graph::Graph;
 pub use index::Index;
 pub use retry::{Attempt, Verdict, verdict};
-pub use wave::{Stranded, StrandedBecause, claim_order, ready, stranded, waves};
+pub use wave::{Stranded, StrandedBecause, claim_order, is_ready, ready, stranded, waves};
 
 use crate::{names::names, task::State};
 

@@ -175,37 +175,54 @@ fn direct_cause(graph: &Graph, at: usize, task: &Outline) -> Option<StrandedBeca
     })
 }
 
+/// Whether a task of the graph may be claimed at `now`.
+pub fn is_ready(graph: &Graph, task: &Outline, now: Timestamp) -> bool {
+    let at = graph.position(&task.id);
+    at.is_some_and(|at| is_ready_at(graph, at, now))
+}
+
 fn ready_at(graph: &Graph, now: Timestamp) -> impl Iterator<Item = usize> {
-    let free = move |state: &State| match state {
+    let places = graph.nodes().map(|(at, _)| at);
+    places.filter(move |&at| is_ready_at(graph, at, now))
+}
+
+fn is_ready_at(graph: &Graph, at: usize, now: Timestamp) -> bool {
+    let task = graph.outline(at);
+    let free = match &task.state {
         State::Pending => true,
         State::Claimed(claim) | State::InProgress(Some(claim)) => !claim.is_live(now),
         // A foreign writer's work has no lease that could run out.
         State::InProgress(None) => false,
         State::Completed | State::Failed | State::Stuck | State::Cancelled => false,
     };
-    let unblocked = |at: usize| {
-        let mut blockers = graph.blockers_at(at).iter();
-        blockers.all(|&on| graph.outline(on).state == State::Completed)
-            && graph.unknown_of(at).is_empty()
-    };
-    let nodes = graph.nodes();
-    nodes
-        .filter(move |&(at, task)| {
-            let begun = task.not_before.is_none_or(|morning| morning <= now);
-            begun && free(&task.state) && unblocked(at)
-        })
-        .map(|(at, _)| at)
+    let begun = task.not_before.is_none_or(|morning| morning <= now);
+    let mut blockers = graph.blockers_at(at).iter();
+    begun
+        && free
+        && blockers.all(|&on| graph.outline(on).state == State::Completed)
+        && graph.unknown_of(at).is_empty()
 }
 
 fn sort(graph: &Graph, tasks: &mut [usize]) {
     tasks.sort_by_cached_key(|&at| rank(graph, at));
 }
 
+/// Urgency, then the id as ids are ordered, its number read only once.
+type Rank<'o> = (
+    (bool, Option<Priority>, Reverse<usize>),
+    (bool, Option<u64>, &'o TaskId),
+);
+
 /// Smaller is handed out earlier. A task without priority comes after every one that has one.
-fn rank<'o>(graph: &Graph<'o>, at: usize) -> (bool, Option<Priority>, Reverse<usize>, &'o TaskId) {
+fn rank<'o>(graph: &Graph<'o>, at: usize) -> Rank<'o> {
     let task = graph.outline(at);
     let dependants = graph.dependants_at(at).iter();
     let waiting = dependants.filter(|&&on| is_open(&graph.outline(on).state));
     let unblocks = Reverse(waiting.count());
-    (task.priority.is_none(), task.priority, unblocks, &task.id)
+    let number = task.id.number();
+    let is_named = number.is_none();
+    (
+        (task.priority.is_none(), task.priority, unblocks),
+        (is_named, number, &task.id),
+    )
 }

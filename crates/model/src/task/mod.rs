@@ -165,6 +165,16 @@ impl State {
         }
     }
 
+    /// Whether nothing is to be done about it any more: it is completed or not wanted.
+    pub fn is_over(&self) -> bool {
+        match self {
+            Self::Completed | Self::Cancelled => true,
+            Self::Pending | Self::Claimed(_) | Self::InProgress(_) | Self::Failed | Self::Stuck => {
+                false
+            }
+        }
+    }
+
     /// The claim, alive or expired.
     pub fn claim(&self) -> Option<&Claim> {
         match self {

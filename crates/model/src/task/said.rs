@@ -14,10 +14,10 @@ pub struct Said(BTreeMap<String, String>);
 impl Said {
     /// Remembers what is said of a field; whether that is news.
     pub fn hear(&mut self, field: &str, value: &impl Serialize) -> bool {
-        let print = fingerprint(value);
-        let known = self.0.get(field) == Some(&print);
+        let mark = fingerprint(value);
+        let known = self.0.get(field) == Some(&mark);
         if !known {
-            self.0.insert(field.to_owned(), print);
+            self.0.insert(field.to_owned(), mark);
         }
         !known
     }
@@ -29,7 +29,7 @@ impl Said {
 
     /// Each field with its fingerprint, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(field, print)| (&**field, &**print))
+        self.0.iter().map(|(field, mark)| (&**field, &**mark))
     }
 }
 

@@ -118,6 +118,19 @@ impl Fs for PowerFs {
         Ok(handle(self, path, inode, true))
     }
 
+    fn overwrite(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut machine = self.powered()?;
+        let slot = machine.tree.slot(path)?;
+        let known = machine.tree.names.get(&slot).copied();
+        if known.is_some_and(|inode| machine.tree.node(inode).is_dir) {
+            return Err(Errno::ISDIR.into());
+        }
+        machine.step(Step::Overwrite(path.to_owned()))?;
+        let inode = known.unwrap_or_else(|| machine.tree.create(slot, false));
+        machine.tree.overwrite(inode, bytes);
+        Ok(())
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut machine = self.powered()?;
         let (source, target) = (machine.tree.slot(from)?, machine.tree.slot(to)?);

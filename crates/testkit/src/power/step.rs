@@ -30,6 +30,8 @@ pub enum Step {
     SyncAll(PathBuf),
     /// A lock file was created. It means nothing after a crash, so nobody syncs it.
     CreateLock(PathBuf),
+    /// A hint was overwritten in place, or created. Nobody relies on it, so nobody syncs it.
+    Overwrite(PathBuf),
     /// A lock's holder signed.
     Sign(PathBuf),
 }
@@ -71,7 +73,7 @@ pub fn assert_synced_before_rename(steps: &[Step]) {
                 files.clear();
                 dirs.clear();
             }
-            Step::CreateLock(_) | Step::Sign(_) => {}
+            Step::CreateLock(_) | Step::Overwrite(_) | Step::Sign(_) => {}
         }
     }
     assert!(files.is_empty(), "{files:?} are not synced by {steps:#?}");

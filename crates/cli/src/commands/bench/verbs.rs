@@ -7,14 +7,15 @@ use flagpost_disk::fsx::{self, RealFs};
 
 use super::{Bench, floor, row::Row, scratch::Repository};
 
-/// add, claim and ready at every size, then the bulk import.
+/// add, claim, ready and list at every size, then the bulk import.
 pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for &size in bench.effort.sizes {
-        let verbs: [(&str, &[&str]); 3] = [
+        let verbs: [(&str, &[&str]); 4] = [
             ("add", &["add", "A task among many"]),
             ("claim", &["claim", "--next", "--as", "W1"]),
             ("ready", &["ready"]),
+            ("list", &["list", "--limit", "50"]),
         ];
         let wanted = |verb: &str| bench.wants(&format!("{verb}-{size}"));
         if !verbs.iter().any(|(verb, _)| wanted(verb)) {

@@ -1,3 +1,5 @@
+//! Task files as Backlog.md writes them, and as nobody should.
+
 use flagpost_model::{
     intake::Draft,
     task::{Priority, State},

@@ -1,3 +1,5 @@
+//! Issues as beads writes them, and as nobody should.
+
 use flagpost_model::intake::assemble;
 use serde_json::json;
 

@@ -14,7 +14,9 @@ mod write;
 
 pub use changes::{ChangedSince, changes};
 pub use intake::draft;
-pub use layout::{CACHE, COUNTER, LOCK, POINTER, REPOSITORY, file_name, id_of, is_task_name};
+pub use layout::{
+    CACHE, COUNTER, LOCK, POINTER, REPOSITORY, SHORTLIST, file_name, id_of, is_task_name,
+};
 pub use read::{is_field, read};
 pub use write::{restore, to_bytes, write};
 

@@ -1,3 +1,5 @@
+//! What leaves comes back the same, in every spelling, whatever the text.
+
 use flagpost_model::{
     TaskId, Token,
     intake::{Drafts, Intake, assemble},

@@ -1,3 +1,5 @@
+//! Documents as task-master writes them, and as nobody should.
+
 use flagpost_model::{
     intake::assemble,
     task::{Priority, State},

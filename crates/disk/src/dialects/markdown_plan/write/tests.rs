@@ -1,3 +1,5 @@
+//! A plan that was written is read and written the same, whatever the text.
+
 use flagpost_model::{
     intake::{Drafts, Intake, assemble},
     task::{Effort, Every, Priority, Recurrence},
