@@ -129,4 +129,5 @@ pub enum Task {
     Dep(commands::dep::Dep),
     Graph(commands::graph::Args),
     Import(commands::import::Args),
+    Export(commands::export::Args),
 }

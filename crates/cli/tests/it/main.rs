@@ -21,6 +21,7 @@ mod doctor;
 mod doctor_faults;
 mod doctor_machine;
 mod drawings;
+mod exchange;
 mod exit_codes;
 mod foreign_roots;
 mod foreign_subjects;

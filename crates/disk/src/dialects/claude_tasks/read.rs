@@ -8,7 +8,7 @@ use std::{collections::HashSet, str::FromStr};
 use flagpost_model::{
     TaskId,
     task::{
-        Claim, DEFAULT_LEASE, Effort, Note, Provenance, Recurrence, State, StateName, Task,
+        Claim, DEFAULT_LEASE, Effort, Note, Provenance, Recurrence, Said, State, StateName, Task,
         TaskResult, Timer,
     },
 };
@@ -112,6 +112,7 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
         parsed(ours, "tracked_seconds").map_or_else(Effort::default, Effort::from_seconds);
     task.timer = ours.get("timer").and_then(timer);
     task.provenance = ours.get("added").and_then(provenance);
+    task.said = said(ours.get("said"));
     let status = text(&raw, "status").unwrap_or_default();
     task.state = state(
         &status,
@@ -178,6 +179,12 @@ fn provenance(value: &Value) -> Option<Provenance> {
         by: parsed(map, "by")?,
         at: parsed(map, "at")?,
     })
+}
+
+fn said(value: Option<&Value>) -> Said {
+    let map = value.and_then(Value::as_object).into_iter().flatten();
+    map.filter_map(|(field, print)| Some((field.clone(), print.as_str()?.to_owned())))
+        .collect()
 }
 
 /// Notes as we write them, and bare texts as others do.
