@@ -163,6 +163,54 @@ impl fmt::Display for Token {
     }
 }
 
+/// The number of an envelope in one direction of one worker's mail: 1 and up, never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub struct Seq(u64);
+
+impl Seq {
+    /// The number as such.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl TryFrom<u64> for Seq {
+    type Error = InvalidSeq;
+    fn try_from(number: u64) -> Result<Self, InvalidSeq> {
+        match number {
+            1..=MAX_NUMBER => Ok(Self(number)),
+            _ => Err(InvalidSeq(number.to_string())),
+        }
+    }
+}
+
+impl From<Seq> for u64 {
+    fn from(seq: Seq) -> Self {
+        seq.0
+    }
+}
+
+impl FromStr for Seq {
+    type Err = InvalidSeq;
+    fn from_str(text: &str) -> Result<Self, InvalidSeq> {
+        let seq = number(text).and_then(|number| Self::try_from(number).ok());
+        seq.ok_or_else(|| InvalidSeq(text.chars().take(40).collect()))
+    }
+}
+
+/// Four digits up to 9999, then as many as it takes: the names of files.
+impl fmt::Display for Seq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}", self.0)
+    }
+}
+
+/// What is no number of an envelope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not the number of an envelope: numbers are 1, 2, 3 and so on")]
+pub struct InvalidSeq(String);
+
 fn number(text: &str) -> Option<u64> {
     text.bytes()
         .all(|b| b.is_ascii_digit())
@@ -206,6 +254,26 @@ mod tests {
         ids.sort();
         let ids: Vec<_> = ids.iter().map(TaskId::as_str).collect();
         assert_eq!(ids, ["007", "7", "9", "10", "a", "b"]);
+    }
+
+    #[test]
+    fn envelope_numbers_are_read_in_any_width_and_written_in_one() {
+        for (text, written) in [("1", "0001"), ("0007", "0007"), ("9999", "9999")] {
+            assert_eq!(text.parse::<Seq>().unwrap().to_string(), written);
+        }
+        assert_eq!("10000".parse::<Seq>().unwrap().to_string(), "10000");
+        for bad in [
+            "",
+            "0",
+            "0000",
+            "-1",
+            "+1",
+            "1a",
+            " 1",
+            "18446744073709551616",
+        ] {
+            assert!(bad.parse::<Seq>().is_err(), "{bad:?}");
+        }
     }
 
     #[test]

@@ -1,22 +1,28 @@
 //! Nouns and rules of Flagpost.
 //!
-//! Owns what a task, a claim, a plan and a session *are* and what may happen to them. Everything
+//! Owns what a task, a claim, a plan, a session, an envelope and a decision *are* and what may happen to them. Everything
 //! here is a pure function of plain data: no I/O, no clock, no async; time is an argument. It must
 //! never look at the machine.
 
+pub mod decision;
 pub mod drawing;
+pub mod envelope;
 pub mod finding;
+pub mod glob;
 pub mod id;
 pub mod intake;
 pub mod marked_block;
 pub mod names;
 pub mod plan;
+pub mod policy;
 pub mod query;
 pub mod refusal;
 pub mod search;
 pub mod session;
+pub mod slash;
 pub mod tally;
 pub mod task;
+pub mod worker;
 
-pub use id::{InvalidId, ListId, RepoId, SessionId, TaskId, Token, WorkerId};
+pub use id::{InvalidId, ListId, RepoId, Seq, SessionId, TaskId, Token, WorkerId};
 pub use refusal::Refusal;

@@ -1,0 +1,227 @@
+//! Envelopes: a brief for a worker, a report from one.
+//!
+//! Owns what each of them has to say (the seed's fields and our optional ones), the closed sets of
+//! kinds, and when a new one replays an earlier one. Where they lie is the dialect's; who may read
+//! them is `decision`'s.
+
+mod key;
+mod ticket;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+pub use key::{Hash, InvalidPrint, Key};
+pub use ticket::{InvalidTicket, Ticket};
+
+use crate::{
+    id::{Seq, WorkerId},
+    names::names,
+};
+
+/// The version of the envelopes we write.
+pub const VERSION: u64 = 1;
+
+/// An envelope that says the same as one this young is a retry of it.
+pub const REPLAY_WINDOW: SignedDuration = SignedDuration::from_mins(5);
+
+names! {
+    /// Which way an envelope goes.
+    Direction {
+        /// Controller to worker.
+        Inbox = "inbox",
+        /// Worker to controller.
+        Outbox = "outbox",
+    }
+}
+
+names! {
+    /// What a brief is about.
+    BriefKind {
+        /// Work, in full.
+        Dispatch = "dispatch_brief",
+        /// Leave to merge a pull request.
+        MergeGo = "merge_go",
+        /// A change of course in the middle of the work.
+        Redirect = "redirect",
+        /// Anything else.
+        Freeform = "freeform",
+    }
+}
+
+names! {
+    /// What a report is about.
+    ReportKind {
+        /// How far the work is.
+        Cycle = "cycle_report",
+        /// The worker asks for leave to merge.
+        MergeGoRequest = "merge_go_request",
+        /// The worker cannot go on.
+        Blocked = "blocked",
+        /// Anything else.
+        Freeform = "freeform",
+    }
+}
+
+/// What our own programs add to an envelope; all of it may be absent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Extras {
+    /// A UUIDv7 that stays with the message wherever it is copied.
+    pub id: Option<String>,
+    /// A title.
+    pub subject: Option<String>,
+    /// The conversation it belongs to.
+    pub thread_id: Option<String>,
+    /// Who sent a brief, or whom a report is for.
+    pub party: Option<String>,
+    /// Anything else, for programs.
+    pub data: Option<Value>,
+}
+
+/// A brief without its body: the sidecar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Brief {
+    /// Its number.
+    pub seq: Seq,
+    /// The version of its format.
+    pub version: u64,
+    /// What it is about.
+    pub kind: BriefKind,
+    /// When it was proposed.
+    pub submitted_at: Timestamp,
+    /// The session that wrote it.
+    pub controller_session_id: String,
+    /// Whom it is for.
+    pub target_worker: WorkerId,
+    /// The ticket it is about.
+    pub target_ticket: Option<String>,
+    /// From when on nobody may decide on it any more.
+    pub expires_at: Option<Timestamp>,
+    /// What it says, in a line.
+    pub summary: String,
+    /// The message that it answers.
+    pub in_reply_to: Option<Seq>,
+    /// What recognises a replay.
+    pub idempotency_key: Key,
+    /// Our additions.
+    pub extras: Extras,
+}
+
+/// A report with its body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Its number.
+    pub seq: Seq,
+    /// The version of its format.
+    pub version: u64,
+    /// What it is about.
+    pub kind: ReportKind,
+    /// When it was made.
+    pub produced_at: Timestamp,
+    /// Who made it.
+    pub worker_id: WorkerId,
+    /// The ticket it is about.
+    pub ticket_id: Option<String>,
+    /// The session that wrote it.
+    pub claude_session_id: String,
+    /// What it says.
+    pub body: String,
+    /// The pull request it is about.
+    pub pr_number: Option<u64>,
+    /// What the worker thinks should happen next.
+    pub next_action: Option<String>,
+    /// The brief that it answers.
+    pub in_reply_to: Option<Seq>,
+    /// What recognises a replay.
+    pub idempotency_key: Key,
+    /// Our additions.
+    pub extras: Extras,
+}
+
+impl Brief {
+    /// Whether this new brief says again, within the window, what `earlier` said. The key alone
+    /// would lose "looks good" on a second ticket.
+    pub fn replays(&self, earlier: &Self) -> bool {
+        self.idempotency_key == earlier.idempotency_key
+            && self.kind == earlier.kind
+            && self.target_ticket == earlier.target_ticket
+            && self.in_reply_to == earlier.in_reply_to
+            && is_within(earlier.submitted_at, self.submitted_at)
+    }
+}
+
+impl Report {
+    /// Whether this new report says again, within the window, what `earlier` said.
+    pub fn replays(&self, earlier: &Self) -> bool {
+        self.idempotency_key == earlier.idempotency_key
+            && self.kind == earlier.kind
+            && self.ticket_id == earlier.ticket_id
+            && self.pr_number == earlier.pr_number
+            && self.in_reply_to == earlier.in_reply_to
+            && is_within(earlier.produced_at, self.produced_at)
+    }
+}
+
+/// Whether what was sent at `earlier` can be replayed at `now`.
+pub fn is_within(earlier: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(earlier) <= REPLAY_WINDOW
+}
+
+/// The first line of a body that says something, cut to a line's length: a summary where none was
+/// given.
+pub fn summary_of(body: &str) -> String {
+    let words = |line: &str| line.trim_start_matches(['#', ' ', '\t']).trim().to_owned();
+    let first = body.lines().map(words).find(|line| !line.is_empty());
+    first.unwrap_or_default().chars().take(120).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn brief(at: &str) -> Brief {
+        Brief {
+            seq: "7".parse().unwrap(),
+            version: VERSION,
+            kind: BriefKind::Dispatch,
+            submitted_at: at.parse().unwrap(),
+            controller_session_id: "ann".to_owned(),
+            target_worker: "W1".parse().unwrap(),
+            target_ticket: Some("1192".to_owned()),
+            expires_at: None,
+            summary: "Do it".to_owned(),
+            in_reply_to: None,
+            idempotency_key: Key::of("Do it"),
+            extras: Extras::default(),
+        }
+    }
+
+    #[test]
+    fn the_same_words_are_a_replay_for_five_minutes() {
+        let earlier = brief("2026-05-13T14:25:00Z");
+        for (at, replays) in [
+            ("2026-05-13T14:25:00Z", true),
+            ("2026-05-13T14:30:00Z", true),
+            ("2026-05-13T14:30:00.001Z", false),
+            // A clock that was set back.
+            ("2026-05-13T14:20:00Z", true),
+        ] {
+            assert_eq!(brief(at).replays(&earlier), replays, "{at}");
+        }
+        let mut other = brief("2026-05-13T14:26:00Z");
+        other.target_ticket = Some("1193".to_owned());
+        assert!(!other.replays(&earlier));
+    }
+
+    #[test]
+    fn a_summary_is_the_first_line_with_words() {
+        for (body, summary) in [
+            ("# Do it\n\nnow", "Do it"),
+            ("\n \n  ## a b \r\n", "a b"),
+            ("", ""),
+            ("###", ""),
+        ] {
+            assert_eq!(summary_of(body), summary, "{body:?}");
+        }
+        assert_eq!(summary_of(&"é".repeat(500)).chars().count(), 120);
+    }
+}

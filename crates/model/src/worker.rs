@@ -1,0 +1,106 @@
+//! Workers: who may get a brief.
+//!
+//! Owns when a worker counts as live: its last sign of life is fresh, or its process runs. Whether
+//! a process runs is an argument.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{id::WorkerId, names::names};
+
+/// A sign of life is fresh for so long.
+pub const FRESH: SignedDuration = SignedDuration::from_mins(2);
+
+names! {
+    /// Whether a worker still belongs to the fleet.
+    Standing {
+        /// It does.
+        Active = "active",
+        /// It was taken off; its mail stays.
+        Retired = "retired",
+    }
+}
+
+names! {
+    /// Why a worker counts as live, or that it does not.
+    Liveness {
+        /// It gave a sign of life a moment ago.
+        Heartbeat = "heartbeat",
+        /// Its process runs.
+        Process = "process",
+        /// Neither.
+        Silent = "silent",
+    }
+}
+
+/// One agent's identity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worker {
+    /// Its id.
+    pub id: WorkerId,
+    /// Which agent it is: `claude`, `codex`.
+    pub agent: Option<String>,
+    /// What it can do.
+    pub capabilities: Vec<String>,
+    /// Since when it belongs to the fleet.
+    pub registered_at: Timestamp,
+    /// Its last sign of life.
+    pub last_seen: Timestamp,
+    /// Its process.
+    pub pid: Option<u32>,
+    /// Its pane.
+    pub tmux: Option<String>,
+    /// Where it works.
+    pub worktree: Option<String>,
+    /// Whether it still belongs to the fleet.
+    pub standing: Standing,
+}
+
+impl Worker {
+    /// Whether the worker is live; `running` says so of its process.
+    pub fn liveness(&self, now: Timestamp, running: bool) -> Liveness {
+        match (self.standing, self.is_fresh(now)) {
+            (Standing::Retired, _) => Liveness::Silent,
+            (Standing::Active, true) => Liveness::Heartbeat,
+            (Standing::Active, false) if running => Liveness::Process,
+            (Standing::Active, false) => Liveness::Silent,
+        }
+    }
+
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        now.duration_since(self.last_seen) <= FRESH
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_lives_by_its_heartbeat_or_its_process() {
+        let at = |text: &str| -> Timestamp { text.parse().unwrap() };
+        let seen = at("2026-05-13T14:25:00Z");
+        let worker = |standing| Worker {
+            id: "W1".parse().unwrap(),
+            agent: None,
+            capabilities: Vec::new(),
+            registered_at: seen,
+            last_seen: seen,
+            pid: None,
+            tmux: None,
+            worktree: None,
+            standing,
+        };
+        for (now, running, expected) in [
+            ("2026-05-13T14:27:00Z", false, Liveness::Heartbeat),
+            ("2026-05-13T14:27:01Z", false, Liveness::Silent),
+            ("2026-05-13T14:27:01Z", true, Liveness::Process),
+            // Clocks of two machines differ.
+            ("2026-05-13T14:24:00Z", false, Liveness::Heartbeat),
+        ] {
+            let live = worker(Standing::Active).liveness(at(now), running);
+            assert_eq!(live, expected, "{now} {running}");
+        }
+        let retired = worker(Standing::Retired).liveness(seen, true);
+        assert_eq!(retired, Liveness::Silent);
+    }
+}
