@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use flagpost_disk as disk;
-use flagpost_model::{InvalidId, ListId, Refusal, WorkerId, intake::Broken};
+use flagpost_model::{InvalidId, ListId, Refusal, WorkerId, decision, intake::Broken};
+use jiff::Timestamp;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -20,6 +21,39 @@ pub enum Error {
     /// A rule said no, and what the caller reported was kept as a late result.
     #[error("{0}; what you reported is kept as a late result")]
     KeptLate(Refusal),
+    /// A rule of the relay said no; nothing changed.
+    #[error(transparent)]
+    Gate(#[from] decision::Refusal),
+    /// Nothing of the worker's waits for a decision.
+    #[error("no brief of {worker} waits for a decision")]
+    NothingPending {
+        /// Whose inbox.
+        worker: WorkerId,
+    },
+    /// Nobody is there to do the work.
+    #[error(
+        "worker {worker} is not live: its last sign of life was at {last_seen:.0}, and no process of it runs"
+    )]
+    NotLive {
+        /// Who.
+        worker: WorkerId,
+        /// Its last sign of life.
+        last_seen: Timestamp,
+    },
+    /// The worker belongs to the fleet already.
+    #[error("worker {worker} is registered already")]
+    Registered {
+        /// Who.
+        worker: WorkerId,
+    },
+    /// The worker's mail holds what nobody has dealt with yet.
+    #[error("worker {worker} has {open} messages that nobody has decided on or read")]
+    OpenMail {
+        /// Who.
+        worker: WorkerId,
+        /// How many.
+        open: usize,
+    },
     /// The text is no id.
     #[error(transparent)]
     InvalidId(#[from] InvalidId),

@@ -1,7 +1,7 @@
 //! The append-only record of every transition (`tree.md` §7).
 //!
 //! Owns `history.jsonl` and its numbers. A line about a task is durable *before* the change it tells
-//! of appears, so no change of a list is ever unrecorded. A crash in between leaves a line whose
+//! of appears, so no change of a list or a mail is ever unrecorded. A crash in between leaves a line whose
 //! change never appeared; the next writer sees that and appends a `history.void` line that names it.
 //! A repository's registration and a quarantine are recorded first too, and once more after such a
 //! crash. A line about a session follows what it tells of, since none of these can take it back: a
@@ -17,7 +17,7 @@ use flagpost_disk::{
     fsx::{self, Durability, Lock, Rank},
 };
 use flagpost_model::{
-    ListId, RepoId, SessionId, TaskId, WorkerId, id::MAX_NUMBER, task::StateName,
+    ListId, RepoId, Seq, SessionId, TaskId, WorkerId, id::MAX_NUMBER, task::StateName,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use survey::Survey;
 
-use crate::{change, error::Result, home::Home};
+use crate::{change, error::Result, home::Home, relay};
 
 /// How much of the end is read to find the last line.
 const TAIL: u64 = 4 << 10;
@@ -115,6 +115,30 @@ kinds! {
     SessionRecovered = "session.recovered",
     /// A list was given to the repository whose history records it.
     ListBound = "list.bound",
+    /// A worker joined the fleet.
+    WorkerRegistered = "worker.registered",
+    /// A worker was taken off the fleet; its mail stays.
+    WorkerRetired = "worker.retired",
+    /// Somebody wrote a brief.
+    BriefProposed = "relay.brief_proposed",
+    /// A brief was ratified, rejected or edited.
+    BriefDecided = "relay.decided",
+    /// A brief was given to its worker for the first time.
+    BriefDelivered = "relay.delivered",
+    /// A body was changed after the decision on it and is not delivered.
+    BriefWithheld = "relay.withheld",
+    /// The worker has the brief.
+    BriefRead = "worker.read",
+    /// A worker reported.
+    Reported = "worker.paste_back",
+    /// Somebody has read a report.
+    ReportRead = "relay.report_read",
+    /// A number was taken by somebody who had not asked for one.
+    ContractViolated = "relay.contract_violation",
+    /// A half or malformed message was kept aside.
+    EnvelopeQuarantined = "relay.quarantined",
+    /// Older messages were archived.
+    EnvelopesArchived = "relay.archived",
     /// The highest id that a list ever gave out was found anew.
     ListRecounted = "list.recounted",
     /// The lines before it are damaged, or some are lost; numbers go on above all that were seen.
@@ -178,6 +202,12 @@ pub struct Entry {
     /// Who did it; filled in on recording.
     #[serde(default)]
     pub actor: Option<WorkerId>,
+    /// Whose mail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<WorkerId>,
+    /// Which message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Seq>,
     /// In which list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<ListId>,
@@ -202,6 +232,8 @@ impl Entry {
         Self {
             kind,
             actor: None,
+            worker: None,
+            seq: None,
             list: None,
             task: None,
             from: None,
@@ -214,6 +246,14 @@ impl Entry {
     #[must_use]
     pub fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.detail.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// About a worker's mail, or one message in it.
+    #[must_use]
+    pub fn mail(mut self, worker: &WorkerId, seq: Option<Seq>) -> Self {
+        self.worker = Some(worker.clone());
+        self.seq = seq;
         self
     }
 
@@ -336,17 +376,24 @@ impl<'h> History<'h> {
         let voided: Vec<u64> = lines.iter().filter_map(|line| line.entry.voids()).collect();
         let first = lines.first().map_or(last, |line| line.n);
         for line in lines {
-            let open = line.entry.rev().is_some() && !voided.contains(&line.n);
-            if open && !appeared(&line.entry)? {
+            let may_be_void = line.entry.rev().is_some() || line.entry.seq.is_some();
+            let open = may_be_void && !voided.contains(&line.n);
+            if open && !(appeared(&line.entry)? && self.is_in_the_mail(&line.entry)?) {
                 let mut void = Entry::new(Kind::Void)
                     .detail("n", line.n)
                     .detail("op", first);
+                void.worker = line.entry.worker;
+                void.seq = line.entry.seq;
                 void.list = line.entry.list;
                 void.task = line.entry.task;
                 voids.push(void);
             }
         }
         Ok(voids)
+    }
+
+    fn is_in_the_mail(&self, entry: &Entry) -> Result<bool> {
+        relay::appeared(self.home, &self.repo, entry)
     }
 
     /// All lines of the change that the last line belongs to, or takes back.

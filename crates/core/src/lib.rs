@@ -16,6 +16,7 @@ mod home;
 pub mod instructions;
 mod list;
 pub mod plans;
+pub mod relay;
 mod repository;
 pub mod roots;
 mod search;

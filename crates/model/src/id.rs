@@ -169,6 +169,9 @@ impl fmt::Display for Token {
 pub struct Seq(u64);
 
 impl Seq {
+    /// The first that a direction gives out.
+    pub const FIRST: Self = Self(1);
+
     /// The number as such.
     pub fn get(self) -> u64 {
         self.0

@@ -8,5 +8,6 @@ pub mod beads;
 pub mod claude_tasks;
 pub mod exchange;
 pub mod markdown_plan;
+pub mod relay;
 pub mod session;
 pub mod taskmaster;

@@ -1,6 +1,10 @@
 //! Raising a flag: a zero-byte file whose existence is the message.
 
-use std::{io, path::Path};
+use std::{
+    collections::BTreeSet,
+    io,
+    path::{Path, PathBuf},
+};
 
 use super::{Error, Fs, Result, sync_parent};
 
@@ -23,4 +27,21 @@ pub fn flag(fs: &dyn Fs, path: &Path) -> Result<Raised> {
     };
     sync_parent(fs, path)?;
     Ok(raised)
+}
+
+/// Raises several flags, whoever raised some of them before; durable on return.
+pub fn flags(fs: &dyn Fs, paths: &[PathBuf]) -> Result<()> {
+    let mut dirs = BTreeSet::new();
+    for path in paths {
+        match fs.create(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(Error::io("raise", path)(error));
+            }
+            _ => dirs.extend(path.parent()),
+        }
+    }
+    for dir in dirs {
+        fs.sync_dir(dir).map_err(Error::io("sync", dir))?;
+    }
+    Ok(())
 }

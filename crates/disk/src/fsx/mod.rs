@@ -17,11 +17,13 @@ mod shared;
 mod sweep;
 mod temporary;
 
-use std::{ffi::OsString, fmt, io, path::Path, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeSet, ffi::OsString, fmt, io, path::Path, path::PathBuf, time::Duration,
+};
 
 pub use append::{Durability, append};
 pub use batch::{Batch, Sealed, replace};
-pub use flag::{Raised, flag};
+pub use flag::{Raised, flag, flags};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, holder, lock, try_hold};
 pub use number::{allocate, peek};
 pub use publish::publish;
@@ -191,6 +193,21 @@ pub fn move_dir(fs: &dyn Fs, from: &Path, to: &Path) -> Result<()> {
         return Ok(());
     }
     sync_parent(fs, from)
+}
+
+/// Renames files to names that must be free, in order; durable on return.
+pub fn move_files(fs: &dyn Fs, moves: &[(PathBuf, PathBuf)]) -> Result<()> {
+    let (mut to_dirs, mut from_dirs) = (BTreeSet::new(), BTreeSet::new());
+    for (from, to) in moves {
+        publish::rename_new(fs, from, to)?;
+        to_dirs.extend(to.parent());
+        from_dirs.extend(from.parent());
+    }
+    // Where it came to first: better twice than nowhere.
+    for dir in to_dirs.into_iter().chain(from_dirs) {
+        fs.sync_dir(dir).map_err(Error::io("sync", dir))?;
+    }
+    Ok(())
 }
 
 /// Removes a file; durable on return. One that is not there is no error, and whoever removed it may

@@ -1,0 +1,285 @@
+//! Briefs: proposed by a controller, seen by the operator.
+//!
+//! Owns the publication of one: its number first, the sidecar before the body, both under names that
+//! must be free. A retry within five minutes is answered with the brief it repeats.
+
+use flagpost_disk::{
+    self as disk,
+    dialects::relay::{self as layout, Part},
+    fsx::{self, Batch},
+};
+use flagpost_model::{
+    Seq, WorkerId,
+    decision::{Decision, Standing, Verdict},
+    envelope::{Brief, BriefKind, Direction, Extras, Hash, Key, VERSION, is_within, summary_of},
+};
+use jiff::Timestamp;
+
+use super::{Locked, Mail, decide, skipped, slots::Slot};
+use crate::{
+    error::{Error, Result},
+    history::Kind,
+    list::Skipped,
+};
+
+/// What a controller wants to say.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    /// What it is about.
+    pub kind: BriefKind,
+    /// The ticket it is about.
+    pub ticket: Option<String>,
+    /// What it says.
+    pub body: String,
+    /// The same in a line; without one, the first line of the body.
+    pub summary: Option<String>,
+    /// From when on nobody may decide on it.
+    pub expires_at: Option<Timestamp>,
+    /// The message that it answers.
+    pub in_reply_to: Option<Seq>,
+    /// The session that says it; without one, who acts.
+    pub controller: Option<String>,
+    /// Our additions.
+    pub extras: Extras,
+}
+
+/// A brief that was proposed.
+#[derive(Debug, Clone)]
+pub struct Proposed {
+    /// The brief.
+    pub brief: Brief,
+    /// It was there already: this was a retry.
+    pub replay: bool,
+    /// What the policy decided about it.
+    pub verdict: Option<Verdict>,
+    /// Why the policy could not be asked.
+    pub policy_fault: Option<String>,
+}
+
+/// How far a brief is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// It waits for a decision.
+    Pending,
+    /// Nobody decided in time.
+    Expired,
+    /// Decided, and not given to the worker yet.
+    Decided(Decision),
+    /// The worker was given it.
+    Offered(Decision),
+    /// The worker has it.
+    Read(Decision),
+}
+
+impl Stage {
+    /// The stage in a word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Expired => "expired",
+            Self::Decided(decision) => decision.as_str(),
+            Self::Offered(_) => "offered",
+            Self::Read(_) => "read",
+        }
+    }
+}
+
+/// A brief as the operator sees it.
+#[derive(Debug, Clone)]
+pub struct Letter {
+    /// The brief.
+    pub brief: Brief,
+    /// Its body.
+    pub body: String,
+    /// How it stands.
+    pub standing: Standing,
+    /// How far it is.
+    pub stage: Stage,
+}
+
+/// Proposes a brief, durable on return.
+pub fn propose(mail: &Mail<'_>, actor: &WorkerId, proposal: Proposal) -> Result<Proposed> {
+    check(&proposal)?;
+    let locked = mail.lock(Direction::Inbox)?;
+    locked.tidy(actor)?;
+    let mut brief = Brief {
+        seq: Seq::FIRST,
+        version: VERSION,
+        kind: proposal.kind,
+        submitted_at: locked.at,
+        controller_session_id: proposal.controller.unwrap_or_else(|| actor.to_string()),
+        target_worker: mail.worker.clone(),
+        target_ticket: proposal.ticket,
+        expires_at: proposal.expires_at,
+        summary: proposal
+            .summary
+            .unwrap_or_else(|| summary_of(&proposal.body)),
+        in_reply_to: proposal.in_reply_to,
+        idempotency_key: Key::of(&proposal.body),
+        extras: proposal.extras,
+    };
+    if let Some(earlier) = locked.replayed(&brief)? {
+        return Ok(Proposed {
+            brief: earlier,
+            replay: true,
+            verdict: None,
+            policy_fault: None,
+        });
+    }
+    if brief.extras.id.is_none() {
+        brief.extras.id = Some(uuid::Uuid::now_v7().to_string());
+    }
+    locked.under_a_new_number(|seq| {
+        brief.seq = seq;
+        locked.publish(actor, &brief, &proposal.body)
+    })?;
+    let asked = decide::by_policy(&locked, &brief, &proposal.body);
+    let (verdict, policy_fault) = match asked {
+        Ok(verdict) => (verdict, None),
+        // The brief is published all the same, and waits for a person.
+        Err(error) => (None, Some(error.to_string())),
+    };
+    Ok(Proposed {
+        brief,
+        replay: false,
+        verdict,
+        policy_fault,
+    })
+}
+
+fn check(proposal: &Proposal) -> Result<()> {
+    let invalid = |what: &str, reason: &str| Error::Invalid {
+        what: what.to_owned(),
+        reason: reason.to_owned(),
+    };
+    if proposal.body.trim().is_empty() {
+        return Err(invalid("brief", "it says nothing"));
+    }
+    if proposal.kind == BriefKind::Dispatch && proposal.ticket.is_none() {
+        return Err(invalid("ticket", "a dispatch brief is about one"));
+    }
+    Ok(())
+}
+
+impl Locked<'_> {
+    /// Puts sidecar and body in place. Where a foreign writer took the number meanwhile, what it
+    /// wrote stays, and the history says so.
+    pub(super) fn publish(&self, actor: &WorkerId, brief: &Brief, body: &str) -> Result<()> {
+        let (seq, fs) = (brief.seq, self.mail.home.fs());
+        let mut batch = Batch::new();
+        let sidecar = self.path(&layout::sidecar(seq));
+        batch.create(sidecar.clone(), layout::write_brief(None, brief));
+        batch.create(self.path(&layout::body(seq)), body.as_bytes().to_owned());
+        let entry = self
+            .mail
+            .entry(Kind::BriefProposed, Some(seq))
+            .detail("kind", brief.kind.as_str())
+            .detail("ticket", brief.target_ticket.clone())
+            .detail("summary", brief.summary.clone())
+            .detail("sha256", Hash::of(body.as_bytes()).as_str());
+        let published = self.commit(actor, vec![entry], batch, &[]);
+        if let Err(Error::Disk(disk::Error::Conflict { path })) = &published {
+            if *path != sidecar {
+                // Ours must not speak for somebody else's body.
+                fsx::remove(fs, &sidecar)?;
+            }
+            let entry = self.mail.entry(Kind::ContractViolated, Some(seq)).detail(
+                "file",
+                path.file_name().map(|it| it.to_string_lossy().into_owned()),
+            );
+            self.record(actor, entry)?;
+        }
+        published
+    }
+
+    /// The brief that this new one repeats.
+    fn replayed(&self, brief: &Brief) -> Result<Option<Brief>> {
+        for (seq, slot) in self.mail.slots(Direction::Inbox)?.iter().rev() {
+            if !slot.is_brief() {
+                continue;
+            }
+            let Ok(earlier) = self.mail.sidecar(*seq)? else {
+                continue;
+            };
+            if brief.replays(&earlier.content) {
+                return Ok(Some(earlier.content));
+            }
+            if !is_within(earlier.content.submitted_at, brief.submitted_at) {
+                break;
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The briefs of a worker, by number, and those that cannot be understood.
+pub fn list(mail: &Mail<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
+    let (mut letters, mut unread) = (Vec::new(), Vec::new());
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if !slot.has(Part::Body) {
+            continue;
+        }
+        match letter(mail, seq, &slot)? {
+            Ok(letter) => letters.push(letter),
+            Err(skipped) => unread.push(skipped),
+        }
+    }
+    Ok((letters, unread))
+}
+
+/// One brief.
+pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
+    let slots = mail.slots(Direction::Inbox)?;
+    let slot = slots.get(&seq).filter(|slot| slot.has(Part::Body));
+    let slot = slot.ok_or_else(|| mail.not_found("brief", seq))?;
+    letter(mail, seq, slot)?.map_err(|unread| {
+        let path = mail.dir(Direction::Inbox).join(unread.name);
+        let reason = unread.reason;
+        disk::Error::Malformed { path, reason }.into()
+    })
+}
+
+/// The number of the newest brief that waits for a decision.
+pub fn newest_pending(mail: &Mail<'_>) -> Result<Seq> {
+    let slots = mail.slots(Direction::Inbox)?;
+    let waits = |slot: &Slot| slot.is_brief() && !slot.is_decided();
+    let newest = slots.iter().rev().find(|(_, slot)| waits(slot));
+    let newest = newest.map(|(seq, _)| *seq);
+    newest.ok_or_else(|| Error::NothingPending {
+        worker: mail.worker.clone(),
+    })
+}
+
+/// The brief of a slot whose body is there, or why it is none.
+pub(super) fn letter(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Result<Letter, Skipped>> {
+    let name = |name: String| format!("{}/{}/{name}", mail.worker, Direction::Inbox);
+    if !slot.has(Part::Sidecar) {
+        let reason = "it has no sidecar";
+        return Ok(Err(skipped(name(layout::body(seq)), reason)));
+    }
+    let parts = (
+        mail.sidecar(seq)?,
+        mail.body(seq)?,
+        mail.standing(seq, slot)?,
+    );
+    let (brief, body, standing) = match parts {
+        (Ok(brief), Ok(body), Ok(standing)) => (brief.content, body, standing),
+        (Err(unread), ..) | (_, Err(unread), _) | (.., Err(unread)) => {
+            return Ok(Err(skipped(name(unread.name), unread.reason)));
+        }
+    };
+    let is_late = brief.expires_at.is_some_and(|at| at <= mail.home.now());
+    let stage = match standing.decision() {
+        None if is_late => Stage::Expired,
+        None => Stage::Pending,
+        Some(decision) if slot.has(Part::Read) => Stage::Read(decision),
+        Some(decision) if slot.has(Part::Offered) => Stage::Offered(decision),
+        Some(decision) => Stage::Decided(decision),
+    };
+    Ok(Ok(Letter {
+        brief,
+        body,
+        standing,
+        stage,
+    }))
+}

@@ -1,0 +1,287 @@
+//! Decisions: one for each brief, whoever asks, and only for the body that was seen.
+//!
+//! Owns the decision file, which is the decision: it is created where there was none, durable before
+//! its flag appears. A policy's decision takes the same way.
+
+use flagpost_disk::{
+    self as disk,
+    dialects::relay as layout,
+    fsx::{self, Batch},
+};
+use flagpost_model::{
+    Seq, WorkerId,
+    decision::{self, Decision, Refusal, Subject, Verdict, Via},
+    envelope::{Brief, Direction, Hash, Key},
+    policy::{Question, Then, consult},
+};
+
+use super::{
+    Locked, Mail,
+    briefs::{self, Letter, Stage},
+    policy,
+};
+use crate::{
+    error::{Error, Result},
+    history::{Entry, Kind},
+};
+
+/// What the operator wants.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    /// Which decision.
+    pub decision: Decision,
+    /// Which way it comes in.
+    pub via: Via,
+    /// Why.
+    pub reason: Option<String>,
+    /// The body that was seen; without it, the body as it is.
+    pub seen: Option<Hash>,
+}
+
+impl Wish {
+    /// A bare wish.
+    pub fn new(decision: Decision, via: Via) -> Self {
+        Self {
+            decision,
+            via,
+            reason: None,
+            seen: None,
+        }
+    }
+}
+
+/// A brief that is decided.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    /// The brief.
+    pub brief: Brief,
+    /// What was decided.
+    pub decision: Decision,
+    /// The same had been decided before: nothing changed.
+    pub already: bool,
+}
+
+/// A brief that could not be decided, and why.
+#[derive(Debug)]
+pub struct Undecided {
+    /// Which one; none where its whole inbox could not be looked at.
+    pub seq: Option<Seq>,
+    /// Why.
+    pub error: Error,
+}
+
+/// Decides on a brief; without a number, on the newest that waits.
+pub fn decide(mail: &Mail<'_>, actor: &WorkerId, seq: Option<Seq>, wish: &Wish) -> Result<Decided> {
+    let locked = mail.lock(Direction::Inbox)?;
+    locked.tidy(actor)?;
+    let seq = match seq {
+        Some(seq) => seq,
+        None => briefs::newest_pending(mail)?,
+    };
+    let letter = briefs::show(mail, seq)?;
+    if letter.standing.decision() == Some(wish.decision) && wish.decision != Decision::Edited {
+        return Ok(Decided {
+            brief: letter.brief,
+            decision: wish.decision,
+            already: true,
+        });
+    }
+    let verdict = verdict(&locked, &letter, actor, wish)?;
+    locked.put(actor, vec![(letter.brief.clone(), verdict)])?;
+    Ok(Decided {
+        brief: letter.brief,
+        decision: wish.decision,
+        already: false,
+    })
+}
+
+/// Ratifies every brief of a worker that waits, in one step where nobody interferes.
+pub fn ratify_pending(
+    mail: &Mail<'_>,
+    actor: &WorkerId,
+    via: Via,
+) -> Result<(Vec<Decided>, Vec<Undecided>)> {
+    let locked = mail.lock(Direction::Inbox)?;
+    locked.tidy(actor)?;
+    let wish = Wish::new(Decision::Ratified, via);
+    let (mut ready, mut failed) = (Vec::new(), Vec::new());
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if !slot.is_brief() || slot.is_decided() {
+            continue;
+        }
+        let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
+            continue;
+        };
+        match verdict(&locked, &letter, actor, &wish) {
+            Ok(verdict) => ready.push((letter.brief, verdict)),
+            Err(error) => failed.push(Undecided {
+                seq: Some(seq),
+                error,
+            }),
+        }
+    }
+    let mut done = Vec::new();
+    let decided = |brief: Brief| Decided {
+        brief,
+        decision: Decision::Ratified,
+        already: false,
+    };
+    match locked.put(actor, ready.clone()) {
+        Ok(()) => done.extend(ready.into_iter().map(|(brief, _)| decided(brief))),
+        // Somebody decided by hand at this moment: one by one, so that only that one is missed.
+        Err(Error::Disk(disk::Error::Conflict { .. })) => {
+            for (brief, verdict) in ready {
+                let seq = Some(brief.seq);
+                match locked.put(actor, vec![(brief.clone(), verdict)]) {
+                    Ok(()) => done.push(decided(brief)),
+                    Err(error) => failed.push(Undecided { seq, error }),
+                }
+            }
+        }
+        Err(error) => return Err(error),
+    }
+    Ok((done, failed))
+}
+
+/// Replaces the body that was `seen` by another, and lets that one be delivered.
+pub fn edit(
+    mail: &Mail<'_>,
+    actor: &WorkerId,
+    seq: Seq,
+    seen: &Hash,
+    body: &str,
+    via: Via,
+) -> Result<Decided> {
+    if body.trim().is_empty() {
+        return Err(Error::Invalid {
+            what: "brief".to_owned(),
+            reason: "it says nothing any more".to_owned(),
+        });
+    }
+    let locked = mail.lock(Direction::Inbox)?;
+    locked.tidy(actor)?;
+    let mut letter = briefs::show(mail, seq)?;
+    let mut wish = Wish::new(Decision::Edited, via);
+    wish.seen = Some(seen.clone());
+    // Asked before anything is written: the first decision stands.
+    verdict(&locked, &letter, actor, &wish)?;
+    let sidecar = mail
+        .sidecar(seq)?
+        .map_err(|unread| disk::Error::Malformed {
+            path: locked.path(&unread.name),
+            reason: unread.reason,
+        })?;
+    letter.brief.idempotency_key = Key::of(body);
+    letter.body = body.to_owned();
+    let mut batch = Batch::new();
+    let (meta, text) = (layout::sidecar(seq), layout::body(seq));
+    batch.put(
+        locked.path(&meta),
+        layout::write_brief(Some(&sidecar), &letter.brief),
+    );
+    batch.put(locked.path(&text), body.as_bytes().to_owned());
+    // Durable before it is decided on: a decision on a body that is lost would hold for ever.
+    batch.seal(mail.home.fs())?.reveal()?;
+    wish.seen = None;
+    let verdict = verdict(&locked, &letter, actor, &wish)?;
+    locked.put(actor, vec![(letter.brief.clone(), verdict)])?;
+    Ok(Decided {
+        brief: letter.brief,
+        decision: Decision::Edited,
+        already: false,
+    })
+}
+
+/// What the policy says about a brief that was just published; none where a person is to be asked.
+pub(super) fn by_policy(locked: &Locked<'_>, brief: &Brief, body: &str) -> Result<Option<Verdict>> {
+    let rules = policy::rules(locked.mail.home, &locked.mail.repo)?;
+    let asked = Question {
+        kind: brief.kind,
+        worker: &brief.target_worker,
+        controller: &brief.controller_session_id,
+        bytes: body.len() as u64,
+    };
+    let Some(rule) = consult(&rules, asked).filter(|rule| rule.then == Then::Ratify) else {
+        return Ok(None);
+    };
+    let letter = Letter {
+        brief: brief.clone(),
+        body: body.to_owned(),
+        standing: decision::Standing::Pending,
+        stage: Stage::Pending,
+    };
+    let by: WorkerId = Via::Policy.as_str().parse()?;
+    let wish = Wish::new(Decision::Ratified, Via::Policy);
+    let mut verdict = verdict(locked, &letter, &by, &wish)?;
+    verdict.rule = Some(rule.name.clone());
+    locked.put(&by, vec![(brief.clone(), verdict.clone())])?;
+    Ok(Some(verdict))
+}
+
+/// The decision, where the rule allows it.
+fn verdict(locked: &Locked<'_>, letter: &Letter, actor: &WorkerId, wish: &Wish) -> Result<Verdict> {
+    let (worker, seq) = (&locked.mail.worker, letter.brief.seq);
+    let on = Subject {
+        worker,
+        seq,
+        expires_at: letter.brief.expires_at,
+    };
+    decision::decide(&letter.standing, on, locked.at)?;
+    let sha256 = Hash::of(letter.body.as_bytes());
+    if wish.seen.as_ref().is_some_and(|seen| *seen != sha256) {
+        let worker = worker.clone();
+        return Err(Refusal::Changed { worker, seq }.into());
+    }
+    Ok(Verdict {
+        decision: wish.decision,
+        by: actor.clone(),
+        at: locked.at,
+        sha256,
+        via: wish.via,
+        reason: wish.reason.clone(),
+        rule: None,
+    })
+}
+
+impl Locked<'_> {
+    /// Puts decisions on record, and then their flags up.
+    fn put(&self, actor: &WorkerId, verdicts: Vec<(Brief, Verdict)>) -> Result<()> {
+        if verdicts.is_empty() {
+            return Ok(());
+        }
+        let (mut batch, mut entries, mut flags) = (Batch::new(), Vec::new(), Vec::new());
+        for (brief, verdict) in verdicts {
+            let seq = brief.seq;
+            batch.create(
+                self.path(&layout::decision(seq)),
+                layout::write_verdict(&verdict),
+            );
+            flags.push(self.path(&layout::flag(seq, verdict.decision)));
+            entries.push(self.verdict_entry(seq, &verdict));
+        }
+        match self.commit(actor, entries, batch, &[]) {
+            // A decision that stands has its flag, even if another one was in the way.
+            Ok(()) => Ok(fsx::flags(self.mail.home.fs(), &flags)?),
+            Err(error) => {
+                self.tidy(actor)?;
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn verdict_entry(&self, seq: Seq, verdict: &Verdict) -> Entry {
+        let mut entry = self
+            .mail
+            .entry(Kind::BriefDecided, Some(seq))
+            .detail("decision", verdict.decision.as_str())
+            .detail("by", verdict.by.as_str())
+            .detail("via", verdict.via.as_str())
+            .detail("sha256", verdict.sha256.as_str());
+        let reason = verdict.reason.as_ref().map(|it| ("reason", it));
+        let rule = verdict.rule.as_ref().map(|it| ("rule", it));
+        for (key, text) in reason.into_iter().chain(rule) {
+            entry = entry.detail(key, text.as_str());
+        }
+        entry
+    }
+}

@@ -1,0 +1,228 @@
+//! The relay: a controller proposes, a person decides, a worker receives and reports.
+//!
+//! Owns where a worker's mail lies and how a transition is carried out: under the direction's lock,
+//! the new content is sealed, its line is made durable, and only then the names appear. A decision
+//! is durable before its flag. Invariants: a number is given out once; a brief is decided once; what
+//! is not decided, or not what was decided on, is never delivered.
+
+mod appearance;
+pub mod briefs;
+pub mod decide;
+pub mod deliver;
+pub mod fleet;
+mod halves;
+mod numbers;
+pub mod policy;
+pub mod reports;
+pub mod retention;
+pub mod search;
+pub mod slash;
+mod slots;
+pub mod workers;
+
+use std::path::{Path, PathBuf};
+
+use flagpost_disk::{
+    dialects::relay as layout,
+    fsx::{self, Batch, Lock, Rank},
+};
+use flagpost_model::{RepoId, Seq, WorkerId, envelope::Direction};
+use jiff::Timestamp;
+
+pub(crate) use appearance::appeared;
+
+use crate::{
+    change,
+    error::{Error, Result},
+    history::{Entry, History, Kind},
+    home::Home,
+    list::Skipped,
+};
+
+/// All workers of one repository.
+#[derive(Debug)]
+pub struct Fleet<'h> {
+    home: &'h Home,
+    repo: RepoId,
+}
+
+/// One worker's directory: its inbox, its outbox, its archive.
+#[derive(Debug, Clone)]
+pub struct Mail<'h> {
+    home: &'h Home,
+    repo: RepoId,
+    worker: WorkerId,
+    dir: PathBuf,
+}
+
+impl<'h> Fleet<'h> {
+    /// The fleet of a registered repository.
+    pub fn of(home: &'h Home, repo: &RepoId) -> Self {
+        Self {
+            home,
+            repo: repo.clone(),
+        }
+    }
+
+    /// Where the workers' directories are.
+    pub fn dir(&self) -> PathBuf {
+        self.home.repository_dir(&self.repo).join("workers")
+    }
+
+    /// The ids of all that have a directory, in order.
+    pub fn ids(&self) -> Result<Vec<WorkerId>> {
+        let mut ids: Vec<WorkerId> = self.home.ids_in(&self.dir())?;
+        ids.sort();
+        Ok(ids)
+    }
+
+    /// The mail of a registered worker.
+    pub fn mail(&self, worker: &WorkerId) -> Result<Mail<'h>> {
+        let mail = self.directory(worker);
+        match fsx::stat(self.home.fs(), &mail.dir.join(layout::WORKER))? {
+            Some(_) => Ok(mail),
+            None => Err(Error::NotFound {
+                what: "worker",
+                id: worker.to_string(),
+                list: None,
+            }),
+        }
+    }
+
+    /// The mail of every registered worker, in order.
+    pub fn mails(&self) -> Result<Vec<Mail<'h>>> {
+        let mails = self.ids()?.into_iter().map(|id| self.mail(&id));
+        let there = mails.filter(|it| !matches!(it, Err(Error::NotFound { .. })));
+        there.collect()
+    }
+
+    fn directory(&self, worker: &WorkerId) -> Mail<'h> {
+        Mail {
+            home: self.home,
+            repo: self.repo.clone(),
+            worker: worker.clone(),
+            dir: self.dir().join(worker.as_str()),
+        }
+    }
+}
+
+impl Mail<'_> {
+    /// Whose it is.
+    pub fn worker(&self) -> &WorkerId {
+        &self.worker
+    }
+
+    /// Where one direction of it is.
+    pub fn dir(&self, direction: Direction) -> PathBuf {
+        self.dir.join(direction.as_str())
+    }
+
+    /// Where a brief's body is.
+    pub fn body_path(&self, seq: Seq) -> PathBuf {
+        self.dir(Direction::Inbox).join(layout::body(seq))
+    }
+
+    fn lock(&self, direction: Direction) -> Result<Locked<'_>> {
+        let dir = self.dir(direction);
+        let path = dir.join(layout::LOCK);
+        let (fs, at) = (self.home.fs(), self.home.now());
+        let lock = match fsx::lock(fs, &path, Rank::Direction, fsx::DEFAULT_WAIT, at) {
+            Err(error) if error.is_not_found() => {
+                // Somebody made the worker by hand.
+                self.home.make_dirs(&dir)?;
+                fsx::lock(fs, &path, Rank::Direction, fsx::DEFAULT_WAIT, at)?
+            }
+            locked => locked?,
+        };
+        Ok(Locked {
+            mail: self,
+            dir,
+            direction,
+            at,
+            _lock: lock,
+        })
+    }
+
+    fn entry(&self, kind: Kind, seq: Option<Seq>) -> Entry {
+        Entry::new(kind).mail(&self.worker, seq)
+    }
+
+    fn not_found(&self, what: &'static str, seq: Seq) -> Error {
+        let id = format!("{seq} of {}", self.worker);
+        Error::NotFound {
+            what,
+            id,
+            list: None,
+        }
+    }
+
+    fn history(&self) -> History<'_> {
+        History::of(self.home, &self.repo)
+    }
+}
+
+/// One direction, locked.
+#[derive(Debug)]
+struct Locked<'m> {
+    mail: &'m Mail<'m>,
+    dir: PathBuf,
+    direction: Direction,
+    at: Timestamp,
+    _lock: Lock,
+}
+
+impl Locked<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Carries out a transition: its content is sealed, its lines are durable, its files appear,
+    /// then its flags. Durable on return.
+    fn commit(
+        &self,
+        actor: &WorkerId,
+        entries: Vec<Entry>,
+        batch: Batch,
+        flags: &[PathBuf],
+    ) -> Result<()> {
+        let (home, fs) = (self.mail.home, self.mail.home.fs());
+        let history = self.mail.history();
+        let sealed = batch.seal(fs)?;
+        let mut writer = history.writer(self.at, &|it| change::appeared(home, None, it))?;
+        writer.record(actor, entries)?;
+        let revealed = sealed.reveal().and_then(|()| fsx::flags(fs, flags));
+        if let Err(error) = revealed {
+            drop(writer);
+            // What failed may have appeared all the same. Should looking fail too, the next writer
+            // does it.
+            let _: Result<()> = history.settle(actor, self.at);
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// Records what no file of its own shows.
+    fn record(&self, actor: &WorkerId, entry: Entry) -> Result<()> {
+        self.mail.history().record(actor, self.at, vec![entry])
+    }
+
+    /// Keeps a copy of what cannot be understood, and says so once.
+    fn quarantine(&self, actor: &WorkerId, path: &Path, entry: Entry, reason: &str) -> Result<()> {
+        let fs = self.mail.home.fs();
+        let Some(content) = fsx::read(fs, path)? else {
+            return Ok(());
+        };
+        if let Some(case) = fsx::quarantine(fs, path, &content, reason)? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let entry = entry.detail("file", &*name).detail("reason", reason);
+            self.record(actor, entry)?;
+            case.keep(fs)?;
+        }
+        Ok(())
+    }
+}
+
+/// A message that is not shown, and why.
+fn skipped(name: String, reason: impl Into<String>) -> Skipped {
+    Skipped::new(name, reason.into())
+}

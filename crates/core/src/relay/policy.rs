@@ -1,0 +1,173 @@
+//! `policy.toml`: which briefs need no person.
+//!
+//! Owns where it lies and how it is read. It lies in the home and not in the working tree: what is
+//! pulled from elsewhere must not ratify itself. Without a file, the person is asked; with a broken
+//! one too.
+
+use std::path::PathBuf;
+
+use flagpost_disk::{self as disk, fsx};
+use flagpost_model::{RepoId, policy::Rule};
+use toml_edit::{DocumentMut, Item, Table};
+
+use crate::{error::Result, home::Home};
+
+/// Its name.
+const FILE: &str = "policy.toml";
+
+/// What a rule may say.
+const KEYS: [&str; 6] = ["name", "kind", "worker", "controller", "max_bytes", "then"];
+
+/// The rules that hold for a repository: its own, else those of the home.
+pub fn rules(home: &Home, repo: &RepoId) -> Result<Vec<Rule>> {
+    let places = [home.repository_dir(repo).join(FILE), home.root().join(FILE)];
+    for path in places {
+        if let Some(bytes) = fsx::read(home.fs(), &path)? {
+            return read(path, &bytes);
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn read(path: PathBuf, bytes: &[u8]) -> Result<Vec<Rule>> {
+    let malformed = |reason: String| disk::Error::Malformed {
+        path: path.clone(),
+        reason,
+    };
+    let text = std::str::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
+    let document: DocumentMut = text
+        .parse()
+        .map_err(|error: toml_edit::TomlError| malformed(error.message().to_owned()))?;
+    if let Some((key, _)) = document.iter().find(|(key, _)| *key != "rule") {
+        return Err(malformed(format!("{key} is no part of a policy: write [[rule]]")).into());
+    }
+    let Some(item) = document.get("rule") else {
+        return Ok(Vec::new());
+    };
+    let tables = item.as_array_of_tables();
+    let tables = tables.ok_or_else(|| malformed("write each rule under [[rule]]".to_owned()))?;
+    let rules = (1..).zip(tables.iter()).map(|(n, table)| {
+        rule(n, table).map_err(|reason| malformed(format!("rule {n}: {reason}")).into())
+    });
+    rules.collect()
+}
+
+fn rule(n: usize, table: &Table) -> Result<Rule, String> {
+    if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
+        return Err(format!("{key} is none of {}", KEYS.join(", ")));
+    }
+    let text = |key: &str| match table.get(key) {
+        None => Ok(None),
+        Some(item) => item
+            .as_str()
+            .map(Some)
+            .ok_or_else(|| format!("{key} is a text")),
+    };
+    let max_bytes = match table.get("max_bytes") {
+        None => None,
+        Some(item) => {
+            let number = item.as_integer().and_then(|it| u64::try_from(it).ok());
+            Some(number.ok_or("max_bytes is a number of bytes")?)
+        }
+    };
+    let then = text("then")?.ok_or("it lacks then = \"ratify\" or \"ask\"")?;
+    Ok(Rule {
+        name: text("name")?.map_or_else(|| format!("rule {n}"), str::to_owned),
+        kinds: kinds(table.get("kind"))?,
+        worker: text("worker")?.map(str::parse).transpose().map_err(words)?,
+        controller: text("controller")?
+            .map(str::parse)
+            .transpose()
+            .map_err(words)?,
+        max_bytes,
+        then: then.parse().map_err(words)?,
+    })
+}
+
+fn kinds(item: Option<&Item>) -> Result<Vec<flagpost_model::envelope::BriefKind>, String> {
+    let Some(item) = item else {
+        return Ok(Vec::new());
+    };
+    let names: Option<Vec<&str>> = match item.as_array() {
+        Some(array) => array.iter().map(toml_edit::Value::as_str).collect(),
+        None => item.as_str().map(|name| vec![name]),
+    };
+    let names = names.ok_or("kind is a text or a list of texts")?;
+    names
+        .into_iter()
+        .map(|name| name.parse().map_err(words))
+        .collect()
+}
+
+fn words(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use flagpost_model::policy::Then;
+
+    use super::*;
+
+    fn rules_of(text: &str) -> Result<Vec<Rule>, String> {
+        read(Path::new("/policy.toml").to_owned(), text.as_bytes()).map_err(words)
+    }
+
+    #[test]
+    fn a_policy_is_read_rule_by_rule() {
+        let rules = rules_of(
+            "[[rule]]\nname = \"small\"\nkind = [\"redirect\", \"freeform\"]\nworker = \"W{1,2}\"\n\
+             controller = \"ann\"\nmax_bytes = 2000\nthen = \"ratify\"\n[[rule]]\nthen = \"ask\"\n",
+        );
+        let rules = rules.unwrap();
+        assert_eq!((rules[0].name.as_str(), rules[0].kinds.len()), ("small", 2));
+        assert_eq!(
+            (rules[0].max_bytes, rules[0].then),
+            (Some(2000), Then::Ratify)
+        );
+        assert_eq!(
+            (rules[1].name.as_str(), rules[1].then),
+            ("rule 2", Then::Ask)
+        );
+        assert!(rules_of("").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_no_policy_says_where_and_why() {
+        for (text, told) in [
+            ("[[rule]]\n", "rule 1: it lacks then"),
+            (
+                "[[rule]]\nthen = \"reject\"",
+                "rule 1: \"reject\" is none of ratify, ask",
+            ),
+            (
+                "[[rule]]\nthen = \"ask\"\nworkers = \"W1\"",
+                "rule 1: workers is none of name",
+            ),
+            (
+                "[[rule]]\nthen = \"ask\"\nkind = \"order\"",
+                "rule 1: \"order\" is none of",
+            ),
+            (
+                "[[rule]]\nthen = \"ask\"\nkind = 1",
+                "rule 1: kind is a text or a list",
+            ),
+            (
+                "[[rule]]\nthen = \"ask\"\nmax_bytes = -1",
+                "rule 1: max_bytes is a number",
+            ),
+            (
+                "[[rule]]\nthen = \"ask\"\nworker = \"W{\"",
+                "rule 1: \"W{\" is not a pattern",
+            ),
+            ("[rule]\nthen = \"ask\"", "write each rule under [[rule]]"),
+            ("then = \"ratify\"", "then is no part of a policy"),
+            ("[[rule", "malformed"),
+        ] {
+            let error = rules_of(text).unwrap_err();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+    }
+}

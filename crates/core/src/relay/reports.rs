@@ -1,0 +1,233 @@
+//! Reports: made by a worker, read by whoever controls it.
+//!
+//! Owns the publication of one under a number of its own, and the mark that somebody has read it. A
+//! retry within five minutes is answered with the report it repeats.
+
+use flagpost_disk::{
+    self as disk,
+    dialects::relay::{self as layout, Part},
+    fsx::Batch,
+};
+use flagpost_model::{
+    Seq, WorkerId,
+    envelope::{Direction, Extras, Key, Report, ReportKind, VERSION, is_within, summary_of},
+};
+
+use super::{Fleet, Locked, Mail, skipped, slots::Slot, workers};
+use crate::{
+    error::{Error, Result},
+    history::Kind,
+    list::Skipped,
+};
+
+/// What a worker wants to say.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// What it is about.
+    pub kind: ReportKind,
+    /// The ticket; without one, that of the brief it answers.
+    pub ticket: Option<String>,
+    /// What it says.
+    pub body: String,
+    /// The pull request it is about.
+    pub pr: Option<u64>,
+    /// What should happen next.
+    pub next_action: Option<String>,
+    /// The brief that it answers.
+    pub in_reply_to: Option<Seq>,
+    /// The session that says it; without one, who acts.
+    pub session: Option<String>,
+    /// Our additions.
+    pub extras: Extras,
+}
+
+/// A report that was made.
+#[derive(Debug, Clone)]
+pub struct Reported {
+    /// The report.
+    pub report: Report,
+    /// It was there already: this was a retry.
+    pub replay: bool,
+}
+
+/// A report as its readers see it.
+#[derive(Debug, Clone)]
+pub struct Paper {
+    /// The report.
+    pub report: Report,
+    /// Somebody has read it.
+    pub read: bool,
+}
+
+/// Publishes a report, durable on return.
+pub fn publish(mail: &Mail<'_>, actor: &WorkerId, draft: Draft) -> Result<Reported> {
+    check(&draft)?;
+    workers::seen_at_work(mail)?;
+    let ticket = match (&draft.ticket, draft.in_reply_to) {
+        (None, Some(seq)) => match mail.sidecar(seq)? {
+            Ok(brief) => brief.content.target_ticket,
+            Err(_) => return Err(mail.not_found("brief", seq)),
+        },
+        (given, _) => given.clone(),
+    };
+    let locked = mail.lock(Direction::Outbox)?;
+    locked.tidy(actor)?;
+    let mut report = Report {
+        seq: Seq::FIRST,
+        version: VERSION,
+        kind: draft.kind,
+        produced_at: locked.at,
+        worker_id: mail.worker.clone(),
+        ticket_id: ticket,
+        claude_session_id: draft.session.unwrap_or_else(|| actor.to_string()),
+        idempotency_key: Key::of(&draft.body),
+        body: draft.body,
+        pr_number: draft.pr,
+        next_action: draft.next_action,
+        in_reply_to: draft.in_reply_to,
+        extras: draft.extras,
+    };
+    if let Some(earlier) = locked.repeated(&report)? {
+        return Ok(Reported {
+            report: earlier,
+            replay: true,
+        });
+    }
+    if report.extras.id.is_none() {
+        report.extras.id = Some(uuid::Uuid::now_v7().to_string());
+    }
+    locked.under_a_new_number(|seq| {
+        report.seq = seq;
+        locked.post(actor, &report)
+    })?;
+    Ok(Reported {
+        report,
+        replay: false,
+    })
+}
+
+fn check(draft: &Draft) -> Result<()> {
+    let invalid = |what: &str, reason: &str| Error::Invalid {
+        what: what.to_owned(),
+        reason: reason.to_owned(),
+    };
+    if draft.body.trim().is_empty() {
+        return Err(invalid("report", "it says nothing"));
+    }
+    if draft.kind == ReportKind::MergeGoRequest && draft.pr.is_none() {
+        return Err(invalid(
+            "pull request",
+            "who asks for leave to merge says which",
+        ));
+    }
+    Ok(())
+}
+
+impl Locked<'_> {
+    pub(super) fn post(&self, actor: &WorkerId, report: &Report) -> Result<()> {
+        let seq = report.seq;
+        let mut batch = Batch::new();
+        batch.create(
+            self.path(&layout::report(seq)),
+            layout::write_report(None, report),
+        );
+        let entry = self
+            .mail
+            .entry(Kind::Reported, Some(seq))
+            .detail("kind", report.kind.as_str())
+            .detail("ticket", report.ticket_id.clone())
+            .detail("pr", report.pr_number)
+            .detail("summary", summary_of(&report.body));
+        let posted = self.commit(actor, vec![entry], batch, &[]);
+        if let Err(Error::Disk(disk::Error::Conflict { path })) = &posted {
+            let file = path.file_name().map(|it| it.to_string_lossy().into_owned());
+            let entry = self.mail.entry(Kind::ContractViolated, Some(seq));
+            self.record(actor, entry.detail("file", file))?;
+        }
+        posted
+    }
+
+    /// The report that this new one repeats.
+    fn repeated(&self, report: &Report) -> Result<Option<Report>> {
+        for (seq, slot) in self.mail.slots(Direction::Outbox)?.iter().rev() {
+            if !slot.has(Part::Report) {
+                continue;
+            }
+            let Ok(earlier) = self.mail.report(*seq)? else {
+                continue;
+            };
+            if report.replays(&earlier.content) {
+                return Ok(Some(earlier.content));
+            }
+            if !is_within(earlier.content.produced_at, report.produced_at) {
+                break;
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The reports of a worker, by number, and those that cannot be understood.
+pub fn list(mail: &Mail<'_>) -> Result<(Vec<Paper>, Vec<Skipped>)> {
+    let (mut papers, mut unread) = (Vec::new(), Vec::new());
+    for (seq, slot) in mail.slots(Direction::Outbox)? {
+        if !slot.has(Part::Report) {
+            continue;
+        }
+        match mail.report(seq)? {
+            Ok(file) => papers.push(Paper {
+                report: file.content,
+                read: slot.has(Part::Read),
+            }),
+            Err(it) => {
+                let name = format!("{}/{}/{}", mail.worker, Direction::Outbox, it.name);
+                unread.push(skipped(name, it.reason));
+            }
+        }
+    }
+    Ok((papers, unread))
+}
+
+/// Reads a report, and marks it read.
+pub fn read(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<Paper> {
+    let locked = mail.lock(Direction::Outbox)?;
+    let slots = mail.slots(Direction::Outbox)?;
+    let slot = slots
+        .get(&seq)
+        .filter(|slot: &&Slot| slot.has(Part::Report));
+    let slot = slot.ok_or_else(|| mail.not_found("report", seq))?;
+    let file = mail.report(seq)?.map_err(|unread| disk::Error::Malformed {
+        path: locked.path(&unread.name),
+        reason: unread.reason,
+    })?;
+    let was_read = slot.has(Part::Read);
+    if !was_read {
+        let entry = mail.entry(Kind::ReportRead, Some(seq));
+        let mark = locked.path(&layout::read_flag(seq));
+        locked.commit(actor, vec![entry], Batch::new(), &[mark])?;
+    }
+    Ok(Paper {
+        report: file.content,
+        read: was_read,
+    })
+}
+
+/// Who reported last on a pull request, and the report.
+pub fn of_pull_request(fleet: &Fleet<'_>, pr: u64) -> Result<(WorkerId, Report)> {
+    let mut newest: Option<(WorkerId, Report)> = None;
+    for mail in fleet.mails()? {
+        for paper in list(&mail)?.0 {
+            let is_newer = newest
+                .as_ref()
+                .is_none_or(|(_, it)| it.produced_at <= paper.report.produced_at);
+            if paper.report.pr_number == Some(pr) && is_newer {
+                newest = Some((mail.worker.clone(), paper.report));
+            }
+        }
+    }
+    newest.ok_or_else(|| Error::NotFound {
+        what: "worker that reported on pull request",
+        id: format!("#{pr}"),
+        list: None,
+    })
+}

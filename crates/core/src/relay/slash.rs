@@ -1,0 +1,369 @@
+//! Slash commands, carried out.
+//!
+//! Owns the seed's words for what happened, and the exit status of each command: that of
+//! `/ratify all` is the number of briefs it ratified, capped at 125. Each command is one operation of
+//! the relay.
+
+use std::path::Path;
+
+use flagpost_disk::fsx;
+use flagpost_model::{
+    Seq, WorkerId,
+    decision::{Decision, Via},
+    envelope::{BriefKind, Extras, Ticket},
+    slash::{Slash, Text},
+};
+
+use super::{
+    Fleet,
+    briefs::{self, Letter, Proposal, Proposed, Stage},
+    decide::{self, Decided, Wish},
+    fleet::{Ratified, ratify_all},
+    reports::{self, Paper},
+    retention::{self, Archived},
+    search::{self, Hit, Place},
+    workers,
+};
+use crate::{
+    error::{Error, Result},
+    list::Skipped,
+};
+
+/// An exit status above this means a signal to a shell.
+const MOST: usize = 125;
+
+/// Who types, and where.
+#[derive(Debug)]
+pub struct Desk<'f> {
+    /// The fleet.
+    pub fleet: &'f Fleet<'f>,
+    /// Who acts.
+    pub actor: &'f WorkerId,
+    /// Which way it comes in.
+    pub via: Via,
+    /// What paths are relative to.
+    pub dir: &'f Path,
+}
+
+/// What a command has to say.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// Lines for stdout.
+    pub lines: Vec<String>,
+    /// Lines for stderr.
+    pub faults: Vec<String>,
+    /// The exit status.
+    pub status: u8,
+}
+
+impl Said {
+    fn one(line: String) -> Self {
+        Self::lines(vec![line])
+    }
+
+    fn lines(lines: Vec<String>) -> Self {
+        Self {
+            lines,
+            ..Self::default()
+        }
+    }
+}
+
+/// Carries a command out. `given` is the text that came beside it: an assignment's brief, or the
+/// brief as the operator edited it.
+pub fn carry_out(desk: &Desk<'_>, command: Slash, given: Option<String>) -> Result<Said> {
+    let Desk {
+        fleet, actor, via, ..
+    } = *desk;
+    let wish = |decision| Wish::new(decision, via);
+    match command {
+        Slash::RatifyAll { scope } => {
+            let all = ratify_all(fleet, actor, scope.as_ref(), via)?;
+            Ok(said_all(&all))
+        }
+        Slash::Ratify(worker, seq) => {
+            let mail = fleet.mail(&worker)?;
+            let decided = decide::decide(&mail, actor, seq, &wish(Decision::Ratified))?;
+            Ok(Said::one(decided_line(&decided)))
+        }
+        Slash::Reject(worker, seq) => {
+            let mail = fleet.mail(&worker)?;
+            let decided = decide::decide(&mail, actor, seq, &wish(Decision::Rejected))?;
+            Ok(Said::one(decided_line(&decided)))
+        }
+        Slash::Edit(worker, seq) => edit(desk, &worker, seq, given.as_deref()),
+        Slash::Assign {
+            ticket,
+            worker,
+            text,
+        } => {
+            let body = body_of(desk, text, given)?;
+            let proposed = assign(fleet, actor, &ticket, &worker, body)?;
+            Ok(Said::one(assigned_line(&proposed)))
+        }
+        Slash::Inbox(worker) => {
+            let (letters, faults) = inbox(fleet, worker.as_ref())?;
+            let pending = letters.iter().filter(|it| it.stage == Stage::Pending);
+            let lines = pending.map(letter_line).collect();
+            Ok(with_faults(lines, &faults))
+        }
+        Slash::Outbox(worker) => {
+            let (papers, faults) = outbox(fleet, worker.as_ref())?;
+            Ok(with_faults(
+                papers.iter().map(paper_line).collect(),
+                &faults,
+            ))
+        }
+        Slash::Redirect(worker, text) => {
+            let proposed = redirect(fleet, actor, &worker, text)?;
+            Ok(Said::one(proposed_line("REDIRECTED", &proposed)))
+        }
+        Slash::Merge(pr) => {
+            let proposed = merge(fleet, actor, pr)?;
+            Ok(Said::one(proposed_line(&format!("MERGE #{pr}"), &proposed)))
+        }
+        Slash::Gc => {
+            let archived = archive_all(fleet, actor, false)?;
+            Ok(Said::lines(archived.iter().map(archived_line).collect()))
+        }
+        Slash::Search(text) => {
+            let hits = search::search(fleet, &text)?;
+            Ok(Said::lines(hits.iter().map(hit_line).collect()))
+        }
+    }
+}
+
+fn edit(desk: &Desk<'_>, worker: &WorkerId, seq: Option<Seq>, given: Option<&str>) -> Result<Said> {
+    let mail = desk.fleet.mail(worker)?;
+    let seq = match seq {
+        Some(seq) => seq,
+        None => briefs::newest_pending(&mail)?,
+    };
+    let Some(body) = given else {
+        return Err(Error::Invalid {
+            what: format!("/edit {worker} {seq}"),
+            reason: "the edited brief goes beside the command".to_owned(),
+        });
+    };
+    let seen = flagpost_model::envelope::Hash::of(briefs::show(&mail, seq)?.body.as_bytes());
+    let decided = decide::edit(&mail, desk.actor, seq, &seen, body, desk.via)?;
+    Ok(Said::one(decided_line(&decided)))
+}
+
+fn body_of(desk: &Desk<'_>, text: Text, given: Option<String>) -> Result<String> {
+    let invalid = |what: String, reason: &str| Error::Invalid {
+        what,
+        reason: reason.to_owned(),
+    };
+    match text {
+        Text::Inline(text) => Ok(text),
+        Text::Given => given.ok_or_else(|| {
+            invalid(
+                "brief".to_owned(),
+                "say --brief=FILE or --inline=TEXT, or give it on stdin",
+            )
+        }),
+        Text::File(name) => {
+            let path = desk.dir.join(&name);
+            let Some(bytes) = fsx::read(desk.fleet.home.fs(), &path)? else {
+                return Err(Error::NotFound {
+                    what: "file",
+                    id: name,
+                    list: None,
+                });
+            };
+            String::from_utf8(bytes).map_err(|_| invalid(name, "it is not UTF-8"))
+        }
+    }
+}
+
+/// Gives a ticket to a live worker.
+pub fn assign(
+    fleet: &Fleet<'_>,
+    actor: &WorkerId,
+    ticket: &Ticket,
+    worker: &WorkerId,
+    body: String,
+) -> Result<Proposed> {
+    let mail = fleet.mail(worker)?;
+    workers::must_be_live(&mail)?;
+    let mut proposal = plain(BriefKind::Dispatch, body);
+    proposal.ticket = Some(ticket.as_str().to_owned());
+    briefs::propose(&mail, actor, proposal)
+}
+
+/// Turns a worker to something else.
+pub fn redirect(
+    fleet: &Fleet<'_>,
+    actor: &WorkerId,
+    worker: &WorkerId,
+    text: String,
+) -> Result<Proposed> {
+    briefs::propose(
+        &fleet.mail(worker)?,
+        actor,
+        plain(BriefKind::Redirect, text),
+    )
+}
+
+/// Gives whoever reported last on a pull request leave to merge it.
+pub fn merge(fleet: &Fleet<'_>, actor: &WorkerId, pr: u64) -> Result<Proposed> {
+    let (worker, report) = reports::of_pull_request(fleet, pr)?;
+    let mut proposal = plain(BriefKind::MergeGo, format!("Merge pull request #{pr}.\n"));
+    proposal.ticket = report.ticket_id;
+    proposal.in_reply_to = Some(report.seq);
+    briefs::propose(&fleet.mail(&worker)?, actor, proposal)
+}
+
+fn plain(kind: BriefKind, body: String) -> Proposal {
+    Proposal {
+        kind,
+        ticket: None,
+        body,
+        summary: None,
+        expires_at: None,
+        in_reply_to: None,
+        controller: None,
+        extras: Extras::default(),
+    }
+}
+
+/// The briefs of one worker, or of all.
+pub fn inbox(fleet: &Fleet<'_>, worker: Option<&WorkerId>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
+    let (mut letters, mut skipped) = (Vec::new(), Vec::new());
+    for mail in mails(fleet, worker)? {
+        let (more, unread) = briefs::list(&mail)?;
+        letters.extend(more);
+        skipped.extend(unread);
+    }
+    Ok((letters, skipped))
+}
+
+/// The reports of one worker, or of all.
+pub fn outbox(fleet: &Fleet<'_>, worker: Option<&WorkerId>) -> Result<(Vec<Paper>, Vec<Skipped>)> {
+    let (mut papers, mut skipped) = (Vec::new(), Vec::new());
+    for mail in mails(fleet, worker)? {
+        let (more, unread) = reports::list(&mail)?;
+        papers.extend(more);
+        skipped.extend(unread);
+    }
+    Ok((papers, skipped))
+}
+
+/// Archives what may go of everybody's mail.
+pub fn archive_all(fleet: &Fleet<'_>, actor: &WorkerId, dry_run: bool) -> Result<Vec<Archived>> {
+    let mut archived = Vec::new();
+    for mail in fleet.mails()? {
+        archived.extend(retention::archive(&mail, actor, dry_run)?);
+    }
+    Ok(archived)
+}
+
+fn mails<'h>(fleet: &Fleet<'h>, worker: Option<&WorkerId>) -> Result<Vec<super::Mail<'h>>> {
+    match worker {
+        Some(worker) => Ok(vec![fleet.mail(worker)?]),
+        None => fleet.mails(),
+    }
+}
+
+/// What became of ratifying everything, in the seed's words.
+pub fn said_all(all: &Ratified) -> Said {
+    let fault = |(worker, it): &(WorkerId, decide::Undecided)| match it.seq {
+        Some(seq) => format!("NOT RATIFIED {worker} (seq={seq}): {}", it.error),
+        None => format!("NOT RATIFIED {worker}: {}", it.error),
+    };
+    Said {
+        lines: all.done.iter().map(decided_line).collect(),
+        faults: all.failed.iter().map(fault).collect(),
+        status: count_status(all.done.len()),
+    }
+}
+
+/// A count as an exit status.
+pub fn count_status(count: usize) -> u8 {
+    u8::try_from(count.min(MOST)).unwrap_or(u8::MAX)
+}
+
+/// `RATIFIED #1192 summary → W1`
+pub fn decided_line(decided: &Decided) -> String {
+    let brief = &decided.brief;
+    let before = if decided.already { "ALREADY " } else { "" };
+    let word = decided.decision.as_str().to_uppercase();
+    let ticket = ticket(brief.target_ticket.as_deref());
+    format!(
+        "{before}{word} {ticket}{} → {}",
+        line(&brief.summary),
+        brief.target_worker
+    )
+}
+
+/// `ASSIGNED #1244 → W7 (seq=0007)`
+pub fn assigned_line(proposed: &Proposed) -> String {
+    let ticket = proposed.brief.target_ticket.as_deref().unwrap_or_default();
+    proposed_line(&format!("ASSIGNED #{ticket}"), proposed)
+}
+
+/// The same for a brief of another kind.
+pub fn proposed_line(what: &str, proposed: &Proposed) -> String {
+    let brief = &proposed.brief;
+    format!("{what} → {} (seq={})", brief.target_worker, brief.seq)
+}
+
+fn letter_line(letter: &Letter) -> String {
+    let brief = &letter.brief;
+    let ticket = ticket(brief.target_ticket.as_deref());
+    let (worker, seq, kind) = (&brief.target_worker, brief.seq, brief.kind);
+    format!("{worker} {seq} {kind} {ticket}{}", line(&brief.summary))
+}
+
+fn paper_line(paper: &Paper) -> String {
+    let report = &paper.report;
+    let ticket = ticket(report.ticket_id.as_deref());
+    let said = flagpost_model::envelope::summary_of(&report.body);
+    let (worker, seq, kind) = (&report.worker_id, report.seq, report.kind);
+    format!("{worker} {seq} {kind} {ticket}{}", line(&said))
+}
+
+fn archived_line(archived: &Archived) -> String {
+    let (worker, direction) = (&archived.worker, archived.direction);
+    format!("ARCHIVED {} of {worker}/{direction}", archived.seqs.len())
+}
+
+/// Where a text was found, and the line it is in.
+pub fn hit_line(hit: &Hit) -> String {
+    match &hit.place {
+        Place::History(n) => format!("history {n}: {}", line(&hit.line)),
+        Place::Message {
+            worker,
+            direction,
+            seq,
+            month,
+        } => {
+            let month = month
+                .as_ref()
+                .map(|it| format!(" ({it})"))
+                .unwrap_or_default();
+            format!("{worker}/{direction}/{seq}{month}: {}", line(&hit.line))
+        }
+    }
+}
+
+fn ticket(ticket: Option<&str>) -> String {
+    ticket
+        .map(|it| format!("#{} ", line(it)))
+        .unwrap_or_default()
+}
+
+/// A message's words cannot pretend to be a line of ours.
+fn line(text: &str) -> String {
+    text.replace(['\n', '\r', '\t', '\u{2028}', '\u{2029}'], " ")
+}
+
+fn with_faults(lines: Vec<String>, skipped: &[Skipped]) -> Said {
+    let fault = |it: &Skipped| format!("skipped {}: {}", it.name, it.reason);
+    Said {
+        lines,
+        faults: skipped.iter().map(fault).collect(),
+        status: 0,
+    }
+}

@@ -1,0 +1,143 @@
+//! What lies in a direction under each number.
+//!
+//! Owns the one look at a directory that all operations begin with, and how a brief stands by what
+//! lies beside it.
+
+use std::{collections::BTreeMap, io, path::Path};
+
+use flagpost_disk::{
+    self as disk,
+    dialects::relay::{self as layout, BriefFile, Part, ReportFile},
+    fsx::{self, Fs},
+};
+use flagpost_model::{
+    Seq,
+    decision::{Decision, Standing},
+    envelope::Direction,
+};
+
+use super::Mail;
+use crate::error::Result;
+
+/// The files of one number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Slot {
+    parts: Vec<Part>,
+}
+
+/// The files of a direction, by number.
+pub(super) type Slots = BTreeMap<Seq, Slot>;
+
+impl Slot {
+    pub(super) fn has(&self, part: Part) -> bool {
+        self.parts.contains(&part)
+    }
+
+    pub(super) fn flags(&self) -> Vec<Decision> {
+        let flags = self.parts.iter().filter_map(|part| match part {
+            Part::Flag(decision) => Some(*decision),
+            _ => None,
+        });
+        flags.collect()
+    }
+
+    /// Whether a whole brief is here.
+    pub(super) fn is_brief(&self) -> bool {
+        self.has(Part::Body) && self.has(Part::Sidecar)
+    }
+
+    /// Whether somebody has decided, as far as names tell.
+    pub(super) fn is_decided(&self) -> bool {
+        self.has(Part::Decision) || !self.flags().is_empty()
+    }
+
+    /// Whether a worker may be waiting for what is here.
+    pub(super) fn is_open_to_the_worker(&self) -> bool {
+        self.is_brief() && self.is_decided() && !self.has(Part::Read)
+    }
+}
+
+/// A file that is there and cannot be understood.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    pub(super) name: String,
+    pub(super) reason: String,
+}
+
+/// What was read, or why it cannot be.
+pub(super) type Understood<T> = std::result::Result<T, Unreadable>;
+
+impl Mail<'_> {
+    pub(super) fn slots(&self, direction: Direction) -> Result<Slots> {
+        let mut slots = Slots::new();
+        for name in names(self.home.fs(), &self.dir(direction))? {
+            if let Some((seq, part)) = layout::parse(direction, &name) {
+                slots.entry(seq).or_default().parts.push(part);
+            }
+        }
+        Ok(slots)
+    }
+
+    /// The sidecar of a brief.
+    pub(super) fn sidecar(&self, seq: Seq) -> Result<Understood<BriefFile>> {
+        let name = layout::sidecar(seq);
+        self.understand(Direction::Inbox, name, |bytes| {
+            layout::read_brief(&self.worker, seq, bytes)
+        })
+    }
+
+    /// The body of a brief.
+    pub(super) fn body(&self, seq: Seq) -> Result<Understood<String>> {
+        self.understand(Direction::Inbox, layout::body(seq), |bytes| {
+            let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+            Ok(text.to_owned())
+        })
+    }
+
+    /// A report.
+    pub(super) fn report(&self, seq: Seq) -> Result<Understood<ReportFile>> {
+        let name = layout::report(seq);
+        self.understand(Direction::Outbox, name, |bytes| {
+            layout::read_report(&self.worker, seq, bytes)
+        })
+    }
+
+    /// How a brief stands. A decision that cannot be understood decides nothing by itself, and lets
+    /// nobody else decide either.
+    pub(super) fn standing(&self, seq: Seq, slot: &Slot) -> Result<Understood<Standing>> {
+        if !slot.has(Part::Decision) {
+            return Ok(Ok(Standing::of_flags(&slot.flags())));
+        }
+        let name = layout::decision(seq);
+        let verdict = self.understand(Direction::Inbox, name, layout::read_verdict)?;
+        Ok(verdict.map(Standing::Decided))
+    }
+
+    fn understand<T>(
+        &self,
+        direction: Direction,
+        name: String,
+        read: impl FnOnce(&[u8]) -> Result<T, String>,
+    ) -> Result<Understood<T>> {
+        let path = self.dir(direction).join(&name);
+        let understood = match fsx::read(self.home.fs(), &path) {
+            Ok(Some(bytes)) => read(&bytes),
+            Ok(None) => Err("it is gone".to_owned()),
+            Err(error) if error.is_no_such_file() => Err(error.to_string()),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(understood.map_err(|reason| Unreadable { name, reason }))
+    }
+}
+
+/// The names in a directory that are text; none where there is no directory.
+pub(super) fn names(fs: &dyn Fs, dir: &Path) -> Result<Vec<String>> {
+    match fs.names(dir) {
+        Ok(names) => Ok(names
+            .into_iter()
+            .filter_map(|it| it.into_string().ok())
+            .collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(disk::Error::io("list", dir)(error).into()),
+    }
+}

@@ -1,0 +1,231 @@
+//! The workers of a fleet: who they are, and whether they are live.
+//!
+//! Owns `worker.json`. A worker that is taken off keeps its directory: its numbers go on where they
+//! were, should it come back.
+
+use flagpost_disk::{
+    self as disk,
+    dialects::relay::{self as layout, Part, WorkerFile},
+    fsx, process,
+};
+use flagpost_model::{
+    WorkerId,
+    envelope::Direction,
+    worker::{Liveness, Standing, Worker},
+};
+use jiff::SignedDuration;
+
+use super::{Fleet, Mail, skipped};
+use crate::{
+    error::{Error, Result},
+    history::Kind,
+    list::Skipped,
+};
+
+/// A sign of life is not written more often than this.
+const BEAT: SignedDuration = SignedDuration::from_secs(20);
+
+/// What a worker says about itself.
+#[derive(Debug, Clone, Default)]
+pub struct Traits {
+    /// Which agent it is.
+    pub agent: Option<String>,
+    /// What it can do.
+    pub capabilities: Vec<String>,
+    /// Its process.
+    pub pid: Option<u32>,
+    /// Its pane.
+    pub tmux: Option<String>,
+    /// Where it works.
+    pub worktree: Option<String>,
+}
+
+/// A worker and how it is.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Who.
+    pub worker: Worker,
+    /// Whether it is live.
+    pub liveness: Liveness,
+    /// Its briefs that wait for a decision.
+    pub pending: usize,
+    /// Decided briefs that it has not read.
+    pub unread: usize,
+    /// Its reports that nobody has read.
+    pub reports: usize,
+}
+
+/// Adds a worker to the fleet; one that was taken off comes back.
+pub fn register(
+    fleet: &Fleet<'_>,
+    actor: &WorkerId,
+    id: &WorkerId,
+    traits: Traits,
+) -> Result<Worker> {
+    let mail = fleet.directory(id);
+    for direction in Direction::ALL {
+        mail.home.make_dirs(&mail.dir(*direction))?;
+    }
+    let locked = mail.lock(Direction::Inbox)?;
+    let before = match mail.file() {
+        Ok(file) => Some(file),
+        Err(Error::NotFound { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    if before
+        .as_ref()
+        .is_some_and(|it| it.content.standing == Standing::Active)
+    {
+        return Err(Error::Registered { worker: id.clone() });
+    }
+    let worker = Worker {
+        id: id.clone(),
+        agent: traits.agent,
+        capabilities: traits.capabilities,
+        registered_at: locked.at,
+        last_seen: locked.at,
+        pid: traits.pid,
+        tmux: traits.tmux,
+        worktree: traits.worktree,
+        standing: Standing::Active,
+    };
+    let entry = mail
+        .entry(Kind::WorkerRegistered, None)
+        .detail("agent", worker.agent.clone())
+        .detail("capabilities", worker.capabilities.clone());
+    // Cut short between the two, the next registration says it again.
+    locked.record(actor, entry)?;
+    mail.store(before.as_ref(), &worker)?;
+    Ok(worker)
+}
+
+/// Takes a worker off the fleet. Its mail stays; with `force` also what nobody has dealt with.
+pub fn retire(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, force: bool) -> Result<Worker> {
+    let mail = fleet.mail(id)?;
+    let locked = mail.lock(Direction::Inbox)?;
+    let file = mail.file()?;
+    let seen = look(&mail, file.content.clone())?;
+    let open = seen.pending + seen.unread + seen.reports;
+    if open > 0 && !force {
+        return Err(Error::OpenMail {
+            worker: id.clone(),
+            open,
+        });
+    }
+    let mut worker = file.content.clone();
+    worker.standing = Standing::Retired;
+    locked.record(actor, mail.entry(Kind::WorkerRetired, None))?;
+    mail.store(Some(&file), &worker)?;
+    Ok(worker)
+}
+
+/// A sign of life, and what has changed about the worker.
+pub fn heartbeat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
+    let locked = mail.lock(Direction::Inbox)?;
+    let file = mail.file()?;
+    let mut worker = file.content.clone();
+    worker.last_seen = worker.last_seen.max(locked.at);
+    worker.agent = traits.agent.or(worker.agent);
+    worker.pid = traits.pid.or(worker.pid);
+    worker.tmux = traits.tmux.or(worker.tmux);
+    worker.worktree = traits.worktree.or(worker.worktree);
+    if !traits.capabilities.is_empty() {
+        worker.capabilities = traits.capabilities;
+    }
+    mail.store(Some(&file), &worker)?;
+    Ok(worker)
+}
+
+/// The sign of life that any verb of the worker is; written only where the last one has aged.
+pub fn seen_at_work(mail: &Mail<'_>) -> Result<()> {
+    let worker = mail.file()?.content;
+    if mail.home.now().duration_since(worker.last_seen) > BEAT {
+        heartbeat(mail, Traits::default())?;
+    }
+    Ok(())
+}
+
+/// One worker.
+pub fn show(mail: &Mail<'_>) -> Result<Seen> {
+    look(mail, mail.file()?.content)
+}
+
+/// All workers of the fleet, in order, and those whose file cannot be understood.
+pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<Seen>, Vec<Skipped>)> {
+    let (mut all, mut unread) = (Vec::new(), Vec::new());
+    for mail in fleet.mails()? {
+        match show(&mail) {
+            Ok(seen) => all.push(seen),
+            Err(Error::Disk(disk::Error::Malformed { reason, .. })) => {
+                unread.push(skipped(
+                    format!("{}/{}", mail.worker, layout::WORKER),
+                    reason,
+                ));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((all, unread))
+}
+
+/// Refuses a worker that nobody answers for.
+pub fn must_be_live(mail: &Mail<'_>) -> Result<()> {
+    let worker = mail.file()?.content;
+    match liveness(mail, &worker) {
+        Liveness::Heartbeat | Liveness::Process => Ok(()),
+        Liveness::Silent => Err(Error::NotLive {
+            worker: worker.id,
+            last_seen: worker.last_seen,
+        }),
+    }
+}
+
+fn liveness(mail: &Mail<'_>, worker: &Worker) -> Liveness {
+    let runs = worker.pid.is_some_and(process::is_alive);
+    worker.liveness(mail.home.now(), runs)
+}
+
+fn look(mail: &Mail<'_>, worker: Worker) -> Result<Seen> {
+    let inbox = mail.slots(Direction::Inbox)?;
+    let outbox = mail.slots(Direction::Outbox)?;
+    let unread = |part| {
+        outbox
+            .values()
+            .filter(|it| it.has(part) && !it.has(Part::Read))
+            .count()
+    };
+    Ok(Seen {
+        liveness: liveness(mail, &worker),
+        pending: inbox
+            .values()
+            .filter(|it| it.is_brief() && !it.is_decided())
+            .count(),
+        unread: inbox
+            .values()
+            .filter(|it| it.is_open_to_the_worker())
+            .count(),
+        reports: unread(Part::Report),
+        worker,
+    })
+}
+
+impl Mail<'_> {
+    fn file(&self) -> Result<WorkerFile> {
+        let path = self.dir.join(layout::WORKER);
+        let Some(bytes) = fsx::read(self.home.fs(), &path)? else {
+            return Err(Error::NotFound {
+                what: "worker",
+                id: self.worker.to_string(),
+                list: None,
+            });
+        };
+        let read = layout::read_worker(&self.worker, &bytes);
+        Ok(read.map_err(|reason| disk::Error::Malformed { path, reason })?)
+    }
+
+    fn store(&self, before: Option<&WorkerFile>, worker: &Worker) -> Result<()> {
+        let path = self.dir.join(layout::WORKER);
+        let bytes = layout::write_worker(before, worker);
+        Ok(fsx::replace(self.home.fs(), &path, &bytes)?)
+    }
+}

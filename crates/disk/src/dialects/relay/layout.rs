@@ -1,0 +1,94 @@
+//! The names in a worker's directory (`tree.md` §4).
+
+use flagpost_model::{Seq, decision::Decision, envelope::Direction};
+use jiff::{Timestamp, tz::TimeZone};
+
+/// A direction's lock.
+pub const LOCK: &str = ".lock";
+/// The highest number that a direction gave out.
+pub const COUNTER: &str = ".seq";
+/// Who the worker is.
+pub const WORKER: &str = "worker.json";
+/// Where older messages go.
+pub const ARCHIVE: &str = "archive";
+
+/// What a file in a direction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// A brief's sidecar.
+    Sidecar,
+    /// A brief's body.
+    Body,
+    /// A report.
+    Report,
+    /// The decision on a brief.
+    Decision,
+    /// A decision's flag; in the outbox, that the worker saw its report arrive.
+    Flag(Decision),
+    /// The worker was given the brief.
+    Offered,
+    /// The recipient has it.
+    Read,
+}
+
+/// A brief's body.
+pub fn body(seq: Seq) -> String {
+    format!("{seq}.brief")
+}
+
+/// A brief's sidecar.
+pub fn sidecar(seq: Seq) -> String {
+    format!("{seq}.brief.meta.json")
+}
+
+/// A report.
+pub fn report(seq: Seq) -> String {
+    format!("{seq}.json")
+}
+
+/// The decision on a brief.
+pub fn decision(seq: Seq) -> String {
+    format!(".{seq}.decision.json")
+}
+
+/// A decision's flag.
+pub fn flag(seq: Seq, decision: Decision) -> String {
+    format!("{seq}.{decision}")
+}
+
+/// That the worker was given the brief.
+pub fn offered(seq: Seq) -> String {
+    format!(".{seq}.offered")
+}
+
+/// That the recipient has it.
+pub fn read_flag(seq: Seq) -> String {
+    format!("{seq}.read")
+}
+
+/// The month that a message of this time is archived under.
+pub fn month(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC).strftime("%Y-%m").to_string()
+}
+
+/// What a name in a direction stands for. A number in another width than ours is none.
+pub fn parse(direction: Direction, name: &str) -> Option<(Seq, Part)> {
+    let hidden = name.starts_with('.');
+    let (digits, rest) = name.strip_prefix('.').unwrap_or(name).split_once('.')?;
+    let seq: Seq = digits.parse().ok()?;
+    if seq.to_string() != digits {
+        return None;
+    }
+    let part = match (direction, hidden, rest) {
+        (Direction::Inbox, false, "brief") => Part::Body,
+        (Direction::Inbox, false, "brief.meta.json") => Part::Sidecar,
+        (Direction::Inbox, true, "decision.json") => Part::Decision,
+        (Direction::Inbox, true, "offered") => Part::Offered,
+        (Direction::Outbox, false, "json") => Part::Report,
+        (Direction::Outbox, false, "ratified") => Part::Flag(Decision::Ratified),
+        (_, false, "read") => Part::Read,
+        (Direction::Inbox, false, word) => Part::Flag(word.parse().ok()?),
+        _ => return None,
+    };
+    Some((seq, part))
+}

@@ -1,0 +1,46 @@
+//! Owns the names in a worker's directory and the translation between its files and the model.
+//! Invariant: `write(read(x)) = x` in every value it does not mean to change. It must never touch
+//! the file system, and decides nothing.
+//!
+#![doc = include_str!("../../../../../docs/formats/relay.md")]
+
+mod fields;
+mod layout;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use layout::{
+    ARCHIVE, COUNTER, LOCK, Part, WORKER, body, decision, flag, month, offered, parse, read_flag,
+    report, sidecar,
+};
+pub use read::{read_brief, read_report, read_verdict, read_worker};
+pub use write::{write_brief, write_report, write_verdict, write_worker};
+
+use flagpost_model::{
+    envelope::{Brief, Report},
+    worker::Worker,
+};
+use serde_json::{Map, Value};
+
+/// The typed view of a file beside the whole of it.
+#[derive(Debug, Clone)]
+pub struct File<T> {
+    /// What we understand.
+    pub content: T,
+    /// Everything, keys that we do not know included.
+    raw: Map<String, Value>,
+}
+
+/// A sidecar.
+pub type BriefFile = File<Brief>;
+/// A report.
+pub type ReportFile = File<Report>;
+/// A worker's own file.
+pub type WorkerFile = File<Worker>;
+
+/// As bytes: two spaces deep, with a newline at the end.
+fn to_bytes(raw: Map<String, Value>) -> Vec<u8> {
+    format!("{:#}\n", Value::Object(raw)).into_bytes()
+}
