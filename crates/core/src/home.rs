@@ -52,6 +52,8 @@ pub struct Settings {
     pub no_color: bool,
     /// `COLUMNS`: how wide the screen is.
     pub columns: Option<u16>,
+    /// `VISUAL` or `EDITOR`: what a person edits with.
+    pub editor: Option<String>,
     /// The variables that would tie an agent to the agent it was started from.
     pub parent_agent: Vec<OsString>,
 }
@@ -100,6 +102,7 @@ impl Home {
             path: var_os("PATH"),
             no_color: var("NO_COLOR").is_some(),
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),
+            editor: var("VISUAL").or_else(|| var("EDITOR")),
             parent_agent: parent_agent(),
         };
         let variables = KEYS.iter().filter_map(|key| key.about().variable);

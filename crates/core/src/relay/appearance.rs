@@ -19,6 +19,15 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
     let (Some(worker), Some(seq)) = (&entry.worker, entry.seq) else {
         return Ok(true);
     };
+    let inbox = Fleet::of(home, repo)
+        .directory(worker)
+        .dir(Direction::Inbox);
+    // A power cut may have left either half.
+    let is_half = entry.kind == Kind::BriefProposed
+        && fsx::stat(home.fs(), &inbox.join(layout::sidecar(seq)))?.is_none();
+    if is_half {
+        return Ok(false);
+    }
     let (direction, name) = match entry.kind {
         Kind::BriefProposed => (Direction::Inbox, layout::body(seq)),
         Kind::BriefDecided => (Direction::Inbox, layout::decision(seq)),
@@ -28,9 +37,6 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
         Kind::ReportRead => (Direction::Outbox, layout::read_flag(seq)),
         _ => return Ok(true),
     };
-    let path = Fleet::of(home, repo)
-        .directory(worker)
-        .dir(direction)
-        .join(name);
+    let path = inbox.with_file_name(direction.as_str()).join(name);
     Ok(fsx::stat(home.fs(), &path)?.is_some())
 }

@@ -112,6 +112,10 @@ pub fn ratify_pending(
         let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
             continue;
         };
+        // One that expired waits for nobody any more.
+        if letter.stage != Stage::Pending {
+            continue;
+        }
         match verdict(&locked, &letter, actor, &wish) {
             Ok(verdict) => ready.push((letter.brief, verdict)),
             Err(error) => failed.push(Undecided {

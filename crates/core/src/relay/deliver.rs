@@ -41,11 +41,16 @@ pub struct Offer {
     pub again: bool,
 }
 
+/// Whether anything may be waiting for the worker, by names alone.
+pub fn may_wait(mail: &Mail<'_>) -> Result<bool> {
+    let slots = mail.slots(Direction::Inbox)?;
+    Ok(slots.values().any(Slot::is_open_to_the_worker))
+}
+
 /// The oldest brief that the worker may see and has not read; `None` where there is none.
 pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
     workers::seen_at_work(mail)?;
-    let waits = mail.slots(Direction::Inbox)?;
-    if !waits.values().any(Slot::is_open_to_the_worker) {
+    if !may_wait(mail)? {
         return Ok(None);
     }
     let locked = mail.lock(Direction::Inbox)?;

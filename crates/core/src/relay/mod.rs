@@ -18,6 +18,8 @@ pub mod retention;
 pub mod search;
 pub mod slash;
 mod slots;
+#[cfg(test)]
+mod tests;
 pub mod workers;
 
 use std::path::{Path, PathBuf};

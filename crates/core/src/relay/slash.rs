@@ -98,7 +98,7 @@ pub fn carry_out(desk: &Desk<'_>, command: Slash, given: Option<String>) -> Resu
             text,
         } => {
             let body = body_of(desk, text, given)?;
-            let proposed = assign(fleet, actor, &ticket, &worker, body)?;
+            let proposed = assign(fleet, actor, &worker, dispatch(&ticket, body))?;
             Ok(Said::one(assigned_line(&proposed)))
         }
         Slash::Inbox(worker) => {
@@ -177,18 +177,23 @@ fn body_of(desk: &Desk<'_>, text: Text, given: Option<String>) -> Result<String>
     }
 }
 
-/// Gives a ticket to a live worker.
+/// What gives a ticket to a worker.
+pub fn dispatch(ticket: &Ticket, body: String) -> Proposal {
+    Proposal {
+        ticket: Some(ticket.as_str().to_owned()),
+        ..plain(BriefKind::Dispatch, body)
+    }
+}
+
+/// Proposes a brief for a live worker.
 pub fn assign(
     fleet: &Fleet<'_>,
     actor: &WorkerId,
-    ticket: &Ticket,
     worker: &WorkerId,
-    body: String,
+    proposal: Proposal,
 ) -> Result<Proposed> {
     let mail = fleet.mail(worker)?;
     workers::must_be_live(&mail)?;
-    let mut proposal = plain(BriefKind::Dispatch, body);
-    proposal.ticket = Some(ticket.as_str().to_owned());
     briefs::propose(&mail, actor, proposal)
 }
 

@@ -21,6 +21,7 @@ mod hostile_files_are_survived;
 mod lists_in_other_roots;
 mod operations_match_a_second_opinion;
 mod processes_race;
+mod relay;
 mod second_opinion;
 mod sessions;
 mod tasks_move_between_lists;

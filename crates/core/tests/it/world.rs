@@ -10,6 +10,7 @@ use flagpost_core::{
     Clock, Home, List, Repository, SystemClock,
     claims::Terms,
     history::{History, Line},
+    relay::Fleet,
     tasks::{self, Fields, Move, Parts},
 };
 use flagpost_disk::fsx::{Fs, RealFs};
@@ -81,6 +82,11 @@ impl World {
     /// The repository's list.
     pub fn list(&self) -> List<'_> {
         List::open(&self.home, &self.repository.name).unwrap()
+    }
+
+    /// The repository's fleet.
+    pub fn fleet(&self) -> Fleet<'_> {
+        Fleet::of(&self.home, &self.repository.id)
     }
 
     /// Every readable line of the repository's history.

@@ -1,0 +1,147 @@
+//! What is written by hand is honoured where it is whole, and kept aside where it is not.
+
+use flagpost_core::{
+    Error,
+    relay::{
+        briefs::{self, Stage},
+        decide, deliver,
+    },
+};
+use flagpost_model::{
+    decision::{Decision, Standing, Via},
+    envelope::Direction::{Inbox, Outbox},
+};
+use jiff::SignedDuration;
+
+use super::{mail, propose, put, ratify, register, report, seq, stages, told};
+use crate::world::{World, worker};
+
+fn sidecar(number: u64) -> String {
+    format!(
+        r#"{{"seq":{number},"version":1,"kind":"freeform","submitted_at":"2026-05-13T14:25:00Z",
+        "controller_session_id":"s","target_worker":"W1","target_ticket":null,"summary":"by hand",
+        "idempotency_key":"ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0"}}"#
+    )
+}
+
+#[test]
+fn a_brief_and_a_flag_by_hand_are_honoured_and_recorded() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    put(&w1, Inbox, "0004.brief.meta.json", sidecar(4));
+    put(&w1, Inbox, "0004.brief", "abc");
+    assert_eq!(stages(&w1), [(4, Stage::Pending)]);
+    assert_eq!(
+        propose(&w1, "ours").brief.seq,
+        seq(5),
+        "the number is taken"
+    );
+    put(&w1, Inbox, "0004.ratified", "");
+    let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
+    assert_eq!((offer.brief.seq, offer.body.as_str()), (seq(4), "abc"));
+    let Standing::Decided(verdict) = briefs::show(&w1, seq(4)).unwrap().standing else {
+        panic!("the flag was not recorded");
+    };
+    assert_eq!(
+        (verdict.via, verdict.by.as_str()),
+        (Via::External, "external")
+    );
+    put(&w1, Inbox, "0004.brief", "evil");
+    assert!(
+        deliver::next(&w1, &worker("W1")).unwrap().is_none(),
+        "bound from then on"
+    );
+    let lines = told(&world);
+    assert_eq!(lines[2..4], ["relay.decided 4", "relay.delivered 4"]);
+}
+
+#[test]
+fn of_two_flags_by_hand_the_stricter_counts() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "one");
+    put(&w1, Inbox, "0001.ratified", "");
+    put(&w1, Inbox, "0001.rejected", "");
+    assert_eq!(stages(&w1), [(1, Stage::Decided(Decision::Rejected))]);
+}
+
+#[test]
+fn a_decision_without_its_flag_gets_it() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "one");
+    ratify(&w1, 1);
+    let flag = w1.dir(Inbox).join("0001.ratified");
+    std::fs::remove_file(&flag).unwrap();
+    assert!(deliver::next(&w1, &worker("W1")).unwrap().is_some());
+    assert!(flag.is_file());
+}
+
+#[test]
+fn half_a_brief_is_moved_aside_once_it_is_a_minute_old() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    put(&w1, Inbox, "0003.brief", "half");
+    propose(&w1, "one");
+    assert!(w1.body_path(seq(3)).is_file(), "its sidecar may still come");
+    assert_eq!(briefs::list(&w1).unwrap().1.len(), 1);
+    world.pass(SignedDuration::from_secs(120));
+    propose(&w1, "two");
+    assert!(!w1.body_path(seq(3)).exists());
+    let kept = flagpost_disk::fsx::kept(world.home.fs(), &w1.dir(Inbox)).unwrap();
+    assert_eq!(
+        (kept[0].name.as_str(), kept[0].reason.as_str()),
+        ("0003.brief", "it has no sidecar")
+    );
+    assert!(told(&world).contains(&"relay.quarantined".to_owned()));
+    std::fs::remove_file(w1.dir(Inbox).join(".seq")).unwrap();
+    assert_eq!(propose(&w1, "three").brief.seq, seq(6));
+}
+
+#[test]
+fn malformed_messages_are_kept_told_once_and_hide_none_of_their_neighbours() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    put(&w1, Inbox, "0001.brief.meta.json", "{");
+    put(&w1, Inbox, "0001.brief", "x");
+    put(&w1, Inbox, "0002.brief.meta.json", sidecar(2));
+    put(&w1, Inbox, "0002.brief", b"\xff");
+    put(&w1, Inbox, "0003.brief.meta.json", sidecar(7));
+    put(&w1, Inbox, "0003.brief", "x");
+    put(&w1, Inbox, "0003.ratified", "");
+    put(&w1, Inbox, ".0004.decision.json", "{}");
+    put(&w1, Inbox, "0004.brief.meta.json", sidecar(4));
+    put(&w1, Inbox, "0004.brief", "x");
+    std::fs::create_dir(w1.dir(Inbox).join("0005.brief")).unwrap();
+    put(&w1, Inbox, "notes.txt", "mine");
+    put(&w1, Outbox, "0001.json", "[]");
+    propose(&w1, "good");
+    report(&w1, "good");
+    let (letters, skipped) = briefs::list(&w1).unwrap();
+    assert_eq!(letters.len(), 1);
+    assert_eq!(skipped.len(), 5, "{skipped:?}");
+    let decided = decide::ratify_pending(&w1, &worker("ann"), Via::Cli).unwrap();
+    assert_eq!((decided.0.len(), decided.1.len()), (1, 0));
+    assert_eq!(
+        deliver::next(&w1, &worker("W1"))
+            .unwrap()
+            .unwrap()
+            .brief
+            .seq,
+        seq(6)
+    );
+    let unreadable = deliver::ack(&w1, &worker("W1"), seq(9));
+    assert!(matches!(unreadable, Err(Error::NotFound { .. })));
+    let told = told(&world);
+    let quarantined = told.iter().filter(|it| *it == "relay.quarantined").count();
+    assert_eq!(quarantined, 5, "{told:?}");
+    assert!(
+        w1.dir(Inbox).join("0001.brief").is_file(),
+        "left as they are"
+    );
+}

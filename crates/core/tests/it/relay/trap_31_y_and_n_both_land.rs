@@ -1,0 +1,93 @@
+//! Two names do not exclude each other; one decision file does.
+
+use std::{collections::BTreeMap, thread};
+
+use flagpost_core::relay::{
+    briefs,
+    decide::{self, Wish},
+};
+use flagpost_model::{
+    decision::{Decision, Standing, Via},
+    envelope::{Direction, Hash},
+};
+
+use super::{mail, propose, register, seq};
+use crate::world::{World, worker};
+
+const BRIEFS: u64 = 100;
+const HANDS: usize = 10;
+
+#[test]
+fn trap_31_a_thousand_concurrent_decisions_make_one_for_each_brief() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    for number in 1..=BRIEFS {
+        propose(&mail(&world, "W1"), &format!("brief {number}"));
+    }
+    let (world, words) = (&world, ["ratified", "rejected", "edited"]);
+    let won: Vec<(u64, Decision)> = thread::scope(|scope| {
+        let hand = |hand: usize| {
+            let w1 = mail(world, "W1");
+            let act = move |number: u64| {
+                let who = worker(&format!("hand-{hand}"));
+                let turn = usize::try_from(number).unwrap() + hand;
+                let decision: Decision = words[turn % 3].parse().unwrap();
+                let body = format!("brief {number}");
+                let decided = match decision {
+                    Decision::Edited => {
+                        let seen = Hash::of(body.as_bytes());
+                        decide::edit(
+                            &w1,
+                            &who,
+                            seq(number),
+                            &seen,
+                            &format!("by {hand}"),
+                            Via::Cli,
+                        )
+                    }
+                    other => {
+                        decide::decide(&w1, &who, Some(seq(number)), &Wish::new(other, Via::Api))
+                    }
+                };
+                let first = decided.ok().filter(|it| !it.already);
+                first.map(|it| (number, it.decision))
+            };
+            (1..=BRIEFS).filter_map(act).collect::<Vec<_>>()
+        };
+        let hands: Vec<_> = (0..HANDS).map(|n| scope.spawn(move || hand(n))).collect();
+        hands
+            .into_iter()
+            .flat_map(|hand| hand.join().unwrap())
+            .collect()
+    });
+    let won: BTreeMap<u64, Decision> = {
+        assert_eq!(
+            won.len(),
+            usize::try_from(BRIEFS).unwrap(),
+            "one winner each"
+        );
+        won.into_iter().collect()
+    };
+    let w1 = mail(world, "W1");
+    let names: Vec<String> = std::fs::read_dir(w1.dir(Direction::Inbox))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for number in 1..=BRIEFS {
+        let letter = briefs::show(&w1, seq(number)).unwrap();
+        let Standing::Decided(verdict) = letter.standing else {
+            panic!("{number} is not decided");
+        };
+        assert_eq!(verdict.decision, won[&number]);
+        assert_eq!(verdict.sha256, Hash::of(letter.body.as_bytes()));
+        let flags: Vec<&str> = words
+            .into_iter()
+            .filter(|word| names.contains(&format!("{number:04}.{word}")))
+            .collect();
+        assert_eq!(flags, [verdict.decision.as_str()], "one flag each");
+    }
+    let decided = super::told(world)
+        .into_iter()
+        .filter(|it| it.starts_with("relay.decided"));
+    assert_eq!(decided.count(), usize::try_from(BRIEFS).unwrap());
+}

@@ -1,0 +1,122 @@
+//! A number is given out once, whatever was archived, restored or removed.
+
+use std::{collections::BTreeSet, thread};
+
+use flagpost_core::relay::{deliver, reports, retention};
+use flagpost_model::envelope::Direction;
+
+use super::{mail, propose, ratify, register, report, seq, stages};
+use crate::world::{World, worker};
+
+const COUNT: u64 = 103;
+
+fn busy(world: &World) {
+    register(world, &["W1"]);
+    let w1 = mail(world, "W1");
+    for number in 1..=COUNT {
+        propose(&w1, &format!("brief {number}"));
+        report(&w1, &format!("report {number}"));
+    }
+    for number in [1, 2] {
+        ratify(&w1, number);
+        deliver::ack(&w1, &worker("W1"), seq(number)).unwrap();
+        reports::read(&w1, &worker("ann"), seq(number)).unwrap();
+    }
+}
+
+#[test]
+fn trap_32_numbers_go_on_above_what_was_archived() {
+    let world = World::real();
+    busy(&world);
+    let w1 = mail(&world, "W1");
+    let would = retention::archive(&w1, &worker("ann"), true).unwrap();
+    assert_eq!(would[0].seqs, [seq(1), seq(2)]);
+    assert_eq!(stages(&w1).len(), 103, "a dry run moves nothing");
+    let archived = retention::archive(&w1, &worker("ann"), false).unwrap();
+    assert_eq!(archived.len(), 2);
+    assert_eq!(archived[1].seqs, [seq(1), seq(2)]);
+    let live = stages(&w1);
+    assert_eq!(
+        live.first().unwrap().0,
+        3,
+        "undecided ones stay, old as they are"
+    );
+    let month = flagpost_disk::dialects::relay::month(world.home.now());
+    let dir = w1
+        .dir(Direction::Inbox)
+        .with_file_name("archive")
+        .join(month)
+        .join("inbox");
+    let mut names: Vec<String> = std::fs::read_dir(&dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let parts = [
+        ".{}.decision.json",
+        "{}.brief",
+        "{}.brief.meta.json",
+        "{}.ratified",
+        "{}.read",
+    ];
+    let expected: BTreeSet<String> = ["0001", "0002"]
+        .iter()
+        .flat_map(|number| parts.iter().map(move |part| part.replace("{}", number)))
+        .collect();
+    assert_eq!(names, expected.into_iter().collect::<Vec<_>>());
+    assert!(
+        retention::archive(&w1, &worker("ann"), false)
+            .unwrap()
+            .is_empty()
+    );
+
+    // Nothing live, no counter: only the archive knows.
+    for direction in Direction::ALL {
+        let dir = w1.dir(*direction);
+        for entry in std::fs::read_dir(&dir).unwrap() {
+            std::fs::remove_file(entry.unwrap().path()).unwrap();
+        }
+        assert_eq!(
+            world.fleet().allocate(&worker("W1"), *direction).unwrap(),
+            seq(3)
+        );
+    }
+}
+
+#[test]
+fn a_counter_that_was_put_back_is_not_believed() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    for body in ["one", "two"] {
+        propose(&w1, body);
+    }
+    std::fs::write(w1.dir(Direction::Inbox).join(".seq"), "1\n").unwrap();
+    assert_eq!(propose(&w1, "three").brief.seq, seq(3));
+    std::fs::write(w1.dir(Direction::Inbox).join(".seq"), "9\n").unwrap();
+    assert_eq!(propose(&w1, "four").brief.seq, seq(10), "gaps are legal");
+}
+
+#[test]
+fn numbers_given_to_many_at_once_differ() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let given: Vec<_> = thread::scope(|scope| {
+        let hand = |n: usize| {
+            let fleet = world.fleet();
+            let w1 = mail(&world, "W1");
+            let take = |turn: usize| match turn % 2 {
+                0 => fleet.allocate(&worker("W1"), Direction::Inbox).unwrap(),
+                _ => propose(&w1, &format!("{n} {turn}")).brief.seq,
+            };
+            (0..20).map(take).collect::<Vec<_>>()
+        };
+        let hands: Vec<_> = (0..8).map(|n| scope.spawn(move || hand(n))).collect();
+        hands
+            .into_iter()
+            .flat_map(|hand| hand.join().unwrap())
+            .collect()
+    });
+    let different: BTreeSet<_> = given.iter().collect();
+    assert_eq!(different.len(), 160);
+}

@@ -1,0 +1,54 @@
+//! A zero-byte flag says yes; the decision says to what.
+
+use flagpost_core::relay::{
+    decide::{self, Wish},
+    deliver,
+};
+use flagpost_model::{
+    decision::{Decision, Refusal, Via},
+    envelope::{Direction::Inbox, Hash},
+};
+
+use super::{mail, propose, put, ratify, register, seq, told};
+use crate::world::{World, worker};
+
+#[test]
+fn trap_36_a_changed_body_is_withheld_kept_and_told_once() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    propose(&w1, "Next");
+    ratify(&w1, 1);
+    ratify(&w1, 2);
+    put(&w1, Inbox, "0001.brief", "Evil");
+    for _ in 0..3 {
+        let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
+        assert_eq!(offer.brief.seq, seq(2), "the next one is not held up");
+    }
+    let withheld = told(&world)
+        .into_iter()
+        .filter(|it| it == "relay.withheld 1");
+    assert_eq!(withheld.count(), 1);
+    let kept = flagpost_disk::fsx::kept(world.home.fs(), &w1.dir(Inbox)).unwrap();
+    assert_eq!(std::fs::read(&kept[0].copy).unwrap(), b"Evil");
+    put(&w1, Inbox, "0001.brief", "Good");
+    let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
+    assert_eq!(offer.body, "Good", "what was decided on is what counts");
+}
+
+#[test]
+fn a_body_changed_between_look_and_decision_is_not_decided_on() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    put(&w1, Inbox, "0001.brief", "Evil");
+    let mut wish = Wish::new(Decision::Ratified, Via::Board);
+    wish.seen = Some(Hash::of(b"Good"));
+    let refused = decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish);
+    assert!(matches!(
+        refused,
+        Err(flagpost_core::Error::Gate(Refusal::Changed { .. }))
+    ));
+}
