@@ -152,6 +152,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
         "skipped": shape::skipped(&loaded.skipped),
         "session": session.as_ref().map(session::shape),
+        "lists": context.home.lists()?,
         "roots": roots::shape(&found),
     });
     Ok(Answer::new("status", body)

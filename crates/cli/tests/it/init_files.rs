@@ -106,7 +106,7 @@ fn in_json() {
     $ init --check --json
     {"schema":"flagpost.instruction_files/1","path":"[dir]/web","registered":true,"ok":true,"files":[{"file":"AGENTS.md","standing":"current","ok":true},{"file":"CLAUDE.md","standing":"current","ok":true}]}
     $ init --remove --claude --json
-    {"schema":"flagpost.instruction_files/1","path":"[dir]/web","dry_run":false,"files":[{"file":"CLAUDE.md","done":"deleted"}]}
+    {"schema":"flagpost.instructions_removed/1","path":"[dir]/web","dry_run":false,"files":[{"file":"CLAUDE.md","done":"deleted"}]}
     $ init --no-instructions --json
     {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false,"files":[],"dry_run":false}
     $ init --no-instructions --check
