@@ -20,6 +20,7 @@ mod config;
 mod doctor;
 mod doctor_faults;
 mod doctor_machine;
+mod documents;
 mod drawings;
 mod exit_codes;
 mod foreign_roots;
