@@ -130,4 +130,5 @@ pub enum Task {
     Dep(commands::dep::Dep),
     Graph(commands::graph::Args),
     Import(commands::import::Args),
+    Export(commands::export::Args),
 }

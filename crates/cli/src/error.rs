@@ -200,6 +200,10 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             hint("stop working on this task; 'flagpost show' tells who has it now"),
         ),
         core::Error::InvalidId(_) | core::Error::Invalid { .. } => (Kind::Invalid, None),
+        core::Error::Broken { .. } => (
+            Kind::Invalid,
+            hint("nothing was imported; mend it, or import the rest with --skip-broken"),
+        ),
         core::Error::NotFound { what: "list", .. } => (
             Kind::NotFound,
             hint(

@@ -27,8 +27,8 @@ macro_rules! schemas {
 
 schemas! {
     "archive" "bench" "changed" "claimer" "completions" "config" "config_path" "demo" "doctor"
-    "dry_run" "error" "event" "graph" "import" "instruction_files" "instructions"
-    "instructions_removed" "man" "man_pages" "moved" "plan" "projects" "recovery" "removed"
+    "dry_run" "error" "event" "export" "graph" "import" "instruction_files" "instructions"
+    "instructions_removed" "list" "man" "man_pages" "moved" "plan" "projects" "recovery" "removed"
     "repository" "run" "schema" "schemas" "search" "session" "sessions" "setting"
     "setting_stored" "setting_unset" "stats" "status" "tags" "task" "tasks" "timeline" "timer"
     "timers" "undo"

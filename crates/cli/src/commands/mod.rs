@@ -11,6 +11,7 @@ pub mod demo;
 pub mod dep;
 pub mod doctor;
 pub mod edit;
+pub mod export;
 pub mod fields;
 pub mod finish;
 pub mod graph;
@@ -101,5 +102,6 @@ fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
         Task::Dep(verb) => dep::run(context, &verb),
         Task::Graph(args) => graph::run(context, &args),
         Task::Import(args) => import::run(context, &args),
+        Task::Export(args) => export::run(context, &args),
     }
 }

@@ -323,9 +323,9 @@ fn fail_and_stuck() {
     web: 4 tasks (1 pending, 2 failed, 1 stuck)
 
     Waits for you
-      1 failed Write
+      1 failed Write: No such call
       2 failed Test
-      3 stuck Ship
+      3 stuck Ship: Which one?
 
     Ready
       4 Sail

@@ -22,6 +22,7 @@ mod doctor_faults;
 mod doctor_machine;
 mod documents;
 mod drawings;
+mod exchange;
 mod exit_codes;
 mod foreign_roots;
 mod foreign_subjects;

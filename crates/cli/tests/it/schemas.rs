@@ -12,6 +12,7 @@ use std::{
 
 use flagpost_model::{
     finding::Severity,
+    intake::{Format, Spelling},
     search::Place,
     session::{Outcome, ProgressStatus},
     task::{Ending, Every, Origin, Priority, StateName},
@@ -51,8 +52,8 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a run with these arguments printed: each JSON object keeps to its schema, and under
-/// `--json` there is nothing else.
+/// What a run with these arguments printed: each JSON object keeps to its schema, a document over
+/// several lines as well, and under `--json` there is nothing else.
 pub fn check(args: &[&OsStr], stdout: &str) {
     let options = || args.iter().take_while(|arg| **arg != "--");
     let is_told = |arg: &&OsStr| {
@@ -68,6 +69,11 @@ pub fn check(args: &[&OsStr], stdout: &str) {
             let faults = faults(&value);
             assert!(faults.is_empty(), "{args:?}: {faults:#?}\n{line}");
         }
+    }
+    if stdout.starts_with("{\n  \"schema\":") {
+        let document: Value = serde_json::from_str(stdout).unwrap();
+        let faults = faults(&document);
+        assert!(faults.is_empty(), "{args:?}: {faults:#?}\n{stdout}");
     }
 }
 
@@ -182,6 +188,8 @@ fn closed_sets_are_those_of_the_model() {
             "/properties/findings/items/properties/severity",
             words(Severity::ALL),
         ),
+        ("import", "/properties/format", words(Format::ALL)),
+        ("export", "/properties/format", words(Spelling::ALL)),
         (
             "search",
             "/properties/hits/items/properties/field",
@@ -261,6 +269,7 @@ fn every_schema_is_that_of_an_answer() {
         add 'c d'
         add e
         task import {plan} --dry-run
+        task export
         list
         task tags
         task projects
@@ -291,6 +300,8 @@ fn every_schema_is_that_of_an_answer() {
             seen.insert(answer["schema"].as_str().unwrap().to_owned());
         }
     }
+    let exported: Value = serde_json::from_str(&world.ok(["task", "export"])).unwrap();
+    seen.insert(exported["schema"].as_str().unwrap().to_owned());
     let all: BTreeSet<String> = schemas().keys().cloned().collect();
     let unseen: Vec<&String> = all.difference(&seen).collect();
     assert_eq!(unseen, ["flagpost.demo/1"]);
