@@ -97,6 +97,7 @@ pub enum Command {
     Instructions(commands::instructions::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
+    Schema(commands::schema::Args),
 }
 
 /// The verbs on tasks.

@@ -180,7 +180,8 @@ pub fn usage(error: &clap::Error) -> std::process::ExitCode {
         let text = text.trim().trim_start_matches("error: ");
         let (message, rest) = text.split_once('\n').unwrap_or((text, ""));
         let hint = elsewhere.as_deref().unwrap_or(rest.trim());
-        let _: io::Result<()> = put_error(Kind::Usage, message, Some(hint), &[]);
+        let hint = (!hint.is_empty()).then_some(hint);
+        let _: io::Result<()> = put_error(Kind::Usage, message, hint, &[]);
     } else {
         // Not through clap, which would repeat what was typed as it is.
         say(error.to_string().trim_end());

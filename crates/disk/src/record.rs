@@ -233,7 +233,8 @@ fn short(text: &str) -> String {
     }
 }
 
-fn kind(value: &Value) -> &'static str {
+/// What a value is, in words.
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",

@@ -56,7 +56,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let losses = export.losses(args.to);
     let body = json!({
         "list": list.id(), "format": args.to, "count": count,
-        "file": out.map(|path| shape::path(path)),
+        "out": out.map(|path| shape::path(path)),
         "content": out.is_none().then_some(&content),
         "cut": export.cut, "losses": losses, "skipped": shape::skipped(&export.skipped),
     });

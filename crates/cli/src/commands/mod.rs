@@ -28,6 +28,7 @@ pub mod relocate;
 pub mod rm;
 pub mod rows;
 pub mod run;
+pub mod schema;
 pub mod search;
 pub mod selection;
 pub mod session;
@@ -70,6 +71,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Instructions(args)) => instructions::run(context, &args),
         Some(Command::Completions(args)) => completions::run(context, &args),
         Some(Command::Man(args)) => man::run(context, &args),
+        Some(Command::Schema(args)) => schema::run(context, &args),
     }
 }
 

@@ -150,7 +150,7 @@ fn export() {
         task import tasks.json
         task import tasks.json --list other
         task import tasks.csv --list other
-        task export --open --list nowhere"), @r##"
+        task export --open --list nowhere"), @r#"
     $ task export --to markdown
     # web
 
@@ -173,9 +173,9 @@ fn export() {
     1
     2
     $ task export --out tasks.csv --to csv --json
-    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"file":"tasks.csv","content":null,"cut":0,"losses":0,"skipped":[]}
+    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":"tasks.csv","content":null,"cut":0,"losses":0,"skipped":[]}
     $ task export --to csv --json
-    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"file":null,"content":"id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late\n1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,\"[{\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\",\"\"text\"\":\"\"Ask first\"\"}]\",,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,3,,\n2,flagpost:[repo]/web/2,\"'=1+1, tested\",,,pending,,,,,,,,,,,,,1,,0,,,,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,2,,\n","cut":0,"losses":0,"skipped":[]}
+    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":null,"content":"id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late\n1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,\"[{\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\",\"\"text\"\":\"\"Ask first\"\"}]\",,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,3,,\n2,flagpost:[repo]/web/2,\"'=1+1, tested\",,,pending,,,,,,,,,,,,,1,,0,,,,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,2,,\n","cut":0,"losses":0,"skipped":[]}
     $ task export --to xml
     exit 2
     2> error: invalid value 'xml' for '--to <FORMAT>': "xml" is none of json, jsonl, csv, markdown
@@ -194,7 +194,7 @@ fn export() {
     exit 3
     2> flagpost: there is no list nowhere
     2>   hint: 'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are
-    "##);
+    "#);
     let mode = |name: &str| {
         let path = world.repository().join(name);
         fs::metadata(path).unwrap().permissions().mode() & 0o777

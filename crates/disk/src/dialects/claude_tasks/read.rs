@@ -16,6 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::{TaskFile, write::status_of};
+use crate::record::kind;
 
 /// The keys of the metadata that are fields of a task, or ours besides.
 const FIELDS: [&str; 14] = [
@@ -246,15 +247,4 @@ fn ids(value: Option<&Value>) -> Vec<TaskId> {
         .collect();
     ids.retain(|id| seen.insert(id.clone()));
     ids
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
 }
