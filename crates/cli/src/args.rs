@@ -87,6 +87,20 @@ pub enum Command {
         after_help = "Example: flagpost config set run.agent claude"
     )]
     Config(commands::config::Config),
+    Assign(commands::relay::assign::Args),
+    Ratify(commands::relay::decide::RatifyArgs),
+    Inbox(commands::relay::mail::InboxArgs),
+    Outbox(commands::relay::mail::OutboxArgs),
+    /// Propose, decide and read: the mail between controllers and workers
+    #[command(subcommand, after_help = "Example: flagpost relay inbox W3")]
+    Relay(commands::relay::Relay),
+    /// See and change the fleet; a worker's own side of its mail
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost worker add W3 --agent claude"
+    )]
+    Worker(commands::worker::Worker),
+    Slash(commands::relay::slash::Args),
     Demo(commands::demo::Args),
     /// Work with the tasks of a list
     #[command(

@@ -6,7 +6,11 @@
 use std::{cell::OnceCell, path::PathBuf};
 
 use anyhow::Context as _;
-use flagpost_core::{Config, Error, Home, List, Repository, Settings, config::keys};
+use flagpost_core::{
+    Config, Error, Home, List, Repository, Settings,
+    config::keys,
+    relay::{Fleet, Mail},
+};
 use flagpost_model::{ListId, TaskId, Token, WorkerId};
 
 use crate::args::Globals;
@@ -63,6 +67,17 @@ impl Context {
         }
         let registered = Repository::register(&self.home, &self.dir, &self.actor()?)?;
         Ok(self.repository.get_or_init(|| registered).clone())
+    }
+
+    /// The fleet of the repository we stand in.
+    pub fn fleet(&self) -> anyhow::Result<Fleet<'_>> {
+        let repository = self.repository()?.ok_or_else(|| self.no_repository())?;
+        Ok(Fleet::of(&self.home, &repository.id))
+    }
+
+    /// The mail of whoever acts, who must be a worker.
+    pub fn own_mail(&self) -> anyhow::Result<Mail<'_>> {
+        Ok(self.fleet()?.mail(&self.actor()?)?)
     }
 
     fn no_repository(&self) -> anyhow::Error {

@@ -5,7 +5,10 @@
 
 use flagpost_core as core;
 use flagpost_disk as disk;
-use flagpost_model::{InvalidId, ListId, Refusal, query::Query};
+use flagpost_model::{
+    InvalidId, ListId, Refusal, decision, envelope::InvalidTicket, glob::InvalidGlob,
+    id::InvalidSeq, query::Query, slash::InvalidSlash,
+};
 use flagpost_run as run;
 
 /// What sort of failure it is; the number is the exit code.
@@ -143,8 +146,12 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         if let Some(error) = cause.downcast_ref::<std::io::Error>() {
             return judge_io(error);
         }
-        if cause.is::<InvalidId>() || cause.is::<Invalid>() || cause.is::<std::num::ParseIntError>()
-        {
+        let is_bad_word = cause.is::<InvalidId>()
+            || cause.is::<InvalidSeq>()
+            || cause.is::<InvalidTicket>()
+            || cause.is::<InvalidGlob>()
+            || cause.is::<InvalidSlash>();
+        if is_bad_word || cause.is::<Invalid>() || cause.is::<std::num::ParseIntError>() {
             return (Kind::Invalid, None);
         }
     }
@@ -224,6 +231,45 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             hint(
                 "its progress.jsonl tells of no times; 'flagpost session show' shows what is known",
             ),
+        ),
+        core::Error::NotFound { what: "worker", .. } => (
+            Kind::NotFound,
+            hint(
+                "'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as",
+            ),
+        ),
+        core::Error::NotFound { what: "brief", .. } => (
+            Kind::NotFound,
+            hint("'flagpost inbox --all' shows those there are"),
+        ),
+        core::Error::NotFound { what: "report", .. } => (
+            Kind::NotFound,
+            hint("'flagpost outbox' shows those there are"),
+        ),
+        core::Error::NotFound {
+            what: "worker that reported on pull request",
+            ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost relay redirect' sends a brief to a worker by name"),
+        ),
+        core::Error::NotFound { what: "file", .. } => (Kind::NotFound, None),
+        core::Error::Gate(refusal) => judge_gate(refusal),
+        core::Error::NothingPending { .. } => (
+            Kind::NotFound,
+            hint("'flagpost inbox --all' shows what was decided"),
+        ),
+        core::Error::NotLive { .. } => (
+            Kind::Conflict,
+            hint("it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'"),
+        ),
+        core::Error::Registered { .. } => (
+            Kind::Conflict,
+            hint("'flagpost worker heartbeat' changes what is known about it"),
+        ),
+        core::Error::OpenMail { .. } => (
+            Kind::Conflict,
+            hint("'flagpost inbox' and 'flagpost outbox' show them"),
         ),
         core::Error::NotFound { .. } => {
             (Kind::NotFound, hint("'flagpost list' shows what there is"))
@@ -309,6 +355,18 @@ fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
         ),
         run::Error::Process { .. } => (Kind::Failed, None),
     }
+}
+
+fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
+    let next = match refusal {
+        decision::Refusal::Decided { .. } => {
+            hint("the first decision stands; 'flagpost relay redirect' sends another brief")
+        }
+        decision::Refusal::Expired { .. } => hint("'flagpost assign' proposes it anew"),
+        decision::Refusal::Undecided { .. } => hint("'flagpost worker next' shows what is decided"),
+        decision::Refusal::Changed { .. } => hint("'flagpost inbox' shows how it is now"),
+    };
+    (Kind::Conflict, next)
 }
 
 fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {

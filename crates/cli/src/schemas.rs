@@ -26,12 +26,13 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "archive" "bench" "changed" "claimer" "completions" "config" "config_path" "demo" "doctor"
-    "dry_run" "error" "event" "export" "graph" "import" "instruction_files" "instructions"
-    "instructions_removed" "list" "man" "man_pages" "moved" "plan" "projects" "recovery" "removed"
-    "repository" "run" "schema" "schemas" "search" "session" "sessions" "setting"
-    "setting_stored" "setting_unset" "stats" "status" "tags" "task" "tasks" "timeline" "timer"
-    "timers" "undo"
+    "ack" "archive" "bench" "brief" "briefs" "changed" "claimer" "completions" "config"
+    "config_path" "decided" "demo" "doctor" "dry_run" "error" "event" "export" "graph" "import"
+    "instruction_files" "instructions" "instructions_removed" "list" "mail_archived" "mail_waiting"
+    "man" "man_pages" "moved" "offer" "offer_none" "plan" "projects" "proposed" "recovery" "removed"
+    "report" "reported" "reports" "repository" "run" "schema" "schemas" "search" "session"
+    "sessions" "setting" "setting_stored" "setting_unset" "slash" "stats" "status" "tags" "task"
+    "tasks" "timeline" "timer" "timers" "undo" "worker" "workers"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

@@ -4,7 +4,7 @@
 //! it. What is not UTF-8 is refused, not repaired.
 
 use std::{
-    io::Read,
+    io::{IsTerminal, Read},
     path::{Path, PathBuf},
 };
 
@@ -58,6 +58,14 @@ pub fn one_line(typed: &str) -> anyhow::Result<String> {
     let text = from_stdin()?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+}
+
+/// A text that is piped in; where nobody pipes anything, how to give it otherwise.
+pub fn piped(otherwise: &str) -> anyhow::Result<String> {
+    if std::io::stdin().is_terminal() {
+        return Err(usage(otherwise));
+    }
+    from_stdin()
 }
 
 fn from_stdin() -> anyhow::Result<String> {

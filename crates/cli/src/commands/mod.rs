@@ -24,6 +24,7 @@ pub mod moves;
 pub mod note;
 pub mod query;
 pub mod ready;
+pub mod relay;
 pub mod relocate;
 pub mod rm;
 pub mod rows;
@@ -39,6 +40,7 @@ pub mod tags;
 pub mod timeline;
 pub mod timer;
 pub mod undo;
+pub mod worker;
 
 use crate::{
     args::{Command, Task},
@@ -66,6 +68,13 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
         Some(Command::Config(verb)) => config::run(context, &verb),
+        Some(Command::Assign(args)) => relay::assign::run(context, &args),
+        Some(Command::Ratify(args)) => relay::decide::ratify(context, &args),
+        Some(Command::Inbox(args)) => relay::mail::inbox(context, &args),
+        Some(Command::Outbox(args)) => relay::mail::outbox(context, &args),
+        Some(Command::Relay(verb)) => relay::run(context, &verb),
+        Some(Command::Worker(verb)) => worker::run(context, &verb),
+        Some(Command::Slash(args)) => relay::slash::run(context, &args),
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
         Some(Command::Instructions(args)) => instructions::run(context, &args),

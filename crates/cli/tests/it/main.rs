@@ -17,6 +17,7 @@ mod closed_pipes;
 mod colours;
 mod completions;
 mod config;
+mod contrib_poller;
 mod doctor;
 mod doctor_faults;
 mod doctor_machine;
@@ -40,6 +41,7 @@ mod planning;
 mod plans;
 mod private_files;
 mod queries;
+mod relay;
 mod repositories;
 mod run_demo;
 mod run_endings;
@@ -61,6 +63,7 @@ mod search;
 mod tasks;
 mod texts;
 mod truncated_lists;
+mod workers;
 
 use flagpost_testkit::sealed::World;
 

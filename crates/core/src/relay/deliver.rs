@@ -41,16 +41,33 @@ pub struct Offer {
     pub again: bool,
 }
 
-/// Whether anything may be waiting for the worker, by names alone.
-pub fn may_wait(mail: &Mail<'_>) -> Result<bool> {
-    let slots = mail.slots(Direction::Inbox)?;
-    Ok(slots.values().any(Slot::is_open_to_the_worker))
+/// Whether a brief waits for the worker. Takes no lock and marks nothing.
+pub fn is_waiting(mail: &Mail<'_>) -> Result<bool> {
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if slot.is_open_to_the_worker()
+            && let Ok(letter) = briefs::letter(mail, seq, &slot)?
+            && deliverable(mail, &letter).is_ok()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn deliverable(mail: &Mail<'_>, letter: &Letter) -> Result<Delivery, Refusal> {
+    let on = Subject {
+        worker: &mail.worker,
+        seq: letter.brief.seq,
+        expires_at: letter.brief.expires_at,
+    };
+    decision::deliverable(&letter.standing, on, &Hash::of(letter.body.as_bytes()))
 }
 
 /// The oldest brief that the worker may see and has not read; `None` where there is none.
 pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
     workers::seen_at_work(mail)?;
-    if !may_wait(mail)? {
+    let slots = mail.slots(Direction::Inbox)?;
+    if !slots.values().any(Slot::is_open_to_the_worker) {
         return Ok(None);
     }
     let locked = mail.lock(Direction::Inbox)?;
@@ -62,13 +79,7 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
         let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
             continue;
         };
-        let hash = Hash::of(letter.body.as_bytes());
-        let on = Subject {
-            worker: &mail.worker,
-            seq,
-            expires_at: letter.brief.expires_at,
-        };
-        let delivery = match decision::deliverable(&letter.standing, on, &hash) {
+        let delivery = match deliverable(mail, &letter) {
             Ok(delivery) => delivery,
             Err(Refusal::Changed { .. }) => {
                 let entry = mail.entry(Kind::BriefWithheld, Some(seq));

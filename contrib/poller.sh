@@ -1,0 +1,66 @@
+#!/bin/sh
+# A worker's side of the relay without any program of Flagpost's: prints each brief that was let
+# through, oldest first, and acknowledges it. Looks twice a second; needs cat and sleep.
+#
+#   poller.sh WORKER_DIR           for ever
+#   poller.sh WORKER_DIR --once    one look
+#
+# WORKER_DIR is ~/.flagpost/repos/REPO_ID/workers/W1. Each brief is printed as
+#
+#   --- brief 0007 ratified
+#   (its text)
+#   --- end 0007
+#
+# A shell cannot check that the text is the one that was decided on; 'flagpost worker next' does.
+
+set -u
+dir=${1:?usage: poller.sh WORKER_DIR [--once]}
+once=${2-}
+inbox=$dir/inbox
+
+if ! test -d "$inbox"; then
+    echo "poller.sh: $inbox is no directory: is $dir a worker's?" >&2
+    exit 3
+fi
+
+# The decision on the message $1, if there is one. Of several flags the strictest counts.
+decision() {
+    for word in rejected edited ratified; do
+        if test -f "$1.$word"; then
+            echo "$word"
+            return 0
+        fi
+    done
+    return 1
+}
+
+# Prints the brief $1 (a path without its ending) unless it is undecided, half, or read.
+deliver() {
+    if test -f "$1.read" || ! test -f "$1.brief" || ! test -f "$1.brief.meta.json"; then
+        return 0
+    fi
+    word=$(decision "$1") || return 0
+    seq=${1##*/}
+    echo "--- brief $seq $word"
+    if test "$word" = rejected; then
+        echo "Do not do this: it was rejected."
+        echo
+    fi
+    cat "$1.brief" || return 0
+    echo
+    echo "--- end $seq"
+    : >"$1.read"
+}
+
+while :; do
+    # Four digits come before five, and so on: the order of the numbers.
+    for body in "$inbox"/[0-9][0-9][0-9][0-9].brief \
+        "$inbox"/[0-9][0-9][0-9][0-9][0-9].brief \
+        "$inbox"/[0-9][0-9][0-9][0-9][0-9][0-9].brief; do
+        deliver "${body%.brief}"
+    done
+    if test "$once" = --once; then
+        exit 0
+    fi
+    sleep 0.5
+done

@@ -1,0 +1,105 @@
+//! `relay edit`: rewrite a brief and let it through.
+
+use std::{path::PathBuf, process::Command};
+
+use anyhow::Context as _;
+use flagpost_core::relay::{briefs, decide};
+use flagpost_disk::fsx;
+use flagpost_model::{Seq, WorkerId, decision::Via, envelope::Hash};
+
+use crate::{
+    context::Context,
+    error::usage,
+    output::{Answer, say},
+    text::Source,
+};
+
+/// Rewrite a brief in $EDITOR, or from a file, and let it through
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost relay edit W3 7\n\
+    flagpost relay edit W3 7 --file better.md")]
+pub struct Args {
+    /// The worker
+    worker: String,
+    /// Which brief [default: the newest that waits]
+    seq: Option<String>,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// Rewrites it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let worker: WorkerId = args.worker.parse()?;
+    let seq: Option<Seq> = args.seq.as_deref().map(str::parse).transpose()?;
+    edit(context, &worker, seq, &args.source, Via::Cli)
+}
+
+/// The same for a slash command.
+pub fn edit(
+    context: &Context,
+    worker: &WorkerId,
+    seq: Option<Seq>,
+    source: &Source,
+    via: Via,
+) -> anyhow::Result<Answer> {
+    let mail = context.fleet()?.mail(worker)?;
+    let seq = match seq {
+        Some(seq) => seq,
+        None => briefs::newest_pending(&mail)?,
+    };
+    let letter = briefs::show(&mail, seq)?;
+    let seen = Hash::of(letter.body.as_bytes());
+    let actor = context.actor()?;
+    let decide = |body: &str| decide::edit(&mail, &actor, seq, &seen, body, via);
+    if let Some(body) = source.read(None)? {
+        return Ok(super::decide::answer(&decide(&body)?));
+    }
+    let draft = Draft::new(context, &letter.body)?;
+    let body = draft.edit(context)?;
+    match decide(&body) {
+        Ok(decided) => {
+            fsx::remove(context.home.fs(), &draft.path)?;
+            Ok(super::decide::answer(&decided))
+        }
+        Err(error) => {
+            let path = draft.path.display();
+            say(&format!("flagpost: what you wrote is kept in {path}"));
+            Err(error.into())
+        }
+    }
+}
+
+/// A file for the editor.
+struct Draft {
+    path: PathBuf,
+}
+
+impl Draft {
+    fn new(context: &Context, body: &str) -> anyhow::Result<Self> {
+        let name = format!("draft-{}.md", std::process::id());
+        let path = context.home.root().join(name);
+        fsx::replace(context.home.fs(), &path, body.as_bytes())?;
+        Ok(Self { path })
+    }
+
+    fn edit(&self, context: &Context) -> anyhow::Result<String> {
+        let Some(editor) = &context.settings.editor else {
+            fsx::remove(context.home.fs(), &self.path)?;
+            return Err(usage("set EDITOR, or give the new text with --file PATH"));
+        };
+        // A shell reads it, since an editor comes with options: code --wait.
+        let status = Command::new("sh")
+            .args(["-c", &format!("{editor} \"$1\""), "sh"])
+            .arg(&self.path)
+            .status()
+            .with_context(|| format!("cannot run {editor}"))?;
+        if !status.success() {
+            fsx::remove(context.home.fs(), &self.path)?;
+            anyhow::bail!("{editor} ended with {status}: the brief is as it was");
+        }
+        let source = Source {
+            file: Some(self.path.clone()),
+        };
+        Ok(source.read(None)?.unwrap_or_default())
+    }
+}

@@ -1,0 +1,48 @@
+//! `relay gc`: move older mail to the archive.
+
+use flagpost_core::relay::{retention::KEEP, slash::archive_all};
+use serde_json::json;
+
+use crate::{context::Context, output::Answer};
+
+/// Move what was read to the archive, but for the newest hundred of each direction
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost relay gc --dry-run\n\
+    What waits for anybody stays, however old. Nothing is deleted, and no number is used again.")]
+pub struct Args {
+    /// Only say what would be moved
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Moves it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let moved = archive_all(&context.fleet()?, &context.actor()?, args.dry_run)?;
+    let word = if args.dry_run {
+        "would archive"
+    } else {
+        "archived"
+    };
+    let lines = moved.iter().map(|it| {
+        format!(
+            "{word} {} of {}/{}\n",
+            it.seqs.len(),
+            it.worker,
+            it.direction
+        )
+    });
+    let text = match moved.is_empty() {
+        true => format!("nothing to archive: the newest {KEEP} and what nobody has read stay"),
+        false => lines.collect(),
+    };
+    let each = moved
+        .iter()
+        .map(|it| json!({"worker": it.worker, "direction": it.direction, "seqs": it.seqs}));
+    let body = json!({"dry_run": args.dry_run, "archived": each.collect::<Vec<_>>()});
+    let ids = moved.iter().flat_map(|it| {
+        it.seqs
+            .iter()
+            .map(|seq| format!("{}/{}/{}", it.worker, it.direction, seq.get()))
+    });
+    Ok(Answer::new("mail_archived", body).text(text).ids(ids))
+}

@@ -1,0 +1,180 @@
+//! `inbox`, `outbox`: what is on its way.
+
+use flagpost_core::relay::{
+    briefs::{self, Letter, Stage},
+    reports::{self, Paper},
+    slash,
+};
+use flagpost_model::{Seq, WorkerId, envelope::summary_of};
+use serde_json::{Value, json};
+
+use crate::{
+    commands::list::{LIMIT, more, unseen},
+    context::Context,
+    output::{Answer, Screen},
+    shape,
+    terminal::line,
+};
+
+/// Show the briefs that wait for a decision, or one brief in full
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost inbox W3 7")]
+pub struct InboxArgs {
+    /// Only this worker's
+    worker: Option<String>,
+    /// This brief in full
+    #[arg(requires = "worker")]
+    seq: Option<String>,
+    /// Decided ones too
+    #[arg(long, short, conflicts_with = "seq")]
+    all: bool,
+    /// At most this many, the newest; 0 for all
+    #[arg(long, value_name = "N", default_value_t = LIMIT)]
+    limit: usize,
+}
+
+/// Show the workers' reports, or read one in full
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost outbox W3 2\n\
+    A report that was shown in full counts as read.")]
+pub struct OutboxArgs {
+    /// Only this worker's
+    worker: Option<String>,
+    /// This report in full
+    #[arg(requires = "worker")]
+    seq: Option<String>,
+    /// Only those that nobody has read
+    #[arg(long, conflicts_with = "seq")]
+    unread: bool,
+    /// At most this many, the newest; 0 for all
+    #[arg(long, value_name = "N", default_value_t = LIMIT)]
+    limit: usize,
+}
+
+/// Shows briefs.
+pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
+    let (worker, seq) = named(args.worker.as_deref(), args.seq.as_deref())?;
+    let fleet = context.fleet()?;
+    if let (Some(worker), Some(seq)) = (&worker, seq) {
+        let letter = briefs::show(&fleet.mail(worker)?, seq)?;
+        let name = super::name(&letter.brief);
+        let body = letter.body.clone();
+        return Ok(Answer::new("brief", super::letter(&letter))
+            .exact(body)
+            .ids([name]));
+    }
+    let (mut letters, skipped) = slash::inbox(&fleet, worker.as_ref())?;
+    letters.retain(|it| args.all || matches!(it.stage, Stage::Pending));
+    let (total, hidden) = cut(&mut letters, args.limit);
+    let rows = letters.iter().map(row).collect();
+    let text = match letters.is_empty() {
+        true => "nothing waits for you".to_owned(),
+        false => {
+            let header = ["WORKER", "SEQ", "STAGE", "KIND", "TICKET", "SUMMARY"];
+            Screen::of(context).table(&header, rows) + &more(hidden)
+        }
+    };
+    let body = json!({
+        "briefs": letters.iter().map(super::letter).collect::<Vec<_>>(),
+        "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&skipped),
+    });
+    Ok(Answer::new("briefs", body)
+        .text(text)
+        .ids(letters.iter().map(|it| super::name(&it.brief)))
+        .notes(unseen(context, hidden))
+        .notes(shape::skipped_notes(&skipped)))
+}
+
+/// Shows reports.
+pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
+    let (worker, seq) = named(args.worker.as_deref(), args.seq.as_deref())?;
+    let fleet = context.fleet()?;
+    if let (Some(worker), Some(seq)) = (&worker, seq) {
+        let paper = reports::read(&fleet.mail(worker)?, &context.actor()?, seq)?;
+        let body = paper.report.body.clone();
+        return Ok(Answer::new("report", shown(&paper))
+            .exact(body)
+            .ids([name(&paper)]));
+    }
+    let (mut papers, skipped) = slash::outbox(&fleet, worker.as_ref())?;
+    papers.retain(|it| !args.unread || !it.read);
+    papers.sort_by_key(|it| it.report.produced_at);
+    let (total, hidden) = cut(&mut papers, args.limit);
+    let rows = papers.iter().map(|paper| {
+        let report = &paper.report;
+        let state = if paper.read { "read" } else { "new" };
+        let ticket = report.ticket_id.clone().unwrap_or_default();
+        let pr = report
+            .pr_number
+            .map(|pr| format!("#{pr}"))
+            .unwrap_or_default();
+        let (worker, seq) = (report.worker_id.to_string(), report.seq.to_string());
+        let said = line(&summary_of(&report.body));
+        vec![
+            worker,
+            seq,
+            state.to_owned(),
+            report.kind.to_string(),
+            ticket,
+            pr,
+            said,
+        ]
+    });
+    let text = match papers.is_empty() {
+        true => "no reports".to_owned(),
+        false => {
+            let header = ["WORKER", "SEQ", "STATE", "KIND", "TICKET", "PR", "SAYS"];
+            Screen::of(context).table(&header, rows.collect()) + &more(hidden)
+        }
+    };
+    let body = json!({
+        "reports": papers.iter().map(shown).collect::<Vec<_>>(),
+        "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&skipped),
+    });
+    Ok(Answer::new("reports", body)
+        .text(text)
+        .ids(papers.iter().map(name))
+        .notes(unseen(context, hidden))
+        .notes(shape::skipped_notes(&skipped)))
+}
+
+fn named(
+    worker: Option<&str>,
+    seq: Option<&str>,
+) -> anyhow::Result<(Option<WorkerId>, Option<Seq>)> {
+    let worker = worker.map(str::parse).transpose()?;
+    let seq = seq.map(str::parse).transpose()?;
+    Ok((worker, seq))
+}
+
+/// Keeps the newest; how many there were, and how many are left out.
+fn cut<T>(all: &mut Vec<T>, limit: usize) -> (usize, usize) {
+    let total = all.len();
+    let hidden = match limit {
+        0 => 0,
+        limit => total.saturating_sub(limit),
+    };
+    all.drain(..hidden);
+    (total, hidden)
+}
+
+fn row(letter: &Letter) -> Vec<String> {
+    let brief = &letter.brief;
+    let ticket = brief.target_ticket.clone().unwrap_or_default();
+    vec![
+        brief.target_worker.to_string(),
+        brief.seq.to_string(),
+        letter.stage.as_str().to_owned(),
+        brief.kind.to_string(),
+        ticket,
+        line(&brief.summary),
+    ]
+}
+
+fn shown(paper: &Paper) -> Value {
+    json!({"report": super::report(&paper.report), "read": paper.read})
+}
+
+fn name(paper: &Paper) -> String {
+    format!("{}/{}", paper.report.worker_id, paper.report.seq.get())
+}

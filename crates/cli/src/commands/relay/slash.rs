@@ -1,0 +1,72 @@
+//! `slash`: what the operator types in a palette.
+
+use flagpost_core::relay::slash::{Desk, carry_out};
+use flagpost_model::{
+    decision::Via,
+    slash::{Slash, Text, parse},
+};
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    error::usage,
+    output::Answer,
+    text::{self, Source},
+};
+
+/// Carry out a slash command
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost slash '/ratify all --scope=W{1,2}'\n\n\
+    /ratify all [--scope=GLOB], /ratify W, /reject W [SEQ], /edit W [SEQ], /inbox [W], /outbox [W],\n\
+    /assign TICKET W [--brief=FILE|--inline=TEXT], /redirect W TEXT, /merge PR, /relay-gc,\n\
+    /search TEXT. The exit status of '/ratify all' is how many it ratified, at most 125."
+)]
+pub struct Args {
+    /// The command; - is stdin
+    command: Option<String>,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// Carries it out.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let line = args.source.read(args.command.as_deref())?;
+    let line = line.ok_or_else(|| usage("type a command, as in slash '/inbox'"))?;
+    let command = parse(&line)?;
+    if let Slash::Edit(worker, seq) = &command {
+        let source = Source::default();
+        return super::amend::edit(context, worker, *seq, &source, Via::Slash);
+    }
+    let asks = matches!(
+        &command,
+        Slash::Assign {
+            text: Text::Given,
+            ..
+        }
+    );
+    let given = match asks {
+        true => Some(text::piped(
+            "say --brief=FILE or --inline=TEXT, or pipe the brief in",
+        )?),
+        false => None,
+    };
+    let (fleet, actor) = (context.fleet()?, context.actor()?);
+    let desk = Desk {
+        fleet: &fleet,
+        actor: &actor,
+        via: Via::Slash,
+        dir: &context.dir,
+    };
+    let said = carry_out(&desk, command, given)?;
+    let body = json!({
+        "command": line.trim(), "lines": said.lines, "faults": said.faults,
+        "exit_status": said.status,
+    });
+    let mut answer = Answer::new("slash", body)
+        .text(said.lines.join("\n"))
+        .ids(&said.lines)
+        .notes(said.faults);
+    answer.code = said.status;
+    Ok(answer)
+}

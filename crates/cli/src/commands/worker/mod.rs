@@ -1,0 +1,268 @@
+//! `worker`: the fleet, and a worker's own side of its mail.
+
+pub mod next;
+pub mod report;
+
+use clap::Subcommand;
+use flagpost_core::relay::workers::{self, Seen, Traits};
+use flagpost_model::{
+    WorkerId,
+    worker::{Liveness, Worker as Record},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    context::Context,
+    output::{Answer, Screen},
+    shape,
+};
+
+/// The verbs on workers.
+#[derive(Debug, Subcommand)]
+pub enum Worker {
+    Add(AddArgs),
+    List(ListArgs),
+    Show(ShowArgs),
+    Rm(RmArgs),
+    Heartbeat(HeartbeatArgs),
+    Next(next::NextArgs),
+    Wait(next::WaitArgs),
+    Ack(next::AckArgs),
+    Report(report::Args),
+}
+
+/// What is known about a worker
+#[derive(Debug, clap::Args)]
+struct About {
+    /// Which agent it is, as in claude
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// What it can do; may be given several times
+    #[arg(long = "can", value_name = "WORD")]
+    can: Vec<String>,
+    /// Its process: it counts as live while that runs
+    #[arg(long, value_name = "PID")]
+    pid: Option<u32>,
+    /// Its pane, as in fleet:1.0
+    #[arg(long, value_name = "TARGET")]
+    tmux: Option<String>,
+    /// Where it works
+    #[arg(long, value_name = "DIR")]
+    worktree: Option<String>,
+}
+
+/// Add a worker to the fleet
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost worker add W3 --agent claude --pid $$")]
+pub struct AddArgs {
+    /// Its id, as in W3
+    worker: String,
+    #[command(flatten)]
+    about: About,
+}
+
+/// List the fleet: who is live, and what waits
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost worker list")]
+pub struct ListArgs {
+    /// Those that were taken off too
+    #[arg(long, short)]
+    all: bool,
+}
+
+/// Show a worker
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost worker show W3")]
+pub struct ShowArgs {
+    /// The worker
+    worker: String,
+}
+
+/// Take a worker off the fleet; its mail stays
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost worker rm W3\n\
+    'flagpost worker add' brings it back; its numbers go on where they were.")]
+pub struct RmArgs {
+    /// The worker
+    worker: String,
+    /// Even where nobody has decided on, or read, all of its mail
+    #[arg(long)]
+    force: bool,
+}
+
+/// Give a sign of life, and say what has changed
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost worker heartbeat --as W3 --pid 4711")]
+pub struct HeartbeatArgs {
+    /// The worker [default: who acts]
+    worker: Option<String>,
+    #[command(flatten)]
+    about: About,
+}
+
+impl About {
+    fn traits(&self) -> Traits {
+        Traits {
+            agent: self.agent.clone(),
+            capabilities: self.can.clone(),
+            pid: self.pid,
+            tmux: self.tmux.clone(),
+            worktree: self.worktree.clone(),
+        }
+    }
+}
+
+/// Carries out the verb.
+pub fn run(context: &Context, verb: &Worker) -> anyhow::Result<Answer> {
+    match verb {
+        Worker::Add(args) => add(context, args),
+        Worker::List(args) => list(context, args),
+        Worker::Show(args) => show(context, args),
+        Worker::Rm(args) => rm(context, args),
+        Worker::Heartbeat(args) => heartbeat(context, args),
+        Worker::Next(args) => next::next(context, args),
+        Worker::Wait(args) => next::wait(context, args),
+        Worker::Ack(args) => next::ack(context, args),
+        Worker::Report(args) => report::run(context, args),
+    }
+}
+
+fn add(context: &Context, args: &AddArgs) -> anyhow::Result<Answer> {
+    let worker: WorkerId = args.worker.parse()?;
+    context.repository_or_register()?;
+    let fleet = context.fleet()?;
+    workers::register(&fleet, &context.actor()?, &worker, args.about.traits())?;
+    let seen = workers::show(&fleet.mail(&worker)?)?;
+    Ok(answer(&seen, format!("added {worker}")))
+}
+
+fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
+    let seen = workers::show(&context.fleet()?.mail(&args.worker.parse()?)?)?;
+    let worker = &seen.worker;
+    let mut text = format!(
+        "{} {}\n",
+        Screen::of(context).bold(worker.id.as_str()),
+        how(&seen)
+    );
+    let lines = [
+        ("agent", worker.agent.clone()),
+        (
+            "can",
+            Some(worker.capabilities.join(", ")).filter(|it| !it.is_empty()),
+        ),
+        ("pid", worker.pid.map(|pid| pid.to_string())),
+        ("tmux", worker.tmux.clone()),
+        ("worktree", worker.worktree.clone()),
+        ("since", Some(format!("{:.0}", worker.registered_at))),
+        ("seen", Some(format!("{:.0}", worker.last_seen))),
+        (
+            "inbox",
+            Some(format!(
+                "{} to decide, {} to read",
+                seen.pending, seen.unread
+            )),
+        ),
+        ("outbox", Some(format!("{} to read", seen.reports))),
+    ];
+    for (name, value) in lines {
+        if let Some(value) = value {
+            text += &format!("  {name:<9}{}\n", crate::terminal::line(&value));
+        }
+    }
+    Ok(answer(&seen, text))
+}
+
+fn rm(context: &Context, args: &RmArgs) -> anyhow::Result<Answer> {
+    let worker: WorkerId = args.worker.parse()?;
+    let fleet = context.fleet()?;
+    workers::retire(&fleet, &context.actor()?, &worker, args.force)?;
+    let seen = workers::show(&fleet.mail(&worker)?)?;
+    Ok(answer(
+        &seen,
+        format!("took {worker} off the fleet; its mail stays"),
+    ))
+}
+
+fn heartbeat(context: &Context, args: &HeartbeatArgs) -> anyhow::Result<Answer> {
+    let mail = match &args.worker {
+        Some(worker) => context.fleet()?.mail(&worker.parse()?)?,
+        None => context.own_mail()?,
+    };
+    let worker: Record = workers::heartbeat(&mail, args.about.traits())?;
+    let seen = workers::show(&mail)?;
+    Ok(answer(&seen, format!("{} is live", worker.id)))
+}
+
+fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
+    let (mut all, skipped) = workers::list(&context.fleet()?)?;
+    all.retain(|it| args.all || it.worker.standing == flagpost_model::worker::Standing::Active);
+    let rows = all.iter().map(|seen| {
+        let number = |n: usize| if n == 0 { String::new() } else { n.to_string() };
+        vec![
+            seen.worker.id.to_string(),
+            how(seen).to_owned(),
+            seen.worker.agent.clone().unwrap_or_default(),
+            number(seen.pending),
+            number(seen.unread),
+            number(seen.reports),
+            format!("{:.0}", seen.worker.last_seen),
+        ]
+    });
+    let text = match all.is_empty() {
+        true => "no workers yet; 'flagpost worker add W1' adds one".to_owned(),
+        false => {
+            let header = [
+                "WORKER",
+                "STATE",
+                "AGENT",
+                "TO DECIDE",
+                "TO READ",
+                "REPORTS",
+                "LAST SEEN",
+            ];
+            Screen::of(context).table(&header, rows.collect())
+        }
+    };
+    let body = json!({
+        "workers": all.iter().map(shape_of).collect::<Vec<_>>(),
+        "total": all.len(), "truncated": false, "skipped": shape::skipped(&skipped),
+    });
+    Ok(Answer::new("workers", body)
+        .text(text)
+        .ids(all.iter().map(|it| &it.worker.id))
+        .notes(shape::skipped_notes(&skipped)))
+}
+
+/// How a worker is, in a word.
+fn how(seen: &Seen) -> &'static str {
+    match (seen.worker.standing, seen.liveness) {
+        (flagpost_model::worker::Standing::Retired, _) => "retired",
+        (_, Liveness::Heartbeat | Liveness::Process) => "live",
+        (_, Liveness::Silent) => "silent",
+    }
+}
+
+fn answer(seen: &Seen, text: String) -> Answer {
+    Answer::new("worker", shape_of(seen))
+        .text(text)
+        .ids([&seen.worker.id])
+}
+
+fn shape_of(seen: &Seen) -> Value {
+    let worker = &seen.worker;
+    json!({
+        "id": worker.id,
+        "agent": worker.agent,
+        "capabilities": worker.capabilities,
+        "registered_at": worker.registered_at,
+        "last_seen": worker.last_seen,
+        "pid": worker.pid,
+        "tmux": worker.tmux,
+        "worktree": worker.worktree,
+        "status": worker.standing,
+        "liveness": seen.liveness,
+        "to_decide": seen.pending,
+        "to_read": seen.unread,
+        "reports": seen.reports,
+    })
+}

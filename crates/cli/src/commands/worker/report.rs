@@ -1,0 +1,76 @@
+//! `worker report`: say how far the work is.
+
+use flagpost_core::relay::reports::{self, Draft};
+use flagpost_model::{
+    Seq,
+    envelope::{Extras, ReportKind, Ticket},
+};
+use serde_json::json;
+
+use crate::{
+    commands::{query::named, relay},
+    context::Context,
+    error::usage,
+    output::Answer,
+    text::Source,
+};
+
+/// Report to the controller
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost worker report 'PR is ready' --kind merge_go_request --pr 12 --as W3"
+)]
+pub struct Args {
+    /// What to say; - is stdin
+    text: Option<String>,
+    #[command(flatten)]
+    source: Source,
+    /// cycle_report, merge_go_request, blocked or freeform
+    #[arg(long, value_name = "KIND", default_value = "cycle_report", value_parser = named::<ReportKind>)]
+    kind: ReportKind,
+    /// The ticket [default: that of the brief it answers]
+    #[arg(long, value_name = "TICKET")]
+    ticket: Option<String>,
+    /// The pull request
+    #[arg(long, value_name = "N")]
+    pr: Option<u64>,
+    /// What should happen next, as in merge_go
+    #[arg(long, value_name = "WORD")]
+    next_action: Option<String>,
+    /// The number of the brief that it answers
+    #[arg(long = "re", value_name = "SEQ")]
+    re: Option<String>,
+}
+
+/// Reports.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let ticket: Option<Ticket> = args.ticket.as_deref().map(str::parse).transpose()?;
+    let re: Option<Seq> = args.re.as_deref().map(str::parse).transpose()?;
+    let mail = context.own_mail()?;
+    let text = args.source.read(args.text.as_deref())?;
+    let text = text.ok_or_else(|| usage("say something, as in report 'Tests are green'"))?;
+    let draft = Draft {
+        kind: args.kind,
+        ticket: ticket.map(|it| it.as_str().to_owned()),
+        body: text,
+        pr: args.pr,
+        next_action: args.next_action.clone(),
+        in_reply_to: re,
+        session: None,
+        extras: Extras::default(),
+    };
+    let reported = reports::publish(&mail, &context.actor()?, draft)?;
+    let report = &reported.report;
+    let replay = "the same was reported a moment ago: nothing was added".to_owned();
+    let line = format!(
+        "reported {} (seq={}, {} bytes)",
+        report.kind,
+        report.seq,
+        report.body.len()
+    );
+    let body = json!({"report": relay::report(report), "replay": reported.replay});
+    Ok(Answer::new("reported", body)
+        .text(line)
+        .ids([report.seq.get()])
+        .notes(reported.replay.then_some(replay)))
+}
