@@ -47,7 +47,7 @@ pub enum Error {
         worker: WorkerId,
     },
     /// The worker's mail holds what nobody has dealt with yet.
-    #[error("worker {worker} has {open} messages that nobody has decided on or read")]
+    #[error("nobody has decided on, or read, {open} of the messages of {worker}")]
     OpenMail {
         /// Who.
         worker: WorkerId,

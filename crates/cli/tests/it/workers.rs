@@ -7,7 +7,7 @@ use crate::world;
 #[test]
 fn the_fleet() {
     let world = world();
-    world.ok(["init", "--yes"]);
+    world.ok(["init"]);
     assert_snapshot!(world.transcript(
         "worker list
         worker list --json
@@ -26,7 +26,68 @@ fn the_fleet() {
         worker rm W2
         worker rm W2
         worker list
-        worker list --all"), @"");
+        worker list --all"), @r#"
+    $ worker list
+    no workers yet; 'flagpost worker add W1' adds one
+    $ worker list --json
+    {"schema":"flagpost.workers/1","workers":[],"total":0,"truncated":false,"skipped":[]}
+    $ worker add W2 --agent codex --can rust --can sql --tmux fleet:1.0
+    added W2
+    $ worker add W10 --json
+    {"schema":"flagpost.worker/1","id":"W10","agent":null,"capabilities":[],"registered_at":"2026-05-13T14:25:00Z","last_seen":"2026-05-13T14:25:00Z","pid":null,"tmux":null,"worktree":null,"status":"active","liveness":"heartbeat","to_decide":0,"to_read":0,"reports":0}
+    $ worker add W2
+    exit 4
+    2> flagpost: worker W2 is registered already
+    2>   hint: 'flagpost worker heartbeat' changes what is known about it
+    $ worker add ../W
+    exit 6
+    2> flagpost: "../W" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ worker list
+    WORKER  STATE  AGENT  LAST SEEN
+    W2      live   codex  2026-05-13T14:25:00Z
+    W10     live          2026-05-13T14:25:00Z
+    $ worker list --quiet
+    W2
+    W10
+    $ worker show W2
+    W2 live
+      agent    codex
+      can      rust, sql
+      tmux     fleet:1.0
+      since    2026-05-13T14:25:00Z
+      seen     2026-05-13T14:25:00Z
+      inbox    0 to decide, 0 to read
+      outbox   0 to read
+    $ worker show W3
+    exit 3
+    2> flagpost: there is no worker W3
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker list
+    WORKER  STATE   AGENT  LAST SEEN
+    W2      silent  codex  2026-05-13T14:25:00Z
+    W10     silent         2026-05-13T14:25:00Z
+    $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker heartbeat --as W2 --agent claude
+    W2 is live
+    $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker list
+    WORKER  STATE   AGENT   LAST SEEN
+    W2      live    claude  2026-05-13T14:30:00Z
+    W10     silent          2026-05-13T14:25:00Z
+    $ worker heartbeat
+    exit 3
+    2> flagpost: there is no worker ann
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    $ worker rm W2
+    took W2 off the fleet; its mail stays
+    $ worker rm W2
+    took W2 off the fleet; its mail stays
+    $ worker list
+    WORKER  STATE  LAST SEEN
+    W10     live   2026-05-13T14:25:00Z
+    $ worker list --all
+    WORKER  STATE    AGENT   LAST SEEN
+    W2      retired  claude  2026-05-13T14:30:00Z
+    W10     live             2026-05-13T14:25:00Z
+    "#);
 }
 
 #[test]
@@ -34,7 +95,16 @@ fn an_open_mail_keeps_a_worker() {
     let world = world();
     world.ok(["worker", "add", "W1"]);
     world.ok(["relay", "redirect", "W1", "Stop"]);
-    assert_snapshot!(world.transcript("worker rm W1\nworker rm W1 --force\nworker add W1"), @"");
+    assert_snapshot!(world.transcript("worker rm W1\nworker rm W1 --force\nworker add W1"), @"
+    $ worker rm W1
+    exit 4
+    2> flagpost: nobody has decided on, or read, 1 of the messages of W1
+    2>   hint: 'flagpost inbox' and 'flagpost outbox' show them
+    $ worker rm W1 --force
+    took W1 off the fleet; its mail stays
+    $ worker add W1
+    added W1
+    ");
 }
 
 #[test]
@@ -59,7 +129,65 @@ fn next_and_ack() {
         worker ack 1 --as W1 --json
         worker ack 2 --as W1
         worker ack one --as W1
-        worker next --as W1 --timeout 1s"), @"");
+        worker next --as W1 --timeout 1s"), @r#"
+    $ worker next --as W1
+    exit 3
+    2> flagpost: no decided brief waits
+    $ worker next --as W1 --json
+    exit 3
+    {"schema":"flagpost.offer_none/1","waited":false}
+    2> flagpost: no decided brief waits
+    $ worker ack 1 --as W1
+    exit 4
+    2> flagpost: brief 0001 of W1 is not decided yet
+    2>   hint: 'flagpost worker next' shows what is decided
+    $ worker next --as W1 --wait --timeout 0s
+    exit 5
+    2> flagpost: no decided brief waits
+    $ worker wait --as W1 --timeout 0s
+    exit 5
+    2> flagpost: no decided brief waits
+    $ ratify all
+    RATIFIED #7 Write the parser → W1
+    $ worker wait --as W1
+    a brief waits: 'flagpost worker next' shows it
+    $ worker wait --as W1 --json
+    {"schema":"flagpost.mail_waiting/1","worker":"W1","waiting":true}
+    $ worker next --as W1 --quiet
+    1
+    $ worker next --as W1 --wait
+    dispatch_brief 0001 #7 ratified
+    [dir]/home/.flagpost/repos/[repo]/workers/W1/inbox/0001.brief
+
+    Write the parser
+    $ worker next --as W9
+    exit 3
+    2> flagpost: there is no worker W9
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    $ worker next
+    exit 3
+    2> flagpost: there is no worker ann
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    $ worker ack 1 --as W1
+    W1 has read 0001
+    $ worker ack 1 --as W1 --json
+    {"schema":"flagpost.ack/1","worker":"W1","seq":1,"already":true}
+    $ worker ack 2 --as W1
+    exit 3
+    2> flagpost: there is no brief 0002 of W1
+    2>   hint: 'flagpost inbox --all' shows those there are
+    $ worker ack one --as W1
+    exit 6
+    2> flagpost: "one" is not the number of an envelope: numbers are 1, 2, 3 and so on
+    $ worker next --as W1 --timeout 1s
+    exit 2
+    2> error: the following required arguments were not provided:
+    2>   --wait
+    2> 
+    2> Usage: flagpost worker next --wait --as <ID> --timeout <TIME>
+    2> 
+    2> For more information, try '--help'.
+    "#);
 }
 
 #[test]
@@ -103,7 +231,41 @@ fn report() {
         worker report x --kind done --as W1
         worker report x --re 9 --as W1
         worker report x --ticket nine --as W1
-        worker report x --as W9"), @"");
+        worker report x --as W9"), @r#"
+    $ worker report 'Tests are green' --re 1 --as W1
+    reported cycle_report (seq=0001, 15 bytes)
+    $ worker report 'Tests are green' --re 1 --as W1
+    reported cycle_report (seq=0001, 15 bytes)
+    2> flagpost: the same was reported a moment ago: nothing was added
+    $ worker report 'PR 12 is ready' --kind merge_go_request --pr 12 --next-action merge_go --as W1 --quiet
+    2
+    $ worker report 'PR' --kind merge_go_request --as W1
+    exit 6
+    2> flagpost: pull request: who asks for leave to merge says which
+    $ worker report --as W1
+    exit 2
+    2> flagpost: say something, as in report 'Tests are green'
+    2>   hint: flagpost --help shows how
+    $ worker report '' --as W1
+    exit 6
+    2> flagpost: report: it says nothing
+    $ worker report x --kind done --as W1
+    exit 2
+    2> error: invalid value 'done' for '--kind <KIND>': use one of cycle_report, merge_go_request, blocked, freeform
+    2> 
+    2> For more information, try '--help'.
+    $ worker report x --re 9 --as W1
+    exit 3
+    2> flagpost: there is no brief 0009 of W1
+    2>   hint: 'flagpost inbox --all' shows those there are
+    $ worker report x --ticket nine --as W1
+    exit 6
+    2> flagpost: "nine" is not a ticket: use digits, as in 1244 or #1244
+    $ worker report x --as W9
+    exit 3
+    2> flagpost: there is no worker W9
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    "#);
     let fed = world.feed(["worker", "report", "-", "--as", "W1"], "ä\nb\n".as_bytes());
     assert_eq!(fed.stdout, "reported cycle_report (seq=0003, 5 bytes)\n");
 }

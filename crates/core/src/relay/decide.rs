@@ -11,7 +11,7 @@ use flagpost_disk::{
 use flagpost_model::{
     Seq, WorkerId,
     decision::{self, Decision, Refusal, Subject, Verdict, Via},
-    envelope::{Brief, Direction, Hash, Key},
+    envelope::{Brief, Direction, Hash, Key, summary_of},
     policy::{Question, Then, consult},
 };
 
@@ -147,6 +147,18 @@ pub fn ratify_pending(
     Ok((done, failed))
 }
 
+/// A brief that can be decided on now; refused where it cannot.
+pub fn open(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
+    let letter = briefs::show(mail, seq)?;
+    let on = Subject {
+        worker: &mail.worker,
+        seq,
+        expires_at: letter.brief.expires_at,
+    };
+    decision::decide(&letter.standing, on, mail.home.now())?;
+    Ok(letter)
+}
+
 /// Replaces the body that was `seen` by another, and lets that one be delivered.
 pub fn edit(
     mail: &Mail<'_>,
@@ -176,6 +188,9 @@ pub fn edit(
             reason: unread.reason,
         })?;
     letter.brief.idempotency_key = Key::of(body);
+    if letter.brief.summary == summary_of(&letter.body) {
+        letter.brief.summary = summary_of(body);
+    }
     letter.body = body.to_owned();
     let mut batch = Batch::new();
     let (meta, text) = (layout::sidecar(seq), layout::body(seq));

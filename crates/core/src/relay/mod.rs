@@ -74,7 +74,7 @@ impl<'h> Fleet<'h> {
     /// The ids of all that have a directory, in order.
     pub fn ids(&self) -> Result<Vec<WorkerId>> {
         let mut ids: Vec<WorkerId> = self.home.ids_in(&self.dir())?;
-        ids.sort();
+        ids.sort_by_cached_key(in_fleet_order);
         Ok(ids)
     }
 
@@ -106,6 +106,16 @@ impl<'h> Fleet<'h> {
             dir: self.dir().join(worker.as_str()),
         }
     }
+}
+
+/// W2 comes before W10.
+fn in_fleet_order(worker: &WorkerId) -> (String, u64, String) {
+    let text = worker.as_str();
+    let word = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = text
+        .get(word.len()..)
+        .and_then(|digits| digits.parse().ok());
+    (word.to_owned(), number.unwrap_or_default(), text.to_owned())
 }
 
 impl Mail<'_> {

@@ -47,16 +47,17 @@ pub fn edit(
         Some(seq) => seq,
         None => briefs::newest_pending(&mail)?,
     };
-    let letter = briefs::show(&mail, seq)?;
+    // Nobody writes for nothing.
+    let letter = decide::open(&mail, seq)?;
     let seen = Hash::of(letter.body.as_bytes());
     let actor = context.actor()?;
-    let decide = |body: &str| decide::edit(&mail, &actor, seq, &seen, body, via);
+    let finish = |body: &str| decide::edit(&mail, &actor, seq, &seen, body, via);
     if let Some(body) = source.read(None)? {
-        return Ok(super::decide::answer(&decide(&body)?));
+        return Ok(super::decide::answer(&finish(&body)?));
     }
     let draft = Draft::new(context, &letter.body)?;
     let body = draft.edit(context)?;
-    match decide(&body) {
+    match finish(&body) {
         Ok(decided) => {
             fsx::remove(context.home.fs(), &draft.path)?;
             Ok(super::decide::answer(&decided))
