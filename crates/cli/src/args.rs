@@ -91,10 +91,10 @@ pub enum Command {
     Ratify(commands::relay::decide::RatifyArgs),
     Inbox(commands::relay::mail::InboxArgs),
     Outbox(commands::relay::mail::OutboxArgs),
-    /// Propose, decide and read: the mail between controllers and workers
+    /// Propose, decide, read: the mail of controllers and workers
     #[command(subcommand, after_help = "Example: flagpost relay inbox W3")]
     Relay(commands::relay::Relay),
-    /// See and change the fleet; a worker's own side of its mail
+    /// See and change the fleet; a worker's side of its mail
     #[command(
         subcommand,
         after_help = "Example: flagpost worker add W3 --agent claude"

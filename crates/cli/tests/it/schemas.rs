@@ -278,6 +278,21 @@ fn every_schema_is_that_of_an_answer() {
         task edit 3,4 --priority high
         task edit 3 --tag x --dry-run
         task undo
+        worker add W1
+        worker list
+        assign 1 W1 --inline a
+        inbox
+        inbox W1 1
+        ratify all
+        worker wait --as W1
+        worker next --as W1
+        worker ack 1 --as W1
+        worker next --as W1
+        worker report b --as W1
+        outbox
+        outbox W1 1
+        relay gc
+        slash /inbox
         task timer start 3
         task timer show
         search c
@@ -364,8 +379,8 @@ fn the_verb() {
     let first: Vec<&str> = list.lines().take(3).collect();
     assert_snapshot!(first.join("\n"), @"
     NAME                  ANSWERS WITH
+    ack                   A brief that its worker has read
     archive               Where a session was archived
-    bench                 How fast this machine is, and how near to that Flagpost comes
     ");
     let listed = world.json(["schema"]).1;
     let names = listed["schemas"].as_array().unwrap();

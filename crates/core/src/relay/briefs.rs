@@ -15,7 +15,7 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::{Locked, Mail, decide, skipped, slots::Slot};
+use super::{Locked, Mail, decide, readable, skipped, slots::Slot};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -168,8 +168,10 @@ impl Locked<'_> {
         let (seq, fs) = (brief.seq, self.mail.home.fs());
         let mut batch = Batch::new();
         let sidecar = self.path(&layout::sidecar(seq));
-        batch.create(sidecar.clone(), layout::write_brief(None, brief));
-        batch.create(self.path(&layout::body(seq)), body.as_bytes().to_owned());
+        let meta = readable("summary", layout::write_brief(None, brief))?;
+        batch.create(sidecar.clone(), meta);
+        let text = readable("brief", body.as_bytes().to_owned())?;
+        batch.create(self.path(&layout::body(seq)), text);
         let entry = self
             .mail
             .entry(Kind::BriefProposed, Some(seq))

@@ -13,7 +13,7 @@ use flagpost_model::{
     envelope::{Direction, Extras, Key, Report, ReportKind, VERSION, is_within, summary_of},
 };
 
-use super::{Fleet, Locked, Mail, skipped, slots::Slot, workers};
+use super::{Fleet, Locked, Mail, readable, skipped, slots::Slot, workers};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -127,10 +127,8 @@ impl Locked<'_> {
     pub(super) fn post(&self, actor: &WorkerId, report: &Report) -> Result<()> {
         let seq = report.seq;
         let mut batch = Batch::new();
-        batch.create(
-            self.path(&layout::report(seq)),
-            layout::write_report(None, report),
-        );
+        let bytes = readable("report", layout::write_report(None, report))?;
+        batch.create(self.path(&layout::report(seq)), bytes);
         let entry = self
             .mail
             .entry(Kind::Reported, Some(seq))

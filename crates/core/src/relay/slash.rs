@@ -204,11 +204,9 @@ pub fn redirect(
     worker: &WorkerId,
     text: String,
 ) -> Result<Proposed> {
-    briefs::propose(
-        &fleet.mail(worker)?,
-        actor,
-        plain(BriefKind::Redirect, text),
-    )
+    let mail = fleet.mail(worker)?;
+    workers::must_belong(&mail)?;
+    briefs::propose(&mail, actor, plain(BriefKind::Redirect, text))
 }
 
 /// Gives whoever reported last on a pull request leave to merge it.
@@ -217,7 +215,9 @@ pub fn merge(fleet: &Fleet<'_>, actor: &WorkerId, pr: u64) -> Result<Proposed> {
     let mut proposal = plain(BriefKind::MergeGo, format!("Merge pull request #{pr}.\n"));
     proposal.ticket = report.ticket_id;
     proposal.in_reply_to = Some(report.seq);
-    briefs::propose(&fleet.mail(&worker)?, actor, proposal)
+    let mail = fleet.mail(&worker)?;
+    workers::must_belong(&mail)?;
+    briefs::propose(&mail, actor, proposal)
 }
 
 fn plain(kind: BriefKind, body: String) -> Proposal {

@@ -168,8 +168,21 @@ pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<Seen>, Vec<Skipped>)> {
     Ok((all, unread))
 }
 
+/// Refuses a worker that was taken off the fleet.
+pub fn must_belong(mail: &Mail<'_>) -> Result<()> {
+    match mail.file()?.content.standing {
+        Standing::Active => Ok(()),
+        Standing::Retired => Err(Error::NotFound {
+            what: "worker",
+            id: format!("{} any more", mail.worker),
+            list: None,
+        }),
+    }
+}
+
 /// Refuses a worker that nobody answers for.
 pub fn must_be_live(mail: &Mail<'_>) -> Result<()> {
+    must_belong(mail)?;
     let worker = mail.file()?.content;
     match liveness(mail, &worker) {
         Liveness::Heartbeat | Liveness::Process => Ok(()),

@@ -18,7 +18,7 @@ use crate::{
     output::Answer,
 };
 
-/// Let a brief through: the newest that waits, one by number, or all of the fleet's
+/// Let briefs through: the newest, one by number, or all
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "flagpost ratify [OPTIONS] <WORKER [SEQ]|all>",

@@ -5,10 +5,10 @@ use serde_json::json;
 
 use crate::{context::Context, output::Answer};
 
-/// Move what was read to the archive, but for the newest hundred of each direction
+/// Move what was read to the archive, but for the newest
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost relay gc --dry-run\n\
-    What waits for anybody stays, however old. Nothing is deleted, and no number is used again.")]
+    The newest hundred of each direction stay, and what waits for anybody. Nothing is deleted, and no number is used again.")]
 pub struct Args {
     /// Only say what would be moved
     #[arg(long)]

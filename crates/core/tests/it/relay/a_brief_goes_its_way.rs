@@ -250,6 +250,8 @@ fn a_worker_that_is_taken_off_keeps_its_mail_and_numbers() {
     assert!(matches!(open, Err(Error::OpenMail { open: 1, .. })));
     let retired = workers::retire(&world.fleet(), &ann, &me, true).unwrap();
     assert_eq!(retired.standing, Standing::Retired);
+    let gone = slash::redirect(&world.fleet(), &ann, &me, "stop".to_owned());
+    assert!(matches!(gone, Err(Error::NotFound { what: "worker", .. })));
     let again = workers::register(&world.fleet(), &ann, &me, workers::Traits::default());
     assert_eq!(again.unwrap().standing, Standing::Active);
     assert_eq!(propose(&mail(&world, "W1"), "two").brief.seq, seq(2));
@@ -288,4 +290,15 @@ fn what_was_said_is_found_in_mail_archive_and_history() {
     assert!(lines[1].contains("grammar mended"));
     assert!(matches!(hits[2].place, Place::History(_)));
     assert!(search::search(&world.fleet(), " ").is_err());
+}
+
+#[test]
+fn a_report_that_could_not_be_read_again_is_refused() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    let long = "\u{1}".repeat(3 << 20);
+    let refused = reports::publish(&w1, &worker("W1"), draft(&long));
+    assert!(matches!(refused, Err(Error::Invalid { .. })));
+    assert!(reports::list(&w1).unwrap().0.is_empty());
 }
