@@ -45,7 +45,8 @@ fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
             _ => None,
         };
         if let Some(name) = taken {
-            std::fs::write(mail.dir(Direction::Inbox).join(name), "theirs").unwrap();
+            let path = mail.dir(Direction::Inbox).join(name);
+            fsx::replace(home.fs(), &path, b"theirs").unwrap();
         }
         tried.push(seq.get());
         locked.publish(&ann, &brief(seq), "ours")
