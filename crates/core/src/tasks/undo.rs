@@ -97,6 +97,7 @@ fn take_back(
         ) {
             (Kind::TaskCreated, ..) => added.push(id.clone()),
             (_, Some(Value::Object(raw)), _) => {
+                refuse_if_there(change.list(), id)?;
                 let rev = line.entry.rev().unwrap_or_default();
                 change.restore(id, claude_tasks::restore(raw.clone(), rev))?;
                 touched.insert(id.clone());
@@ -117,6 +118,18 @@ fn take_back(
         touched.insert(id);
     }
     Ok(())
+}
+
+/// Whoever gave a removed task's id to a task of theirs keeps it.
+fn refuse_if_there(list: &List<'_>, id: &TaskId) -> Result<()> {
+    match list.task(id) {
+        Err(Error::NotFound { .. }) => Ok(()),
+        Err(error) => Err(error),
+        Ok(_) => {
+            let (task, how) = (id.clone(), "another one has its id".to_owned());
+            Err(Refusal::BuiltOn { task, how }.into())
+        }
+    }
 }
 
 fn rewind(change: &mut Change<'_>, id: &TaskId, changes: &Map<String, Value>) -> Result<()> {

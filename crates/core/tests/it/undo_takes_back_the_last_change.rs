@@ -214,3 +214,23 @@ fn a_removed_task_comes_back_whole_with_its_neighbours() {
     let next = add(&list, "Next", &[]);
     assert_eq!(next.id, id(3));
 }
+
+/// Writes a task's file as a foreign hand does.
+fn by_hand(world: &World, name: &str, text: &str) {
+    flagpost_disk::fsx::replace(world.home.fs(), &world.path(name), text.as_bytes()).unwrap();
+}
+
+fn is_built_on(answer: &Result<(), Error>) -> bool {
+    matches!(answer, Err(Error::Refused(Refusal::BuiltOn { .. })))
+}
+
+#[test]
+fn a_removed_task_does_not_come_back_over_another_hands_task() {
+    let world = world();
+    let list = world.list();
+    tasks::remove(&list, &worker("W1"), &id(2)).unwrap();
+    by_hand(&world, "2.json", r#"{"id": "2", "subject": "Precious"}"#);
+    let refused = undo(&list, "W1");
+    assert!(is_built_on(&refused), "{refused:?}");
+    assert_eq!(list.task(&id(2)).unwrap().task.subject, "Precious");
+}
