@@ -43,7 +43,10 @@ pub enum Mode {
 /// Takes back the last change of the list that `actor` made and that is not taken back yet.
 pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
     let mut change = list.change(actor)?;
-    let lines = History::of(list.home, &list.repository()?).since(0)?;
+    let history = History::of(list.home, &list.repository()?);
+    // What a crash kept from appearing is nothing to take back, and taken back by nothing.
+    history.settle(actor, change.at())?;
+    let lines = history.since(0)?;
     let story = Story::of(&lines, list);
     let Some(last) = story.last_of(actor) else {
         return Err(Error::NothingToUndo {
@@ -54,14 +57,14 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
     let mine = story.lines_of(last);
     story.refuse_if_built_on(&mine)?;
 
-    let n = mine.first().map_or(last, |line| line.n);
     let mut touched = BTreeSet::new();
     let mut added = Vec::new();
     for line in mine.iter().rev() {
-        take_back(&mut change, line, &mut touched, &mut added)?;
+        let is_open = |id: &TaskId| !story.undone.contains(&(last, id.clone()));
+        take_back(&mut change, line, &is_open, &mut touched, &mut added)?;
     }
     let removed = remove_in(&mut change, actor, &added)?;
-    change.mark(n, touched.iter());
+    change.mark(last, touched.iter());
     let was = mine
         .iter()
         .map(|line| (line.entry.kind.clone(), line.entry.task.clone()));
@@ -74,22 +77,23 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
         }
     };
     Ok(Undone {
-        n,
+        n: last,
         was,
         tasks,
         removed,
     })
 }
 
-/// Puts what one line tells of into `change` as it was before.
+/// Puts what one line tells of, as far as it is open, into `change` as it was before.
 fn take_back(
     change: &mut Change<'_>,
     line: &Line,
+    is_open: &dyn Fn(&TaskId) -> bool,
     touched: &mut BTreeSet<TaskId>,
     added: &mut Vec<TaskId>,
 ) -> Result<()> {
     let detail = &line.entry.detail;
-    if let Some(id) = &line.entry.task {
+    if let Some(id) = line.entry.task.as_ref().filter(|id| is_open(id)) {
         match (
             &line.entry.kind,
             detail.get("removed"),
@@ -114,8 +118,10 @@ fn take_back(
         let (id, Some(changes)) = (id.parse::<TaskId>()?, changes.as_object()) else {
             continue;
         };
-        rewind(change, &id, changes)?;
-        touched.insert(id);
+        if is_open(&id) {
+            rewind(change, &id, changes)?;
+            touched.insert(id);
+        }
     }
     Ok(())
 }
@@ -144,21 +150,34 @@ fn rewind(change: &mut Change<'_>, id: &TaskId, changes: &Map<String, Value>) ->
 /// The history of one list, without what never happened and what was taken back.
 struct Story<'l> {
     lines: Vec<&'l Line>,
+    /// Changes with the tasks on which they are taken back: a crash may leave others.
+    undone: BTreeSet<(u64, TaskId)>,
 }
 
 impl<'l> Story<'l> {
     fn of(lines: &'l [Line], list: &List<'_>) -> Self {
         let voided: BTreeSet<u64> = lines.iter().filter_map(|it| it.entry.voids()).collect();
-        let undone: BTreeSet<u64> = lines.iter().filter_map(undoes).collect();
-        let counts = |line: &&Line| {
+        let happened = |line: &&Line| {
             line.entry.list.as_ref() == Some(list.id())
                 && !voided.contains(&line.n)
-                && undoes(line).is_none()
-                && !undone.contains(&operation(line))
                 && line.entry.kind != Kind::Void
         };
+        let happened: Vec<&Line> = lines.iter().filter(happened).collect();
+        let taken_back = |line: &&Line| Some((undoes(line)?, line.entry.task.clone()?));
+        let undone: BTreeSet<_> = happened.iter().filter_map(taken_back).collect();
+        let counts = |line: &&Line| {
+            let op = operation(line);
+            let tasks = tasks_of(line);
+            let is_open = if tasks.is_empty() {
+                !undone.iter().any(|(undone, _)| *undone == op)
+            } else {
+                tasks.into_iter().any(|task| !undone.contains(&(op, task)))
+            };
+            undoes(line).is_none() && is_open
+        };
         Self {
-            lines: lines.iter().filter(counts).collect(),
+            lines: happened.iter().copied().filter(counts).collect(),
+            undone,
         }
     }
 

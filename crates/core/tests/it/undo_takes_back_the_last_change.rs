@@ -11,10 +11,13 @@ use flagpost_model::{
     Refusal, TaskId,
     task::{Ending, Every},
 };
+use flagpost_testkit::power::{PowerFs, every_crash};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::world::{World, act, add, finish, id, ids, power, subject, terms, worker};
+use crate::world::{
+    World, act, add, finish, id, ids, power, simulated_home, subject, terms, worker,
+};
 
 /// Every task file, without what only tells changes apart and without keys that say nothing.
 fn picture(list: &List<'_>) -> BTreeMap<TaskId, Value> {
@@ -229,8 +232,49 @@ fn a_removed_task_does_not_come_back_over_another_hands_task() {
     let world = world();
     let list = world.list();
     tasks::remove(&list, &worker("W1"), &id(2)).unwrap();
+    tasks::note(&list, &worker("W2"), &[id(1)], "Next").unwrap();
     by_hand(&world, "2.json", r#"{"id": "2", "subject": "Precious"}"#);
     let refused = undo(&list, "W1");
     assert!(is_built_on(&refused), "{refused:?}");
     assert_eq!(list.task(&id(2)).unwrap().task.subject, "Precious");
+}
+
+#[test]
+fn an_undo_that_was_cut_short_is_made_again_and_reaches_no_further_back() {
+    let edit =
+        |list: &List<'_>, fields| tasks::edit_all(list, &worker("W1"), &ids(&[1, 2]), &fields);
+    let setup = || {
+        let fs = power();
+        let world = World::simulated(&fs);
+        let list = world.list();
+        add(&list, "Parse", &[]);
+        add(&list, "Print", &[]);
+        edit(&list, subject("First")).unwrap();
+        let second = Fields {
+            description: Some("Second".to_owned()),
+            ..Fields::default()
+        };
+        edit(&list, second).unwrap();
+        fs.settle();
+        fs
+    };
+    let operation = |fs: &PowerFs| {
+        let home = simulated_home(fs);
+        let list = List::open(&home, &"repo".parse()?)?;
+        undo(&list, "W1")
+    };
+    every_crash(setup, operation, |fs, _| {
+        let world = World::simulated(fs);
+        let list = world.list();
+        let is_undone = |n| list.task(&id(n)).unwrap().task.description.is_empty();
+        if !(is_undone(1) && is_undone(2)) {
+            undo(&list, "W1").unwrap();
+        }
+        assert!(is_undone(1) && is_undone(2));
+        for n in [1, 2] {
+            assert_eq!(list.task(&id(n)).unwrap().task.subject, "First");
+        }
+        undo(&list, "W1").unwrap();
+        assert_eq!(list.task(&id(2)).unwrap().task.subject, "Print");
+    });
 }
