@@ -286,6 +286,7 @@ impl<'l> Change<'l> {
         let mut from: BTreeMap<TaskId, StateName> = BTreeMap::new();
         let mut written = Written::new();
         let mut changes: BTreeMap<TaskId, Raw> = BTreeMap::new();
+        let mut created: BTreeMap<TaskId, String> = BTreeMap::new();
         for (id, mut draft) in self.drafts {
             let before = draft.before.as_ref().map(|file| &file.task);
             from.extend(before.map(|task| (id.clone(), task.state.name())));
@@ -298,8 +299,11 @@ impl<'l> Change<'l> {
                     Some(raw) => claude_tasks::restore(raw, draft.after.rev),
                     None => claude_tasks::write(draft.before.as_ref(), &draft.after),
                 };
-                if let Some(before) = &draft.before {
-                    changes.insert(id.clone(), claude_tasks::changes(before.raw(), &raw));
+                match &draft.before {
+                    Some(before) => {
+                        drop(changes.insert(id.clone(), claude_tasks::changes(before.raw(), &raw)))
+                    }
+                    None => drop(created.insert(id.clone(), claude_tasks::fingerprint(&raw))),
                 }
                 let bytes = claude_tasks::to_bytes(raw);
                 readable(&id, &bytes)?;
@@ -337,9 +341,12 @@ impl<'l> Change<'l> {
                     entry.to = Some(now);
                 }
                 let changed = changes.remove(&id).map(Value::Object);
+                let created = created.remove(&id).map(Value::String);
+                let told = [("changes", changed), ("fingerprint", created)];
+                let told = told.into_iter().filter_map(|(key, it)| Some((key, it?)));
                 entry
                     .detail
-                    .extend(changed.map(|it| ("changes".to_owned(), it)));
+                    .extend(told.map(|(key, it)| (key.to_owned(), it)));
             }
         }
         // Neighbours that changed with no line of their own.

@@ -99,7 +99,10 @@ fn take_back(
             detail.get("removed"),
             detail.get("changes"),
         ) {
-            (Kind::TaskCreated, ..) => added.push(id.clone()),
+            (Kind::TaskCreated, ..) => {
+                refuse_if_written_into(change.list(), id, detail.get("fingerprint"))?;
+                added.push(id.clone());
+            }
             (_, Some(Value::Object(raw)), _) => {
                 refuse_if_there(change.list(), id)?;
                 let rev = line.entry.rev().unwrap_or_default();
@@ -135,6 +138,18 @@ fn refuse_if_there(list: &List<'_>, id: &TaskId) -> Result<()> {
             let (task, how) = (id.clone(), "another one has its id".to_owned());
             Err(Refusal::BuiltOn { task, how }.into())
         }
+    }
+}
+
+/// What another hand wrote into an added task would go with it.
+fn refuse_if_written_into(list: &List<'_>, id: &TaskId, told: Option<&Value>) -> Result<()> {
+    let file = list.task(id)?;
+    match told.and_then(Value::as_str) {
+        Some(told) if claude_tasks::fingerprint(file.raw()) != told => {
+            let (task, how) = (id.clone(), "its file was changed since".to_owned());
+            Err(Refusal::BuiltOn { task, how }.into())
+        }
+        _ => Ok(()),
     }
 }
 

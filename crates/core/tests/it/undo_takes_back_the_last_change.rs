@@ -195,13 +195,9 @@ fn a_foreign_hand_that_changed_the_same_value_is_respected() {
     let path = world.path("1.json");
     let text = world.home.fs().read(&path, 0, 1 << 20).unwrap();
     let text = String::from_utf8(text).unwrap();
-    let foreign = text.replace("Parse all", "By hand");
-    flagpost_disk::fsx::replace(world.home.fs(), &path, foreign.as_bytes()).unwrap();
+    by_hand(&world, "1.json", &text.replace("Parse all", "By hand"));
     let refused = undo(&list, "W1");
-    assert!(
-        matches!(refused, Err(Error::Refused(Refusal::BuiltOn { .. }))),
-        "{refused:?}"
-    );
+    assert!(is_built_on(&refused), "{refused:?}");
     assert_eq!(list.task(&id(1)).unwrap().task.subject, "By hand");
 }
 
@@ -277,4 +273,22 @@ fn an_undo_that_was_cut_short_is_made_again_and_reaches_no_further_back() {
         undo(&list, "W1").unwrap();
         assert_eq!(list.task(&id(2)).unwrap().task.subject, "Print");
     });
+}
+
+#[test]
+fn an_added_task_that_another_hand_wrote_into_stays() {
+    let world = world();
+    let list = world.list();
+    let added = tasks::add(&list, &worker("W1"), &subject("Ship"), &[]).unwrap();
+    let path = world.path("3.json");
+    let text = world.home.fs().read(&path, 0, 1 << 20).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let foreign = text.replace(r#""description": """#, r#""description": "By hand""#);
+    by_hand(&world, "3.json", &foreign);
+    let refused = undo(&list, "W1");
+    assert!(is_built_on(&refused), "{refused:?}");
+    assert_eq!(list.task(&added.id).unwrap().task.description, "By hand");
+    by_hand(&world, "3.json", &text);
+    undo(&list, "W1").unwrap();
+    assert!(list.task(&added.id).is_err());
 }

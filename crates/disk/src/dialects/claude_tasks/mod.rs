@@ -11,7 +11,7 @@ mod read;
 mod tests;
 mod write;
 
-pub use changes::{ChangedSince, changes};
+pub use changes::{ChangedSince, changes, fingerprint};
 pub use layout::{
     CACHE, COUNTER, LOCK, POINTER, REPOSITORY, SHORTLIST, file_name, id_of, is_task_name,
 };
