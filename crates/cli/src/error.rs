@@ -311,6 +311,9 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
         Refusal::BuiltOn { .. } => {
             hint("'flagpost show' tells how it is now; change it with 'flagpost task edit'")
         }
+        Refusal::Relocated { task, from, to } => Some(format!(
+            "move it back: flagpost task move {task} --list {to} --to {from}"
+        )),
         Refusal::PartOfItself { .. } | Refusal::UnknownParent { .. } => {
             return (Kind::Invalid, hint("'flagpost list' shows what there is"));
         }

@@ -51,6 +51,9 @@ struct Draft {
 
 type Raw = Map<String, Value>;
 
+/// The detail of a history line that says what a created file said.
+pub(crate) const FINGERPRINT: &str = "fingerprint";
+
 impl<'l> Change<'l> {
     pub(crate) fn begin(list: &'l List<'l>, actor: &WorkerId) -> Result<Self> {
         let home = list.home;
@@ -122,12 +125,10 @@ impl<'l> Change<'l> {
 
     /// Adds a task whose file keeps what `file` of another list holds beyond it.
     pub(crate) fn adopt(&mut self, file: &TaskFile, task: Task) {
-        let mut raw = claude_tasks::write(Some(file), &task);
-        raw.insert("id".to_owned(), task.id.as_str().into());
         let draft = Draft {
             before: None,
+            raw: Some(file.copied(&task)),
             after: task,
-            raw: Some(raw),
         };
         self.drafts.insert(draft.after.id.clone(), draft);
     }
@@ -342,7 +343,7 @@ impl<'l> Change<'l> {
                 }
                 let changed = changes.remove(&id).map(Value::Object);
                 let created = created.remove(&id).map(Value::String);
-                let told = [("changes", changed), ("fingerprint", created)];
+                let told = [("changes", changed), (FINGERPRINT, created)];
                 let told = told.into_iter().filter_map(|(key, it)| Some((key, it?)));
                 entry
                     .detail

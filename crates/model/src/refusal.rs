@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 
 use crate::{
-    id::{TaskId, Token, WorkerId},
+    id::{ListId, TaskId, Token, WorkerId},
     task::StateName,
 };
 
@@ -116,6 +116,16 @@ pub enum Refusal {
         task: TaskId,
         /// What happened since.
         how: String,
+    },
+    /// Undo works in one list, and the change was made of two.
+    #[error("the last change moved a task from list {from} to {to}, where it is {task}")]
+    Relocated {
+        /// Its id in the list that it went to.
+        task: TaskId,
+        /// The list that it was in.
+        from: ListId,
+        /// The list that it went to.
+        to: ListId,
     },
     /// A timer runs already.
     #[error("{by} measures task {task} since {since}")]

@@ -254,6 +254,7 @@ fn is_late(refusal: &Refusal, late: &TaskResult) -> bool {
         | Refusal::UidTaken { .. }
         | Refusal::Tied { .. }
         | Refusal::BuiltOn { .. }
+        | Refusal::Relocated { .. }
         | Refusal::TimerRuns { .. }
         | Refusal::NoTimer { .. }
         | Refusal::Cycle { .. }

@@ -7,12 +7,12 @@
 use std::collections::BTreeSet;
 
 use flagpost_disk::dialects::claude_tasks;
-use flagpost_model::{Refusal, TaskId, WorkerId, task::Task};
+use flagpost_model::{ListId, Refusal, TaskId, WorkerId, task::Task};
 use serde_json::{Map, Value};
 
 use super::removal::remove_in;
 use crate::{
-    change::Change,
+    change::{Change, FINGERPRINT},
     error::{Error, Result},
     history::{History, Kind, Line},
     list::List,
@@ -55,6 +55,7 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
         });
     };
     let mine = story.lines_of(last);
+    refuse_if_relocated(&mine)?;
     story.refuse_if_built_on(&mine)?;
 
     let mut touched = BTreeSet::new();
@@ -84,6 +85,33 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
     })
 }
 
+/// Half of a move taken back would leave its tasks in both lists, or in none.
+fn refuse_if_relocated(mine: &[&Line]) -> Result<()> {
+    for Line { entry, .. } in mine {
+        let (Some(task), Some(list)) = (&entry.task, &entry.list) else {
+            continue;
+        };
+        let here = (list.clone(), task.clone());
+        let (from, (to, task)) = match (
+            place(entry.detail.get("moved_from")),
+            place(entry.detail.get("moved_to")),
+        ) {
+            (Some((from, _)), _) => (from, here),
+            (None, Some(to)) => (here.0, to),
+            (None, None) => continue,
+        };
+        return Err(Refusal::Relocated { task, from, to }.into());
+    }
+    Ok(())
+}
+
+/// Where a line about a move says that the task is, or was.
+fn place(told: Option<&Value>) -> Option<(ListId, TaskId)> {
+    let told = told?;
+    let name = |key| told.get(key).and_then(Value::as_str);
+    Some((name("list")?.parse().ok()?, name("task")?.parse().ok()?))
+}
+
 /// Puts what one line tells of, as far as it is open, into `change` as it was before.
 fn take_back(
     change: &mut Change<'_>,
@@ -100,7 +128,7 @@ fn take_back(
             detail.get("changes"),
         ) {
             (Kind::TaskCreated, ..) => {
-                refuse_if_written_into(change.list(), id, detail.get("fingerprint"))?;
+                refuse_if_written_into(change.list(), id, detail.get(FINGERPRINT))?;
                 added.push(id.clone());
             }
             (_, Some(Value::Object(raw)), _) => {

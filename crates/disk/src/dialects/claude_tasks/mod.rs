@@ -38,6 +38,13 @@ impl TaskFile {
         (state != self.task.state.name()).then_some(state)
     }
 
+    /// The file of `task`, which is this one's under another id, with everything foreign kept.
+    pub fn copied(&self, task: &Task) -> Map<String, Value> {
+        let mut raw = write(Some(self), task);
+        raw.insert("id".to_owned(), task.id.as_str().into());
+        raw
+    }
+
     /// The task after a change, with everything foreign of this file kept.
     pub fn with(&self, task: &Task) -> Vec<u8> {
         to_bytes(write(Some(self), task))
