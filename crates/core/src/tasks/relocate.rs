@@ -180,7 +180,8 @@ fn refuse_taken_uids(
     files: &[TaskFile],
     there: &BTreeMap<TaskId, Earlier>,
 ) -> Result<()> {
-    let ours: BTreeSet<&TaskId> = there.values().map(|copy| &copy.id).collect();
+    let ours = ids_of(files).filter_map(|id| Some(&there.get(&id)?.id));
+    let ours: BTreeSet<&TaskId> = ours.collect();
     let others = outlines.iter().filter(|it| !ours.contains(&it.id));
     let taken: BTreeMap<&str, &TaskId> = others
         .filter_map(|it| Some((it.uid.as_deref()?, &it.id)))

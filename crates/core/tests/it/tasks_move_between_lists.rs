@@ -202,3 +202,24 @@ fn a_move_that_was_cut_short_does_not_pass_an_old_copy_off_as_the_task() {
     assert_eq!(world.list().task(&id(3)).unwrap().task.subject, "Ship it");
     assert_eq!(subjects(&other(&world)), ["Elsewhere", "Shipped"]);
 }
+
+#[test]
+fn a_uid_that_moved_earlier_is_taken_there() {
+    let (_fs, world) = world();
+    let (list, other) = (world.list(), other(&world));
+    let w1 = worker("W1");
+    let named = Fields {
+        uid: Some("plan:1".to_owned()),
+        ..subject("Planned")
+    };
+    let moved = || {
+        let task = tasks::add(&list, &w1, &named, &[]).unwrap().id;
+        tasks::relocate(&list, &other, &w1, &[task], Ties::Hold)
+    };
+    moved().unwrap();
+    let refused = moved();
+    assert!(
+        matches!(refused, Err(Error::Refused(Refusal::UidTaken { .. }))),
+        "{refused:?}"
+    );
+}
