@@ -77,6 +77,8 @@ codes! {
     HomeUnreadable = "home-unreadable", Error, "The home is no directory that can be read.";
     HomeOpen = "home-open", Warning, "Others may look into the home.";
     ModeOpen = "mode-open", Note, "Files or directories have modes that would let others in.";
+    SettingBroken = "setting-broken", Error, "A setting, or the file of all settings, cannot be read, so whatever needs it stops.";
+    SettingUnknown = "setting-unknown", Note, "A name among the settings is none of theirs, so nothing reads it.";
     HomeReadOnly = "home-read-only", Warning, "The home, or a directory in it, can only be read.";
     ClockBehind = "clock-behind", Warning, "The clock is behind what was recorded: it jumped back, or jumped ahead before.";
     WatchesFew = "watches-few", Note, "The machine allows fewer watches than there are directories to watch.";

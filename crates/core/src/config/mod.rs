@@ -171,9 +171,13 @@ impl<'h> Config<'h> {
 
     /// Every setting there is: the known ones, then the saved queries.
     pub fn settings(&self) -> Result<Vec<Setting>> {
+        self.names().map(|name| self.setting(&name)).collect()
+    }
+
+    /// The names of all settings: the known ones, then the saved queries.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         let known = KEYS.iter().map(|key| key.about().name.to_owned());
-        let names = known.chain(self.queries());
-        names.map(|name| self.setting(&name)).collect()
+        known.chain(self.queries())
     }
 
     /// The names in the file that are no settings. They do no harm.
@@ -221,9 +225,8 @@ impl<'h> Config<'h> {
 
     /// The setting whose name is most like this one.
     fn suggestion(&self, name: &str) -> Option<String> {
-        let names = KEYS.iter().map(|key| key.about().name.to_owned());
-        let rated = names
-            .chain(self.queries())
+        let rated = self
+            .names()
             .map(|known| (strsim::jaro_winkler(name, &known), known));
         let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
         (best.0 > ALIKE).then_some(best.1)

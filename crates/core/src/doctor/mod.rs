@@ -18,6 +18,7 @@ mod mend;
 mod modes;
 mod repositories;
 mod sessions;
+mod settings;
 mod tasks;
 mod world;
 
@@ -189,6 +190,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("histories", history::check),
     ("sessions", sessions::check),
     ("tasks of sessions", sessions::tasks),
+    ("settings", settings::check),
     ("clock", machine::clock),
     ("disk", machine::disk),
     ("git", machine::git),
