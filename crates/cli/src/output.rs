@@ -7,6 +7,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
+use anyhow::Context as _;
 use clap::error::ErrorKind;
 use flagpost_model::task::StateName;
 use serde_json::{Map, Value, json};
@@ -98,7 +99,7 @@ pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
             format!("{text}\n")
         }
     };
-    put(&text)?;
+    put(&text).context("it is done, but the answer cannot be written to stdout")?;
     Ok(answer.code)
 }
 
