@@ -5,7 +5,7 @@
 
 use flagpost_core as core;
 use flagpost_disk as disk;
-use flagpost_model::{InvalidId, ListId, Refusal, query::Query};
+use flagpost_model::{InvalidId, ListId, Refusal, TaskId, query::Query};
 use flagpost_run as run;
 
 /// What sort of failure it is; the number is the exit code.
@@ -311,9 +311,13 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
         Refusal::BuiltOn { .. } => {
             hint("'flagpost show' tells how it is now; change it with 'flagpost task edit'")
         }
-        Refusal::Relocated { task, from, to } => Some(format!(
-            "move it back: flagpost task move {task} --list {to} --to {from}"
-        )),
+        Refusal::Relocated { tasks, from, to } => {
+            let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+            let ids = ids.join(",");
+            Some(format!(
+                "move them back: flagpost task move {ids} --list {to} --to {from}"
+            ))
+        }
         Refusal::PartOfItself { .. } | Refusal::UnknownParent { .. } => {
             return (Kind::Invalid, hint("'flagpost list' shows what there is"));
         }

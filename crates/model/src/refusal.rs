@@ -118,13 +118,16 @@ pub enum Refusal {
         how: String,
     },
     /// Undo works in one list, and the change was made of two.
-    #[error("the last change moved a task from list {from} to {to}, where it is {task}")]
+    #[error(
+        "the last change moved tasks from list {from} to {to}; there they are {}",
+        list(tasks)
+    )]
     Relocated {
-        /// Its id in the list that it went to.
-        task: TaskId,
-        /// The list that it was in.
+        /// Their ids in the list that they went to.
+        tasks: Vec<TaskId>,
+        /// The list that they were in.
         from: ListId,
-        /// The list that it went to.
+        /// The list that they went to.
         to: ListId,
     },
     /// A timer runs already.

@@ -87,22 +87,25 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
 
 /// Half of a move taken back would leave its tasks in both lists, or in none.
 fn refuse_if_relocated(mine: &[&Line]) -> Result<()> {
+    let mut tasks = Vec::new();
+    let mut lists = None;
     for Line { entry, .. } in mine {
-        let (Some(task), Some(list)) = (&entry.task, &entry.list) else {
+        let told = |key| place(entry.detail.get(key));
+        let (Some(task), Some(here)) = (&entry.task, &entry.list) else {
             continue;
         };
-        let here = (list.clone(), task.clone());
-        let (from, (to, task)) = match (
-            place(entry.detail.get("moved_from")),
-            place(entry.detail.get("moved_to")),
-        ) {
-            (Some((from, _)), _) => (from, here),
-            (None, Some(to)) => (here.0, to),
-            (None, None) => continue,
-        };
-        return Err(Refusal::Relocated { task, from, to }.into());
+        if let Some((from, _)) = told("moved_from") {
+            tasks.push(task.clone());
+            lists = Some((from, here.clone()));
+        } else if let Some((to, task)) = told("moved_to") {
+            tasks.push(task);
+            lists = Some((here.clone(), to));
+        }
     }
-    Ok(())
+    match lists {
+        Some((from, to)) => Err(Refusal::Relocated { tasks, from, to }.into()),
+        None => Ok(()),
+    }
 }
 
 /// Where a line about a move says that the task is, or was.

@@ -161,10 +161,13 @@ fn a_move_is_taken_back_by_moving_back_and_not_by_half() {
     let there = moved[0].task.id.clone();
     for half in [&list, &other] {
         let refused = tasks::undo(half, &w1, UndoMode::Undo);
-        let Err(Error::Refused(Refusal::Relocated { task, from, to })) = refused else {
+        let Err(Error::Refused(Refusal::Relocated { tasks, from, to })) = refused else {
             panic!("{refused:?}");
         };
-        assert_eq!((task, &from, &to), (there.clone(), list.id(), other.id()));
+        assert_eq!(
+            (tasks, &from, &to),
+            (vec![there.clone()], list.id(), other.id())
+        );
     }
     assert!(other.task(&there).is_ok() && list.task(&id(3)).is_err());
 }
