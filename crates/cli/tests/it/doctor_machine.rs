@@ -146,6 +146,8 @@ fn settings() {
     finds(&world, 1, "setting-broken");
     put(&file, "[run]\nretries = \"many\"\n");
     finds(&world, 1, "setting-broken");
+    put(&file, "queries.a = 'prio=high'\n");
+    finds(&world, 1, "setting-broken");
     put(&file, "[run]\nretrys = 3\n");
     finds(&world, 0, "setting-unknown");
     put(&file, "[run]\nretries = 3\n");

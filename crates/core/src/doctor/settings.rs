@@ -25,7 +25,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         }
     };
     for name in config.names() {
-        if let Err(error) = config.setting(&name) {
+        if let Err(error) = config.check(&name) {
             findings.push(broken(error).at(config.path()));
         }
     }
