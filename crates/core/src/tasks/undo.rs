@@ -214,11 +214,8 @@ impl<'l> Story<'l> {
         let counts = |line: &&Line| {
             let op = operation(line);
             let tasks = tasks_of(line);
-            let is_open = if tasks.is_empty() {
-                !undone.iter().any(|(undone, _)| *undone == op)
-            } else {
-                tasks.into_iter().any(|task| !undone.contains(&(op, task)))
-            };
+            // What was done to no task is nothing to take back: a session's end, a plan already known.
+            let is_open = tasks.into_iter().any(|task| !undone.contains(&(op, task)));
             undoes(line).is_none() && is_open
         };
         Self {

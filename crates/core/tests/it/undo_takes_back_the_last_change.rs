@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use flagpost_core::{
     Error, List, claims,
+    history::{Entry, History, Kind},
     tasks::{self, Fields, Labels, Move, UndoMode},
 };
 use flagpost_model::{
@@ -291,4 +292,18 @@ fn an_added_task_that_another_hand_wrote_into_stays() {
     by_hand(&world, "3.json", &text);
     undo(&list, "W1").unwrap();
     assert!(list.task(&added.id).is_err());
+}
+
+#[test]
+fn what_was_done_to_no_task_stands_in_nobodys_way() {
+    let world = world();
+    let list = world.list();
+    tasks::edit(&list, &worker("W1"), &id(1), &subject("Parse all")).unwrap();
+    let mut archived = Entry::new(Kind::SessionArchived);
+    archived.list = Some(list.id().clone());
+    let history = History::of(&world.home, &world.repository.id);
+    let now = world.home.now();
+    history.record(&worker("W1"), now, vec![archived]).unwrap();
+    undo(&list, "W1").unwrap();
+    assert_eq!(list.task(&id(1)).unwrap().task.subject, "Parse");
 }
