@@ -306,8 +306,9 @@ impl<'l> Change<'l> {
                     }
                     None => drop(created.insert(id.clone(), claude_tasks::fingerprint(&raw))),
                 }
+                let is_too_deep = claude_tasks::is_too_deep(&raw);
                 let bytes = claude_tasks::to_bytes(raw);
-                readable(&id, &bytes)?;
+                readable(&id, &bytes, is_too_deep)?;
                 match draft.before {
                     Some(_) => batch.put(list.task_path(&id), bytes),
                     None => batch.create(list.task_path(&id), bytes),
@@ -370,14 +371,18 @@ impl<'l> Change<'l> {
 }
 
 /// Acknowledged means that it can be read again: JSON may be six times as long as its text.
-fn readable(id: &TaskId, bytes: &[u8]) -> Result<()> {
-    if bytes.len() as u64 <= fsx::READ_LIMIT {
-        return Ok(());
-    }
+fn readable(id: &TaskId, bytes: &[u8], is_too_deep: bool) -> Result<()> {
     let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
+    let reason = if is_too_deep {
+        "its file would be nested too deep to be read".to_owned()
+    } else if len as u64 > limit {
+        format!("its file would have {len} bytes, more than the {limit} that are read")
+    } else {
+        return Ok(());
+    };
     Err(Error::Invalid {
         what: format!("task {id}"),
-        reason: format!("its file would have {len} bytes, more than the {limit} that are read"),
+        reason,
     })
 }
 

@@ -15,7 +15,7 @@ pub use changes::{ChangedSince, changes, fingerprint};
 pub use layout::{
     CACHE, COUNTER, LOCK, POINTER, REPOSITORY, SHORTLIST, file_name, id_of, is_task_name,
 };
-pub use read::{is_field, read};
+pub use read::{is_field, is_too_deep, read};
 pub use write::{restore, to_bytes, write};
 
 use flagpost_model::task::{StateName, Task};
