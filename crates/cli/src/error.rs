@@ -107,7 +107,10 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         }
         if let Some(unknown) = cause.downcast_ref::<Unknown>() {
             let known = format!("there are {}", unknown.known.join(", "));
-            return (Kind::NotFound, Some(known));
+            return (
+                Kind::NotFound,
+                Some(known).filter(|_| !unknown.known.is_empty()),
+            );
         }
         if cause.is::<Usage>() {
             return (Kind::Usage, hint("flagpost --help shows how"));
@@ -358,9 +361,13 @@ fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
                 Kind::Failed,
                 hint("nothing was changed; the file system can only be read"),
             ),
-            std::io::ErrorKind::NotADirectory => {
-                (Kind::Failed, hint("is FLAGPOST_HOME a directory?"))
-            }
+            std::io::ErrorKind::NotADirectory => (
+                Kind::Failed,
+                Some(format!(
+                    "on the way to {} a file stands in the place of a directory",
+                    path.display()
+                )),
+            ),
             std::io::ErrorKind::PermissionDenied => (
                 Kind::Failed,
                 Some(format!(
