@@ -97,6 +97,7 @@ pub enum Command {
     Instructions(commands::instructions::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
+    Schema(commands::schema::Args),
 }
 
 /// The verbs on tasks.
@@ -129,4 +130,5 @@ pub enum Task {
     Dep(commands::dep::Dep),
     Graph(commands::graph::Args),
     Import(commands::import::Args),
+    Export(commands::export::Args),
 }

@@ -18,7 +18,7 @@ use crate::{
     args::{Args, Globals},
     context::Context,
     instructions::TOPICS,
-    terminal,
+    schemas, terminal,
 };
 
 /// The variable by which a shell's script asks; the script is printed by `flagpost completions`.
@@ -113,6 +113,9 @@ fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<A
             };
             TOPICS.iter().map(topic).collect()
         }),
+        (_, "schema") => {
+            ArgValueCandidates::new(|| words(schemas::ALL.iter().map(|schema| schema.name)))
+        }
         (_, "verbs") => ArgValueCandidates::new(|| {
             let program = Args::command();
             words(program.get_subcommands().map(Command::get_name))

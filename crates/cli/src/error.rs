@@ -91,7 +91,30 @@ impl Unknown {
             known: known.into_iter().map(|word| word.to_string()).collect(),
         }
     }
+
+    /// What was probably meant, and which words there are.
+    fn hint(&self) -> String {
+        let rated = self
+            .known
+            .iter()
+            .map(|word| (strsim::jaro_winkler(&self.given, word), word));
+        let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b));
+        let known = format!("there are {}", self.known.join(", "));
+        match best {
+            Some((alike, word)) if alike > ALIKE && self.known.len() > MANY => {
+                format!("do you mean {word}?")
+            }
+            Some((alike, word)) if alike > ALIKE => format!("do you mean {word}? {known}"),
+            _ => known,
+        }
+    }
 }
+
+/// How alike a known word must be to be what was meant, from 0 to 1.
+const ALIKE: f64 = 0.75;
+
+/// More words than these hide the one that was meant.
+const MANY: usize = 12;
 
 /// The kind of an error, and what to do next.
 pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
@@ -106,10 +129,10 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
             return judge_run(error);
         }
         if let Some(unknown) = cause.downcast_ref::<Unknown>() {
-            let known = format!("there are {}", unknown.known.join(", "));
+            let hint = unknown.hint();
             return (
                 Kind::NotFound,
-                Some(known).filter(|_| !unknown.known.is_empty()),
+                Some(hint).filter(|_| !unknown.known.is_empty()),
             );
         }
         if cause.is::<Usage>() {
@@ -181,6 +204,10 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             hint("stop working on this task; 'flagpost show' tells who has it now"),
         ),
         core::Error::InvalidId(_) | core::Error::Invalid { .. } => (Kind::Invalid, None),
+        core::Error::Broken { .. } => (
+            Kind::Invalid,
+            hint("nothing was imported; mend it, or import the rest with --skip-broken"),
+        ),
         core::Error::NotFound { what: "list", .. } => (
             Kind::NotFound,
             hint(

@@ -28,6 +28,9 @@ pub struct Answer {
     pub body: Map<String, Value>,
     /// The same for a person.
     pub text: String,
+    /// The same for another program to read: not a byte of it is changed, unless a person reads it
+    /// on a terminal.
+    pub exact: Option<String>,
     /// The same for `--quiet`.
     pub ids: Vec<String>,
     /// What a person should know besides, on stderr.
@@ -62,6 +65,13 @@ impl Answer {
         self
     }
 
+    /// With this text for another program.
+    #[must_use]
+    pub fn exact(mut self, text: String) -> Self {
+        self.exact = Some(text);
+        self
+    }
+
     /// With these ids for `--quiet`.
     #[must_use]
     pub fn ids(mut self, ids: impl IntoIterator<Item = impl ToString>) -> Self {
@@ -91,8 +101,15 @@ pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
         format!("{}\n", terminal::json(&Value::Object(object).to_string()))
     } else if context.globals.quiet {
         answer.ids.iter().map(|id| format!("{id}\n")).collect()
+    } else if let Some(exact) = answer
+        .exact
+        .as_ref()
+        .filter(|_| !io::stdout().is_terminal())
+    {
+        exact.clone()
     } else {
-        let text = terminal::clean(&answer.text, Screen::of(context).color);
+        let text = answer.exact.as_ref().unwrap_or(&answer.text);
+        let text = terminal::clean(text, Screen::of(context).color);
         if text.is_empty() || text.ends_with('\n') {
             text
         } else {
@@ -164,7 +181,8 @@ pub fn usage(error: &clap::Error) -> std::process::ExitCode {
         let text = text.trim().trim_start_matches("error: ");
         let (message, rest) = text.split_once('\n').unwrap_or((text, ""));
         let hint = elsewhere.as_deref().unwrap_or(rest.trim());
-        let _: io::Result<()> = put_error(Kind::Usage, message, Some(hint), &[]);
+        let hint = (!hint.is_empty()).then_some(hint);
+        let _: io::Result<()> = put_error(Kind::Usage, message, hint, &[]);
     } else {
         // Not through clap, which would repeat what was typed as it is.
         say(error.to_string().trim_end());

@@ -3,7 +3,10 @@
 //! Owns reading them exactly: shells mangle what goes through argv, so every text has a way around
 //! it. What is not UTF-8 is refused, not repaired.
 
-use std::{io::Read, path::PathBuf};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 
@@ -27,15 +30,24 @@ impl Source {
             (Some(_), Some(_)) => Err(usage("give the text or --file, not both")),
             (Some("-"), None) => from_stdin().map(Some),
             (Some(text), None) => Ok(Some(text.to_owned())),
-            (None, Some(path)) if path.as_os_str() == "-" => from_stdin().map(Some),
-            (None, Some(path)) => {
-                let file = std::fs::File::open(path)
-                    .with_context(|| format!("cannot read {}", path.display()))?;
-                whole(file, &path.display().to_string()).map(Some)
-            }
+            (None, Some(path)) => from_file(path, LIMIT).map(Some),
             (None, None) => Ok(None),
         }
     }
+}
+
+/// A whole list of tasks: much longer than one text may be. `-` is stdin.
+pub fn many(path: &Path) -> anyhow::Result<String> {
+    from_file(path, LIMIT * 32)
+}
+
+fn from_file(path: &Path, limit: u64) -> anyhow::Result<String> {
+    if path.as_os_str() == "-" {
+        return whole(std::io::stdin().lock(), "stdin", limit);
+    }
+    let file =
+        std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    whole(file, &path.display().to_string(), limit)
 }
 
 /// A text of one line: `-` is stdin, whose last line break is not part of it.
@@ -49,20 +61,20 @@ pub fn one_line(typed: &str) -> anyhow::Result<String> {
 }
 
 fn from_stdin() -> anyhow::Result<String> {
-    whole(std::io::stdin().lock(), "stdin")
+    whole(std::io::stdin().lock(), "stdin", LIMIT)
 }
 
-fn whole(from: impl Read, what: &str) -> anyhow::Result<String> {
+fn whole(from: impl Read, what: &str, limit: u64) -> anyhow::Result<String> {
     let invalid = |reason: String| Invalid {
         what: what.to_owned(),
         reason,
     };
     let mut bytes = Vec::new();
-    from.take(LIMIT + 1)
+    from.take(limit + 1)
         .read_to_end(&mut bytes)
         .with_context(|| format!("cannot read {what}"))?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(invalid(format!("more than the {LIMIT} bytes a text may have")).into());
+    if bytes.len() as u64 > limit {
+        return Err(invalid(format!("more than the {limit} bytes a text may have")).into());
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flagpost_disk as disk;
-use flagpost_model::{InvalidId, ListId, Refusal, WorkerId};
+use flagpost_model::{InvalidId, ListId, Refusal, WorkerId, intake::Broken};
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -112,6 +112,14 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// A part of what is to be imported cannot be understood; nothing was imported.
+    #[error("{name}: {}", listed(broken))]
+    Broken {
+        /// The source.
+        name: String,
+        /// What is wrong with it.
+        broken: Vec<Broken>,
+    },
     /// There is no such setting.
     #[error("there is no setting {name}")]
     UnknownKey {
@@ -134,6 +142,19 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+}
+
+fn listed(broken: &[Broken]) -> String {
+    let each = broken
+        .iter()
+        .map(|it| format!("{}: {}", it.place, it.reason));
+    match broken {
+        [_] => each.collect(),
+        several => {
+            let lines: Vec<String> = each.collect();
+            format!("{} faults\n  {}", several.len(), lines.join("\n  "))
+        }
+    }
 }
 
 fn in_list(list: Option<&ListId>) -> String {

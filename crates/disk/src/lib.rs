@@ -12,6 +12,7 @@
 pub mod dialects;
 pub mod fsx;
 pub mod process;
+pub mod record;
 
 mod error;
 

@@ -7,6 +7,7 @@
 pub mod drawing;
 pub mod finding;
 pub mod id;
+pub mod intake;
 pub mod marked_block;
 pub mod names;
 pub mod plan;

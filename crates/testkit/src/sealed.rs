@@ -15,10 +15,15 @@ use std::{
 /// The time in a sealed world, unless a test sets another.
 pub const NOW: &str = "2026-05-13T14:25:00Z";
 
+/// What looks at everything that the binary prints: its arguments, and what was on stdout. It
+/// panics where it finds a fault.
+pub type Check = fn(&[&OsStr], &str);
+
 /// A home and a git repository that nobody else knows.
 #[derive(Debug)]
 pub struct World {
     binary: PathBuf,
+    check: Check,
     dir: tempfile::TempDir,
     set: Vec<(OsString, OsString)>,
 }
@@ -37,8 +42,8 @@ pub struct Ran {
 impl World {
     /// A world with an empty home and an empty git repository called `web`. The binary's path
     /// comes from the crate that builds it: `env!("CARGO_BIN_EXE_flagpost")`.
-    pub fn new(binary: impl Into<PathBuf>) -> Self {
-        let world = Self::without_repository(binary);
+    pub fn new(binary: impl Into<PathBuf>, check: Check) -> Self {
+        let world = Self::without_repository(binary, check);
         let made = world
             .command_of("git")
             .args(["-c", "init.defaultBranch=main", "init", "--quiet", "."])
@@ -49,13 +54,14 @@ impl World {
     }
 
     /// The same, where `web` is a plain directory.
-    pub fn without_repository(binary: impl Into<PathBuf>) -> Self {
+    pub fn without_repository(binary: impl Into<PathBuf>, check: Check) -> Self {
         let dir = crate::scratch::scratch();
         for name in ["home", "web"] {
             fs::create_dir(dir.path().join(name)).expect("a new directory is writable");
         }
         Self {
             binary: binary.into(),
+            check,
             dir,
             set: Vec::new(),
         }
@@ -113,7 +119,7 @@ impl World {
         std::thread::scope(|scope| {
             // It may refuse and go away before all is written.
             scope.spawn(move || drop(pipe.write_all(stdin)));
-            self.end(child)
+            self.end(&command, child)
         })
     }
 
@@ -203,14 +209,19 @@ impl World {
 
     /// Runs a prepared command to its end.
     pub fn run(&self, command: &mut Command) -> Ran {
-        self.end(piped(command))
+        let child = piped(command);
+        self.end(command, child)
     }
 
-    fn end(&self, child: Child) -> Ran {
+    fn end(&self, command: &Command, child: Child) -> Ran {
         let output = child.wait_with_output().expect("a child can be waited for");
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        if command.get_program() == self.binary {
+            (self.check)(&command.get_args().collect::<Vec<_>>(), &stdout);
+        }
         Ran {
             code: output.status.code().unwrap_or(-1),
-            stdout: self.redact(&String::from_utf8_lossy(&output.stdout)),
+            stdout: self.redact(&stdout),
             stderr: self.redact(&String::from_utf8_lossy(&output.stderr)),
         }
     }

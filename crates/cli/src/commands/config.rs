@@ -138,7 +138,7 @@ fn set(context: &Context, args: &SetArgs) -> anyhow::Result<Answer> {
     let value = serde_json::to_value(&stored.value)?;
     let text = format!("{} = {value}", args.key);
     let body = json!({"key": args.key, "value": value, "overridden_by": overridden});
-    Ok(Answer::new("setting-stored", body)
+    Ok(Answer::new("setting_stored", body)
         .text(text)
         .ids([&args.key])
         .notes(note))
@@ -152,14 +152,14 @@ fn unset(context: &Context, args: &UnsetArgs) -> anyhow::Result<Answer> {
         false => format!("{key} is not in the file"),
     };
     let body = json!({"key": key, "was_set": was_set});
-    Ok(Answer::new("setting-unset", body).text(text).ids([key]))
+    Ok(Answer::new("setting_unset", body).text(text).ids([key]))
 }
 
 fn path(context: &Context) -> anyhow::Result<Answer> {
     let path = config::path(&context.home)?;
     let body = json!({"path": shape::path(&path), "exists": path.exists()});
     let text = path.display().to_string();
-    Ok(Answer::new("config-path", body).ids([&text]).text(text))
+    Ok(Answer::new("config_path", body).ids([&text]).text(text))
 }
 
 /// Where the value is from, for a person.

@@ -128,7 +128,7 @@ fn finish(
         said += &format!("next {} {}{due}\n", next.id, line(&next.subject));
     }
     let mut answer = selection::answer(&moved.tasks, said);
-    if !moved.next.is_empty() {
+    if ending == Ending::Completed {
         let next = moved.next.iter().map(shape::task).collect();
         answer.body.insert("next".to_owned(), next);
     }

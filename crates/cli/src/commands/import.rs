@@ -1,93 +1,139 @@
-//! `import`: a plan becomes tasks.
+//! `import`: what another tool, a file or a plan holds becomes tasks.
 
 use std::path::PathBuf;
 
-use flagpost_core::plans::{self, Fate, Mode};
-use flagpost_disk::dialects::markdown_plan;
+use flagpost_core::plans::{self, Fate, Given, Imported, Mode, OnBroken, Understood};
+use flagpost_model::intake::{Broken, Format};
 use serde_json::json;
 
 use crate::{
     context::Context,
-    error::Invalid,
     output::{Answer, Screen},
-    text::Source,
+    text::{self, Source},
 };
 
 /// As many changes are shown one by one.
 const SHOWN: usize = 50;
 
-/// Import a Markdown plan, or update what changed in it
+/// As many broken parts are named one by one.
+const NAMED: usize = 50;
+
+/// Import a plan, a file of tasks, or another tool's
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task import PLAN.md --dry-run\n\n\
     A plan is a checklist, or headings; what is indented below an item describes it:\n\n  \
       - [ ] Write the parser {priority: high, group: core}\n        \
           It reads the grammar in docs/grammar.md.\n  \
       - [ ] Test the parser (after: 1)\n  \
-      - [ ] Write the printer (after: Write the parser)")]
+      - [ ] Write the printer (after: Write the parser)\n\n\
+    Imported again, it updates what changed there, and takes back nothing that was done here.\n\
+    Other tools: beads (.beads/issues.jsonl), Backlog.md (its folder), task-master (tasks.json),\n\
+    Claude Code (a folder of {id}.json). json, jsonl and csv are what 'task export' writes.")]
 pub struct Args {
-    /// The plan; - is stdin
-    plan: Option<PathBuf>,
+    /// A file or a folder; - is stdin
+    source: Option<PathBuf>,
     #[command(flatten)]
-    source: Source,
+    file: Source,
+    /// What it is: auto, markdown, json, jsonl, csv, beads, backlog, taskmaster, claude-tasks
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format, hide_default_value = true)]
+    from: Asked,
+    /// Import what can be understood, and name the rest
+    #[arg(long)]
+    skip_broken: bool,
     /// Say what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
+/// A format, or whichever it looks like.
+#[derive(Debug, Clone, Copy)]
+struct Asked(Option<Format>);
+
+fn format(text: &str) -> Result<Asked, String> {
+    match text {
+        "auto" => Ok(Asked(None)),
+        _ => text
+            .parse()
+            .map(|format| Asked(Some(format)))
+            .map_err(|error: flagpost_model::names::UnknownName| error.to_string()),
+    }
+}
+
 /// Imports it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let source = match (&args.plan, &args.source.file) {
-        (Some(path), None) => Source {
-            file: Some(path.clone()),
-        },
-        (None, Some(_)) => args.source.clone(),
-        (Some(_), Some(_)) => return Err(crate::error::usage("name the plan once")),
-        (None, None) => return Err(crate::error::usage("name the plan: a file, or - for stdin")),
+    let path = match (&args.source, &args.file.file) {
+        (Some(path), None) | (None, Some(path)) => path,
+        (Some(_), Some(_)) => return Err(crate::error::usage("name the source once")),
+        (None, None) => {
+            return Err(crate::error::usage(
+                "name the source: a file, a folder, or - for stdin",
+            ));
+        }
     };
-    let text = source.read(None)?.unwrap_or_default();
-    let name = source.file.unwrap_or_default();
-    let plan = markdown_plan::parse(&text).map_err(|error| Invalid {
-        what: name.display().to_string(),
-        reason: error.to_string(),
-    })?;
+    let given = if path.is_dir() {
+        Given::Folder(path.clone())
+    } else {
+        let name = path.display().to_string();
+        let text = text::many(path)?;
+        Given::Text { name, text }
+    };
+    let on_broken = match args.skip_broken {
+        true => OnBroken::Skip,
+        false => OnBroken::Refuse,
+    };
+    let understood = plans::understand(context.home.fs(), &given, args.from.0, on_broken)?;
+    let intake = &understood.intake;
     let (list, imported) = if args.dry_run {
         match context.list() {
             Ok(list) => {
-                let imported = plans::import(&list, &context.actor()?, &plan, Mode::DryRun)?;
+                let imported = plans::import(&list, &context.actor()?, intake, Mode::DryRun)?;
                 (Some(list.id().clone()), imported)
             }
-            Err(error) if is_absent(&error) => (None, plans::preview(&plan)),
+            Err(error) if is_absent(&error) => (None, plans::preview(intake)),
             Err(error) => return Err(error),
         }
     } else {
         let list = context.list_or_create()?;
-        let imported = plans::import(&list, &context.actor()?, &plan, Mode::Import)?;
+        let imported = plans::import(&list, &context.actor()?, intake, Mode::Import)?;
         (Some(list.id().clone()), imported)
     };
 
     let count = |fate| imported.iter().filter(|place| place.fate == fate).count();
-    let (added, updated, unchanged) = (
-        count(Fate::Added),
-        count(Fate::Updated),
-        count(Fate::Unchanged),
-    );
-    let word = |fate: &Fate| match fate {
-        Fate::Added => "added",
-        Fate::Updated => "updated",
-        Fate::Unchanged => "unchanged",
-    };
-    let rows = imported
+    let broken: Vec<_> = intake
+        .broken
         .iter()
-        .filter(|place| place.fate != Fate::Unchanged)
-        .take(SHOWN)
-        .map(|place| {
-            vec![
-                word(&place.fate).to_owned(),
-                place.id.to_string(),
-                place.subject.clone(),
-            ]
-        });
-    let would = if args.dry_run { "would be " } else { "" };
+        .map(|it| json!({"place": it.place, "reason": it.reason}))
+        .collect();
+    let tasks: Vec<_> = imported
+        .iter()
+        .map(|it| json!({"id": it.id, "subject": it.subject, "fate": it.fate.as_str()}))
+        .collect();
+    let body = json!({
+        "list": list, "format": understood.format, "dry_run": args.dry_run,
+        "added": count(Fate::Added), "updated": count(Fate::Updated),
+        "unchanged": count(Fate::Unchanged), "outdated": count(Fate::Outdated),
+        "held": intake.held, "broken": broken, "tasks": tasks,
+    });
+    Ok(Answer::new("import", body)
+        .text(text(context, &imported, &understood, args.dry_run))
+        .ids(imported.iter().map(|place| &place.id))
+        .notes(notes(&imported, &understood)))
+}
+
+fn text(context: &Context, imported: &[Imported], from: &Understood, dry_run: bool) -> String {
+    let count = |fate| imported.iter().filter(|place| place.fate == fate).count();
+    let (added, updated) = (count(Fate::Added), count(Fate::Updated));
+    let changed = imported
+        .iter()
+        .filter(|place| matches!(place.fate, Fate::Added | Fate::Updated));
+    let rows = changed.take(SHOWN).map(|place| {
+        vec![
+            place.fate.as_str().to_owned(),
+            place.id.to_string(),
+            place.subject.clone(),
+        ]
+    });
+    let would = if dry_run { "would be " } else { "" };
     let mut text = String::new();
     if added + updated > 0 {
         text = Screen::of(context).table(&["", "ID", "SUBJECT"], rows.collect());
@@ -96,15 +142,39 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             hidden => format!("… and {hidden} more\n"),
         };
     }
-    text += &format!("{added} {would}added, {updated} {would}updated, {unchanged} unchanged\n");
-    let body = json!({
-        "list": list, "dry_run": args.dry_run,
-        "added": added, "updated": updated, "unchanged": unchanged,
-        "tasks": imported.iter().map(|place| json!({"id": place.id, "subject": place.subject, "fate": word(&place.fate)})).collect::<Vec<_>>(),
-    });
-    Ok(Answer::new("import", body)
-        .text(text)
-        .ids(imported.iter().map(|place| &place.id)))
+    let unchanged = count(Fate::Unchanged);
+    let format = from.format;
+    text += &format!(
+        "{added} {would}added, {updated} {would}updated, {unchanged} unchanged; read as {format}\n"
+    );
+    text
+}
+
+/// What a person should know besides.
+fn notes(imported: &[Imported], from: &Understood) -> Vec<String> {
+    let Understood { intake, .. } = from;
+    let mut notes: Vec<String> = intake.broken.iter().take(NAMED).map(skipped).collect();
+    match intake.broken.len().saturating_sub(NAMED) {
+        0 => {}
+        hidden => notes.push(format!("skipped {hidden} more; --json names them all")),
+    }
+    let outdated = imported.iter().filter(|it| it.fate == Fate::Outdated);
+    notes.extend(outdated.map(|it| {
+        let id = &it.id;
+        format!("{id} changed here after it was exported, and is left as it is")
+    }));
+    let adds = imported.iter().any(|it| it.fate == Fate::Added);
+    if adds && intake.held > 0 {
+        let tasks = super::list::counted(intake.held, "task", "tasks");
+        notes.push(format!(
+            "{tasks} had a holder or a running timer there; here nobody holds them"
+        ));
+    }
+    notes
+}
+
+fn skipped(broken: &Broken) -> String {
+    format!("skipped {}: {}", broken.place, broken.reason)
 }
 
 /// Whether there is no list yet: then everything would be added.

@@ -204,7 +204,7 @@ fn remove(
         "path": shape::path(top), "dry_run": args.dry_run,
         "files": files.iter().map(File::shape).collect::<Vec<_>>(),
     });
-    Ok(Answer::new("instruction_files", body)
+    Ok(Answer::new("instructions_removed", body)
         .text(text)
         .ids(changed.iter().map(|file| file.name)))
 }

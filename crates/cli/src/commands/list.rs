@@ -129,6 +129,7 @@ fn told(
         "total": total,
         "truncated": hidden > 0,
         "skipped": shape::skipped(&loaded.skipped),
+        "groups": null,
     });
     Answer::new("tasks", body)
         .text(text + &more(hidden))

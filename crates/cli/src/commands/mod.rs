@@ -11,6 +11,7 @@ pub mod demo;
 pub mod dep;
 pub mod doctor;
 pub mod edit;
+pub mod export;
 pub mod fields;
 pub mod finish;
 pub mod graph;
@@ -27,6 +28,7 @@ pub mod relocate;
 pub mod rm;
 pub mod rows;
 pub mod run;
+pub mod schema;
 pub mod search;
 pub mod selection;
 pub mod session;
@@ -69,6 +71,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Instructions(args)) => instructions::run(context, &args),
         Some(Command::Completions(args)) => completions::run(context, &args),
         Some(Command::Man(args)) => man::run(context, &args),
+        Some(Command::Schema(args)) => schema::run(context, &args),
     }
 }
 
@@ -99,5 +102,6 @@ fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
         Task::Dep(verb) => dep::run(context, &verb),
         Task::Graph(args) => graph::run(context, &args),
         Task::Import(args) => import::run(context, &args),
+        Task::Export(args) => export::run(context, &args),
     }
 }

@@ -1,9 +1,10 @@
 //! `rm`: remove tasks.
 
 use flagpost_core::tasks;
+use serde_json::json;
 
-use super::selection::{self, Ids, Where};
-use crate::{context::Context, output::Answer, terminal::line};
+use super::selection::{Ids, Where};
+use crate::{context::Context, output::Answer, shape, terminal::line};
 
 /// Remove tasks and their names from those that wait for them
 #[derive(Debug, clap::Args)]
@@ -40,9 +41,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         };
         format!("{would} {} {}{waiting}\n", task.id, line(&task.subject))
     });
-    let mut answer = selection::answer(&tasks, each.collect());
-    answer
-        .body
-        .insert("dry_run".to_owned(), args.which.dry_run.into());
-    Ok(answer)
+    let body = json!({
+        "dry_run": args.which.dry_run, "tasks": tasks.iter().map(shape::task).collect::<Vec<_>>(),
+    });
+    Ok(Answer::new("removed", body)
+        .text(each.collect::<String>())
+        .ids(tasks.iter().map(|task| &task.id)))
 }

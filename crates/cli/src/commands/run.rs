@@ -121,7 +121,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     }
     if !scope.iter().any(|task| is_open(&task.state)) {
         put_in_order(context, &list)?;
-        let body = json!({"list": list.id(), "tasks": [], "passed": 0, "failed": 0, "skipped": 0});
+        let body = json!({
+            "list": list.id(), "session": null, "dir": null, "interrupted": false,
+            "passed": 0, "failed": 0, "skipped": 0,
+        });
         return Ok(Answer::new("run", body).text(format!(
             "nothing to run: every task of {} has ended",
             list.id()
@@ -141,7 +144,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         worktrees: args.worktrees,
     };
     let report = watched(context, &context.home, &repository, &list, &options)?;
-    Ok(answer(context, &report))
+    Ok(answer(context, &list, &report))
 }
 
 /// What the options say, and the settings where they are silent.
@@ -293,7 +296,7 @@ pub fn count(report: &Report) -> (usize, usize, usize) {
     (passed, failed, report.fates.len() - passed - failed)
 }
 
-fn answer(context: &Context, report: &Report) -> Answer {
+fn answer(context: &Context, list: &List<'_>, report: &Report) -> Answer {
     let (passed, failed, rest) = count(report);
     let mut text = format!("{passed} of {} passed", report.fates.len());
     if failed > 0 {
@@ -312,8 +315,8 @@ fn answer(context: &Context, report: &Report) -> Answer {
         .display();
     text += &format!("\nsession {}: {shown}/session_summary.md\n", report.session);
     let body = json!({
-        "session": report.session, "dir": shape::path(&report.dir), "interrupted": report.interrupted,
-        "passed": passed, "failed": failed, "skipped": rest,
+        "list": list.id(), "session": report.session, "dir": shape::path(&report.dir),
+        "interrupted": report.interrupted, "passed": passed, "failed": failed, "skipped": rest,
     });
     let mut answer = Answer::new("run", body).text(text).ids([&report.session]);
     answer.code = u8::from(passed < report.fates.len());

@@ -31,10 +31,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let parts = Family::new(&outlines).progress(&id);
     let text = page(Screen::of(context), &task, parts, context.home.now());
     let mut body = shape::task(&task);
-    if let (Value::Object(body), Some(parts)) = (&mut body, parts) {
-        let parts = json!({"completed": parts.completed, "total": parts.total});
-        body.insert("parts".to_owned(), parts);
-    }
+    body["parts"] = parts.map_or(
+        Value::Null,
+        |parts| json!({"completed": parts.completed, "total": parts.total}),
+    );
     Ok(Answer::new("task", body).text(text).ids([&task.id]))
 }
 

@@ -5,7 +5,7 @@ mod roots;
 use std::collections::BTreeMap;
 
 use flagpost_core::{
-    Error,
+    Error, List,
     roots::survey,
     sessions::{Session, Sessions, Stage},
     tasks,
@@ -94,15 +94,22 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
     if let Some(session) = &session {
         text += &format!("{}\n", session_line(session));
     }
+    let waiting: Vec<(&Outline, Option<String>)> = waiting
+        .into_iter()
+        .map(|task| (task, said(&list, task)))
+        .collect();
     text += &section(
         screen,
         "Waits for you",
-        waiting.iter().map(|task| {
+        waiting.iter().map(|(task, said)| {
+            let words = said.as_deref().and_then(|text| text.lines().next());
+            let words = words.map(|words| format!(": {}", line(words)));
             format!(
-                "{} {} {}",
+                "{} {} {}{}",
                 task.id,
                 screen.state(task.state.name()),
-                line(&task.subject)
+                line(&task.subject),
+                words.unwrap_or_default()
             )
         }),
     );
@@ -146,19 +153,29 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "root": root.map(shape::path),
         "total": loaded.outlines.len(),
         "counts": counts.iter().map(|(state, n)| (state.as_str(), *n)).collect::<BTreeMap<_, _>>(),
-        "waiting_for_person": waiting.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
+        "waiting_for_person": waiting.iter().map(|(task, said)| {
+            json!({"task": shape::outline(task), "said": said})
+        }).collect::<Vec<_>>(),
         "stranded": stranded.iter().map(|task| json!({"id": task.id, "why": task.why.to_string()})).collect::<Vec<_>>(),
         "held": held.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
         "skipped": shape::skipped(&loaded.skipped),
         "session": session.as_ref().map(session::shape),
+        "lists": context.home.lists()?,
         "roots": roots::shape(&found),
     });
     Ok(Answer::new("status", body)
         .text(text)
-        .ids(waiting.iter().map(|task| &task.id))
+        .ids(waiting.iter().map(|(task, _)| &task.id))
         .notes(shape::skipped_notes(&loaded.skipped))
         .notes(roots::notes(&found)))
+}
+
+/// What the last worker said: the question of a stuck task, the reason of a failed one.
+fn said(list: &List<'_>, task: &Outline) -> Option<String> {
+    // A file that is gone meanwhile has nothing to say.
+    let result = list.task(&task.id).ok()?.task.result?;
+    (!result.text.is_empty()).then_some(result.text)
 }
 
 fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {

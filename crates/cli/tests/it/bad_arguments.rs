@@ -274,7 +274,8 @@ fn words_that_are_no_verbs() {
     2>   stats     Show the list in numbers
     2>   dep       Say which task waits for which
     2>   graph     Draw which task waits for which
-    2>   import    Import a Markdown plan, or update what changed in it
+    2>   import    Import a plan, a file of tasks, or another tool's
+    2>   export    Export all tasks as JSON, CSV or a plan
     2>   help      Print this message or the help of the given subcommand(s)
     2> 
     2> Options:

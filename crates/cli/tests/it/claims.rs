@@ -230,7 +230,7 @@ fn done() {
     2> flagpost: task 4 waits for 3
     2>   hint: 'flagpost ready' shows what can begin now
     $ done 3 '' --json
-    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[]}
+    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[],"next":[]}
     $ done 9
     exit 3
     2> flagpost: there is no task 9 in list web
@@ -323,9 +323,9 @@ fn fail_and_stuck() {
     web: 4 tasks (1 pending, 2 failed, 1 stuck)
 
     Waits for you
-      1 failed Write
+      1 failed Write: No such call
       2 failed Test
-      3 stuck Ship
+      3 stuck Ship: Which one?
 
     Ready
       4 Sail
@@ -472,7 +472,7 @@ fn ready() {
     4
     2
     $ ready --json
-    {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"4","subject":"Sail","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":"high","group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[]}
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"4","subject":"Sail","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":"high","group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[],"groups":null}
     $ ready --limit x
     exit 2
     2> error: invalid value 'x' for '--limit <N>': invalid digit found in string

@@ -51,7 +51,7 @@ fn without_a_file_the_defaults_hold() {
     $ config path
     [dir]/home/.flagpost/config.toml
     $ config path --json
-    {"schema":"flagpost.config-path/1","path":"[dir]/home/.flagpost/config.toml","exists":false}
+    {"schema":"flagpost.config_path/1","path":"[dir]/home/.flagpost/config.toml","exists":false}
     $ config path --quiet
     [dir]/home/.flagpost/config.toml
     "#);
@@ -81,7 +81,7 @@ fn what_is_stored_is_echoed_and_found_again() {
     $ config set run.max_parallel 8
     run.max_parallel = 8
     $ config set claim.lease '1h 30m' --json
-    {"schema":"flagpost.setting-stored/1","key":"claim.lease","value":"1h 30m","overridden_by":null}
+    {"schema":"flagpost.setting_stored/1","key":"claim.lease","value":"1h 30m","overridden_by":null}
     $ config set run.timeout 20m --quiet
     run.timeout
     $ config set run.agent 'sh agent.sh {prompt_file}'
@@ -112,7 +112,7 @@ fn what_is_stored_is_echoed_and_found_again() {
     $ config unset run.agent
     run.agent is not in the file
     $ config unset queries.mine --json
-    {"schema":"flagpost.setting-unset/1","key":"queries.mine","was_set":true}
+    {"schema":"flagpost.setting_unset/1","key":"queries.mine","was_set":true}
     $ config unset claim.lease --quiet
     claim.lease
     $ config get run.agent

@@ -106,7 +106,7 @@ fn in_json() {
     $ init --check --json
     {"schema":"flagpost.instruction_files/1","path":"[dir]/web","registered":true,"ok":true,"files":[{"file":"AGENTS.md","standing":"current","ok":true},{"file":"CLAUDE.md","standing":"current","ok":true}]}
     $ init --remove --claude --json
-    {"schema":"flagpost.instruction_files/1","path":"[dir]/web","dry_run":false,"files":[{"file":"CLAUDE.md","done":"deleted"}]}
+    {"schema":"flagpost.instructions_removed/1","path":"[dir]/web","dry_run":false,"files":[{"file":"CLAUDE.md","done":"deleted"}]}
     $ init --no-instructions --json
     {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false,"files":[],"dry_run":false}
     $ init --no-instructions --check
@@ -120,12 +120,12 @@ fn the_blocks_as_they_stand() {
     let world = world();
     world.ok(["init", "--claude", "--gemini", "--copilot"]);
     let marks = FILES.map(|name| text(&world, name).lines().next().unwrap().to_owned());
-    assert_snapshot!(marks.join("\n"), @r#"
-    <!-- flagpost:begin v1 90a8ea8d -->
+    assert_snapshot!(marks.join("\n"), @"
+    <!-- flagpost:begin v1 02f05a47 -->
     <!-- flagpost:begin v1 141c3f5e -->
     <!-- flagpost:begin v1 c669c3cd -->
-    <!-- flagpost:begin v1 90a8ea8d -->
-    "#);
+    <!-- flagpost:begin v1 02f05a47 -->
+    ");
     assert_snapshot!(text(&world, "CLAUDE.md").lines().nth(1).unwrap(), @"@AGENTS.md");
     assert_snapshot!(text(&world, "GEMINI.md").lines().nth(1).unwrap(), @"@./AGENTS.md");
     assert_eq!(text(&world, "AGENTS.md"), text(&world, FILES[3]));
@@ -213,7 +213,10 @@ fn an_old_block_is_replaced_and_a_newer_one_kept() {
 fn words_between_the_markers_are_never_lost() {
     let world = world();
     world.ok(["init", "--claude"]);
-    let edited = text(&world, "AGENTS.md").replace("\n\nMore", "\n- and mind the gap\n\nMore");
+    let edited = text(&world, "AGENTS.md").replace(
+        "\n- `flagpost instructions`",
+        "\n- and mind the gap\n- `flagpost instructions`",
+    );
     fs::write(file(&world, "AGENTS.md"), &edited).unwrap();
     assert_snapshot!(world.transcript(
         "init

@@ -20,7 +20,9 @@ mod config;
 mod doctor;
 mod doctor_faults;
 mod doctor_machine;
+mod documents;
 mod drawings;
+mod exchange;
 mod exit_codes;
 mod foreign_roots;
 mod foreign_subjects;
@@ -54,6 +56,7 @@ mod run_schedule;
 mod run_stage;
 mod run_stream;
 mod run_worktrees;
+mod schemas;
 mod search;
 mod tasks;
 mod texts;
@@ -63,7 +66,12 @@ use flagpost_testkit::sealed::World;
 
 /// A sealed world around this binary.
 fn world() -> World {
-    World::new(env!("CARGO_BIN_EXE_flagpost"))
+    World::new(env!("CARGO_BIN_EXE_flagpost"), schemas::check)
+}
+
+/// The same, where no repository is.
+fn world_without_repository() -> World {
+    World::without_repository(env!("CARGO_BIN_EXE_flagpost"), schemas::check)
 }
 
 /// A world with these tasks.

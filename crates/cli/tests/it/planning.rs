@@ -34,7 +34,7 @@ fn every_field_is_set_shown_and_taken_away() {
       ticket      12
       who         "the designer"
     $ show 1 --json
-    {"schema":"flagpost.task/1","id":"1","subject":"Rotate the keys","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":["ops"],"due":"2026-05-14","not_before":"2026-05-13T00:00:00Z","recurrence":"monthly","parent":null,"uid":null,"estimate_minutes":90,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{"ticket":12,"who":"the designer"},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[]}
+    {"schema":"flagpost.task/1","id":"1","subject":"Rotate the keys","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":["ops"],"due":"2026-05-14","not_before":"2026-05-13T00:00:00Z","recurrence":"monthly","parent":null,"uid":null,"estimate_minutes":90,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{"ticket":12,"who":"the designer"},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"parts":null}
     $ task edit 1 --due none --not-before none --recur none --estimate none --meta ticket= --meta who= --remove-tag ops --add-tag sec
     edited 1 Rotate the keys
     $ show 1
@@ -410,7 +410,7 @@ fn tasks_move_to_another_list() {
     moved 1 to later as 1 Write
     moved 2 to later as 2 Test
     $ list --list later --json
-    {"schema":"flagpost.tasks/1","list":"later","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[]}
+    {"schema":"flagpost.tasks/1","list":"later","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[],"groups":null}
     $ show 1 --list later
     1 Write
       state       pending

@@ -23,7 +23,7 @@ fn import() {
     added  1   Write the parser
     added  2   Test the parser
     added  3   Read the notes
-    3 would be added, 0 would be updated, 0 unchanged
+    3 would be added, 0 would be updated, 0 unchanged; read as markdown
     $ list
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows
@@ -33,15 +33,15 @@ fn import() {
     added  1   Write the parser
     added  2   Test the parser
     added  3   Read the notes
-    3 added, 0 updated, 0 unchanged
+    3 added, 0 updated, 0 unchanged; read as markdown
     $ task import PLAN.md
-    0 added, 0 updated, 3 unchanged
+    0 added, 0 updated, 3 unchanged; read as markdown
     $ task import --file PLAN.md --quiet
     1
     2
     3
     $ task import PLAN.md --json
-    {"schema":"flagpost.import/1","list":"web","dry_run":false,"added":0,"updated":0,"unchanged":3,"tasks":[{"id":"1","subject":"Write the parser","fate":"unchanged"},{"id":"2","subject":"Test the parser","fate":"unchanged"},{"id":"3","subject":"Read the notes","fate":"unchanged"}]}
+    {"schema":"flagpost.import/1","list":"web","format":"markdown","dry_run":false,"added":0,"updated":0,"unchanged":3,"outdated":0,"held":0,"broken":[],"tasks":[{"id":"1","subject":"Write the parser","fate":"unchanged"},{"id":"2","subject":"Test the parser","fate":"unchanged"},{"id":"3","subject":"Read the notes","fate":"unchanged"}]}
     $ list --all
     ID  STATE      PRIORITY  WAITS FOR  SUBJECT
     1   pending    high                 Write the parser
@@ -58,9 +58,9 @@ fn import_from_stdin() {
     added  1   Write the parser
     added  2   Test the parser
     added  3   Read the notes
-    3 added, 0 updated, 0 unchanged
+    3 added, 0 updated, 0 unchanged; read as markdown
     "#);
-    assert_snapshot!(world.feed(["task", "import", "--file", "-"], PLAN.as_bytes()), @r#"0 added, 0 updated, 3 unchanged"#);
+    assert_snapshot!(world.feed(["task", "import", "--file", "-"], PLAN.as_bytes()), @r#"0 added, 0 updated, 3 unchanged; read as markdown"#);
 }
 
 #[test]
@@ -107,15 +107,14 @@ fn bad_plans_are_refused_whole() {
     2> flagpost: cannot read nowhere.md: No such file or directory (os error 2)
     $ task import .
     exit 6
-    2> flagpost: cannot read .: Is a directory (os error 21)
-    2>   hint: name a file
+    2> flagpost: .: it holds no tasks that any tool keeps
     $ task import
     exit 2
-    2> flagpost: name the plan: a file, or - for stdin
+    2> flagpost: name the source: a file, a folder, or - for stdin
     2>   hint: flagpost --help shows how
     $ task import cycle.md --file cycle.md
     exit 2
-    2> flagpost: name the plan once
+    2> flagpost: name the source once
     2>   hint: flagpost --help shows how
     $ task import cycle.md --json
     exit 6
@@ -134,7 +133,7 @@ fn a_long_import_says_how_much_is_not_shown() {
     let ran = world.feed(["task", "import", "-"], plan.as_bytes());
     let tail: Vec<&str> = ran.stdout.lines().rev().take(3).collect();
     assert_snapshot!(tail.join("\n"), @r#"
-    60 added, 0 updated, 0 unchanged
+    60 added, 0 updated, 0 unchanged; read as markdown
     … and 10 more
     added  50  Task 50
     "#);

@@ -146,7 +146,7 @@ fn expressions_and_options_say_the_same() {
     4
     6
     $ list tag=api limit=1 --json
-    {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"1","subject":"Write the parser","state":"pending","owner":null,"claim":null,"blocks":["2","4"],"blocked_by":[],"priority":"high","group":null,"project":"web","tags":["api","lang"],"due":"2026-05-12","not_before":null,"parent":null,"complexity":null,"estimate_minutes":120,"attempts":0}],"total":2,"truncated":true,"skipped":[]}
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"1","subject":"Write the parser","state":"pending","owner":null,"claim":null,"blocks":["2","4"],"blocked_by":[],"priority":"high","group":null,"project":"web","tags":["api","lang"],"due":"2026-05-12","not_before":null,"parent":null,"complexity":null,"estimate_minutes":120,"attempts":0}],"total":2,"truncated":true,"skipped":[],"groups":null}
     "#);
 }
 
@@ -202,7 +202,7 @@ fn a_query_that_is_wrong_says_where() {
     $ list 'owner=nobody'
     none of the 6 tasks of web fits is=open and owner=nobody
     $ list --tag nope --json
-    {"schema":"flagpost.tasks/1","list":"web","tasks":[],"total":0,"truncated":false,"skipped":[]}
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[],"total":0,"truncated":false,"skipped":[],"groups":null}
     "#);
 }
 

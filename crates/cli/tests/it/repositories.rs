@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use crate::{world, world_with};
 
 fn nowhere() -> World {
-    World::without_repository(env!("CARGO_BIN_EXE_flagpost"))
+    crate::world_without_repository()
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn status() {
     web: 5 tasks (2 pending, 1 claimed, 1 failed, 1 stuck)
 
     Waits for you
-      4 stuck Sail
-      5 failed Sink
+      4 stuck Sail: Which sea?
+      5 failed Sink: It floats
 
     Can never start as things are
       1 waits for task 5, which is failed
@@ -78,7 +78,7 @@ fn status() {
     4
     5
     $ status --json
-    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"stranded":[{"id":"1","why":"waits for task 5, which is failed"},{"id":"2","why":"waits for task 5, which is failed"}],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"ready":[],"skipped":[],"session":null,"roots":[]}
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"task":{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"Which sea?"},{"task":{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"It floats"}],"stranded":[{"id":"1","why":"waits for task 5, which is failed"},{"id":"2","why":"waits for task 5, which is failed"}],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"ready":[],"skipped":[],"session":null,"lists":["web"],"roots":[]}
     "#);
 }
 

@@ -7,7 +7,7 @@ use flagpost_testkit::{background, sealed::World};
 use crate::run_stage::lines;
 
 fn world() -> World {
-    World::without_repository(env!("CARGO_BIN_EXE_flagpost")).with("FLAGPOST_CLOCK", "")
+    crate::world_without_repository().with("FLAGPOST_CLOCK", "")
 }
 
 #[test]

@@ -3,17 +3,16 @@
 
 use std::fs;
 
-use flagpost_testkit::{background::is_alive, race::until, scratch::SmallDisk, sealed::World};
+use flagpost_testkit::{background::is_alive, race::until, scratch::SmallDisk};
 
 use crate::run_stage::Stage;
 
 /// A stage whose home, or whose repository's sessions, lie on a disk of their own.
 fn on(disk: &SmallDisk, where_: &str) -> Stage {
-    let binary = env!("CARGO_BIN_EXE_flagpost");
     let world = if where_ == "home" {
-        World::new(binary).with("FLAGPOST_HOME", disk.path().join("home"))
+        crate::world().with("FLAGPOST_HOME", disk.path().join("home"))
     } else {
-        let world = World::without_repository(binary);
+        let world = crate::world_without_repository();
         let there = disk.path().join("web");
         fs::create_dir(&there).unwrap();
         fs::remove_dir(world.repository()).unwrap();

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use flagpost_testkit::{agents, background, race::until, sealed::World};
+use flagpost_testkit::{agents, background, race::until};
 
 use crate::run_stage::Stage;
 
@@ -39,7 +39,7 @@ fn plan() -> String {
 
 #[test]
 fn whatever_agents_do_each_task_is_completed_exactly_once() {
-    let world = World::new(env!("CARGO_BIN_EXE_flagpost")).with("FLAGPOST_CLOCK", "");
+    let world = crate::world().with("FLAGPOST_CLOCK", "");
     let stage = Stage::in_world(world, &plan());
     let args = [
         "--max-parallel",

@@ -23,8 +23,7 @@ pub struct Stage {
 impl Stage {
     /// A world with this plan, a line per task.
     pub fn new(plan: &str) -> Self {
-        let world = World::new(env!("CARGO_BIN_EXE_flagpost"));
-        Self::in_world(world, plan)
+        Self::in_world(crate::world(), plan)
     }
 
     pub fn in_world(world: World, plan: &str) -> Self {
@@ -196,6 +195,7 @@ pub fn read(path: &Path) -> String {
 
 /// The lines of a stream, each one object.
 pub fn lines(stdout: &str) -> Vec<Value> {
+    crate::schemas::check(&["--json".as_ref()], stdout);
     let line = |line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{line}: {e}"));
     stdout.lines().map(line).collect()
 }

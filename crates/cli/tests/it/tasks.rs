@@ -96,7 +96,7 @@ fn list() {
     1
     2
     $ list --json
-    {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[]}
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[],"groups":null}
     $ list --state nonsense
     exit 2
     2> error: invalid value 'nonsense' for '--state <STATE>': "nonsense" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled
@@ -122,11 +122,11 @@ fn list_without_tasks() {
     web has no tasks yet; 'flagpost add' makes one
     $ list --quiet
     $ list --json
-    {"schema":"flagpost.tasks/1","list":"web","tasks":[],"total":0,"truncated":false,"skipped":[]}
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[],"total":0,"truncated":false,"skipped":[],"groups":null}
     $ ready
     no task of web is ready; 'flagpost list' shows what there is and what it waits for
     $ ready --json
-    {"schema":"flagpost.tasks/1","list":"web","tasks":[],"total":0,"truncated":false,"skipped":[]}
+    {"schema":"flagpost.tasks/1","list":"web","tasks":[],"total":0,"truncated":false,"skipped":[],"groups":null}
     $ task graph
     web has no tasks yet; 'flagpost add' makes one
     $ status
@@ -190,7 +190,7 @@ fn show() {
     $ show 2 --quiet
     2
     $ show 2 --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"First line\n\n  indented\n","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":"low","complexity":null,"group":null,"project":null,"tags":["x"],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[]}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"First line\n\n  indented\n","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":"low","complexity":null,"group":null,"project":null,"tags":["x"],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[],"parts":null}
     $ FLAGPOST_LIST=web FLAGPOST_TASK=1 show --quiet
     1
     $ show
@@ -318,7 +318,7 @@ fn rm() {
     $ task rm 1 --dry-run
     would remove 1 Write; 1 waiting for it
     $ task rm 1 --dry-run --json
-    {"schema":"flagpost.task/1","id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[],"dry_run":true}
+    {"schema":"flagpost.removed/1","dry_run":true,"tasks":[{"id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[]}]}
     $ show 1 --quiet
     1
     $ task rm 1 --yes

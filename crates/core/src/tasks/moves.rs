@@ -246,18 +246,7 @@ fn is_late(refusal: &Refusal, late: &TaskResult) -> bool {
         Refusal::Held { .. } | Refusal::WrongState { .. } | Refusal::NotClaimed { .. } => {
             !late.text.is_empty()
         }
-        Refusal::AlreadyYours { .. }
-        | Refusal::Blocked { .. }
-        | Refusal::OpenParts { .. }
-        | Refusal::PartOfItself { .. }
-        | Refusal::UnknownParent { .. }
-        | Refusal::UidTaken { .. }
-        | Refusal::Tied { .. }
-        | Refusal::BuiltOn { .. }
-        | Refusal::Relocated { .. }
-        | Refusal::TimerRuns { .. }
-        | Refusal::NoTimer { .. }
-        | Refusal::Cycle { .. }
-        | Refusal::UnknownBlocker { .. } => false,
+        // What speaks of no claim.
+        _ => false,
     }
 }

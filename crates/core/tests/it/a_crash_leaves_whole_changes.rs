@@ -16,6 +16,7 @@ use flagpost_core::{
 use flagpost_disk::{dialects::markdown_plan, fsx};
 use flagpost_model::{
     TaskId, Token,
+    intake::assemble,
     plan::Graph,
     task::{Ending, Task},
 };
@@ -352,7 +353,7 @@ const PLAN: &str = "
 ";
 
 fn import(list: &List<'_>) -> Result<()> {
-    let plan = markdown_plan::parse(PLAN).unwrap();
+    let plan = assemble(markdown_plan::parse(PLAN).unwrap().into()).unwrap();
     plans::import(list, &worker("operator"), &plan, Mode::Import).map(drop)
 }
 

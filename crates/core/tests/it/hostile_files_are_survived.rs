@@ -9,7 +9,10 @@ use flagpost_core::{
     tasks::{self, Fields, Move, UndoMode},
 };
 use flagpost_disk::{self as disk, dialects::markdown_plan, fsx::RealFs};
-use flagpost_model::task::{Ending, State};
+use flagpost_model::{
+    intake::assemble,
+    task::{Ending, State},
+};
 use flagpost_testkit::scratch::SmallDisk;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -176,6 +179,7 @@ fn a_number_that_leaves_none_above_it() {
     let list = world.list();
     let operator = worker("operator");
     let plan = markdown_plan::parse("1. [ ] Planned {uid: planned}\n").unwrap();
+    let plan = assemble(plan.into()).unwrap();
     let last = u64::MAX;
     world.put(&format!("{last}.json"), good(last));
     assert_eq!(add(&list, "One", &[]).id, id(1));

@@ -3,6 +3,10 @@
 //! Each dialect translates between its bytes and `model` and decides nothing. Dialects never
 //! import each other.
 
+pub mod backlog;
+pub mod beads;
 pub mod claude_tasks;
+pub mod exchange;
 pub mod markdown_plan;
 pub mod session;
+pub mod taskmaster;

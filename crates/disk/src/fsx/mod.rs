@@ -142,7 +142,12 @@ pub enum Kind {
 
 /// The whole file, or `None` where there is none.
 pub fn read(fs: &dyn Fs, path: &Path) -> Result<Option<Vec<u8>>> {
-    found(fs.read(path, 0, READ_LIMIT)).map_err(Error::io("read", path))
+    read_up_to(fs, path, READ_LIMIT)
+}
+
+/// The same for a file that may be larger than ours are.
+pub fn read_up_to(fs: &dyn Fs, path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    found(fs.read(path, 0, limit)).map_err(Error::io("read", path))
 }
 
 /// The whole file as text, or `None` where there is none. Bytes that are not UTF-8 are shown as

@@ -1,7 +1,7 @@
 //! The query language: which tasks, in which order, how many.
 //!
 //! Owns the language's grammar and its meaning over a list's outlines. What a person types
-//! ([`Query::from_str`]) and what options say ([`Test::of`]) become the same tree; a tree printed
+//! (`Query`'s `FromStr`) and what options say ([`Test::of`]) become the same tree; a tree printed
 //! and parsed again is the same tree. No text panics the parser, and every refusal says where.
 //!
 //! ```text

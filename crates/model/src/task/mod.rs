@@ -9,6 +9,7 @@ mod effort;
 mod note;
 mod outline;
 pub mod recurrence;
+mod said;
 mod transition;
 
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
 pub use note::{Note, Origin, Provenance};
 pub use outline::Outline;
 pub use recurrence::{Every, Recurrence};
+pub use said::Said;
 pub use transition::{Act, Event, transition};
 
 use crate::{
@@ -81,6 +83,8 @@ pub struct Task {
     pub metadata: Map<String, Value>,
     /// Where it came from.
     pub provenance: Option<Provenance>,
+    /// What an import last said of its fields.
+    pub said: Said,
     /// Grows by one with every change Flagpost makes.
     pub rev: u64,
     /// How often it was claimed.
@@ -119,6 +123,7 @@ impl Task {
             notes: Vec::new(),
             metadata: Map::new(),
             provenance: None,
+            said: Said::default(),
             rev: 0,
             attempts: 0,
             result: None,

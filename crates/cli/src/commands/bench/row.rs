@@ -116,15 +116,13 @@ impl Row {
         put("floor_best_ms", json!(ms(self.floor.best())));
         put("ours_best_ms", json!(ms(self.ours.best())));
         put("ratio_best", json!(ms(self.ratio(0))));
-        if self.is_verb {
-            put("above_empty_process_p50_ms", json!(ms(self.above())));
-            let best = self.ours.best() - self.floor.best();
-            put("above_empty_process_best_ms", json!(ms(best)));
-        }
-        if let Some(per_second) = self.per_second {
-            put("per_second", json!(per_second.round()));
-            put("double_claims", json!(self.doubles));
-        }
+        let best = self.ours.best() - self.floor.best();
+        let above = |it: f64| self.is_verb.then(|| ms(it));
+        put("above_empty_process_p50_ms", json!(above(self.above())));
+        put("above_empty_process_best_ms", json!(above(best)));
+        put("per_second", json!(self.per_second.map(f64::round)));
+        let doubles = self.per_second.map(|_| self.doubles);
+        put("double_claims", json!(doubles));
         Value::Object(row)
     }
 }

@@ -5,6 +5,7 @@
 #![doc = include_str!("../../../../../docs/formats/claude-tasks.md")]
 
 mod changes;
+mod intake;
 mod layout;
 mod read;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod tests;
 mod write;
 
 pub use changes::{ChangedSince, changes, fingerprint};
+pub use intake::draft;
 pub use layout::{
     CACHE, COUNTER, LOCK, POINTER, REPOSITORY, SHORTLIST, file_name, id_of, is_task_name,
 };

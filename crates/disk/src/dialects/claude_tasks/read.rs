@@ -8,7 +8,7 @@ use std::{collections::HashSet, str::FromStr};
 use flagpost_model::{
     TaskId,
     task::{
-        Claim, DEFAULT_LEASE, Effort, Note, Provenance, Recurrence, State, StateName, Task,
+        Claim, DEFAULT_LEASE, Effort, Note, Provenance, Recurrence, Said, State, StateName, Task,
         TaskResult, Timer,
     },
 };
@@ -16,6 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::{TaskFile, write::status_of};
+use crate::record::kind;
 
 /// The keys of the metadata that are fields of a task, or ours besides.
 const FIELDS: [&str; 14] = [
@@ -132,6 +133,7 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
         parsed(ours, "tracked_seconds").map_or_else(Effort::default, Effort::from_seconds);
     task.timer = ours.get("timer").and_then(timer);
     task.provenance = ours.get("added").and_then(provenance);
+    task.said = said(ours.get("said"));
     let status = text(&raw, "status").unwrap_or_default();
     task.state = state(
         &status,
@@ -200,6 +202,12 @@ fn provenance(value: &Value) -> Option<Provenance> {
     })
 }
 
+fn said(value: Option<&Value>) -> Said {
+    let map = value.and_then(Value::as_object).into_iter().flatten();
+    map.filter_map(|(field, print)| Some((field.clone(), print.as_str()?.to_owned())))
+        .collect()
+}
+
 /// Notes as we write them, and bare texts as others do.
 fn notes(value: Option<&Value>) -> Vec<Note> {
     let items = match value {
@@ -259,15 +267,4 @@ fn ids(value: Option<&Value>) -> Vec<TaskId> {
         .collect();
     ids.retain(|id| seen.insert(id.clone()));
     ids
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
 }

@@ -222,6 +222,11 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
         let added = json!({"origin": origin, "by": by, "at": at});
         ours.insert("added".into(), added);
     }
+    if !task.said.is_empty() {
+        let said = task.said.iter();
+        let said = said.map(|(field, print)| (field.to_owned(), json!(print)));
+        ours.insert("said".into(), Value::Object(said.collect()));
+    }
     if !task.late.is_empty() {
         ours.insert("late".into(), task.late.iter().map(result).collect());
     }

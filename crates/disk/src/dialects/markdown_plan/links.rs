@@ -50,20 +50,23 @@ pub(super) fn resolve(
     tasks: &mut [PlannedTask],
     numbers: &[Option<u64>],
     references: &[Vec<String>],
+    parents: &[Option<String>],
 ) -> Result<(), PlanError> {
     let names = Names::new(tasks, numbers);
     let mut resolved = Vec::with_capacity(tasks.len());
-    for (task, texts) in tasks.iter().zip(references) {
+    for ((task, texts), parent) in tasks.iter().zip(references).zip(parents) {
         let mut after = Vec::new();
         for text in texts {
             names.collect(text, task.line, &mut after)?;
         }
         let mut seen = HashSet::new();
         after.retain(|at| seen.insert(*at));
-        resolved.push(after);
+        let parent = parent.as_deref().map(|text| names.one(text, task.line));
+        resolved.push((after, parent.transpose()?));
     }
-    for (task, after) in tasks.iter_mut().zip(resolved) {
+    for (task, (after, parent)) in tasks.iter_mut().zip(resolved) {
         task.after = after;
+        task.parent = parent;
     }
     refuse_circles(tasks)
 }

@@ -8,12 +8,19 @@ mod lines;
 mod links;
 mod notes;
 mod read;
+mod write;
 
 #[cfg(test)]
 mod tests;
 
-use flagpost_model::task::Priority;
-use jiff::civil::Date;
+pub use write::{leaves_out, write};
+
+use flagpost_model::{
+    TaskId,
+    intake::{Closing, Draft, Drafts},
+    task::{Effort, Priority, Recurrence, State, Task},
+};
+use jiff::{Timestamp, civil::Date};
 
 /// A plan, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +56,16 @@ pub struct PlannedTask {
     pub tags: Vec<String>,
     /// When it is due.
     pub due: Option<Date>,
+    /// Not to be handed out before.
+    pub not_before: Option<Timestamp>,
+    /// Whether it comes again.
+    pub recurrence: Option<Recurrence>,
+    /// How much work it is thought to be.
+    pub estimate: Option<Effort>,
+    /// Where it stands, where that is neither to be done nor done.
+    pub state: Option<State>,
+    /// What it is part of, by position in the plan.
+    pub parent: Option<usize>,
     /// The line of its subject, from 1.
     pub line: usize,
 }
@@ -164,6 +181,7 @@ pub fn parse(text: &str) -> Result<Plan, PlanError> {
     let mut tasks = Vec::with_capacity(document.entries.len());
     let mut numbers = Vec::with_capacity(document.entries.len());
     let mut references = Vec::with_capacity(document.entries.len());
+    let mut parents = Vec::with_capacity(document.entries.len());
     for entry in document.entries {
         let line = entry.line;
         let notes = notes::split(entry.text, line)?;
@@ -172,6 +190,7 @@ pub fn parse(text: &str) -> Result<Plan, PlanError> {
         }
         numbers.push(entry.number);
         references.push(notes.after);
+        parents.push(notes.fields.parent);
         tasks.push(PlannedTask {
             uid: notes.fields.uid.unwrap_or_default(),
             subject: notes.subject,
@@ -184,13 +203,61 @@ pub fn parse(text: &str) -> Result<Plan, PlanError> {
             project: notes.fields.project,
             tags: notes.fields.tags,
             due: notes.fields.due,
+            not_before: notes.fields.not_before,
+            recurrence: notes.fields.recurrence,
+            estimate: notes.fields.estimate,
+            state: notes.fields.state,
+            parent: None,
             line,
         });
     }
     links::name(&mut tasks)?;
-    links::resolve(&mut tasks, &numbers, &references)?;
+    links::resolve(&mut tasks, &numbers, &references, &parents)?;
     Ok(Plan {
         title: document.title,
         tasks,
     })
+}
+
+impl From<Plan> for Drafts {
+    fn from(plan: Plan) -> Self {
+        let tasks = plan.tasks.into_iter().enumerate();
+        Self {
+            drafts: tasks.map(|(at, task)| task.draft(at)).collect(),
+            broken: Vec::new(),
+        }
+    }
+}
+
+impl PlannedTask {
+    fn draft(self, at: usize) -> Draft {
+        let task = Task {
+            description: self.description,
+            state: match (self.state, self.done) {
+                (Some(state), _) => state,
+                (None, true) => State::Completed,
+                (None, false) => State::Pending,
+            },
+            priority: self.priority,
+            group: self.group,
+            complexity: self.complexity,
+            project: self.project,
+            tags: self.tags,
+            due: self.due,
+            not_before: self.not_before,
+            recurrence: self.recurrence,
+            estimate: self.estimate,
+            ..Task::new(TaskId::from(1), self.subject)
+        };
+        let closing = self.done.then(|| Closing {
+            text: "marked done in the plan".to_owned(),
+            ..Closing::default()
+        });
+        let mut draft = Draft::new(format!("line {}", self.line), self.uid, task);
+        draft.incoming.closing = closing;
+        draft.key = at.to_string();
+        draft.after = self.after.iter().map(usize::to_string).collect();
+        draft.parent = self.parent.map(|at| at.to_string());
+        draft
+    }
 }

@@ -2,21 +2,29 @@
 //!
 //! Owns the fields and what each may hold. What an `after` refers to is for `links`.
 
-use std::str::FromStr;
+use std::{borrow::Cow, str::FromStr};
 
-use flagpost_model::task::Priority;
-use jiff::civil::Date;
+use flagpost_model::{
+    names::UnknownName,
+    task::{Effort, Priority, Recurrence, State, StateName},
+};
+use jiff::{Timestamp, civil::Date};
 
 use super::PlanError;
 
 /// Every field, in the order in which they are documented.
-pub(super) const KEYS: [&str; 7] = [
+pub(super) const KEYS: [&str; 12] = [
     "priority",
     "group",
     "complexity",
     "project",
     "tags",
     "due",
+    "not_before",
+    "recurrence",
+    "estimate",
+    "parent",
+    "state",
     "uid",
 ];
 
@@ -36,6 +44,12 @@ pub(super) struct Fields {
     pub project: Option<String>,
     pub tags: Vec<String>,
     pub due: Option<Date>,
+    pub not_before: Option<Timestamp>,
+    pub recurrence: Option<Recurrence>,
+    pub estimate: Option<Effort>,
+    /// The name of the task that it is part of.
+    pub parent: Option<String>,
+    pub state: Option<State>,
     pub uid: Option<String>,
 }
 
@@ -51,7 +65,7 @@ pub(super) fn split(text: &str, line: usize) -> Result<Notes, PlanError> {
                 if seen.contains(&key) {
                     return Err(PlanError::RepeatedField { line, key });
                 }
-                notes.fields.set(&key, value, line)?;
+                notes.fields.set(&key, &value, line)?;
                 seen.push(key);
             }
             rest = before.trim_end();
@@ -67,11 +81,25 @@ pub(super) fn split(text: &str, line: usize) -> Result<Notes, PlanError> {
         }
     }
     // A dependency must not be lost because a word stands behind it.
-    if rest.to_ascii_lowercase().contains("(after:") {
+    let bare = rest.replace("\\(", "").to_ascii_lowercase();
+    if bare.contains("(after:") {
         return Err(PlanError::MisplacedAfter { line });
     }
-    notes.subject = rest.to_owned();
+    notes.subject = unescaped(rest);
     Ok(notes)
+}
+
+/// A backslash keeps a brace or a parenthesis from opening a note.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (c, rest.peek()) {
+            ('\\', Some('{' | '(')) => {}
+            _ => plain.push(c),
+        }
+    }
+    plain
 }
 
 /// `… {key: …}`. Braces that hold something else, as in `/users/{id}`, are the subject's own.
@@ -99,16 +127,34 @@ fn after_at_end(text: &str) -> Option<(&str, &str)> {
     })?;
     let (word, inside) = body[open + 1..].split_once(':')?;
     let is_after = word.trim().eq_ignore_ascii_case("after");
-    is_after.then_some((&body[..open], inside))
+    let is_open = !body[..open].ends_with('\\');
+    (is_after && is_open).then_some((&body[..open], inside))
 }
 
-fn key_and_value(part: &str, line: usize) -> Result<(String, &str), PlanError> {
+fn key_and_value(part: &str, line: usize) -> Result<(String, Cow<'_, str>), PlanError> {
     match part.split_once(':') {
-        Some((key, value)) => Ok((key.trim().to_lowercase(), value.trim())),
+        Some((key, value)) => {
+            let key = key.trim().to_lowercase();
+            let value = value.trim();
+            // Labels are quoted one by one.
+            let quoted = (key != "tags").then(|| unquoted(value));
+            Ok((key, quoted.unwrap_or(Cow::Borrowed(value))))
+        }
         None => Err(PlanError::NotAField {
             line,
             text: part.trim().to_owned(),
         }),
+    }
+}
+
+/// A text in quotes is JSON, so that it can hold what would end it.
+fn unquoted(text: &str) -> Cow<'_, str> {
+    let quoted = text
+        .starts_with('"')
+        .then(|| serde_json::from_str(text).ok());
+    match quoted.flatten() {
+        Some(plain) => Cow::Owned(plain),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -121,23 +167,52 @@ impl Fields {
         match key {
             "priority" => {
                 let priority = Priority::from_str(&value.to_lowercase());
-                let allowed = |e: flagpost_model::names::UnknownName| e.allowed.join(", ");
-                self.priority =
-                    Some(priority.map_err(|error| bad(key, value, &allowed(error), line))?);
+                self.priority = Some(priority.map_err(|error| unknown(key, error, value, line))?);
             }
             "group" => self.group = text()?,
             "complexity" => self.complexity = text()?,
             "project" => self.project = text()?,
             "tags" => {
                 text()?;
-                self.tags = value.split_whitespace().map(str::to_owned).collect();
+                let tags = value.split_whitespace().map(unquoted);
+                self.tags = tags.map(Cow::into_owned).collect();
             }
             "due" => {
-                // jiff reads more spellings than lists should hold.
-                let date = Date::from_str(value).ok();
-                let date = date.filter(|date| date.to_string() == value);
-                let allowed = "a date such as 2026-12-01";
-                self.due = Some(date.ok_or_else(|| bad(key, value, allowed, line))?);
+                self.due = Some(date(key, value, line)?);
+            }
+            "not_before" => {
+                let allowed = "a time such as 2026-12-01T09:00:00Z";
+                let at = Timestamp::from_str(value);
+                self.not_before = Some(at.map_err(|_| bad(key, value, allowed, line))?);
+            }
+            "recurrence" => {
+                let (every, since) = match value.split_once(" since ") {
+                    Some((every, since)) => (every.trim(), Some(since.trim())),
+                    None => (value, None),
+                };
+                let every = every.to_lowercase().parse();
+                self.recurrence = Some(Recurrence {
+                    every: every.map_err(|error| unknown(key, error, value, line))?,
+                    since: since.map(|since| date(key, since, line)).transpose()?,
+                });
+            }
+            "estimate" => {
+                let effort = Effort::from_str(value);
+                self.estimate = Some(effort.map_err(|_| bad(key, value, "90m, 2h, 1h30m", line))?);
+            }
+            "parent" => self.parent = text()?,
+            "state" => {
+                let allowed = "pending, completed, failed, stuck, cancelled";
+                self.state = Some(match StateName::from_str(&value.to_lowercase()) {
+                    Ok(StateName::Pending) => State::Pending,
+                    Ok(StateName::Completed) => State::Completed,
+                    Ok(StateName::Failed) => State::Failed,
+                    Ok(StateName::Stuck) => State::Stuck,
+                    Ok(StateName::Cancelled) => State::Cancelled,
+                    Ok(StateName::Claimed | StateName::InProgress) | Err(_) => {
+                        return Err(bad(key, value, allowed, line));
+                    }
+                });
             }
             "uid" => self.uid = text()?,
             _ => {
@@ -147,6 +222,17 @@ impl Fields {
         }
         Ok(())
     }
+}
+
+fn date(key: &str, value: &str, line: usize) -> Result<Date, PlanError> {
+    // jiff reads more spellings than lists should hold.
+    let date = Date::from_str(value).ok();
+    let date = date.filter(|date| date.to_string() == value);
+    date.ok_or_else(|| bad(key, value, "a date such as 2026-12-01", line))
+}
+
+fn unknown(key: &str, error: UnknownName, value: &str, line: usize) -> PlanError {
+    bad(key, value, &error.allowed.join(", "), line)
 }
 
 fn bad(key: &str, value: &str, allowed: &str, line: usize) -> PlanError {

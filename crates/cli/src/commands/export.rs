@@ -1,0 +1,105 @@
+//! `export`: the tasks of a list as one text.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_core::plans::{self, Scope};
+use flagpost_disk::{
+    self as disk,
+    fsx::{self, RealFs},
+};
+use flagpost_model::intake::Spelling;
+use serde_json::json;
+
+use super::list::counted;
+use crate::{context::Context, output::Answer, shape};
+
+/// Export all tasks as JSON, CSV or a plan
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost task export --to csv --out tasks.csv\n\n\
+    'flagpost task import' reads it back: into an empty list without loss, into this list as edits."
+)]
+pub struct Args {
+    /// json, jsonl, csv, or markdown, which has no place for notes, results and metadata
+    #[arg(long, value_name = "FORMAT", default_value = "json", value_parser = spelling, hide_default_value = true)]
+    to: Spelling,
+    /// Write this file instead of stdout
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+    /// Replace the file if it is there
+    #[arg(long, requires = "out")]
+    force: bool,
+    /// Leave out what is completed or cancelled
+    #[arg(long)]
+    open: bool,
+}
+
+fn spelling(text: &str) -> Result<Spelling, String> {
+    text.parse()
+        .map_err(|error: flagpost_model::names::UnknownName| error.to_string())
+}
+
+/// Exports them.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let list = context.list()?;
+    let scope = match args.open {
+        true => Scope::Open,
+        false => Scope::Everything,
+    };
+    let export = plans::export(&list, scope)?;
+    let content = export.spell(args.to)?;
+    let out = args.out.as_ref().filter(|path| path.as_os_str() != "-");
+    if let Some(path) = out {
+        write(path, content.as_bytes(), args.force)?;
+    }
+    let count = export.tasks.len();
+    let losses = export.losses(args.to);
+    let body = json!({
+        "list": list.id(), "format": args.to, "count": count,
+        "out": out.map(|path| shape::path(path)),
+        "content": out.is_none().then_some(&content),
+        "cut": export.cut, "losses": losses, "skipped": shape::skipped(&export.skipped),
+    });
+    let mut notes = shape::skipped_notes(&export.skipped);
+    if export.cut > 0 {
+        let links = counted(export.cut, "link", "links");
+        notes.push(format!(
+            "{links} to tasks that are left out are left out too"
+        ));
+    }
+    if losses > 0 {
+        let tasks = counted(losses, "task has", "tasks have");
+        notes.push(format!(
+            "{tasks} notes, results, metadata or times that {} has no place for; --to json keeps them",
+            args.to
+        ));
+    }
+    let answer = Answer::new("export", body)
+        .ids(export.tasks.iter().map(|task| &task.id))
+        .notes(notes);
+    Ok(match out {
+        Some(path) => {
+            let (tasks, path) = (counted(count, "task", "tasks"), path.display());
+            answer.text(format!("{tasks} written to {path} as {}\n", args.to))
+        }
+        None => answer.exact(content),
+    })
+}
+
+/// A file of the user's own: its mode stays, and a link stays a link to it.
+fn write(path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<()> {
+    let real = path.canonicalize().ok().filter(|_| force);
+    let real = real.map_or_else(|| std::path::absolute(path), Ok)?;
+    let was = match force {
+        true => fsx::read(&RealFs, &real)?,
+        false => None,
+    };
+    fsx::rewrite(&RealFs, &real, was.as_deref(), bytes).map_err(|error| match error {
+        disk::Error::Conflict { .. } => {
+            let path = real.display();
+            let told = format!("{path} exists already: name another file, or say --force");
+            anyhow::Error::from(error).context(told)
+        }
+        other => other.into(),
+    })
+}

@@ -1,0 +1,51 @@
+//! `schema`: what the JSON answers look like.
+
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    error::Unknown,
+    output::{Answer, Screen},
+    schemas,
+};
+
+/// Print the JSON Schema of an answer, for whoever writes a client
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost schema task > task.schema.json\n\n\
+    Every answer under --json names its schema: \"flagpost.task/1\" is what 'flagpost schema task'\n\
+    prints. docs/json.md tells what all answers have in common.")]
+pub struct Args {
+    /// Whose [default: the list of those there are]
+    #[arg(value_name = "NAME")]
+    schema: Option<String>,
+}
+
+/// Prints it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let Some(name) = args.schema.as_deref() else {
+        return list(context);
+    };
+    // As it stands in an answer, too.
+    let bare = name.strip_prefix("flagpost.").unwrap_or(name);
+    let bare = bare.strip_suffix("/1").unwrap_or(bare);
+    let names = schemas::ALL.iter().map(|schema| schema.name);
+    let Some(schema) = schemas::ALL.iter().find(|schema| schema.name == bare) else {
+        return Err(Unknown::new("schema", bare, names).into());
+    };
+    let whole = schema.whole()?;
+    let text = serde_json::to_string_pretty(&whole)?;
+    let body = json!({"name": schema.name, "json_schema": whole});
+    Ok(Answer::new("schema", body).text(text).ids([schema.name]))
+}
+
+fn list(context: &Context) -> anyhow::Result<Answer> {
+    let (mut rows, mut each) = (Vec::new(), Vec::new());
+    for schema in schemas::ALL {
+        let title = schema.title()?;
+        each.push(json!({"name": schema.name, "title": title}));
+        rows.push(vec![schema.name.to_owned(), title]);
+    }
+    Ok(Answer::new("schemas", json!({"schemas": each}))
+        .text(Screen::of(context).table(&["NAME", "ANSWERS WITH"], rows))
+        .ids(schemas::ALL.iter().map(|schema| schema.name)))
+}

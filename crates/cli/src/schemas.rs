@@ -1,0 +1,80 @@
+//! The shapes of the JSON answers, as JSON Schema.
+//!
+//! Owns the files in `schemas/`, one for each `flagpost.NAME/1`, and makes each of them complete in
+//! itself: what several have in common is written once, in `parts.json`, and put into the `$defs`
+//! of those that refer to it. The files are the contract with whoever writes a client; the tests
+//! hold every answer to them.
+
+use serde_json::{Map, Value};
+
+/// The shape of an answer.
+#[derive(Debug)]
+pub struct Schema {
+    /// Its name, without prefix and version: `task` is for `flagpost.task/1`.
+    pub name: &'static str,
+    text: &'static str,
+}
+
+macro_rules! schemas {
+    ($($name:literal)+) => {
+        /// Every shape, by name.
+        pub const ALL: &[Schema] = &[$(Schema {
+            name: $name,
+            text: include_str!(concat!("schemas/", $name, ".json")),
+        }),+];
+    };
+}
+
+schemas! {
+    "archive" "bench" "changed" "claimer" "completions" "config" "config_path" "demo" "doctor"
+    "dry_run" "error" "event" "export" "graph" "import" "instruction_files" "instructions"
+    "instructions_removed" "list" "man" "man_pages" "moved" "plan" "projects" "recovery" "removed"
+    "repository" "run" "schema" "schemas" "search" "session" "sessions" "setting"
+    "setting_stored" "setting_unset" "stats" "status" "tags" "task" "tasks" "timeline" "timer"
+    "timers" "undo"
+}
+
+const PARTS: &str = include_str!("schemas/parts.json");
+
+impl Schema {
+    /// What the answer is, in a line.
+    pub fn title(&self) -> serde_json::Result<String> {
+        let schema: Value = serde_json::from_str(self.text)?;
+        Ok(schema["title"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// The schema with every part that it refers to.
+    pub fn whole(&self) -> serde_json::Result<Value> {
+        let mut schema: Map<String, Value> = serde_json::from_str(self.text)?;
+        let parts: Value = serde_json::from_str(PARTS)?;
+        let mut used = Map::new();
+        let mut open: Vec<String> = schema.values().flat_map(refers_to).collect();
+        while let Some(name) = open.pop() {
+            if let Some(part) = parts["$defs"].get(&name)
+                && !used.contains_key(&name)
+            {
+                open.extend(refers_to(part));
+                used.insert(name, part.clone());
+            }
+        }
+        if !used.is_empty() {
+            used.sort_keys();
+            schema.insert("$defs".to_owned(), used.into());
+        }
+        Ok(schema.into())
+    }
+}
+
+/// The parts that a schema names.
+fn refers_to(schema: &Value) -> Vec<String> {
+    let below: Vec<&Value> = match schema {
+        Value::Object(map) => map.values().collect(),
+        Value::Array(items) => items.iter().collect(),
+        Value::String(text) => {
+            let name = text.strip_prefix("#/$defs/");
+            return name.map(str::to_owned).into_iter().collect();
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => return Vec::new(),
+    };
+    below.into_iter().flat_map(refers_to).collect()
+}

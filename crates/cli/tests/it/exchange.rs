@@ -1,0 +1,284 @@
+//! Importing from other tools, exporting, and importing that again.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use insta::assert_snapshot;
+
+use crate::{world, world_with};
+
+const ISSUES: &str = concat!(
+    r#"{"id":"bd-1","title":"Hash passwords","status":"closed","priority":0,"issue_type":"task","close_reason":"Done"}"#,
+    "\n",
+    r#"{"id":"bd-2","title":"Log in","status":"in_progress","priority":2,"issue_type":"bug","dependencies":[{"issue_id":"bd-2","depends_on_id":"bd-1","type":"blocks"}]}"#,
+    "\n",
+);
+
+#[test]
+fn from_another_tool() {
+    let world = world();
+    let beads = world.repository().join(".beads");
+    fs::create_dir(&beads).unwrap();
+    fs::write(beads.join("issues.jsonl"), ISSUES).unwrap();
+    assert_snapshot!(world.transcript(
+        "task import . --dry-run
+        list
+        task import .
+        task import .beads --quiet
+        task import .beads/issues.jsonl --json
+        list --all"), @r##"
+    $ task import . --dry-run
+           ID  SUBJECT
+    added  1   Hash passwords
+    added  2   Log in
+    2 would be added, 0 would be updated, 0 unchanged; read as beads
+    2> flagpost: 1 task had a holder or a running timer there; here nobody holds them
+    $ list
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    $ task import .
+           ID  SUBJECT
+    added  1   Hash passwords
+    added  2   Log in
+    2 added, 0 updated, 0 unchanged; read as beads
+    2> flagpost: 1 task had a holder or a running timer there; here nobody holds them
+    $ task import .beads --quiet
+    1
+    2
+    $ task import .beads/issues.jsonl --json
+    {"schema":"flagpost.import/1","list":"web","format":"beads","dry_run":false,"added":0,"updated":0,"unchanged":2,"outdated":0,"held":1,"broken":[],"tasks":[{"id":"1","subject":"Hash passwords","fate":"unchanged"},{"id":"2","subject":"Log in","fate":"unchanged"}]}
+    $ list --all
+    ID  STATE      PRIORITY  SUBJECT
+    1   completed  critical  Hash passwords
+    2   pending    medium    Log in
+    "##);
+}
+
+#[test]
+fn broken_parts_are_named_and_the_rest_imported_on_request() {
+    let world = world();
+    let file = world.repository().join("issues.jsonl");
+    let broken = format!("{ISSUES}nonsense\n{{\"id\":\"bd-3\",\"title\":7}}\n");
+    fs::write(&file, broken).unwrap();
+    let circle = "{\"id\":1,\"subject\":\"a\",\"blocked_by\":2}\n{\"id\":2,\"subject\":\"b\",\"blocked_by\":[1]}\n";
+    fs::write(world.repository().join("circle.jsonl"), circle).unwrap();
+    fs::write(
+        world.repository().join("dates.csv"),
+        "subject,due\na,2026-02-30\n",
+    )
+    .unwrap();
+    fs::create_dir(world.repository().join("empty")).unwrap();
+    assert_snapshot!(world.transcript(
+        "task import issues.jsonl
+        list
+        task import issues.jsonl --json
+        task import issues.jsonl --skip-broken
+        task import issues.jsonl --skip-broken --json
+        task import circle.jsonl --skip-broken
+        task import dates.csv
+        task import dates.csv --from beads
+        task import dates.csv --from yaml
+        task import dates.csv --from backlog
+        task import empty --from backlog"), @r##"
+    $ task import issues.jsonl
+    exit 6
+    2> flagpost: issues.jsonl: 2 faults
+    2>   line 3: column 2: expected ident
+    2>   line 4: title: 7 is not a text; title: an issue needs one
+    2>   hint: nothing was imported; mend it, or import the rest with --skip-broken
+    $ list
+    exit 3
+    2> flagpost: [dir]/web is in no repository that Flagpost knows
+    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    $ task import issues.jsonl --json
+    exit 6
+    {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"issues.jsonl: 2 faults\n  line 3: column 2: expected ident\n  line 4: title: 7 is not a text; title: an issue needs one","hint":"nothing was imported; mend it, or import the rest with --skip-broken","causes":[]}
+    $ task import issues.jsonl --skip-broken
+           ID  SUBJECT
+    added  1   Hash passwords
+    added  2   Log in
+    2 added, 0 updated, 0 unchanged; read as beads
+    2> flagpost: skipped line 3: column 2: expected ident
+    2> flagpost: skipped line 4: title: 7 is not a text; title: an issue needs one
+    2> flagpost: 1 task had a holder or a running timer there; here nobody holds them
+    $ task import issues.jsonl --skip-broken --json
+    {"schema":"flagpost.import/1","list":"web","format":"beads","dry_run":false,"added":0,"updated":0,"unchanged":2,"outdated":0,"held":1,"broken":[{"place":"line 3","reason":"column 2: expected ident"},{"place":"line 4","reason":"title: 7 is not a text; title: an issue needs one"}],"tasks":[{"id":"1","subject":"Hash passwords","fate":"unchanged"},{"id":"2","subject":"Log in","fate":"unchanged"}]}
+    2> flagpost: skipped line 3: column 2: expected ident
+    2> flagpost: skipped line 4: title: 7 is not a text; title: an issue needs one
+    $ task import circle.jsonl --skip-broken
+    exit 6
+    2> flagpost: circle.jsonl: these tasks wait for each other: a → b → a
+    $ task import dates.csv
+    exit 6
+    2> flagpost: dates.csv: line 2: due: "2026-02-30" is not a date that exists, as in 2026-12-01
+    2>   hint: nothing was imported; mend it, or import the rest with --skip-broken
+    $ task import dates.csv --from beads
+    exit 6
+    2> flagpost: dates.csv: 2 faults
+    2>   line 1: column 1: expected value
+    2>   line 2: column 1: expected value
+    2>   hint: nothing was imported; mend it, or import the rest with --skip-broken
+    $ task import dates.csv --from yaml
+    exit 2
+    2> error: invalid value 'yaml' for '--from <FORMAT>': "yaml" is none of markdown, json, jsonl, csv, beads, backlog, taskmaster, claude-tasks
+    2> 
+    2> For more information, try '--help'.
+    $ task import dates.csv --from backlog
+    exit 6
+    2> flagpost: dates.csv: backlog is a folder
+    $ task import empty --from backlog
+    exit 6
+    2> flagpost: empty: it holds no tasks of the format backlog
+    "##);
+}
+
+#[test]
+fn export() {
+    let world = world_with(&["Write the parser", "=1+1, tested"]);
+    world.ok(["task", "dep", "add", "2", "1"]);
+    world.ok(["task", "note", "1", "Ask first"]);
+    assert_snapshot!(world.transcript(
+        "task export --to markdown
+        task export --to csv
+        task export --to jsonl
+        task export --out tasks.json
+        task export --out tasks.json
+        task export --out tasks.json --force --quiet
+        task export --out tasks.csv --to csv --json
+        task export --to csv --json
+        task export --to xml
+        task import tasks.json
+        task import tasks.json --list other
+        task import tasks.csv --list other
+        task export --open --list nowhere"), @r#"
+    $ task export --to markdown
+    # web
+
+    - [ ] Write the parser {uid: flagpost:[repo]/web/1}
+    - [ ] =1+1, tested (after: #1) {uid: flagpost:[repo]/web/2}
+    2> flagpost: 1 task has notes, results, metadata or times that markdown has no place for; --to json keeps them
+    $ task export --to csv
+    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late
+    1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,"[{""by"":""ann"",""at"":""2026-05-13T14:25:00Z"",""text"":""Ask first""}]",,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,3,,
+    2,flagpost:[repo]/web/2,"'=1+1, tested",,,pending,,,,,,,,,,,,,1,,0,,,,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,2,,
+    $ task export --to jsonl
+    {"id":"1","uid":"flagpost:[repo]/web/1","subject":"Write the parser","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":[],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"by":"ann","at":"2026-05-13T14:25:00Z","text":"Ask first"}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[]}
+    {"id":"2","uid":"flagpost:[repo]/web/2","subject":"=1+1, tested","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":["1"],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[]}
+    $ task export --out tasks.json
+    2 tasks written to tasks.json as json
+    $ task export --out tasks.json
+    exit 4
+    2> flagpost: [dir]/web/tasks.json exists already: name another file, or say --force
+    $ task export --out tasks.json --force --quiet
+    1
+    2
+    $ task export --out tasks.csv --to csv --json
+    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":"tasks.csv","content":null,"cut":0,"losses":0,"skipped":[]}
+    $ task export --to csv --json
+    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":null,"content":"id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late\n1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,\"[{\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\",\"\"text\"\":\"\"Ask first\"\"}]\",,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,3,,\n2,flagpost:[repo]/web/2,\"'=1+1, tested\",,,pending,,,,,,,,,,,,,1,,0,,,,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,2,,\n","cut":0,"losses":0,"skipped":[]}
+    $ task export --to xml
+    exit 2
+    2> error: invalid value 'xml' for '--to <FORMAT>': "xml" is none of json, jsonl, csv, markdown
+    2> 
+    2> For more information, try '--help'.
+    $ task import tasks.json
+    0 added, 0 updated, 2 unchanged; read as json
+    $ task import tasks.json --list other
+           ID  SUBJECT
+    added  1   Write the parser
+    added  2   =1+1, tested
+    2 added, 0 updated, 0 unchanged; read as json
+    $ task import tasks.csv --list other
+    0 added, 0 updated, 2 unchanged; read as csv
+    $ task export --open --list nowhere
+    exit 3
+    2> flagpost: there is no list nowhere
+    2>   hint: 'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are
+    "#);
+    let mode = |name: &str| {
+        let path = world.repository().join(name);
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    };
+    fs::write(world.repository().join("usual"), "").unwrap();
+    assert_eq!(mode("tasks.csv"), mode("usual"), "a file of the user's");
+}
+
+#[test]
+fn an_export_of_nothing() {
+    let world = world_with(&["One"]);
+    world.ok(["task", "rm", "1", "--yes"]);
+    assert_snapshot!(world.transcript(
+        "task export
+        task export --to csv
+        task export --to markdown --quiet"), @r##"
+    $ task export
+    {
+      "schema": "flagpost.list/1",
+      "list": "web",
+      "tasks": []
+    }
+    $ task export --to csv
+    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late
+    $ task export --to markdown --quiet
+    "##);
+}
+
+#[test]
+fn what_is_held_there_is_held_by_nobody_here() {
+    let world = world_with(&["One"]);
+    world.ok(["claim", "1", "--as", "W1"]);
+    world.ok(["task", "export", "--out", "x.json"]);
+    assert_snapshot!(world.transcript(
+        "task import x.json --list other
+        show 1 --list other
+        task import x.json
+        task edit 1 --subject Two
+        task import x.json
+        task import x.json --json"), @r##"
+    $ task import x.json --list other
+           ID  SUBJECT
+    added  1   One
+    1 added, 0 updated, 0 unchanged; read as json
+    2> flagpost: 1 task had a holder or a running timer there; here nobody holds them
+    $ show 1 --list other
+    1 One
+      state       pending
+      uid         flagpost:[repo]/web/1
+      added       by ann at 2026-05-13T14:25:00Z
+      attempts    1
+    $ task import x.json
+    0 added, 0 updated, 1 unchanged; read as json
+    $ task edit 1 --subject Two
+    edited 1 Two
+    $ task import x.json
+    0 added, 0 updated, 0 unchanged; read as json
+    2> flagpost: 1 changed here after it was exported, and is left as it is
+    $ task import x.json --json
+    {"schema":"flagpost.import/1","list":"web","format":"json","dry_run":false,"added":0,"updated":0,"unchanged":0,"outdated":1,"held":1,"broken":[],"tasks":[{"id":"1","subject":"One","fate":"outdated"}]}
+    2> flagpost: 1 changed here after it was exported, and is left as it is
+    "##);
+}
+
+#[test]
+fn bytes_stay_as_they_are() {
+    let world = world();
+    let subject = "\u{202e}odd\u{200b} \u{7} \u{1b}[31m";
+    world.ok(["add", subject]);
+    for to in ["json", "jsonl", "csv", "markdown"] {
+        let path = world.repository().join(format!("x-{to}"));
+        let text = world.ok(["task", "export", "--to", to]);
+        fs::write(&path, &text).unwrap();
+        let list = format!("from-{to}");
+        world.ok([
+            "task",
+            "import",
+            path.to_str().unwrap(),
+            "--from",
+            to,
+            "--list",
+            &list,
+        ]);
+        let (_, shown) = world.json(["show", "1", "--list", &list]);
+        assert_eq!(shown["subject"], subject, "{to}");
+    }
+}

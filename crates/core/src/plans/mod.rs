@@ -1,0 +1,284 @@
+//! Tasks that come from elsewhere, and that leave.
+//!
+//! Owns how what comes in becomes tasks of a list: the same uid updates instead of adding
+//! (`tree.md` §2). What an import may change of a task is `model`'s rule; dependencies it only
+//! adds. A task that has no uid answers to the name that an export of its list gave it.
+
+mod export;
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flagpost_model::{
+    TaskId, WorkerId,
+    intake::{Incoming, Intake},
+    plan::{Family, Graph},
+    refusal::Refusal,
+    task::{Outline, Task},
+};
+
+pub use export::{Export, Scope, export};
+pub use source::{Given, OnBroken, Understood, understand};
+
+use crate::{
+    change::Change,
+    error::{Error, Result},
+    history::Kind,
+    list::List,
+    tasks::link_in,
+};
+
+/// What became of an incoming task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is new.
+    Added,
+    /// It was there and changed.
+    Updated,
+    /// It was there as it came.
+    Unchanged,
+    /// It changed here after it was exported, and was left as it is.
+    Outdated,
+}
+
+impl Fate {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Updated => "updated",
+            Self::Unchanged => "unchanged",
+            Self::Outdated => "outdated",
+        }
+    }
+}
+
+/// One incoming task and its place in the list.
+#[derive(Debug, Clone)]
+pub struct Imported {
+    /// Its id; in a dry run, the id it would get now.
+    pub id: TaskId,
+    /// Its subject.
+    pub subject: String,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// Whether to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Write.
+    Import,
+    /// Say what would be written.
+    DryRun,
+}
+
+/// Imports tasks into a list, as one change.
+pub fn import(
+    list: &List<'_>,
+    actor: &WorkerId,
+    intake: &Intake,
+    mode: Mode,
+) -> Result<Vec<Imported>> {
+    let mut change = list.change(actor)?;
+    let outlines = change.load()?.outlines;
+    let known = Known::of(list, &outlines);
+    let missing = intake.tasks.iter().filter(|task| known.get(task).is_none());
+    let mut new_ids = fresh_ids(&change, &outlines, missing.count() as u64, mode)?.into_iter();
+    let places: Vec<(TaskId, bool)> = intake
+        .tasks
+        .iter()
+        .map(|incoming| match known.get(incoming) {
+            Some(id) => (id, true),
+            None => (new_ids.next().unwrap_or_else(|| TaskId::from(1)), false),
+        })
+        .collect();
+
+    let there: BTreeSet<TaskId> = list.ids()?.into_iter().collect();
+    let at = change.at();
+    let mut before = BTreeMap::new();
+    let mut outdated = BTreeSet::new();
+    for (incoming, (id, is_known)) in intake.tasks.iter().zip(&places) {
+        let parent = incoming.parent.and_then(|at| {
+            let (id, _) = places.get(at)?;
+            Some((intake.tasks.get(at)?.uid.as_str(), id))
+        });
+        if !is_known {
+            change.create(incoming.create(id.clone(), parent, actor, at));
+            continue;
+        }
+        let task = change.task(id)?;
+        before.insert(id.clone(), task.clone());
+        // An import that a crash cut short left tasks that wait for some it never wrote.
+        task.blocked_by.retain(|blocker| there.contains(blocker));
+        let merged = incoming.merge(task, parent, actor, at);
+        if merged != *task && is_outdated(incoming, task) {
+            outdated.insert(id.clone());
+        } else {
+            *task = merged;
+        }
+    }
+    for (incoming, (id, _)) in intake.tasks.iter().zip(&places) {
+        if outdated.contains(id) {
+            continue;
+        }
+        for blocker in &incoming.after {
+            if let Some((blocker, _)) = places.get(*blocker) {
+                link_in(&mut change, id, blocker)?;
+            }
+        }
+    }
+    refuse_new_circles(&mut change, &outlines, &places, &before)?;
+    let mut imported = Vec::with_capacity(places.len());
+    let mut is_news = false;
+    for (incoming, (id, _)) in intake.tasks.iter().zip(places) {
+        let after = change.task(&id)?;
+        is_news |= before.get(&id) != Some(after);
+        let fate = match before.get(&id) {
+            None => Fate::Added,
+            Some(_) if outdated.contains(&id) => Fate::Outdated,
+            Some(before) if is_same(before, after) => Fate::Unchanged,
+            Some(_) => Fate::Updated,
+        };
+        let subject = incoming.task.subject.clone();
+        imported.push(Imported { id, subject, fate });
+    }
+    if mode == Mode::Import && is_news {
+        record(&mut change, &imported);
+        change.commit()?;
+    }
+    Ok(imported)
+}
+
+/// What importing tasks into a list that does not exist yet would make of it.
+pub fn preview(intake: &Intake) -> Vec<Imported> {
+    let ids = (1..).map(TaskId::from);
+    let added = |(id, incoming): (TaskId, &Incoming)| Imported {
+        id,
+        subject: incoming.task.subject.clone(),
+        fate: Fate::Added,
+    };
+    ids.zip(&intake.tasks).map(added).collect()
+}
+
+/// The tasks of a list by the names that an incoming task may have for them.
+struct Known<'o> {
+    by_uid: BTreeMap<&'o str, &'o TaskId>,
+    nameless: BTreeSet<&'o TaskId>,
+    prefix: String,
+}
+
+impl<'o> Known<'o> {
+    fn of(list: &List<'_>, outlines: &'o [Outline]) -> Self {
+        let named = outlines
+            .iter()
+            .filter_map(|it| Some((it.uid.as_deref()?, &it.id)));
+        let nameless = outlines.iter().filter(|it| it.uid.is_none());
+        Self {
+            by_uid: named.collect(),
+            nameless: nameless.map(|it| &it.id).collect(),
+            prefix: export::prefix(list),
+        }
+    }
+
+    fn get(&self, incoming: &Incoming) -> Option<TaskId> {
+        if let Some(id) = self.by_uid.get(incoming.uid.as_str()) {
+            return Some((*id).clone());
+        }
+        let id: TaskId = incoming.uid.strip_prefix(&self.prefix)?.parse().ok()?;
+        self.nameless.contains(&id).then_some(id)
+    }
+}
+
+/// An export knows the revision that it saw. Where nothing else tells what the file changed and
+/// what was changed here since, what is here stays.
+fn is_outdated(incoming: &Incoming, task: &Task) -> bool {
+    let seen = incoming.task.rev;
+    task.uid.is_none() && task.said.is_empty() && seen > 0 && seen < task.rev
+}
+
+/// What was said of a task is remembered even where it is so already, and is nobody's news.
+fn is_same(before: &Task, after: &Task) -> bool {
+    let said = before.said.clone();
+    *before
+        == Task {
+            said,
+            ..after.clone()
+        }
+}
+
+/// In a dry run nothing is handed out: the ids are what they would be if nobody else came first.
+fn fresh_ids(
+    change: &Change<'_>,
+    outlines: &[Outline],
+    count: u64,
+    mode: Mode,
+) -> Result<Vec<TaskId>> {
+    match (mode, count) {
+        (_, 0) => Ok(Vec::new()),
+        (Mode::Import, count) => Ok(change.new_ids(count)?.collect()),
+        (Mode::DryRun, count) => {
+            let highest = outlines.iter().filter_map(|task| task.id.counted()).max();
+            let last = change.last_id()?.max(highest.unwrap_or_default());
+            let first = last.saturating_add(1);
+            Ok((first..first.saturating_add(count))
+                .map(TaskId::from)
+                .collect())
+        }
+    }
+}
+
+/// What comes in has no circle of its own, but it may close one with what is in the list.
+fn refuse_new_circles(
+    change: &mut Change<'_>,
+    outlines: &[Outline],
+    places: &[(TaskId, bool)],
+    before: &BTreeMap<TaskId, Task>,
+) -> Result<()> {
+    let mut after: BTreeMap<TaskId, Outline> = outlines
+        .iter()
+        .map(|outline| (outline.id.clone(), outline.clone()))
+        .collect();
+    let mut moved = Vec::new();
+    for (id, _) in places {
+        let outline = Outline::from(&*change.task(id)?);
+        let parent = outline.parent.clone();
+        moved.extend(
+            parent
+                .filter(|_| before.contains_key(id))
+                .map(|it| (id, it)),
+        );
+        after.insert(id.clone(), outline);
+    }
+    moved.retain(|(id, parent)| before[*id].parent.as_ref() != Some(parent));
+    let after: Vec<Outline> = after.into_values().collect();
+    if let Some(path) = Graph::new(&after).new_cycle(&Graph::new(outlines)) {
+        return Err(Error::Refused(Refusal::Cycle { path }));
+    }
+    let family = Family::new(&after);
+    let mut circles = moved
+        .iter()
+        .filter_map(|(id, parent)| family.closes_circle(id, parent));
+    match circles.next() {
+        Some(path) => Err(Error::Refused(Refusal::PartOfItself { path })),
+        None => Ok(()),
+    }
+}
+
+fn record(change: &mut Change<'_>, imported: &[Imported]) {
+    for place in imported {
+        match place.fate {
+            Fate::Added => change.note(Kind::TaskCreated, &place.id),
+            Fate::Updated => change.note(Kind::TaskEdited, &place.id),
+            Fate::Unchanged | Fate::Outdated => continue,
+        };
+    }
+    let count = |fate| imported.iter().filter(|place| place.fate == fate).count();
+    let entry = change.note_list(Kind::ListImported);
+    entry
+        .detail
+        .insert("added".to_owned(), count(Fate::Added).into());
+    entry
+        .detail
+        .insert("updated".to_owned(), count(Fate::Updated).into());
+}

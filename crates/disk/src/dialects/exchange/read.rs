@@ -1,0 +1,130 @@
+//! Record → task.
+//!
+//! Owns what each key may hold. Only a subject is needed; a key that is not ours is metadata.
+
+use flagpost_model::{
+    TaskId,
+    intake::Draft,
+    task::{Effort, Recurrence, State, StateName, Task},
+};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::record::Record;
+
+/// Reads the records of one source, and names those that have no name.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// What the uid of a record begins with that has none.
+    spelling: &'static str,
+    /// How often each subject was met without an id.
+    nameless: std::collections::HashMap<String, u32>,
+}
+
+impl Reader {
+    pub fn new(spelling: &'static str) -> Self {
+        Self {
+            spelling,
+            nameless: Default::default(),
+        }
+    }
+
+    /// The task of one record.
+    pub fn draft(&mut self, place: &str, mut it: Record) -> Result<Draft, String> {
+        let subject = it.text("subject").or_else(|| it.text("title"));
+        let Some(subject) = subject.filter(|subject| !subject.trim().is_empty()) else {
+            it.fault("subject: a task needs one");
+            return Err(it.rest().err().unwrap_or_default());
+        };
+        let mut task = Task::new(TaskId::from(1), subject);
+        task.description = it.text("description").unwrap_or_default();
+        task.active_form = it.text("active_form").unwrap_or_default();
+        task.owner = it.text("owner");
+        task.priority = it.word("priority");
+        task.complexity = it.name("complexity");
+        task.group = it.name("group");
+        task.project = it.name("project");
+        task.tags = it.names("tags");
+        task.due = it.date("due").or_else(|| it.date("due_date"));
+        task.not_before = it.time("not_before");
+        let since = it.date("recurrence_since");
+        let every = it.word("recurrence");
+        task.recurrence = every.map(|every| Recurrence { every, since });
+        let number = "a whole number";
+        let minutes: Option<u64> = it.parsed("estimate_minutes", number);
+        task.estimate = minutes.map(Effort::from_minutes);
+        let seconds: Option<u64> = it.parsed("tracked_seconds", number);
+        task.tracked = seconds.map_or_else(Effort::default, Effort::from_seconds);
+        task.attempts = it.parsed("attempts", number).unwrap_or_default();
+        task.rev = it.parsed("rev", number).unwrap_or_default();
+        task.notes = it.form("notes").unwrap_or_default();
+        task.provenance = it.form("provenance");
+        task.result = it.form("result");
+        task.late = it.form("late").unwrap_or_default();
+        let metadata: Option<Map<String, Value>> = it.form("metadata");
+        let held = state(&mut it, &mut task);
+
+        let id = it.name("id");
+        let uid = it.name("uid");
+        let after = it.names("blocked_by");
+        let parent = it.name("parent");
+        // The other side of what other records say.
+        it.value("blocks");
+        task.metadata = metadata.unwrap_or_default();
+        for (key, value) in it.rest()? {
+            task.metadata.entry(key).or_insert(value);
+        }
+
+        let name = match (&uid, &id) {
+            (Some(uid), _) => uid.clone(),
+            (None, Some(id)) => format!("{}:{id}", self.spelling),
+            (None, None) => self.nameless(&task.subject),
+        };
+        Ok(Draft {
+            key: id.or(uid).unwrap_or_default(),
+            after,
+            parent,
+            held,
+            ..Draft::new(place, name, task)
+        })
+    }
+
+    /// The same name for the same record, wherever it moved.
+    fn nameless(&mut self, subject: &str) -> String {
+        let count = self.nameless.entry(subject.to_owned()).or_default();
+        *count += 1;
+        let digest = Sha256::digest(format!("{subject}\0{count}"));
+        let hex: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
+        format!("{}:#{hex}", self.spelling)
+    }
+}
+
+/// Where the task stands; whether somebody held or timed it, whom an import does not bring.
+fn state(it: &mut Record, task: &mut Task) -> bool {
+    it.value("claim");
+    let timed = it.value("timer").is_some();
+    let held = match it.word("state").unwrap_or(StateName::Pending) {
+        StateName::Pending => false,
+        StateName::Claimed | StateName::InProgress => {
+            task.owner = None;
+            true
+        }
+        StateName::Completed => {
+            task.state = State::Completed;
+            false
+        }
+        StateName::Failed => {
+            task.state = State::Failed;
+            false
+        }
+        StateName::Stuck => {
+            task.state = State::Stuck;
+            false
+        }
+        StateName::Cancelled => {
+            task.state = State::Cancelled;
+            false
+        }
+    };
+    held || timed
+}

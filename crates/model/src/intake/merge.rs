@@ -1,0 +1,188 @@
+//! What an import may change.
+//!
+//! Owns that importing again changes what the source changed since, and nothing else: what people
+//! and agents did here meanwhile is never taken back. An import sets fields and takes none away;
+//! it completes and cancels what nobody has begun, and never reopens.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::Incoming;
+use crate::{
+    id::{TaskId, WorkerId},
+    task::{Ending, Origin, Provenance, Recurrence, Said, State, Task, TaskResult},
+};
+
+/// Who imports, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Hand<'h> {
+    by: &'h WorkerId,
+    at: Timestamp,
+}
+
+/// The parent as the source and as the list call it.
+type Parent<'p> = Option<(&'p str, &'p TaskId)>;
+
+impl Incoming {
+    /// The new task that it becomes. What it waits for is for the caller to link.
+    pub fn create(&self, id: TaskId, parent: Parent<'_>, by: &WorkerId, at: Timestamp) -> Task {
+        let theirs = &self.task;
+        let hand = Hand { by, at };
+        let mut task = Task {
+            owner: theirs.owner.clone(),
+            state: settled(&theirs.state),
+            uid: Some(self.uid.clone()),
+            tracked: theirs.tracked,
+            notes: theirs.notes.clone(),
+            attempts: theirs.attempts,
+            result: self.result(&hand),
+            late: theirs.late.clone(),
+            provenance: theirs.provenance.clone().or_else(|| {
+                Some(Provenance {
+                    origin: Origin::Import,
+                    by: by.clone(),
+                    at: self.created.unwrap_or(at),
+                })
+            }),
+            ..Task::new(id, "")
+        };
+        self.set_fields(&mut task, parent);
+        if task.state != State::Pending {
+            task.said.hear("state", &task.state.name());
+        }
+        task
+    }
+
+    /// The task of the list, with what the source changed since it was last imported.
+    pub fn merge(&self, task: &Task, parent: Parent<'_>, by: &WorkerId, at: Timestamp) -> Task {
+        let theirs = &self.task;
+        let mut after = task.clone();
+        self.set_fields(&mut after, parent);
+        let told = settled(&theirs.state);
+        let ends = matches!(told, State::Completed | State::Cancelled);
+        // Whoever holds the task decides; should they give it back, this is still news.
+        let is_free = task.state == State::Pending || task.state == told;
+        if ends && is_free && after.said.hear("state", &told.name()) && task.state != told {
+            after.state = told;
+            after.result = self.result(&Hand { by, at }).or(after.result);
+            after.owner = theirs.owner.clone().or(after.owner);
+        }
+        for note in &theirs.notes {
+            if !after.notes.contains(note) {
+                after.notes.push(note.clone());
+            }
+        }
+        // To remember what was said is no change of a task that is as the source says.
+        let same = Task {
+            said: task.said.clone(),
+            ..after.clone()
+        };
+        if task.said.is_empty() && same == *task {
+            same
+        } else {
+            after
+        }
+    }
+
+    fn result(&self, hand: &Hand<'_>) -> Option<TaskResult> {
+        let closed = |_| {
+            let closing = self.closing.as_ref()?;
+            Some(TaskResult {
+                ending: Ending::Completed,
+                text: closing.text.clone(),
+                by: closing.by.clone().unwrap_or_else(|| hand.by.clone()),
+                at: closing.at.unwrap_or(hand.at),
+                token: None,
+            })
+        };
+        let completed = self.task.state == State::Completed;
+        let closed = completed.then_some(()).and_then(closed);
+        self.task.result.clone().or(closed)
+    }
+
+    /// Sets the fields that the source says something new of.
+    fn set_fields(&self, task: &mut Task, parent: Parent<'_>) {
+        let theirs = &self.task;
+        let due = task.due;
+        let said = &mut task.said;
+        hear(said, "subject", &theirs.subject, &mut task.subject);
+        hear(
+            said,
+            "description",
+            &theirs.description,
+            &mut task.description,
+        );
+        hear(
+            said,
+            "active_form",
+            &theirs.active_form,
+            &mut task.active_form,
+        );
+        hear(said, "priority", &theirs.priority, &mut task.priority);
+        hear(said, "complexity", &theirs.complexity, &mut task.complexity);
+        hear(said, "group", &theirs.group, &mut task.group);
+        hear(said, "project", &theirs.project, &mut task.project);
+        hear(said, "tags", &theirs.tags, &mut task.tags);
+        hear(said, "due", &theirs.due, &mut task.due);
+        hear(said, "not_before", &theirs.not_before, &mut task.not_before);
+        hear(said, "estimate", &theirs.estimate, &mut task.estimate);
+        if task.due != due {
+            // A row of dates begins anew with a date that somebody chose.
+            task.recurrence = task.recurrence.map(|it| Recurrence::new(it.every));
+        }
+        hear(said, "recurrence", &theirs.recurrence, &mut task.recurrence);
+        if let Some((uid, id)) = parent
+            && said.hear("parent", &uid)
+        {
+            task.parent = Some(id.clone());
+        }
+        for (key, value) in &theirs.metadata {
+            if said.hear(&format!("metadata.{key}"), value) {
+                task.metadata.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// Takes what the source says of a field, where it says something, and something new.
+fn hear<T: Serialize + Clone + PartialEq + Silent>(
+    said: &mut Said,
+    field: &str,
+    theirs: &T,
+    ours: &mut T,
+) {
+    if !theirs.is_silent() && said.hear(field, theirs) {
+        ours.clone_from(theirs);
+    }
+}
+
+/// A value that says nothing.
+trait Silent {
+    fn is_silent(&self) -> bool;
+}
+
+impl Silent for String {
+    fn is_silent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T> Silent for Option<T> {
+    fn is_silent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T> Silent for Vec<T> {
+    fn is_silent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+/// The state without a holder: nobody holds a task that has just come.
+fn settled(state: &State) -> State {
+    match state {
+        State::Pending | State::Claimed(_) | State::InProgress(_) => State::Pending,
+        State::Completed | State::Failed | State::Stuck | State::Cancelled => state.clone(),
+    }
+}

@@ -1,0 +1,203 @@
+//! What an import may change, rule by rule.
+
+use super::*;
+use crate::{
+    id::TaskId,
+    task::{Note, Priority, State},
+};
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn now() -> Timestamp {
+    at("2026-05-13T14:25:00Z")
+}
+
+fn ann() -> WorkerId {
+    "ann".parse().unwrap()
+}
+
+fn draft(key: &str, after: &[&str], parent: Option<&str>) -> Draft {
+    Draft {
+        key: key.to_owned(),
+        after: after.iter().map(|&key| key.to_owned()).collect(),
+        parent: parent.map(str::to_owned),
+        ..Draft::new(
+            format!("line {key}"),
+            format!("x:{key}"),
+            Task::new(TaskId::from(1), key),
+        )
+    }
+}
+
+fn assembled(drafts: Vec<Draft>) -> Result<Intake, Circle> {
+    assemble(Drafts {
+        drafts,
+        broken: Vec::new(),
+    })
+}
+
+#[test]
+fn references_become_positions() {
+    let drafts = vec![
+        draft("a", &["b", "b"], Some("c")),
+        draft("b", &[], None),
+        draft("c", &["b"], None),
+    ];
+    let intake = assembled(drafts).unwrap();
+    let links: Vec<_> = intake
+        .tasks
+        .iter()
+        .map(|task| (task.after.clone(), task.parent))
+        .collect();
+    assert_eq!(links, [(vec![1], Some(2)), (vec![], None), (vec![1], None)]);
+    assert_eq!(intake.broken, []);
+}
+
+#[test]
+fn what_cannot_be_found_or_is_there_twice_is_broken() {
+    let drafts = vec![
+        draft("a", &["gone"], Some("lost")),
+        draft("b", &[], None),
+        draft("b", &[], None),
+        Draft {
+            key: "c".to_owned(),
+            ..draft("b", &[], None)
+        },
+    ];
+    let intake = assembled(drafts).unwrap();
+    assert_eq!(intake.tasks.len(), 2);
+    let told: Vec<_> = intake
+        .broken
+        .iter()
+        .map(|it| format!("{}: {}", it.place, it.reason))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "line b: the id \"b\" is taken by line b",
+            "line b: the uid \"x:b\" is taken by line b",
+            "line a: it waits for \"gone\", which is not there",
+            "line a: it is part of \"lost\", which is not there",
+        ]
+    );
+}
+
+#[test]
+fn circles_are_refused_whole() {
+    let waits = vec![
+        draft("x", &["a"], None),
+        draft("a", &["b"], None),
+        draft("b", &["a"], None),
+    ];
+    let told = assembled(waits).unwrap_err().to_string();
+    assert!(
+        told == "these tasks wait for each other: a → b → a"
+            || told == "these tasks wait for each other: b → a → b",
+        "{told}"
+    );
+    let parts = vec![
+        draft("x", &[], Some("a")),
+        draft("a", &[], Some("b")),
+        draft("b", &[], Some("a")),
+    ];
+    let told = assembled(parts).unwrap_err().to_string();
+    assert_eq!(told, "these tasks are part of each other: a → b → a");
+    let own = assembled(vec![draft("a", &[], Some("a"))]);
+    assert_eq!(
+        own.unwrap_err(),
+        Circle::Parts(vec!["a".into(), "a".into()])
+    );
+}
+
+fn incoming() -> Incoming {
+    let mut draft = draft("a", &[], None).incoming;
+    draft.task.priority = Some(Priority::High);
+    draft.task.tags = vec!["api".to_owned()];
+    draft.closing = Some(Closing::default());
+    draft
+}
+
+fn merge(incoming: &Incoming, task: &Task) -> Task {
+    incoming.merge(task, None, &ann(), now())
+}
+
+#[test]
+fn only_what_the_source_changed_is_changed() {
+    let first = incoming();
+    let task = first.create(TaskId::from(1), None, &ann(), now());
+    assert_eq!(merge(&first, &task), task, "nothing is new");
+
+    let edited = Task {
+        priority: Some(Priority::Low),
+        tags: Vec::new(),
+        ..task.clone()
+    };
+    assert_eq!(merge(&first, &edited), edited, "edits here stay");
+
+    let mut second = first.clone();
+    second.task.priority = Some(Priority::Critical);
+    second.task.tags.clear();
+    let merged = merge(&second, &edited);
+    assert_eq!(merged.priority, Some(Priority::Critical));
+    assert_eq!(merged.tags, edited.tags);
+    assert_eq!(merge(&second, &merged), merged);
+    let silent = merge(&second, &task);
+    assert_eq!(
+        silent.tags, task.tags,
+        "what is not said takes nothing away"
+    );
+}
+
+#[test]
+fn an_import_completes_what_nobody_began_and_reopens_nothing() {
+    let open = incoming();
+    let mut done = open.clone();
+    done.task.state = State::Completed;
+    let task = open.create(TaskId::from(1), None, &ann(), now());
+    let merged = merge(&done, &task);
+    assert_eq!(merged.state, State::Completed);
+    assert_eq!(merged.result.as_ref().unwrap().at, now());
+    assert_eq!(merge(&open, &merged).state, State::Completed);
+
+    let reopened = Task {
+        state: State::Pending,
+        ..merged
+    };
+    assert_eq!(merge(&done, &reopened).state, State::Pending);
+    let stuck = Task {
+        state: State::Stuck,
+        ..task
+    };
+    assert_eq!(merge(&done, &stuck).state, State::Stuck);
+}
+
+#[test]
+fn notes_are_added_once() {
+    let note = |text: &str| Note {
+        by: Some("ann".to_owned()),
+        at: None,
+        text: text.to_owned(),
+    };
+    let mut source = incoming();
+    source.task.notes = vec![note("one")];
+    let mut task = source.create(TaskId::from(1), None, &ann(), now());
+    task.notes.push(note("here"));
+    source.task.notes.push(note("two"));
+    let merged = merge(&source, &task);
+    let texts: Vec<_> = merged.notes.iter().map(|note| &*note.text).collect();
+    assert_eq!(texts, ["one", "here", "two"]);
+    assert_eq!(merge(&source, &merged), merged);
+}
+
+#[test]
+fn a_task_that_is_as_the_source_says_is_not_changed_to_remember_it() {
+    let source = incoming();
+    let imported = source.create(TaskId::from(1), None, &ann(), now());
+    let here = Task {
+        said: Default::default(),
+        ..imported
+    };
+    assert_eq!(merge(&source, &here), here);
+}
