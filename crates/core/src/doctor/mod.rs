@@ -180,6 +180,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("temporary files", files::temporaries),
     ("quarantine", files::quarantine),
     ("names of lists", lists::names),
+    ("tasks.roots", lists::roots),
     ("bindings", lists::bindings),
     ("execution pointers", lists::pointers),
     ("counters", counter::check),
