@@ -230,6 +230,17 @@ pub fn alarm() -> Style {
     AnsiColor::Red.on_default()
 }
 
+/// What a person answers to a question; none where nobody is there to be asked.
+pub fn ask(question: &str) -> io::Result<Option<bool>> {
+    if !io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    say(&format!("{question} [y/N]"));
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    Ok(Some(line.trim().eq_ignore_ascii_case("y")))
+}
+
 /// How wide the terminal is, and whether to colour.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {

@@ -40,6 +40,7 @@ mod planning;
 mod plans;
 mod private_files;
 mod queries;
+mod questions;
 mod repositories;
 mod run_demo;
 mod run_endings;
