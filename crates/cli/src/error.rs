@@ -6,7 +6,7 @@
 use flagpost_core as core;
 use flagpost_disk as disk;
 use flagpost_model::{
-    InvalidId, ListId, Refusal, decision, envelope::InvalidTicket, glob::InvalidGlob,
+    InvalidId, ListId, Refusal, TaskId, decision, envelope::InvalidTicket, glob::InvalidGlob,
     id::InvalidSeq, query::Query, slash::InvalidSlash,
 };
 use flagpost_run as run;
@@ -132,7 +132,11 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
             return judge_run(error);
         }
         if let Some(unknown) = cause.downcast_ref::<Unknown>() {
-            return (Kind::NotFound, Some(unknown.hint()));
+            let hint = unknown.hint();
+            return (
+                Kind::NotFound,
+                Some(hint).filter(|_| !unknown.known.is_empty()),
+            );
         }
         if cause.is::<Usage>() {
             return (Kind::Usage, hint("flagpost --help shows how"));
@@ -395,6 +399,13 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
         Refusal::BuiltOn { .. } => {
             hint("'flagpost show' tells how it is now; change it with 'flagpost task edit'")
         }
+        Refusal::Relocated { tasks, from, to } => {
+            let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+            let ids = ids.join(",");
+            Some(format!(
+                "move them back: flagpost task move {ids} --list {to} --to {from}"
+            ))
+        }
         Refusal::PartOfItself { .. } | Refusal::UnknownParent { .. } => {
             return (Kind::Invalid, hint("'flagpost list' shows what there is"));
         }
@@ -435,9 +446,13 @@ fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
                 Kind::Failed,
                 hint("nothing was changed; the file system can only be read"),
             ),
-            std::io::ErrorKind::NotADirectory => {
-                (Kind::Failed, hint("is FLAGPOST_HOME a directory?"))
-            }
+            std::io::ErrorKind::NotADirectory => (
+                Kind::Failed,
+                Some(format!(
+                    "on the way to {} a file stands in the place of a directory",
+                    path.display()
+                )),
+            ),
             std::io::ErrorKind::PermissionDenied => (
                 Kind::Failed,
                 Some(format!(

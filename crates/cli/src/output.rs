@@ -7,6 +7,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
+use anyhow::Context as _;
 use clap::error::ErrorKind;
 use flagpost_model::task::StateName;
 use serde_json::{Map, Value, json};
@@ -115,7 +116,7 @@ pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
             format!("{text}\n")
         }
     };
-    put(&text)?;
+    put(&text).context("it is done, but the answer cannot be written to stdout")?;
     Ok(answer.code)
 }
 
@@ -227,6 +228,17 @@ pub fn say(line: &str) {
 /// The style of what should worry a reader.
 pub fn alarm() -> Style {
     AnsiColor::Red.on_default()
+}
+
+/// What a person answers to a question; none where nobody is there to be asked.
+pub fn ask(question: &str) -> io::Result<Option<bool>> {
+    if !io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    say(&format!("{question} [y/N]"));
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    Ok(Some(line.trim().eq_ignore_ascii_case("y")))
 }
 
 /// How wide the terminal is, and whether to colour.

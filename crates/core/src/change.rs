@@ -51,6 +51,9 @@ struct Draft {
 
 type Raw = Map<String, Value>;
 
+/// The detail of a history line that says what a created file said.
+pub(crate) const FINGERPRINT: &str = "fingerprint";
+
 impl<'l> Change<'l> {
     pub(crate) fn begin(list: &'l List<'l>, actor: &WorkerId) -> Result<Self> {
         let home = list.home;
@@ -122,12 +125,10 @@ impl<'l> Change<'l> {
 
     /// Adds a task whose file keeps what `file` of another list holds beyond it.
     pub(crate) fn adopt(&mut self, file: &TaskFile, task: Task) {
-        let mut raw = claude_tasks::write(Some(file), &task);
-        raw.insert("id".to_owned(), task.id.as_str().into());
         let draft = Draft {
             before: None,
+            raw: Some(file.copied(&task)),
             after: task,
-            raw: Some(raw),
         };
         self.drafts.insert(draft.after.id.clone(), draft);
     }
@@ -286,6 +287,7 @@ impl<'l> Change<'l> {
         let mut from: BTreeMap<TaskId, StateName> = BTreeMap::new();
         let mut written = Written::new();
         let mut changes: BTreeMap<TaskId, Raw> = BTreeMap::new();
+        let mut created: BTreeMap<TaskId, String> = BTreeMap::new();
         for (id, mut draft) in self.drafts {
             let before = draft.before.as_ref().map(|file| &file.task);
             from.extend(before.map(|task| (id.clone(), task.state.name())));
@@ -298,11 +300,15 @@ impl<'l> Change<'l> {
                     Some(raw) => claude_tasks::restore(raw, draft.after.rev),
                     None => claude_tasks::write(draft.before.as_ref(), &draft.after),
                 };
-                if let Some(before) = &draft.before {
-                    changes.insert(id.clone(), claude_tasks::changes(before.raw(), &raw));
+                match &draft.before {
+                    Some(before) => {
+                        drop(changes.insert(id.clone(), claude_tasks::changes(before.raw(), &raw)))
+                    }
+                    None => drop(created.insert(id.clone(), claude_tasks::fingerprint(&raw))),
                 }
+                let is_too_deep = claude_tasks::is_too_deep(&raw);
                 let bytes = claude_tasks::to_bytes(raw);
-                readable(&id, &bytes)?;
+                readable(&id, &bytes, is_too_deep)?;
                 match draft.before {
                     Some(_) => batch.put(list.task_path(&id), bytes),
                     None => batch.create(list.task_path(&id), bytes),
@@ -337,9 +343,12 @@ impl<'l> Change<'l> {
                     entry.to = Some(now);
                 }
                 let changed = changes.remove(&id).map(Value::Object);
+                let created = created.remove(&id).map(Value::String);
+                let told = [("changes", changed), (FINGERPRINT, created)];
+                let told = told.into_iter().filter_map(|(key, it)| Some((key, it?)));
                 entry
                     .detail
-                    .extend(changed.map(|it| ("changes".to_owned(), it)));
+                    .extend(told.map(|(key, it)| (key.to_owned(), it)));
             }
         }
         // Neighbours that changed with no line of their own.
@@ -362,14 +371,18 @@ impl<'l> Change<'l> {
 }
 
 /// Acknowledged means that it can be read again: JSON may be six times as long as its text.
-fn readable(id: &TaskId, bytes: &[u8]) -> Result<()> {
-    if bytes.len() as u64 <= fsx::READ_LIMIT {
-        return Ok(());
-    }
+fn readable(id: &TaskId, bytes: &[u8], is_too_deep: bool) -> Result<()> {
     let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
+    let reason = if is_too_deep {
+        "its file would be nested too deep to be read".to_owned()
+    } else if len as u64 > limit {
+        format!("its file would have {len} bytes, more than the {limit} that are read")
+    } else {
+        return Ok(());
+    };
     Err(Error::Invalid {
         what: format!("task {id}"),
-        reason: format!("its file would have {len} bytes, more than the {limit} that are read"),
+        reason,
     })
 }
 

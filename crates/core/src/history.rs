@@ -422,6 +422,14 @@ impl<'h> History<'h> {
         let bytes = fs
             .read(&self.path, offset, u64::MAX)
             .map_err(disk::Error::io("read", &self.path))?;
+        if ends_damaged(&bytes) {
+            return Err(disk::Error::Malformed {
+                path: self.path.clone(),
+                reason: "its last line cannot be read; 'flagpost doctor' tells how to go on"
+                    .to_owned(),
+            }
+            .into());
+        }
         let lines = last_lines(&bytes);
         match (lines.is_empty(), offset) {
             (true, 1..) if size >= LONGEST_TAIL => Err(disk::Error::Malformed {
@@ -443,6 +451,15 @@ impl<'h> History<'h> {
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
     bytes.split(|byte| *byte == b'\n').filter_map(Line::parse)
+}
+
+/// Whether the last whole line is one that cannot be read, so that nobody knows which number it took.
+/// One that a crash cut off was never acknowledged, and its number is free.
+fn ends_damaged(bytes: &[u8]) -> bool {
+    let whole = |line: &&[u8]| Line::parse(line).is_some() || line.ends_with(b"}");
+    // What follows the last line break was cut off.
+    let last = bytes.rsplit(|byte| *byte == b'\n').skip(1).find(whole);
+    last.is_some_and(|line| Line::parse(line).is_none())
 }
 
 /// The lines of the change that the last line belongs to, as far as they are there.

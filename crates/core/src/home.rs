@@ -230,15 +230,11 @@ impl Settings {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one place that reads the environment"
-)]
+/// What is not UTF-8 must not count as absent: somebody meant something by it.
 fn var(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+    Some(var_os(name)?.to_string_lossy().into_owned())
 }
 
-/// A path need not be UTF-8, and one that is not must not count as absent.
 #[expect(
     clippy::disallowed_methods,
     reason = "the one place that reads the environment"

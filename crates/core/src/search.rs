@@ -73,6 +73,7 @@ fn look(list: &List<'_>, ids: &[TaskId], text: &str) -> Found {
             }
             Err(Error::NotFound { .. }) => continue,
             Err(Error::Disk(disk::Error::Malformed { reason, .. })) => reason,
+            Err(Error::Disk(disk::Error::Io { source, .. })) => source.to_string(),
             Err(error) => error.to_string(),
         };
         found

@@ -42,6 +42,9 @@ codes! {
     CheckFailed = "check-failed", Error, "A check could not be carried out.";
     ListUnreadable = "list-unreadable", Error, "The directory of a list cannot be read, or leads out of its root.";
     ListMisnamed = "list-misnamed", Note, "A directory among the lists has a name that is no id, so nothing reads it.";
+    RootMissing = "root-missing", Note, "A directory of tasks.roots is not there.";
+    RootUnreadable = "root-unreadable", Error, "A directory of tasks.roots cannot be read, so a list may be overlooked.";
+    ListShadowed = "list-shadowed", Warning, "A list cannot be reached, because a directory that comes first has one of its name.";
     TaskBroken = "task-broken", Error, "A file in a list is no task; it is skipped.";
     QuarantineMended = "quarantine-mended", Note, "Quarantine keeps a file that was mended or removed since.";
     LinkOneSided = "link-one-sided", Warning, "Only one of two task files says that one waits for the other.";
@@ -56,7 +59,7 @@ codes! {
     CounterUnreadable = "counter-unreadable", Error, "The highest id ever given out cannot be read, so no task can be added.";
     CounterExhausted = "counter-exhausted", Error, "The highest id ever given out is so high that no task can be added after it.";
     BindingMissing = "binding-missing", Warning, "A list that Flagpost wrote names no repository whose history records it.";
-    BindingBroken = "binding-broken", Error, "A list names a repository that is not registered, so its changes go into a second history.";
+    BindingBroken = "binding-broken", Error, "A list names a repository that has no history here, so nothing in it can be changed.";
     PointerBroken = "pointer-broken", Note, "The execution pointer of a list leads to no session of a registered repository.";
     RecordUnreadable = "record-unreadable", Error, "The record of a repository cannot be read.";
     RepositoryUnregistered = "repository-unregistered", Note, "A repository has a history here and no record.";
@@ -77,6 +80,8 @@ codes! {
     HomeUnreadable = "home-unreadable", Error, "The home is no directory that can be read.";
     HomeOpen = "home-open", Warning, "Others may look into the home.";
     ModeOpen = "mode-open", Note, "Files or directories have modes that would let others in.";
+    SettingBroken = "setting-broken", Error, "A setting, or the file of all settings, cannot be read, so whatever needs it stops.";
+    SettingUnknown = "setting-unknown", Note, "A name among the settings is none of theirs, so nothing reads it.";
     HomeReadOnly = "home-read-only", Warning, "The home, or a directory in it, can only be read.";
     ClockBehind = "clock-behind", Warning, "The clock is behind what was recorded: it jumped back, or jumped ahead before.";
     WatchesFew = "watches-few", Note, "The machine allows fewer watches than there are directories to watch.";

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 
 use crate::{
-    id::{TaskId, Token, WorkerId},
+    id::{ListId, TaskId, Token, WorkerId},
     task::StateName,
 };
 
@@ -116,6 +116,19 @@ pub enum Refusal {
         task: TaskId,
         /// What happened since.
         how: String,
+    },
+    /// Undo works in one list, and the change was made of two.
+    #[error(
+        "the last change moved tasks from list {from} to {to}; there they are {}",
+        list(tasks)
+    )]
+    Relocated {
+        /// Their ids in the list that they went to.
+        tasks: Vec<TaskId>,
+        /// The list that they were in.
+        from: ListId,
+        /// The list that they went to.
+        to: ListId,
     },
     /// A timer runs already.
     #[error("{by} measures task {task} since {since}")]

@@ -1,6 +1,6 @@
 //! `doctor`: look whether everything holds, and mend what can be mended.
 
-use std::{collections::BTreeMap, io::IsTerminal};
+use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style};
 use flagpost_core::doctor::{self, Finding, Fix, Mended, Outcome, Repair};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     context::Context,
     error::usage,
-    output::{Answer, Screen, say},
+    output::{Answer, Screen, ask, say},
     shape,
     terminal::line,
 };
@@ -78,18 +78,12 @@ fn confirm(args: &Args, count: usize) -> anyhow::Result<()> {
     if args.yes {
         return Ok(());
     }
-    if !std::io::stdin().is_terminal() {
-        return Err(usage(
+    match ask(&format!("do all {count}?"))? {
+        Some(true) => Ok(()),
+        Some(false) => Err(usage("nothing was mended")),
+        None => Err(usage(
             "nobody is there to confirm, so nothing was mended; --dry-run shows what would be done",
-        ));
-    }
-    say(&format!("do all {count}? [y/N]"));
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line)?;
-    if line.trim().eq_ignore_ascii_case("y") {
-        Ok(())
-    } else {
-        Err(usage("nothing was mended"))
+        )),
     }
 }
 

@@ -165,10 +165,7 @@ impl FieldArgs {
             project: self.project.clone(),
             tags: match self.tags.as_slice() {
                 [] => Labels::default(),
-                tags => {
-                    let told = tags.iter().filter(|tag| !tag.is_empty());
-                    Labels::Set(told.cloned().collect())
-                }
+                tags => Labels::Set(tags.to_vec()),
             },
             due: day(self.due),
             not_before: match day(self.not_before) {

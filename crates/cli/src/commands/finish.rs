@@ -1,13 +1,22 @@
 //! `done`, `fail`, `stuck`: the three endings of a worker's turn, one operation.
 
-use flagpost_core::tasks::{self, Move, Parts};
+use flagpost_core::{
+    Error,
+    tasks::{self, Move, Parts},
+};
 use flagpost_model::{
-    Token,
+    Refusal, Token,
     task::{Act, Ending},
 };
 
 use super::selection::{self, Choice, Where};
-use crate::{context::Context, output::Answer, shape, terminal::line, text::Source};
+use crate::{
+    context::Context,
+    output::{Answer, ask},
+    shape,
+    terminal::line,
+    text::Source,
+};
 
 /// Complete a task
 #[derive(Debug, clap::Args)]
@@ -110,12 +119,20 @@ fn finish(
         .as_ref()
         .map(|text| format!(" ({} bytes)", text.len()))
         .unwrap_or_default();
-    let event = Move::Finish {
+    let text = text.unwrap_or_default();
+    let event = |parts| Move::Finish {
         ending,
-        text: text.unwrap_or_default(),
+        text: text.clone(),
         parts,
     };
-    let moved = tasks::act_all(&list, &act, &ids, event)?;
+    let moved = match tasks::act_all(&list, &act, &ids, event(parts)) {
+        Err(Error::Refused(refusal @ Refusal::OpenParts { .. }))
+            if ask(&format!("{refusal}; complete it all the same?"))? == Some(true) =>
+        {
+            tasks::act_all(&list, &act, &ids, event(Parts::MayBeOpen))?
+        }
+        answer => answer?,
+    };
     let mut said = String::new();
     for task in &moved.tasks {
         said += &format!("{ending} {} {}{echo}\n", task.id, line(&task.subject));

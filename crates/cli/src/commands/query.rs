@@ -4,7 +4,7 @@
 //! was made.
 
 use flagpost_core::{
-    Config, List, Loaded,
+    Config, List, Loaded, config,
     tasks::{self, Selected},
 };
 use flagpost_model::{
@@ -152,14 +152,8 @@ fn saved(context: &Context, name: &str) -> anyhow::Result<Query> {
         }
         return Err(Unknown::new("saved query", name, names).into());
     };
-    let query = text.parse().map_err(|refused| Invalid {
-        what: format!("queries.{name} in {}, {text:?}", config.path().display()),
-        reason: match text.trim_start().starts_with('@') {
-            true => "a saved query cannot begin with another".to_owned(),
-            false => format!("{refused}"),
-        },
-    });
-    Ok(query?)
+    let place = format!("queries.{name} in {}", config.path().display());
+    Ok(config::query_of(&place, &text)?)
 }
 
 /// The tasks that fit; at most so many where the query has no limit of its own, 0 for all.

@@ -5,8 +5,6 @@
 //! query is asked once: what changes between that and the change itself is for the operation, which
 //! looks again under the lock and does all or nothing.
 
-use std::io::IsTerminal;
-
 use flagpost_core::List;
 use flagpost_model::{
     TaskId, Token,
@@ -18,7 +16,7 @@ use super::{list::counted, query};
 use crate::{
     context::Context,
     error::{Invalid, NoneFits, usage},
-    output::Answer,
+    output::{Answer, ask},
     shape,
     terminal::line,
 };
@@ -159,9 +157,6 @@ impl Where {
         if self.yes {
             return Ok(());
         }
-        if !std::io::stdin().is_terminal() {
-            return Err(usage(format!("nobody is there to confirm; {instead}")));
-        }
         let first = tasks.iter().take(NAMED);
         let first = first.map(|(id, subject)| format!("{id} {}", line(subject)));
         let mut names: Vec<String> = first.collect();
@@ -169,12 +164,10 @@ impl Where {
             names.push(format!("{} more", tasks.len() - NAMED));
         }
         let count = counted(tasks.len(), "task", "tasks");
-        crate::output::say(&format!("{act} {count}: {}? [y/N]", names.join(", ")));
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line)?;
-        match line.trim().eq_ignore_ascii_case("y") {
-            true => Ok(()),
-            false => Err(usage("nothing was changed")),
+        match ask(&format!("{act} {count}: {}?", names.join(", ")))? {
+            Some(true) => Ok(()),
+            Some(false) => Err(usage("nothing was changed")),
+            None => Err(usage(format!("nobody is there to confirm; {instead}"))),
         }
     }
 }

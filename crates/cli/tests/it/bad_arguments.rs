@@ -351,3 +351,13 @@ fn words_that_are_no_verbs() {
     2> For more information, try '--help'.
     "#);
 }
+
+#[test]
+fn variables_that_are_not_utf8_are_not_passed_over() {
+    for name in ["FLAGPOST_WORKER", "FLAGPOST_LIST", "FLAGPOST_CLOCK"] {
+        let mut world = world_with(&["a"]);
+        world.set(name, OsStr::from_bytes(b"W\xff"));
+        let ran = world.flagpost(["add", "b"]);
+        assert_eq!(ran.code, 6, "{name}: {ran}");
+    }
+}

@@ -69,14 +69,14 @@ fn a_home_that_is_a_file() {
     $ add x
     exit 1
     2> flagpost: cannot look at [dir]/file/repos: Not a directory (os error 20)
-    2>   hint: is FLAGPOST_HOME a directory?
+    2>   hint: on the way to [dir]/file/repos a file stands in the place of a directory
     $ add x --json
     exit 1
-    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"cannot look at [dir]/file/repos","hint":"is FLAGPOST_HOME a directory?","causes":["Not a directory (os error 20)"]}
+    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"cannot look at [dir]/file/repos","hint":"on the way to [dir]/file/repos a file stands in the place of a directory","causes":["Not a directory (os error 20)"]}
     $ status
     exit 1
     2> flagpost: cannot list [dir]/file/tasks: Not a directory (os error 20)
-    2>   hint: is FLAGPOST_HOME a directory?
+    2>   hint: on the way to [dir]/file/tasks a file stands in the place of a directory
     "#);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }

@@ -154,4 +154,15 @@ fn an_answer_that_cannot_be_written_is_a_failure() {
         assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
         assert!(said.contains("No space left"), "{args:?}: {said}");
     }
+    // Whoever does it again would do it twice.
+    let output = world
+        .command()
+        .args(["add", "b"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.starts_with("flagpost: it is done, but"), "{said}");
+    assert_eq!(world.ok(["list", "--quiet"]), "1\n2\n");
 }

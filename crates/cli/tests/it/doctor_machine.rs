@@ -137,3 +137,21 @@ fn gits() {
     mode(&bin.join("git"), 0o755);
     finds(&world, 0, "git-old");
 }
+
+#[test]
+fn settings() {
+    let mut world = world_with(&["a"]);
+    let file = world.home().join("config.toml");
+    put(&file, "not toml [");
+    finds(&world, 1, "setting-broken");
+    put(&file, "[run]\nretries = \"many\"\n");
+    finds(&world, 1, "setting-broken");
+    put(&file, "queries.a = 'prio=high'\n");
+    finds(&world, 1, "setting-broken");
+    put(&file, "[run]\nretrys = 3\n");
+    finds(&world, 0, "setting-unknown");
+    put(&file, "[run]\nretries = 3\n");
+    is_healthy(&world);
+    world.set("FLAGPOST_RUN_RETRIES", "many");
+    finds(&world, 1, "setting-broken");
+}

@@ -304,3 +304,24 @@ fn a_repository_says_where_its_list_is() {
     2
     ");
 }
+
+#[test]
+fn doctor_looks_at_them_too() {
+    let (world, team) = with_team();
+    world.ok(["init", "--no-instructions"]);
+    let found = |world: &World| {
+        let (_, answer) = world.json(["doctor"]);
+        let findings = answer["findings"].as_array().unwrap().iter();
+        let code = |it: &serde_json::Value| it["code"].as_str().unwrap().to_owned();
+        findings.map(code).collect::<Vec<_>>()
+    };
+    assert!(found(&world).is_empty());
+    fs::write(team.join("3.json"), "{").unwrap();
+    assert_eq!(found(&world), ["task-broken"]);
+    fs::remove_file(team.join("3.json")).unwrap();
+    fs::create_dir(team.with_file_name("web")).unwrap();
+    assert_eq!(found(&world), ["list-shadowed"]);
+    let roots = ["config", "set", "tasks.roots", "~/.claude/tasks", "~/away"];
+    world.ok(roots);
+    assert_eq!(found(&world), ["list-shadowed", "root-missing"]);
+}

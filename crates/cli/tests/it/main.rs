@@ -41,6 +41,7 @@ mod planning;
 mod plans;
 mod private_files;
 mod queries;
+mod questions;
 mod relay;
 mod repositories;
 mod run_demo;

@@ -77,11 +77,11 @@ fn all_pages() {
         }
     }
     fs::write(world.repository().join("file"), "").unwrap();
-    assert_snapshot!(world.transcript("man --out file/man1\nman task --out share"), @r#"
+    assert_snapshot!(world.transcript("man --out file/man1\nman task --out share\nman add more"), @r#"
     $ man --out file/man1
     exit 1
     2> flagpost: cannot look at [dir]/web/file/man1: Not a directory (os error 20)
-    2>   hint: is FLAGPOST_HOME a directory?
+    2>   hint: on the way to [dir]/web/file/man1 a file stands in the place of a directory
     $ man task --out share
     exit 2
     2> error: the argument '[VERB]...' cannot be used with '--out <DIR>'
@@ -89,6 +89,9 @@ fn all_pages() {
     2> Usage: flagpost man <VERB>...
     2> 
     2> For more information, try '--help'.
+    $ man add more
+    exit 3
+    2> flagpost: there is no verb "more"
     "#);
     assert!(!world.home().exists(), "a page leaves no trace");
 }

@@ -440,3 +440,30 @@ fn tasks_move_to_another_list() {
     2>   hint: 'flagpost claim --next' gives you another task
     "#);
 }
+
+#[test]
+fn undo_of_a_move() {
+    let world = world_with(&["a"]);
+    world.ok(["add", "b", "--after", "1"]);
+    world.ok(["task", "move", "1,2", "--to", "later", "--create"]);
+    assert_snapshot!(world.transcript(
+        "task undo
+        task undo --json
+        task undo --list later
+        task move 1,2 --list later --to web"), @r#"
+    $ task undo
+    exit 4
+    2> flagpost: the last change moved tasks from list web to later; there they are 1, 2
+    2>   hint: move them back: flagpost task move 1,2 --list later --to web
+    $ task undo --json
+    exit 4
+    {"schema":"flagpost.error/1","kind":"conflict","exit_code":4,"message":"the last change moved tasks from list web to later; there they are 1, 2","hint":"move them back: flagpost task move 1,2 --list later --to web","causes":[]}
+    $ task undo --list later
+    exit 4
+    2> flagpost: the last change moved tasks from list web to later; there they are 1, 2
+    2>   hint: move them back: flagpost task move 1,2 --list later --to web
+    $ task move 1,2 --list later --to web
+    moved 1 to web as 3 a
+    moved 2 to web as 4 b
+    "#);
+}

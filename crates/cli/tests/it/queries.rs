@@ -257,7 +257,11 @@ fn a_list_stands_under_headings() {
 
 #[test]
 fn a_query_can_be_saved() {
-    assert_snapshot!(planned().transcript(
+    let world = planned();
+    // Not every hand that writes there is ours.
+    let settings = "[queries]\nbroken = 'prio=high'\ntwice = '@urgent tag=api'\n";
+    std::fs::write(world.home().join("config.toml"), settings).unwrap();
+    assert_snapshot!(world.transcript(
         "list @urgent
         config set queries.urgent 'priority>=high or due=week sort=-priority' --quiet
         config set queries.broken 'prio=high' --quiet
@@ -275,13 +279,15 @@ fn a_query_can_be_saved() {
     $ list @urgent
     exit 3
     2> flagpost: there is no saved query "urgent"
-    2>   hint: there are none; 'flagpost config set queries.NAME EXPR' saves one
+    2>   hint: there are @broken, @twice
     $ config set queries.urgent 'priority>=high or due=week sort=-priority' --quiet
     queries.urgent
     $ config set queries.broken 'prio=high' --quiet
-    queries.broken
+    exit 6
+    2> flagpost: queries.broken, "prio=high": at character 1: there is no field "prio" (did you mean priority?); the fields are id, is, state, status, priority, project, tag, owner, group, due, text, subject, parent, uid, complexity, estimate, tracked, attempts, added, ended, meta.KEY
     $ config set queries.twice '@urgent tag=api' --quiet
-    queries.twice
+    exit 6
+    2> flagpost: queries.twice, "@urgent tag=api": a saved query cannot begin with another
     $ list @urgent -q
     2
     1
@@ -303,10 +309,10 @@ fn a_query_can_be_saved() {
     $ list @nope
     exit 3
     2> flagpost: there is no saved query "nope"
-    2>   hint: there are @urgent, @broken, @twice
+    2>   hint: there are @broken, @twice, @urgent
     $ list @../evil --json
     exit 3
-    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no saved query \"../evil\"","hint":"there are @urgent, @broken, @twice","causes":[]}
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no saved query \"../evil\"","hint":"there are @broken, @twice, @urgent","causes":[]}
     $ list tag=api @urgent
     exit 6
     2> flagpost: the query "tag=api @urgent": at character 9: a saved query such as @urgent stands before everything else; quote it to look for that text

@@ -90,6 +90,14 @@ fn search() {
 }
 
 #[test]
+fn what_is_no_file_is_passed_over_with_its_reason() {
+    let world = world_with(&["one"]);
+    std::fs::create_dir(world.list("web").join("2.json")).unwrap();
+    let ran = world.flagpost(["search", "one"]);
+    assert_eq!(ran.stderr, "flagpost: skipped 2.json: not a regular file\n");
+}
+
+#[test]
 fn a_broken_file_hides_none_of_its_neighbours() {
     let world = world_with(&["one", "two one"]);
     std::fs::write(world.list("web").join("1.json"), "{").unwrap();

@@ -11,7 +11,10 @@ mod kind;
 use std::path::PathBuf;
 
 use flagpost_disk::{self as disk, fsx};
-use flagpost_model::ListId;
+use flagpost_model::{
+    ListId,
+    query::{InvalidQuery, Query},
+};
 
 pub use self::kind::{Kind, Value};
 use self::{
@@ -169,11 +172,25 @@ impl<'h> Config<'h> {
         })
     }
 
+    /// Whether the setting of this name can be used.
+    pub(crate) fn check(&self, name: &str) -> Result<()> {
+        match self.setting(name)?.value {
+            Some(Value::Text(text)) if is_query(self.meant(name)?.known) => {
+                query_of(name, &text).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Every setting there is: the known ones, then the saved queries.
     pub fn settings(&self) -> Result<Vec<Setting>> {
+        self.names().map(|name| self.setting(&name)).collect()
+    }
+
+    /// The names of all settings: the known ones, then the saved queries.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         let known = KEYS.iter().map(|key| key.about().name.to_owned());
-        let names = known.chain(self.queries());
-        names.map(|name| self.setting(&name)).collect()
+        known.chain(self.queries())
     }
 
     /// The names in the file that are no settings. They do no harm.
@@ -200,7 +217,7 @@ impl<'h> Config<'h> {
         paths.filter_map(|path| {
             let name = path.join(".");
             let meant = known(&name).filter(|meant| meant.path == path)?;
-            (meant.known.about().name == QUERY.about.name).then_some(name)
+            is_query(meant.known).then_some(name)
         })
     }
 
@@ -221,9 +238,8 @@ impl<'h> Config<'h> {
 
     /// The setting whose name is most like this one.
     fn suggestion(&self, name: &str) -> Option<String> {
-        let names = KEYS.iter().map(|key| key.about().name.to_owned());
-        let rated = names
-            .chain(self.queries())
+        let rated = self
+            .names()
             .map(|known| (strsim::jaro_winkler(name, &known), known));
         let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
         (best.0 > ALIKE).then_some(best.1)
@@ -263,6 +279,11 @@ pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
         if !known.takes(&value) {
             return Err(must_be(name, known));
         }
+        if let Value::Text(text) = &value
+            && is_query(known)
+        {
+            query_of(name, text)?;
+        }
         let text = config.document.with(&borrowed(&path), &value);
         let text = text.ok_or_else(|| config.by_hand(name))?;
         let variables = &home.environment().settings;
@@ -270,6 +291,22 @@ pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
         let overridden = variable.filter(|name| variables.contains_key(name));
         Ok((Some(text), Stored { value, overridden }))
     })
+}
+
+/// What a text that is saved as a query asks; `place` is where it stands.
+pub fn query_of(place: &str, text: &str) -> Result<Query> {
+    text.parse()
+        .map_err(|refused: InvalidQuery| Error::Invalid {
+            what: format!("{place}, {text:?}"),
+            reason: match text.trim_start().starts_with('@') {
+                true => "a saved query cannot begin with another".to_owned(),
+                false => refused.to_string(),
+            },
+        })
+}
+
+fn is_query(known: &dyn Known) -> bool {
+    known.about().name == QUERY.about.name
 }
 
 /// Takes a setting out of the file, durable on return; whether it was there. What is no setting

@@ -13,6 +13,7 @@ use crate::{
     home::Home,
     list::List,
     repository::record_path,
+    roots::{self, Shadowed, Standing},
     sessions::{Sessions, pointed},
 };
 
@@ -36,6 +37,34 @@ pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             let hint = "rename it to letters, digits, '.', '_' and '-', if it is a list";
             let finding = Finding::new(Code::ListMisnamed, what);
             findings.push(finding.at(root.join(name)).by_hand(hint));
+        }
+    }
+    Ok(())
+}
+
+/// The directories that `tasks.roots` names. A setting that cannot be read is the settings' to tell.
+pub(super) fn roots(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    for root in roots::survey(world.home).unwrap_or_default() {
+        let dir = word(&root.dir);
+        match root.standing {
+            Standing::Missing => {
+                let what = format!("{dir} of tasks.roots is not there");
+                findings.push(Finding::new(Code::RootMissing, what).at(&root.dir));
+            }
+            Standing::Unreadable(error) => {
+                let finding = Finding::new(Code::RootUnreadable, error.to_string());
+                let hint = format!("make {dir} readable for you, or take it out of tasks.roots");
+                findings.push(finding.at(&root.dir).by_hand(hint));
+            }
+            Standing::Readable { shadowed, .. } => {
+                for Shadowed { list, by } in shadowed {
+                    let first = word(&by);
+                    let what = format!("{list} in {dir} is hidden by the one in {first}");
+                    let finding = Finding::new(Code::ListShadowed, what);
+                    let finding = finding.at(root.dir.join(list.as_str())).list(&list);
+                    findings.push(finding.by_hand("rename the directory of one of the two"));
+                }
+            }
         }
     }
     Ok(())

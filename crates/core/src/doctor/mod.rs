@@ -18,6 +18,7 @@ mod mend;
 mod modes;
 mod repositories;
 mod sessions;
+mod settings;
 mod tasks;
 mod world;
 
@@ -179,6 +180,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("temporary files", files::temporaries),
     ("quarantine", files::quarantine),
     ("names of lists", lists::names),
+    ("tasks.roots", lists::roots),
     ("bindings", lists::bindings),
     ("execution pointers", lists::pointers),
     ("counters", counter::check),
@@ -189,6 +191,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("histories", history::check),
     ("sessions", sessions::check),
     ("tasks of sessions", sessions::tasks),
+    ("settings", settings::check),
     ("clock", machine::clock),
     ("disk", machine::disk),
     ("git", machine::git),

@@ -18,6 +18,7 @@ use crate::{
     home::Home,
     list::{List, Skipped},
     repository::{self, Record, Repository},
+    roots::{self, Standing},
     sessions::Sessions,
 };
 
@@ -153,10 +154,11 @@ fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<Seen<'h>> {
             return Vec::new();
         }
     };
+    let of_home = ids.into_iter().map(|id| (home.list_dir(&id), id));
     let mut lists = Vec::new();
-    for id in ids {
+    for (dir, id) in of_home.chain(elsewhere(home)) {
         let is_file = |stat: fsx::Stat| matches!(stat.kind, fsx::Kind::File | fsx::Kind::Other);
-        if fsx::stat(home.fs(), &home.list_dir(&id)).is_ok_and(|it| it.is_some_and(is_file)) {
+        if fsx::stat(home.fs(), &dir).is_ok_and(|it| it.is_some_and(is_file)) {
             // Somebody's own file among the lists.
             continue;
         }
@@ -171,10 +173,22 @@ fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<Seen<'h>> {
         });
         match examined {
             Ok(seen) => lists.push(seen),
-            Err(error) => unread(home.list_dir(&id), Some(&id), &error),
+            Err(error) => unread(dir, Some(&id), &error),
         }
     }
     lists
+}
+
+/// The lists in `tasks.roots`. What cannot be read of these is a finding of its own check.
+fn elsewhere(home: &Home) -> Vec<(PathBuf, ListId)> {
+    let mut elsewhere = Vec::new();
+    for root in roots::survey(home).unwrap_or_default() {
+        if let Standing::Readable { lists, .. } = root.standing {
+            let lists = lists.into_iter();
+            elsewhere.extend(lists.map(|list| (root.dir.join(list.as_str()), list)));
+        }
+    }
+    elsewhere
 }
 
 fn repositories(home: &Home, findings: &mut Vec<Finding>) -> BTreeMap<RepoId, Known> {

@@ -141,17 +141,41 @@ impl Fields {
 }
 
 impl Labels {
+    /// A task has a label once, and none that is empty.
     fn apply(&self, tags: &mut Vec<String>) {
-        match self {
-            Self::Set(new) => tags.clone_from(new),
+        let more = match self {
+            Self::Set(new) => {
+                tags.clear();
+                new
+            }
             Self::Change { add, remove } => {
                 tags.retain(|tag| !remove.contains(tag));
-                for tag in add {
-                    if !tags.contains(tag) {
-                        tags.push(tag.clone());
-                    }
-                }
+                add
+            }
+        };
+        for tag in more.iter().filter(|tag| !tag.trim().is_empty()) {
+            if !tags.contains(tag) {
+                tags.push(tag.clone());
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_there_once_and_never_empty() {
+        let texts = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let mut tags = texts(&["old"]);
+        Labels::Set(texts(&["a", "", "a", " ", "b"])).apply(&mut tags);
+        assert_eq!(tags, ["a", "b"]);
+        let change = Labels::Change {
+            add: texts(&["", "b", "c", "c"]),
+            remove: texts(&["a"]),
+        };
+        change.apply(&mut tags);
+        assert_eq!(tags, ["b", "c"]);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flagpost_disk::dialects::claude_tasks::TaskFile;
+use flagpost_disk::dialects::claude_tasks::{TaskFile, fingerprint};
 use flagpost_model::{
     Refusal, TaskId, WorkerId,
     plan::{Family, Graph},
@@ -17,8 +17,9 @@ use serde_json::{Value, json};
 
 use super::removal::{not_held_by_anybody, remove_in};
 use crate::{
+    change::{Change, FINGERPRINT},
     error::{Error, Result},
-    history::{History, Kind},
+    history::{History, Kind, Line},
     list::List,
 };
 
@@ -141,22 +142,24 @@ fn copy(
     refuse_taken_uids(&change.load()?.outlines, files, &there)?;
     let missing = ids_of(files).filter(|id| !there.contains_key(id)).count();
     let mut new_ids = change.new_ids(missing as u64)?;
-    let mut place: BTreeMap<TaskId, TaskId> = BTreeMap::new();
-    for id in ids_of(files) {
-        let new = match there.get(&id) {
-            Some(known) => Some(known.clone()),
-            None => new_ids.next(),
-        };
-        place.extend(new.map(|new| (id, new)));
-    }
-    for file in files
+    let known = there
         .iter()
-        .filter(|file| !there.contains_key(&file.task.id))
-    {
+        .map(|(was, copy)| (was.clone(), copy.id.clone()));
+    let mut place: BTreeMap<TaskId, TaskId> = known.collect();
+    for id in ids_of(files).filter(|id| !there.contains_key(id)) {
+        place.extend(new_ids.next().map(|new| (id, new)));
+    }
+    for file in files {
         let task = translated(&file.task, &place, change.at());
         let id = task.id.clone();
-        change.adopt(file, task);
-        change.note(Kind::TaskCreated, &id);
+        match there.get(&file.task.id) {
+            None => {
+                change.adopt(file, task);
+                change.note(Kind::TaskCreated, &id);
+            }
+            Some(known) if !known.bring_up_to_date(&mut change, file, &task)? => continue,
+            Some(_) => {}
+        }
         let place = json!({"list": from.id(), "task": file.task.id});
         change.tell(&id, "moved_from", place);
     }
@@ -175,9 +178,10 @@ fn copy(
 fn refuse_taken_uids(
     outlines: &[Outline],
     files: &[TaskFile],
-    there: &BTreeMap<TaskId, TaskId>,
+    there: &BTreeMap<TaskId, Earlier>,
 ) -> Result<()> {
-    let ours: BTreeSet<&TaskId> = there.values().collect();
+    let ours = ids_of(files).filter_map(|id| Some(&there.get(&id)?.id));
+    let ours: BTreeSet<&TaskId> = ours.collect();
     let others = outlines.iter().filter(|it| !ours.contains(&it.id));
     let taken: BTreeMap<&str, &TaskId> = others
         .filter_map(|it| Some((it.uid.as_deref()?, &it.id)))
@@ -191,19 +195,54 @@ fn refuse_taken_uids(
     Ok(())
 }
 
+/// A copy that a move which was cut short left behind.
+struct Earlier {
+    id: TaskId,
+    /// Of the file as the move wrote it.
+    fingerprint: Option<String>,
+}
+
+impl Earlier {
+    /// Makes the copy say what the task says by now, and tells whether it had to. A copy that
+    /// somebody works on already is refused: neither of the two may be lost.
+    fn bring_up_to_date(
+        &self,
+        change: &mut Change<'_>,
+        file: &TaskFile,
+        task: &Task,
+    ) -> Result<bool> {
+        let now = change.list().task(&self.id)?;
+        let (now, wanted) = (fingerprint(now.raw()), file.copied(task));
+        let told = fingerprint(&wanted);
+        if now == told {
+            return Ok(false);
+        }
+        if self.fingerprint.as_ref() != Some(&now) {
+            let (list, copy) = (change.list().id(), &self.id);
+            let how =
+                format!("an earlier move copied it to {list}, where {copy} was changed since");
+            let task = file.task.id.clone();
+            return Err(Refusal::BuiltOn { task, how }.into());
+        }
+        change.restore(&self.id, wanted)?;
+        change.note(Kind::TaskEdited, &self.id);
+        change.tell(&self.id, FINGERPRINT, told.into());
+        Ok(true)
+    }
+}
+
 /// The copies that a move which was cut short left behind, by the ids they had.
-fn earlier_copies(from: &List<'_>, to: &List<'_>) -> Result<BTreeMap<TaskId, TaskId>> {
+fn earlier_copies(from: &List<'_>, to: &List<'_>) -> Result<BTreeMap<TaskId, Earlier>> {
     let lines = History::of(to.home, &to.repository()?).since(0)?;
     let there: BTreeSet<TaskId> = to.ids()?.into_iter().collect();
-    let copy_of = |line: &crate::history::Line| {
-        let (copy, place) = (
-            line.entry.task.clone()?,
-            line.entry.detail.get("moved_from")?,
-        );
-        let ours = line.entry.list.as_ref() == Some(to.id())
+    let copy_of = |Line { entry, .. }: &Line| {
+        let (id, place) = (entry.task.clone()?, entry.detail.get("moved_from")?);
+        let ours = entry.list.as_ref() == Some(to.id())
             && place.get("list").and_then(Value::as_str) == Some(from.id().as_str());
         let was = place.get("task")?.as_str()?.parse().ok()?;
-        (ours && there.contains(&copy)).then_some((was, copy))
+        let fingerprint = entry.detail.get(FINGERPRINT).and_then(Value::as_str);
+        let fingerprint = fingerprint.map(str::to_owned);
+        (ours && there.contains(&id)).then_some((was, Earlier { id, fingerprint }))
     };
     Ok(lines.iter().filter_map(copy_of).collect())
 }

@@ -7,12 +7,12 @@
 use std::collections::BTreeSet;
 
 use flagpost_disk::dialects::claude_tasks;
-use flagpost_model::{Refusal, TaskId, WorkerId, task::Task};
+use flagpost_model::{ListId, Refusal, TaskId, WorkerId, task::Task};
 use serde_json::{Map, Value};
 
 use super::removal::remove_in;
 use crate::{
-    change::Change,
+    change::{Change, FINGERPRINT},
     error::{Error, Result},
     history::{History, Kind, Line},
     list::List,
@@ -43,7 +43,10 @@ pub enum Mode {
 /// Takes back the last change of the list that `actor` made and that is not taken back yet.
 pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
     let mut change = list.change(actor)?;
-    let lines = History::of(list.home, &list.repository()?).since(0)?;
+    let history = History::of(list.home, &list.repository()?);
+    // What a crash kept from appearing is nothing to take back, and taken back by nothing.
+    history.settle(actor, change.at())?;
+    let lines = history.since(0)?;
     let story = Story::of(&lines, list);
     let Some(last) = story.last_of(actor) else {
         return Err(Error::NothingToUndo {
@@ -52,16 +55,17 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
         });
     };
     let mine = story.lines_of(last);
+    refuse_if_relocated(&mine)?;
     story.refuse_if_built_on(&mine)?;
 
-    let n = mine.first().map_or(last, |line| line.n);
     let mut touched = BTreeSet::new();
     let mut added = Vec::new();
     for line in mine.iter().rev() {
-        take_back(&mut change, line, &mut touched, &mut added)?;
+        let is_open = |id: &TaskId| !story.undone.contains(&(last, id.clone()));
+        take_back(&mut change, line, &is_open, &mut touched, &mut added)?;
     }
     let removed = remove_in(&mut change, actor, &added)?;
-    change.mark(n, touched.iter());
+    change.mark(last, touched.iter());
     let was = mine
         .iter()
         .map(|line| (line.entry.kind.clone(), line.entry.task.clone()));
@@ -74,29 +78,64 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
         }
     };
     Ok(Undone {
-        n,
+        n: last,
         was,
         tasks,
         removed,
     })
 }
 
-/// Puts what one line tells of into `change` as it was before.
+/// Half of a move taken back would leave its tasks in both lists, or in none.
+fn refuse_if_relocated(mine: &[&Line]) -> Result<()> {
+    let mut tasks = Vec::new();
+    let mut lists = None;
+    for Line { entry, .. } in mine {
+        let told = |key| place(entry.detail.get(key));
+        let (Some(task), Some(here)) = (&entry.task, &entry.list) else {
+            continue;
+        };
+        if let Some((from, _)) = told("moved_from") {
+            tasks.push(task.clone());
+            lists = Some((from, here.clone()));
+        } else if let Some((to, task)) = told("moved_to") {
+            tasks.push(task);
+            lists = Some((here.clone(), to));
+        }
+    }
+    match lists {
+        Some((from, to)) => Err(Refusal::Relocated { tasks, from, to }.into()),
+        None => Ok(()),
+    }
+}
+
+/// Where a line about a move says that the task is, or was.
+fn place(told: Option<&Value>) -> Option<(ListId, TaskId)> {
+    let told = told?;
+    let name = |key| told.get(key).and_then(Value::as_str);
+    Some((name("list")?.parse().ok()?, name("task")?.parse().ok()?))
+}
+
+/// Puts what one line tells of, as far as it is open, into `change` as it was before.
 fn take_back(
     change: &mut Change<'_>,
     line: &Line,
+    is_open: &dyn Fn(&TaskId) -> bool,
     touched: &mut BTreeSet<TaskId>,
     added: &mut Vec<TaskId>,
 ) -> Result<()> {
     let detail = &line.entry.detail;
-    if let Some(id) = &line.entry.task {
+    if let Some(id) = line.entry.task.as_ref().filter(|id| is_open(id)) {
         match (
             &line.entry.kind,
             detail.get("removed"),
             detail.get("changes"),
         ) {
-            (Kind::TaskCreated, ..) => added.push(id.clone()),
+            (Kind::TaskCreated, ..) => {
+                refuse_if_written_into(change.list(), id, detail.get(FINGERPRINT))?;
+                added.push(id.clone());
+            }
             (_, Some(Value::Object(raw)), _) => {
+                refuse_if_there(change.list(), id)?;
                 let rev = line.entry.rev().unwrap_or_default();
                 change.restore(id, claude_tasks::restore(raw.clone(), rev))?;
                 touched.insert(id.clone());
@@ -113,10 +152,36 @@ fn take_back(
         let (id, Some(changes)) = (id.parse::<TaskId>()?, changes.as_object()) else {
             continue;
         };
-        rewind(change, &id, changes)?;
-        touched.insert(id);
+        if is_open(&id) {
+            rewind(change, &id, changes)?;
+            touched.insert(id);
+        }
     }
     Ok(())
+}
+
+/// Whoever gave a removed task's id to a task of theirs keeps it.
+fn refuse_if_there(list: &List<'_>, id: &TaskId) -> Result<()> {
+    match list.task(id) {
+        Err(Error::NotFound { .. }) => Ok(()),
+        Err(error) => Err(error),
+        Ok(_) => {
+            let (task, how) = (id.clone(), "another one has its id".to_owned());
+            Err(Refusal::BuiltOn { task, how }.into())
+        }
+    }
+}
+
+/// What another hand wrote into an added task would go with it.
+fn refuse_if_written_into(list: &List<'_>, id: &TaskId, told: Option<&Value>) -> Result<()> {
+    let file = list.task(id)?;
+    match told.and_then(Value::as_str) {
+        Some(told) if claude_tasks::fingerprint(file.raw()) != told => {
+            let (task, how) = (id.clone(), "its file was changed since".to_owned());
+            Err(Refusal::BuiltOn { task, how }.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn rewind(change: &mut Change<'_>, id: &TaskId, changes: &Map<String, Value>) -> Result<()> {
@@ -131,21 +196,31 @@ fn rewind(change: &mut Change<'_>, id: &TaskId, changes: &Map<String, Value>) ->
 /// The history of one list, without what never happened and what was taken back.
 struct Story<'l> {
     lines: Vec<&'l Line>,
+    /// Changes with the tasks on which they are taken back: a crash may leave others.
+    undone: BTreeSet<(u64, TaskId)>,
 }
 
 impl<'l> Story<'l> {
     fn of(lines: &'l [Line], list: &List<'_>) -> Self {
         let voided: BTreeSet<u64> = lines.iter().filter_map(|it| it.entry.voids()).collect();
-        let undone: BTreeSet<u64> = lines.iter().filter_map(undoes).collect();
-        let counts = |line: &&Line| {
+        let happened = |line: &&Line| {
             line.entry.list.as_ref() == Some(list.id())
                 && !voided.contains(&line.n)
-                && undoes(line).is_none()
-                && !undone.contains(&operation(line))
                 && line.entry.kind != Kind::Void
         };
+        let happened: Vec<&Line> = lines.iter().filter(happened).collect();
+        let taken_back = |line: &&Line| Some((undoes(line)?, line.entry.task.clone()?));
+        let undone: BTreeSet<_> = happened.iter().filter_map(taken_back).collect();
+        let counts = |line: &&Line| {
+            let op = operation(line);
+            let tasks = tasks_of(line);
+            // What was done to no task is nothing to take back: a session's end, a plan already known.
+            let is_open = tasks.into_iter().any(|task| !undone.contains(&(op, task)));
+            undoes(line).is_none() && is_open
+        };
         Self {
-            lines: lines.iter().filter(counts).collect(),
+            lines: happened.iter().copied().filter(counts).collect(),
+            undone,
         }
     }
 

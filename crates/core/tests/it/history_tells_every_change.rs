@@ -130,6 +130,25 @@ fn a_last_line_that_lacks_only_its_newline_keeps_its_number() {
 }
 
 #[test]
+fn a_damaged_last_line_gives_its_number_to_no_other() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "One", &[]);
+    let path = world.history_path();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let damaged = text.replace("task.created\"", "task.created");
+    assert_ne!(damaged, text);
+    std::fs::write(&path, &damaged).unwrap();
+    let refused = tasks::add(&list, &worker("W1"), &subject("Two"), &[]);
+    assert!(refused.unwrap_err().to_string().contains("doctor"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
+    // What a crash cut off was never acknowledged.
+    std::fs::write(&path, format!("{text}{{\"n\":3,\"at\":\"20")).unwrap();
+    add(&list, "Two", &[]);
+    assert_eq!(world.history().last().unwrap().n, 3);
+}
+
+#[test]
 fn an_unreadable_history_is_refused_and_never_restarted() {
     let unreadable: [&[u8]; 3] = [b"garbage\n", b"{\"n\": 1}\n[]\n", b"\0\n"];
     for content in unreadable {

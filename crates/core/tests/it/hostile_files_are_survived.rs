@@ -6,7 +6,7 @@ use flagpost_core::{
     Error, Home, List, Loaded, claims,
     history::{History, Kind},
     plans::{self, Mode},
-    tasks::{self, Move},
+    tasks::{self, Fields, Move, UndoMode},
 };
 use flagpost_disk::{self as disk, dialects::markdown_plan, fsx::RealFs};
 use flagpost_model::{
@@ -442,4 +442,35 @@ fn a_home_that_is_not_there_is_empty() {
     assert_eq!(home.lists().unwrap(), []);
     let answer = List::open(&home, &"web".parse().unwrap());
     assert!(matches!(answer, Err(Error::NotFound { .. })), "{answer:?}");
+}
+
+/// JSON is read only so deep, and the history holds a file some levels below its own top: a line
+/// that could not be read again would cost its number, and the next one would get it.
+#[test]
+fn what_is_nested_too_deep_is_no_task_and_costs_the_history_no_line() {
+    let world = World::real();
+    let list = world.list();
+    let nested = |levels| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let file = |levels| format!(r#"{{"subject": "Deep", "x": {}}}"#, nested(levels));
+    world.put("1.json", file(99));
+    world.put("2.json", file(100));
+    let w1 = worker("W1");
+    assert!(reason(&list.load().unwrap(), "2.json").contains("nested"));
+    let deep = |levels: usize| Fields {
+        metadata: vec![(
+            "y".to_owned(),
+            Some(serde_json::from_str(&nested(levels)).unwrap()),
+        )],
+        ..Fields::default()
+    };
+    tasks::edit(&list, &w1, &id(1), &deep(98)).unwrap();
+    let refused = tasks::edit(&list, &w1, &id(1), &deep(99));
+    assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
+    tasks::remove(&list, &w1, &id(1)).unwrap();
+    tasks::undo(&list, &w1, UndoMode::Undo).unwrap();
+    tasks::undo(&list, &w1, UndoMode::Undo).unwrap();
+    let numbers: Vec<u64> = world.history().iter().map(|line| line.n).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    let text = fs::read_to_string(world.history_path()).unwrap();
+    assert_eq!(text.lines().count(), numbers.len());
 }

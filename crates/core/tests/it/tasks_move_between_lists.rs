@@ -3,7 +3,7 @@
 
 use flagpost_core::{
     Error, List, Result,
-    tasks::{self, Fields, Ties},
+    tasks::{self, Fields, Ties, UndoMode},
 };
 use flagpost_disk::fsx;
 use flagpost_model::{Refusal, TaskId};
@@ -11,7 +11,7 @@ use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
 
 use crate::{
     account,
-    world::{World, add, id, ids, power, simulated_home, tasks_of, terms, worker},
+    world::{World, add, id, ids, power, simulated_home, subject, tasks_of, terms, worker},
 };
 
 /// `repo` has 1 ← 2 and 3; `other` has one task of its own.
@@ -75,6 +75,15 @@ fn the_power_may_go_at_any_moment() {
                     .iter()
                     .any(|it| gone.contains(&it.as_str()))
             );
+            let test = tasks_of(&other(&world)).into_values();
+            for test in test.filter(|it| it.subject == "Test") {
+                let write = &tasks_of(&other(&world))[&test.blocked_by[0]];
+                assert_eq!(
+                    (write.subject.as_str(), &write.blocks),
+                    ("Write", &vec![test.id])
+                );
+                assert!(write.blocked_by.is_empty());
+            }
             add(&world.list(), PROBE, &[]);
             account::agrees(&world);
         };
@@ -141,4 +150,79 @@ fn a_tie_a_claim_or_a_taken_uid_holds_a_task_where_it_is() {
     assert!(tasks_of(&list).values().all(|it| it.blocks.is_empty()));
     let moved = other.task(&id(2)).unwrap().task;
     assert_eq!((moved.parent, moved.blocked_by), (None, vec![]));
+}
+
+#[test]
+fn a_move_is_taken_back_by_moving_back_and_not_by_half() {
+    let (_fs, world) = world();
+    let (list, other) = (world.list(), other(&world));
+    let w1 = worker("W1");
+    let moved = tasks::relocate(&list, &other, &w1, &ids(&[3]), Ties::Hold).unwrap();
+    let there = moved[0].task.id.clone();
+    for half in [&list, &other] {
+        let refused = tasks::undo(half, &w1, UndoMode::Undo);
+        let Err(Error::Refused(Refusal::Relocated { tasks, from, to })) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(
+            (tasks, &from, &to),
+            (vec![there.clone()], list.id(), other.id())
+        );
+    }
+    assert!(other.task(&there).is_ok() && list.task(&id(3)).is_err());
+}
+
+/// A move of task 3 that put its copy in place and was cut short there.
+fn half_moved() -> (PowerFs, World) {
+    let (fs, world) = world();
+    let file = world.path("3.json");
+    let whole = flagpost_disk::fsx::read(&fs, &file).unwrap().unwrap();
+    relocate(&fs, &[3]).unwrap();
+    fsx::replace(&fs, &file, &whole).unwrap();
+    (fs, world)
+}
+
+#[test]
+fn a_move_that_was_cut_short_does_not_pass_an_old_copy_off_as_the_task() {
+    let (fs, world) = half_moved();
+    relocate(&fs, &[3]).unwrap();
+    assert_eq!(subjects(&other(&world)), ["Elsewhere", "Ship"]);
+
+    let (fs, world) = half_moved();
+    tasks::edit(&world.list(), &worker("W1"), &id(3), &subject("Ship it")).unwrap();
+    relocate(&fs, &[3]).unwrap();
+    assert_eq!(subjects(&other(&world)), ["Elsewhere", "Ship it"]);
+
+    // Work on both has no winner.
+    let (fs, world) = half_moved();
+    tasks::edit(&world.list(), &worker("W1"), &id(3), &subject("Ship it")).unwrap();
+    tasks::edit(&other(&world), &worker("W2"), &id(2), &subject("Shipped")).unwrap();
+    let refused = relocate(&fs, &[3]);
+    assert!(
+        matches!(refused, Err(Error::Refused(Refusal::BuiltOn { .. }))),
+        "{refused:?}"
+    );
+    assert_eq!(world.list().task(&id(3)).unwrap().task.subject, "Ship it");
+    assert_eq!(subjects(&other(&world)), ["Elsewhere", "Shipped"]);
+}
+
+#[test]
+fn a_uid_that_moved_earlier_is_taken_there() {
+    let (_fs, world) = world();
+    let (list, other) = (world.list(), other(&world));
+    let w1 = worker("W1");
+    let named = Fields {
+        uid: Some("plan:1".to_owned()),
+        ..subject("Planned")
+    };
+    let moved = || {
+        let task = tasks::add(&list, &w1, &named, &[]).unwrap().id;
+        tasks::relocate(&list, &other, &w1, &[task], Ties::Hold)
+    };
+    moved().unwrap();
+    let refused = moved();
+    assert!(
+        matches!(refused, Err(Error::Refused(Refusal::UidTaken { .. }))),
+        "{refused:?}"
+    );
 }

@@ -5,16 +5,20 @@ use std::collections::BTreeMap;
 
 use flagpost_core::{
     Error, List, claims,
+    history::{Entry, History, Kind},
     tasks::{self, Fields, Labels, Move, UndoMode},
 };
 use flagpost_model::{
     Refusal, TaskId,
     task::{Ending, Every},
 };
+use flagpost_testkit::power::{PowerFs, every_crash};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::world::{World, act, add, finish, id, ids, power, subject, terms, worker};
+use crate::world::{
+    World, act, add, finish, id, ids, power, simulated_home, subject, terms, worker,
+};
 
 /// Every task file, without what only tells changes apart and without keys that say nothing.
 fn picture(list: &List<'_>) -> BTreeMap<TaskId, Value> {
@@ -192,13 +196,9 @@ fn a_foreign_hand_that_changed_the_same_value_is_respected() {
     let path = world.path("1.json");
     let text = world.home.fs().read(&path, 0, 1 << 20).unwrap();
     let text = String::from_utf8(text).unwrap();
-    let foreign = text.replace("Parse all", "By hand");
-    flagpost_disk::fsx::replace(world.home.fs(), &path, foreign.as_bytes()).unwrap();
+    by_hand(&world, "1.json", &text.replace("Parse all", "By hand"));
     let refused = undo(&list, "W1");
-    assert!(
-        matches!(refused, Err(Error::Refused(Refusal::BuiltOn { .. }))),
-        "{refused:?}"
-    );
+    assert!(is_built_on(&refused), "{refused:?}");
     assert_eq!(list.task(&id(1)).unwrap().task.subject, "By hand");
 }
 
@@ -213,4 +213,97 @@ fn a_removed_task_comes_back_whole_with_its_neighbours() {
     assert_eq!(picture(&list), before);
     let next = add(&list, "Next", &[]);
     assert_eq!(next.id, id(3));
+}
+
+/// Writes a task's file as a foreign hand does.
+fn by_hand(world: &World, name: &str, text: &str) {
+    flagpost_disk::fsx::replace(world.home.fs(), &world.path(name), text.as_bytes()).unwrap();
+}
+
+fn is_built_on(answer: &Result<(), Error>) -> bool {
+    matches!(answer, Err(Error::Refused(Refusal::BuiltOn { .. })))
+}
+
+#[test]
+fn a_removed_task_does_not_come_back_over_another_hands_task() {
+    let world = world();
+    let list = world.list();
+    tasks::remove(&list, &worker("W1"), &id(2)).unwrap();
+    tasks::note(&list, &worker("W2"), &[id(1)], "Next").unwrap();
+    by_hand(&world, "2.json", r#"{"id": "2", "subject": "Precious"}"#);
+    let refused = undo(&list, "W1");
+    assert!(is_built_on(&refused), "{refused:?}");
+    assert_eq!(list.task(&id(2)).unwrap().task.subject, "Precious");
+}
+
+#[test]
+fn an_undo_that_was_cut_short_is_made_again_and_reaches_no_further_back() {
+    let edit =
+        |list: &List<'_>, fields| tasks::edit_all(list, &worker("W1"), &ids(&[1, 2]), &fields);
+    let setup = || {
+        let fs = power();
+        let world = World::simulated(&fs);
+        let list = world.list();
+        add(&list, "Parse", &[]);
+        add(&list, "Print", &[]);
+        edit(&list, subject("First")).unwrap();
+        let second = Fields {
+            description: Some("Second".to_owned()),
+            ..Fields::default()
+        };
+        edit(&list, second).unwrap();
+        fs.settle();
+        fs
+    };
+    let operation = |fs: &PowerFs| {
+        let home = simulated_home(fs);
+        let list = List::open(&home, &"repo".parse()?)?;
+        undo(&list, "W1")
+    };
+    every_crash(setup, operation, |fs, _| {
+        let world = World::simulated(fs);
+        let list = world.list();
+        let is_undone = |n| list.task(&id(n)).unwrap().task.description.is_empty();
+        if !(is_undone(1) && is_undone(2)) {
+            undo(&list, "W1").unwrap();
+        }
+        assert!(is_undone(1) && is_undone(2));
+        for n in [1, 2] {
+            assert_eq!(list.task(&id(n)).unwrap().task.subject, "First");
+        }
+        undo(&list, "W1").unwrap();
+        assert_eq!(list.task(&id(2)).unwrap().task.subject, "Print");
+    });
+}
+
+#[test]
+fn an_added_task_that_another_hand_wrote_into_stays() {
+    let world = world();
+    let list = world.list();
+    let added = tasks::add(&list, &worker("W1"), &subject("Ship"), &[]).unwrap();
+    let path = world.path("3.json");
+    let text = world.home.fs().read(&path, 0, 1 << 20).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let foreign = text.replace(r#""description": """#, r#""description": "By hand""#);
+    by_hand(&world, "3.json", &foreign);
+    let refused = undo(&list, "W1");
+    assert!(is_built_on(&refused), "{refused:?}");
+    assert_eq!(list.task(&added.id).unwrap().task.description, "By hand");
+    by_hand(&world, "3.json", &text);
+    undo(&list, "W1").unwrap();
+    assert!(list.task(&added.id).is_err());
+}
+
+#[test]
+fn what_was_done_to_no_task_stands_in_nobodys_way() {
+    let world = world();
+    let list = world.list();
+    tasks::edit(&list, &worker("W1"), &id(1), &subject("Parse all")).unwrap();
+    let mut archived = Entry::new(Kind::SessionArchived);
+    archived.list = Some(list.id().clone());
+    let history = History::of(&world.home, &world.repository.id);
+    let now = world.home.now();
+    history.record(&worker("W1"), now, vec![archived]).unwrap();
+    undo(&list, "W1").unwrap();
+    assert_eq!(list.task(&id(1)).unwrap().task.subject, "Parse");
 }

@@ -137,6 +137,7 @@ fn word(answer: &Result<Task, Refusal>) -> &'static str {
             | Refusal::UidTaken { .. }
             | Refusal::Tied { .. }
             | Refusal::BuiltOn { .. }
+            | Refusal::Relocated { .. }
             | Refusal::TimerRuns { .. }
             | Refusal::NoTimer { .. },
         ) => "unexpected",

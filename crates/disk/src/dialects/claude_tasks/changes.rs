@@ -2,9 +2,13 @@
 //!
 //! Owns the form in which the history keeps it: `{"subject": [old, new]}`, in which `metadata` and
 //! `metadata.flagpost` are nested and a value that was not there is null. Invariant: taking back
-//! what nobody has touched since gives the old file, and touches no other key.
+//! what nobody has touched since gives the old file, and touches no other key. Of a file that a
+//! change created the history keeps a fingerprint, which tells whether anybody wrote into it.
+
+use std::fmt::Write;
 
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use super::TaskFile;
 
@@ -60,6 +64,36 @@ fn differences(
         changes.insert(key.clone(), change);
     }
     changes
+}
+
+/// A short name for what a file says, whatever its revision and the order of its keys. A key that
+/// says nothing counts as one that is not there: changes that are taken back leave some.
+pub fn fingerprint(raw: &Map<String, Value>) -> String {
+    let mut text = String::new();
+    tell(raw, &NESTED, &mut text);
+    let digest = Sha256::digest(text);
+    digest.iter().take(16).fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+fn tell(raw: &Map<String, Value>, nested: &[&str], text: &mut String) {
+    let mut keys: Vec<_> = raw.iter().filter(|(_, value)| !value.is_null()).collect();
+    keys.sort_by_key(|(key, _)| *key);
+    for (key, value) in keys {
+        match (value, nested) {
+            (Value::Object(inner), [first, rest @ ..]) if key == first => {
+                let _ = write!(text, "{key:?}{{");
+                tell(inner, rest, text);
+                text.push('}');
+            }
+            _ if nested.is_empty() && key == "rev" => {}
+            _ => {
+                let _ = write!(text, "{key:?}:{value},");
+            }
+        }
+    }
 }
 
 impl TaskFile {

@@ -12,12 +12,12 @@ mod read;
 mod tests;
 mod write;
 
-pub use changes::{ChangedSince, changes};
+pub use changes::{ChangedSince, changes, fingerprint};
 pub use intake::draft;
 pub use layout::{
     CACHE, COUNTER, LOCK, POINTER, REPOSITORY, SHORTLIST, file_name, id_of, is_task_name,
 };
-pub use read::{is_field, read};
+pub use read::{is_field, is_too_deep, read};
 pub use write::{restore, to_bytes, write};
 
 use flagpost_model::task::{StateName, Task};
@@ -38,6 +38,13 @@ impl TaskFile {
         let ours = self.raw.get("metadata")?.get("flagpost")?.get("state")?;
         let state: StateName = ours.as_str()?.parse().ok()?;
         (state != self.task.state.name()).then_some(state)
+    }
+
+    /// The file of `task`, which is this one's under another id, with everything foreign kept.
+    pub fn copied(&self, task: &Task) -> Map<String, Value> {
+        let mut raw = write(Some(self), task);
+        raw.insert("id".to_owned(), task.id.as_str().into());
+        raw
     }
 
     /// The task after a change, with everything foreign of this file kept.

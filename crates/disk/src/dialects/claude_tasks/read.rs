@@ -41,6 +41,23 @@ pub fn is_field(key: &str) -> bool {
     FIELDS.contains(&key)
 }
 
+/// So many levels deep a file may be nested. JSON is read up to 128 of them, and a line of the
+/// history holds a file a few levels below its own top.
+const LEVELS: usize = 100;
+
+/// Whether the file can be read again, and what the history tells of it too.
+pub fn is_too_deep(raw: &Map<String, Value>) -> bool {
+    fn is_deeper(value: &Value, levels: usize) -> bool {
+        match value {
+            Value::Object(_) | Value::Array(_) if levels == 0 => true,
+            Value::Object(map) => map.values().any(|it| is_deeper(it, levels - 1)),
+            Value::Array(items) => items.iter().any(|it| is_deeper(it, levels - 1)),
+            _ => false,
+        }
+    }
+    raw.values().any(|value| is_deeper(value, LEVELS - 1))
+}
+
 /// Reads the file of task `id`; the error says why it is not a task.
 pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
     // Some editors begin a file with a byte order mark.
@@ -49,6 +66,9 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
     let Value::Object(raw) = value else {
         return Err(format!("a task is a JSON object, not {}", kind(&value)));
     };
+    if is_too_deep(&raw) {
+        return Err(format!("it is nested more than {LEVELS} levels deep"));
+    }
     let Some(subject) = raw.get("subject").and_then(Value::as_str) else {
         return Err("it has no subject that is a text".to_owned());
     };
