@@ -106,8 +106,8 @@ macro_rules! text_of {
         }
 
         impl From<$name> for String {
-            fn from(print: $name) -> Self {
-                print.0
+            fn from(fingerprint: $name) -> Self {
+                fingerprint.0
             }
         }
 
