@@ -43,6 +43,7 @@ mod private_files;
 mod queries;
 mod questions;
 mod relay;
+mod relay_races;
 mod repositories;
 mod run_demo;
 mod run_endings;
