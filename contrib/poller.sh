@@ -11,6 +11,9 @@
 #   (its text)
 #   --- end 0007
 #
+# With FLAGPOST_HAND set, that program is given each brief instead of stdout, as
+# HAND BODY_FILE DECISION NUMBER, and the brief counts as read once it succeeds.
+#
 # A shell cannot check that the text is the one that was decided on; 'flagpost worker next' does.
 
 set -u
@@ -41,6 +44,12 @@ deliver() {
     fi
     word=$(decision "$1") || return 0
     seq=${1##*/}
+    if test -n "${FLAGPOST_HAND-}"; then
+        if "$FLAGPOST_HAND" "$1.brief" "$word" "$seq"; then
+            : >"$1.read"
+        fi
+        return 0
+    fi
     echo "--- brief $seq $word"
     if test "$word" = rejected; then
         echo "Do not do this: it was rejected."

@@ -18,6 +18,7 @@ mod colours;
 mod completions;
 mod config;
 mod contrib_poller;
+mod contrib_tmux;
 mod doctor;
 mod doctor_faults;
 mod doctor_machine;
