@@ -206,6 +206,10 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
     match error {
         core::Error::Disk(error) => judge_disk(error),
         core::Error::Refused(refusal) => judge_refusal(refusal),
+        core::Error::KeptLate(Refusal::NotClaimed { .. }) => (
+            Kind::Conflict,
+            hint("nobody holds it: 'flagpost claim' takes it, and then say so again"),
+        ),
         core::Error::KeptLate(_) => (
             Kind::Conflict,
             hint("stop working on this task; 'flagpost show' tells who has it now"),

@@ -422,10 +422,15 @@ impl<'h> History<'h> {
         let bytes = fs
             .read(&self.path, offset, u64::MAX)
             .map_err(disk::Error::io("read", &self.path))?;
-        // Where the look began within a line, what is seen of that line says nothing.
-        let begin = bytes.iter().position(|byte| *byte == b'\n' && offset > 0);
-        let known = bytes.get(begin.map_or(0, |at| at + 1)..);
-        if ends_damaged(known.unwrap_or_default()) {
+        // Where the reading began in the middle of a line, that line is for a longer look.
+        let begun = match offset {
+            0 => 0,
+            _ => bytes
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .unwrap_or(bytes.len()),
+        };
+        if ends_damaged(&bytes[begun..]) {
             return Err(disk::Error::Malformed {
                 path: self.path.clone(),
                 reason: "its last line cannot be read; 'flagpost doctor' tells how to go on"

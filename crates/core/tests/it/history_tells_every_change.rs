@@ -130,6 +130,16 @@ fn a_last_line_that_lacks_only_its_newline_keeps_its_number() {
 }
 
 #[test]
+fn a_line_longer_than_the_first_look_at_the_end_is_found() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, &"x".repeat(10_000), &[]);
+    tasks::edit(&list, &worker("W1"), &id(1), &subject(&"y".repeat(10_000))).unwrap();
+    add(&list, "Two", &[]);
+    account::agrees(&world);
+}
+
+#[test]
 fn a_damaged_last_line_gives_its_number_to_no_other() {
     let world = World::real();
     let list = world.list();
