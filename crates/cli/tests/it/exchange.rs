@@ -282,3 +282,31 @@ fn bytes_stay_as_they_are() {
         assert_eq!(shown["subject"], subject, "{to}");
     }
 }
+
+#[test]
+fn a_removed_dependency_stays_removed_while_the_source_is_as_it_was() {
+    let world = world();
+    let repository = world.repository();
+    let plan = "- [ ] One\n- [ ] Two (after: 1)\n";
+    fs::write(repository.join("plan.md"), plan).unwrap();
+    let records =
+        r#"[{"id": "1", "subject": "One"}, {"id": "2", "subject": "Two", "blocked_by": ["1"]}]"#;
+    fs::write(repository.join("tasks.json"), records).unwrap();
+    for source in ["plan.md", "tasks.json", "own.json"] {
+        let list = source.split_once('.').unwrap().0;
+        let run = |words: &[&str]| world.ok([words, &["--list", list]].concat());
+        match list {
+            "own" => {
+                run(&["add", "One"]);
+                run(&["add", "Two"]);
+                run(&["task", "dep", "add", "2", "1"]);
+                run(&["task", "export", "--out", source]);
+            }
+            _ => drop(run(&["task", "import", source])),
+        }
+        run(&["task", "dep", "rm", "2", "1"]);
+        run(&["task", "import", source]);
+        let (_, shown) = world.json(["show", "2", "--list", list]);
+        assert_eq!(shown["blocked_by"], serde_json::json!([]), "{source}");
+    }
+}

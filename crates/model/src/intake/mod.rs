@@ -15,6 +15,7 @@ use jiff::Timestamp;
 
 pub use assemble::{Circle, assemble};
 pub use format::{Format, Spelling};
+pub use merge::{Blocker, Links};
 
 use crate::{id::WorkerId, task::Task};
 
