@@ -1,6 +1,6 @@
 //! `import`: what another tool, a file or a plan holds becomes tasks.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use flagpost_core::plans::{self, Fate, Given, Imported, Mode, OnBroken, Understood};
 use flagpost_model::intake::{Broken, Format};
@@ -157,6 +157,12 @@ fn notes(imported: &[Imported], from: &Understood) -> Vec<String> {
     match intake.broken.len().saturating_sub(NAMED) {
         0 => {}
         hidden => notes.push(format!("skipped {hidden} more; --json names them all")),
+    }
+    let unknown = intake.tasks.iter().flat_map(|it| &it.unknown);
+    let unknown: BTreeSet<&str> = unknown.map(String::as_str).collect();
+    if !unknown.is_empty() {
+        let unknown: Vec<&str> = unknown.into_iter().collect();
+        notes.push(format!("kept as metadata: {}", unknown.join(", ")));
     }
     let outdated = imported.iter().filter(|it| it.fate == Fate::Outdated);
     notes.extend(outdated.map(|it| {

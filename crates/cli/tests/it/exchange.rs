@@ -310,3 +310,20 @@ fn a_removed_dependency_stays_removed_while_the_source_is_as_it_was() {
         assert_eq!(shown["blocked_by"], serde_json::json!([]), "{source}");
     }
 }
+
+#[test]
+fn keys_that_mean_nothing_here_are_named_and_those_of_task_files_refused() {
+    let world = world();
+    let write = |name, text| fs::write(world.repository().join(name), text).unwrap();
+    write(
+        "odd.jsonl",
+        "{\"subject\": \"One\", \"labels\": [\"x\"], \"dependencies\": [2]}\n{\"subject\": \"Two\", \"labels\": []}\n",
+    );
+    write(
+        "theirs.json",
+        "{\"subject\": \"One\", \"status\": \"completed\"}",
+    );
+    assert_snapshot!(world.transcript(
+        "task import odd.jsonl
+        task import theirs.json"), @"");
+}

@@ -43,6 +43,8 @@ pub struct Incoming {
     pub after: Vec<usize>,
     /// What it is part of, by position.
     pub parent: Option<usize>,
+    /// The keys that nobody here knows; their values are metadata.
+    pub unknown: Vec<String>,
     /// When it was made, where the source says so and does not say by whom.
     pub created: Option<Timestamp>,
     /// How it was completed, where that is no result of a worker of ours.
@@ -117,6 +119,7 @@ impl Draft {
                 task,
                 after: Vec::new(),
                 parent: None,
+                unknown: Vec::new(),
                 created: None,
                 closing: None,
             },

@@ -60,6 +60,24 @@ fn unknown_keys_are_metadata() {
 }
 
 #[test]
+fn keys_of_claude_codes_task_files_are_refused() {
+    for (key, value) in [
+        ("status", json!("completed")),
+        ("blocks", json!(["2"])),
+        ("blockedBy", json!(["1"])),
+        ("activeForm", json!("Writing")),
+    ] {
+        let read = from_json(&json!({"subject": "a", key: value}).to_string()).unwrap();
+        let told = told(&read).join("\n");
+        let expected = format!(
+            "task 1: {key}: looks like Claude Code's task files: import the folder, \
+             --from claude-tasks, or "
+        );
+        assert!(told.starts_with(&expected), "{told}");
+    }
+}
+
+#[test]
 fn every_broken_record_is_named_with_its_place_and_key() {
     let text = r#"{"subject": "good"}
 {"subject": 7}
