@@ -111,12 +111,21 @@ fn every_broken_record_is_named_with_its_place_and_key() {
         [
             "line 2: priority: \"urgent\" is none of critical, high, medium, low",
             "line 3: notes: EOF while parsing an object at line 1 column 1",
+            "line 4: 1 cell, and the header names 3",
             "line 5: 5 cells, and the header names 3",
         ]
     );
     for (text, expected) in [
         ("", "line 1: the header names no column \"subject\""),
         ("subject,x,x\n", "line 1: the column \"x\" is there twice"),
+        (
+            "subject,x\na,\"1\n\"\nb,\"2\nc,3\n",
+            "line 4: a quote opens here and never closes",
+        ),
+        (
+            "subject\n\"a\"\"\nb\n",
+            "line 2: a quote opens here and never closes",
+        ),
     ] {
         assert_eq!(from_csv(text).unwrap_err(), expected);
     }
