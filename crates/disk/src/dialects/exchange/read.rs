@@ -74,6 +74,10 @@ impl Reader {
 
         let id = it.name("id");
         let uid = it.name("uid");
+        if it.has("blocked_by") {
+            // What 'list --json' says of each task: the other side of what other records say.
+            it.value("blocks");
+        }
         let after = it.names("blocked_by");
         let parent = it.name("parent");
         for (theirs, ours) in FOREIGN {

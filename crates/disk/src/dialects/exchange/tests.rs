@@ -75,6 +75,8 @@ fn keys_of_claude_codes_task_files_are_refused() {
         );
         assert!(told.starts_with(&expected), "{told}");
     }
+    let both = r#"{"subject": "a", "blocks": ["2"], "blocked_by": []}"#;
+    assert_eq!(told(&from_json(both).unwrap()), [""; 0]);
 }
 
 #[test]
