@@ -15,14 +15,13 @@ use crate::{context::Context, output::Answer, shape};
 
 /// Export all tasks as JSON, CSV or a plan
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example: flagpost task export --to csv --out tasks.csv\n\n\
-    'flagpost task import' reads it back: into an empty list without loss, into this list as edits."
-)]
+#[command(after_help = "Example: flagpost task export --out tasks.csv\n\n\
+    'flagpost task import' reads it back: into an empty list without loss, into this list as edits.")]
 pub struct Args {
-    /// json, jsonl, csv, or markdown, which has no place for notes, results and metadata
-    #[arg(long, value_name = "FORMAT", default_value = "json", value_parser = spelling, hide_default_value = true)]
-    to: Spelling,
+    /// json, jsonl, csv, or markdown, which has no place for notes, results and metadata; else what
+    /// the name of the file says, else json
+    #[arg(long, value_name = "FORMAT", value_parser = spelling)]
+    to: Option<Spelling>,
     /// Write this file instead of stdout
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
@@ -39,6 +38,18 @@ fn spelling(text: &str) -> Result<Spelling, String> {
         .map_err(|error: flagpost_model::names::UnknownName| error.to_string())
 }
 
+/// What the ending of a file's name says.
+fn named(path: &Path) -> Option<Spelling> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    match ending.as_str() {
+        "json" => Some(Spelling::Json),
+        "jsonl" | "ndjson" => Some(Spelling::Jsonl),
+        "csv" => Some(Spelling::Csv),
+        "md" | "markdown" => Some(Spelling::Markdown),
+        _ => None,
+    }
+}
+
 /// Exports them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = context.list()?;
@@ -47,15 +58,17 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         false => Scope::Everything,
     };
     let export = plans::export(&list, scope)?;
-    let content = export.spell(args.to)?;
     let out = args.out.as_ref().filter(|path| path.as_os_str() != "-");
+    let named = || out.and_then(|path| named(path));
+    let to = args.to.or_else(named).unwrap_or(Spelling::Json);
+    let content = export.spell(to)?;
     if let Some(path) = out {
         write(path, content.as_bytes(), args.force)?;
     }
     let count = export.tasks.len();
-    let losses = export.losses(args.to);
+    let losses = export.losses(to);
     let body = json!({
-        "list": list.id(), "format": args.to, "count": count,
+        "list": list.id(), "format": to, "count": count,
         "out": out.map(|path| shape::path(path)),
         "content": out.is_none().then_some(&content),
         "cut": export.cut, "losses": losses, "skipped": shape::skipped(&export.skipped),
@@ -70,8 +83,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     if losses > 0 {
         let tasks = counted(losses, "task has", "tasks have");
         notes.push(format!(
-            "{tasks} notes, results, metadata or times that {} has no place for; --to json keeps them",
-            args.to
+            "{tasks} notes, results, metadata or times that {to} has no place for; --to json keeps them"
         ));
     }
     let answer = Answer::new("export", body)
@@ -80,7 +92,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     Ok(match out {
         Some(path) => {
             let (tasks, path) = (counted(count, "task", "tasks"), path.display());
-            answer.text(format!("{tasks} written to {path} as {}\n", args.to))
+            answer.text(format!("{tasks} written to {path} as {to}\n"))
         }
         None => answer.exact(content),
     })

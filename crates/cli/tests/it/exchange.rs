@@ -327,3 +327,15 @@ fn keys_that_mean_nothing_here_are_named_and_those_of_task_files_refused() {
         "task import odd.jsonl
         task import theirs.json"), @"");
 }
+
+#[test]
+fn the_name_of_the_file_says_the_format_and_to_says_it_louder() {
+    let world = world_with(&["One"]);
+    assert_snapshot!(world.transcript(
+        "task export --out a.json
+        task export --out a.jsonl
+        task export --out a.CSV
+        task export --out a.md
+        task export --out a.txt
+        task export --out b.csv --to jsonl"), @"");
+}
