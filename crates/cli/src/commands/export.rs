@@ -16,7 +16,8 @@ use crate::{context::Context, output::Answer, shape};
 /// Export all tasks as JSON, CSV or a plan
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task export --out tasks.csv\n\n\
-    'flagpost task import' reads it back: into an empty list without loss, into this list as edits.")]
+    'flagpost task import' reads it back: into an empty list without loss, into this list as edits.\n\
+    Where a task's file cannot be read, the others are written and the exit code is 1.")]
 pub struct Args {
     /// json, jsonl, csv, or markdown, which has no place for notes, results and metadata; else what
     /// the name of the file says, else json
@@ -89,13 +90,15 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let answer = Answer::new("export", body)
         .ids(export.tasks.iter().map(|task| &task.id))
         .notes(notes);
-    Ok(match out {
+    let mut answer = match out {
         Some(path) => {
             let (tasks, path) = (counted(count, "task", "tasks"), path.display());
             answer.text(format!("{tasks} written to {path} as {to}\n"))
         }
         None => answer.exact(content),
-    })
+    };
+    answer.code = u8::from(!export.skipped.is_empty());
+    Ok(answer)
 }
 
 /// A file of the user's own: its mode stays, and a link stays a link to it.

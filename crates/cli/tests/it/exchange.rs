@@ -339,3 +339,12 @@ fn the_name_of_the_file_says_the_format_and_to_says_it_louder() {
         task export --out a.txt
         task export --out b.csv --to jsonl"), @"");
 }
+
+#[test]
+fn an_export_that_is_not_all_fails_and_says_what_is_missing() {
+    let world = world_with(&["One", "Two"]);
+    fs::write(world.home().join("tasks/web/2.json"), "{").unwrap();
+    assert_snapshot!(world.transcript(
+        "task export --out a.md
+        task export --to markdown --json"), @"");
+}
