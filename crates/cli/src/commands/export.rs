@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use flagpost_core::plans::{self, Scope};
+use flagpost_core::{
+    List,
+    plans::{self, Scope},
+};
 use flagpost_disk::{
     self as disk,
     fsx::{self, RealFs},
@@ -64,6 +67,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let to = args.to.or_else(named).unwrap_or(Spelling::Json);
     let content = export.spell(to)?;
     if let Some(path) = out {
+        refuse_own(context, &list, path)?;
         write(path, content.as_bytes(), args.force)?;
     }
     let count = export.tasks.len();
@@ -99,6 +103,29 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
     answer.code = u8::from(!export.skipped.is_empty());
     Ok(answer)
+}
+
+/// What is in the home would be taken for a task, or for a repository's own file.
+fn refuse_own(context: &Context, list: &List<'_>, path: &Path) -> anyhow::Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let absolute = std::path::absolute(path)?;
+    let target = match (absolute.parent(), absolute.file_name()) {
+        (Some(dir), Some(name)) => real(&real(dir).join(name)),
+        _ => absolute,
+    };
+    let home = &context.home;
+    let own = [
+        home.tasks_root(),
+        home.repositories_root(),
+        list.dir().clone(),
+    ];
+    match own.iter().find(|dir| target.starts_with(real(dir))) {
+        Some(dir) => Err(crate::error::usage(format!(
+            "{} is Flagpost's own, and an export no part of it: name a file elsewhere",
+            dir.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// A file of the user's own: its mode stays, and a link stays a link to it.

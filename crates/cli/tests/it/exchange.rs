@@ -348,3 +348,15 @@ fn an_export_that_is_not_all_fails_and_says_what_is_missing() {
         "task export --out a.md
         task export --to markdown --json"), @"");
 }
+
+#[test]
+fn an_export_is_not_written_among_the_tasks() {
+    let world = world_with(&["One"]);
+    let home = world.home();
+    for place in ["tasks/web/9.json", "tasks/x.csv", "repos/x.json"] {
+        let path = home.join(place);
+        let ran = world.flagpost(["task", "export", "--force", "--out", path.to_str().unwrap()]);
+        assert_eq!(ran.code, 2, "{place}");
+        assert!(!path.exists(), "{place}");
+    }
+}
