@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::PathBuf};
 
 use flagpost_core::plans::{self, Fate, Given, Imported, Mode, OnBroken, Understood};
-use flagpost_model::intake::{Broken, Format};
+use flagpost_model::intake::{Broken, Format, Lost};
 use serde_json::json;
 
 use crate::{
@@ -180,7 +180,15 @@ fn notes(imported: &[Imported], from: &Understood) -> Vec<String> {
 }
 
 fn skipped(broken: &Broken) -> String {
-    format!("skipped {}: {}", broken.place, broken.reason)
+    let Broken {
+        place,
+        reason,
+        lost,
+    } = broken;
+    match lost {
+        Lost::Task => format!("skipped {place}: {reason}"),
+        Lost::Detail => format!("{place}: imported without: {reason}"),
+    }
 }
 
 /// Whether there is no list yet: then everything would be added.

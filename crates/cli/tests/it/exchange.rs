@@ -360,3 +360,11 @@ fn an_export_is_not_written_among_the_tasks() {
         assert!(!path.exists(), "{place}");
     }
 }
+
+#[test]
+fn a_task_that_is_imported_without_a_link_is_not_called_skipped() {
+    let world = world();
+    let records = "{\"subject\": \"One\", \"blocked_by\": [\"x-9\"]}\n";
+    fs::write(world.repository().join("x.jsonl"), records).unwrap();
+    assert_snapshot!(world.transcript("task import x.jsonl --skip-broken"), @"");
+}

@@ -69,6 +69,17 @@ pub struct Broken {
     pub place: String,
     /// What is wrong.
     pub reason: String,
+    /// What an import of the rest goes without.
+    pub lost: Lost,
+}
+
+/// What a fault costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// The task.
+    Task,
+    /// A link or a key; the task is imported without it.
+    Detail,
 }
 
 /// A task as a dialect reads it: what it waits for is still a name.
@@ -103,6 +114,7 @@ impl Drafts {
             Err(reason) => self.broken.push(Broken {
                 place: place.to_owned(),
                 reason,
+                lost: Lost::Task,
             }),
         }
     }
