@@ -325,7 +325,18 @@ fn keys_that_mean_nothing_here_are_named_and_those_of_task_files_refused() {
     );
     assert_snapshot!(world.transcript(
         "task import odd.jsonl
-        task import theirs.json"), @"");
+        task import theirs.json"), @r#"
+    $ task import odd.jsonl
+           ID  SUBJECT
+    added  1   One
+    added  2   Two
+    2 added, 0 updated, 0 unchanged; read as jsonl
+    2> flagpost: kept as metadata: dependencies, labels
+    $ task import theirs.json
+    exit 6
+    2> flagpost: theirs.json: task 1: status: looks like Claude Code's task files: import the folder, --from claude-tasks, or call it "state"
+    2>   hint: nothing was imported; mend it, or import the rest with --skip-broken
+    "#);
 }
 
 #[test]
@@ -337,7 +348,20 @@ fn the_name_of_the_file_says_the_format_and_to_says_it_louder() {
         task export --out a.CSV
         task export --out a.md
         task export --out a.txt
-        task export --out b.csv --to jsonl"), @"");
+        task export --out b.csv --to jsonl"), @"
+    $ task export --out a.json
+    1 task written to a.json as json
+    $ task export --out a.jsonl
+    1 task written to a.jsonl as jsonl
+    $ task export --out a.CSV
+    1 task written to a.CSV as csv
+    $ task export --out a.md
+    1 task written to a.md as markdown
+    $ task export --out a.txt
+    1 task written to a.txt as json
+    $ task export --out b.csv --to jsonl
+    1 task written to b.csv as jsonl
+    ");
 }
 
 #[test]
@@ -346,7 +370,16 @@ fn an_export_that_is_not_all_fails_and_says_what_is_missing() {
     fs::write(world.home().join("tasks/web/2.json"), "{").unwrap();
     assert_snapshot!(world.transcript(
         "task export --out a.md
-        task export --to markdown --json"), @"");
+        task export --to markdown --json"), @r##"
+    $ task export --out a.md
+    exit 1
+    1 task written to a.md as markdown
+    2> flagpost: skipped 2.json: EOF while parsing an object at line 1 column 1
+    $ task export --to markdown --json
+    exit 1
+    {"schema":"flagpost.export/1","list":"web","format":"markdown","count":1,"out":null,"content":"# web\n\n- [ ] One {uid: flagpost:[repo]/web/1}\n","cut":0,"losses":0,"skipped":[{"file":"2.json","reason":"EOF while parsing an object at line 1 column 1"}]}
+    2> flagpost: skipped 2.json: EOF while parsing an object at line 1 column 1
+    "##);
 }
 
 #[test]
@@ -366,5 +399,11 @@ fn a_task_that_is_imported_without_a_link_is_not_called_skipped() {
     let world = world();
     let records = "{\"subject\": \"One\", \"blocked_by\": [\"x-9\"]}\n";
     fs::write(world.repository().join("x.jsonl"), records).unwrap();
-    assert_snapshot!(world.transcript("task import x.jsonl --skip-broken"), @"");
+    assert_snapshot!(world.transcript("task import x.jsonl --skip-broken"), @r#"
+    $ task import x.jsonl --skip-broken
+           ID  SUBJECT
+    added  1   One
+    1 added, 0 updated, 0 unchanged; read as jsonl
+    2> flagpost: line 1: imported without: it waits for "x-9", which is not there
+    "#);
 }
