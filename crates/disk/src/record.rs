@@ -46,6 +46,11 @@ impl Record {
         Self::of(value)
     }
 
+    /// Whether the key is there and not read yet, whatever it holds.
+    pub fn has(&self, key: &str) -> bool {
+        self.rest.contains_key(key)
+    }
+
     /// Whatever the key holds; null is nothing.
     pub fn value(&mut self, key: &str) -> Option<Value> {
         self.rest.shift_remove(key).filter(|value| !value.is_null())

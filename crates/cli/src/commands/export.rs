@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use flagpost_core::plans::{self, Scope};
+use flagpost_core::{
+    List,
+    plans::{self, Scope},
+};
 use flagpost_disk::{
     self as disk,
     fsx::{self, RealFs},
@@ -15,14 +18,14 @@ use crate::{context::Context, output::Answer, shape};
 
 /// Export all tasks as JSON, CSV or a plan
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example: flagpost task export --to csv --out tasks.csv\n\n\
-    'flagpost task import' reads it back: into an empty list without loss, into this list as edits."
-)]
+#[command(after_help = "Example: flagpost task export --out tasks.csv\n\n\
+    'flagpost task import' reads it back: into an empty list without loss, into this list as edits.\n\
+    Where a task's file cannot be read, the others are written and the exit code is 1.")]
 pub struct Args {
-    /// json, jsonl, csv, or markdown, which has no place for notes, results and metadata
-    #[arg(long, value_name = "FORMAT", default_value = "json", value_parser = spelling, hide_default_value = true)]
-    to: Spelling,
+    /// json, jsonl, csv, or markdown, which has no place for notes, results and metadata; else what
+    /// the name of the file says, else json
+    #[arg(long, value_name = "FORMAT", value_parser = spelling)]
+    to: Option<Spelling>,
     /// Write this file instead of stdout
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
@@ -39,6 +42,18 @@ fn spelling(text: &str) -> Result<Spelling, String> {
         .map_err(|error: flagpost_model::names::UnknownName| error.to_string())
 }
 
+/// What the ending of a file's name says.
+fn named(path: &Path) -> Option<Spelling> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    match ending.as_str() {
+        "json" => Some(Spelling::Json),
+        "jsonl" | "ndjson" => Some(Spelling::Jsonl),
+        "csv" => Some(Spelling::Csv),
+        "md" | "markdown" => Some(Spelling::Markdown),
+        _ => None,
+    }
+}
+
 /// Exports them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = context.list()?;
@@ -47,15 +62,18 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         false => Scope::Everything,
     };
     let export = plans::export(&list, scope)?;
-    let content = export.spell(args.to)?;
     let out = args.out.as_ref().filter(|path| path.as_os_str() != "-");
+    let named = || out.and_then(|path| named(path));
+    let to = args.to.or_else(named).unwrap_or(Spelling::Json);
+    let content = export.spell(to)?;
     if let Some(path) = out {
+        refuse_own(context, &list, path)?;
         write(path, content.as_bytes(), args.force)?;
     }
     let count = export.tasks.len();
-    let losses = export.losses(args.to);
+    let losses = export.losses(to);
     let body = json!({
-        "list": list.id(), "format": args.to, "count": count,
+        "list": list.id(), "format": to, "count": count,
         "out": out.map(|path| shape::path(path)),
         "content": out.is_none().then_some(&content),
         "cut": export.cut, "losses": losses, "skipped": shape::skipped(&export.skipped),
@@ -70,20 +88,44 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     if losses > 0 {
         let tasks = counted(losses, "task has", "tasks have");
         notes.push(format!(
-            "{tasks} notes, results, metadata or times that {} has no place for; --to json keeps them",
-            args.to
+            "{tasks} notes, results, metadata or times that {to} has no place for; --to json keeps them"
         ));
     }
     let answer = Answer::new("export", body)
         .ids(export.tasks.iter().map(|task| &task.id))
         .notes(notes);
-    Ok(match out {
+    let mut answer = match out {
         Some(path) => {
             let (tasks, path) = (counted(count, "task", "tasks"), path.display());
-            answer.text(format!("{tasks} written to {path} as {}\n", args.to))
+            answer.text(format!("{tasks} written to {path} as {to}\n"))
         }
         None => answer.exact(content),
-    })
+    };
+    answer.code = u8::from(!export.skipped.is_empty());
+    Ok(answer)
+}
+
+/// What is in the home would be taken for a task, or for a repository's own file.
+fn refuse_own(context: &Context, list: &List<'_>, path: &Path) -> anyhow::Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let absolute = std::path::absolute(path)?;
+    let target = match (absolute.parent(), absolute.file_name()) {
+        (Some(dir), Some(name)) => real(&real(dir).join(name)),
+        _ => absolute,
+    };
+    let home = &context.home;
+    let own = [
+        home.tasks_root(),
+        home.repositories_root(),
+        list.dir().clone(),
+    ];
+    match own.iter().find(|dir| target.starts_with(real(dir))) {
+        Some(dir) => Err(crate::error::usage(format!(
+            "{} is Flagpost's own, and an export no part of it: name a file elsewhere",
+            dir.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// A file of the user's own: its mode stays, and a link stays a link to it.

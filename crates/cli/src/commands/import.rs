@@ -1,9 +1,9 @@
 //! `import`: what another tool, a file or a plan holds becomes tasks.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use flagpost_core::plans::{self, Fate, Given, Imported, Mode, OnBroken, Understood};
-use flagpost_model::intake::{Broken, Format};
+use flagpost_model::intake::{Broken, Format, Lost};
 use serde_json::json;
 
 use crate::{
@@ -26,6 +26,8 @@ const NAMED: usize = 50;
           It reads the grammar in docs/grammar.md.\n  \
       - [ ] Test the parser (after: 1)\n  \
       - [ ] Write the printer (after: Write the parser)\n\n\
+    Keys: priority, group, complexity, project, tags, due, not_before, recurrence,\n\
+    estimate, parent, state, uid.\n\n\
     Imported again, it updates what changed there, and takes back nothing that was done here.\n\
     Other tools: beads (.beads/issues.jsonl), Backlog.md (its folder), task-master (tasks.json),\n\
     Claude Code (a folder of {id}.json). json, jsonl and csv are what 'task export' writes.")]
@@ -158,6 +160,12 @@ fn notes(imported: &[Imported], from: &Understood) -> Vec<String> {
         0 => {}
         hidden => notes.push(format!("skipped {hidden} more; --json names them all")),
     }
+    let unknown = intake.tasks.iter().flat_map(|it| &it.unknown);
+    let unknown: BTreeSet<&str> = unknown.map(String::as_str).collect();
+    if !unknown.is_empty() {
+        let unknown: Vec<&str> = unknown.into_iter().collect();
+        notes.push(format!("kept as metadata: {}", unknown.join(", ")));
+    }
     let outdated = imported.iter().filter(|it| it.fate == Fate::Outdated);
     notes.extend(outdated.map(|it| {
         let id = &it.id;
@@ -174,7 +182,15 @@ fn notes(imported: &[Imported], from: &Understood) -> Vec<String> {
 }
 
 fn skipped(broken: &Broken) -> String {
-    format!("skipped {}: {}", broken.place, broken.reason)
+    let Broken {
+        place,
+        reason,
+        lost,
+    } = broken;
+    match lost {
+        Lost::Task => format!("skipped {place}: {reason}"),
+        Lost::Detail => format!("{place}: imported without: {reason}"),
+    }
 }
 
 /// Whether there is no list yet: then everything would be added.

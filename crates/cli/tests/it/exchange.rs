@@ -282,3 +282,128 @@ fn bytes_stay_as_they_are() {
         assert_eq!(shown["subject"], subject, "{to}");
     }
 }
+
+#[test]
+fn a_removed_dependency_stays_removed_while_the_source_is_as_it_was() {
+    let world = world();
+    let repository = world.repository();
+    let plan = "- [ ] One\n- [ ] Two (after: 1)\n";
+    fs::write(repository.join("plan.md"), plan).unwrap();
+    let records =
+        r#"[{"id": "1", "subject": "One"}, {"id": "2", "subject": "Two", "blocked_by": ["1"]}]"#;
+    fs::write(repository.join("tasks.json"), records).unwrap();
+    for source in ["plan.md", "tasks.json", "own.json"] {
+        let list = source.split_once('.').unwrap().0;
+        let run = |words: &[&str]| world.ok([words, &["--list", list]].concat());
+        match list {
+            "own" => {
+                run(&["add", "One"]);
+                run(&["add", "Two"]);
+                run(&["task", "dep", "add", "2", "1"]);
+                run(&["task", "export", "--out", source]);
+            }
+            _ => drop(run(&["task", "import", source])),
+        }
+        run(&["task", "dep", "rm", "2", "1"]);
+        run(&["task", "import", source]);
+        let (_, shown) = world.json(["show", "2", "--list", list]);
+        assert_eq!(shown["blocked_by"], serde_json::json!([]), "{source}");
+    }
+}
+
+#[test]
+fn keys_that_mean_nothing_here_are_named_and_those_of_task_files_refused() {
+    let world = world();
+    let write = |name, text| fs::write(world.repository().join(name), text).unwrap();
+    write(
+        "odd.jsonl",
+        "{\"subject\": \"One\", \"labels\": [\"x\"], \"dependencies\": [2]}\n{\"subject\": \"Two\", \"labels\": []}\n",
+    );
+    write(
+        "theirs.json",
+        "{\"subject\": \"One\", \"status\": \"completed\"}",
+    );
+    assert_snapshot!(world.transcript(
+        "task import odd.jsonl
+        task import theirs.json"), @r#"
+    $ task import odd.jsonl
+           ID  SUBJECT
+    added  1   One
+    added  2   Two
+    2 added, 0 updated, 0 unchanged; read as jsonl
+    2> flagpost: kept as metadata: dependencies, labels
+    $ task import theirs.json
+    exit 6
+    2> flagpost: theirs.json: task 1: status: looks like Claude Code's task files: import the folder, --from claude-tasks, or call it "state"
+    2>   hint: nothing was imported; mend it, or import the rest with --skip-broken
+    "#);
+}
+
+#[test]
+fn the_name_of_the_file_says_the_format_and_to_says_it_louder() {
+    let world = world_with(&["One"]);
+    assert_snapshot!(world.transcript(
+        "task export --out a.json
+        task export --out a.jsonl
+        task export --out a.CSV
+        task export --out a.md
+        task export --out a.txt
+        task export --out b.csv --to jsonl"), @"
+    $ task export --out a.json
+    1 task written to a.json as json
+    $ task export --out a.jsonl
+    1 task written to a.jsonl as jsonl
+    $ task export --out a.CSV
+    1 task written to a.CSV as csv
+    $ task export --out a.md
+    1 task written to a.md as markdown
+    $ task export --out a.txt
+    1 task written to a.txt as json
+    $ task export --out b.csv --to jsonl
+    1 task written to b.csv as jsonl
+    ");
+}
+
+#[test]
+fn an_export_that_is_not_all_fails_and_says_what_is_missing() {
+    let world = world_with(&["One", "Two"]);
+    fs::write(world.home().join("tasks/web/2.json"), "{").unwrap();
+    assert_snapshot!(world.transcript(
+        "task export --out a.md
+        task export --to markdown --json"), @r##"
+    $ task export --out a.md
+    exit 1
+    1 task written to a.md as markdown
+    2> flagpost: skipped 2.json: EOF while parsing an object at line 1 column 1
+    $ task export --to markdown --json
+    exit 1
+    {"schema":"flagpost.export/1","list":"web","format":"markdown","count":1,"out":null,"content":"# web\n\n- [ ] One {uid: flagpost:[repo]/web/1}\n","cut":0,"losses":0,"skipped":[{"file":"2.json","reason":"EOF while parsing an object at line 1 column 1"}]}
+    2> flagpost: skipped 2.json: EOF while parsing an object at line 1 column 1
+    "##);
+}
+
+#[test]
+fn an_export_is_not_written_among_the_tasks() {
+    let world = world_with(&["One"]);
+    let home = world.home();
+    for place in ["tasks/web/9.json", "tasks/x.csv", "repos/x.json"] {
+        let path = home.join(place);
+        let ran = world.flagpost(["task", "export", "--force", "--out", path.to_str().unwrap()]);
+        assert_eq!(ran.code, 2, "{place}");
+        assert!(!path.exists(), "{place}");
+    }
+}
+
+#[test]
+fn a_task_that_is_imported_without_a_link_is_not_called_skipped() {
+    let world = world();
+    let records = "{\"subject\": \"One\", \"blocked_by\": [\"x-9\"]}\n";
+    fs::write(world.repository().join("x.jsonl"), records).unwrap();
+    assert_snapshot!(world.transcript("task import x.jsonl --skip-broken"), @r#"
+    $ task import x.jsonl --skip-broken
+           ID  SUBJECT
+    added  1   One
+    1 added, 0 updated, 0 unchanged; read as jsonl
+    2> flagpost: line 1: imported without: it waits for "x-9", which is not there
+    "#);
+}

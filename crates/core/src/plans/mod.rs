@@ -1,8 +1,7 @@
 //! Tasks that come from elsewhere, and that leave.
 //!
 //! Owns how what comes in becomes tasks of a list: the same uid updates instead of adding
-//! (`tree.md` §2). What an import may change of a task is `model`'s rule; dependencies it only
-//! adds. A task that has no uid answers to the name that an export of its list gave it.
+//! (`tree.md` §2). What an import may change of a task is `model`'s rule. A task that has no uid answers to the name that an export of its list gave it.
 
 mod export;
 mod source;
@@ -11,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_model::{
     TaskId, WorkerId,
-    intake::{Incoming, Intake},
+    intake::{Blocker, Incoming, Intake, Links},
     plan::{Family, Graph},
     refusal::Refusal,
     task::{Outline, Task},
@@ -99,19 +98,16 @@ pub fn import(
     let mut before = BTreeMap::new();
     let mut outdated = BTreeSet::new();
     for (incoming, (id, is_known)) in intake.tasks.iter().zip(&places) {
-        let parent = incoming.parent.and_then(|at| {
-            let (id, _) = places.get(at)?;
-            Some((intake.tasks.get(at)?.uid.as_str(), id))
-        });
+        let links = links(incoming, intake, &places);
         if !is_known {
-            change.create(incoming.create(id.clone(), parent, actor, at));
+            change.create(incoming.create(id.clone(), &links, actor, at));
             continue;
         }
         let task = change.task(id)?;
         before.insert(id.clone(), task.clone());
         // An import that a crash cut short left tasks that wait for some it never wrote.
         task.blocked_by.retain(|blocker| there.contains(blocker));
-        let merged = incoming.merge(task, parent, actor, at);
+        let merged = incoming.merge(task, &links, actor, at);
         if merged != *task && is_outdated(incoming, task) {
             outdated.insert(id.clone());
         } else {
@@ -122,9 +118,9 @@ pub fn import(
         if outdated.contains(id) {
             continue;
         }
-        for blocker in &incoming.after {
-            if let Some((blocker, _)) = places.get(*blocker) {
-                link_in(&mut change, id, blocker)?;
+        for blocker in links(incoming, intake, &places).after {
+            if change.task(id)?.blocked_by.contains(blocker.id) {
+                link_in(&mut change, id, blocker.id)?;
             }
         }
     }
@@ -148,6 +144,23 @@ pub fn import(
         change.commit()?;
     }
     Ok(imported)
+}
+
+/// What an incoming task refers to, by the names in the source and in the list.
+fn links<'l>(incoming: &Incoming, intake: &'l Intake, places: &'l [(TaskId, bool)]) -> Links<'l> {
+    let named = |at: usize| {
+        let (id, is_known) = places.get(at)?;
+        let uid = intake.tasks.get(at)?.uid.as_str();
+        Some(Blocker {
+            uid,
+            id,
+            is_known: *is_known,
+        })
+    };
+    Links {
+        parent: incoming.parent.and_then(named).map(|it| (it.uid, it.id)),
+        after: incoming.after.iter().copied().filter_map(named).collect(),
+    }
 }
 
 /// What importing tasks into a list that does not exist yet would make of it.

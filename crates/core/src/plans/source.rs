@@ -15,7 +15,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     TaskId,
-    intake::{Broken, Drafts, Format, Intake, assemble},
+    intake::{Broken, Drafts, Format, Intake, Lost, assemble},
 };
 use serde_json::Value;
 
@@ -92,6 +92,7 @@ fn refuse_fields(intake: &mut Intake) {
                 intake.broken.push(Broken {
                     place: place.clone(),
                     reason: format!("{key}: no metadata may be called so"),
+                    lost: Lost::Detail,
                 });
             }
             !is_field

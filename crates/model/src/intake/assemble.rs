@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::{Broken, Draft, Drafts, Incoming, Intake};
+use super::{Broken, Draft, Drafts, Incoming, Intake, Lost};
 use crate::{
     id::TaskId,
     plan::Graph,
@@ -44,6 +44,7 @@ pub fn assemble(read: Drafts) -> Result<Intake, Circle> {
             intake.broken.push(Broken {
                 place: incoming.place.clone(),
                 reason: format!("{what} {key:?}, which is not there"),
+                lost: Lost::Detail,
             });
         };
         for key in &draft.after {
@@ -79,6 +80,7 @@ fn only_once(drafts: Vec<Draft>, broken: &mut Vec<Broken>) -> Vec<Draft> {
             Some((what, name, by)) => broken.push(Broken {
                 place: place.clone(),
                 reason: format!("the {what} {name:?} is taken by {by}"),
+                lost: Lost::Task,
             }),
             None => {
                 if !draft.key.is_empty() {

@@ -20,12 +20,29 @@ struct Hand<'h> {
     at: Timestamp,
 }
 
-/// The parent as the source and as the list call it.
-type Parent<'p> = Option<(&'p str, &'p TaskId)>;
+/// The other tasks that the source names, as it and as the list call them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Links<'l> {
+    /// What the task is part of.
+    pub parent: Option<(&'l str, &'l TaskId)>,
+    /// What comes first.
+    pub after: Vec<Blocker<'l>>,
+}
+
+/// What comes before a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocker<'l> {
+    /// Its name for good.
+    pub uid: &'l str,
+    /// Its id in the list.
+    pub id: &'l TaskId,
+    /// Whether it was in the list before, so that somebody may have removed the link on purpose.
+    pub is_known: bool,
+}
 
 impl Incoming {
-    /// The new task that it becomes. What it waits for is for the caller to link.
-    pub fn create(&self, id: TaskId, parent: Parent<'_>, by: &WorkerId, at: Timestamp) -> Task {
+    /// The new task that it becomes. The other side of what it waits for is for the caller to link.
+    pub fn create(&self, id: TaskId, links: &Links<'_>, by: &WorkerId, at: Timestamp) -> Task {
         let theirs = &self.task;
         let hand = Hand { by, at };
         let mut task = Task {
@@ -46,7 +63,7 @@ impl Incoming {
             }),
             ..Task::new(id, "")
         };
-        self.set_fields(&mut task, parent);
+        self.set_fields(&mut task, links);
         if task.state != State::Pending {
             task.said.hear("state", &task.state.name());
         }
@@ -54,10 +71,10 @@ impl Incoming {
     }
 
     /// The task of the list, with what the source changed since it was last imported.
-    pub fn merge(&self, task: &Task, parent: Parent<'_>, by: &WorkerId, at: Timestamp) -> Task {
+    pub fn merge(&self, task: &Task, links: &Links<'_>, by: &WorkerId, at: Timestamp) -> Task {
         let theirs = &self.task;
         let mut after = task.clone();
-        self.set_fields(&mut after, parent);
+        self.set_fields(&mut after, links);
         let told = settled(&theirs.state);
         let ends = matches!(told, State::Completed | State::Cancelled);
         // Whoever holds the task decides; should they give it back, this is still news.
@@ -101,7 +118,7 @@ impl Incoming {
     }
 
     /// Sets the fields that the source says something new of.
-    fn set_fields(&self, task: &mut Task, parent: Parent<'_>) {
+    fn set_fields(&self, task: &mut Task, links: &Links<'_>) {
         let theirs = &self.task;
         let due = task.due;
         let said = &mut task.said;
@@ -131,10 +148,20 @@ impl Incoming {
             task.recurrence = task.recurrence.map(|it| Recurrence::new(it.every));
         }
         hear(said, "recurrence", &theirs.recurrence, &mut task.recurrence);
-        if let Some((uid, id)) = parent
+        if let Some((uid, id)) = links.parent
             && said.hear("parent", &uid)
         {
             task.parent = Some(id.clone());
+        }
+        for blocker in &links.after {
+            let is_news = !blocker.is_known || !said.lists("after", blocker.uid);
+            if is_news && !task.blocked_by.contains(blocker.id) {
+                task.blocked_by.push(blocker.id.clone());
+            }
+        }
+        if !links.after.is_empty() {
+            let uids: Vec<&str> = links.after.iter().map(|it| it.uid).collect();
+            said.list("after", &uids);
         }
         for (key, value) in &theirs.metadata {
             if said.hear(&format!("metadata.{key}"), value) {

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 
 pub use assemble::{Circle, assemble};
 pub use format::{Format, Spelling};
+pub use merge::{Blocker, Links};
 
 use crate::{id::WorkerId, task::Task};
 
@@ -42,6 +43,8 @@ pub struct Incoming {
     pub after: Vec<usize>,
     /// What it is part of, by position.
     pub parent: Option<usize>,
+    /// The keys that nobody here knows; their values are metadata.
+    pub unknown: Vec<String>,
     /// When it was made, where the source says so and does not say by whom.
     pub created: Option<Timestamp>,
     /// How it was completed, where that is no result of a worker of ours.
@@ -66,6 +69,17 @@ pub struct Broken {
     pub place: String,
     /// What is wrong.
     pub reason: String,
+    /// What an import of the rest goes without.
+    pub lost: Lost,
+}
+
+/// What a fault costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// The task.
+    Task,
+    /// A link or a key; the task is imported without it.
+    Detail,
 }
 
 /// A task as a dialect reads it: what it waits for is still a name.
@@ -100,6 +114,7 @@ impl Drafts {
             Err(reason) => self.broken.push(Broken {
                 place: place.to_owned(),
                 reason,
+                lost: Lost::Task,
             }),
         }
     }
@@ -116,6 +131,7 @@ impl Draft {
                 task,
                 after: Vec::new(),
                 parent: None,
+                unknown: Vec::new(),
                 created: None,
                 closing: None,
             },

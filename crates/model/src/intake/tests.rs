@@ -120,13 +120,13 @@ fn incoming() -> Incoming {
 }
 
 fn merge(incoming: &Incoming, task: &Task) -> Task {
-    incoming.merge(task, None, &ann(), now())
+    incoming.merge(task, &Links::default(), &ann(), now())
 }
 
 #[test]
 fn only_what_the_source_changed_is_changed() {
     let first = incoming();
-    let task = first.create(TaskId::from(1), None, &ann(), now());
+    let task = first.create(TaskId::from(1), &Links::default(), &ann(), now());
     assert_eq!(merge(&first, &task), task, "nothing is new");
 
     let edited = Task {
@@ -155,7 +155,7 @@ fn an_import_completes_what_nobody_began_and_reopens_nothing() {
     let open = incoming();
     let mut done = open.clone();
     done.task.state = State::Completed;
-    let task = open.create(TaskId::from(1), None, &ann(), now());
+    let task = open.create(TaskId::from(1), &Links::default(), &ann(), now());
     let merged = merge(&done, &task);
     assert_eq!(merged.state, State::Completed);
     assert_eq!(merged.result.as_ref().unwrap().at, now());
@@ -182,7 +182,7 @@ fn notes_are_added_once() {
     };
     let mut source = incoming();
     source.task.notes = vec![note("one")];
-    let mut task = source.create(TaskId::from(1), None, &ann(), now());
+    let mut task = source.create(TaskId::from(1), &Links::default(), &ann(), now());
     task.notes.push(note("here"));
     source.task.notes.push(note("two"));
     let merged = merge(&source, &task);
@@ -194,10 +194,49 @@ fn notes_are_added_once() {
 #[test]
 fn a_task_that_is_as_the_source_says_is_not_changed_to_remember_it() {
     let source = incoming();
-    let imported = source.create(TaskId::from(1), None, &ann(), now());
+    let imported = source.create(TaskId::from(1), &Links::default(), &ann(), now());
     let here = Task {
         said: Default::default(),
         ..imported
     };
     assert_eq!(merge(&source, &here), here);
+}
+
+#[test]
+fn a_link_that_was_removed_here_comes_back_only_when_it_is_told_anew() {
+    let (source, one, two) = (incoming(), TaskId::from(1), TaskId::from(2));
+    let blocker = |uid, id| Blocker {
+        uid,
+        id,
+        is_known: true,
+    };
+    let told = |task: &Task, after: Vec<Blocker<'_>>| {
+        let links = Links {
+            parent: None,
+            after,
+        };
+        source.merge(task, &links, &ann(), now())
+    };
+    let (a, b) = (blocker("a", &one), blocker("b", &two));
+    let new = source.create(TaskId::from(3), &Links::default(), &ann(), now());
+    let mut task = told(&new, vec![a]);
+    assert_eq!(task.blocked_by, [one.clone()]);
+    task.blocked_by.clear();
+    assert_eq!(told(&task, vec![a]), task, "told before");
+    assert_eq!(told(&task, vec![a, b]).blocked_by, [two.clone()]);
+    assert_eq!(told(&task, vec![]), task, "silence is no word");
+    let without = told(&task, vec![b]);
+    assert_eq!(
+        told(&without, vec![a, b]).blocked_by,
+        [two.clone(), one.clone()]
+    );
+    let gone = Blocker {
+        is_known: false,
+        ..a
+    };
+    assert_eq!(
+        told(&task, vec![gone]).blocked_by,
+        [one],
+        "nobody unlinked it"
+    );
 }

@@ -22,6 +22,22 @@ impl Said {
         !known
     }
 
+    /// Remembers which names a source now lists, and forgets those that it lists no more.
+    pub fn list(&mut self, field: &str, names: &[&str]) {
+        let listed: Vec<String> = names.iter().map(|name| format!("{field}.{name}")).collect();
+        let under = format!("{field}.");
+        self.0
+            .retain(|key, _| !key.starts_with(&under) || listed.contains(key));
+        for key in listed {
+            self.hear(&key, &true);
+        }
+    }
+
+    /// Whether a source last listed the name.
+    pub fn lists(&self, field: &str, name: &str) -> bool {
+        self.0.contains_key(&format!("{field}.{name}"))
+    }
+
     /// Whether no import ever said anything.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

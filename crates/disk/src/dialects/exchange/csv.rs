@@ -48,9 +48,13 @@ pub fn to_csv(tasks: &[Exported<'_>]) -> Result<String, String> {
 
 /// Reads a table whose first row names the columns.
 pub fn from_csv(text: &str) -> Result<Drafts, String> {
+    let delimiter = delimiter(text);
+    if let Some(line) = unclosed(text, delimiter) {
+        return Err(format!("line {line}: a quote opens here and never closes"));
+    }
     let mut table = csv::ReaderBuilder::new()
         .flexible(true)
-        .delimiter(delimiter(text))
+        .delimiter(delimiter)
         .from_reader(text.as_bytes());
     let header = table.headers().map_err(|error| error.to_string())?.clone();
     let columns: Vec<&str> = header.iter().map(str::trim).collect();
@@ -78,6 +82,32 @@ fn delimiter(text: &str) -> u8 {
     }
 }
 
+/// The line where a quoted cell begins that has no end: it would swallow every row after it.
+fn unclosed(text: &str, delimiter: u8) -> Option<usize> {
+    enum At {
+        Start,
+        Plain,
+        Quoted,
+        Quote,
+    }
+    let (mut at, mut line, mut opened) = (At::Start, 1, 1);
+    for byte in text.trim_start_matches('\u{feff}').bytes() {
+        at = match (at, byte) {
+            (At::Start, b'"') => {
+                opened = line;
+                At::Quoted
+            }
+            (At::Quoted, b'"') => At::Quote,
+            (At::Quoted, _) | (At::Quote, b'"') => At::Quoted,
+            (_, b'\r' | b'\n') => At::Start,
+            (_, byte) if byte == delimiter => At::Start,
+            _ => At::Plain,
+        };
+        line += usize::from(byte == b'\n');
+    }
+    matches!(at, At::Quoted).then_some(opened)
+}
+
 fn check(columns: &[&str]) -> Result<(), String> {
     if !columns.iter().any(|it| matches!(*it, "subject" | "title")) {
         return Err("line 1: the header names no column \"subject\"".to_owned());
@@ -91,9 +121,10 @@ fn check(columns: &[&str]) -> Result<(), String> {
 }
 
 fn record(columns: &[&str], row: &csv::StringRecord) -> Result<Record, String> {
-    if row.len() > columns.len() {
+    if row.len() != columns.len() {
         let (cells, names) = (row.len(), columns.len());
-        return Err(format!("{cells} cells, and the header names {names}"));
+        let noun = if cells == 1 { "cell" } else { "cells" };
+        return Err(format!("{cells} {noun}, and the header names {names}"));
     }
     let mut object = Map::new();
     for (column, cell) in columns.iter().zip(row) {

@@ -12,6 +12,14 @@ use sha2::{Digest, Sha256};
 
 use crate::record::Record;
 
+/// Keys of the task files that mean something else than metadata, and what to do about each.
+const FOREIGN: [(&str, &str); 4] = [
+    ("status", "call it \"state\""),
+    ("blockedBy", "call it \"blocked_by\""),
+    ("blocks", "say \"blocked_by\" of the other task"),
+    ("activeForm", "call it \"active_form\""),
+];
+
 /// Reads the records of one source, and names those that have no name.
 #[derive(Debug)]
 pub(super) struct Reader {
@@ -66,12 +74,24 @@ impl Reader {
 
         let id = it.name("id");
         let uid = it.name("uid");
+        if it.has("blocked_by") {
+            // What 'list --json' says of each task: the other side of what other records say.
+            it.value("blocks");
+        }
         let after = it.names("blocked_by");
         let parent = it.name("parent");
-        // The other side of what other records say.
-        it.value("blocks");
+        for (theirs, ours) in FOREIGN {
+            if it.value(theirs).is_some() {
+                it.fault(format!(
+                    "{theirs}: looks like Claude Code's task files: import the folder, \
+                     --from claude-tasks, or {ours}"
+                ));
+            }
+        }
         task.metadata = metadata.unwrap_or_default();
+        let mut unknown = Vec::new();
         for (key, value) in it.rest()? {
+            unknown.push(key.clone());
             task.metadata.entry(key).or_insert(value);
         }
 
@@ -80,13 +100,15 @@ impl Reader {
             (None, Some(id)) => format!("{}:{id}", self.spelling),
             (None, None) => self.nameless(&task.subject),
         };
-        Ok(Draft {
+        let mut draft = Draft {
             key: id.or(uid).unwrap_or_default(),
             after,
             parent,
             held,
             ..Draft::new(place, name, task)
-        })
+        };
+        draft.incoming.unknown = unknown;
+        Ok(draft)
     }
 
     /// The same name for the same record, wherever it moved.

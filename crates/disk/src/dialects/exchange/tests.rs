@@ -60,6 +60,26 @@ fn unknown_keys_are_metadata() {
 }
 
 #[test]
+fn keys_of_claude_codes_task_files_are_refused() {
+    for (key, value) in [
+        ("status", json!("completed")),
+        ("blocks", json!(["2"])),
+        ("blockedBy", json!(["1"])),
+        ("activeForm", json!("Writing")),
+    ] {
+        let read = from_json(&json!({"subject": "a", key: value}).to_string()).unwrap();
+        let told = told(&read).join("\n");
+        let expected = format!(
+            "task 1: {key}: looks like Claude Code's task files: import the folder, \
+             --from claude-tasks, or "
+        );
+        assert!(told.starts_with(&expected), "{told}");
+    }
+    let both = r#"{"subject": "a", "blocks": ["2"], "blocked_by": []}"#;
+    assert_eq!(told(&from_json(both).unwrap()), [""; 0]);
+}
+
+#[test]
 fn every_broken_record_is_named_with_its_place_and_key() {
     let text = r#"{"subject": "good"}
 {"subject": 7}
@@ -93,12 +113,21 @@ fn every_broken_record_is_named_with_its_place_and_key() {
         [
             "line 2: priority: \"urgent\" is none of critical, high, medium, low",
             "line 3: notes: EOF while parsing an object at line 1 column 1",
+            "line 4: 1 cell, and the header names 3",
             "line 5: 5 cells, and the header names 3",
         ]
     );
     for (text, expected) in [
         ("", "line 1: the header names no column \"subject\""),
         ("subject,x,x\n", "line 1: the column \"x\" is there twice"),
+        (
+            "subject,x\na,\"1\n\"\nb,\"2\nc,3\n",
+            "line 4: a quote opens here and never closes",
+        ),
+        (
+            "subject\n\"a\"\"\nb\n",
+            "line 2: a quote opens here and never closes",
+        ),
     ] {
         assert_eq!(from_csv(text).unwrap_err(), expected);
     }
