@@ -11,7 +11,7 @@ use flagpost_core::{
 use flagpost_model::{
     TaskId,
     intake::{Format, Intake, Spelling},
-    task::{Ending, Every, Priority, Recurrence, State, Task},
+    task::{Ending, Every, Priority, Recurrence, State, Task, TaskResult},
 };
 
 use crate::world::{World, act, add, finish, id, subject, terms, worker};
@@ -61,6 +61,11 @@ fn plain(list: &List<'_>) -> Vec<Task> {
             uid: None,
             said: Default::default(),
             rev: 0,
+            // Its token counts in the history that gave it out.
+            result: task.result.map(|result| TaskResult {
+                token: None,
+                ..result
+            }),
             ..task
         })
         .collect()

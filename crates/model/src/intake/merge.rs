@@ -52,8 +52,9 @@ impl Incoming {
             tracked: theirs.tracked,
             notes: theirs.notes.clone(),
             attempts: theirs.attempts,
-            result: self.result(&hand),
-            late: theirs.late.clone(),
+            // A token counts in the history that gave it out, which is not this one.
+            result: self.result(&hand).map(untokened),
+            late: theirs.late.iter().cloned().map(untokened).collect(),
             provenance: theirs.provenance.clone().or_else(|| {
                 Some(Provenance {
                     origin: Origin::Import,
@@ -203,6 +204,13 @@ impl<T> Silent for Option<T> {
 impl<T> Silent for Vec<T> {
     fn is_silent(&self) -> bool {
         self.is_empty()
+    }
+}
+
+fn untokened(result: TaskResult) -> TaskResult {
+    TaskResult {
+        token: None,
+        ..result
     }
 }
 
