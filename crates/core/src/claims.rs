@@ -45,7 +45,7 @@ pub struct Claimed {
 
 /// Claims this task.
 pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
-    let others = tasks::named_by_others(list, id)?;
+    let others = tasks::named_by_others(&list.load()?.outlines, id);
     let change = list.change(&terms.actor)?;
     let ((), mut written) =
         change.commit_with(|change, token| claim_one(change, terms, id, token, &others))?;
@@ -89,7 +89,7 @@ fn candidates(outlines: &[Outline], now: Timestamp) -> Vec<TaskId> {
 
 /// Claims the task if nobody holds it, and begins the work on it.
 pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) -> Result<Claimed> {
-    let others = tasks::named_by_others(list, id)?;
+    let others = tasks::named_by_others(&list.load()?.outlines, id);
     let change = list.change(&terms.actor)?;
     let ((), mut written) = change.commit_with(|change, new_token| {
         let act = Act {

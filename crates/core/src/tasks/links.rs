@@ -7,7 +7,7 @@ use flagpost_model::{
     TaskId, WorkerId,
     plan::Graph,
     refusal::Refusal,
-    task::{State, Task},
+    task::{Outline, State, Task},
 };
 
 use super::finish;
@@ -113,23 +113,22 @@ pub fn unlink(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) 
 }
 
 /// The blockers of a task that only their own files name: a crash or a foreign writer may leave
-/// that. Looks at the whole list.
-pub(crate) fn named_by_others(list: &List<'_>, id: &TaskId) -> Result<Vec<TaskId>> {
-    let outlines = list.load()?.outlines;
-    let graph = Graph::new(&outlines);
+/// that.
+pub(crate) fn named_by_others(outlines: &[Outline], id: &TaskId) -> Vec<TaskId> {
+    let graph = Graph::new(outlines);
     let Some(own) = graph.get(id) else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     let others = graph.blockers(id).map(|it| &it.id);
-    Ok(others
+    others
         .filter(|it| !own.blocked_by.contains(it))
         .cloned()
-        .collect())
+        .collect()
 }
 
 /// The tasks that a task waits for, whichever of the two files says so.
 pub fn blockers(list: &List<'_>, task: &Task) -> Result<Vec<TaskId>> {
-    let others = named_by_others(list, &task.id)?;
+    let others = named_by_others(&list.load()?.outlines, &task.id);
     Ok(task.blocked_by.iter().cloned().chain(others).collect())
 }
 

@@ -8,7 +8,8 @@ use flagpost_model::{
     plan::Family,
     refusal::Refusal,
     task::{
-        Act, Ending, Event, Origin, Provenance, State, Task, TaskResult, recurrence, transition,
+        Act, Ending, Event, Origin, Outline, Provenance, State, Task, TaskResult, recurrence,
+        transition,
     },
 };
 
@@ -44,9 +45,10 @@ pub fn act_all(list: &List<'_>, act: &Act, ids: &[TaskId], event: Move) -> Resul
         ..act.clone()
     };
     let mut next = Vec::new();
+    let mut seen = None;
     for id in ids {
         let task = change.task(id)?.clone();
-        match transition(&task, &act, asked(&change, &task, &event, ids)?) {
+        match transition(&task, &act, asked(&change, &task, &event, ids, &mut seen)?) {
             Ok(after) => {
                 let again = task.recurrence.is_some() && after.state == State::Completed;
                 *change.task(id)? = after;
@@ -71,8 +73,15 @@ pub fn act_all(list: &List<'_>, act: &Act, ids: &[TaskId], event: Move) -> Resul
 }
 
 /// The move as the rule is asked, with what other tasks have to say to it. Those of `ids` are moved
-/// together and stand in nobody's way.
-fn asked(change: &Change<'_>, task: &Task, event: &Move, ids: &[TaskId]) -> Result<Event> {
+/// together and stand in nobody's way. The whole list is looked at where others have a say, and
+/// once for all moves: that is `seen`.
+fn asked(
+    change: &Change<'_>,
+    task: &Task,
+    event: &Move,
+    ids: &[TaskId],
+    seen: &mut Option<Vec<Outline>>,
+) -> Result<Event> {
     let list = change.list();
     let (ending, text, parts) = match event {
         Move::Start => return Ok(Event::Start),
@@ -87,12 +96,15 @@ fn asked(change: &Change<'_>, task: &Task, event: &Move, ids: &[TaskId]) -> Resu
         } => (*ending, text.clone(), *parts),
     };
     let mut open = match task.state {
-        State::Pending => open_blockers(list, task, &named_by_others(list, &task.id)?)?,
+        State::Pending => {
+            let others = named_by_others(look(change, seen)?, &task.id);
+            open_blockers(list, task, &others)?
+        }
         _ => Vec::new(),
     };
     let mut parts = match (ending, parts) {
         (Ending::Completed, Parts::MustBeDone) => {
-            Family::new(&change.load()?.outlines).open_parts(&task.id)
+            Family::new(look(change, seen)?).open_parts(&task.id)
         }
         _ => Vec::new(),
     };
@@ -106,16 +118,19 @@ fn asked(change: &Change<'_>, task: &Task, event: &Move, ids: &[TaskId]) -> Resu
     })
 }
 
+fn look<'s>(change: &Change<'_>, seen: &'s mut Option<Vec<Outline>>) -> Result<&'s [Outline]> {
+    Ok(match seen {
+        Some(outlines) => outlines,
+        None => seen.insert(change.load()?.outlines),
+    })
+}
+
 /// Adds the task that follows a completed one, which does not come again itself any more.
 fn come_again(change: &mut Change<'_>, id: &TaskId, actor: &WorkerId) -> Result<Option<TaskId>> {
     let home = change.list().home;
-    let provenance = Provenance {
-        origin: Origin::Person,
-        by: actor.clone(),
-        at: change.at(),
-    };
+    let at = change.at();
     let zone = home.zone();
-    let today = change.at().to_zoned(zone.clone()).date();
+    let today = at.to_zoned(zone.clone()).date();
     let Some(new) = change.new_ids(1)?.next() else {
         return Ok(None);
     };
@@ -125,7 +140,8 @@ fn come_again(change: &mut Change<'_>, id: &TaskId, actor: &WorkerId) -> Result<
             .provenance
             .as_ref()
             .map_or(Origin::Person, |it| it.origin),
-        ..provenance
+        by: actor.clone(),
+        at,
     };
     let Some(next) = recurrence::next(done, new.clone(), today, &zone, provenance) else {
         return Ok(None);

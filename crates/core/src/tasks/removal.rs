@@ -76,6 +76,9 @@ pub(crate) fn remove_in(
     actor: &WorkerId,
     ids: &[TaskId],
 ) -> Result<Vec<Task>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
     let outlines = change.load()?.outlines;
     let mut removed = Vec::with_capacity(ids.len());
     for id in ids {
