@@ -11,14 +11,14 @@ use clap_complete::{
     CompleteEnv,
     engine::{ArgValueCandidates, CompletionCandidate},
 };
-use flagpost_core::{Repository, sessions::Sessions};
+use flagpost_core::{Repository, schemas, sessions::Sessions};
 use flagpost_model::task::{Outline, Priority, StateName};
 
 use crate::{
     args::{Args, Globals},
     context::Context,
     instructions::TOPICS,
-    schemas, terminal,
+    terminal,
 };
 
 /// The variable by which a shell's script asks; the script is printed by `flagpost completions`.

@@ -11,7 +11,6 @@ mod error;
 mod instructions;
 mod output;
 mod progress;
-mod schemas;
 mod shape;
 mod table;
 mod terminal;

@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
 use clap::error::ErrorKind;
 use flagpost_model::task::StateName;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{
     args::{Color, Globals},
@@ -194,10 +194,7 @@ pub fn usage(error: &clap::Error) -> std::process::ExitCode {
 }
 
 fn put_error(kind: Kind, message: &str, hint: Option<&str>, causes: &[String]) -> io::Result<()> {
-    let object = json!({
-        "schema": schema("error"), "kind": kind.as_str(), "exit_code": kind as u8,
-        "message": message, "hint": hint, "causes": causes,
-    });
+    let object = flagpost_core::shape::error(kind, message, hint, causes);
     put(&format!("{}\n", terminal::json(&object.to_string())))
 }
 

@@ -1,12 +1,12 @@
 //! `schema`: what the JSON answers look like.
 
+use flagpost_core::schemas;
 use serde_json::json;
 
 use crate::{
     context::Context,
     error::Unknown,
     output::{Answer, Screen},
-    schemas,
 };
 
 /// Print the JSON Schema of an answer, for whoever writes a client

@@ -1,12 +1,14 @@
 //! `session`: the runs of a list, seen and mended.
 
 use clap::Subcommand;
-use flagpost_core::sessions::{self, Session as Record, Sessions};
+use flagpost_core::{
+    sessions::{self, Session as Record, Sessions},
+    shape,
+};
 use flagpost_disk::dialects::session::render_duration;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::run::sessions;
-use crate::shape;
 use crate::{
     context::Context,
     output::{Answer, Screen, stream},
@@ -90,7 +92,7 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
             rows.collect(),
         )
     };
-    let body = json!({"sessions": all.iter().map(shape).collect::<Vec<_>>(), "total": all.len(), "truncated": false});
+    let body = json!({"sessions": all.iter().map(shape::session).collect::<Vec<_>>(), "total": all.len(), "truncated": false});
     Ok(Answer::new("sessions", body)
         .text(text)
         .ids(all.iter().map(Record::title)))
@@ -139,7 +141,7 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         text += "\n";
         text += &screen.table(&["ID", "OUTCOME", "TRY", "TIME", "SUBJECT"], rows.collect());
     }
-    Ok(Answer::new("session", shape(&session))
+    Ok(Answer::new("session", shape::session(&session))
         .text(text)
         .ids([session.title()]))
 }
@@ -186,23 +188,4 @@ fn archive(context: &Context) -> anyhow::Result<Answer> {
     let dir = sessions::archive_complete(&sessions(context)?, &context.list()?, &context.actor()?)?;
     let text = format!("archived in {}", dir.display());
     Ok(Answer::new("archive", json!({"dir": shape::path(&dir)})).text(text))
-}
-
-/// A session as JSON.
-pub fn shape(session: &Record) -> Value {
-    json!({
-        "id": session.title(),
-        "stage": session.stage.as_str(),
-        "dir": shape::path(&session.dir),
-        "list": session.lock.list,
-        "started": session.lock.started.and_then(|at| at.shown()),
-        "status": session.progress.status,
-        "wave": session.progress.wave.map(|(wave, of)| json!({"n": wave, "of": of})),
-        "active": session.progress.active.iter().map(|task| json!({"id": task.id, "subject": task.subject, "phase": task.phase})).collect::<Vec<_>>(),
-        "ended": session.rows.iter().map(|row| json!({
-            "id": row.id, "subject": row.subject, "outcome": row.outcome,
-            "attempt": row.attempt, "attempts": row.of,
-            "seconds": row.duration.map(|took| took.as_secs()),
-        })).collect::<Vec<_>>(),
-    })
 }

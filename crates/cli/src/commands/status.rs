@@ -17,7 +17,6 @@ use flagpost_model::{
 use serde_json::json;
 
 use super::list::counted;
-use super::session;
 use crate::{
     context::Context,
     output::{Answer, Screen},
@@ -160,7 +159,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "held": held.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
         "skipped": shape::skipped(&loaded.skipped),
-        "session": session.as_ref().map(session::shape),
+        "session": session.as_ref().map(flagpost_core::shape::session),
         "lists": context.home.lists()?,
         "roots": roots::shape(&found),
     });

@@ -132,7 +132,7 @@ fn every_schema_is_valid_alone_and_complete() {
 #[test]
 fn every_file_is_a_schema_and_every_answer_in_the_source_has_one() {
     let files = repository::texts(|path| {
-        path.starts_with("crates/cli/src/schemas/") && !path.ends_with("/parts.json")
+        path.starts_with("crates/core/src/schemas/") && !path.ends_with("/parts.json")
     });
     let names: BTreeSet<String> = files
         .iter()

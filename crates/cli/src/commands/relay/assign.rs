@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use flagpost_core::relay::{
-    briefs::Proposed,
-    slash::{self, assigned_line},
+use flagpost_core::{
+    relay::{
+        briefs::Proposed,
+        slash::{self, assigned_line},
+    },
+    shape,
 };
 use flagpost_model::{WorkerId, envelope::Ticket};
 use jiff::SignedDuration;
-use serde_json::json;
 
 use crate::{
     context::Context,
@@ -86,13 +88,7 @@ pub fn answer(proposed: &Proposed, line: String) -> Answer {
         .then(|| "the same was proposed a moment ago: nothing was added".to_owned());
     let fault = proposed.policy_fault.as_ref();
     let fault = fault.map(|it| format!("the policy was not asked: {it}"));
-    let body = json!({
-        "brief": super::brief(&proposed.brief),
-        "replay": proposed.replay,
-        "verdict": proposed.verdict.as_ref().map(super::verdict),
-        "policy_fault": proposed.policy_fault,
-    });
-    Answer::new("proposed", body)
+    Answer::new("proposed", shape::proposed(proposed))
         .text(text)
         .ids([super::name(&proposed.brief)])
         .notes(replay.into_iter().chain(fault))

@@ -1,21 +1,22 @@
 //! `ratify`, `reject`: open the gate, or do not.
 
-use flagpost_core::relay::{
-    decide::{self, Decided, Wish},
-    fleet::{Ratified, ratify_all},
-    slash::{count_status, decided_line, said_all},
+use crate::{
+    context::Context,
+    error::{Kind, usage},
+    output::Answer,
+};
+use flagpost_core::{
+    relay::{
+        decide::{self, Decided, Wish},
+        fleet::{Ratified, ratify_all},
+        slash::{count_status, decided_line, said_all},
+    },
+    shape,
 };
 use flagpost_model::{
     Seq, WorkerId,
     decision::{Decision, Via},
     glob::Glob,
-};
-use serde_json::json;
-
-use crate::{
-    context::Context,
-    error::{Kind, usage},
-    output::Answer,
 };
 
 /// Let briefs through: the newest, one by number, or all
@@ -115,15 +116,6 @@ fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
 }
 
 fn shown(all: &Ratified) -> Answer {
-    let done = all.done.iter().map(|it| {
-        json!({"brief": super::brief(&it.brief), "decision": it.decision, "already": it.already})
-    });
-    let failed = all.failed.iter().map(
-        |(worker, it)| json!({"worker": worker, "seq": it.seq, "reason": it.error.to_string()}),
-    );
-    let body = json!({
-        "decided": done.collect::<Vec<_>>(),
-        "failed": failed.collect::<Vec<_>>(),
-    });
-    Answer::new("decided", body).ids(all.done.iter().map(|it| super::name(&it.brief)))
+    Answer::new("decided", shape::decided(all))
+        .ids(all.done.iter().map(|it| super::name(&it.brief)))
 }

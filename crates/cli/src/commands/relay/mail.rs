@@ -1,18 +1,20 @@
 //! `inbox`, `outbox`: what is on its way.
 
-use flagpost_core::relay::{
-    briefs::{self, Letter, Stage},
-    reports::{self, Paper},
-    slash,
+use flagpost_core::{
+    relay::{
+        briefs::{self, Letter, Stage},
+        reports::{self, Paper},
+        slash,
+    },
+    shape,
 };
 use flagpost_model::{Seq, WorkerId, envelope::summary_of};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     commands::list::{LIMIT, more, unseen},
     context::Context,
     output::{Answer, Screen},
-    shape,
     terminal::line,
 };
 
@@ -59,7 +61,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
         let letter = briefs::show(&fleet.mail(worker)?, seq)?;
         let name = super::name(&letter.brief);
         let body = letter.body.clone();
-        return Ok(Answer::new("brief", super::letter(&letter))
+        return Ok(Answer::new("brief", shape::letter(&letter))
             .exact(body)
             .ids([name]));
     }
@@ -75,14 +77,14 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
         }
     };
     let body = json!({
-        "briefs": letters.iter().map(super::letter).collect::<Vec<_>>(),
+        "briefs": letters.iter().map(shape::letter).collect::<Vec<_>>(),
         "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&skipped),
     });
     Ok(Answer::new("briefs", body)
         .text(text)
         .ids(letters.iter().map(|it| super::name(&it.brief)))
         .notes(unseen(context, hidden))
-        .notes(shape::skipped_notes(&skipped)))
+        .notes(crate::shape::skipped_notes(&skipped)))
 }
 
 /// Shows reports.
@@ -92,7 +94,7 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
     if let (Some(worker), Some(seq)) = (&worker, seq) {
         let paper = reports::read(&fleet.mail(worker)?, &context.actor()?, seq)?;
         let body = paper.report.body.clone();
-        return Ok(Answer::new("report", shown(&paper))
+        return Ok(Answer::new("report", shape::paper(&paper))
             .exact(body)
             .ids([name(&paper)]));
     }
@@ -128,14 +130,14 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
         }
     };
     let body = json!({
-        "reports": papers.iter().map(shown).collect::<Vec<_>>(),
+        "reports": papers.iter().map(shape::paper).collect::<Vec<_>>(),
         "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&skipped),
     });
     Ok(Answer::new("reports", body)
         .text(text)
         .ids(papers.iter().map(name))
         .notes(unseen(context, hidden))
-        .notes(shape::skipped_notes(&skipped)))
+        .notes(crate::shape::skipped_notes(&skipped)))
 }
 
 fn named(
@@ -169,10 +171,6 @@ fn row(letter: &Letter) -> Vec<String> {
         ticket,
         line(&brief.summary),
     ]
-}
-
-fn shown(paper: &Paper) -> Value {
-    json!({"report": super::report(&paper.report), "read": paper.read})
 }
 
 fn name(paper: &Paper) -> String {

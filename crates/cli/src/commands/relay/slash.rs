@@ -1,11 +1,13 @@
 //! `slash`: what the operator types in a palette.
 
-use flagpost_core::relay::slash::{Desk, carry_out};
+use flagpost_core::{
+    relay::slash::{Desk, carry_out},
+    shape,
+};
 use flagpost_model::{
     decision::Via,
     slash::{Slash, Text, parse},
 };
-use serde_json::json;
 
 use crate::{
     context::Context,
@@ -59,11 +61,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         dir: &context.dir,
     };
     let said = carry_out(&desk, command, given)?;
-    let body = json!({
-        "command": line.trim(), "lines": said.lines, "faults": said.faults,
-        "exit_status": said.status,
-    });
-    let mut answer = Answer::new("slash", body)
+    let mut answer = Answer::new("slash", shape::said(&line, &said))
         .text(said.lines.join("\n"))
         .ids(&said.lines)
         .notes(said.faults);

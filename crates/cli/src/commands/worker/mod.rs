@@ -4,17 +4,19 @@ pub mod next;
 pub mod report;
 
 use clap::Subcommand;
-use flagpost_core::relay::workers::{self, Seen, Traits};
+use flagpost_core::{
+    relay::workers::{self, Seen, Traits},
+    shape,
+};
 use flagpost_model::{
     WorkerId,
     worker::{Liveness, Worker as Record},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     context::Context,
     output::{Answer, Screen},
-    shape,
 };
 
 /// The verbs on workers.
@@ -224,13 +226,13 @@ fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
         }
     };
     let body = json!({
-        "workers": all.iter().map(shape_of).collect::<Vec<_>>(),
+        "workers": all.iter().map(shape::worker).collect::<Vec<_>>(),
         "total": all.len(), "truncated": false, "skipped": shape::skipped(&skipped),
     });
     Ok(Answer::new("workers", body)
         .text(text)
         .ids(all.iter().map(|it| &it.worker.id))
-        .notes(shape::skipped_notes(&skipped)))
+        .notes(crate::shape::skipped_notes(&skipped)))
 }
 
 /// How a worker is, in a word.
@@ -243,26 +245,7 @@ fn how(seen: &Seen) -> &'static str {
 }
 
 fn answer(seen: &Seen, text: String) -> Answer {
-    Answer::new("worker", shape_of(seen))
+    Answer::new("worker", shape::worker(seen))
         .text(text)
         .ids([&seen.worker.id])
-}
-
-fn shape_of(seen: &Seen) -> Value {
-    let worker = &seen.worker;
-    json!({
-        "id": worker.id,
-        "agent": worker.agent,
-        "capabilities": worker.capabilities,
-        "registered_at": worker.registered_at,
-        "last_seen": worker.last_seen,
-        "pid": worker.pid,
-        "tmux": worker.tmux,
-        "worktree": worker.worktree,
-        "status": worker.standing,
-        "liveness": seen.liveness,
-        "to_decide": seen.pending,
-        "to_read": seen.unread,
-        "reports": seen.reports,
-    })
 }

@@ -17,7 +17,7 @@ use jiff::SignedDuration;
 use notify::{RecursiveMode, Watcher};
 use serde_json::json;
 
-use crate::{commands::relay, context::Context, error::Kind, output::Answer};
+use crate::{context::Context, error::Kind, output::Answer};
 
 /// How often to look where nothing tells of changes.
 const POLL: Duration = Duration::from_millis(500);
@@ -121,7 +121,7 @@ fn shown(mail: &Mail<'_>, offer: &Offer) -> Answer {
         path.display()
     );
     let body = json!({
-        "brief": relay::brief(brief),
+        "brief": flagpost_core::shape::brief(brief),
         "delivery": match offer.delivery { Delivery::Brief => "brief", Delivery::Rejection => "rejection" },
         "decision": offer.decision,
         "reason": offer.reason,

@@ -7,13 +7,7 @@ use flagpost_model::{
 };
 use serde_json::json;
 
-use crate::{
-    commands::{query::named, relay},
-    context::Context,
-    error::usage,
-    output::Answer,
-    text::Source,
-};
+use crate::{commands::query::named, context::Context, error::usage, output::Answer, text::Source};
 
 /// Report to the controller
 #[derive(Debug, clap::Args)]
@@ -68,7 +62,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         report.seq,
         report.body.len()
     );
-    let body = json!({"report": relay::report(report), "replay": reported.replay});
+    let body = json!({"report": flagpost_core::shape::report(report), "replay": reported.replay});
     Ok(Answer::new("reported", body)
         .text(line)
         .ids([report.seq.get()])

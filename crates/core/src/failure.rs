@@ -1,0 +1,288 @@
+//! What sort of failure an error is, and what to do next.
+//!
+//! Owns the kinds of failure, which every face tells in its own way (an exit code, a status of
+//! HTTP), and the hints, which are the same in all of them. A hint never names a destructive command:
+//! agents obey them.
+
+use flagpost_disk as disk;
+use flagpost_model::{Refusal, TaskId, decision};
+
+use crate::error::Error;
+
+/// What sort of failure it is; the number is the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It did not work.
+    Failed = 1,
+    /// It was asked for wrongly.
+    Usage = 2,
+    /// It is not there.
+    NotFound = 3,
+    /// Somebody else has it, or it is decided.
+    Conflict = 4,
+    /// It took too long.
+    TimedOut = 5,
+    /// The input or the data is invalid.
+    Invalid = 6,
+}
+
+impl Kind {
+    /// The kind as written in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::TimedOut => "timed_out",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// The kind of an error, and what to do next.
+pub fn judge(error: &Error) -> (Kind, Option<String>) {
+    match error {
+        Error::Disk(error) => judge_disk(error),
+        Error::Refused(refusal) => judge_refusal(refusal),
+        Error::KeptLate(Refusal::NotClaimed { .. }) => (
+            Kind::Conflict,
+            hint("nobody holds it: 'flagpost claim' takes it, and then say so again"),
+        ),
+        Error::KeptLate(_) => (
+            Kind::Conflict,
+            hint("stop working on this task; 'flagpost show' tells who has it now"),
+        ),
+        Error::InvalidId(_) | Error::Invalid { .. } => (Kind::Invalid, None),
+        Error::Broken { .. } => (
+            Kind::Invalid,
+            hint("nothing was imported; mend it, or import the rest with --skip-broken"),
+        ),
+        Error::NotFound { what: "list", .. } => (
+            Kind::NotFound,
+            hint(
+                "'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are",
+            ),
+        ),
+        Error::NotFound {
+            what: "session", ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost session list' shows those there are"),
+        ),
+        Error::NotFound {
+            what: "timeline of session",
+            ..
+        } => (
+            Kind::NotFound,
+            hint(
+                "its progress.jsonl tells of no times; 'flagpost session show' shows what is known",
+            ),
+        ),
+        Error::NotFound { what: "worker", .. } => (
+            Kind::NotFound,
+            hint(
+                "'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as",
+            ),
+        ),
+        Error::NotFound { what: "brief", .. } => (
+            Kind::NotFound,
+            hint("'flagpost inbox --all' shows those there are"),
+        ),
+        Error::NotFound { what: "report", .. } => (
+            Kind::NotFound,
+            hint("'flagpost outbox' shows those there are"),
+        ),
+        Error::NotFound {
+            what: "worker that reported on pull request",
+            ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost relay redirect' sends a brief to a worker by name"),
+        ),
+        Error::NotFound { what: "file", .. } => (Kind::NotFound, None),
+        Error::Gate(refusal) => judge_gate(refusal),
+        Error::NothingPending { .. } => (
+            Kind::NotFound,
+            hint("'flagpost inbox --all' shows what was decided"),
+        ),
+        Error::NotLive { .. } => (
+            Kind::Conflict,
+            hint("it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'"),
+        ),
+        Error::Registered { .. } => (
+            Kind::Conflict,
+            hint("'flagpost worker heartbeat' changes what is known about it"),
+        ),
+        Error::OpenMail { .. } => (
+            Kind::Conflict,
+            hint("'flagpost inbox' and 'flagpost outbox' show them"),
+        ),
+        Error::NotFound { .. } => (Kind::NotFound, hint("'flagpost list' shows what there is")),
+        Error::UnknownKey { suggestion, .. } => {
+            let all = "'flagpost config list' shows those there are";
+            let meant = suggestion
+                .as_ref()
+                .map(|name| format!("do you mean {name}? {all}"));
+            (Kind::NotFound, meant.or_else(|| hint(all)))
+        }
+        Error::Unset { name } => {
+            let set = format!("'flagpost config set {name} VALUE' sets it");
+            (Kind::NotFound, Some(set))
+        }
+        Error::Ambiguous { .. } => (Kind::Conflict, hint("type more of the id")),
+        Error::NothingToUndo { .. } => (
+            Kind::NotFound,
+            hint("only your own changes of this very list can be taken back"),
+        ),
+        Error::NothingReady { .. } => (
+            Kind::NotFound,
+            hint("'flagpost list' shows what the rest waits for"),
+        ),
+        Error::NoRepository { .. } => (
+            Kind::NotFound,
+            hint("run 'flagpost init' at the top of your project, or name a list with --list"),
+        ),
+        Error::LostRepository { .. } => (
+            Kind::Invalid,
+            hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
+        ),
+        Error::NoHome => (
+            Kind::Failed,
+            hint("set FLAGPOST_HOME to a directory of yours"),
+        ),
+        Error::SessionLive { .. } => (
+            Kind::Conflict,
+            hint("'flagpost session show' tells what it is doing; wait for it to end"),
+        ),
+        Error::SessionIncomplete { .. } => (
+            Kind::Conflict,
+            hint("'flagpost session recover' gives its tasks back"),
+        ),
+        Error::NoSession { .. } => (
+            Kind::NotFound,
+            hint("'flagpost session list' shows those that ended"),
+        ),
+        Error::NoDrawing { .. } => (Kind::Conflict, hint("name another file with --out")),
+        Error::EditedBlock { .. } => (
+            Kind::Conflict,
+            hint("move those words out of the block with an editor, and try again"),
+        ),
+        Error::Git { message, .. } if message.starts_with("cannot be run") => {
+            (Kind::Failed, hint("is git installed, and on PATH?"))
+        }
+        Error::Git { .. } => (
+            Kind::Failed,
+            hint("'git status' tells what git makes of this directory and its owner"),
+        ),
+    }
+}
+
+fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
+    let next = match refusal {
+        decision::Refusal::Decided { .. } => {
+            hint("the first decision stands; 'flagpost relay redirect' sends another brief")
+        }
+        decision::Refusal::Expired { .. } => hint("'flagpost assign' proposes it anew"),
+        decision::Refusal::Undecided { .. } => hint("'flagpost worker next' shows what is decided"),
+        decision::Refusal::Changed { .. } => hint("'flagpost inbox' shows how it is now"),
+    };
+    (Kind::Conflict, next)
+}
+
+fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
+    let next = match refusal {
+        Refusal::Held { .. } => hint("'flagpost claim --next' gives you another task"),
+        Refusal::AlreadyYours { .. } => hint(
+            "go on with it; 'flagpost task renew' extends the lease, 'flagpost task release' gives it back",
+        ),
+        Refusal::StaleToken { .. } => {
+            hint("your claim is over; 'flagpost claim' asks for a new one")
+        }
+        Refusal::NotClaimed { .. } => hint("'flagpost claim' takes it first"),
+        Refusal::WrongState {
+            wanted: "reopened", ..
+        } => hint("'flagpost show' tells where it is"),
+        Refusal::WrongState { .. } => {
+            hint("'flagpost task reopen' makes it pending again, if that is what you want")
+        }
+        Refusal::OpenParts { .. } => {
+            hint("finish them first, or say --force if they do not matter")
+        }
+        Refusal::Tied { .. } => hint("move them together, or say --cut to leave them behind"),
+        Refusal::UidTaken { .. } => hint("'flagpost task edit' changes that task"),
+        Refusal::TimerRuns { .. } => hint("'flagpost task timer show' names the timers that run"),
+        Refusal::NoTimer { .. } => hint("'flagpost task timer start' starts one"),
+        Refusal::BuiltOn { .. } => {
+            hint("'flagpost show' tells how it is now; change it with 'flagpost task edit'")
+        }
+        Refusal::Relocated { tasks, from, to } => {
+            let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+            let ids = ids.join(",");
+            Some(format!(
+                "move them back: flagpost task move {ids} --list {to} --to {from}"
+            ))
+        }
+        Refusal::PartOfItself { .. } | Refusal::UnknownParent { .. } => {
+            return (Kind::Invalid, hint("'flagpost list' shows what there is"));
+        }
+        Refusal::Blocked { .. } => hint("'flagpost ready' shows what can begin now"),
+        Refusal::Cycle { .. } | Refusal::UnknownBlocker { .. } => {
+            return (
+                Kind::Invalid,
+                hint("'flagpost task graph' shows what waits for what"),
+            );
+        }
+    };
+    (Kind::Conflict, next)
+}
+
+/// The same for a file or lock.
+pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
+    match error {
+        disk::Error::Busy { .. } => (
+            Kind::TimedOut,
+            hint("try again: the lock is free as soon as that process ends"),
+        ),
+        disk::Error::Conflict { .. } => (Kind::Conflict, None),
+        disk::Error::Changed { .. } => (Kind::Conflict, hint("nothing was changed; try again")),
+        disk::Error::Malformed { .. } => (
+            Kind::Invalid,
+            hint("it is left as it is; mend it with an editor"),
+        ),
+        disk::Error::Outside { .. } => (Kind::Invalid, None),
+        disk::Error::Io { source, path, .. } => match source.kind() {
+            std::io::ErrorKind::NotFound => (Kind::NotFound, None),
+            std::io::ErrorKind::StorageFull => (
+                Kind::Failed,
+                hint("nothing was changed; make room and try again"),
+            ),
+            std::io::ErrorKind::FileTooLarge | std::io::ErrorKind::InvalidData => {
+                (Kind::Invalid, None)
+            }
+            std::io::ErrorKind::ReadOnlyFilesystem => (
+                Kind::Failed,
+                hint("nothing was changed; the file system can only be read"),
+            ),
+            std::io::ErrorKind::NotADirectory => (
+                Kind::Failed,
+                Some(format!(
+                    "on the way to {} a file stands in the place of a directory",
+                    path.display()
+                )),
+            ),
+            std::io::ErrorKind::PermissionDenied => (
+                Kind::Failed,
+                Some(format!(
+                    "nothing was changed; make {} writable for you",
+                    path.display()
+                )),
+            ),
+            _ => (Kind::Failed, None),
+        },
+    }
+}
+
+fn hint(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}

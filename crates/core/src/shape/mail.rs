@@ -1,0 +1,129 @@
+//! The relay's mail and its workers as JSON.
+
+use flagpost_model::{
+    decision::{Standing, Verdict},
+    envelope::{Brief, Report},
+};
+use serde_json::{Value, json};
+
+use crate::relay::{
+    briefs::{Letter, Proposed},
+    fleet::Ratified,
+    reports::Paper,
+    slash::Said,
+    workers::Seen,
+};
+
+/// A brief without its body.
+pub fn brief(brief: &Brief) -> Value {
+    json!({
+        "worker": brief.target_worker,
+        "seq": brief.seq,
+        "kind": brief.kind,
+        "ticket": brief.target_ticket,
+        "summary": brief.summary,
+        "controller": brief.controller_session_id,
+        "submitted_at": brief.submitted_at,
+        "expires_at": brief.expires_at,
+        "in_reply_to": brief.in_reply_to,
+        "id": brief.extras.id,
+    })
+}
+
+/// A brief with its body, how it stands and how far it is.
+pub fn letter(letter: &Letter) -> Value {
+    json!({
+        "brief": brief(&letter.brief),
+        "body": letter.body,
+        "stage": letter.stage.as_str(),
+        "decision": letter.standing.decision(),
+        "verdict": match &letter.standing {
+            Standing::Decided(it) => verdict(it),
+            Standing::Pending | Standing::Flagged(_) => Value::Null,
+        },
+    })
+}
+
+/// A decision on record.
+pub fn verdict(verdict: &Verdict) -> Value {
+    json!({
+        "decision": verdict.decision,
+        "by": verdict.by,
+        "at": verdict.at,
+        "sha256": verdict.sha256,
+        "via": verdict.via,
+        "reason": verdict.reason,
+        "rule": verdict.rule,
+    })
+}
+
+/// A report.
+pub fn report(report: &Report) -> Value {
+    json!({
+        "worker": report.worker_id,
+        "seq": report.seq,
+        "kind": report.kind,
+        "ticket": report.ticket_id,
+        "body": report.body,
+        "pr": report.pr_number,
+        "next_action": report.next_action,
+        "in_reply_to": report.in_reply_to,
+        "session": report.claude_session_id,
+        "produced_at": report.produced_at,
+        "id": report.extras.id,
+    })
+}
+
+/// A report, and whether somebody read it.
+pub fn paper(paper: &Paper) -> Value {
+    json!({"report": report(&paper.report), "read": paper.read})
+}
+
+/// A brief that was proposed.
+pub fn proposed(proposed: &Proposed) -> Value {
+    json!({
+        "brief": brief(&proposed.brief),
+        "replay": proposed.replay,
+        "verdict": proposed.verdict.as_ref().map(verdict),
+        "policy_fault": proposed.policy_fault,
+    })
+}
+
+/// What was decided on, and what could not be.
+pub fn decided(all: &Ratified) -> Value {
+    let done = all.done.iter().map(
+        |it| json!({"brief": brief(&it.brief), "decision": it.decision, "already": it.already}),
+    );
+    let failed = all.failed.iter().map(
+        |(worker, it)| json!({"worker": worker, "seq": it.seq, "reason": it.error.to_string()}),
+    );
+    json!({"decided": done.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>()})
+}
+
+/// What a slash command did.
+pub fn said(command: &str, said: &Said) -> Value {
+    json!({
+        "command": command.trim(), "lines": said.lines, "faults": said.faults,
+        "exit_status": said.status,
+    })
+}
+
+/// A worker, and how it is.
+pub fn worker(seen: &Seen) -> Value {
+    let worker = &seen.worker;
+    json!({
+        "id": worker.id,
+        "agent": worker.agent,
+        "capabilities": worker.capabilities,
+        "registered_at": worker.registered_at,
+        "last_seen": worker.last_seen,
+        "pid": worker.pid,
+        "tmux": worker.tmux,
+        "worktree": worker.worktree,
+        "status": worker.standing,
+        "liveness": seen.liveness,
+        "to_decide": seen.pending,
+        "to_read": seen.unread,
+        "reports": seen.reports,
+    })
+}
