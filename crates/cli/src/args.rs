@@ -101,6 +101,9 @@ pub enum Command {
     )]
     Worker(commands::worker::Worker),
     Slash(commands::relay::slash::Args),
+    Up(commands::daemon::UpArgs),
+    Down(commands::daemon::DownArgs),
+    Logs(commands::daemon::logs::Args),
     Demo(commands::demo::Args),
     /// Work with the tasks of a list
     #[command(

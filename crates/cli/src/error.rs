@@ -4,6 +4,7 @@
 //! next. Those of the operations are judged in core, the same for every face.
 
 use flagpost_core::{self as core, failure};
+use flagpost_daemon as daemon;
 use flagpost_disk as disk;
 use flagpost_model::{
     InvalidId, ListId, envelope::InvalidTicket, glob::InvalidGlob, id::InvalidSeq, query::Query,
@@ -102,6 +103,9 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         if let Some(error) = cause.downcast_ref::<run::Error>() {
             return judge_run(error);
         }
+        if let Some(error) = cause.downcast_ref::<daemon::Error>() {
+            return judge_daemon(error);
+        }
         if let Some(unknown) = cause.downcast_ref::<Unknown>() {
             let hint = unknown.hint();
             return (
@@ -194,6 +198,28 @@ fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
             hint("run without --worktrees, or mend the repository"),
         ),
         run::Error::Process { .. } => (Kind::Failed, None),
+    }
+}
+
+fn judge_daemon(error: &daemon::Error) -> (Kind, Option<String>) {
+    match error {
+        daemon::Error::Core(error) => failure::judge(error),
+        daemon::Error::Disk(error) => failure::judge_disk(error),
+        daemon::Error::Running { .. } => (
+            Kind::Conflict,
+            hint("a home has one; 'flagpost status' tells how it is reached"),
+        ),
+        daemon::Error::Port { source, .. } if source.kind() == std::io::ErrorKind::AddrInUse => {
+            (Kind::Conflict, hint("name another port with --port"))
+        }
+        daemon::Error::Port { .. } | daemon::Error::System { .. } => (Kind::Failed, None),
+        daemon::Error::NotStarted { log, .. } => {
+            let more = format!("{} tells more", log.display());
+            (Kind::Failed, Some(more))
+        }
+        daemon::Error::NotStopped { .. } => {
+            (Kind::TimedOut, hint("'flagpost logs' tells what it does"))
+        }
     }
 }
 

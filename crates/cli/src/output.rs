@@ -120,14 +120,28 @@ pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
     Ok(answer.code)
 }
 
+/// Whether somebody reads what is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// As far as we know.
+    There,
+    /// It has read enough.
+    Gone,
+}
+
 /// Prints one line of a stream.
-pub fn stream(schema_name: &str, body: Map<String, Value>) -> io::Result<()> {
+pub fn stream(schema_name: &str, body: Map<String, Value>) -> io::Result<Reader> {
     let mut object = Map::from_iter([("schema".to_owned(), schema(schema_name))]);
     object.extend(body);
-    put(&format!(
+    put_to(&format!(
         "{}\n",
         terminal::json(&Value::Object(object).to_string())
     ))
+}
+
+/// Prints one line of a stream for a person.
+pub fn stream_text(line: &str) -> io::Result<Reader> {
+    put_to(&format!("{}\n", terminal::clean(line, false)))
 }
 
 /// Prints an error; the exit code.
@@ -205,8 +219,17 @@ fn schema(name: &str) -> Value {
 
 /// Writes to stdout; whoever closed it has read enough.
 fn put(text: &str) -> io::Result<()> {
+    put_to(text).map(drop)
+}
+
+/// The same for who has more to write.
+fn put_to(text: &str) -> io::Result<Reader> {
     let mut out = io::stdout().lock();
-    unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(Reader::There),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Err(error) => Err(error),
+    }
 }
 
 fn unless_closed(result: io::Result<()>) -> io::Result<()> {

@@ -101,6 +101,16 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             hint("'flagpost relay redirect' sends a brief to a worker by name"),
         ),
         Error::NotFound { what: "file", .. } => (Kind::NotFound, None),
+        Error::NotFound { what: "log", .. } => (
+            Kind::NotFound,
+            hint("'flagpost up' starts the daemon, which keeps it"),
+        ),
+        Error::NotFound {
+            what: "repository", ..
+        } => (
+            Kind::NotFound,
+            hint("run 'flagpost init' at the top of your project"),
+        ),
         Error::Gate(refusal) => judge_gate(refusal),
         Error::NothingPending { .. } => (
             Kind::NotFound,

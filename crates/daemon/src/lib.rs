@@ -1,1 +1,23 @@
-//! The daemon.
+//! The daemon: what happens in a home, told to those who listen, and its interface for programs.
+//!
+//! Owns one process for each home, its socket, its loopback port, and who may come in. It adds push,
+//! screens and schedules, never correctness: every operation is one of `core`, under the same locks
+//! as a command's, so starting, stopping or killing the daemon changes no result of any command.
+
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests arrange files by hand")
+)]
+
+mod connections;
+mod error;
+mod http;
+mod instance;
+mod launch;
+mod serve;
+
+pub use error::{Error, Result};
+pub use http::openapi;
+pub use instance::{Instance, LOG, Paths, Standing, standing};
+pub use launch::{Started, start, stop};
+pub use serve::{Config, run, signals};

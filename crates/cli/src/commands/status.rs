@@ -16,7 +16,7 @@ use flagpost_model::{
 };
 use serde_json::json;
 
-use super::list::counted;
+use super::{daemon, list::counted};
 use crate::{
     context::Context,
     output::{Answer, Screen},
@@ -146,6 +146,8 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
             .map(|task| format!("{} {}", task.id, line(&task.subject))),
     );
     text += &roots::section(screen, &found);
+    let instance = daemon::instance(context)?;
+    text += &daemon_line(instance.as_ref());
     let body = json!({
         "home": shape::path(context.home.root()),
         "list": list.id(),
@@ -161,6 +163,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "skipped": shape::skipped(&loaded.skipped),
         "session": session.as_ref().map(flagpost_core::shape::session),
         "lists": context.home.lists()?,
+        "daemon": daemon::shape_of(context, instance.as_ref()),
         "roots": roots::shape(&found),
     });
     Ok(Answer::new("status", body)
@@ -186,14 +189,24 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
     }
     let found = survey(&context.home)?;
     text += &roots::section(Screen::of(context), &found);
+    let instance = daemon::instance(context)?;
+    text += &daemon_line(instance.as_ref());
     let body = json!({
         "home": shape::path(context.home.root()), "list": null, "root": null, "total": 0, "counts": {},
         "waiting_for_person": [], "stranded": [], "held": [], "ready": [], "skipped": [],
-        "session": null, "lists": lists, "roots": roots::shape(&found),
+        "session": null, "lists": lists, "daemon": daemon::shape_of(context, instance.as_ref()),
+        "roots": roots::shape(&found),
     });
     Ok(Answer::new("status", body)
         .text(text)
         .notes(roots::notes(&found)))
+}
+
+/// The daemon, where one runs: nothing is amiss without it.
+fn daemon_line(instance: Option<&flagpost_daemon::Instance>) -> String {
+    instance.map_or(String::new(), |it| {
+        format!("\ndaemon: {}\n", daemon::line(it))
+    })
 }
 
 /// The session in the live directory, in a line.

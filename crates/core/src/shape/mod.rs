@@ -3,6 +3,7 @@
 //! Owns the shapes that `schemas/` describes, the same in every face: a command's `--json`, the
 //! daemon's interface, an event. It must never read anything: what it shows was read before.
 
+mod history;
 mod mail;
 mod sessions;
 mod tasks;
@@ -11,6 +12,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+pub use history::line;
 pub use mail::{brief, decided, letter, paper, proposed, report, said, verdict, worker};
 pub use sessions::session;
 pub use tasks::{claim, outline, task};

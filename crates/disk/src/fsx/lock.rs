@@ -13,6 +13,9 @@ use super::{Error, Flock, Fs, Result, read, stat};
 /// How long to wait for a lock unless told otherwise.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(5);
 
+/// Longer than anybody holds a lock who only asks who holds it.
+const A_LOOK: Duration = Duration::from_millis(200);
+
 /// The order in which locks may be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
@@ -57,6 +60,17 @@ impl fmt::Display for Holder {
 }
 
 impl Holder {
+    fn this_process(since: Timestamp) -> Self {
+        // Not as text: a name need not be UTF-8.
+        let command = std::env::args_os().next().unwrap_or_default();
+        let command = Path::new(&command).file_name().unwrap_or_default();
+        Self {
+            pid: std::process::id(),
+            command: command.to_string_lossy().replace(char::is_control, " "),
+            since,
+        }
+    }
+
     fn parse(text: &str) -> Option<Self> {
         let field = |name| text.lines().find_map(|line| line.strip_prefix(name));
         Some(Self {
@@ -86,18 +100,9 @@ pub fn lock(fs: &dyn Fs, path: &Path, rank: Rank, wait: Duration, now: Timestamp
             waited: wait,
         });
     };
-    // Not as text: a name need not be UTF-8.
-    let command = std::env::args_os().next().unwrap_or_default();
-    let command = Path::new(&command).file_name().unwrap_or_default();
-    let command = command.to_string_lossy().replace(char::is_control, " ");
-    let me = Holder {
-        pid: std::process::id(),
-        command,
-        since: now,
-    };
     // Best effort: an unsigned lock holds as well, and a full disk must not keep anybody from the
     // work that makes room.
-    let _: io::Result<()> = flock.sign(&me.note());
+    let _: io::Result<()> = flock.sign(&Holder::this_process(now).note());
     held::push(rank);
     Ok(Lock { _held: flock, rank })
 }
@@ -107,6 +112,19 @@ pub fn lock(fs: &dyn Fs, path: &Path, rank: Rank, wait: Duration, now: Timestamp
 pub fn try_hold(fs: &dyn Fs, path: &Path) -> Result<Option<Box<dyn Flock>>> {
     fs.flock(path, Duration::ZERO)
         .map_err(Error::io("lock", path))
+}
+
+/// As [`try_hold`], waiting for those who only look, and with a note of who holds it: for what may
+/// be there once.
+pub fn hold(fs: &dyn Fs, path: &Path, now: Timestamp) -> Result<Option<Box<dyn Flock>>> {
+    let taken = fs.flock(path, A_LOOK).map_err(Error::io("lock", path))?;
+    let Some(mut flock) = taken else {
+        return Ok(None);
+    };
+    flock
+        .sign(&Holder::this_process(now).note())
+        .map_err(Error::io("sign", path))?;
+    Ok(Some(flock))
 }
 
 /// Who holds a lock at this moment, if somebody does and left a note. Leaves no lock file behind.

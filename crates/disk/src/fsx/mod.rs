@@ -14,6 +14,7 @@ mod publish;
 mod quarantine;
 mod real;
 mod shared;
+mod socket;
 mod sweep;
 mod temporary;
 
@@ -24,12 +25,13 @@ use std::{
 pub use append::{Durability, append};
 pub use batch::{Batch, Sealed, replace};
 pub use flag::{Raised, flag, flags};
-pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, holder, lock, try_hold};
+pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold};
 pub use number::{allocate, peek};
 pub use publish::publish;
 pub use quarantine::{Case, Kept, keep, kept, quarantine};
 pub use real::RealFs;
 pub use shared::{make_shared_dir, rewrite};
+pub use socket::listen;
 pub use sweep::{orphans, remove_orphans};
 
 use crate::error::{Error, Result, found};

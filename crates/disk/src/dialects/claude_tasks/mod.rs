@@ -21,7 +21,7 @@ pub use read::{is_field, is_too_deep, read};
 pub use write::{restore, to_bytes, write};
 
 use flagpost_model::task::{StateName, Task};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A task with the file it came from: the typed view beside the original.
 #[derive(Debug, Clone)]
@@ -38,6 +38,27 @@ impl TaskFile {
         let ours = self.raw.get("metadata")?.get("flagpost")?.get("state")?;
         let state: StateName = ours.as_str()?.parse().ok()?;
         (state != self.task.state.name()).then_some(state)
+    }
+
+    /// The file as other readers of the format normalise it: what is ours to interpret they see in
+    /// the metadata.
+    pub fn normalised(&self) -> Map<String, Value> {
+        let task = &self.task;
+        let mut raw = self.raw.clone();
+        let status = match raw.get("status").and_then(Value::as_str) {
+            Some(known @ ("pending" | "in_progress" | "completed")) => known.to_owned(),
+            _ => "pending".to_owned(),
+        };
+        raw.insert("id".to_owned(), json!(task.id));
+        raw.insert("subject".to_owned(), json!(task.subject));
+        raw.insert("description".to_owned(), json!(task.description));
+        raw.insert("status".to_owned(), status.into());
+        raw.insert("blocks".to_owned(), json!(task.blocks));
+        raw.insert("blockedBy".to_owned(), json!(task.blocked_by));
+        if raw.get("activeForm").is_some_and(|it| !it.is_string()) {
+            raw.shift_remove("activeForm");
+        }
+        raw
     }
 
     /// The file of `task`, which is this one's under another id, with everything foreign kept.

@@ -1,0 +1,102 @@
+//! `logs`: what the daemon says.
+
+use std::{
+    io::{BufRead, BufReader, Seek, SeekFrom},
+    thread,
+    time::Duration,
+};
+
+use flagpost_core::Error;
+use flagpost_daemon::Paths;
+use serde_json::{Map, Value};
+
+use super::log_name;
+use crate::{
+    context::Context,
+    output::{Answer, Reader, stream, stream_text},
+};
+
+/// Show what the daemon says
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost logs --follow")]
+pub struct Args {
+    /// Go on with what it says from now on
+    #[arg(long, short)]
+    follow: bool,
+    /// The last lines, so many; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
+    lines: usize,
+}
+
+/// How often the log is looked at.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Shows it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let paths = Paths::of(&context.home);
+    let open = || match std::fs::File::open(&paths.log) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some),
+    };
+    let mut log = match open()? {
+        Some(log) => BufReader::new(log),
+        None => {
+            return Err(Error::NotFound {
+                what: "log",
+                id: log_name(&paths),
+                list: None,
+            }
+            .into());
+        }
+    };
+    let mut lines = Vec::new();
+    while let Some(line) = next(&mut log)? {
+        lines.push(line);
+    }
+    let hidden = match args.lines {
+        0 => 0,
+        most => lines.len().saturating_sub(most),
+    };
+    for line in lines.iter().skip(hidden) {
+        if say(context, line)? == Reader::Gone {
+            return Ok(Answer::silent());
+        }
+    }
+    while args.follow {
+        let Some(line) = next(&mut log)? else {
+            thread::sleep(PAUSE);
+            let len = std::fs::metadata(&paths.log).map_or(0, |it| it.len());
+            // A daemon that found it too long began it anew.
+            if len < log.stream_position()?
+                && let Some(new) = open()?
+            {
+                log = BufReader::new(new);
+            }
+            continue;
+        };
+        if say(context, &line)? == Reader::Gone {
+            break;
+        }
+    }
+    Ok(Answer::silent())
+}
+
+/// The next whole line; one that is still being written is for later.
+fn next(log: &mut BufReader<std::fs::File>) -> std::io::Result<Option<String>> {
+    let (begun, mut bytes) = (log.stream_position()?, Vec::new());
+    log.read_until(b'\n', &mut bytes)?;
+    if bytes.last() != Some(&b'\n') {
+        log.seek(SeekFrom::Start(begun))?;
+        return Ok(None);
+    }
+    bytes.pop();
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn say(context: &Context, line: &str) -> std::io::Result<Reader> {
+    if context.globals.json {
+        let body = Map::from_iter([("line".to_owned(), Value::from(line))]);
+        return stream("log", body);
+    }
+    stream_text(line)
+}

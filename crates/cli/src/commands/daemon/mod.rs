@@ -1,0 +1,113 @@
+//! `up`, `down`, `logs`: the home's daemon.
+
+pub mod logs;
+
+use flagpost_core::shape;
+use flagpost_daemon::{self as daemon, Config, Instance, Paths, Standing};
+use serde_json::{Value, json};
+
+use crate::{context::Context, output::Answer};
+
+/// Start the daemon, which tells screens and programs what happens
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost up\n\
+    No other command needs it. It listens at run/daemon.sock in the home, and on 127.0.0.1 for whoever\n\
+    shows the token in run/token. Its log is shown by 'flagpost logs'.")]
+pub struct UpArgs {
+    /// Stay here and say everything on stderr, until interrupted
+    #[arg(long)]
+    foreground: bool,
+    /// The port on 127.0.0.1 [default: the one of last time, or any that is free]
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Leave the terminal that it was started from
+    #[arg(long, hide = true, requires = "foreground")]
+    detached: bool,
+}
+
+/// End the daemon
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost down")]
+pub struct DownArgs {}
+
+/// Starts it.
+pub fn up(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
+    if args.foreground {
+        return serve(context, args);
+    }
+    let mut words = vec![
+        "up".to_owned(),
+        "--foreground".to_owned(),
+        "--detached".to_owned(),
+    ];
+    if let Some(port) = args.port {
+        words.extend(["--port".to_owned(), port.to_string()]);
+    }
+    let started = daemon::start(&context.home, &std::env::current_exe()?, &words)?;
+    let paths = Paths::of(&context.home);
+    let word = if started.already {
+        "runs already"
+    } else {
+        "is up"
+    };
+    let text = format!("the daemon {word}: {}\n", line(&started.instance));
+    let body = json!({"daemon": started.instance.shape(&paths), "already": started.already});
+    Ok(Answer::new("up", body)
+        .text(text)
+        .ids([&started.instance.http]))
+}
+
+fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
+    if args.detached {
+        rustix::process::setsid()?;
+    }
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .with_target(false)
+        .init();
+    let config = Config {
+        home: context.home.clone(),
+        actor: context.actor()?,
+        port: args.port,
+    };
+    daemon::run(config, daemon::signals())?;
+    Ok(Answer::silent())
+}
+
+/// Ends it.
+pub fn down(context: &Context, _: &DownArgs) -> anyhow::Result<Answer> {
+    let pid = daemon::stop(&context.home)?;
+    let text = match pid {
+        Some(pid) => format!("the daemon, pid {pid}, has ended"),
+        None => "no daemon runs".to_owned(),
+    };
+    Ok(Answer::new("down", json!({"pid": pid})).text(text).ids(pid))
+}
+
+/// The daemon, for whoever looks at everything.
+pub fn instance(context: &Context) -> anyhow::Result<Option<Instance>> {
+    Ok(match daemon::standing(&context.home)? {
+        Standing::Up(instance) => Some(instance),
+        Standing::Down | Standing::Starting(_) => None,
+    })
+}
+
+/// The daemon, in a line.
+pub fn line(instance: &Instance) -> String {
+    format!("pid {}, {}", instance.pid, instance.http)
+}
+
+/// The same as JSON.
+pub fn shape_of(context: &Context, instance: Option<&Instance>) -> Value {
+    let paths = Paths::of(&context.home);
+    instance.map_or(Value::Null, |it| it.shape(&paths))
+}
+
+/// Where the log is, for a person.
+fn log_name(paths: &Paths) -> String {
+    shape::path(&paths.log)
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}

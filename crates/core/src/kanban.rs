@@ -1,0 +1,165 @@
+//! Lists as the clients of the Kanban bus expect them.
+//!
+//! Owns the shapes of an interface that is not ours, field for field: lists with the number of their
+//! files, tasks as normalised files, the artifacts of the session that a list's pointer names. It
+//! reads and never writes. A pointer is believed only where it names a session of a repository that
+//! is registered.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_disk::{
+    dialects::{
+        claude_tasks::is_task_name,
+        session::{layout, progress},
+    },
+    fsx,
+};
+use flagpost_model::ListId;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    error::{Error, Result},
+    home::Home,
+    list::List,
+    registry,
+    roots::{self, Standing},
+    sessions::{Sessions, pointed},
+    shape,
+};
+
+/// What comes first among the artifacts; the rest follows by name.
+const FIRST: [&str; 4] = [
+    "execution_context",
+    "task_log",
+    "execution_plan",
+    "session_summary",
+];
+
+/// The lists that hold at least one file, by name.
+pub fn lists(home: &Home) -> Result<Value> {
+    let mut ids = home.lists()?;
+    for root in roots::survey(home)? {
+        if let Standing::Readable { lists, .. } = root.standing {
+            ids.extend(lists);
+        }
+    }
+    ids.sort();
+    let mut lists = Vec::new();
+    for id in ids {
+        let count = match List::open(home, &id) {
+            Ok(list) => count(home, list.dir())?,
+            // Its directory leads elsewhere, or is gone.
+            Err(_) => 0,
+        };
+        if count > 0 {
+            lists.push(json!({"id": id, "name": id, "taskCount": count}));
+        }
+    }
+    Ok(json!({"taskLists": lists}))
+}
+
+fn count(home: &Home, dir: &Path) -> Result<usize> {
+    let names = home.fs().names(dir);
+    let names = names.map_err(flagpost_disk::Error::io("list", dir))?;
+    let is_task = |name: &&std::ffi::OsString| is_task_name(name.as_encoded_bytes());
+    Ok(names.iter().filter(is_task).count())
+}
+
+/// The tasks of a list, by id; none where there is no such list.
+pub fn tasks(home: &Home, list: &ListId) -> Result<Value> {
+    let tasks: Vec<Map<String, Value>> = match List::open(home, list) {
+        Ok(list) => {
+            let (files, _) = list.examine()?;
+            files.iter().map(|file| file.normalised()).collect()
+        }
+        Err(Error::NotFound { .. }) => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    Ok(json!({"tasks": tasks}))
+}
+
+/// What the session that a list's pointer names has written so far.
+pub fn execution_context(home: &Home, list: &ListId) -> Result<Value> {
+    let context = match session_dir(home, list)? {
+        Some(dir) => context(home, &dir)?,
+        None => Value::Null,
+    };
+    Ok(json!({"executionContext": context}))
+}
+
+/// The directory of the session that runs a list, or ran it last.
+pub fn session_dir(home: &Home, list: &ListId) -> Result<Option<PathBuf>> {
+    let list = match List::open(home, list) {
+        Ok(list) => list,
+        Err(Error::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    for repository in registry::repositories(home)? {
+        // One that is gone, or whose sessions lead elsewhere, is not the one.
+        if let Ok(Some(dir)) = pointed(home, &list, &Sessions::of(home, &repository)) {
+            return Ok(Some(dir));
+        }
+    }
+    Ok(None)
+}
+
+fn context(home: &Home, dir: &Path) -> Result<Value> {
+    let names = home.fs().names(dir);
+    let names = names.map_err(flagpost_disk::Error::io("list", dir))?;
+    let mut artifacts = Vec::new();
+    for name in names.iter().filter_map(|name| name.to_str()) {
+        let Some(stem) = name.strip_suffix(".md").filter(|stem| is_artifact(stem)) else {
+            continue;
+        };
+        let path = dir.join(name);
+        // It may be gone by now; what cannot be read costs its neighbours nothing.
+        if let (Ok(Some(stat)), Ok(Some(content))) = (
+            fsx::stat(home.fs(), &path),
+            fsx::read_lossy(home.fs(), &path),
+        ) {
+            let at = stat.modified / 1_000_000;
+            artifacts.push((stem.to_owned(), content, at));
+        }
+    }
+    artifacts.sort_by_key(|(name, ..)| {
+        let rank = FIRST.iter().position(|first| first == name);
+        (rank.unwrap_or(FIRST.len()), name.clone())
+    });
+    let text = artifacts
+        .iter()
+        .find(|(name, ..)| format!("{name}.md") == layout::PROGRESS);
+    let progress = text.map(|(_, text, _)| shown(&progress::parse(text)));
+    let artifacts = artifacts
+        .iter()
+        .map(|(name, content, at)| json!({"name": name, "content": content, "lastModified": at}));
+    Ok(json!({
+        "executionDir": shape::path(dir),
+        "artifacts": artifacts.collect::<Vec<_>>(),
+        "progress": progress,
+    }))
+}
+
+fn is_artifact(stem: &str) -> bool {
+    !stem.starts_with('.') && !stem.starts_with("context-task-")
+}
+
+fn shown(progress: &progress::Reading) -> Value {
+    let (wave, of) = progress.wave.unwrap_or_default();
+    let active = progress
+        .active
+        .iter()
+        .map(|task| json!({"id": task.id, "subject": task.subject, "phase": task.phase}));
+    let completed = progress
+        .completed
+        .iter()
+        .map(|task| json!({"id": task.id, "subject": task.subject, "result": task.result}));
+    json!({
+        "status": progress.status.map(|it| it.to_string()).unwrap_or_default(),
+        "wave": wave,
+        "totalWaves": of,
+        "maxParallel": progress.max_parallel,
+        "updated": progress.updated.map(|at| at.to_string()).unwrap_or_default(),
+        "activeTasks": active.collect::<Vec<_>>(),
+        "completedTasks": completed.collect::<Vec<_>>(),
+    })
+}

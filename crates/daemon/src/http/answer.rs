@@ -1,0 +1,174 @@
+//! What is answered, and how it went.
+//!
+//! Owns the one step from a kind of failure to a status of HTTP. A failure is told in the same shape
+//! as a command tells it; to clients of the Kanban bus as they expect it.
+
+use axum::{
+    Json,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use flagpost_core::{self as core, Kind, failure, shape};
+use serde_json::{Value, json};
+
+use super::auth::Refusal;
+
+/// A request that came to nothing.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    status: StatusCode,
+    kind: Kind,
+    message: String,
+    hint: Option<String>,
+    causes: Vec<String>,
+}
+
+impl Fault {
+    fn new(status: StatusCode, kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            kind,
+            message: message.into(),
+            hint: None,
+            causes: Vec::new(),
+        }
+    }
+
+    /// It was asked for wrongly.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        let fault = Self::new(StatusCode::BAD_REQUEST, Kind::Usage, message);
+        fault.hint("/v1/openapi.json tells what may be asked")
+    }
+
+    /// A value that cannot be taken.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(status(Kind::Invalid), Kind::Invalid, message)
+    }
+
+    /// There is no such route.
+    pub(crate) fn no_route(path: &str) -> Self {
+        let fault = Self::new(
+            StatusCode::NOT_FOUND,
+            Kind::NotFound,
+            format!("there is no {path} here"),
+        );
+        fault.hint("/v1/openapi.json tells what there is")
+    }
+
+    /// The route is asked in another way.
+    pub(crate) fn no_method() -> Self {
+        let text = "this is not asked in that way";
+        let fault = Self::new(StatusCode::METHOD_NOT_ALLOWED, Kind::Usage, text);
+        fault.hint("/v1/openapi.json tells what may be asked")
+    }
+
+    /// More was sent than is taken.
+    pub(crate) fn too_large(limit: usize) -> Self {
+        let text = format!("what was sent has more than {limit} bytes");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::Invalid, text)
+    }
+
+    /// The client takes too long.
+    pub(crate) fn too_slow() -> Self {
+        let text = "what was sent did not come in time";
+        Self::new(StatusCode::REQUEST_TIMEOUT, Kind::TimedOut, text)
+    }
+
+    /// It was there once.
+    pub(crate) fn gone(message: &str) -> Self {
+        Self::new(StatusCode::GONE, Kind::NotFound, message)
+    }
+
+    /// Something broke that should not.
+    pub(crate) fn broken(message: impl Into<String>) -> Self {
+        Self::new(status(Kind::Failed), Kind::Failed, message)
+    }
+
+    fn hint(mut self, text: &str) -> Self {
+        self.hint = Some(text.to_owned());
+        self
+    }
+
+    /// As clients of the Kanban bus expect it.
+    pub(crate) fn into_kanban(self) -> Response {
+        // They know that something was asked for wrongly, and that something broke.
+        let status = match self.kind {
+            Kind::Invalid | Kind::Usage => StatusCode::BAD_REQUEST,
+            Kind::NotFound | Kind::Conflict | Kind::TimedOut | Kind::Failed => self.status,
+        };
+        (status, Json(json!({"error": self.message}))).into_response()
+    }
+}
+
+/// The status of a kind of failure.
+fn status(kind: Kind) -> StatusCode {
+    match kind {
+        Kind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        Kind::Usage => StatusCode::BAD_REQUEST,
+        Kind::NotFound => StatusCode::NOT_FOUND,
+        Kind::Conflict => StatusCode::CONFLICT,
+        Kind::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
+        Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+    }
+}
+
+impl From<core::Error> for Fault {
+    fn from(error: core::Error) -> Self {
+        let (kind, hint) = failure::judge(&error);
+        let mut causes = Vec::new();
+        let mut below = std::error::Error::source(&error);
+        while let Some(cause) = below {
+            causes.push(cause.to_string());
+            below = cause.source();
+        }
+        Self {
+            status: status(kind),
+            kind,
+            message: error.to_string(),
+            hint,
+            causes,
+        }
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        let status = match refusal {
+            Refusal::Host => StatusCode::MISDIRECTED_REQUEST,
+            Refusal::Origin => StatusCode::FORBIDDEN,
+            Refusal::Token => StatusCode::UNAUTHORIZED,
+            Refusal::Type => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        };
+        let fault = Self::new(status, Kind::Usage, refusal.to_string());
+        match refusal {
+            Refusal::Token => fault.hint("it is in run/token in the home: Authorization: Bearer …"),
+            Refusal::Host | Refusal::Origin | Refusal::Type => fault,
+        }
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        let body = shape::error(self.kind, &self.message, self.hint.as_deref(), &self.causes);
+        let mut response = (self.status, Json(body)).into_response();
+        let headers = response.headers_mut();
+        match self.status {
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(
+                    header::WWW_AUTHENTICATE,
+                    header::HeaderValue::from_static("Bearer"),
+                );
+            }
+            StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+/// A JSON answer.
+pub(crate) fn json_answer(body: &Value) -> Response {
+    Json(body).into_response()
+}

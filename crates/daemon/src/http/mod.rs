@@ -1,0 +1,60 @@
+//! The interface: HTTP for programs and browsers.
+//!
+//! Owns what all routes stand on: the home, who acts, who may come in. A route is an entry of a
+//! table; from the table come the dispatch, the check of what was asked, and the description.
+
+mod answer;
+mod asked;
+mod auth;
+mod desk;
+pub mod openapi;
+mod route;
+mod router;
+mod routes;
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use flagpost_core::Home;
+use flagpost_model::WorkerId;
+
+pub(crate) use auth::Door;
+pub(crate) use router::{guarded, router};
+
+use crate::{
+    instance::{Instance, Paths},
+    serve::Config,
+};
+
+/// What all requests share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    home: Home,
+    actor: WorkerId,
+    paths: Paths,
+    guard: auth::Guard,
+    links: Mutex<auth::Links>,
+    instance: OnceLock<Instance>,
+}
+
+impl Shared {
+    pub(crate) fn new(config: &Config, paths: Paths, token: String, port: u16) -> Self {
+        Self {
+            home: config.home.clone(),
+            actor: config.actor.clone(),
+            paths,
+            guard: auth::Guard::new(token, port),
+            links: Mutex::default(),
+            instance: OnceLock::new(),
+        }
+    }
+
+    /// How this daemon is reached, once that is known.
+    pub(crate) fn announce(&self, instance: Instance) {
+        // Told once, before the first request is answered.
+        let _: Result<(), Instance> = self.instance.set(instance);
+    }
+
+    fn links(&self) -> std::sync::MutexGuard<'_, auth::Links> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

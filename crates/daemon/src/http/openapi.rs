@@ -1,0 +1,204 @@
+//! The description of the interface, as OpenAPI 3.1.
+//!
+//! Owns nothing but the form: the routes are those that requests are dispatched on, the shapes those
+//! that every answer keeps to.
+
+use std::collections::BTreeSet;
+
+use flagpost_core::schemas;
+use serde_json::{Map, Value, json};
+
+use super::{
+    route::{Need, Param, Place, Route, Verb, Work},
+    routes,
+};
+
+/// Where shapes are found in the description.
+const SHAPES: &str = "#/components/schemas/";
+
+/// The whole description.
+pub fn description() -> serde_json::Result<Value> {
+    let mut paths: Map<String, Value> = Map::new();
+    let mut names = BTreeSet::from(["error"]);
+    for route in routes::all() {
+        if let Work::Answer(name, _) = route.work {
+            names.insert(name);
+        }
+        let verb = match route.verb {
+            Verb::Get => "get",
+            Verb::Post => "post",
+        };
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[verb] = operation(route);
+    }
+    Ok(json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Flagpost",
+            "description": "The daemon of a Flagpost home. By the socket nothing has to be shown; over the loopback the token, on everything.",
+            "version": env!("CARGO_PKG_VERSION"),
+        },
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": shapes(&names)?,
+        },
+    }))
+}
+
+fn operation(route: &Route) -> Value {
+    let outside = route.params.iter().filter(|it| it.place != Place::Body);
+    let inside: Vec<&Param> = route
+        .params
+        .iter()
+        .filter(|it| it.place == Place::Body)
+        .collect();
+    let answers = match route.work {
+        Work::Answer(name, _) => json!({
+            "200": {"description": "What was asked for.", "content": content(reference(name))},
+            "default": {"description": "What went wrong.", "content": content(reference("error"))},
+        }),
+        Work::Foreign(schema, _) => json!({
+            "200": {"description": "What was asked for.", "content": content(schema())},
+            "default": {"description": "What went wrong.", "content": {"application/json": {}}},
+        }),
+        Work::Page(_) => json!({
+            "default": {"description": "What was asked for, or what went wrong."},
+        }),
+    };
+    let mut operation = json!({
+        "summary": route.about,
+        "parameters": outside.map(parameter).collect::<Vec<_>>(),
+        "responses": answers,
+    });
+    if !inside.is_empty() {
+        let is_needed = inside.iter().any(|it| it.need == Need::Required);
+        operation["requestBody"] =
+            json!({"required": is_needed, "content": content(object(&inside))});
+    }
+    operation
+}
+
+fn content(schema: Value) -> Value {
+    json!({"application/json": {"schema": schema}})
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("{SHAPES}{name}")})
+}
+
+fn parameter(param: &Param) -> Value {
+    let place = if param.place == Place::Path {
+        "path"
+    } else {
+        "query"
+    };
+    json!({
+        "name": param.name, "in": place, "required": param.need == Need::Required,
+        "description": param.about, "schema": param.kind.schema(),
+    })
+}
+
+fn object(params: &[&Param]) -> Value {
+    let described = |param: &&Param| {
+        let mut schema = param.kind.schema();
+        schema["description"] = param.about.into();
+        (param.name.to_owned(), schema)
+    };
+    let needed = params.iter().filter(|it| it.need == Need::Required);
+    json!({
+        "type": "object",
+        "properties": params.iter().map(described).collect::<Map<_, _>>(),
+        "required": needed.map(|it| it.name).collect::<Vec<_>>(),
+        "additionalProperties": false,
+    })
+}
+
+/// These shapes, and every part that they have in common.
+fn shapes(names: &BTreeSet<&str>) -> serde_json::Result<Map<String, Value>> {
+    let mut all = Map::new();
+    for schema in schemas::ALL.iter().filter(|it| names.contains(it.name)) {
+        let mut whole = schema.whole()?;
+        if let Some(schema) = whole.as_object_mut() {
+            // Here the document is the whole, and not each schema by itself.
+            schema.shift_remove("$schema");
+            schema.shift_remove("$id");
+            if let Some(Value::Object(parts)) = schema.shift_remove("$defs") {
+                for (name, part) in parts {
+                    all.insert(part_name(&name), relocated(part));
+                }
+            }
+        }
+        all.insert(schema.name.to_owned(), relocated(whole));
+    }
+    Ok(all)
+}
+
+fn part_name(part: &str) -> String {
+    format!("part_{part}")
+}
+
+/// A schema whose references lead to where the parts are here.
+fn relocated(schema: Value) -> Value {
+    match schema {
+        Value::String(text) => match text.strip_prefix("#/$defs/") {
+            Some(part) => format!("{SHAPES}{}", part_name(part)).into(),
+            None => text.into(),
+        },
+        Value::Array(items) => items.into_iter().map(relocated).collect(),
+        Value::Object(map) => {
+            let each = map
+                .into_iter()
+                .map(|(name, below)| (name, relocated(below)));
+            Value::Object(each.collect())
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        fn references(value: &Value, found: &mut Vec<String>) {
+            match value {
+                Value::Object(map) => {
+                    if let Some(Value::String(to)) = map.get("$ref") {
+                        found.push(to.clone());
+                    }
+                    map.values().for_each(|it| references(it, found));
+                }
+                Value::Array(items) => items.iter().for_each(|it| references(it, found)),
+                _ => {}
+            }
+        }
+        let described = description().unwrap();
+        let mut found = Vec::new();
+        references(&described, &mut found);
+        assert!(found.len() > 20, "{found:?}");
+        for to in found {
+            let at = described.pointer(to.trim_start_matches('#'));
+            assert!(at.is_some(), "{to}");
+        }
+    }
+
+    #[test]
+    fn every_route_says_what_it_is_asked_with() {
+        for route in routes::all() {
+            let varying = route.path.split('/').filter_map(|it| it.strip_prefix('{'));
+            let varying: BTreeSet<&str> = varying.map(|it| it.trim_end_matches('}')).collect();
+            let said = route.params.iter().filter(|it| it.place == Place::Path);
+            let said: BTreeSet<&str> = said.map(|it| it.name).collect();
+            assert_eq!(varying, said, "{}", route.path);
+            let is_sent = route.params.iter().any(|it| it.place == Place::Body);
+            assert!(!is_sent || route.verb == Verb::Post, "{}", route.path);
+            if let Work::Answer(name, _) = route.work {
+                let known = schemas::ALL.iter().any(|it| it.name == name);
+                assert!(known, "{}: there is no shape {name}", route.path);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! From a request to the work of its route, and back.
+//!
+//! Owns the one way that every request takes: through its door, against its description, to a thread
+//! where the operation may wait for locks and disks, and out as an answer.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::{Query, RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    http::Uri,
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+    routing::{MethodFilter, on},
+};
+use flagpost_core::shape;
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+use tracing::debug;
+
+use super::{
+    Shared,
+    answer::{Fault, json_answer},
+    asked::{Asked, Parts},
+    auth::Door,
+    desk::Desk,
+    route::{Place, Route, Verb, Work},
+    routes,
+};
+
+/// The most that may be sent with a request: 2 MiB.
+const LARGEST: usize = 2 << 20;
+/// So long it may take to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Every route, open to whoever gets here.
+pub(crate) fn router(shared: &Arc<Shared>) -> Router {
+    let mut router = Router::new();
+    for route in routes::all() {
+        let filter = match route.verb {
+            Verb::Get => MethodFilter::GET,
+            Verb::Post => MethodFilter::POST,
+        };
+        let serve = move |State(shared): State<Arc<Shared>>,
+                          path: Result<RawPathParams, RawPathParamsRejection>,
+                          request: Request| async move {
+            told(route, serve(shared, route, path.ok(), request).await)
+        };
+        router = router.route(route.path, on(filter, serve));
+    }
+    router
+        .fallback(async |uri: Uri| Fault::no_route(uri.path()))
+        .method_not_allowed_fallback(async || Fault::no_method())
+        .with_state(Arc::clone(shared))
+}
+
+/// The same for those who came in by this door.
+pub(crate) fn guarded(app: &Router, shared: &Arc<Shared>, door: Door) -> Router {
+    match door {
+        // The system let in nobody but us.
+        Door::Socket => app.clone(),
+        Door::Loopback => app
+            .clone()
+            .layer(middleware::from_fn_with_state(Arc::clone(shared), admit)),
+    }
+}
+
+async fn admit(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let admitted = shared
+        .guard
+        .admit(request.method(), request.uri().path(), request.headers());
+    match admitted {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => {
+            debug!(%refusal, path = request.uri().path(), "turned away");
+            Fault::from(refusal).into_response()
+        }
+    }
+}
+
+fn told(route: &Route, worked: Result<Response, Fault>) -> Response {
+    match (worked, route.work) {
+        (Ok(response), _) => response,
+        (Err(fault), Work::Foreign(..)) => fault.into_kanban(),
+        (Err(fault), Work::Answer(..) | Work::Page(_)) => fault.into_response(),
+    }
+}
+
+async fn serve(
+    shared: Arc<Shared>,
+    route: &'static Route,
+    path: Option<RawPathParams>,
+    request: Request,
+) -> Result<Response, Fault> {
+    let path = path.ok_or_else(|| Fault::usage("the path is no UTF-8"))?;
+    let path = path.iter().map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let path = path.collect();
+    let query: Query<Vec<(String, String)>> =
+        Query::try_from_uri(request.uri()).map_err(|error| Fault::usage(error.body_text()))?;
+    let is_sent = route.params.iter().any(|it| it.place == Place::Body);
+    let body = match is_sent {
+        true => sent(request.into_body()).await?,
+        false => Map::new(),
+    };
+    let query = query.0;
+    let asked = Asked::read(route.params, Parts { path, query, body })?;
+    let work = move || carry_out(&shared, route, &asked);
+    let worked = tokio::task::spawn_blocking(work).await;
+    worked.map_err(|_| Fault::broken("this operation panicked"))?
+}
+
+fn carry_out(shared: &Shared, route: &Route, asked: &Asked) -> Result<Response, Fault> {
+    let desk = Desk::new(shared);
+    match route.work {
+        Work::Answer(name, act) => Ok(json_answer(&shape::answer(name, act(&desk, asked)?))),
+        Work::Foreign(_, act) => Ok(json_answer(&act(&desk, asked)?)),
+        Work::Page(act) => act(&desk, asked),
+    }
+}
+
+/// The JSON object that was sent; nothing counts as an empty one.
+async fn sent(body: Body) -> Result<Map<String, Value>, Fault> {
+    let bytes = timeout(PATIENCE, to_bytes(body, LARGEST)).await;
+    let bytes = bytes.map_err(|_| Fault::too_slow())?;
+    let bytes = bytes.map_err(|_| Fault::too_large(LARGEST))?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Fault::usage(format!("what was sent is no JSON object: {error}")))
+}

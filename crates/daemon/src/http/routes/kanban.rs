@@ -1,0 +1,119 @@
+//! What the clients of the Kanban bus read, shaped as they expect it. Nothing here writes.
+
+use flagpost_core::kanban;
+use flagpost_model::ListId;
+use serde_json::{Value, json};
+
+use crate::http::{
+    answer::Fault,
+    asked::Asked,
+    desk::Desk,
+    route::{Kind, Param, Route, Verb, Work},
+};
+
+const LIST: Param = Param::path("list", Kind::Id, "The list.");
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route {
+        verb: Verb::Get,
+        path: "/api/health",
+        about: "Whether the daemon answers",
+        params: &[],
+        work: Work::Foreign(health_schema, health),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/api/task-lists",
+        about: "The lists that hold tasks, for clients of the Kanban bus",
+        params: &[],
+        work: Work::Foreign(lists_schema, lists),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/api/tasks/{list}",
+        about: "The tasks of a list as normalised files, for clients of the Kanban bus",
+        params: &[LIST],
+        work: Work::Foreign(tasks_schema, tasks),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/api/execution-context/{list}",
+        about: "What the session of a list has written, for clients of the Kanban bus",
+        params: &[LIST],
+        work: Work::Foreign(context_schema, context),
+    },
+];
+
+fn health(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
+    Ok(json!({"status": "ok", "timestamp": desk.home.now()}))
+}
+
+fn lists(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
+    Ok(kanban::lists(desk.home)?)
+}
+
+fn tasks(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    Ok(kanban::tasks(desk.home, &list(asked)?)?)
+}
+
+fn context(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    Ok(kanban::execution_context(desk.home, &list(asked)?)?)
+}
+
+fn list(asked: &Asked) -> Result<ListId, Fault> {
+    let list = asked.needed("list").parse();
+    list.map_err(|_| Fault::invalid("Invalid task list ID"))
+}
+
+fn object(properties: Value) -> Value {
+    let names: Vec<&String> = properties
+        .as_object()
+        .into_iter()
+        .flat_map(|it| it.keys())
+        .collect();
+    json!({"type": "object", "required": names, "properties": properties})
+}
+
+fn health_schema() -> Value {
+    object(json!({
+        "status": {"const": "ok"},
+        "timestamp": {"type": "string", "format": "date-time"},
+    }))
+}
+
+fn lists_schema() -> Value {
+    let list = object(json!({
+        "id": {"type": "string"},
+        "name": {"type": "string"},
+        "taskCount": {"type": "integer", "minimum": 1},
+    }));
+    object(json!({"taskLists": {"type": "array", "items": list}}))
+}
+
+fn tasks_schema() -> Value {
+    let ids = json!({"type": "array", "items": {"type": "string"}});
+    let task = object(json!({
+        "id": {"type": "string"},
+        "subject": {"type": "string"},
+        "description": {"type": "string"},
+        "status": {"enum": ["pending", "in_progress", "completed"]},
+        "blocks": ids,
+        "blockedBy": ids,
+    }));
+    object(json!({"tasks": {"type": "array", "items": task}}))
+}
+
+fn context_schema() -> Value {
+    let artifact = object(json!({
+        "name": {"type": "string"},
+        "content": {"type": "string"},
+        "lastModified": {"type": "integer"},
+    }));
+    let mut context = object(json!({
+        "executionDir": {"type": "string"},
+        "artifacts": {"type": "array", "items": artifact},
+        "progress": {"type": ["object", "null"]},
+    }));
+    context["type"] = json!(["object", "null"]);
+    object(json!({"executionContext": context}))
+}

@@ -1,0 +1,30 @@
+//! The routes, a file for each subject.
+//!
+//! Owns which there are.
+
+mod controller;
+mod history;
+mod kanban;
+mod relay;
+mod sessions;
+mod tasks;
+mod this_daemon;
+mod workers;
+
+use super::route::Route;
+
+/// Every route there is.
+pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
+    [
+        this_daemon::ROUTES,
+        tasks::ROUTES,
+        workers::ROUTES,
+        relay::ROUTES,
+        controller::ROUTES,
+        sessions::ROUTES,
+        history::ROUTES,
+        kanban::ROUTES,
+    ]
+    .into_iter()
+    .flatten()
+}

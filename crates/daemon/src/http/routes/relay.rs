@@ -1,0 +1,222 @@
+//! The relay: briefs, reports, numbers, decisions.
+//!
+//! The daemon gives out numbers and carries decisions out; an envelope it writes only where the
+//! operator edits one.
+
+use flagpost_core::{
+    relay::{
+        briefs::{self, Stage},
+        decide::{self, Decided, Wish},
+        fleet::{Ratified, ratify_all},
+        reports, slash,
+    },
+    shape,
+};
+use flagpost_model::{
+    Seq, WorkerId,
+    decision::{Decision, Via},
+    envelope::{Direction, Hash},
+    glob::Glob,
+};
+use serde_json::{Value, json};
+
+use crate::http::{
+    answer::Fault,
+    asked::Asked,
+    desk::Desk,
+    route::{AS, Kind, Param, REPO, Route, Verb, Work},
+};
+
+const WORKER: Param = Param::path("worker", Kind::Id, "The worker.");
+const SEQ: Param = Param::path("seq", Kind::Number(1), "Which message.");
+const OF: Param = Param::query("worker", Kind::Id, "Only this worker's.");
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route {
+        verb: Verb::Post,
+        path: "/v1/relay/allocate-seq",
+        about: "The next number of a direction, for a writer who puts the message there",
+        params: &[
+            REPO,
+            Param::query("worker", Kind::Id, "Whose mail.").required(),
+            Param::query(
+                "direction",
+                Kind::Word(&["inbox", "outbox"]),
+                "Which way the message goes.",
+            )
+            .required(),
+        ],
+        work: Work::Answer("number", allocate),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/v1/relay/inbox",
+        about: "The briefs that wait for a decision",
+        params: &[
+            REPO,
+            OF,
+            Param::query("all", Kind::Flag, "Decided ones too."),
+        ],
+        work: Work::Answer("briefs", inbox),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/v1/relay/inbox/{worker}/{seq}",
+        about: "A brief in full",
+        params: &[REPO, WORKER, SEQ],
+        work: Work::Answer("brief", brief),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/v1/relay/outbox",
+        about: "The workers' reports",
+        params: &[
+            REPO,
+            OF,
+            Param::query("unread", Kind::Flag, "Only those that nobody has read."),
+        ],
+        work: Work::Answer("reports", outbox),
+    },
+    Route {
+        verb: Verb::Post,
+        path: "/v1/relay/outbox/{worker}/{seq}/read",
+        about: "A report in full, which counts as read from now on",
+        params: &[REPO, AS, WORKER, SEQ],
+        work: Work::Answer("report", read),
+    },
+    Route {
+        verb: Verb::Post,
+        path: "/v1/relay/outbox/ratify",
+        about: "Decides on a brief, or ratifies all that wait",
+        params: &[
+            REPO,
+            AS,
+            Param::body("worker", Kind::Id, "Whose brief."),
+            Param::body(
+                "seq",
+                Kind::Number(1),
+                "Which one; without it, the newest that waits.",
+            ),
+            Param::body(
+                "scope",
+                Kind::Text,
+                "In place of a worker: all, or a pattern over workers such as W{1,2}.",
+            ),
+            Param::body(
+                "decision",
+                Kind::Word(&["ratified", "rejected", "edited"]),
+                "Without it, ratified.",
+            ),
+            Param::body("reason", Kind::Text, "Why; the worker is told."),
+            Param::body(
+                "seen",
+                Kind::Text,
+                "The SHA-256 of the body that was seen: another one is not decided on.",
+            ),
+            Param::body("body", Kind::Text, "The new body, where it is edited."),
+        ],
+        work: Work::Answer("decided", ratify),
+    },
+];
+
+fn allocate(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let (worker, direction): (WorkerId, Direction) = (asked.id("worker")?, asked.id("direction")?);
+    let seq = desk.fleet(asked)?.allocate(&worker, direction)?;
+    Ok(json!({"worker": worker, "direction": direction, "seq": seq}))
+}
+
+fn inbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let worker: Option<WorkerId> = asked.parsed("worker")?;
+    let (mut letters, skipped) = slash::inbox(&desk.fleet(asked)?, worker.as_ref())?;
+    letters.retain(|it| asked.flag("all") || it.stage == Stage::Pending);
+    Ok(json!({
+        "briefs": letters.iter().map(shape::letter).collect::<Vec<_>>(),
+        "total": letters.len(),
+        "truncated": false,
+        "skipped": shape::skipped(&skipped),
+    }))
+}
+
+fn brief(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
+    let letter = briefs::show(&mail, seq(asked)?.ok_or_else(no_number)?)?;
+    Ok(shape::letter(&letter))
+}
+
+fn outbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let worker: Option<WorkerId> = asked.parsed("worker")?;
+    let (mut papers, skipped) = slash::outbox(&desk.fleet(asked)?, worker.as_ref())?;
+    papers.retain(|it| !asked.flag("unread") || !it.read);
+    papers.sort_by_key(|it| it.report.produced_at);
+    Ok(json!({
+        "reports": papers.iter().map(shape::paper).collect::<Vec<_>>(),
+        "total": papers.len(),
+        "truncated": false,
+        "skipped": shape::skipped(&skipped),
+    }))
+}
+
+fn read(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
+    let seq = seq(asked)?.ok_or_else(no_number)?;
+    let paper = reports::read(&mail, &desk.actor(asked)?, seq)?;
+    Ok(shape::paper(&paper))
+}
+
+fn ratify(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let (fleet, actor) = (desk.fleet(asked)?, desk.actor(asked)?);
+    let decision = asked.parsed("decision")?.unwrap_or(Decision::Ratified);
+    let worker: Option<WorkerId> = asked.parsed("worker")?;
+    let all = match (worker, asked.text("scope")) {
+        (None, Some(scope)) if decision == Decision::Ratified => {
+            let scope: Option<Glob> = match scope {
+                "all" => None,
+                _ => asked.parsed("scope")?,
+            };
+            ratify_all(&fleet, &actor, scope.as_ref(), Via::Api)?
+        }
+        (Some(worker), None) => {
+            let mail = fleet.mail(&worker)?;
+            let decided = one(&mail, &actor, decision, asked)?;
+            Ratified {
+                done: vec![decided],
+                failed: Vec::new(),
+            }
+        }
+        (None, Some(_)) => {
+            return Err(Fault::usage("all are only ratified, not otherwise decided"));
+        }
+        (None, None) | (Some(_), Some(_)) => {
+            return Err(Fault::usage("say either worker or scope"));
+        }
+    };
+    Ok(shape::decided(&all))
+}
+
+fn one(
+    mail: &flagpost_core::relay::Mail<'_>,
+    actor: &WorkerId,
+    decision: Decision,
+    asked: &Asked,
+) -> Result<Decided, Fault> {
+    let (number, seen) = (seq(asked)?, asked.parsed::<Hash>("seen")?);
+    if decision == Decision::Edited {
+        let (Some(seq), Some(seen), Some(body)) = (number, seen, asked.text("body")) else {
+            return Err(Fault::usage("edited goes with seq, seen and body"));
+        };
+        return Ok(decide::edit(mail, actor, seq, &seen, body, Via::Api)?);
+    }
+    let mut wish = Wish::new(decision, Via::Api);
+    wish.seen = seen;
+    wish.reason = asked.text("reason").map(str::to_owned);
+    Ok(decide::decide(mail, actor, number, &wish)?)
+}
+
+fn seq(asked: &Asked) -> Result<Option<Seq>, Fault> {
+    let number = asked.number("seq").map(Seq::try_from).transpose();
+    number.map_err(|error| Fault::invalid(format!("seq: {error}")))
+}
+
+fn no_number() -> Fault {
+    Fault::usage("seq is missing")
+}

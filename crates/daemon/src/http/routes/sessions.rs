@@ -1,0 +1,45 @@
+//! Sessions: the runs of a list.
+
+use flagpost_core::{sessions::Sessions, shape};
+use serde_json::{Value, json};
+
+use crate::http::{
+    answer::Fault,
+    asked::Asked,
+    desk::Desk,
+    route::{Kind, Param, REPO, Route, Verb, Work},
+};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route {
+        verb: Verb::Get,
+        path: "/v1/sessions",
+        about: "The sessions of a repository, the live one last",
+        params: &[REPO],
+        work: Work::Answer("sessions", list),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/v1/sessions/{id}",
+        about: "How far a session is, or got",
+        params: &[
+            REPO,
+            Param::path("id", Kind::Text, "Its id, the beginning of it, or live."),
+        ],
+        work: Work::Answer("session", show),
+    },
+];
+
+fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let all = Sessions::of(desk.home, &desk.repository(asked)?).all()?;
+    Ok(json!({
+        "sessions": all.iter().map(shape::session).collect::<Vec<_>>(),
+        "total": all.len(),
+        "truncated": false,
+    }))
+}
+
+fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let sessions = Sessions::of(desk.home, &desk.repository(asked)?);
+    Ok(shape::session(&sessions.find(asked.needed("id"))?))
+}

@@ -1,0 +1,179 @@
+//! Which daemon a home has.
+//!
+//! Owns `run/`: the lock that is held for as long as the daemon lives, which alone says whether it
+//! does; the note of how it is reached; the token. The note stays when the daemon is gone, so that
+//! the next one takes the same port and a page that is open finds it again.
+
+use std::path::PathBuf;
+
+use flagpost_core::Home;
+use flagpost_disk::{
+    self as disk,
+    fsx::{self, Flock, Holder},
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+
+/// The name of the log.
+pub const LOG: &str = "daemon.log";
+
+/// Where the daemon's own files are.
+#[derive(Debug, Clone)]
+pub struct Paths {
+    /// `run/` in the home.
+    pub dir: PathBuf,
+    /// What it listens at.
+    pub socket: PathBuf,
+    /// What browsers and programs have to show.
+    pub token: PathBuf,
+    /// What it says.
+    pub log: PathBuf,
+    lock: PathBuf,
+    note: PathBuf,
+}
+
+impl Paths {
+    /// Those of a home.
+    pub fn of(home: &Home) -> Self {
+        let dir = home.root().join("run");
+        Self {
+            socket: dir.join("daemon.sock"),
+            token: dir.join("token"),
+            log: dir.join(LOG),
+            lock: dir.join("daemon.lock"),
+            note: dir.join("daemon.json"),
+            dir,
+        }
+    }
+}
+
+/// A daemon that answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instance {
+    /// Its process.
+    pub pid: u32,
+    /// Which Flagpost it is.
+    pub version: String,
+    /// Since when it runs.
+    pub started_at: Timestamp,
+    /// Where it is reached over the loopback.
+    pub http: String,
+}
+
+impl Instance {
+    /// As JSON answers tell of it.
+    pub fn shape(&self, paths: &Paths) -> Value {
+        json!({
+            "pid": self.pid, "version": self.version, "started_at": self.started_at,
+            "http": self.http, "socket": flagpost_core::shape::path(&paths.socket),
+        })
+    }
+
+    fn port(&self) -> Option<u16> {
+        self.http.rsplit_once(':')?.1.parse().ok()
+    }
+}
+
+/// Whether a home has a daemon.
+#[derive(Debug)]
+pub enum Standing {
+    /// None runs.
+    Down,
+    /// One runs that does not answer yet.
+    Starting(Holder),
+    /// One answers.
+    Up(Instance),
+}
+
+/// Looks whether a home has a daemon; leaves nothing behind.
+pub fn standing(home: &Home) -> Result<Standing> {
+    let paths = Paths::of(home);
+    let Some(holder) = fsx::holder(home.fs(), &paths.lock)? else {
+        return Ok(Standing::Down);
+    };
+    Ok(match note(home, &paths)? {
+        Some(instance) if instance.pid == holder.pid => Standing::Up(instance),
+        _ => Standing::Starting(holder),
+    })
+}
+
+/// The note of the daemon that runs, or ran last; one that cannot be read is none.
+fn note(home: &Home, paths: &Paths) -> Result<Option<Instance>> {
+    let bytes = fsx::read(home.fs(), &paths.note)?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+/// The one instance of a home, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) paths: Paths,
+    _lock: Box<dyn Flock>,
+}
+
+impl Held {
+    /// Becomes the home's daemon, unless it has one.
+    pub(crate) fn take(home: &Home) -> Result<Self> {
+        let (fs, paths) = (home.fs(), Paths::of(home));
+        fsx::make_dirs(fs, &paths.dir)?;
+        fsx::close_to_others(fs, &paths.dir)?;
+        match fsx::hold(fs, &paths.lock, home.now())? {
+            Some(lock) => Ok(Self { paths, _lock: lock }),
+            None => Err(Error::Running {
+                holder: fsx::holder(fs, &paths.lock)?,
+            }),
+        }
+    }
+
+    /// The port of the daemon before.
+    pub(crate) fn last_port(&self, home: &Home) -> Result<Option<u16>> {
+        Ok(note(home, &self.paths)?.and_then(|last| last.port()))
+    }
+
+    /// Says how this daemon is reached: from now on it counts as up.
+    pub(crate) fn announce(&self, home: &Home, port: u16) -> Result<Instance> {
+        let instance = Instance {
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: home.now(),
+            http: format!("http://127.0.0.1:{port}"),
+        };
+        let text = serde_json::to_value(&instance).map(|it| format!("{it:#}\n"));
+        let text = text.map_err(|error| disk::Error::Malformed {
+            path: self.paths.note.clone(),
+            reason: error.to_string(),
+        })?;
+        fsx::replace(home.fs(), &self.paths.note, text.as_bytes())?;
+        Ok(instance)
+    }
+
+    /// The home's token: made once, so that a browser that was let in stays in.
+    pub(crate) fn token(&self, home: &Home) -> Result<String> {
+        let (fs, path) = (home.fs(), &self.paths.token);
+        if let Some(text) = fsx::read_lossy(fs, path)? {
+            let token = text.trim();
+            if token.len() >= TOKEN_LEN {
+                fsx::close_to_others(fs, path)?;
+                return Ok(token.to_owned());
+            }
+        }
+        let token = random();
+        fsx::replace(fs, path, format!("{token}\n").as_bytes())?;
+        Ok(token)
+    }
+
+    /// Takes the socket away.
+    pub(crate) fn leave(&self, home: &Home) -> Result<()> {
+        Ok(fsx::remove(home.fs(), &self.paths.socket)?)
+    }
+}
+
+const TOKEN_LEN: usize = 64;
+
+/// A text that nobody guesses: 244 random bits.
+pub(crate) fn random() -> String {
+    let half = || uuid::Uuid::new_v4().simple();
+    format!("{}{}", half(), half())
+}

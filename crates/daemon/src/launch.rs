@@ -1,0 +1,145 @@
+//! Starting and stopping a home's daemon from another process.
+//!
+//! Owns the detached start, which is over once the daemon answers, and the end, which is over once
+//! nobody holds the lock any more. Both wait with a deadline and say what became of it.
+
+use std::{
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use flagpost_core::Home;
+use flagpost_disk::fsx;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{
+    error::{Error, Result},
+    instance::{Instance, Paths, Standing, standing},
+};
+
+/// So long a daemon may take until it answers.
+const READY: Duration = Duration::from_secs(15);
+/// So long it may take to end.
+const GONE: Duration = Duration::from_secs(10);
+/// How often it is looked at meanwhile.
+const PAUSE: Duration = Duration::from_millis(10);
+/// A log that is longer is begun anew; the one before is kept.
+const LONGEST_LOG: u64 = 4 << 20;
+
+/// A daemon that answers, and whether it was there before.
+#[derive(Debug)]
+pub struct Started {
+    /// How it is reached.
+    pub instance: Instance,
+    /// It ran already.
+    pub already: bool,
+}
+
+/// Sees to it that the home has a daemon. `binary` is started with `args` where it has none, apart
+/// from our terminal and with its output in the log.
+pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
+    if let Standing::Up(instance) = standing(home)? {
+        return Ok(Started {
+            instance,
+            already: true,
+        });
+    }
+    let paths = Paths::of(home);
+    fsx::make_dirs(home.fs(), &paths.dir)?;
+    let begun = rotate(home, &paths)?;
+    let log = || fsx::open_log(&paths.log);
+    let mut command = Command::new(binary);
+    command
+        .args(args)
+        .current_dir(home.root())
+        .stdin(Stdio::null())
+        .stdout(log()?)
+        .stderr(log()?);
+    // It acts for whoever asks it, and not for the agent that happened to start it.
+    for name in AGENTS {
+        command.env_remove(name);
+    }
+    let child = command.spawn().map_err(Error::system("start the daemon"))?;
+    let instance = ready(home, child, &paths, begun)?;
+    Ok(Started {
+        already: instance.1,
+        instance: instance.0,
+    })
+}
+
+const AGENTS: [&str; 4] = [
+    "FLAGPOST_WORKER",
+    "FLAGPOST_LIST",
+    "FLAGPOST_TASK",
+    "FLAGPOST_TOKEN",
+];
+
+/// Waits until a daemon answers; whether it is another than this child.
+fn ready(home: &Home, mut child: Child, paths: &Paths, begun: u64) -> Result<(Instance, bool)> {
+    let deadline = Instant::now() + READY;
+    loop {
+        if let Standing::Up(instance) = standing(home)? {
+            let other = instance.pid != child.id();
+            return Ok((instance, other));
+        }
+        let ended = child.try_wait().map_err(Error::system("wait"))?;
+        // Two may start at once: the one that was too late has ended, and the other gets ready.
+        let waits = ended.is_none() || !matches!(standing(home)?, Standing::Down);
+        if !waits || Instant::now() > deadline {
+            let reason = match ended {
+                Some(_) => last_words(home, paths, begun),
+                None => format!("it does not answer after {} s", READY.as_secs()),
+            };
+            let log = paths.log.clone();
+            return Err(Error::NotStarted { reason, log });
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// The last line that the log got since.
+fn last_words(home: &Home, paths: &Paths, begun: u64) -> String {
+    let bytes = home.fs().read(&paths.log, begun, fsx::READ_LIMIT);
+    let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+    let last = text.lines().rfind(|line| !line.trim().is_empty());
+    let last = last.unwrap_or("it ended without a word");
+    last.trim_start_matches("flagpost: ").to_owned()
+}
+
+/// Begins a long log anew; how long the log is.
+fn rotate(home: &Home, paths: &Paths) -> Result<u64> {
+    let len = fsx::stat(home.fs(), &paths.log)?.map_or(0, |stat| stat.len);
+    if len <= LONGEST_LOG {
+        return Ok(len);
+    }
+    let kept = paths.dir.join("daemon.log.1");
+    let renamed = home.fs().rename(&paths.log, &kept);
+    renamed.map_err(flagpost_disk::Error::io("rename", &paths.log))?;
+    Ok(0)
+}
+
+/// Ends the home's daemon; its process, where one ran.
+pub fn stop(home: &Home) -> Result<Option<u32>> {
+    let pid = match standing(home)? {
+        Standing::Down => return Ok(None),
+        Standing::Starting(holder) => holder.pid,
+        Standing::Up(instance) => instance.pid,
+    };
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // One that just ended needs no signal; whoever holds the lock is alive.
+    let _ = process.map(|it| kill_process(it, Signal::TERM));
+    let deadline = Instant::now() + GONE;
+    loop {
+        match standing(home)? {
+            Standing::Up(next) if next.pid == pid => {}
+            Standing::Starting(next) if next.pid == pid => {}
+            _ => return Ok(Some(pid)),
+        }
+        if Instant::now() > deadline {
+            return Err(Error::NotStopped { pid });
+        }
+        thread::sleep(PAUSE);
+    }
+}

@@ -1,0 +1,133 @@
+//! The daemon's life: take the home, listen, serve, drain.
+//!
+//! Owns the runtime and the order of start and end. Whoever finds the note finds a daemon that
+//! answers; once the lock is free nothing of it is left but the log, the token and the note.
+
+use std::{
+    future::Future,
+    net::{Ipv4Addr, TcpListener as StdTcpListener},
+    sync::Arc,
+    time::Duration,
+};
+
+use flagpost_core::Home;
+use flagpost_disk::fsx;
+use flagpost_model::WorkerId;
+use tokio::{
+    net::{TcpListener, UnixListener},
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
+use tracing::info;
+
+use crate::{
+    connections::{self, Connections},
+    error::{Error, Result},
+    http::{self, Door, Shared},
+    instance::Held,
+};
+
+/// So many operations run at once; the rest waits its turn.
+const OPERATIONS: usize = 16;
+/// So long whoever is being answered may take once the end is near.
+const DRAIN: Duration = Duration::from_millis(700);
+
+/// What a daemon is for.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Its home.
+    pub home: Home,
+    /// Who acts where nobody says.
+    pub actor: WorkerId,
+    /// The port on 127.0.0.1; without one that of the daemon before, or any that is free.
+    pub port: Option<u16>,
+}
+
+/// Is over when the process is told to end.
+pub async fn signals() {
+    let (Ok(mut term), Ok(mut interrupt)) = (
+        signal(SignalKind::terminate()),
+        signal(SignalKind::interrupt()),
+    ) else {
+        // Then the process ends as the system ends it.
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+/// Serves a home until `shutdown` is over.
+pub fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<()> {
+    let held = Held::take(&config.home)?;
+    connections::allow_many();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(OPERATIONS)
+        .build()
+        .map_err(Error::system("start the runtime"))?;
+    let served = runtime.block_on(serve(config, &held, shutdown));
+    runtime.shutdown_timeout(DRAIN);
+    served
+}
+
+async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) -> Result<()> {
+    let home = &config.home;
+    let socket = fsx::listen(home.fs(), &held.paths.socket)?;
+    let tcp = bind(config.port, held.last_port(home)?)?;
+    let local = tcp.local_addr().map_err(Error::system("listen"))?;
+    socket
+        .set_nonblocking(true)
+        .map_err(Error::system("listen"))?;
+    tcp.set_nonblocking(true).map_err(Error::system("listen"))?;
+    let socket = UnixListener::from_std(socket).map_err(Error::system("listen"))?;
+    let tcp = TcpListener::from_std(tcp).map_err(Error::system("listen"))?;
+
+    let (end, ended) = watch::channel(false);
+    let token = held.token(home)?;
+    let shared = Arc::new(Shared::new(
+        &config,
+        held.paths.clone(),
+        token,
+        local.port(),
+    ));
+    let app = http::router(&shared);
+    let connections = Connections::new(ended);
+    let by_socket = http::guarded(&app, &shared, Door::Socket);
+    let by_loopback = http::guarded(&app, &shared, Door::Loopback);
+    let accepting = [
+        tokio::spawn(connections.clone().accept_local(socket, by_socket)),
+        tokio::spawn(connections.clone().accept_tcp(tcp, by_loopback)),
+    ];
+    let instance = held.announce(home, local.port())?;
+    shared.announce(instance.clone());
+    info!(pid = instance.pid, http = instance.http, "ready");
+
+    shutdown.await;
+    info!("ending");
+    // Before the sockets close: whoever finds no socket finds no daemon.
+    held.leave(home)?;
+    let _ = end.send(true);
+    for accepting in accepting {
+        accepting.abort();
+        // Cut off is what it is meant to be.
+        let _ = accepting.await;
+    }
+    connections.drain(DRAIN).await;
+    info!("ended");
+    Ok(())
+}
+
+/// A port on the loopback: the one that was asked for, else that of last time, else any.
+fn bind(asked: Option<u16>, last: Option<u16>) -> Result<StdTcpListener> {
+    let at = |port| {
+        StdTcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .map_err(|source| Error::Port { port, source })
+    };
+    match (asked, last) {
+        (Some(port), _) => at(port),
+        (None, Some(port)) => at(port).or_else(|_| at(0)),
+        (None, None) => at(0),
+    }
+}
