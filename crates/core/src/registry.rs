@@ -38,12 +38,14 @@ pub fn repository(home: &Home, given: &str) -> Result<Repository> {
     if let Some(exact) = all.iter().find(exact) {
         return Ok(exact.clone());
     }
-    let begins =
-        |it: &&Repository| it.name.as_str().starts_with(given) || it.id.as_str().starts_with(given);
+    let begins = |it: &&Repository| {
+        !given.is_empty()
+            && (it.name.as_str().starts_with(given) || it.id.as_str().starts_with(given))
+    };
     let fitting: Vec<&Repository> = all.iter().filter(begins).collect();
     match fitting[..] {
-        [one] if !given.is_empty() => Ok(one.clone()),
-        [] | [_] => Err(Error::NotFound {
+        [one] => Ok(one.clone()),
+        [] => Err(Error::NotFound {
             what: "repository",
             id: given.to_owned(),
             list: None,

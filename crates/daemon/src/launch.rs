@@ -82,6 +82,11 @@ fn ready(home: &Home, mut child: Child, paths: &Paths, begun: u64) -> Result<(In
     loop {
         if let Standing::Up(instance) = standing(home)? {
             let other = instance.pid != child.id();
+            if other {
+                // Ours came too late, and must not take the place of one that is told to end now.
+                child.kill().map_err(Error::system("end a second daemon"))?;
+                child.wait().map_err(Error::system("wait"))?;
+            }
             return Ok((instance, other));
         }
         let ended = child.try_wait().map_err(Error::system("wait"))?;
@@ -99,13 +104,17 @@ fn ready(home: &Home, mut child: Child, paths: &Paths, begun: u64) -> Result<(In
     }
 }
 
-/// The last line that the log got since.
+/// What the log got since: the last failure in it, else its last line.
 fn last_words(home: &Home, paths: &Paths, begun: u64) -> String {
     let bytes = home.fs().read(&paths.log, begun, fsx::READ_LIMIT);
     let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
-    let last = text.lines().rfind(|line| !line.trim().is_empty());
-    let last = last.unwrap_or("it ended without a word");
-    last.trim_start_matches("flagpost: ").to_owned()
+    let failure = text
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("flagpost: "));
+    let last = || text.lines().rfind(|line| !line.trim().is_empty());
+    let words = failure.or_else(last);
+    words.unwrap_or("it ended without a word").to_owned()
 }
 
 /// Begins a long log anew; how long the log is.

@@ -147,6 +147,13 @@ impl Desk {
     }
 }
 
+/// A page that is wrong in the middle never gets to where it ends the daemon.
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.world.flagpost(["down"]);
+    }
+}
+
 /// Where a page is wrong.
 struct Fault {
     what: String,

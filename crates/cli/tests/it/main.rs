@@ -19,6 +19,7 @@ mod completions;
 mod config;
 mod contrib_poller;
 mod contrib_tmux;
+mod daemon;
 mod doctor;
 mod doctor_faults;
 mod doctor_machine;

@@ -1,0 +1,281 @@
+//! The daemon comes and goes, and no command's result depends on it.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{Read, Write},
+    os::unix::net::UnixStream,
+    time::{Duration, Instant},
+};
+
+use flagpost_testkit::{
+    background::{Background, is_alive, kill, with_in_environment},
+    sealed::World,
+};
+use insta::assert_snapshot;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::{world, world_with};
+
+/// Sees to it that a world's daemon is gone with the test.
+pub struct Daemon<'w>(pub &'w World);
+
+impl Drop for Daemon<'_> {
+    fn drop(&mut self) {
+        let ran = self.0.flagpost(["down"]);
+        if !std::thread::panicking() {
+            assert_eq!(ran.code, 0, "{ran}");
+        }
+    }
+}
+
+fn pid(world: &World) -> Option<u32> {
+    let (_, status) = world.json(["status"]);
+    u32::try_from(status["daemon"]["pid"].as_u64()?).ok()
+}
+
+/// What the daemon answers by its socket.
+fn ask(world: &World, line: &str, body: &str) -> Value {
+    let mut stream = UnixStream::connect(world.home().join("run/daemon.sock")).unwrap();
+    let len = body.len();
+    let head =
+        format!("{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len}\r\n\r\n");
+    stream
+        .write_all(format!("{head}{body}").as_bytes())
+        .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+/// The same with the daemon's port by its name.
+fn redacted(world: &World, text: &str) -> String {
+    let note = fs::read_to_string(world.home().join("run/daemon.json")).unwrap();
+    let note: Value = serde_json::from_str(&note).unwrap();
+    text.replace(note["http"].as_str().unwrap(), "[http]")
+}
+
+#[test]
+fn a_day_of_it() {
+    let world = world_with(&["a"]);
+    let _daemon = Daemon(&world);
+    assert_snapshot!(world.transcript("down\nlogs\nlogs --json"), @r#"
+    $ down
+    no daemon runs
+    $ logs
+    exit 3
+    2> flagpost: there is no log [dir]/home/.flagpost/run/daemon.log
+    2>   hint: 'flagpost up' starts the daemon, which keeps it
+    $ logs --json
+    exit 3
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no log [dir]/home/.flagpost/run/daemon.log","hint":"'flagpost up' starts the daemon, which keeps it","causes":[]}
+    "#);
+    let told = world.transcript("up\nup\nup --quiet\nup --foreground\nstatus");
+    assert_snapshot!(redacted(&world, &told), @r"
+    $ up
+    the daemon is up: pid [pid], [http]
+    $ up
+    the daemon runs already: pid [pid], [http]
+    $ up --quiet
+    [http]
+    $ up --foreground
+    exit 4
+    2> flagpost: the daemon runs already: pid [pid] (flagpost) since 2026-05-13T14:25:00Z
+    2>   hint: a home has one; 'flagpost status' tells how it is reached
+    $ status
+    web: 1 task (1 pending)
+
+    Ready
+      1 a
+
+    daemon: pid [pid], [http]
+    ");
+    let (_, up) = world.json(["up"]);
+    assert_eq!(up["already"], true);
+    let pid = pid(&world).unwrap();
+    assert_eq!(up["daemon"]["pid"], pid);
+    assert!(is_alive(pid));
+    let logs = world.ok(["logs"]);
+    assert!(logs.contains("ready"), "{logs}");
+    let (_, down) = world.json(["down"]);
+    assert_eq!(down["pid"], pid);
+    assert!(!is_alive(pid));
+    let (code, line) = world.json(["logs", "-n", "1"]);
+    assert!(
+        code == 0 && line["line"].as_str().unwrap().contains("ended"),
+        "{line}"
+    );
+    assert_snapshot!(world.transcript("down\ndown --quiet\nstatus"), @r"
+    $ down
+    no daemon runs
+    $ down --quiet
+    $ status
+    web: 1 task (1 pending)
+
+    Ready
+      1 a
+    ");
+}
+
+#[test]
+fn trap_43_many_starts_make_one_daemon() {
+    let world = world();
+    let _daemon = Daemon(&world);
+    let started: Vec<Background> = (0..8)
+        .map(|_| Background::start(world.command().args(["up", "--json"])))
+        .collect();
+    let pids: BTreeSet<u64> = started
+        .into_iter()
+        .map(|it| {
+            let ended = it.end();
+            assert_eq!(ended.code, 0, "{ended}");
+            let up: Value = serde_json::from_str(&ended.stdout).unwrap();
+            up["daemon"]["pid"].as_u64().unwrap()
+        })
+        .collect();
+    assert_eq!(pids.len(), 1, "{pids:?}");
+    assert_eq!(pid(&world).map(u64::from), pids.first().copied());
+    // None of those that came too late waits to take its place.
+    world.ok(["down"]);
+    let ours = format!("FLAGPOST_HOME={}", world.home().display());
+    assert_eq!(with_in_environment(&ours), [0; 0]);
+}
+
+#[test]
+fn in_the_foreground_a_signal_ends_it() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let world = world();
+        let mut daemon = Background::start(world.command().args(["up", "--foreground"]));
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while pid(&world) != Some(daemon.id()) {
+            assert!(
+                daemon.is_running() && Instant::now() < deadline,
+                "{}",
+                daemon.stderr()
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        daemon.signal(signal);
+        let ended = daemon.end();
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{ended}");
+        assert!(ended.stderr.contains("ended"), "{ended}");
+        assert_eq!(pid(&world), None);
+    }
+}
+
+#[test]
+fn a_killed_one_is_no_obstacle() {
+    let world = world_with(&["a"]);
+    let _daemon = Daemon(&world);
+    world.ok(["up"]);
+    let killed = pid(&world).unwrap();
+    kill(killed, Signal::KILL);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while pid(&world).is_some() {
+        assert!(Instant::now() < deadline);
+    }
+    world.ok(["list"]);
+    world.ok(["up"]);
+    assert_ne!(pid(&world).unwrap(), killed);
+    assert_eq!(ask(&world, "GET /v1/tasks", "")["total"], 1);
+}
+
+#[test]
+fn a_port_that_is_taken_is_said() {
+    let world = world();
+    let _daemon = Daemon(&world);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let ran = world.flagpost(["up", "--port", &port]);
+    assert_eq!(ran.code, 1, "{ran}");
+    let told = ran.to_string().replace(&port, "[port]");
+    assert_snapshot!(told, @r"
+    exit 1
+    2> flagpost: the daemon did not start: cannot listen at 127.0.0.1:[port]: Address already in use (os error 98)
+    2>   hint: [dir]/home/.flagpost/run/daemon.log tells more
+    ");
+    assert_eq!(pid(&world), None);
+}
+
+/// An agent that happens to start it is not who acts from then on.
+#[test]
+fn it_acts_for_whoever_asks() {
+    let world = world();
+    let _daemon = Daemon(&world);
+    world.ok(["worker", "add", "W1"]);
+    world.ok(["assign", "1", "W1", "--inline", "a"]);
+    let ran = world.run(world.command().arg("up").env("FLAGPOST_WORKER", "W9"));
+    assert_eq!(ran.code, 0, "{ran}");
+    ask(&world, "POST /v1/relay/outbox/ratify", r#"{"worker":"W1"}"#);
+    let letter = ask(&world, "GET /v1/relay/inbox/W1/1", "");
+    assert_eq!(letter["verdict"]["by"], "ann");
+}
+
+#[test]
+fn a_log_is_followed() {
+    let world = world();
+    let _daemon = Daemon(&world);
+    world.ok(["up"]);
+    let mut following = Background::start(world.command().args(["logs", "--follow", "--json"]));
+    world.ok(["down"]);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !following.stdout().contains("ended") {
+        assert!(
+            following.is_running() && Instant::now() < deadline,
+            "{}",
+            following.stdout()
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What anybody does in a day, with what every command prints.
+const DAY: &str = "
+    add 'Write the parser' --priority high
+    add 'Test it' --after 1
+    ready
+    claim --next --as W1
+    task start 1 --as W1
+    done 1 'Written' --as W1 --token 4
+    claim 2 --as W2
+    claim 2 --as W1
+    task release 2 --as W2
+    list --all
+    task rm 2 --yes
+    task undo
+    worker add W1
+    worker add W2
+    assign 7 W1 --inline 'Seven'
+    assign 8 W2 --inline 'Eight'
+    inbox
+    ratify all --count-status
+    ratify W1 1
+    relay reject W1 1
+    worker next --as W1
+    worker ack 1 --as W1
+    worker report 'Done' --as W1
+    outbox
+    slash '/search Done'
+    relay gc
+    doctor
+    done 9
+    show 1";
+
+#[test]
+fn it_changes_no_result_of_any_command() {
+    let alone = world().transcript(DAY);
+    let world = world();
+    let _daemon = Daemon(&world);
+    let mut beside = String::new();
+    for (n, line) in DAY.trim().lines().enumerate() {
+        match n % 5 {
+            0 => drop(world.ok(["up"])),
+            2 => kill(pid(&world).unwrap(), Signal::KILL),
+            4 if n % 2 == 0 => drop(world.ok(["down"])),
+            _ => {}
+        }
+        beside += &world.transcript(line);
+    }
+    assert_eq!(beside, alone);
+}

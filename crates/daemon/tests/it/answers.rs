@@ -1,0 +1,427 @@
+//! Every route answers in the shape that it promises, and does what the command of its name does.
+
+use std::{collections::BTreeSet, fs};
+
+use flagpost_core::{
+    List,
+    relay::{
+        Fleet, briefs,
+        reports::{self, Draft},
+        slash,
+        workers::{self, Traits},
+    },
+    tasks::{self, Fields},
+};
+use flagpost_model::{
+    WorkerId,
+    decision::Decision,
+    envelope::{Extras, Hash, ReportKind},
+};
+use serde_json::{Value, json};
+
+use crate::served::{Place, Served};
+
+fn ann() -> WorkerId {
+    "ann".parse().unwrap()
+}
+
+fn worker(id: &str) -> WorkerId {
+    id.parse().unwrap()
+}
+
+fn propose(place: &Place, to: &str, ticket: &str, text: &str) {
+    let repository = place.repository();
+    let fleet = Fleet::of(&place.home, &repository.id);
+    let proposal = slash::dispatch(&ticket.parse().unwrap(), text.to_owned());
+    briefs::propose(&fleet.mail(&worker(to)).unwrap(), &ann(), proposal).unwrap();
+}
+
+/// Two workers, three briefs, a report, two tasks.
+fn furnished() -> Place {
+    let place = Place::new();
+    let repository = place.repository();
+    let fleet = Fleet::of(&place.home, &repository.id);
+    for id in ["W1", "W2"] {
+        workers::register(&fleet, &ann(), &worker(id), Traits::default()).unwrap();
+    }
+    propose(&place, "W1", "1", "One\n");
+    propose(&place, "W1", "2", "Two\n");
+    propose(&place, "W2", "3", "Three\n");
+    let draft = Draft {
+        kind: ReportKind::Freeform,
+        ticket: None,
+        body: "Done.".to_owned(),
+        pr: Some(7),
+        next_action: None,
+        in_reply_to: None,
+        session: None,
+        extras: Extras::default(),
+    };
+    reports::publish(&fleet.mail(&worker("W1")).unwrap(), &worker("W1"), draft).unwrap();
+    let list = List::open_or_create(&place.home, &repository.name, &repository).unwrap();
+    for subject in ["Write the parser", "Test it"] {
+        let fields = Fields {
+            subject: Some(subject.to_owned()),
+            ..Fields::default()
+        };
+        tasks::add(&list, &ann(), &fields, &[]).unwrap();
+    }
+    place
+}
+
+fn got(served: &Served, path: &str) -> Value {
+    let told = served.get(path);
+    assert_eq!(told.status, 200, "{path}: {told:?}");
+    told.json()
+}
+
+fn posted(served: &Served, path: &str, body: &Value) -> Value {
+    let told = served.post(path, &body.to_string());
+    assert_eq!(told.status, 200, "{path}: {told:?}");
+    told.json()
+}
+
+#[test]
+fn every_route_keeps_to_its_description() {
+    let place = furnished();
+    let served = place.serve();
+    let live = place
+        .top()
+        .join(".claude/sessions/exec-session-20260513-142500");
+    fs::create_dir_all(&live).unwrap();
+    let described = got(&served, "/v1/openapi.json");
+    let mut seen = BTreeSet::new();
+    for (method, path, body) in [
+        ("get", "/v1/daemon", ""),
+        ("get", "/v1/repositories", ""),
+        ("post", "/v1/links", ""),
+        ("get", "/v1/tasks?query=sort%3D-id&limit=1", ""),
+        ("get", "/v1/tasks/web/1", ""),
+        ("get", "/v1/workers?all=true", ""),
+        ("get", "/v1/workers/W1", ""),
+        (
+            "post",
+            "/v1/relay/allocate-seq?worker=W1&direction=outbox",
+            "",
+        ),
+        ("get", "/v1/relay/inbox?worker=W1", ""),
+        ("get", "/v1/relay/inbox/W1/1", ""),
+        ("get", "/v1/relay/outbox?unread=true", ""),
+        ("post", "/v1/relay/outbox/W1/1/read?as=ben", ""),
+        ("post", "/v1/relay/outbox/ratify", r#"{"scope":"W{2,3}"}"#),
+        (
+            "post",
+            "/v1/controller/dispatch?repo=web",
+            r#"{"command":"/inbox"}"#,
+        ),
+        ("get", "/v1/sessions", ""),
+        ("get", "/v1/sessions/exec", ""),
+        ("get", "/v1/history?since=1&limit=2", ""),
+        ("get", "/v1/openapi.json", ""),
+        ("get", "/api/health", ""),
+        ("get", "/api/task-lists", ""),
+        ("get", "/api/tasks/web", ""),
+        ("get", "/api/execution-context/web", ""),
+    ] {
+        let told = match method {
+            "get" => served.get(path),
+            _ => served.post(path, body),
+        };
+        assert_eq!(told.status, 200, "{path}: {told:?}");
+        let route = path.split('?').next().unwrap();
+        let paths = described["paths"].as_object().unwrap();
+        let (template, _) = paths
+            .iter()
+            .find(|(template, _)| fits(template, route))
+            .unwrap_or_else(|| panic!("{path} is not described"));
+        let schema = &described["paths"][template][method]["responses"]["200"]["content"]["application/json"]
+            ["schema"];
+        if let Some(name) = told.json()["schema"].as_str() {
+            let name = name.trim_start_matches("flagpost.").trim_end_matches("/1");
+            assert_eq!(schema["$ref"], format!("#/components/schemas/{name}"));
+        }
+        seen.insert(format!("{method} {template}"));
+    }
+    let all = described["paths"].as_object().unwrap().iter();
+    let all = all.flat_map(|(path, it)| {
+        let verbs = it.as_object().unwrap().keys();
+        verbs.map(move |verb| format!("{verb} {path}"))
+    });
+    let unseen: Vec<String> = all.filter(|it| !seen.contains(it)).collect();
+    assert_eq!(unseen, ["get /login/{code}"]);
+}
+
+fn fits(template: &str, path: &str) -> bool {
+    let (one, other) = (template.split('/'), path.split('/'));
+    one.clone().count() == other.clone().count()
+        && one.zip(other).all(|(a, b)| a == b || a.starts_with('{'))
+}
+
+#[test]
+fn a_number_is_given_out_once() {
+    let place = furnished();
+    let served = place.serve();
+    let path = "/v1/relay/allocate-seq?worker=W1&direction=inbox";
+    let numbers: Vec<u64> = std::thread::scope(|scope| {
+        let ask = || posted(&served, path, &json!({}))["seq"].as_u64().unwrap();
+        let asking: Vec<_> = (0..20).map(|_| scope.spawn(ask)).collect();
+        asking.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    let once: BTreeSet<&u64> = numbers.iter().collect();
+    assert_eq!(once.len(), 20);
+    assert_eq!(once.first(), Some(&&3));
+    let told = served.post("/v1/relay/allocate-seq?worker=W9&direction=inbox", "");
+    assert_eq!(told.status, 404);
+}
+
+#[test]
+fn decisions_over_the_interface() {
+    let place = furnished();
+    let served = place.serve();
+    let path = "/v1/relay/outbox/ratify";
+    let one = posted(&served, path, &json!({"worker": "W1", "seq": 1}));
+    assert_eq!(one["decided"][0]["decision"], "ratified");
+    let again = posted(&served, path, &json!({"worker": "W1", "seq": 1}));
+    assert_eq!(again["decided"][0]["already"], true);
+    let other = json!({"worker": "W1", "seq": 1, "decision": "rejected"});
+    let told = served.post(path, &other.to_string());
+    assert_eq!(
+        (told.status, told.json()["kind"].clone()),
+        (409, json!("conflict"))
+    );
+
+    let stale = json!({"worker": "W1", "seq": 2, "seen": Hash::of(b"Else").as_str()});
+    assert_eq!(served.post(path, &stale.to_string()).status, 409);
+    let seen = Hash::of(b"Two\n");
+    let edit = json!({
+        "worker": "W1", "seq": 2, "decision": "edited", "seen": seen.as_str(), "body": "Two!\n",
+    });
+    posted(&served, path, &edit);
+    let letter = got(&served, "/v1/relay/inbox/W1/2");
+    assert_eq!(
+        (&letter["body"], &letter["stage"]),
+        (&json!("Two!\n"), &json!("edited"))
+    );
+    assert_eq!(
+        (&letter["verdict"]["via"], &letter["verdict"]["by"]),
+        (&json!("api"), &json!("ann"))
+    );
+
+    let all = posted(
+        &served,
+        "/v1/relay/outbox/ratify?as=ben",
+        &json!({"scope": "all"}),
+    );
+    assert_eq!(all["decided"][0]["brief"]["worker"], "W2");
+    let fleet = Fleet::of(&place.home, &place.repository().id);
+    let mail = fleet.mail(&worker("W2")).unwrap();
+    let standing = briefs::show(&mail, 1.try_into().unwrap()).unwrap().standing;
+    assert_eq!(standing.decision(), Some(Decision::Ratified));
+    for bad in [
+        json!({}),
+        json!({"worker": "W1", "scope": "all"}),
+        json!({"scope": "all", "decision": "rejected"}),
+        json!({"worker": "W1", "decision": "edited"}),
+        json!({"worker": "../x"}),
+        json!({"worker": "W1", "seq": 0}),
+        json!({"worker": "W1", "seq": "1"}),
+        json!({"scope": "W{"}),
+        json!({"worker": "W1", "decision": "maybe"}),
+    ] {
+        let told = served.post(path, &bad.to_string());
+        assert!((400..500).contains(&told.status), "{bad}: {told:?}");
+    }
+}
+
+#[test]
+fn slash_commands_over_the_interface() {
+    let place = furnished();
+    let served = place.serve();
+    let path = "/v1/controller/dispatch";
+    let say = |body: Value| posted(&served, path, &body);
+    let said = say(json!({"command": "/ratify all --scope=W1"}));
+    assert_eq!(
+        said["lines"],
+        json!(["RATIFIED #1 One → W1", "RATIFIED #2 Two → W1"])
+    );
+    assert_eq!(said["exit_status"], 2);
+    let said = say(json!({"command": "/assign #9 W2", "text": "Nine"}));
+    assert_eq!(said["lines"], json!(["ASSIGNED #9 → W2 (seq=0002)"]));
+    let said = say(json!({"command": "/edit W2 1", "text": "Three, but shorter"}));
+    assert_eq!(said["lines"], json!(["EDITED #3 Three, but shorter → W2"]));
+    fs::write(place.top().join("brief.md"), "From a file").unwrap();
+    let said = say(json!({"command": "/assign 10 W2 --brief=brief.md"}));
+    assert_eq!(said["lines"], json!(["ASSIGNED #10 → W2 (seq=0003)"]));
+    fs::write(place.top().join("../secret"), "x").unwrap();
+    for bad in [
+        json!({"command": "/assign 10 W2 --brief=../secret"}),
+        json!({"command": "/assign 10 W2 --brief=/etc/hostname"}),
+        json!({"command": "/assign 10 W2"}),
+        json!({"command": "/fly"}),
+        json!({"command": ""}),
+        json!({"text": "x"}),
+    ] {
+        let told = served.post(path, &bad.to_string());
+        assert!((400..500).contains(&told.status), "{bad}: {told:?}");
+    }
+}
+
+#[test]
+fn where_there_are_several_repositories_one_is_to_be_named() {
+    let place = furnished();
+    let served = place.serve();
+    let other = place.register("other");
+    let told = served.get("/v1/workers");
+    assert_eq!(told.status, 409, "{told:?}");
+    assert!(
+        told.text.contains("other") && told.text.contains("web"),
+        "{told:?}"
+    );
+    let id = other.id.as_str();
+    for named in ["web", "we"] {
+        assert_eq!(
+            got(&served, &format!("/v1/workers?repo={named}"))["total"],
+            2
+        );
+    }
+    for named in ["other", id, &id[..8]] {
+        assert_eq!(
+            got(&served, &format!("/v1/workers?repo={named}"))["total"],
+            0
+        );
+    }
+    assert_eq!(served.get("/v1/workers?repo=none").status, 404);
+    assert_eq!(served.get("/v1/workers?repo=").status, 404);
+}
+
+/// Field for field as they are documented.
+#[test]
+fn the_kanban_bus() {
+    let place = furnished();
+    let served = place.serve();
+    let list = place.home.list_dir(&"web".parse().unwrap());
+    let raw = r#"{"id": 7, "subject": "Odd", "status": "deleted", "blocks": "1", "activeForm": 3, "extra": {"a": 1}}"#;
+    fs::write(list.join("7.json"), raw).unwrap();
+    fs::write(list.join("8.json"), "{").unwrap();
+    let lists = got(&served, "/api/task-lists");
+    assert_eq!(
+        lists,
+        json!({"taskLists": [{"id": "web", "name": "web", "taskCount": 4}]})
+    );
+    let tasks = got(&served, "/api/tasks/web");
+    let tasks = tasks["tasks"].as_array().unwrap();
+    assert_eq!(tasks.len(), 3);
+    assert_eq!(tasks[0]["subject"], "Write the parser");
+    let odd = &tasks[2];
+    assert_eq!(
+        (
+            &odd["id"],
+            &odd["status"],
+            &odd["description"],
+            &odd["blocks"],
+            &odd["blockedBy"]
+        ),
+        (
+            &json!("7"),
+            &json!("pending"),
+            &json!(""),
+            &json!(["1"]),
+            &json!([])
+        )
+    );
+    assert_eq!(
+        (&odd["extra"], odd.get("activeForm")),
+        (&json!({"a": 1}), None)
+    );
+    assert_eq!(got(&served, "/api/tasks/none"), json!({"tasks": []}));
+    assert_eq!(
+        got(&served, "/api/execution-context/none"),
+        json!({"executionContext": null})
+    );
+
+    let live = place.top().join(".claude/sessions/__live_session__");
+    fs::create_dir_all(&live).unwrap();
+    let pointer = list.join("execution_pointer.md");
+    fs::write(&pointer, format!("{}/\n", live.display())).unwrap();
+    let progress = "# Execution Progress\nStatus: Executing\nWave: 1 of 2\nMax Parallel: 5\n\
+        Updated: 2026-05-13T14:25:00Z\n\n## Active Tasks\n- [1] Write — Working\n\n\
+        ## Completed This Session\n- [2] Test — PASS (3s)\n";
+    for (name, text) in [
+        ("progress.md", progress),
+        ("task_log.md", "log"),
+        ("execution_context.md", "context"),
+        ("context-task-1.md", "not shown"),
+        ("notes.txt", "not shown"),
+    ] {
+        fs::write(live.join(name), text).unwrap();
+    }
+    let context = got(&served, "/api/execution-context/web")["executionContext"].clone();
+    let names = context["artifacts"].as_array().unwrap().iter();
+    let names: Vec<&str> = names.map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["execution_context", "task_log", "progress"]);
+    assert!(context["artifacts"][0]["lastModified"].as_u64().unwrap() > 1_700_000_000_000);
+    assert_eq!(
+        context["progress"],
+        json!({
+            "status": "Executing", "wave": 1, "totalWaves": 2, "maxParallel": 5,
+            "updated": "2026-05-13T14:25:00Z",
+            "activeTasks": [{"id": "1", "subject": "Write", "phase": "Working"}],
+            "completedTasks": [{"id": "2", "subject": "Test", "result": "PASS (3s)"}],
+        })
+    );
+}
+
+#[test]
+fn trap_09_path_tricks() {
+    let place = furnished();
+    let served = place.serve();
+    let list = place.home.list_dir(&"web".parse().unwrap());
+    let outside = place.top().join("../outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("progress.md"), "Status: Secret").unwrap();
+    let sessions = place.top().join(".claude/sessions");
+    fs::create_dir_all(&sessions).unwrap();
+    std::os::unix::fs::symlink(&outside, sessions.join("linked")).unwrap();
+    for pointed in [
+        outside.clone(),
+        sessions.join("linked"),
+        sessions.join("../../../outside"),
+    ] {
+        fs::write(
+            list.join("execution_pointer.md"),
+            format!("{}\n", pointed.display()),
+        )
+        .unwrap();
+        let told = got(&served, "/api/execution-context/web");
+        assert_eq!(
+            told,
+            json!({"executionContext": null}),
+            "{}",
+            pointed.display()
+        );
+    }
+    std::os::unix::fs::symlink(&outside, list.with_file_name("evil")).unwrap();
+    for path in [
+        "/api/tasks/..%2f..%2frun",
+        "/api/tasks/..",
+        "/api/tasks/%2e%2e",
+        "/api/tasks/a%2fb",
+        "/api/tasks/a%00b",
+        "/api/execution-context/..%2fweb",
+        "/v1/tasks/..%2fweb/1",
+        "/v1/tasks/web/..%2f1",
+        "/v1/tasks/web/%2fetc%2fpasswd",
+        "/v1/tasks?list=../web",
+        "/v1/workers/..",
+        "/v1/workers/..%2fW1",
+        "/v1/relay/inbox/..%2fW1/1",
+        "/v1/sessions/..%2f..",
+        "/v1/sessions/linked",
+        "/v1/workers?repo=../web",
+        "/api/tasks/evil",
+    ] {
+        let told = served.get(path);
+        assert!((400..500).contains(&told.status), "{path}: {told:?}");
+        assert!(!told.text.contains("Secret"), "{path}: {told:?}");
+    }
+}

@@ -1,0 +1,93 @@
+//! A home has one daemon, which comes and goes without a trace in what anybody did.
+
+use std::{
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use flagpost_daemon::{Config, Error, Standing, run, standing};
+
+use crate::served::Place;
+
+fn mode(path: &Path) -> u32 {
+    std::fs::symlink_metadata(path)
+        .unwrap()
+        .permissions()
+        .mode()
+        & 0o777
+}
+
+#[test]
+fn trap_43_a_second_one_says_who_runs() {
+    let place = Place::new();
+    let served = place.serve();
+    let config = Config {
+        home: place.home.clone(),
+        actor: "ben".parse().unwrap(),
+        port: None,
+    };
+    let refused = run(config, std::future::ready(())).unwrap_err();
+    let Error::Running {
+        holder: Some(holder),
+    } = &refused
+    else {
+        panic!("{refused}")
+    };
+    assert_eq!(holder.pid, served.instance.pid);
+    assert_eq!(served.get("/v1/daemon").status, 200);
+}
+
+#[test]
+fn nobody_else_gets_at_its_files() {
+    let place = Place::new();
+    let served = place.serve();
+    assert_eq!(mode(&served.paths.dir), 0o700);
+    for path in [&served.paths.socket, &served.paths.token] {
+        assert_eq!(mode(path), 0o600, "{}", path.display());
+    }
+    assert_eq!(mode(&served.paths.dir.join("daemon.json")), 0o600);
+}
+
+#[test]
+fn it_ends_at_once_and_takes_its_socket_along() {
+    let place = Place::new();
+    let served = place.serve();
+    // Those that say nothing, and one in the middle of a request, hold nothing up for long.
+    let idle = [served.socket(), served.socket()];
+    let mut slow = served.tcp();
+    std::io::Write::write_all(&mut slow, b"POST /v1/links HTTP/1.1\r\nHost: ").unwrap();
+    let (paths, begun) = (served.paths.clone(), Instant::now());
+    drop(served);
+    let took = begun.elapsed();
+    println!("ended in {took:?}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(matches!(standing(&place.home).unwrap(), Standing::Down));
+    assert!(!paths.socket.exists());
+    drop(idle);
+}
+
+#[test]
+fn the_next_one_is_found_where_the_last_one_was() {
+    let place = Place::new();
+    let (before, token) = {
+        let served = place.serve();
+        (served.instance.http.clone(), served.token.clone())
+    };
+    let served = place.serve();
+    assert_eq!((&served.instance.http, &served.token), (&before, &token));
+}
+
+#[test]
+fn a_socket_that_somebody_left_is_no_obstacle() {
+    let place = Place::new();
+    let paths = flagpost_daemon::Paths::of(&place.home);
+    std::fs::create_dir_all(&paths.dir).unwrap();
+    drop(std::os::unix::net::UnixListener::bind(&paths.socket).unwrap());
+    drop(std::os::unix::net::UnixListener::bind(paths.dir.join(".sock")).unwrap());
+    std::fs::write(paths.dir.join("daemon.json"), "{").unwrap();
+    std::fs::write(&paths.token, "short").unwrap();
+    let served = place.serve();
+    assert_eq!(served.get("/v1/daemon").status, 200);
+    assert_eq!(served.token.len(), 64);
+}

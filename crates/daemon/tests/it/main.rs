@@ -1,0 +1,14 @@
+//! The daemon, asked from outside.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "tests arrange the machine by hand"
+)]
+
+mod answers;
+mod doors;
+mod hostile;
+mod lifecycle;
+mod served;
