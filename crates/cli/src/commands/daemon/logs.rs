@@ -1,6 +1,7 @@
 //! `logs`: what the daemon says.
 
 use std::{
+    fs::File,
     io::{BufRead, BufReader, Seek, SeekFrom},
     thread,
     time::Duration,
@@ -34,20 +35,13 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Shows it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let paths = Paths::of(&context.home);
-    let open = || match std::fs::File::open(&paths.log) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        opened => opened.map(Some),
-    };
-    let mut log = match open()? {
-        Some(log) => BufReader::new(log),
-        None => {
-            return Err(Error::NotFound {
-                what: "log",
-                id: log_name(&paths),
-                list: None,
-            }
-            .into());
+    let Some(mut log) = open(&paths)? else {
+        return Err(Error::NotFound {
+            what: "log",
+            id: log_name(&paths),
+            list: None,
         }
+        .into());
     };
     let mut lines = Vec::new();
     while let Some(line) = next(&mut log)? {
@@ -62,27 +56,41 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             return Ok(Answer::silent());
         }
     }
-    while args.follow {
-        let Some(line) = next(&mut log)? else {
-            thread::sleep(PAUSE);
-            let len = std::fs::metadata(&paths.log).map_or(0, |it| it.len());
-            // A daemon that found it too long began it anew.
-            if len < log.stream_position()?
-                && let Some(new) = open()?
-            {
-                log = BufReader::new(new);
-            }
-            continue;
-        };
-        if say(context, &line)? == Reader::Gone {
-            break;
-        }
+    if args.follow {
+        follow(context, &paths, log)?;
     }
     Ok(Answer::silent())
 }
 
+/// Says what comes, until nobody reads any more.
+fn follow(context: &Context, paths: &Paths, mut log: BufReader<File>) -> anyhow::Result<()> {
+    loop {
+        if let Some(line) = next(&mut log)? {
+            if say(context, &line)? == Reader::Gone {
+                return Ok(());
+            }
+            continue;
+        }
+        thread::sleep(PAUSE);
+        let len = std::fs::metadata(&paths.log).map_or(0, |it| it.len());
+        // A daemon that found it too long began it anew.
+        if len < log.stream_position()?
+            && let Some(anew) = open(paths)?
+        {
+            log = anew;
+        }
+    }
+}
+
+fn open(paths: &Paths) -> std::io::Result<Option<BufReader<File>>> {
+    match File::open(&paths.log) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        opened => opened.map(|log| Some(BufReader::new(log))),
+    }
+}
+
 /// The next whole line; one that is still being written is for later.
-fn next(log: &mut BufReader<std::fs::File>) -> std::io::Result<Option<String>> {
+fn next(log: &mut BufReader<File>) -> std::io::Result<Option<String>> {
     let (begun, mut bytes) = (log.stream_position()?, Vec::new());
     log.read_until(b'\n', &mut bytes)?;
     if bytes.last() != Some(&b'\n') {
