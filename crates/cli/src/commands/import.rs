@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, path::PathBuf};
 
-use flagpost_core::plans::{self, Fate, Given, Imported, Mode, OnBroken, Understood};
-use flagpost_model::intake::{Broken, Format, Lost};
+use flagpost_core::plans::{self, Fate, Given, Imported, Mode, OnBroken};
+use flagpost_model::intake::{Broken, Format, Intake, Lost};
 use serde_json::json;
 
 use crate::{
@@ -83,8 +83,8 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         true => OnBroken::Skip,
         false => OnBroken::Refuse,
     };
-    let understood = plans::understand(context.home.fs(), &given, args.from.0, on_broken)?;
-    let intake = &understood.intake;
+    let intake = plans::understand(context.home.fs(), &given, args.from.0, on_broken)?;
+    let intake = &intake;
     let (list, imported) = if args.dry_run {
         match context.list() {
             Ok(list) => {
@@ -111,18 +111,18 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         .map(|it| json!({"id": it.id, "subject": it.subject, "fate": it.fate.as_str()}))
         .collect();
     let body = json!({
-        "list": list, "format": understood.format, "dry_run": args.dry_run,
+        "list": list, "format": intake.format, "dry_run": args.dry_run,
         "added": count(Fate::Added), "updated": count(Fate::Updated),
         "unchanged": count(Fate::Unchanged), "outdated": count(Fate::Outdated),
         "held": intake.held, "broken": broken, "tasks": tasks,
     });
     Ok(Answer::new("import", body)
-        .text(text(context, &imported, &understood, args.dry_run))
+        .text(text(context, &imported, intake, args.dry_run))
         .ids(imported.iter().map(|place| &place.id))
-        .notes(notes(&imported, &understood)))
+        .notes(notes(&imported, intake)))
 }
 
-fn text(context: &Context, imported: &[Imported], from: &Understood, dry_run: bool) -> String {
+fn text(context: &Context, imported: &[Imported], from: &Intake, dry_run: bool) -> String {
     let count = |fate| imported.iter().filter(|place| place.fate == fate).count();
     let (added, updated) = (count(Fate::Added), count(Fate::Updated));
     let changed = imported
@@ -153,8 +153,7 @@ fn text(context: &Context, imported: &[Imported], from: &Understood, dry_run: bo
 }
 
 /// What a person should know besides.
-fn notes(imported: &[Imported], from: &Understood) -> Vec<String> {
-    let Understood { intake, .. } = from;
+fn notes(imported: &[Imported], intake: &Intake) -> Vec<String> {
     let mut notes: Vec<String> = intake.broken.iter().take(NAMED).map(skipped).collect();
     match intake.broken.len().saturating_sub(NAMED) {
         0 => {}

@@ -407,3 +407,49 @@ fn a_task_that_is_imported_without_a_link_is_not_called_skipped() {
     2> flagpost: line 1: imported without: it waits for "x-9", which is not there
     "#);
 }
+
+#[test]
+fn a_table_in_between_does_not_make_the_plan_news_again() {
+    let world = world();
+    let write = |name, text: &str| fs::write(world.repository().join(name), text).unwrap();
+    write("plan.md", "- [ ] One {priority: high, group: core}\n");
+    world.ok(["task", "import", "plan.md"]);
+    world.ok(["task", "edit", "1", "--priority", "low"]);
+    let table = world.ok(["task", "export", "--to", "csv"]);
+    write("tasks.csv", &table.replace(",core,", ",edge,"));
+    assert_snapshot!(world.transcript(
+        "task import tasks.csv
+        task import plan.md
+        show 1
+        task edit 1 --group mine
+        task import tasks.csv
+        task import plan.md
+        show 1"), @"
+    $ task import tasks.csv
+             ID  SUBJECT
+    updated  1   One
+    0 added, 1 updated, 0 unchanged; read as csv
+    $ task import plan.md
+    0 added, 0 updated, 1 unchanged; read as markdown
+    $ show 1
+    1 One
+      state       pending
+      priority    low
+      group       edge
+      uid         plan:5443e23824061afa
+      added       by ann (an import) at 2026-05-13T14:25:00Z
+    $ task edit 1 --group mine
+    edited 1 One
+    $ task import tasks.csv
+    0 added, 0 updated, 1 unchanged; read as csv
+    $ task import plan.md
+    0 added, 0 updated, 1 unchanged; read as markdown
+    $ show 1
+    1 One
+      state       pending
+      priority    low
+      group       mine
+      uid         plan:5443e23824061afa
+      added       by ann (an import) at 2026-05-13T14:25:00Z
+    ");
+}

@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_model::{
     TaskId, WorkerId,
-    intake::{Blocker, Incoming, Intake, Links},
+    intake::{Blocker, Format, Hand, Incoming, Intake, Links},
     plan::{Family, Graph},
     refusal::Refusal,
     task::{Outline, Task},
 };
 
 pub use export::{Export, Scope, export};
-pub use source::{Given, OnBroken, Understood, understand};
+pub use source::{Given, OnBroken, understand};
 
 use crate::{
     change::Change,
@@ -94,21 +94,25 @@ pub fn import(
         .collect();
 
     let there: BTreeSet<TaskId> = list.ids()?.into_iter().collect();
-    let at = change.at();
+    let hand = Hand {
+        by: actor,
+        format: intake.format,
+        at: change.at(),
+    };
     let mut before = BTreeMap::new();
     let mut outdated = BTreeSet::new();
     for (incoming, (id, is_known)) in intake.tasks.iter().zip(&places) {
         let links = links(incoming, intake, &places);
         if !is_known {
-            change.create(incoming.create(id.clone(), &links, actor, at));
+            change.create(incoming.create(id.clone(), &links, hand));
             continue;
         }
         let task = change.task(id)?;
         before.insert(id.clone(), task.clone());
         // An import that a crash cut short left tasks that wait for some it never wrote.
         task.blocked_by.retain(|blocker| there.contains(blocker));
-        let merged = incoming.merge(task, &links, actor, at);
-        if merged != *task && is_outdated(incoming, task) {
+        let merged = incoming.merge(task, &links, hand);
+        if merged != *task && is_outdated(incoming, task, intake.format) {
             outdated.insert(id.clone());
         } else {
             *task = merged;
@@ -205,9 +209,9 @@ impl<'o> Known<'o> {
 
 /// An export knows the revision that it saw. Where nothing else tells what the file changed and
 /// what was changed here since, what is here stays.
-fn is_outdated(incoming: &Incoming, task: &Task) -> bool {
+fn is_outdated(incoming: &Incoming, task: &Task, format: Format) -> bool {
     let seen = incoming.task.rev;
-    task.uid.is_none() && task.said.is_empty() && seen > 0 && seen < task.rev
+    task.uid.is_none() && !task.said.knows(format.as_str()) && seen > 0 && seen < task.rev
 }
 
 /// What was said of a task is remembered even where it is so already, and is nobody's news.

@@ -44,22 +44,13 @@ pub enum OnBroken {
     Skip,
 }
 
-/// What a source was found to be.
-#[derive(Debug, Clone)]
-pub struct Understood {
-    /// Its format.
-    pub format: Format,
-    /// What it brings.
-    pub intake: Intake,
-}
-
 /// Reads a source, in the format that is asked for or else in the one that it looks like.
 pub fn understand(
     fs: &dyn Fs,
     given: &Given,
     asked: Option<Format>,
     on_broken: OnBroken,
-) -> Result<Understood> {
+) -> Result<Intake> {
     let (name, read) = match given {
         Given::Text { name, text } => (name.clone(), from_text(name, text, asked)),
         Given::Folder(dir) => (dir.display().to_string(), from_folder(fs, dir, asked)?),
@@ -69,7 +60,7 @@ pub fn understand(
         reason,
     };
     let (format, read) = read.map_err(invalid)?;
-    let mut intake = assemble(read).map_err(|circle| invalid(circle.to_string()))?;
+    let mut intake = assemble(format, read).map_err(|circle| invalid(circle.to_string()))?;
     refuse_fields(&mut intake);
     if on_broken == OnBroken::Refuse && !intake.broken.is_empty() {
         return Err(Error::Broken {
@@ -77,7 +68,7 @@ pub fn understand(
             broken: intake.broken,
         });
     }
-    Ok(Understood { format, intake })
+    Ok(intake)
 }
 
 type Answer = Result<(Format, Drafts), String>;

@@ -7,17 +7,21 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::Incoming;
+use super::{Format, Incoming};
 use crate::{
     id::{TaskId, WorkerId},
-    task::{Ending, Origin, Provenance, Recurrence, Said, State, Task, TaskResult},
+    task::{Ending, Hearing, Origin, Provenance, Recurrence, State, Task, TaskResult},
 };
 
-/// Who imports, and when.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Hand<'h> {
-    by: &'h WorkerId,
-    at: Timestamp,
+/// Who imports, from what, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hand<'h> {
+    /// Who.
+    pub by: &'h WorkerId,
+    /// From what.
+    pub format: Format,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// The other tasks that the source names, as it and as the list call them.
@@ -42,9 +46,8 @@ pub struct Blocker<'l> {
 
 impl Incoming {
     /// The new task that it becomes. The other side of what it waits for is for the caller to link.
-    pub fn create(&self, id: TaskId, links: &Links<'_>, by: &WorkerId, at: Timestamp) -> Task {
+    pub fn create(&self, id: TaskId, links: &Links<'_>, hand: Hand<'_>) -> Task {
         let theirs = &self.task;
-        let hand = Hand { by, at };
         let mut task = Task {
             owner: theirs.owner.clone(),
             state: settled(&theirs.state),
@@ -53,36 +56,38 @@ impl Incoming {
             notes: theirs.notes.clone(),
             attempts: theirs.attempts,
             // A token counts in the history that gave it out, which is not this one.
-            result: self.result(&hand).map(untokened),
+            result: self.result(hand).map(untokened),
             late: theirs.late.iter().cloned().map(untokened).collect(),
             provenance: theirs.provenance.clone().or_else(|| {
                 Some(Provenance {
                     origin: Origin::Import,
-                    by: by.clone(),
-                    at: self.created.unwrap_or(at),
+                    by: hand.by.clone(),
+                    at: self.created.unwrap_or(hand.at),
                 })
             }),
             ..Task::new(id, "")
         };
-        self.set_fields(&mut task, links);
+        self.set_fields(&mut task, links, hand);
         if task.state != State::Pending {
-            task.said.hear("state", &task.state.name());
+            let mut said = task.said.hearing(hand.format.as_str());
+            said.hear("state", &task.state.name());
         }
         task
     }
 
     /// The task of the list, with what the source changed since it was last imported.
-    pub fn merge(&self, task: &Task, links: &Links<'_>, by: &WorkerId, at: Timestamp) -> Task {
+    pub fn merge(&self, task: &Task, links: &Links<'_>, hand: Hand<'_>) -> Task {
         let theirs = &self.task;
         let mut after = task.clone();
-        self.set_fields(&mut after, links);
+        self.set_fields(&mut after, links, hand);
         let told = settled(&theirs.state);
         let ends = matches!(told, State::Completed | State::Cancelled);
         // Whoever holds the task decides; should they give it back, this is still news.
         let is_free = task.state == State::Pending || task.state == told;
-        if ends && is_free && after.said.hear("state", &told.name()) && task.state != told {
+        let mut said = after.said.hearing(hand.format.as_str());
+        if ends && is_free && said.hear("state", &told.name()) && task.state != told {
             after.state = told;
-            after.result = self.result(&Hand { by, at }).or(after.result);
+            after.result = self.result(hand).or(after.result);
             after.owner = theirs.owner.clone().or(after.owner);
         }
         for note in &theirs.notes {
@@ -102,7 +107,7 @@ impl Incoming {
         }
     }
 
-    fn result(&self, hand: &Hand<'_>) -> Option<TaskResult> {
+    fn result(&self, hand: Hand<'_>) -> Option<TaskResult> {
         let closed = |_| {
             let closing = self.closing.as_ref()?;
             Some(TaskResult {
@@ -119,10 +124,10 @@ impl Incoming {
     }
 
     /// Sets the fields that the source says something new of.
-    fn set_fields(&self, task: &mut Task, links: &Links<'_>) {
+    fn set_fields(&self, task: &mut Task, links: &Links<'_>, hand: Hand<'_>) {
         let theirs = &self.task;
         let due = task.due;
-        let said = &mut task.said;
+        let said = &mut task.said.hearing(hand.format.as_str());
         hear(said, "subject", &theirs.subject, &mut task.subject);
         hear(
             said,
@@ -174,7 +179,7 @@ impl Incoming {
 
 /// Takes what the source says of a field, where it says something, and something new.
 fn hear<T: Serialize + Clone + PartialEq + Silent>(
-    said: &mut Said,
+    said: &mut Hearing<'_>,
     field: &str,
     theirs: &T,
     ours: &mut T,

@@ -15,13 +15,15 @@ use jiff::Timestamp;
 
 pub use assemble::{Circle, assemble};
 pub use format::{Format, Spelling};
-pub use merge::{Blocker, Links};
+pub use merge::{Blocker, Hand, Links};
 
 use crate::{id::WorkerId, task::Task};
 
 /// What an import brings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intake {
+    /// What it is read from.
+    pub format: Format,
     /// The tasks, in the order of the source; they wait for each other without circles.
     pub tasks: Vec<Incoming>,
     /// What could not be understood.

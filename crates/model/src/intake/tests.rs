@@ -32,10 +32,8 @@ fn draft(key: &str, after: &[&str], parent: Option<&str>) -> Draft {
 }
 
 fn assembled(drafts: Vec<Draft>) -> Result<Intake, Circle> {
-    assemble(Drafts {
-        drafts,
-        broken: Vec::new(),
-    })
+    let broken = Vec::new();
+    assemble(Format::Markdown, Drafts { drafts, broken })
 }
 
 #[test]
@@ -119,14 +117,32 @@ fn incoming() -> Incoming {
     draft
 }
 
+fn hand(format: Format, by: &WorkerId) -> Hand<'_> {
+    let at = now();
+    Hand { by, format, at }
+}
+
+fn merge_from(format: Format, incoming: &Incoming, task: &Task) -> Task {
+    incoming.merge(task, &Links::default(), hand(format, &ann()))
+}
+
 fn merge(incoming: &Incoming, task: &Task) -> Task {
-    incoming.merge(task, &Links::default(), &ann(), now())
+    merge_from(Format::Markdown, incoming, task)
+}
+
+fn create(incoming: &Incoming) -> Task {
+    let by = ann();
+    incoming.create(
+        TaskId::from(1),
+        &Links::default(),
+        hand(Format::Markdown, &by),
+    )
 }
 
 #[test]
 fn only_what_the_source_changed_is_changed() {
     let first = incoming();
-    let task = first.create(TaskId::from(1), &Links::default(), &ann(), now());
+    let task = create(&first);
     assert_eq!(merge(&first, &task), task, "nothing is new");
 
     let edited = Task {
@@ -151,11 +167,34 @@ fn only_what_the_source_changed_is_changed() {
 }
 
 #[test]
+fn what_one_source_says_is_not_unlearnt_by_another() {
+    let plan = incoming();
+    let task = create(&plan);
+    let edited = Task {
+        priority: Some(Priority::Low),
+        ..task
+    };
+    let mut table = plan.clone();
+    table.task.priority = Some(Priority::Low);
+    table.task.tags = vec!["ui".to_owned()];
+    let merged = merge_from(Format::Csv, &table, &edited);
+    assert_eq!(merged.tags, ["ui"]);
+    let again = merge(&plan, &merged);
+    assert_eq!(again, merged, "the plan is as it was");
+    let edited = Task {
+        tags: vec!["mine".to_owned()],
+        ..again
+    };
+    assert_eq!(merge_from(Format::Csv, &table, &edited), edited);
+    assert_eq!(merge(&plan, &edited), edited);
+}
+
+#[test]
 fn an_import_completes_what_nobody_began_and_reopens_nothing() {
     let open = incoming();
     let mut done = open.clone();
     done.task.state = State::Completed;
-    let task = open.create(TaskId::from(1), &Links::default(), &ann(), now());
+    let task = create(&open);
     let merged = merge(&done, &task);
     assert_eq!(merged.state, State::Completed);
     assert_eq!(merged.result.as_ref().unwrap().at, now());
@@ -182,7 +221,7 @@ fn notes_are_added_once() {
     };
     let mut source = incoming();
     source.task.notes = vec![note("one")];
-    let mut task = source.create(TaskId::from(1), &Links::default(), &ann(), now());
+    let mut task = create(&source);
     task.notes.push(note("here"));
     source.task.notes.push(note("two"));
     let merged = merge(&source, &task);
@@ -194,7 +233,7 @@ fn notes_are_added_once() {
 #[test]
 fn a_task_that_is_as_the_source_says_is_not_changed_to_remember_it() {
     let source = incoming();
-    let imported = source.create(TaskId::from(1), &Links::default(), &ann(), now());
+    let imported = create(&source);
     let here = Task {
         said: Default::default(),
         ..imported
@@ -215,10 +254,10 @@ fn a_link_that_was_removed_here_comes_back_only_when_it_is_told_anew() {
             parent: None,
             after,
         };
-        source.merge(task, &links, &ann(), now())
+        source.merge(task, &links, hand(Format::Markdown, &ann()))
     };
     let (a, b) = (blocker("a", &one), blocker("b", &two));
-    let new = source.create(TaskId::from(3), &Links::default(), &ann(), now());
+    let new = create(&source);
     let mut task = told(&new, vec![a]);
     assert_eq!(task.blocked_by, std::slice::from_ref(&one));
     task.blocked_by.clear();

@@ -202,10 +202,20 @@ fn provenance(value: &Value) -> Option<Provenance> {
     })
 }
 
+/// Marks by field, within the kind of their source; those without one are from before there were
+/// kinds.
 fn said(value: Option<&Value>) -> Said {
-    let map = value.and_then(Value::as_object).into_iter().flatten();
-    map.filter_map(|(field, print)| Some((field.clone(), print.as_str()?.to_owned())))
-        .collect()
+    let mut said = Vec::new();
+    for (name, value) in value.and_then(Value::as_object).into_iter().flatten() {
+        match value {
+            Value::String(mark) => said.push((String::new(), name.clone(), mark.clone())),
+            Value::Object(marks) => said.extend(marks.iter().filter_map(|(field, mark)| {
+                Some((name.clone(), field.clone(), mark.as_str()?.to_owned()))
+            })),
+            _ => {}
+        }
+    }
+    said.into_iter().collect()
 }
 
 /// Notes as we write them, and bare texts as others do.

@@ -2,7 +2,7 @@
 
 use flagpost_model::{
     TaskId, Token,
-    intake::{Drafts, Intake, assemble},
+    intake::{Drafts, Format, Intake, assemble},
     task::{
         Claim, DEFAULT_LEASE, Effort, Ending, Every, Note, Origin, Priority, Provenance,
         Recurrence, State, Task, TaskResult, Timer,
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 
 fn intake(read: Drafts) -> Intake {
-    assemble(read).unwrap()
+    assemble(Format::Json, read).unwrap()
 }
 
 fn told(read: &Drafts) -> Vec<String> {

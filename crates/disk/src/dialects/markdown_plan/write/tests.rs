@@ -1,7 +1,7 @@
 //! A plan that was written is read and written the same, whatever the text.
 
 use flagpost_model::{
-    intake::{Drafts, Intake, assemble},
+    intake::{Drafts, Format, Intake, assemble},
     task::{Effort, Every, Priority, Recurrence},
 };
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn written(tasks: &[Task]) -> String {
 
 fn read(text: &str) -> Intake {
     let drafts = Drafts::from(parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
-    assemble(drafts).unwrap()
+    assemble(Format::Markdown, drafts).unwrap()
 }
 
 /// The tasks of a list into which a plan was imported.
