@@ -219,6 +219,10 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::Invalid,
             hint("nothing was imported; mend it, or import the rest with --skip-broken"),
         ),
+        core::Error::OwnFolder { .. } => (
+            Kind::Usage,
+            hint("name the source, or the list to import it into with --list"),
+        ),
         core::Error::NotFound { what: "list", .. } => (
             Kind::NotFound,
             hint(

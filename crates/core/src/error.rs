@@ -54,6 +54,14 @@ pub enum Error {
         /// How many.
         open: usize,
     },
+    /// A list's own directory was to be imported into it.
+    #[error("{} is the list {list} itself: what is there are its tasks already", dir.display())]
+    OwnFolder {
+        /// The list.
+        list: ListId,
+        /// The directory, as it was named.
+        dir: PathBuf,
+    },
     /// The text is no id.
     #[error(transparent)]
     InvalidId(#[from] InvalidId),

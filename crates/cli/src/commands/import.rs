@@ -88,6 +88,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let (list, imported) = if args.dry_run {
         match context.list() {
             Ok(list) => {
+                given.refuse_itself(&list)?;
                 let imported = plans::import(&list, &context.actor()?, intake, Mode::DryRun)?;
                 (Some(list.id().clone()), imported)
             }
@@ -96,6 +97,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         }
     } else {
         let list = context.list_or_create()?;
+        given.refuse_itself(&list)?;
         let imported = plans::import(&list, &context.actor()?, intake, Mode::Import)?;
         (Some(list.id().clone()), imported)
     };

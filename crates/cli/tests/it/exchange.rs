@@ -453,3 +453,35 @@ fn a_table_in_between_does_not_make_the_plan_news_again() {
       added       by ann (an import) at 2026-05-13T14:25:00Z
     ");
 }
+
+#[test]
+fn a_list_is_not_imported_into_itself() {
+    let world = world_with(&["One"]);
+    let own = world.list("web");
+    std::os::unix::fs::symlink(&own, world.repository().join("own")).unwrap();
+    assert_snapshot!(world.transcript(
+        "task import own --dry-run
+        task import own
+        task import own --json
+        task import own --list other
+        list"), @r#"
+    $ task import own --dry-run
+    exit 2
+    2> flagpost: own is the list web itself: what is there are its tasks already
+    2>   hint: name the source, or the list to import it into with --list
+    $ task import own
+    exit 2
+    2> flagpost: own is the list web itself: what is there are its tasks already
+    2>   hint: name the source, or the list to import it into with --list
+    $ task import own --json
+    exit 2
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"own is the list web itself: what is there are its tasks already","hint":"name the source, or the list to import it into with --list","causes":[]}
+    $ task import own --list other
+           ID  SUBJECT
+    added  1   One
+    1 added, 0 updated, 0 unchanged; read as claude-tasks
+    $ list
+    ID  STATE    SUBJECT
+    1   pending  One
+    "#);
+}

@@ -19,7 +19,10 @@ use flagpost_model::{
 };
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    list::List,
+};
 
 /// What somebody wants to import.
 #[derive(Debug, Clone)]
@@ -69,6 +72,26 @@ pub fn understand(
         });
     }
     Ok(intake)
+}
+
+impl Given {
+    /// No list is imported into itself: its tasks would be there twice.
+    pub fn refuse_itself(&self, list: &List<'_>) -> Result<()> {
+        let Self::Folder(dir) = self else {
+            return Ok(());
+        };
+        let real = |dir: &Path| {
+            let fs = list.home.fs();
+            fs.canonical(dir).map_err(disk::Error::io("resolve", dir))
+        };
+        match real(dir)? == real(list.dir())? {
+            true => Err(Error::OwnFolder {
+                list: list.id().clone(),
+                dir: dir.clone(),
+            }),
+            false => Ok(()),
+        }
+    }
 }
 
 type Answer = Result<(Format, Drafts), String>;
