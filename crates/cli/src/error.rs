@@ -6,8 +6,8 @@
 use flagpost_core as core;
 use flagpost_disk as disk;
 use flagpost_model::{
-    InvalidId, ListId, Refusal, TaskId, decision, envelope::InvalidTicket, glob::InvalidGlob,
-    id::InvalidSeq, query::Query, slash::InvalidSlash,
+    InvalidId, Refusal, TaskId, decision, envelope::InvalidTicket, glob::InvalidGlob,
+    id::InvalidSeq, slash::InvalidSlash,
 };
 use flagpost_run as run;
 
@@ -60,16 +60,6 @@ pub struct Invalid {
     pub what: String,
     /// Why.
     pub reason: String,
-}
-
-/// A query that was to be acted on, and that no task fits.
-#[derive(Debug, thiserror::Error)]
-#[error("no task of {list} fits {query}")]
-pub struct NoneFits {
-    /// The list.
-    pub list: ListId,
-    /// The query, as it was understood.
-    pub query: Query,
 }
 
 /// A word that is none of those there are.
@@ -140,12 +130,6 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         }
         if cause.is::<Usage>() {
             return (Kind::Usage, hint("flagpost --help shows how"));
-        }
-        if cause.is::<NoneFits>() {
-            return (
-                Kind::NotFound,
-                hint("'flagpost list' with the same words shows what fits"),
-            );
         }
         if let Some(error) = cause.downcast_ref::<std::io::Error>() {
             return judge_io(error);
@@ -218,6 +202,14 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
         core::Error::Broken { .. } => (
             Kind::Invalid,
             hint("nothing was imported; mend it, or import the rest with --skip-broken"),
+        ),
+        core::Error::NoneFits { .. } => (
+            Kind::NotFound,
+            hint("'flagpost list' with the same words shows what fits"),
+        ),
+        core::Error::OthersFit { .. } => (
+            Kind::Conflict,
+            hint("--dry-run shows which tasks are meant now"),
         ),
         core::Error::OwnFolder { .. } => (
             Kind::Usage,
@@ -379,6 +371,11 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
         decision::Refusal::Changed { .. } => hint("'flagpost inbox' shows how it is now"),
     };
     (Kind::Conflict, next)
+}
+
+/// The exit code of a refusal.
+pub fn code(refusal: &Refusal) -> u8 {
+    judge_refusal(refusal).0 as u8
 }
 
 fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {

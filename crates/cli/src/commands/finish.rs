@@ -105,11 +105,8 @@ fn finish(
         Ending::Stuck => "report as stuck",
     };
     let named = || selection::named(context, &list, id);
-    let ids = match args.which.choose(context, &list, verb, named)? {
-        Choice::Act(ids) => ids,
-        Choice::Say(answer) => return Ok(answer),
-    };
-    let token = selection::token(context, &list, &ids, args.token)?;
+    let choice = args.which.choose(context, &list, verb, named)?;
+    let token = selection::token(context, &list, choice.seen(), args.token)?;
     let act = Act {
         actor: context.actor()?,
         token,
@@ -125,11 +122,18 @@ fn finish(
         text: text.clone(),
         parts,
     };
-    let moved = match tasks::act_all(&list, &act, &ids, event(parts)) {
+    let which = match choice {
+        Choice::Act(which) => which,
+        Choice::Preview(ids) => {
+            let previews = tasks::preview_moves(&list, &act, &ids, &event(parts))?;
+            return Ok(selection::dry_run(verb, &previews));
+        }
+    };
+    let moved = match tasks::act_all(&list, &act, which.clone(), event(parts)) {
         Err(Error::Refused(refusal @ Refusal::OpenParts { .. }))
             if ask(&format!("{refusal}; complete it all the same?"))? == Some(true) =>
         {
-            tasks::act_all(&list, &act, &ids, event(Parts::MayBeOpen))?
+            tasks::act_all(&list, &act, which, event(Parts::MayBeOpen))?
         }
         answer => answer?,
     };
@@ -144,7 +148,7 @@ fn finish(
             .unwrap_or_default();
         said += &format!("next {} {}{due}\n", next.id, line(&next.subject));
     }
-    let mut answer = selection::answer(&moved.tasks, said);
+    let mut answer = args.which.answer(&moved.tasks, said);
     if ending == Ending::Completed {
         let next = moved.next.iter().map(shape::task).collect();
         answer.body.insert("next".to_owned(), next);
