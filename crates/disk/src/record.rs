@@ -51,6 +51,16 @@ impl Record {
         self.rest.contains_key(key)
     }
 
+    /// Whether the key is there, and says that there is nothing.
+    pub fn is_empty(&self, key: &str) -> bool {
+        match self.rest.get(key) {
+            Some(Value::Null) => true,
+            Some(Value::String(text)) => text.is_empty(),
+            Some(Value::Array(items)) => items.is_empty(),
+            _ => false,
+        }
+    }
+
     /// Whatever the key holds; null is nothing.
     pub fn value(&mut self, key: &str) -> Option<Value> {
         self.rest.shift_remove(key).filter(|value| !value.is_null())

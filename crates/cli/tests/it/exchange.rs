@@ -158,12 +158,12 @@ fn export() {
     - [ ] =1+1, tested (after: #1) {uid: flagpost:[repo]/web/2}
     2> flagpost: 1 task has notes, results, metadata or times that markdown has no place for; --to json keeps them
     $ task export --to csv
-    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late
-    1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,"[{""by"":""ann"",""at"":""2026-05-13T14:25:00Z"",""text"":""Ask first""}]",,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,3,,
-    2,flagpost:[repo]/web/2,"'=1+1, tested",,,pending,,,,,,,,,,,,,1,,0,,,,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,2,,
+    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late
+    1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,"[{""by"":""ann"",""at"":""2026-05-13T14:25:00Z"",""text"":""Ask first""}]",,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,3,flagpost:[repo]/web,,
+    2,flagpost:[repo]/web/2,"'=1+1, tested",,,pending,,,,,,,,,,,,,1,,0,,,,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,2,flagpost:[repo]/web,,
     $ task export --to jsonl
-    {"id":"1","uid":"flagpost:[repo]/web/1","subject":"Write the parser","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":[],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"by":"ann","at":"2026-05-13T14:25:00Z","text":"Ask first"}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[]}
-    {"id":"2","uid":"flagpost:[repo]/web/2","subject":"=1+1, tested","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":["1"],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[]}
+    {"id":"1","uid":"flagpost:[repo]/web/1","subject":"Write the parser","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":[],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"by":"ann","at":"2026-05-13T14:25:00Z","text":"Ask first"}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"exported_from":"flagpost:[repo]/web","result":null,"late":[]}
+    {"id":"2","uid":"flagpost:[repo]/web/2","subject":"=1+1, tested","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":["1"],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"exported_from":"flagpost:[repo]/web","result":null,"late":[]}
     $ task export --out tasks.json
     2 tasks written to tasks.json as json
     $ task export --out tasks.json
@@ -175,7 +175,7 @@ fn export() {
     $ task export --out tasks.csv --to csv --json
     {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":"tasks.csv","content":null,"cut":0,"losses":0,"skipped":[]}
     $ task export --to csv --json
-    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":null,"content":"id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late\n1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,\"[{\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\",\"\"text\"\":\"\"Ask first\"\"}]\",,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,3,,\n2,flagpost:[repo]/web/2,\"'=1+1, tested\",,,pending,,,,,,,,,,,,,1,,0,,,,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,2,,\n","cut":0,"losses":0,"skipped":[]}
+    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":null,"content":"id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late\n1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,\"[{\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\",\"\"text\"\":\"\"Ask first\"\"}]\",,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,3,flagpost:[repo]/web,,\n2,flagpost:[repo]/web/2,\"'=1+1, tested\",,,pending,,,,,,,,,,,,,1,,0,,,,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,2,flagpost:[repo]/web,,\n","cut":0,"losses":0,"skipped":[]}
     $ task export --to xml
     exit 2
     2> error: invalid value 'xml' for '--to <FORMAT>': "xml" is none of json, jsonl, csv, markdown
@@ -210,7 +210,7 @@ fn an_export_of_nothing() {
     assert_snapshot!(world.transcript(
         "task export
         task export --to csv
-        task export --to markdown --quiet"), @r##"
+        task export --to markdown --quiet"), @r#"
     $ task export
     {
       "schema": "flagpost.list/1",
@@ -218,9 +218,9 @@ fn an_export_of_nothing() {
       "tasks": []
     }
     $ task export --to csv
-    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late
+    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late
     $ task export --to markdown --quiet
-    "##);
+    "#);
 }
 
 #[test]
@@ -484,4 +484,54 @@ fn a_list_is_not_imported_into_itself() {
     ID  STATE    SUBJECT
     1   pending  One
     "#);
+}
+
+#[test]
+fn an_emptied_cell_takes_the_field_away_unless_it_changed_here() {
+    let world = world();
+    let write = |name, text: &str| fs::write(world.repository().join(name), text).unwrap();
+    write(
+        "plan.md",
+        "- [ ] One {priority: high, tags: api}\n- [ ] Two (after: 1) {parent: 1}\n",
+    );
+    world.ok(["task", "import", "plan.md"]);
+    world.ok(["task", "export", "--out", "tasks.csv"]);
+    let table = fs::read_to_string(world.repository().join("tasks.csv")).unwrap();
+    let emptied = table.replace(",high,", ",,").replace(",1,1,", ",,1,");
+    assert_ne!(table, emptied);
+    write("tasks.csv", &emptied);
+    write(
+        "null.jsonl",
+        "{\"uid\": \"plan:5443e23824061afa\", \"subject\": \"One\", \"tags\": null}\n",
+    );
+    assert_snapshot!(world.transcript(
+        "task import tasks.csv
+        list
+        task edit 1 --priority low
+        task import tasks.csv
+        task import plan.md
+        task import null.jsonl
+        list"), @"
+    $ task import tasks.csv
+             ID  SUBJECT
+    updated  1   One
+    updated  2   Two
+    0 added, 2 updated, 0 unchanged; read as csv
+    $ list
+    ID  STATE    TAGS  WAITS FOR  SUBJECT
+    1   pending  api              One
+    2   pending        1          Two
+    $ task edit 1 --priority low
+    edited 1 One
+    $ task import tasks.csv
+    0 added, 0 updated, 2 unchanged; read as csv
+    $ task import plan.md
+    0 added, 0 updated, 2 unchanged; read as markdown
+    $ task import null.jsonl
+    0 added, 0 updated, 1 unchanged; read as jsonl
+    $ list
+    ID  STATE    PRIORITY  TAGS  WAITS FOR  SUBJECT
+    1   pending  low       api              One
+    2   pending                  1          Two
+    ");
 }

@@ -81,7 +81,8 @@ pub fn import(
 ) -> Result<Vec<Imported>> {
     let mut change = list.change(actor)?;
     let outlines = change.load()?.outlines;
-    let known = Known::of(list, &outlines);
+    let name = export::name(list);
+    let known = Known::of(&name, &outlines);
     let missing = intake.tasks.iter().filter(|task| known.get(task).is_none());
     let mut new_ids = fresh_ids(&change, &outlines, missing.count() as u64, mode)?.into_iter();
     let places: Vec<(TaskId, bool)> = intake
@@ -97,6 +98,7 @@ pub fn import(
     let hand = Hand {
         by: actor,
         format: intake.format,
+        list: &name,
         at: change.at(),
     };
     let mut before = BTreeMap::new();
@@ -182,11 +184,11 @@ pub fn preview(intake: &Intake) -> Vec<Imported> {
 struct Known<'o> {
     by_uid: BTreeMap<&'o str, &'o TaskId>,
     nameless: BTreeSet<&'o TaskId>,
-    prefix: String,
+    list: &'o str,
 }
 
 impl<'o> Known<'o> {
-    fn of(list: &List<'_>, outlines: &'o [Outline]) -> Self {
+    fn of(list: &'o str, outlines: &'o [Outline]) -> Self {
         let named = outlines
             .iter()
             .filter_map(|it| Some((it.uid.as_deref()?, &it.id)));
@@ -194,7 +196,7 @@ impl<'o> Known<'o> {
         Self {
             by_uid: named.collect(),
             nameless: nameless.map(|it| &it.id).collect(),
-            prefix: export::prefix(list),
+            list,
         }
     }
 
@@ -202,7 +204,12 @@ impl<'o> Known<'o> {
         if let Some(id) = self.by_uid.get(incoming.uid.as_str()) {
             return Some((*id).clone());
         }
-        let id: TaskId = incoming.uid.strip_prefix(&self.prefix)?.parse().ok()?;
+        let id: TaskId = incoming
+            .uid
+            .strip_prefix(self.list)?
+            .strip_prefix('/')?
+            .parse()
+            .ok()?;
         self.nameless.contains(&id).then_some(id)
     }
 }

@@ -1,8 +1,10 @@
 //! What an import may change.
 //!
 //! Owns that importing again changes what the source changed since, and nothing else: what people
-//! and agents did here meanwhile is never taken back. An import sets fields and takes none away;
-//! it completes and cancels what nobody has begun, and never reopens.
+//! and agents did here meanwhile is never taken back. An import takes a field away only where its
+//! source says that it is empty, and had it before; it completes and cancels what nobody has begun, and never reopens.
+
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -13,13 +15,15 @@ use crate::{
     task::{Ending, Hearing, Origin, Provenance, Recurrence, State, Task, TaskResult},
 };
 
-/// Who imports, from what, and when.
+/// Who imports, from what, into what, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hand<'h> {
     /// Who.
     pub by: &'h WorkerId,
     /// From what.
     pub format: Format,
+    /// The list, as an export of it is marked.
+    pub list: &'h str,
     /// When.
     pub at: Timestamp,
 }
@@ -127,40 +131,35 @@ impl Incoming {
     fn set_fields(&self, task: &mut Task, links: &Links<'_>, hand: Hand<'_>) {
         let theirs = &self.task;
         let due = task.due;
-        let said = &mut task.said.hearing(hand.format.as_str());
-        hear(said, "subject", &theirs.subject, &mut task.subject);
-        hear(
-            said,
-            "description",
-            &theirs.description,
-            &mut task.description,
-        );
-        hear(
-            said,
-            "active_form",
-            &theirs.active_form,
-            &mut task.active_form,
-        );
-        hear(said, "priority", &theirs.priority, &mut task.priority);
-        hear(said, "complexity", &theirs.complexity, &mut task.complexity);
-        hear(said, "group", &theirs.group, &mut task.group);
-        hear(said, "project", &theirs.project, &mut task.project);
-        hear(said, "tags", &theirs.tags, &mut task.tags);
-        hear(said, "due", &theirs.due, &mut task.due);
-        hear(said, "not_before", &theirs.not_before, &mut task.not_before);
-        hear(said, "estimate", &theirs.estimate, &mut task.estimate);
+        let is_ours = self.exported_from.as_deref() == Some(hand.list);
+        let ear = &mut Ear {
+            saw_this: is_ours && theirs.rev > 0 && theirs.rev == task.rev,
+            emptied: &self.emptied,
+            said: task.said.hearing(hand.format.as_str()),
+        };
+        ear.hear("subject", &theirs.subject, &mut task.subject);
+        ear.hear("description", &theirs.description, &mut task.description);
+        ear.hear("active_form", &theirs.active_form, &mut task.active_form);
+        ear.hear("priority", &theirs.priority, &mut task.priority);
+        ear.hear("complexity", &theirs.complexity, &mut task.complexity);
+        ear.hear("group", &theirs.group, &mut task.group);
+        ear.hear("project", &theirs.project, &mut task.project);
+        ear.hear("tags", &theirs.tags, &mut task.tags);
+        ear.hear("due", &theirs.due, &mut task.due);
+        ear.hear("not_before", &theirs.not_before, &mut task.not_before);
+        ear.hear("estimate", &theirs.estimate, &mut task.estimate);
         if task.due != due {
             // A row of dates begins anew with a date that somebody chose.
             task.recurrence = task.recurrence.map(|it| Recurrence::new(it.every));
         }
-        hear(said, "recurrence", &theirs.recurrence, &mut task.recurrence);
-        if let Some((uid, id)) = links.parent
-            && said.hear("parent", &uid)
-        {
-            task.parent = Some(id.clone());
+        ear.hear("recurrence", &theirs.recurrence, &mut task.recurrence);
+        let uid = links.parent.map(|(uid, _)| uid);
+        if ear.is_news("parent", &uid, task.parent.is_none()) {
+            task.parent = links.parent.map(|(_, id)| id.clone());
         }
+        let (saw_this, said) = (ear.saw_this, &mut ear.said);
         for blocker in &links.after {
-            let is_news = !blocker.is_known || !said.lists("after", blocker.uid);
+            let is_news = saw_this || !blocker.is_known || !said.lists("after", blocker.uid);
             if is_news && !task.blocked_by.contains(blocker.id) {
                 task.blocked_by.push(blocker.id.clone());
             }
@@ -170,22 +169,39 @@ impl Incoming {
             said.list("after", &uids);
         }
         for (key, value) in &theirs.metadata {
-            if said.hear(&format!("metadata.{key}"), value) {
+            if said.hear(&format!("metadata.{key}"), value) || saw_this {
                 task.metadata.insert(key.clone(), value.clone());
             }
         }
     }
 }
 
-/// Takes what the source says of a field, where it says something, and something new.
-fn hear<T: Serialize + Clone + PartialEq + Silent>(
-    said: &mut Hearing<'_>,
-    field: &str,
-    theirs: &T,
-    ours: &mut T,
-) {
-    if !theirs.is_silent() && said.hear(field, theirs) {
-        ours.clone_from(theirs);
+/// What an import listens with.
+struct Ear<'e> {
+    /// Whether the source was exported from this very revision of the task: then every difference
+    /// is somebody's edit of the file.
+    saw_this: bool,
+    emptied: &'e BTreeSet<&'static str>,
+    said: Hearing<'e>,
+}
+
+impl Ear<'_> {
+    /// Takes what the source says of a field, where it says something, and something new.
+    fn hear<T: Serialize + Clone + Silent>(&mut self, field: &str, theirs: &T, ours: &mut T) {
+        if self.is_news(field, theirs, ours.is_silent()) {
+            ours.clone_from(theirs);
+        }
+    }
+
+    fn is_news(&mut self, field: &str, theirs: &(impl Serialize + Silent), is_empty: bool) -> bool {
+        let is_told = if theirs.is_silent() {
+            // That a field is empty means something to whoever had it.
+            let had_it = self.said.spoke_of(field) || self.saw_this && !is_empty;
+            had_it && self.emptied.contains(field)
+        } else {
+            true
+        };
+        is_told && (self.said.hear(field, theirs) || self.saw_this)
     }
 }
 

@@ -11,6 +11,8 @@ mod merge;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 pub use assemble::{Circle, assemble};
@@ -45,6 +47,11 @@ pub struct Incoming {
     pub after: Vec<usize>,
     /// What it is part of, by position.
     pub parent: Option<usize>,
+    /// The fields that it says are empty, by the names under which what was said is remembered.
+    /// Of the others it says nothing.
+    pub emptied: BTreeSet<&'static str>,
+    /// The list that it was exported from, where it says so.
+    pub exported_from: Option<String>,
     /// The keys that nobody here knows; their values are metadata.
     pub unknown: Vec<String>,
     /// When it was made, where the source says so and does not say by whom.
@@ -133,6 +140,8 @@ impl Draft {
                 task,
                 after: Vec::new(),
                 parent: None,
+                emptied: BTreeSet::new(),
+                exported_from: None,
                 unknown: Vec::new(),
                 created: None,
                 closing: None,

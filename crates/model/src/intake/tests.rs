@@ -119,7 +119,13 @@ fn incoming() -> Incoming {
 
 fn hand(format: Format, by: &WorkerId) -> Hand<'_> {
     let at = now();
-    Hand { by, format, at }
+    let list = "web";
+    Hand {
+        by,
+        format,
+        list,
+        at,
+    }
 }
 
 fn merge_from(format: Format, incoming: &Incoming, task: &Task) -> Task {
@@ -187,6 +193,40 @@ fn what_one_source_says_is_not_unlearnt_by_another() {
     };
     assert_eq!(merge_from(Format::Csv, &table, &edited), edited);
     assert_eq!(merge(&plan, &edited), edited);
+}
+
+#[test]
+fn an_empty_field_is_taken_away_where_the_source_had_it() {
+    let full = incoming();
+    let mut empty = full.clone();
+    empty.task.tags.clear();
+    empty.task.priority = None;
+    empty.emptied = ["tags", "priority"].into();
+    let here = Task {
+        said: Default::default(),
+        ..create(&full)
+    };
+    assert_eq!(merge(&empty, &here).tags, ["api"], "it never had it");
+    let merged = merge(&empty, &create(&full));
+    assert_eq!((merged.priority, merged.tags.len()), (None, 0));
+    let edited = Task {
+        tags: vec!["mine".to_owned()],
+        ..merged
+    };
+    assert_eq!(merge(&empty, &edited), edited, "it says nothing new");
+
+    let mut exported = empty;
+    exported.exported_from = Some("web".to_owned());
+    exported.task.rev = 3;
+    let seen = Task {
+        rev: 3,
+        ..here.clone()
+    };
+    assert_eq!(merge(&exported, &seen).tags, [""; 0], "an edit of the file");
+    let later = Task { rev: 4, ..here };
+    assert_eq!(merge(&exported, &later).tags, ["api"], "set since");
+    exported.exported_from = Some("other".to_owned());
+    assert_eq!(merge(&exported, &seen).tags, ["api"], "another list");
 }
 
 #[test]

@@ -61,6 +61,11 @@ impl Hearing<'_> {
         !is_known
     }
 
+    /// Whether this kind ever said something of the field.
+    pub fn spoke_of(&self, field: &str) -> bool {
+        self.own(field).is_some()
+    }
+
     /// Remembers which names a source now lists, and forgets those that it lists no more.
     pub fn list(&mut self, field: &str, names: &[&str]) {
         let under = format!("{field}.");

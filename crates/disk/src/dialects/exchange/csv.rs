@@ -37,6 +37,7 @@ pub fn to_csv(tasks: &[Exported<'_>]) -> Result<String, String> {
     let header = Exported {
         task: &any,
         uid: "",
+        list: "",
     };
     write(header.record().keys().cloned().collect())?;
     for task in tasks {
@@ -129,10 +130,9 @@ fn record(columns: &[&str], row: &csv::StringRecord) -> Result<Record, String> {
     let mut object = Map::new();
     for (column, cell) in columns.iter().zip(row) {
         let text = plain(cell);
-        if text.is_empty() {
-            continue;
-        }
-        let value = if OBJECTS.contains(column) {
+        let value = if text.is_empty() {
+            Value::Null
+        } else if OBJECTS.contains(column) {
             serde_json::from_str(text).map_err(|error| format!("{column}: {error}"))?
         } else if LISTS.contains(column) {
             list(text)

@@ -20,6 +20,23 @@ const FOREIGN: [(&str, &str); 4] = [
     ("activeForm", "call it \"active_form\""),
 ];
 
+/// Keys whose being empty takes a field away, with the field.
+const EMPTIED: [(&str, &str); 13] = [
+    ("description", "description"),
+    ("active_form", "active_form"),
+    ("priority", "priority"),
+    ("complexity", "complexity"),
+    ("group", "group"),
+    ("project", "project"),
+    ("tags", "tags"),
+    ("due", "due"),
+    ("due_date", "due"),
+    ("not_before", "not_before"),
+    ("recurrence", "recurrence"),
+    ("estimate_minutes", "estimate"),
+    ("parent", "parent"),
+];
+
 /// Reads the records of one source, and names those that have no name.
 #[derive(Debug)]
 pub(super) struct Reader {
@@ -39,6 +56,8 @@ impl Reader {
 
     /// The task of one record.
     pub fn draft(&mut self, place: &str, mut it: Record) -> Result<Draft, String> {
+        let emptied = EMPTIED.iter().filter(|(key, _)| it.is_empty(key));
+        let emptied = emptied.map(|(_, field)| *field).collect();
         let subject = it.text("subject").or_else(|| it.text("title"));
         let Some(subject) = subject.filter(|subject| !subject.trim().is_empty()) else {
             it.fault("subject: a task needs one");
@@ -72,6 +91,7 @@ impl Reader {
         let metadata: Option<Map<String, Value>> = it.form("metadata");
         let held = state(&mut it, &mut task);
 
+        let exported_from = it.name("exported_from");
         let id = it.name("id");
         let uid = it.name("uid");
         if it.has("blocked_by") {
@@ -107,6 +127,8 @@ impl Reader {
             held,
             ..Draft::new(place, name, task)
         };
+        draft.incoming.emptied = emptied;
+        draft.incoming.exported_from = exported_from;
         draft.incoming.unknown = unknown;
         Ok(draft)
     }

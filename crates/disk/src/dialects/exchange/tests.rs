@@ -146,6 +146,7 @@ fn a_spreadsheet_finds_no_formula() {
         let text = to_csv(&[Exported {
             task: &task,
             uid: "u",
+            list: "web",
         }])
         .unwrap();
         let row = text.split_once('\n').unwrap().1;
@@ -285,7 +286,7 @@ proptest! {
             tasks[at].blocked_by = (0..at).filter(|on| edges[at * 4 % 16 + on]).map(|on| TaskId::from(on as u64 + 1)).collect();
         }
         let uids: Vec<String> = (0..tasks.len()).map(|at| format!("u{at}")).collect();
-        let exported: Vec<_> = tasks.iter().zip(&uids).map(|(task, uid)| Exported { task, uid }).collect();
+        let exported: Vec<_> = tasks.iter().zip(&uids).map(|(task, uid)| Exported { task, uid, list: "web" }).collect();
         let list = "web".parse().unwrap();
         for (spelling, read) in [
             ("json", from_json(&to_json(&list, &exported)).unwrap()),
