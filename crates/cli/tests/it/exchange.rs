@@ -25,7 +25,7 @@ fn from_another_tool() {
         task import .
         task import .beads --quiet
         task import .beads/issues.jsonl --json
-        list --all"), @r##"
+        list --all"), @r#"
     $ task import . --dry-run
            ID  SUBJECT
     added  1   Hash passwords
@@ -46,12 +46,12 @@ fn from_another_tool() {
     1
     2
     $ task import .beads/issues.jsonl --json
-    {"schema":"flagpost.import/1","list":"web","format":"beads","dry_run":false,"added":0,"updated":0,"unchanged":2,"outdated":0,"held":1,"broken":[],"tasks":[{"id":"1","subject":"Hash passwords","fate":"unchanged"},{"id":"2","subject":"Log in","fate":"unchanged"}]}
+    {"schema":"flagpost.import/1","list":"web","format":"beads","dry_run":false,"added":0,"updated":0,"unchanged":2,"outdated":0,"held":1,"broken":[],"warnings":[],"tasks":[{"id":"1","subject":"Hash passwords","fate":"unchanged","overwritten":[],"kept_state":null},{"id":"2","subject":"Log in","fate":"unchanged","overwritten":[],"kept_state":null}],"gone":[]}
     $ list --all
     ID  STATE      PRIORITY  SUBJECT
     1   completed  critical  Hash passwords
     2   pending    medium    Log in
-    "##);
+    "#);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn broken_parts_are_named_and_the_rest_imported_on_request() {
         task import dates.csv --from beads
         task import dates.csv --from yaml
         task import dates.csv --from backlog
-        task import empty --from backlog"), @r##"
+        task import empty --from backlog"), @r#"
     $ task import issues.jsonl
     exit 6
     2> flagpost: issues.jsonl: 2 faults
@@ -102,7 +102,7 @@ fn broken_parts_are_named_and_the_rest_imported_on_request() {
     2> flagpost: skipped line 4: title: 7 is not a text; title: an issue needs one
     2> flagpost: 1 task had a holder or a running timer there; here nobody holds them
     $ task import issues.jsonl --skip-broken --json
-    {"schema":"flagpost.import/1","list":"web","format":"beads","dry_run":false,"added":0,"updated":0,"unchanged":2,"outdated":0,"held":1,"broken":[{"place":"line 3","reason":"column 2: expected ident"},{"place":"line 4","reason":"title: 7 is not a text; title: an issue needs one"}],"tasks":[{"id":"1","subject":"Hash passwords","fate":"unchanged"},{"id":"2","subject":"Log in","fate":"unchanged"}]}
+    {"schema":"flagpost.import/1","list":"web","format":"beads","dry_run":false,"added":0,"updated":0,"unchanged":2,"outdated":0,"held":1,"broken":[{"place":"line 3","reason":"column 2: expected ident"},{"place":"line 4","reason":"title: 7 is not a text; title: an issue needs one"}],"warnings":[],"tasks":[{"id":"1","subject":"Hash passwords","fate":"unchanged","overwritten":[],"kept_state":null},{"id":"2","subject":"Log in","fate":"unchanged","overwritten":[],"kept_state":null}],"gone":[]}
     2> flagpost: skipped line 3: column 2: expected ident
     2> flagpost: skipped line 4: title: 7 is not a text; title: an issue needs one
     $ task import circle.jsonl --skip-broken
@@ -129,7 +129,7 @@ fn broken_parts_are_named_and_the_rest_imported_on_request() {
     $ task import empty --from backlog
     exit 6
     2> flagpost: empty: it holds no tasks of the format backlog
-    "##);
+    "#);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn what_is_held_there_is_held_by_nobody_here() {
         task import x.json
         task edit 1 --subject Two
         task import x.json
-        task import x.json --json"), @r##"
+        task import x.json --json"), @r#"
     $ task import x.json --list other
            ID  SUBJECT
     added  1   One
@@ -254,9 +254,9 @@ fn what_is_held_there_is_held_by_nobody_here() {
     0 added, 0 updated, 0 unchanged; read as json
     2> flagpost: 1 changed here after it was exported, and is left as it is
     $ task import x.json --json
-    {"schema":"flagpost.import/1","list":"web","format":"json","dry_run":false,"added":0,"updated":0,"unchanged":0,"outdated":1,"held":1,"broken":[],"tasks":[{"id":"1","subject":"One","fate":"outdated"}]}
+    {"schema":"flagpost.import/1","list":"web","format":"json","dry_run":false,"added":0,"updated":0,"unchanged":0,"outdated":1,"held":1,"broken":[],"warnings":[],"tasks":[{"id":"1","subject":"One","fate":"outdated","overwritten":[],"kept_state":null}],"gone":[]}
     2> flagpost: 1 changed here after it was exported, and is left as it is
-    "##);
+    "#);
 }
 
 #[test]

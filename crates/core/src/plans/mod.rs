@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_model::{
     TaskId, WorkerId,
-    intake::{Blocker, Format, Hand, Incoming, Intake, Links},
+    intake::{Blocker, Format, Hand, Incoming, Intake, Links, is_from},
     plan::{Family, Graph},
     refusal::Refusal,
-    task::{Outline, Task},
+    task::{Outline, StateName, Task},
 };
 
 pub use export::{Export, Scope, export};
@@ -61,6 +61,19 @@ pub struct Imported {
     pub subject: String,
     /// What became of it.
     pub fate: Fate,
+    /// Fields that were changed both here and in the source, and are now as the source says.
+    pub overwritten: Vec<&'static str>,
+    /// How it ended in the source, where it stays as it is here.
+    pub kept_state: Option<StateName>,
+}
+
+/// A task that a plan brought, and that is no longer in it.
+#[derive(Debug, Clone)]
+pub struct Gone {
+    /// Its id.
+    pub id: TaskId,
+    /// Its subject.
+    pub subject: String,
 }
 
 /// Whether to write.
@@ -98,11 +111,13 @@ pub fn import(
     let hand = Hand {
         by: actor,
         format: intake.format,
+        source: intake.source.as_deref(),
         list: &name,
         at: change.at(),
     };
     let mut before = BTreeMap::new();
     let mut outdated = BTreeSet::new();
+    let mut told = BTreeMap::new();
     for (incoming, (id, is_known)) in intake.tasks.iter().zip(&places) {
         let links = links(incoming, intake, &places);
         if !is_known {
@@ -114,10 +129,11 @@ pub fn import(
         // An import that a crash cut short left tasks that wait for some it never wrote.
         task.blocked_by.retain(|blocker| there.contains(blocker));
         let merged = incoming.merge(task, &links, hand);
-        if merged != *task && is_outdated(incoming, task, intake.format) {
+        if merged.task != *task && is_outdated(incoming, task, intake.format) {
             outdated.insert(id.clone());
         } else {
-            *task = merged;
+            *task = merged.task;
+            told.insert(id.clone(), (merged.overwritten, merged.kept_state));
         }
     }
     for (incoming, (id, _)) in intake.tasks.iter().zip(&places) {
@@ -143,7 +159,14 @@ pub fn import(
             Some(_) => Fate::Updated,
         };
         let subject = incoming.task.subject.clone();
-        imported.push(Imported { id, subject, fate });
+        let (overwritten, kept_state) = told.remove(&id).unwrap_or_default();
+        imported.push(Imported {
+            id,
+            subject,
+            fate,
+            overwritten,
+            kept_state,
+        });
     }
     if mode == Mode::Import && is_news {
         record(&mut change, &imported);
@@ -169,6 +192,33 @@ fn links<'l>(incoming: &Incoming, intake: &'l Intake, places: &'l [(TaskId, bool
     }
 }
 
+/// The open tasks that a plan of this name brought, and that are not in it any more. An import
+/// removes nothing, so somebody has to decide.
+pub fn gone(list: &List<'_>, intake: &Intake) -> Result<Vec<Gone>> {
+    let Some(source) = &intake.source else {
+        return Ok(Vec::new());
+    };
+    let named: BTreeSet<&str> = intake.tasks.iter().map(|it| &*it.uid).collect();
+    let mut gone = Vec::new();
+    for outline in list.load()?.outlines {
+        let uid = outline.uid.as_deref();
+        if outline.state.is_over() || uid.is_none_or(|uid| named.contains(uid)) {
+            continue;
+        }
+        let task = match list.task(&outline.id) {
+            Ok(file) => file.task,
+            // Somebody removed it since the list was read.
+            Err(Error::NotFound { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        if is_from(&task, intake.format, source) {
+            let (id, subject) = (task.id, task.subject);
+            gone.push(Gone { id, subject });
+        }
+    }
+    Ok(gone)
+}
+
 /// What importing tasks into a list that does not exist yet would make of it.
 pub fn preview(intake: &Intake) -> Vec<Imported> {
     let ids = (1..).map(TaskId::from);
@@ -176,6 +226,8 @@ pub fn preview(intake: &Intake) -> Vec<Imported> {
         id,
         subject: incoming.task.subject.clone(),
         fate: Fate::Added,
+        overwritten: Vec::new(),
+        kept_state: None,
     };
     ids.zip(&intake.tasks).map(added).collect()
 }

@@ -65,6 +65,10 @@ pub fn understand(
     let (format, read) = read.map_err(invalid)?;
     let mut intake = assemble(format, read).map_err(|circle| invalid(circle.to_string()))?;
     refuse_fields(&mut intake);
+    // Tasks leave a plan; what leaves a table may stand in another one.
+    let file = Path::new(&name).file_name().filter(|it| *it != "-");
+    let file = file.filter(|_| format == Format::Markdown);
+    intake.source = file.map(|it| it.to_string_lossy().into_owned());
     if on_broken == OnBroken::Refuse && !intake.broken.is_empty() {
         return Err(Error::Broken {
             name,

@@ -26,11 +26,17 @@ pub enum Circle {
 
 /// Finds the tasks that the references mean.
 pub fn assemble(format: Format, read: Drafts) -> Result<Intake, Circle> {
-    let Drafts { drafts, broken } = read;
+    let Drafts {
+        drafts,
+        broken,
+        warnings,
+    } = read;
     let mut intake = Intake {
         format,
+        source: None,
         tasks: Vec::with_capacity(drafts.len()),
         broken,
+        warnings,
         held: 0,
     };
     let drafts = only_once(drafts, &mut intake.broken);

@@ -12,8 +12,16 @@ use serde::Serialize;
 use super::{Format, Incoming};
 use crate::{
     id::{TaskId, WorkerId},
-    task::{Ending, Hearing, Origin, Provenance, Recurrence, State, Task, TaskResult},
+    task::{Ending, Hearing, Origin, Provenance, Recurrence, State, StateName, Task, TaskResult},
 };
+
+/// What it is called, among what a source said of a task.
+const SOURCE: &str = "source";
+
+/// Whether a plan of this name last brought the task.
+pub fn is_from(task: &Task, format: Format, source: &str) -> bool {
+    task.said.recalls(format.as_str(), SOURCE, &source)
+}
 
 /// Who imports, from what, into what, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +30,23 @@ pub struct Hand<'h> {
     pub by: &'h WorkerId,
     /// From what.
     pub format: Format,
+    /// What the source is called, where it is a plan that tasks may go from.
+    pub source: Option<&'h str>,
     /// The list, as an export of it is marked.
     pub list: &'h str,
     /// When.
     pub at: Timestamp,
+}
+
+/// A task of the list with what a source said of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    /// The task.
+    pub task: Task,
+    /// Fields that were changed both here and in the source: they are now as the source says.
+    pub overwritten: Vec<&'static str>,
+    /// How it ended there, where somebody here is at it or was, so that it stands as it stood.
+    pub kept_state: Option<StateName>,
 }
 
 /// The other tasks that the source names, as it and as the list call them.
@@ -80,14 +101,15 @@ impl Incoming {
     }
 
     /// The task of the list, with what the source changed since it was last imported.
-    pub fn merge(&self, task: &Task, links: &Links<'_>, hand: Hand<'_>) -> Task {
+    pub fn merge(&self, task: &Task, links: &Links<'_>, hand: Hand<'_>) -> Merged {
         let theirs = &self.task;
         let mut after = task.clone();
-        self.set_fields(&mut after, links, hand);
+        let overwritten = self.set_fields(&mut after, links, hand);
         let told = settled(&theirs.state);
         let ends = matches!(told, State::Completed | State::Cancelled);
         // Whoever holds the task decides; should they give it back, this is still news.
         let is_free = task.state == State::Pending || task.state == told;
+        let kept_state = (ends && !is_free && !task.state.is_over()).then(|| told.name());
         let mut said = after.said.hearing(hand.format.as_str());
         if ends && is_free && said.hear("state", &told.name()) && task.state != told {
             after.state = told;
@@ -104,10 +126,14 @@ impl Incoming {
             said: task.said.clone(),
             ..after.clone()
         };
-        if task.said.is_empty() && same == *task {
-            same
-        } else {
-            after
+        let task = match task.said.is_empty() && same == *task {
+            true => same,
+            false => after,
+        };
+        Merged {
+            task,
+            overwritten,
+            kept_state,
         }
     }
 
@@ -127,14 +153,16 @@ impl Incoming {
         self.task.result.clone().or(closed)
     }
 
-    /// Sets the fields that the source says something new of.
-    fn set_fields(&self, task: &mut Task, links: &Links<'_>, hand: Hand<'_>) {
+    /// Sets the fields that the source says something new of; those among them that were changed
+    /// here too.
+    fn set_fields(&self, task: &mut Task, links: &Links<'_>, hand: Hand<'_>) -> Vec<&'static str> {
         let theirs = &self.task;
         let due = task.due;
         let is_ours = self.exported_from.as_deref() == Some(hand.list);
         let ear = &mut Ear {
             saw_this: is_ours && theirs.rev > 0 && theirs.rev == task.rev,
             emptied: &self.emptied,
+            overwritten: Vec::new(),
             said: task.said.hearing(hand.format.as_str()),
         };
         ear.hear("subject", &theirs.subject, &mut task.subject);
@@ -173,6 +201,10 @@ impl Incoming {
                 task.metadata.insert(key.clone(), value.clone());
             }
         }
+        if let Some(source) = hand.source {
+            said.hear(SOURCE, &source);
+        }
+        std::mem::take(&mut ear.overwritten)
     }
 }
 
@@ -182,13 +214,21 @@ struct Ear<'e> {
     /// is somebody's edit of the file.
     saw_this: bool,
     emptied: &'e BTreeSet<&'static str>,
+    overwritten: Vec<&'static str>,
     said: Hearing<'e>,
 }
 
 impl Ear<'_> {
     /// Takes what the source says of a field, where it says something, and something new.
-    fn hear<T: Serialize + Clone + Silent>(&mut self, field: &str, theirs: &T, ours: &mut T) {
+    fn hear<T>(&mut self, field: &'static str, theirs: &T, ours: &mut T)
+    where
+        T: Serialize + Clone + PartialEq + Silent,
+    {
+        let was_changed = !self.saw_this && self.said.differs(field, ours);
         if self.is_news(field, theirs, ours.is_silent()) {
+            if was_changed && ours != theirs {
+                self.overwritten.push(field);
+            }
             ours.clone_from(theirs);
         }
     }

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 
 pub use assemble::{Circle, assemble};
 pub use format::{Format, Spelling};
-pub use merge::{Blocker, Hand, Links};
+pub use merge::{Blocker, Hand, Links, Merged, is_from};
 
 use crate::{id::WorkerId, task::Task};
 
@@ -26,10 +26,14 @@ use crate::{id::WorkerId, task::Task};
 pub struct Intake {
     /// What it is read from.
     pub format: Format,
+    /// What a plan is called, so that tasks which leave it can be named.
+    pub source: Option<String>,
     /// The tasks, in the order of the source; they wait for each other without circles.
     pub tasks: Vec<Incoming>,
     /// What could not be understood.
     pub broken: Vec<Broken>,
+    /// What looks like an instruction and was taken for none.
+    pub warnings: Vec<String>,
     /// How many of the tasks somebody held there. A claim is not imported: they are pending.
     pub held: usize,
 }
@@ -113,6 +117,8 @@ pub struct Drafts {
     pub drafts: Vec<Draft>,
     /// What could not be understood.
     pub broken: Vec<Broken>,
+    /// What looks like an instruction and was taken for none.
+    pub warnings: Vec<String>,
 }
 
 impl Drafts {

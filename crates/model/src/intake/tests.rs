@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     id::TaskId,
-    task::{Note, Priority, State},
+    task::{Note, Priority, State, StateName},
 };
 
 fn at(text: &str) -> Timestamp {
@@ -32,8 +32,11 @@ fn draft(key: &str, after: &[&str], parent: Option<&str>) -> Draft {
 }
 
 fn assembled(drafts: Vec<Draft>) -> Result<Intake, Circle> {
-    let broken = Vec::new();
-    assemble(Format::Markdown, Drafts { drafts, broken })
+    let read = Drafts {
+        drafts,
+        ..Drafts::default()
+    };
+    assemble(Format::Markdown, read)
 }
 
 #[test]
@@ -123,13 +126,16 @@ fn hand(format: Format, by: &WorkerId) -> Hand<'_> {
     Hand {
         by,
         format,
+        source: None,
         list,
         at,
     }
 }
 
 fn merge_from(format: Format, incoming: &Incoming, task: &Task) -> Task {
-    incoming.merge(task, &Links::default(), hand(format, &ann()))
+    incoming
+        .merge(task, &Links::default(), hand(format, &ann()))
+        .task
 }
 
 fn merge(incoming: &Incoming, task: &Task) -> Task {
@@ -230,6 +236,40 @@ fn an_empty_field_is_taken_away_where_the_source_had_it() {
 }
 
 #[test]
+fn what_both_changed_is_named() {
+    let first = incoming();
+    let mut task = create(&first);
+    task.priority = Some(Priority::Low);
+    task.tags = vec!["ui".to_owned()];
+    let mut second = first.clone();
+    second.task.priority = Some(Priority::Critical);
+    second.task.tags = vec!["ui".to_owned()];
+    second.task.subject = "b".to_owned();
+    let merged = second.merge(&task, &Links::default(), hand(Format::Markdown, &ann()));
+    assert_eq!(merged.overwritten, ["priority"]);
+    assert_eq!(merged.task.priority, Some(Priority::Critical));
+}
+
+#[test]
+fn a_task_that_somebody_is_at_stays_open_and_is_named() {
+    let mut done = incoming();
+    let open = create(&done);
+    done.task.state = State::Completed;
+    let kept = |state: State| {
+        let task = Task {
+            state,
+            ..open.clone()
+        };
+        let by = ann();
+        let hand = hand(Format::Markdown, &by);
+        done.merge(&task, &Links::default(), hand).kept_state
+    };
+    assert_eq!(kept(State::InProgress(None)), Some(StateName::Completed));
+    assert_eq!(kept(State::Stuck), Some(StateName::Completed));
+    assert_eq!((kept(State::Pending), kept(State::Cancelled)), (None, None));
+}
+
+#[test]
 fn an_import_completes_what_nobody_began_and_reopens_nothing() {
     let open = incoming();
     let mut done = open.clone();
@@ -294,7 +334,9 @@ fn a_link_that_was_removed_here_comes_back_only_when_it_is_told_anew() {
             parent: None,
             after,
         };
-        source.merge(task, &links, hand(Format::Markdown, &ann()))
+        source
+            .merge(task, &links, hand(Format::Markdown, &ann()))
+            .task
     };
     let (a, b) = (blocker("a", &one), blocker("b", &two));
     let new = create(&source);

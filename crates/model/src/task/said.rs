@@ -38,6 +38,12 @@ impl Said {
         self.0.get(kind).is_some_and(|marks| !marks.is_empty())
     }
 
+    /// Whether this is what a source of this kind last said of the field.
+    pub fn recalls(&self, kind: &str, field: &str, value: &impl Serialize) -> bool {
+        let mark = self.0.get(kind).and_then(|marks| marks.get(field));
+        mark.is_some_and(|mark| *mark == fingerprint(value))
+    }
+
     /// Each kind and field with its fingerprint, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         let kinds = self.0.iter();
@@ -64,6 +70,13 @@ impl Hearing<'_> {
     /// Whether this kind ever said something of the field.
     pub fn spoke_of(&self, field: &str) -> bool {
         self.own(field).is_some()
+    }
+
+    /// Whether the field says something else by now than any source said of it.
+    pub fn differs(&self, field: &str, value: &impl Serialize) -> bool {
+        let mark = fingerprint(value);
+        let mut told = self.said.0.values().filter_map(|marks| marks.get(field));
+        told.clone().next().is_some() && told.all(|other| *other != mark)
     }
 
     /// Remembers which names a source now lists, and forgets those that it lists no more.

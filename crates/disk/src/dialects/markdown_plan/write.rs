@@ -144,7 +144,8 @@ fn value(text: &str) -> String {
 
 /// A label as it is, or in quotes and without a blank.
 fn label(text: &str) -> String {
-    let is_plain = value(text) == text && !text.contains(char::is_whitespace);
+    let is_plain =
+        value(text) == text && !text.contains(char::is_whitespace) && !text.starts_with('[');
     match is_plain {
         true => text.to_owned(),
         false => quoted(text, |_| false),

@@ -60,9 +60,11 @@ fn a_plan_reads_as_people_write_it() {
     # web
 
     - [ ] Log in {priority: high, tags: api "two\u0020words", uid: u7}
+          ~~~
           Fields.
 
           - [ ] no task
+          ~~~
     - [x] Hash (argon2) (after: #1) {group: "a\u002c b", parent: #1, uid: u9}
     - [ ] Escape \{a: b} \(after: x) {state: cancelled, uid: u10}
           ~~~
