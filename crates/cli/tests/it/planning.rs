@@ -51,10 +51,7 @@ fn every_field_is_set_shown_and_taken_away() {
     2> 
     2> For more information, try '--help'.
     $ task edit 1 --estimate 3d
-    exit 2
-    2> error: invalid value '3d' for '--estimate <TIME>': "3d" is no length of work: use 90m, 2h or 1h30m
-    2> 
-    2> For more information, try '--help'.
+    edited 1 Rotate the keys
     $ task edit 1 --recur hourly
     exit 2
     2> error: invalid value 'hourly' for '--recur <HOW_OFTEN>': use one of daily, weekly, monthly, yearly, none
