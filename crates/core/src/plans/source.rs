@@ -155,8 +155,11 @@ fn looks_like(name: &str, text: &str) -> Format {
         };
     }
     let header = text.lines().next().unwrap_or_default();
-    let cells: Vec<&str> = header.split([',', ';', '\t']).map(str::trim).collect();
-    let names_subject = cells.iter().any(|it| matches!(*it, "subject" | "title"));
+    let cells: Vec<String> = header
+        .split([',', ';', '\t'])
+        .map(|it| it.trim().to_lowercase())
+        .collect();
+    let names_subject = cells.iter().any(|it| matches!(&**it, "subject" | "title"));
     match names_subject && cells.len() > 1 {
         true => Format::Csv,
         false => Format::Markdown,

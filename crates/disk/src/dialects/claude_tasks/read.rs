@@ -146,6 +146,8 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
 /// Our state where it agrees with the status; else what the status says.
 fn state(status: &str, ours: Option<StateName>, claim: Option<Claim>) -> State {
     let status = match status {
+        // Claude Code says so of a task that it is about to remove.
+        "deleted" => return State::Cancelled,
         "in_progress" | "completed" => status,
         _ => "pending",
     };

@@ -339,3 +339,9 @@ fn what_was_said_is_kept_for_each_kind_of_source_and_without_one() {
         &serde_json::json!({"priority": "98", "csv": {"group": "76"}})
     );
 }
+
+#[test]
+fn a_task_that_claude_code_is_removing_is_not_wanted() {
+    let read = file(r#"{"id": "1", "subject": "a", "status": "deleted"}"#);
+    assert_eq!(read.task.state, State::Cancelled);
+}

@@ -240,7 +240,8 @@ impl Fields {
             }
             "estimate" => {
                 let effort = Effort::from_str(value);
-                self.estimate = Some(effort.map_err(|_| bad(key, value, "90m, 2h, 1h30m", line))?);
+                self.estimate =
+                    Some(effort.map_err(|_| bad(key, value, "90m, 2h, 1h30m, 1d, 1w", line))?);
             }
             "parent" => self.parent = text()?,
             "state" => {

@@ -11,6 +11,9 @@ use super::{
 /// An item this many columns further in than a task is below it.
 const NESTED: usize = 2;
 
+/// What a fence says that is no code but a description as it is.
+pub(super) const EXACT: &str = "description";
+
 pub(super) struct Document<'t> {
     pub title: Option<String>,
     pub entries: Vec<Entry<'t>>,
@@ -199,7 +202,18 @@ fn dedented(lines: &[Line]) -> String {
             _ => without_columns(line.text, margin),
         })
         .collect();
-    text.join("\n").trim_matches('\n').to_owned()
+    let text = text.join("\n");
+    let text = text.trim_matches('\n');
+    exact(text).unwrap_or(text).to_owned()
+}
+
+/// What is in a fence of our own, where nothing else is there.
+fn exact(text: &str) -> Option<&str> {
+    let marks = text.len() - text.trim_start_matches('~').len();
+    let (fence, rest) = text.split_at(marks);
+    let inside = rest.strip_prefix(EXACT)?.strip_prefix('\n')?;
+    let inside = inside.strip_suffix(fence)?.strip_suffix('\n')?;
+    (marks >= 3 && !inside.contains(fence)).then_some(inside)
 }
 
 /// A list item: its marker, number and box.
