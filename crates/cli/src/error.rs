@@ -44,12 +44,21 @@ impl Kind {
 
 /// A failure of the command line itself.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(String);
+#[error("{text}")]
+pub struct Usage {
+    text: String,
+    hint: &'static str,
+}
 
 /// An error that says how the command should have been typed.
 pub fn usage(text: impl Into<String>) -> anyhow::Error {
-    Usage(text.into()).into()
+    usage_with(text, "flagpost --help shows how")
+}
+
+/// The same where it is known what to add.
+pub fn usage_with(text: impl Into<String>, hint: &'static str) -> anyhow::Error {
+    let text = text.into();
+    Usage { text, hint }.into()
 }
 
 /// A value that cannot be taken.
@@ -128,8 +137,8 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
                 Some(hint).filter(|_| !unknown.known.is_empty()),
             );
         }
-        if cause.is::<Usage>() {
-            return (Kind::Usage, hint("flagpost --help shows how"));
+        if let Some(Usage { hint: next, .. }) = cause.downcast_ref() {
+            return (Kind::Usage, hint(next));
         }
         if let Some(error) = cause.downcast_ref::<std::io::Error>() {
             return judge_io(error);

@@ -14,7 +14,7 @@ use crate::{
     context::Context,
     output::{Answer, ask},
     shape,
-    terminal::line,
+    terminal::title,
     text::Source,
 };
 
@@ -139,14 +139,14 @@ fn finish(
     };
     let mut said = String::new();
     for task in &moved.tasks {
-        said += &format!("{ending} {} {}{echo}\n", task.id, line(&task.subject));
+        said += &format!("{ending} {} {}{echo}\n", task.id, title(&task.subject));
     }
     for next in &moved.next {
         let due = next
             .due
             .map(|due| format!(", due {due}"))
             .unwrap_or_default();
-        said += &format!("next {} {}{due}\n", next.id, line(&next.subject));
+        said += &format!("next {} {}{due}\n", next.id, title(&next.subject));
     }
     let mut answer = args.which.answer(&moved.tasks, said);
     if ending == Ending::Completed {

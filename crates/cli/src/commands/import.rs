@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     context::Context,
     output::{Answer, Screen},
-    terminal::line,
+    terminal::title,
     text::{self, Source},
 };
 
@@ -222,7 +222,7 @@ fn notes(imported: &[Imported], intake: &Intake) -> Vec<String> {
 }
 
 fn left(gone: &Gone, intake: &Intake) -> String {
-    let (id, subject) = (&gone.id, line(&gone.subject));
+    let (id, subject) = (&gone.id, title(&gone.subject));
     let plan = intake.source.as_deref().unwrap_or("the plan");
     format!("{id} {subject} is no longer in {plan}; here it stays: edit or cancel it")
 }

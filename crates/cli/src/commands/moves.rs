@@ -10,7 +10,7 @@ use super::{
     claim,
     selection::{self, Choice, Where},
 };
-use crate::{context::Context, output::Answer, terminal::line};
+use crate::{context::Context, output::Answer, terminal::title};
 
 #[derive(Debug, clap::Args)]
 struct Which {
@@ -131,7 +131,7 @@ fn moved(
     let each = moved.tasks.iter().map(|task| {
         let claim = task.state.claim();
         let until = claim.map(|claim| format!(" until {}", claim.expires_at));
-        let (id, subject) = (&task.id, line(&task.subject));
+        let (id, subject) = (&task.id, title(&task.subject));
         format!("{done} {id} {subject}{}\n", until.unwrap_or_default())
     });
     Ok(by_query.answer(&moved.tasks, each.collect()))

@@ -3,7 +3,7 @@
 use flagpost_core::tasks::{self, Fields};
 
 use super::selection::{self, Choice, Where};
-use crate::{context::Context, error::usage, output::Answer, terminal::line, text::Source};
+use crate::{context::Context, error::usage, output::Answer, terminal::title, text::Source};
 
 /// Write a remark on a task, for whoever comes next
 #[derive(Debug, clap::Args)]
@@ -50,7 +50,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
     let noted = tasks::note(&list, &context.actor()?, which, &text)?;
     let each = noted.iter().map(|task| {
-        let (id, subject) = (&task.id, line(&task.subject));
+        let (id, subject) = (&task.id, title(&task.subject));
         format!("noted on {id} {subject} ({} bytes)\n", text.len())
     });
     Ok(args.which.answer(&noted, each.collect()))

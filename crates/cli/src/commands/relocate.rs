@@ -4,7 +4,7 @@ use flagpost_core::tasks::{self, Ties};
 use serde_json::json;
 
 use super::selection::{INSTEAD, Ids, Where};
-use crate::{context::Context, output::Answer, shape, terminal::line};
+use crate::{context::Context, output::Answer, shape, terminal::title};
 
 /// Move tasks to another list, where they get new ids
 #[derive(Debug, clap::Args)]
@@ -39,7 +39,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let tasks = tasks::preview_relocation(&from, which.seen(), ties)?;
     if args.which.dry_run {
         let each = tasks.iter().map(|task| {
-            let (id, subject) = (&task.id, line(&task.subject));
+            let (id, subject) = (&task.id, title(&task.subject));
             format!("would move {id} {subject} to {}\n", args.to)
         });
         let body = json!({
@@ -55,7 +55,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let to = context.other_list(&args.to, args.create)?;
     let moved = tasks::relocate(&from, &to, &context.actor()?, which, ties)?;
     let each = moved.iter().map(|it| {
-        let (was, id, subject) = (&it.was, &it.task.id, line(&it.task.subject));
+        let (was, id, subject) = (&it.was, &it.task.id, title(&it.task.subject));
         format!("moved {was} to {} as {id} {subject}\n", to.id())
     });
     let text: String = each.collect();

@@ -4,7 +4,7 @@ use flagpost_core::tasks;
 use serde_json::json;
 
 use super::selection::{Ids, Where};
-use crate::{context::Context, output::Answer, shape, terminal::line};
+use crate::{context::Context, output::Answer, shape, terminal::title};
 
 /// Remove tasks and their names from those that wait for them
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             0 => String::new(),
             n => format!("; {n} waiting for it"),
         };
-        format!("{would} {} {}{waiting}\n", task.id, line(&task.subject))
+        format!("{would} {} {}{waiting}\n", task.id, title(&task.subject))
     });
     let body = json!({
         "dry_run": args.which.dry_run, "tasks": tasks.iter().map(shape::task).collect::<Vec<_>>(),

@@ -17,10 +17,10 @@ use serde_json::json;
 use super::{list::counted, query};
 use crate::{
     context::Context,
-    error::{self, Invalid, usage},
+    error::{self, Invalid, usage, usage_with},
     output::{Answer, ask},
     shape,
-    terminal::line,
+    terminal::title,
 };
 
 /// Tasks by query instead of by id.
@@ -166,7 +166,7 @@ impl Where {
             return Ok(());
         }
         let first = tasks.iter().take(NAMED);
-        let first = first.map(|it| format!("{} {}", it.id, line(&it.subject)));
+        let first = first.map(|it| format!("{} {}", it.id, title(&it.subject)));
         let mut names: Vec<String> = first.collect();
         if tasks.len() > NAMED {
             names.push(format!("{} more", tasks.len() - NAMED));
@@ -175,7 +175,10 @@ impl Where {
         match ask(&format!("{act} {count}: {}?", names.join(", ")))? {
             Some(true) => Ok(()),
             Some(false) => Err(usage("nothing was changed")),
-            None => Err(usage(format!("nobody is there to confirm; {instead}"))),
+            None => Err(usage_with(
+                format!("nobody is there to confirm; {instead}"),
+                "the verb's --help tells how to answer beforehand",
+            )),
         }
     }
 }
@@ -184,7 +187,7 @@ impl Where {
 /// doing it.
 pub fn dry_run(act: &str, previews: &[Preview]) -> Answer {
     let each = previews.iter().map(|Preview { task, refusal }| {
-        let (id, subject) = (&task.id, line(&task.subject));
+        let (id, subject) = (&task.id, title(&task.subject));
         match refusal {
             None => format!("would {act} {id} {subject}\n"),
             Some(refusal) => format!("would not {act} {id} {subject}: {refusal}\n"),

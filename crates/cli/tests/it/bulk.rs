@@ -97,14 +97,14 @@ fn without_a_terminal_nobody_can_be_asked() {
     $ task edit --where tag=api --priority high
     exit 2
     2> flagpost: nobody is there to confirm; --dry-run shows which tasks are meant
-    2>   hint: flagpost --help shows how
+    2>   hint: the verb's --help tells how to answer beforehand
     $ task rm --where tag=api
     exit 2
     2> flagpost: nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record
-    2>   hint: flagpost --help shows how
+    2>   hint: the verb's --help tells how to answer beforehand
     $ done --where tag=api --json
     exit 2
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"nobody is there to confirm; --dry-run shows which tasks are meant","hint":"flagpost --help shows how","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"nobody is there to confirm; --dry-run shows which tasks are meant","hint":"the verb's --help tells how to answer beforehand","causes":[]}
     $ list --priority high
     none of the 4 tasks of web fits is=open and priority=high
     $ task edit --where tag=api --priority high --yes
@@ -132,7 +132,7 @@ fn without_a_terminal_nobody_can_be_asked() {
     $ task move --where tag=api --to later --create
     exit 2
     2> flagpost: nobody is there to confirm; --dry-run shows which tasks are meant
-    2>   hint: flagpost --help shows how
+    2>   hint: the verb's --help tells how to answer beforehand
     $ task move --where tag=api --to later --create --yes
     moved 2 to later as 1 Test
     moved 3 to later as 2 Ship
