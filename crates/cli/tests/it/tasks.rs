@@ -555,3 +555,17 @@ fn partial_ids() {
     2>   hint: type more of the id
     "#);
 }
+
+#[test]
+fn a_list_whose_directory_was_removed_gives_out_no_id_again() {
+    let world = world_with(&["One", "Two", "Three"]);
+    std::fs::remove_dir_all(world.list("web")).unwrap();
+    assert_snapshot!(world.transcript(
+        "add 'After the fire'
+        list --quiet"), @"
+    $ add 'After the fire'
+    added 4 After the fire
+    $ list --quiet
+    4
+    ");
+}
