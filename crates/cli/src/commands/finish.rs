@@ -148,7 +148,9 @@ fn finish(
             .unwrap_or_default();
         said += &format!("next {} {}{due}\n", next.id, title(&next.subject));
     }
-    let mut answer = args.which.answer(&moved.tasks, said);
+    let last = moved.last.iter();
+    let last = last.map(|id| format!("{id} does not come again: the calendar ends before"));
+    let mut answer = args.which.answer(&moved.tasks, said).notes(last);
     if ending == Ending::Completed {
         let next = moved.next.iter().map(shape::task).collect();
         answer.body.insert("next".to_owned(), next);

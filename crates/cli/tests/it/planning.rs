@@ -464,3 +464,16 @@ fn undo_of_a_move() {
     moved 2 to web as 4 b
     "#);
 }
+
+#[test]
+fn a_task_that_comes_again_says_where_the_calendar_ends() {
+    assert_snapshot!(world().transcript(
+        "add 'Count the years' --due 9999-12-31 --recur yearly
+        done 1"), @"
+    $ add 'Count the years' --due 9999-12-31 --recur yearly
+    added 1 Count the years
+    $ done 1
+    completed 1 Count the years
+    2> flagpost: 1 does not come again: the calendar ends before
+    ");
+}

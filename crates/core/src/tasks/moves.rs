@@ -28,6 +28,8 @@ pub struct Moved {
     pub tasks: Vec<Task>,
     /// The tasks that come next, where one that comes again was completed.
     pub next: Vec<Task>,
+    /// The tasks that would come again, if the calendar did not end before.
+    pub last: Vec<TaskId>,
 }
 
 /// Moves a task through its states: everything but a claim, which [`crate::claims`] makes.
@@ -45,7 +47,7 @@ pub fn act_all(list: &List<'_>, act: &Act, which: impl Into<Which>, event: Move)
         at: change.at(),
         ..act.clone()
     };
-    let mut next = Vec::new();
+    let (mut next, mut last) = (Vec::new(), Vec::new());
     let mut seen = None;
     for id in &ids {
         let task = change.task(id)?.clone();
@@ -55,7 +57,10 @@ pub fn act_all(list: &List<'_>, act: &Act, which: impl Into<Which>, event: Move)
                 *change.task(id)? = after;
                 change.note(event.kind(), id);
                 if again {
-                    next.extend(come_again(&mut change, id, &act.actor)?);
+                    match come_again(&mut change, id, &act.actor)? {
+                        Some(new) => next.push(new),
+                        None => last.push(id.clone()),
+                    }
                 }
             }
             Err(refusal) if ids.len() == 1 => {
@@ -70,7 +75,7 @@ pub fn act_all(list: &List<'_>, act: &Act, which: impl Into<Which>, event: Move)
     }
     let mut tasks = finish_all(change, &[&ids[..], &next].concat())?;
     let next = tasks.split_off(ids.len());
-    Ok(Moved { tasks, next })
+    Ok(Moved { tasks, next, last })
 }
 
 /// What [`act_all`] would say of each of these tasks now.
