@@ -1,7 +1,7 @@
 //! `session`: the runs of a list, seen and mended.
 
 use clap::Subcommand;
-use flagpost_core::sessions::{self, Session as Record, Sessions};
+use flagpost_core::sessions::{self, Session as Record, Sessions, Stage};
 use flagpost_disk::dialects::session::render_duration;
 use serde_json::{Value, json};
 
@@ -10,6 +10,7 @@ use crate::shape;
 use crate::{
     context::Context,
     output::{Answer, Screen, stream},
+    terminal::title,
 };
 
 /// The verbs on sessions.
@@ -139,6 +140,16 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         text += "\n";
         text += &screen.table(&["ID", "OUTCOME", "TRY", "TIME", "SUBJECT"], rows.collect());
     }
+    if !session.unbegun.is_empty() {
+        let what = match session.stage {
+            Stage::Live => "not begun yet",
+            Stage::Dead | Stage::Interrupted | Stage::Archived => "never begun",
+        };
+        text += &format!("\n{}\n", screen.bold(what));
+        for (id, subject) in &session.unbegun {
+            text += &format!("  {id}  {}\n", title(subject));
+        }
+    }
     Ok(Answer::new("session", shape(&session))
         .text(text)
         .ids([session.title()]))
@@ -204,5 +215,6 @@ pub fn shape(session: &Record) -> Value {
             "attempt": row.attempt, "attempts": row.of,
             "seconds": row.duration.map(|took| took.as_secs()),
         })).collect::<Vec<_>>(),
+        "unbegun": session.unbegun.iter().map(|(id, subject)| json!({"id": id, "subject": subject})).collect::<Vec<_>>(),
     })
 }
