@@ -11,8 +11,13 @@ use clap_complete::{
     CompleteEnv,
     engine::{ArgValueCandidates, CompletionCandidate},
 };
-use flagpost_core::{Repository, schemas, sessions::Sessions};
-use flagpost_model::task::{Outline, Priority, StateName};
+use flagpost_core::{Config, Repository, schemas, sessions::Sessions};
+use flagpost_model::{
+    intake::{Format, Spelling},
+    names::Named,
+    query::GroupBy,
+    task::{Outline, Priority, StateName},
+};
 
 use crate::{
     args::{Args, Globals},
@@ -100,6 +105,14 @@ fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<A
         }
         (_, "actor") => ArgValueCandidates::new(move || workers(list.clone()).unwrap_or_default()),
         (_, "list") => ArgValueCandidates::new(|| lists().unwrap_or_default()),
+        (_, "to") if verb == "move" => ArgValueCandidates::new(|| lists().unwrap_or_default()),
+        (_, "to") => named::<Spelling>(&[]),
+        (_, "from") => named::<Format>(&["auto"]),
+        (_, "group_by") => named::<GroupBy>(&[]),
+        (_, "agent") if verb == "run" => ArgValueCandidates::new(|| {
+            words(flagpost_run::agent::PRESETS.iter().map(|(name, _)| *name))
+        }),
+        (_, "expression") => ArgValueCandidates::new(|| queries().unwrap_or_default()),
         (_, "state") => {
             ArgValueCandidates::new(|| words(StateName::ALL.iter().map(|state| state.as_str())))
         }
@@ -122,6 +135,23 @@ fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<A
         }),
         _ => return None,
     })
+}
+
+/// The words of a closed set, and some that stand for none of them.
+fn named<T: Named>(others: &'static [&'static str]) -> ArgValueCandidates {
+    ArgValueCandidates::new(move || {
+        let known = T::ALL.iter().map(|name| name.as_str());
+        words(known.chain(others.iter().copied()))
+    })
+}
+
+/// The saved queries, as they are typed.
+fn queries() -> anyhow::Result<Vec<CompletionCandidate>> {
+    let context = context(None)?;
+    let config = Config::read(&context.home)?;
+    let names = config.queries().map(|it| it.replacen("queries.", "@", 1));
+    let names: Vec<String> = names.collect();
+    Ok(words(names.iter().map(String::as_str)))
 }
 
 fn words<'w>(words: impl Iterator<Item = &'w str>) -> Vec<CompletionCandidate> {

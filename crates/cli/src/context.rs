@@ -34,6 +34,9 @@ impl Context {
     pub fn open(globals: Globals) -> anyhow::Result<Self> {
         let (home, settings) = Home::from_environment()?;
         let dir = std::env::current_dir().context("the current directory is gone")?;
+        // A typo in a name is one even where the verb does not ask who acts.
+        let typed = globals.actor.as_deref().map(str::parse::<WorkerId>);
+        typed.transpose()?;
         Ok(Self {
             home,
             settings,

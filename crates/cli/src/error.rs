@@ -7,7 +7,7 @@ use flagpost_core::{self as core, failure};
 use flagpost_daemon as daemon;
 use flagpost_disk as disk;
 use flagpost_model::{
-    InvalidId, ListId, envelope::InvalidTicket, glob::InvalidGlob, id::InvalidSeq, query::Query,
+    InvalidId, Refusal, envelope::InvalidTicket, glob::InvalidGlob, id::InvalidSeq,
     slash::InvalidSlash,
 };
 use flagpost_run as run;
@@ -16,12 +16,21 @@ pub use flagpost_core::Kind;
 
 /// A failure of the command line itself.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(String);
+#[error("{text}")]
+pub struct Usage {
+    text: String,
+    hint: &'static str,
+}
 
 /// An error that says how the command should have been typed.
 pub fn usage(text: impl Into<String>) -> anyhow::Error {
-    Usage(text.into()).into()
+    usage_with(text, "flagpost --help shows how")
+}
+
+/// The same where it is known what to add.
+pub fn usage_with(text: impl Into<String>, hint: &'static str) -> anyhow::Error {
+    let text = text.into();
+    Usage { text, hint }.into()
 }
 
 /// A value that cannot be taken.
@@ -32,16 +41,6 @@ pub struct Invalid {
     pub what: String,
     /// Why.
     pub reason: String,
-}
-
-/// A query that was to be acted on, and that no task fits.
-#[derive(Debug, thiserror::Error)]
-#[error("no task of {list} fits {query}")]
-pub struct NoneFits {
-    /// The list.
-    pub list: ListId,
-    /// The query, as it was understood.
-    pub query: Query,
 }
 
 /// A word that is none of those there are.
@@ -113,14 +112,8 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
                 Some(hint).filter(|_| !unknown.known.is_empty()),
             );
         }
-        if cause.is::<Usage>() {
-            return (Kind::Usage, hint("flagpost --help shows how"));
-        }
-        if cause.is::<NoneFits>() {
-            return (
-                Kind::NotFound,
-                hint("'flagpost list' with the same words shows what fits"),
-            );
+        if let Some(Usage { hint: next, .. }) = cause.downcast_ref() {
+            return (Kind::Usage, hint(next));
         }
         if let Some(error) = cause.downcast_ref::<std::io::Error>() {
             return judge_io(error);
@@ -225,4 +218,9 @@ fn judge_daemon(error: &daemon::Error) -> (Kind, Option<String>) {
 
 fn hint(text: &str) -> Option<String> {
     Some(text.to_owned())
+}
+
+/// The exit code of a refusal.
+pub fn code(refusal: &Refusal) -> u8 {
+    failure::judge_refusal(refusal).0 as u8
 }

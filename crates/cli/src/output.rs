@@ -264,7 +264,8 @@ pub fn ask(question: &str) -> io::Result<Option<bool>> {
 /// How wide the terminal is, and whether to colour.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
-    width: u16,
+    /// None where nothing need fit: whatever reads a pipe wants all of it.
+    width: Option<u16>,
     color: bool,
 }
 
@@ -285,8 +286,9 @@ impl Screen {
             .columns
             .or(terminal)
             .filter(|width| *width >= 20);
+        let narrow = stdout.is_terminal().then_some(100);
         Self {
-            width: width.unwrap_or(100),
+            width: width.or(narrow),
             color,
         }
     }
@@ -294,7 +296,7 @@ impl Screen {
     /// No screen: a file, or a text within JSON.
     pub fn none() -> Self {
         Self {
-            width: 100,
+            width: Some(100),
             color: false,
         }
     }

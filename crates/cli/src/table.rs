@@ -23,19 +23,30 @@ const SHARE: u16 = 40;
 const READABLE: usize = 30;
 
 /// The rows with their header. Where the screen is too narrow for the last column to be read, the
-/// expendable ones are left out, in this order.
-pub fn table(width: u16, header: &[String], rows: &[Vec<String>], expendable: &[usize]) -> String {
+/// expendable ones are left out, in this order; without a screen nothing need fit.
+pub fn table(
+    width: Option<u16>,
+    header: &[String],
+    rows: &[Vec<String>],
+    expendable: &[usize],
+) -> String {
     let used = used(width, header, rows, expendable);
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
         .set_truncation_indicator("…")
-        .set_width(width)
         .set_header(used.iter().map(|&c| &header[c]));
+    match width {
+        Some(width) => table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(width),
+        None => table.set_content_arrangement(ContentArrangement::Disabled),
+    };
     for row in rows {
         let mut drawn = Row::from(used.iter().map(|&c| cell(&row[c])));
-        drawn.max_height(LINES);
+        if width.is_some() {
+            drawn.max_height(LINES);
+        }
         table.add_row(drawn);
     }
     let last = used.len().saturating_sub(1);
@@ -44,7 +55,9 @@ pub fn table(width: u16, header: &[String], rows: &[Vec<String>], expendable: &[
             column.set_padding((0, 0));
         } else {
             column.set_padding((0, GAP));
-            column.set_constraint(ColumnConstraint::UpperBoundary(Width::Percentage(SHARE)));
+            if width.is_some() {
+                column.set_constraint(ColumnConstraint::UpperBoundary(Width::Percentage(SHARE)));
+            }
         }
     }
     let lines = table.lines();
@@ -52,10 +65,18 @@ pub fn table(width: u16, header: &[String], rows: &[Vec<String>], expendable: &[
 }
 
 /// The columns that are shown.
-fn used(width: u16, header: &[String], rows: &[Vec<String>], expendable: &[usize]) -> Vec<usize> {
+fn used(
+    width: Option<u16>,
+    header: &[String],
+    rows: &[Vec<String>],
+    expendable: &[usize],
+) -> Vec<usize> {
     let mut used: Vec<usize> = (0..header.len())
         .filter(|&c| rows.iter().any(|row| !row[c].is_empty()))
         .collect();
+    let Some(width) = width else {
+        return used;
+    };
     let share = usize::from(width) * usize::from(SHARE) / 100;
     let room = |used: &[usize]| {
         let widest = |c: usize| {
@@ -119,7 +140,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let rows: Vec<_> = rows.iter().map(|row| own(row)).collect();
-        table(width, &own(header), &rows, &[])
+        table(Some(width), &own(header), &rows, &[])
     }
 
     #[test]
@@ -169,10 +190,20 @@ mod tests {
         ];
         let rows = vec![row.map(str::to_owned).to_vec()];
         let columns = |width| {
-            let drawn = table(width, &header, &rows, &[2, 1]);
+            let drawn = table(Some(width), &header, &rows, &[2, 1]);
             drawn.lines().next().unwrap().split_whitespace().count()
         };
         assert_eq!([80, 55, 54, 44, 43, 20].map(columns), [4, 4, 3, 3, 2, 2]);
+    }
+
+    #[test]
+    fn without_a_screen_every_column_is_there_and_no_line_is_broken() {
+        let header = ["ID", "OWNER", "SUBJECT"].map(str::to_owned);
+        let subject = "word ".repeat(100);
+        let rows = vec![vec!["1".to_owned(), "w".repeat(64), subject]];
+        let drawn = table(None, &header, &rows, &[1]);
+        assert_eq!(drawn.lines().count(), 2);
+        assert!(drawn.contains("OWNER") && !drawn.contains('…'), "{drawn}");
     }
 
     #[test]

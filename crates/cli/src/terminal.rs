@@ -38,6 +38,16 @@ pub fn line(text: &str) -> String {
     text.replace(['\n', '\r', '\t', '\u{2028}', '\u{2029}'], " ")
 }
 
+/// A subject where it is only repeated, so that its task is recognised: on one line, and not
+/// longer than one.
+pub fn title(subject: &str) -> String {
+    const SHOWN: usize = 100;
+    match subject.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", line(&subject[..end])),
+        None => line(subject),
+    }
+}
+
 /// JSON text of the same value in which nothing steers a terminal.
 pub fn json(text: &str) -> String {
     if !text.contains(steers) {
@@ -94,6 +104,12 @@ mod tests {
         ] {
             assert!(clean(evil, true).starts_with('␛'), "{evil:?}");
         }
+    }
+
+    #[test]
+    fn a_long_subject_is_not_repeated_whole() {
+        assert_eq!(title("a\nb"), "a b");
+        assert_eq!(title(&"é".repeat(1 << 20)).chars().count(), 101);
     }
 
     #[test]

@@ -36,8 +36,16 @@ impl Source {
     }
 }
 
-/// A whole list of tasks: much longer than one text may be. `-` is stdin.
+/// A whole list of tasks: much longer than one text may be. `-` is stdin. What is no file may never
+/// end, or never begin.
 pub fn many(path: &Path) -> anyhow::Result<String> {
+    if path.as_os_str() != "-" && path.metadata().is_ok_and(|it| !it.is_file()) {
+        return Err(Invalid {
+            what: path.display().to_string(),
+            reason: "it is no file; what comes out of a pipe is read with -".to_owned(),
+        }
+        .into());
+    }
     from_file(path, LIMIT * 32)
 }
 

@@ -168,21 +168,35 @@ impl<'l> Change<'l> {
 
     /// Ids that were never given out, durable before they are.
     pub(crate) fn new_ids(&self, count: u64) -> Result<impl Iterator<Item = TaskId> + use<>> {
-        let highest = self
-            .list
-            .ids()?
-            .iter()
-            .filter_map(TaskId::counted)
-            .max()
-            .unwrap_or_default();
+        let ids = self.list.ids()?;
+        let highest = ids.iter().filter_map(TaskId::counted).max();
+        let highest = highest.max(Some(self.last_id()?)).unwrap_or_default();
         let counter = self.list.path(COUNTER);
         let first = fsx::allocate(self.list.home.fs(), &counter, highest, count)?;
         Ok((first..first.saturating_add(count)).map(TaskId::from))
     }
 
-    /// The highest id given out so far, as the counter says.
+    /// The highest id given out so far, as the counter says. A list whose counter is gone, with its
+    /// directory perhaps, finds it in the history.
     pub(crate) fn last_id(&self) -> Result<u64> {
-        Ok(fsx::peek(self.list.home.fs(), &self.list.path(COUNTER))?)
+        let (fs, counter) = (self.list.home.fs(), self.list.path(COUNTER));
+        if fsx::stat(fs, &counter)?.is_some() {
+            return Ok(fsx::peek(fs, &counter)?);
+        }
+        let told = self.told_ids()?;
+        let highest = told.iter().filter_map(TaskId::counted).max();
+        Ok(highest.unwrap_or_default())
+    }
+
+    /// The ids that the history tells of.
+    fn told_ids(&self) -> Result<Vec<TaskId>> {
+        let list = self.list;
+        let history = History::of(list.home, &self.repository);
+        let told = history.since(0)?.into_iter().filter_map(|line| {
+            let ours = line.entry.list.as_ref() == Some(list.id());
+            line.entry.task.filter(|_| ours)
+        });
+        Ok(told.collect())
     }
 
     /// Finds the highest id ever given out anew, among the files and in the history, where
@@ -195,11 +209,7 @@ impl<'l> Change<'l> {
         }
         let fs = list.home.fs();
         let history = History::of(list.home, &self.repository);
-        let told = history.since(0)?.into_iter().filter_map(|line| {
-            let ours = line.entry.list.as_ref() == Some(list.id());
-            line.entry.task.filter(|_| ours)
-        });
-        let ids = list.ids()?.into_iter().chain(told);
+        let ids = list.ids()?.into_iter().chain(self.told_ids()?);
         let highest = ids.filter_map(|id| id.counted()).max().unwrap_or_default();
         let counter = list.path(COUNTER);
         if let Some(content) = fsx::read(fs, &counter)? {

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use flagpost_disk as disk;
-use flagpost_model::{InvalidId, ListId, Refusal, WorkerId, decision, intake::Broken};
+use flagpost_model::{
+    InvalidId, ListId, Refusal, WorkerId, decision, intake::Broken, query::Query,
+};
 use jiff::Timestamp;
 
 /// A result of this crate.
@@ -53,6 +55,30 @@ pub enum Error {
         worker: WorkerId,
         /// How many.
         open: usize,
+    },
+    /// A query that was to be acted on, and that no task fits.
+    #[error("no task of {list} fits {query}")]
+    NoneFits {
+        /// The list.
+        list: ListId,
+        /// The query, as it was understood.
+        query: Query,
+    },
+    /// Somebody agreed to change the tasks that fit a query, and then others did.
+    #[error("other tasks of {list} fit {query} now than when you were asked; nothing was changed")]
+    OthersFit {
+        /// The list.
+        list: ListId,
+        /// The query, as it was understood.
+        query: Query,
+    },
+    /// A list's own directory was to be imported into it.
+    #[error("{} is the list {list} itself: what is there are its tasks already", dir.display())]
+    OwnFolder {
+        /// The list.
+        list: ListId,
+        /// The directory, as it was named.
+        dir: PathBuf,
     },
     /// The text is no id.
     #[error(transparent)]

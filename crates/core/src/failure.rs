@@ -58,6 +58,18 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             Kind::Invalid,
             hint("nothing was imported; mend it, or import the rest with --skip-broken"),
         ),
+        Error::NoneFits { .. } => (
+            Kind::NotFound,
+            hint("'flagpost list' with the same words shows what fits"),
+        ),
+        Error::OthersFit { .. } => (
+            Kind::Conflict,
+            hint("--dry-run shows which tasks are meant now"),
+        ),
+        Error::OwnFolder { .. } => (
+            Kind::Usage,
+            hint("name the source, or the list to import it into with --list"),
+        ),
         Error::NotFound { what: "list", .. } => (
             Kind::NotFound,
             hint(
@@ -200,7 +212,8 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
     (Kind::Conflict, next)
 }
 
-fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
+/// The kind of a refusal, and what to do next.
+pub fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
     let next = match refusal {
         Refusal::Held { .. } => hint("'flagpost claim --next' gives you another task"),
         Refusal::AlreadyYours { .. } => hint(

@@ -51,6 +51,16 @@ impl Record {
         self.rest.contains_key(key)
     }
 
+    /// Whether the key is there, and says that there is nothing.
+    pub fn is_empty(&self, key: &str) -> bool {
+        match self.rest.get(key) {
+            Some(Value::Null) => true,
+            Some(Value::String(text)) => text.is_empty(),
+            Some(Value::Array(items)) => items.is_empty(),
+            _ => false,
+        }
+    }
+
     /// Whatever the key holds; null is nothing.
     pub fn value(&mut self, key: &str) -> Option<Value> {
         self.rest.shift_remove(key).filter(|value| !value.is_null())
@@ -156,15 +166,12 @@ impl Record {
         self.parsed(key, "a time, as in 2026-12-01T09:00:00Z")
     }
 
-    /// A value with a form of its own.
-    pub fn form<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
+    /// A value with a form of its own; `wanted` says which.
+    pub fn form<T: DeserializeOwned>(&mut self, key: &str, wanted: &str) -> Option<T> {
         let value = self.value(key)?;
-        match serde_json::from_value(value) {
-            Ok(value) => Some(value),
-            Err(error) => {
-                self.fault(format!("{key}: {error}"));
-                None
-            }
+        match T::deserialize(&value) {
+            Ok(read) => Some(read),
+            Err(_) => self.wrong(key, wanted, &value),
         }
     }
 

@@ -53,6 +53,7 @@ codes! {
     Circle = "circle", Error, "Tasks wait for each other, so none of them can begin.";
     ParentUnknown = "parent-unknown", Warning, "A task is part of one that does not exist.";
     ParentCircle = "parent-circle", Warning, "A task is part of itself.";
+    TaskTwice = "task-twice", Warning, "A move to another list was cut short, so a task is there twice.";
     ClaimExpired = "claim-expired", Note, "A claim expired more than an hour ago, and nobody has taken the task since.";
     StateOverruled = "state-overruled", Note, "The status of a task and its state disagree; the status counts.";
     CounterBehind = "counter-behind", Note, "The highest id ever given out is recorded too low, so a removed id could come again.";

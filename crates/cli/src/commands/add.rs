@@ -2,11 +2,8 @@
 
 use flagpost_core::tasks;
 
-use super::{
-    fields::{self, FieldArgs},
-    selection,
-};
-use crate::{context::Context, output::Answer};
+use super::fields::{self, FieldArgs};
+use crate::{context::Context, output::Answer, shape};
 
 /// Add a task to the list
 #[derive(Debug, clap::Args)]
@@ -35,8 +32,8 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         .collect::<Result<Vec<_>, _>>()?;
     let task = tasks::add(&list, &context.actor()?, &fields, &after)?;
     let added = [task];
-    Ok(selection::answer(
-        &added,
-        fields::said("added", &added, &fields),
-    ))
+    let [task] = &added;
+    Ok(Answer::new("task", shape::task(task))
+        .text(fields::said("added", &added, &fields))
+        .ids([&task.id]))
 }

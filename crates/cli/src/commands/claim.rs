@@ -7,7 +7,7 @@ use flagpost_core::{
 };
 use jiff::SignedDuration;
 
-use crate::{context::Context, error::usage, output::Answer, shape, terminal::line};
+use crate::{context::Context, error::usage, output::Answer, shape, terminal::title};
 
 /// Claim a task: it is yours until you end it, or the lease ends
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ pub fn answer(claimed: &Claimed, verb: &str) -> Answer {
     let text = format!(
         "{verb} {} {} (token {}, until {})",
         task.id,
-        line(&task.subject),
+        title(&task.subject),
         claim.token,
         claim.expires_at
     );

@@ -14,7 +14,10 @@ use flagpost_disk::{
     dialects::markdown_plan,
     fsx::{self, RealFs},
 };
-use flagpost_model::{intake::assemble, task::DEFAULT_LEASE};
+use flagpost_model::{
+    intake::{Format, assemble},
+    task::DEFAULT_LEASE,
+};
 use flagpost_run::{Options, scheduler::Config};
 use serde_json::json;
 
@@ -60,7 +63,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let actor = context.actor()?;
     let repository = Repository::register(&home, &project, &actor)?;
     let list = flagpost_core::List::open_or_create(&home, &repository.name, &repository)?;
-    let plan = assemble(markdown_plan::parse(PLAN)?.into())?;
+    let plan = assemble(Format::Markdown, markdown_plan::parse(PLAN)?.into())?;
     let tasks = plans::import(&list, &actor, &plan, Mode::Import)?;
     let wanted = flagpost_run::Wanted {
         group: None,

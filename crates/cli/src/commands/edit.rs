@@ -30,6 +30,8 @@ pub struct Args {
     labels: LabelArgs,
 }
 
+const ACT: &str = "edit";
+
 /// Changes them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let mut fields = args.fields.read(context, args.subject.as_deref())?;
@@ -43,13 +45,14 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = args.which.list(context)?;
     fields.parent = args.fields.parent(&list)?;
     let named = || args.ids.resolve(&list);
-    let ids = match args.which.choose(context, &list, "edit", named)? {
-        Choice::Act(ids) => ids,
-        Choice::Say(answer) => return Ok(answer),
+    let which = match args.which.choose(context, &list, ACT, named)? {
+        Choice::Act(which) => which,
+        Choice::Preview(ids) => {
+            let previews = tasks::preview_edit(&list, &ids, &fields)?;
+            return Ok(selection::dry_run(ACT, &previews));
+        }
     };
-    let edited = tasks::edit_all(&list, &context.actor()?, &ids, &fields)?;
-    Ok(selection::answer(
-        &edited,
-        fields::said("edited", &edited, &fields),
-    ))
+    let edited = tasks::edit_all(&list, &context.actor()?, which, &fields)?;
+    let said = fields::said("edited", &edited, &fields);
+    Ok(args.which.answer(&edited, said))
 }

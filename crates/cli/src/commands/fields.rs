@@ -1,5 +1,7 @@
 //! The options that set a task's fields and what is said afterwards, the same for `add` and `edit`.
 
+use std::path::PathBuf;
+
 use flagpost_core::{
     List,
     tasks::{Fields, Labels},
@@ -14,8 +16,8 @@ use serde_json::Value;
 
 use crate::{
     context::Context,
-    error::{Invalid, usage},
-    terminal::line,
+    error::usage,
+    terminal::title,
     text::{Source, one_line},
 };
 
@@ -26,9 +28,9 @@ pub struct FieldArgs {
     /// What is to be done, in full; - reads stdin
     #[arg(long, short, value_name = "TEXT")]
     pub description: Option<String>,
-    /// Read the description from a file
-    #[command(flatten)]
-    pub source: Source,
+    /// Read the description from this file; - is stdin
+    #[arg(long, value_name = "PATH")]
+    pub file: Option<PathBuf>,
     /// critical, high, medium, low or none
     #[arg(long, short, value_parser = wanted::<Priority>)]
     pub priority: Option<Wanted<Priority>>,
@@ -56,13 +58,13 @@ pub struct FieldArgs {
     /// The task it is part of, or none
     #[arg(long, value_name = "ID")]
     pub parent: Option<String>,
-    /// How much work it is: 90m, 2h, 1h30m, or none
+    /// How much work it is: 90m, 2h, 1h30m, 1d (8 hours), 1w (5 days), or none
     #[arg(long, value_name = "TIME", value_parser = wanted_effort)]
     pub estimate: Option<Wanted<Effort>>,
     /// Anything else, under a key of yours; JSON or a text; KEY= takes it away; may be repeated
     #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = pair)]
     pub metadata: Vec<(String, Option<Value>)>,
-    /// Your own name for it; planning it again under this name updates it
+    /// Your own name for it, which no other task has; importing that name updates it
     #[arg(long, value_name = "UID")]
     pub uid: Option<String>,
 }
@@ -140,18 +142,11 @@ fn pair(text: &str) -> Result<(String, Option<Value>), String> {
 impl FieldArgs {
     /// The fields as the core takes them.
     pub fn read(&self, context: &Context, subject: Option<&str>) -> anyhow::Result<Fields> {
-        let description = self.source.read(self.description.as_deref())?;
+        let source = Source {
+            file: self.file.clone(),
+        };
+        let description = source.read(self.description.as_deref())?;
         let subject = subject.map(one_line).transpose()?;
-        if subject
-            .as_ref()
-            .is_some_and(|subject| subject.contains(['\n', '\r']))
-        {
-            return Err(Invalid {
-                what: "subject".to_owned(),
-                reason: "one line; the rest belongs into --description".to_owned(),
-            }
-            .into());
-        }
         let day = |wanted: Option<Wanted<Day>>| {
             wanted.map(|wanted| wanted.0.map(|day| day.date(context)))
         };
@@ -229,6 +224,6 @@ pub fn said(done: &str, tasks: &[Task], fields: &Fields) -> String {
         .unwrap_or_default();
     let each = tasks
         .iter()
-        .map(|task| format!("{done} {} {}{echo}\n", task.id, line(&task.subject)));
+        .map(|task| format!("{done} {} {}{echo}\n", task.id, title(&task.subject)));
     each.collect()
 }

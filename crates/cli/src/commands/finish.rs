@@ -14,7 +14,7 @@ use crate::{
     context::Context,
     output::{Answer, ask},
     shape,
-    terminal::line,
+    terminal::title,
     text::Source,
 };
 
@@ -105,11 +105,8 @@ fn finish(
         Ending::Stuck => "report as stuck",
     };
     let named = || selection::named(context, &list, id);
-    let ids = match args.which.choose(context, &list, verb, named)? {
-        Choice::Act(ids) => ids,
-        Choice::Say(answer) => return Ok(answer),
-    };
-    let token = selection::token(context, &list, &ids, args.token)?;
+    let choice = args.which.choose(context, &list, verb, named)?;
+    let token = selection::token(context, &list, choice.seen(), args.token)?;
     let act = Act {
         actor: context.actor()?,
         token,
@@ -125,26 +122,35 @@ fn finish(
         text: text.clone(),
         parts,
     };
-    let moved = match tasks::act_all(&list, &act, &ids, event(parts)) {
+    let which = match choice {
+        Choice::Act(which) => which,
+        Choice::Preview(ids) => {
+            let previews = tasks::preview_moves(&list, &act, &ids, &event(parts))?;
+            return Ok(selection::dry_run(verb, &previews));
+        }
+    };
+    let moved = match tasks::act_all(&list, &act, which.clone(), event(parts)) {
         Err(Error::Refused(refusal @ Refusal::OpenParts { .. }))
             if ask(&format!("{refusal}; complete it all the same?"))? == Some(true) =>
         {
-            tasks::act_all(&list, &act, &ids, event(Parts::MayBeOpen))?
+            tasks::act_all(&list, &act, which, event(Parts::MayBeOpen))?
         }
         answer => answer?,
     };
     let mut said = String::new();
     for task in &moved.tasks {
-        said += &format!("{ending} {} {}{echo}\n", task.id, line(&task.subject));
+        said += &format!("{ending} {} {}{echo}\n", task.id, title(&task.subject));
     }
     for next in &moved.next {
         let due = next
             .due
             .map(|due| format!(", due {due}"))
             .unwrap_or_default();
-        said += &format!("next {} {}{due}\n", next.id, line(&next.subject));
+        said += &format!("next {} {}{due}\n", next.id, title(&next.subject));
     }
-    let mut answer = selection::answer(&moved.tasks, said);
+    let last = moved.last.iter();
+    let last = last.map(|id| format!("{id} does not come again: the calendar ends before"));
+    let mut answer = args.which.answer(&moved.tasks, said).notes(last);
     if ending == Ending::Completed {
         let next = moved.next.iter().map(shape::task).collect();
         answer.body.insert("next".to_owned(), next);

@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeSet, path::PathBuf};
 
-use flagpost_core::plans::{self, Fate, Given, Imported, Mode, OnBroken, Understood};
-use flagpost_model::intake::{Broken, Format, Lost};
+use flagpost_core::plans::{self, Fate, Given, Gone, Imported, Mode, OnBroken};
+use flagpost_model::intake::{Broken, Format, Intake, Lost};
 use serde_json::json;
 
 use crate::{
     context::Context,
     output::{Answer, Screen},
+    terminal::title,
     text::{self, Source},
 };
 
@@ -39,7 +40,7 @@ pub struct Args {
     /// What it is: auto, markdown, json, jsonl, csv, beads, backlog, taskmaster, claude-tasks
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format, hide_default_value = true)]
     from: Asked,
-    /// Import what can be understood, and name the rest
+    /// Import what can be understood, and name the rest; a plan is taken whole or not at all
     #[arg(long)]
     skip_broken: bool,
     /// Say what would change, and change nothing
@@ -83,21 +84,25 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         true => OnBroken::Skip,
         false => OnBroken::Refuse,
     };
-    let understood = plans::understand(context.home.fs(), &given, args.from.0, on_broken)?;
-    let intake = &understood.intake;
-    let (list, imported) = if args.dry_run {
+    let intake = plans::understand(context.home.fs(), &given, args.from.0, on_broken)?;
+    let intake = &intake;
+    let (list, imported, gone) = if args.dry_run {
         match context.list() {
             Ok(list) => {
+                given.refuse_itself(&list)?;
                 let imported = plans::import(&list, &context.actor()?, intake, Mode::DryRun)?;
-                (Some(list.id().clone()), imported)
+                let gone = plans::gone(&list, intake)?;
+                (Some(list.id().clone()), imported, gone)
             }
-            Err(error) if is_absent(&error) => (None, plans::preview(intake)),
+            Err(error) if is_absent(&error) => (None, plans::preview(intake), Vec::new()),
             Err(error) => return Err(error),
         }
     } else {
         let list = context.list_or_create()?;
+        given.refuse_itself(&list)?;
         let imported = plans::import(&list, &context.actor()?, intake, Mode::Import)?;
-        (Some(list.id().clone()), imported)
+        let gone = plans::gone(&list, intake)?;
+        (Some(list.id().clone()), imported, gone)
     };
 
     let count = |fate| imported.iter().filter(|place| place.fate == fate).count();
@@ -108,21 +113,32 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         .collect();
     let tasks: Vec<_> = imported
         .iter()
-        .map(|it| json!({"id": it.id, "subject": it.subject, "fate": it.fate.as_str()}))
+        .map(|it| {
+            json!({
+                "id": it.id, "subject": it.subject, "fate": it.fate.as_str(),
+                "overwritten": it.overwritten, "kept_state": it.kept_state,
+            })
+        })
+        .collect();
+    let gone_tasks: Vec<_> = gone
+        .iter()
+        .map(|it| json!({"id": it.id, "subject": it.subject}))
         .collect();
     let body = json!({
-        "list": list, "format": understood.format, "dry_run": args.dry_run,
+        "list": list, "format": intake.format, "dry_run": args.dry_run,
         "added": count(Fate::Added), "updated": count(Fate::Updated),
         "unchanged": count(Fate::Unchanged), "outdated": count(Fate::Outdated),
-        "held": intake.held, "broken": broken, "tasks": tasks,
+        "held": intake.held, "broken": broken, "warnings": intake.warnings,
+        "tasks": tasks, "gone": gone_tasks,
     });
     Ok(Answer::new("import", body)
-        .text(text(context, &imported, &understood, args.dry_run))
+        .text(text(context, &imported, intake, args.dry_run))
         .ids(imported.iter().map(|place| &place.id))
-        .notes(notes(&imported, &understood)))
+        .notes(notes(&imported, intake))
+        .notes(named(gone.iter().map(|it| left(it, intake)))))
 }
 
-fn text(context: &Context, imported: &[Imported], from: &Understood, dry_run: bool) -> String {
+fn text(context: &Context, imported: &[Imported], from: &Intake, dry_run: bool) -> String {
     let count = |fate| imported.iter().filter(|place| place.fate == fate).count();
     let (added, updated) = (count(Fate::Added), count(Fate::Updated));
     let changed = imported
@@ -152,14 +168,20 @@ fn text(context: &Context, imported: &[Imported], from: &Understood, dry_run: bo
     text
 }
 
-/// What a person should know besides.
-fn notes(imported: &[Imported], from: &Understood) -> Vec<String> {
-    let Understood { intake, .. } = from;
-    let mut notes: Vec<String> = intake.broken.iter().take(NAMED).map(skipped).collect();
-    match intake.broken.len().saturating_sub(NAMED) {
-        0 => {}
-        hidden => notes.push(format!("skipped {hidden} more; --json names them all")),
+/// As many remarks of one kind as a person reads.
+fn named(remarks: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let hidden = remarks.len().saturating_sub(NAMED);
+    let mut named: Vec<String> = remarks.take(NAMED).collect();
+    if hidden > 0 {
+        named.push(format!("… and {hidden} more; --json names them all"));
     }
+    named
+}
+
+/// What a person should know besides.
+fn notes(imported: &[Imported], intake: &Intake) -> Vec<String> {
+    let mut notes = named(intake.broken.iter().map(skipped));
+    notes.extend(named(intake.warnings.iter().cloned()));
     let unknown = intake.tasks.iter().flat_map(|it| &it.unknown);
     let unknown: BTreeSet<&str> = unknown.map(String::as_str).collect();
     if !unknown.is_empty() {
@@ -171,6 +193,24 @@ fn notes(imported: &[Imported], from: &Understood) -> Vec<String> {
         let id = &it.id;
         format!("{id} changed here after it was exported, and is left as it is")
     }));
+    let both: Vec<_> = imported
+        .iter()
+        .filter(|it| !it.overwritten.is_empty())
+        .collect();
+    notes.extend(named(both.into_iter().map(|it| {
+        let fields = it.overwritten.join(", ");
+        format!(
+            "{}: {fields} changed here too, and is now as it is there",
+            it.id
+        )
+    })));
+    let kept: Vec<_> = imported
+        .iter()
+        .filter_map(|it| Some((&it.id, it.kept_state?)))
+        .collect();
+    notes.extend(named(kept.into_iter().map(|(id, state)| {
+        format!("{id} is {state} there; here it is not pending, so it stays as it is")
+    })));
     let adds = imported.iter().any(|it| it.fate == Fate::Added);
     if adds && intake.held > 0 {
         let tasks = super::list::counted(intake.held, "task", "tasks");
@@ -179,6 +219,12 @@ fn notes(imported: &[Imported], from: &Understood) -> Vec<String> {
         ));
     }
     notes
+}
+
+fn left(gone: &Gone, intake: &Intake) -> String {
+    let (id, subject) = (&gone.id, title(&gone.subject));
+    let plan = intake.source.as_deref().unwrap_or("the plan");
+    format!("{id} {subject} is no longer in {plan}; here it stays: edit or cancel it")
 }
 
 fn skipped(broken: &Broken) -> String {

@@ -10,7 +10,7 @@ use super::{
     claim,
     selection::{self, Choice, Where},
 };
-use crate::{context::Context, output::Answer, terminal::line};
+use crate::{context::Context, output::Answer, terminal::title};
 
 #[derive(Debug, clap::Args)]
 struct Which {
@@ -108,27 +108,31 @@ fn moved(
     context: &Context,
     which: &Which,
     event: Move,
-    [act, done]: [&str; 2],
+    [verb, done]: [&str; 2],
 ) -> anyhow::Result<Answer> {
     let by_query = &which.by_query;
     let list = by_query.list(context)?;
     let named = || selection::named(context, &list, which.id.as_deref());
-    let ids = match by_query.choose(context, &list, act, named)? {
-        Choice::Act(ids) => ids,
-        Choice::Say(answer) => return Ok(answer),
-    };
-    let token = selection::token(context, &list, &ids, which.token)?;
+    let choice = by_query.choose(context, &list, verb, named)?;
+    let token = selection::token(context, &list, choice.seen(), which.token)?;
     let act = Act {
         actor: context.actor()?,
         token,
         at: context.home.now(),
     };
-    let moved = tasks::act_all(&list, &act, &ids, event)?;
+    let tasks = match choice {
+        Choice::Act(tasks) => tasks,
+        Choice::Preview(ids) => {
+            let previews = tasks::preview_moves(&list, &act, &ids, &event)?;
+            return Ok(selection::dry_run(verb, &previews));
+        }
+    };
+    let moved = tasks::act_all(&list, &act, tasks, event)?;
     let each = moved.tasks.iter().map(|task| {
         let claim = task.state.claim();
         let until = claim.map(|claim| format!(" until {}", claim.expires_at));
-        let (id, subject) = (&task.id, line(&task.subject));
+        let (id, subject) = (&task.id, title(&task.subject));
         format!("{done} {id} {subject}{}\n", until.unwrap_or_default())
     });
-    Ok(selection::answer(&moved.tasks, each.collect()))
+    Ok(by_query.answer(&moved.tasks, each.collect()))
 }

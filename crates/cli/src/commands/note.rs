@@ -1,9 +1,9 @@
 //! `note`: a remark on tasks.
 
-use flagpost_core::tasks;
+use flagpost_core::tasks::{self, Fields};
 
 use super::selection::{self, Choice, Where};
-use crate::{context::Context, error::usage, output::Answer, terminal::line, text::Source};
+use crate::{context::Context, error::usage, output::Answer, terminal::title, text::Source};
 
 /// Write a remark on a task, for whoever comes next
 #[derive(Debug, clap::Args)]
@@ -22,6 +22,8 @@ pub struct Args {
     which: Where,
 }
 
+const ACT: &str = "note on";
+
 /// Writes it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = args.which.list(context)?;
@@ -38,14 +40,18 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         ));
     };
     let named = || selection::named(context, &list, id);
-    let ids = match args.which.choose(context, &list, "note on", named)? {
-        Choice::Act(ids) => ids,
-        Choice::Say(answer) => return Ok(answer),
+    let which = match args.which.choose(context, &list, ACT, named)? {
+        Choice::Act(which) => which,
+        Choice::Preview(ids) => {
+            // What is no field keeps nobody from a remark.
+            let previews = tasks::preview_edit(&list, &ids, &Fields::default())?;
+            return Ok(selection::dry_run(ACT, &previews));
+        }
     };
-    let noted = tasks::note(&list, &context.actor()?, &ids, &text)?;
+    let noted = tasks::note(&list, &context.actor()?, which, &text)?;
     let each = noted.iter().map(|task| {
-        let (id, subject) = (&task.id, line(&task.subject));
+        let (id, subject) = (&task.id, title(&task.subject));
         format!("noted on {id} {subject} ({} bytes)\n", text.len())
     });
-    Ok(selection::answer(&noted, each.collect()))
+    Ok(args.which.answer(&noted, each.collect()))
 }

@@ -19,7 +19,9 @@ use crate::{
 
 /// The options that say which tasks.
 #[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Which tasks")]
+#[command(
+    next_help_heading = "Which tasks: several values mean any of them, several options all of them"
+)]
 pub struct QueryArgs {
     /// A query, as in 'priority=high tag=api sort=due limit=5'; @NAME is a saved one
     #[arg(value_name = "EXPR")]

@@ -4,7 +4,7 @@ use flagpost_core::tasks::{self, Ties};
 use serde_json::json;
 
 use super::selection::{INSTEAD, Ids, Where};
-use crate::{context::Context, output::Answer, shape, terminal::line};
+use crate::{context::Context, output::Answer, shape, terminal::title};
 
 /// Move tasks to another list, where they get new ids
 #[derive(Debug, clap::Args)]
@@ -34,12 +34,12 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
     let from = args.which.list(context)?;
     let named = || args.ids.resolve(&from);
-    let ids = args.which.ids(context, &from, named)?;
+    let which = args.which.which(context, &from, named)?;
     // What cannot go leaves no new list behind.
-    let tasks = tasks::preview_relocation(&from, &ids, ties)?;
+    let tasks = tasks::preview_relocation(&from, which.seen(), ties)?;
     if args.which.dry_run {
         let each = tasks.iter().map(|task| {
-            let (id, subject) = (&task.id, line(&task.subject));
+            let (id, subject) = (&task.id, title(&task.subject));
             format!("would move {id} {subject} to {}\n", args.to)
         });
         let body = json!({
@@ -47,16 +47,15 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             "moved": tasks.iter().map(|it| json!({"was": it.id, "task": null})).collect::<Vec<_>>(),
         });
         let text: String = each.collect();
-        return Ok(Answer::new("moved", body).text(text).ids(&ids));
+        return Ok(Answer::new("moved", body).text(text).ids(which.seen()));
     }
     if args.which.given() {
-        let named: Vec<_> = tasks.iter().map(|it| (&it.id, &*it.subject)).collect();
-        args.which.confirm("move", &named, INSTEAD)?;
+        args.which.confirm("move", &tasks, INSTEAD)?;
     }
     let to = context.other_list(&args.to, args.create)?;
-    let moved = tasks::relocate(&from, &to, &context.actor()?, &ids, ties)?;
+    let moved = tasks::relocate(&from, &to, &context.actor()?, which, ties)?;
     let each = moved.iter().map(|it| {
-        let (was, id, subject) = (&it.was, &it.task.id, line(&it.task.subject));
+        let (was, id, subject) = (&it.was, &it.task.id, title(&it.task.subject));
         format!("moved {was} to {} as {id} {subject}\n", to.id())
     });
     let text: String = each.collect();

@@ -4,7 +4,7 @@ use flagpost_core::tasks;
 use serde_json::json;
 
 use super::selection::{Ids, Where};
-use crate::{context::Context, output::Answer, shape, terminal::line};
+use crate::{context::Context, output::Answer, shape, terminal::title};
 
 /// Remove tasks and their names from those that wait for them
 #[derive(Debug, clap::Args)]
@@ -22,15 +22,16 @@ const INSTEAD: &str = "--dry-run shows what would go, and 'flagpost task cancel'
 /// Removes them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = args.which.list(context)?;
-    let ids = args.which.ids(context, &list, || args.ids.resolve(&list))?;
+    let which = args
+        .which
+        .which(context, &list, || args.ids.resolve(&list))?;
     let actor = context.actor()?;
-    let mut tasks = tasks::preview_removal(&list, &actor, &ids)?;
+    let mut tasks = tasks::preview_removal(&list, &actor, which.seen())?;
     let would = match args.which.dry_run {
         true => "would remove",
         false => {
-            let named: Vec<_> = tasks.iter().map(|it| (&it.id, &*it.subject)).collect();
-            args.which.confirm("remove", &named, INSTEAD)?;
-            tasks = tasks::remove_all(&list, &actor, &ids)?;
+            args.which.confirm("remove", &tasks, INSTEAD)?;
+            tasks = tasks::remove_all(&list, &actor, which)?;
             "removed"
         }
     };
@@ -39,7 +40,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             0 => String::new(),
             n => format!("; {n} waiting for it"),
         };
-        format!("{would} {} {}{waiting}\n", task.id, line(&task.subject))
+        format!("{would} {} {}{waiting}\n", task.id, title(&task.subject))
     });
     let body = json!({
         "dry_run": args.which.dry_run, "tasks": tasks.iter().map(shape::task).collect::<Vec<_>>(),

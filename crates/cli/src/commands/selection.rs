@@ -2,10 +2,12 @@
 //!
 //! Owns the ids and queries that a person types, and asking before many tasks are changed at once.
 //! Every id is looked up before anything is done, so that a typo in the last one costs nothing. A
-//! query is asked once: what changes between that and the change itself is for the operation, which
-//! looks again under the lock and does all or nothing.
+//! query is asked to show what is meant; the operation asks it again under the list's lock.
 
-use flagpost_core::List;
+use flagpost_core::{
+    Error, List,
+    tasks::{Agreed, Fitting, Preview, Which},
+};
 use flagpost_model::{
     TaskId, Token,
     task::{Outline, Task},
@@ -15,10 +17,10 @@ use serde_json::json;
 use super::{list::counted, query};
 use crate::{
     context::Context,
-    error::{Invalid, NoneFits, usage},
+    error::{self, Invalid, usage, usage_with},
     output::{Answer, ask},
     shape,
-    terminal::line,
+    terminal::title,
 };
 
 /// Tasks by query instead of by id.
@@ -38,9 +40,19 @@ pub struct Where {
 /// What is to be done.
 pub enum Choice {
     /// It, to these tasks.
-    Act(Vec<TaskId>),
-    /// Nothing but say this.
-    Say(Answer),
+    Act(Which),
+    /// Nothing but say what it would do to these tasks.
+    Preview(Vec<TaskId>),
+}
+
+impl Choice {
+    /// The tasks as far as they are known by now.
+    pub fn seen(&self) -> &[TaskId] {
+        match self {
+            Self::Act(which) => which.seen(),
+            Self::Preview(ids) => ids,
+        }
+    }
 }
 
 /// What to do where nobody is there to be asked.
@@ -83,45 +95,27 @@ impl Where {
         act: &str,
         named: impl FnOnce() -> anyhow::Result<Vec<TaskId>>,
     ) -> anyhow::Result<Choice> {
-        if !self.given() && !self.dry_run {
-            return Ok(Choice::Act(named()?));
-        }
-        let (ids, tasks) = self.tasks(context, list, named)?;
+        let which = self.which(context, list, named)?;
         if self.dry_run {
-            return Ok(Choice::Say(dry_run(act, &tasks)));
+            return Ok(Choice::Preview(which.seen().to_vec()));
         }
-        let named: Vec<_> = tasks
-            .iter()
-            .map(|task| (&task.id, &*task.subject))
-            .collect();
-        self.confirm(act, &named, INSTEAD)?;
-        Ok(Choice::Act(ids))
+        if self.given() && !self.yes {
+            let tasks = which.seen().iter().map(|id| Ok(list.task(id)?.task));
+            let tasks: Vec<Task> = tasks.collect::<anyhow::Result<_>>()?;
+            self.confirm(act, &tasks, INSTEAD)?;
+        }
+        Ok(Choice::Act(which))
     }
 
     /// The tasks that are meant, nothing asked.
-    pub fn ids(
+    pub fn which(
         &self,
         context: &Context,
         list: &List<'_>,
         named: impl FnOnce() -> anyhow::Result<Vec<TaskId>>,
-    ) -> anyhow::Result<Vec<TaskId>> {
-        match self.given() {
-            true => Ok(self.tasks(context, list, named)?.0),
-            false => named(),
-        }
-    }
-
-    fn tasks(
-        &self,
-        context: &Context,
-        list: &List<'_>,
-        named: impl FnOnce() -> anyhow::Result<Vec<TaskId>>,
-    ) -> anyhow::Result<(Vec<TaskId>, Vec<Outline>)> {
+    ) -> anyhow::Result<Which> {
         let Some(expression) = &self.expression else {
-            let ids = named()?;
-            let tasks = ids.iter().map(|id| Ok(Outline::from(&list.task(id)?.task)));
-            let tasks = tasks.collect::<anyhow::Result<_>>()?;
-            return Ok((ids, tasks));
+            return Ok(Which::These(named()?));
         };
         let query = query::parse(context, expression)?;
         // An empty variable of a script must not mean everything.
@@ -134,31 +128,45 @@ impl Where {
         }
         let query = query.open_by_default();
         let loaded = list.load()?;
-        let found = query::select(context, list, &loaded, &query, 0)?.tasks;
-        if found.is_empty() {
-            return Err(NoneFits {
-                list: list.id().clone(),
-                query,
-            }
-            .into());
+        let seen = query::select(context, list, &loaded, &query, 0)?.ids();
+        if seen.is_empty() {
+            let list = list.id().clone();
+            return Err(Error::NoneFits { list, query }.into());
         }
-        let ids = found.iter().map(|task| task.id.clone()).collect();
-        Ok((ids, found.into_iter().cloned().collect()))
+        let me = query.names_me().then(|| context.actor()).transpose()?;
+        let agreed = match self.yes {
+            true => Agreed::ToTheQuery,
+            false => Agreed::ToWhatWasSeen,
+        };
+        Ok(Which::Fitting(Fitting {
+            query,
+            me,
+            seen,
+            agreed,
+        }))
     }
 
-    /// Asks a person whether this is to be done to tasks of these ids and subjects; where nobody is
-    /// there, the error says what to do instead.
-    pub fn confirm(
-        &self,
-        act: &str,
-        tasks: &[(&TaskId, &str)],
-        instead: &str,
-    ) -> anyhow::Result<()> {
+    /// What was done to these tasks: one that was named is answered as itself, several, and all
+    /// that a query selects, as a list.
+    pub fn answer(&self, tasks: &[Task], text: String) -> Answer {
+        let answer = match tasks {
+            [one] if !self.given() => Answer::new("task", shape::task(one)),
+            several => {
+                let tasks: Vec<_> = several.iter().map(shape::task).collect();
+                Answer::new("changed", json!({"tasks": tasks}))
+            }
+        };
+        answer.text(text).ids(tasks.iter().map(|task| &task.id))
+    }
+
+    /// Asks a person whether this is to be done to these tasks; where nobody is there, the error says
+    /// what to do instead.
+    pub fn confirm(&self, act: &str, tasks: &[Task], instead: &str) -> anyhow::Result<()> {
         if self.yes {
             return Ok(());
         }
         let first = tasks.iter().take(NAMED);
-        let first = first.map(|(id, subject)| format!("{id} {}", line(subject)));
+        let first = first.map(|it| format!("{} {}", it.id, title(&it.subject)));
         let mut names: Vec<String> = first.collect();
         if tasks.len() > NAMED {
             names.push(format!("{} more", tasks.len() - NAMED));
@@ -167,20 +175,42 @@ impl Where {
         match ask(&format!("{act} {count}: {}?", names.join(", ")))? {
             Some(true) => Ok(()),
             Some(false) => Err(usage("nothing was changed")),
-            None => Err(usage(format!("nobody is there to confirm; {instead}"))),
+            None => Err(usage_with(
+                format!("nobody is there to confirm; {instead}"),
+                "the verb's --help tells how to answer beforehand",
+            )),
         }
     }
 }
 
-/// What would be done, to which tasks.
-fn dry_run(act: &str, tasks: &[Outline]) -> Answer {
-    let each = tasks
+/// What would be done, to which tasks, and which of them would be refused. The exit code is that of
+/// doing it.
+pub fn dry_run(act: &str, previews: &[Preview]) -> Answer {
+    let each = previews.iter().map(|Preview { task, refusal }| {
+        let (id, subject) = (&task.id, title(&task.subject));
+        match refusal {
+            None => format!("would {act} {id} {subject}\n"),
+            Some(refusal) => format!("would not {act} {id} {subject}: {refusal}\n"),
+        }
+    });
+    let outline = |it: &Preview| shape::outline(&Outline::from(&it.task));
+    let refusals = previews
         .iter()
-        .map(|task| format!("would {act} {} {}\n", task.id, line(&task.subject)));
-    let shapes: Vec<_> = tasks.iter().map(shape::outline).collect();
-    Answer::new("dry_run", json!({"act": act, "tasks": shapes}))
+        .filter_map(|it| Some((&it.task.id, it.refusal.as_ref()?)));
+    let refused: Vec<_> = refusals
+        .clone()
+        .map(|(id, it)| json!({"id": id, "reason": it.to_string()}))
+        .collect();
+    let tasks: Vec<_> = previews.iter().map(outline).collect();
+    let body = json!({"act": act, "tasks": tasks, "refused": refused});
+    let mut answer = Answer::new("dry_run", body)
         .text(each.collect::<String>())
-        .ids(tasks.iter().map(|task| &task.id))
+        .ids(previews.iter().map(|it| &it.task.id));
+    if let Some((_, refusal)) = refusals.clone().next() {
+        answer.code = error::code(refusal);
+        answer = answer.notes(["as it stands, none of them would be changed".to_owned()]);
+    }
+    answer
 }
 
 /// Tasks by id.
@@ -240,16 +270,4 @@ fn each_once(
         }
     }
     Ok(each)
-}
-
-/// One task is answered as itself, several as a list of them.
-pub fn answer(tasks: &[Task], text: String) -> Answer {
-    let answer = match tasks {
-        [one] => Answer::new("task", shape::task(one)),
-        several => {
-            let tasks: Vec<_> = several.iter().map(shape::task).collect();
-            Answer::new("changed", json!({"tasks": tasks}))
-        }
-    };
-    answer.text(text).ids(tasks.iter().map(|task| &task.id))
 }

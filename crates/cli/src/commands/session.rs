@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use flagpost_core::{
-    sessions::{self, Session as Record, Sessions},
+    sessions::{self, Session as Record, Sessions, Stage},
     shape,
 };
 use flagpost_disk::dialects::session::render_duration;
@@ -12,6 +12,7 @@ use super::run::sessions;
 use crate::{
     context::Context,
     output::{Answer, Screen, stream},
+    terminal::title,
 };
 
 /// The verbs on sessions.
@@ -140,6 +141,16 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         });
         text += "\n";
         text += &screen.table(&["ID", "OUTCOME", "TRY", "TIME", "SUBJECT"], rows.collect());
+    }
+    if !session.unbegun.is_empty() {
+        let what = match session.stage {
+            Stage::Live => "not begun yet",
+            Stage::Dead | Stage::Interrupted | Stage::Archived => "never begun",
+        };
+        text += &format!("\n{}\n", screen.bold(what));
+        for (id, subject) in &session.unbegun {
+            text += &format!("  {id}  {}\n", title(subject));
+        }
     }
     Ok(Answer::new("session", shape::session(&session))
         .text(text)

@@ -9,7 +9,7 @@ use crate::{
     context::Context,
     output::{Answer, Screen},
     shape,
-    terminal::line,
+    terminal::title,
 };
 
 /// Measure the work on tasks
@@ -49,7 +49,7 @@ fn start(context: &Context, id: Option<&str>) -> anyhow::Result<Answer> {
     let started = tasks::start_timer(&list, &context.actor()?, &id)?;
     let mut text: String = started.stopped.iter().map(stopped).collect();
     let task = &started.task;
-    text += &format!("measuring {} {}", task.id, line(&task.subject));
+    text += &format!("measuring {} {}", task.id, title(&task.subject));
     let body = json!({
         "started": shape::task(task),
         "stopped": started.stopped.iter().map(shape::task).collect::<Vec<_>>(),
@@ -75,7 +75,7 @@ fn stop(context: &Context, id: Option<&str>) -> anyhow::Result<Answer> {
 }
 
 fn stopped(task: &Task) -> String {
-    let (id, subject, tracked) = (&task.id, line(&task.subject), task.tracked);
+    let (id, subject, tracked) = (&task.id, title(&task.subject), task.tracked);
     format!("stopped {id} {subject}: {tracked} in all\n")
 }
 

@@ -3,7 +3,7 @@
 use flagpost_core::tasks::{self, UndoMode};
 use serde_json::{Value, json};
 
-use crate::{context::Context, output::Answer, shape, terminal::line};
+use crate::{context::Context, output::Answer, shape, terminal::title};
 
 /// Take back your last change of the list, if nobody built on it
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         let task = tasks.find(|it| Some(&it.id) == task.as_ref());
         if let Some(task) = task {
             let (kind, id) = (kind.as_str(), &task.id);
-            text += &format!("{would} {kind}: {id} {}\n", line(&task.subject));
+            text += &format!("{would} {kind}: {id} {}\n", title(&task.subject));
         }
     }
     let tasks: Vec<Value> = undone.tasks.iter().map(shape::task).collect();

@@ -361,3 +361,63 @@ fn variables_that_are_not_utf8_are_not_passed_over() {
         assert_eq!(ran.code, 6, "{name}: {ran}");
     }
 }
+
+#[test]
+fn names_and_subjects_are_looked_at_by_every_verb() {
+    let world = world_with(&["One"]);
+    assert_snapshot!(world.transcript(
+        "list --as 'a b'
+        task edit 1 --estimate 1w
+        task edit 1 --estimate 99999999999w
+        show 1"), @r#"
+    $ list --as 'a b'
+    exit 6
+    2> flagpost: "a b" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    $ task edit 1 --estimate 1w
+    edited 1 One
+    $ task edit 1 --estimate 99999999999w
+    exit 2
+    2> error: invalid value '99999999999w' for '--estimate <TIME>': "99999999999w" is no length of work: use 90m, 2h, 1h30m, 1d (8 hours) or 1w (5 days)
+    2> 
+    2> For more information, try '--help'.
+    $ show 1
+    1 One
+      state       pending
+      estimate    40h
+      added       by ann at 2026-05-13T14:25:00Z
+    "#);
+    let ran = world.flagpost(["task", "edit", "1", "--subject", "two\nlines"]);
+    assert_snapshot!(ran, @"
+    exit 6
+    2> flagpost: subject: one line; the rest belongs into --description
+    ");
+}
+
+#[test]
+fn a_source_that_never_ends_is_refused() {
+    let world = world_with(&["One"]);
+    let pipe = world.repository().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    assert_snapshot!(world.transcript(
+        "task import pipe
+        task import /dev/zero"), @"
+    $ task import pipe
+    exit 6
+    2> flagpost: pipe: it is no file; what comes out of a pipe is read with -
+    $ task import /dev/zero
+    exit 6
+    2> flagpost: /dev/zero: it is no file; what comes out of a pipe is read with -
+    ");
+}
+
+#[test]
+fn a_subject_is_repeated_short() {
+    let world = world_with(&[]);
+    let subject = "x".repeat(100_000);
+    let added = world.ok(["add", &subject]);
+    assert!(added.len() < 200, "{added}");
+    let done = world.ok(["done", "1"]);
+    assert!(done.len() < 200, "{done}");
+    assert!(world.ok(["show", "1"]).contains(&subject), "show shows it");
+}

@@ -35,23 +35,27 @@ fn a_dry_run_says_which_and_changes_nothing() {
     3
     2
     $ task edit --where 'id=1' --priority high --dry-run --json
-    {"schema":"flagpost.dry_run/1","act":"edit","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":["api"],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}]}
+    {"schema":"flagpost.dry_run/1","act":"edit","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":["api"],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"refused":[]}
     $ done --where tag=api --dry-run
     would complete 1 Write
     would complete 2 Test
     would complete 3 Ship
     $ fail --where tag=api 'No time' --dry-run
-    would fail 1 Write
-    would fail 2 Test
-    would fail 3 Ship
+    exit 4
+    would not fail 1 Write: task 1 is not claimed
+    would not fail 2 Test: task 2 is not claimed
+    would not fail 3 Ship: task 3 is not claimed
+    2> flagpost: as it stands, none of them would be changed
     $ task cancel --where tag=api --dry-run
     would cancel 1 Write
     would cancel 2 Test
     would cancel 3 Ship
     $ task release --where tag=api --dry-run
-    would release 1 Write
-    would release 2 Test
-    would release 3 Ship
+    exit 4
+    would not release 1 Write: task 1 is not claimed
+    would not release 2 Test: task 2 is not claimed
+    would not release 3 Ship: task 3 is not claimed
+    2> flagpost: as it stands, none of them would be changed
     $ task note --where tag=api 'Look here' --dry-run
     would note on 1 Write
     would note on 2 Test
@@ -93,14 +97,14 @@ fn without_a_terminal_nobody_can_be_asked() {
     $ task edit --where tag=api --priority high
     exit 2
     2> flagpost: nobody is there to confirm; --dry-run shows which tasks are meant
-    2>   hint: flagpost --help shows how
+    2>   hint: the verb's --help tells how to answer beforehand
     $ task rm --where tag=api
     exit 2
     2> flagpost: nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record
-    2>   hint: flagpost --help shows how
+    2>   hint: the verb's --help tells how to answer beforehand
     $ done --where tag=api --json
     exit 2
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"nobody is there to confirm; --dry-run shows which tasks are meant","hint":"flagpost --help shows how","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"nobody is there to confirm; --dry-run shows which tasks are meant","hint":"the verb's --help tells how to answer beforehand","causes":[]}
     $ list --priority high
     none of the 4 tasks of web fits is=open and priority=high
     $ task edit --where tag=api --priority high --yes
@@ -128,7 +132,7 @@ fn without_a_terminal_nobody_can_be_asked() {
     $ task move --where tag=api --to later --create
     exit 2
     2> flagpost: nobody is there to confirm; --dry-run shows which tasks are meant
-    2>   hint: flagpost --help shows how
+    2>   hint: the verb's --help tells how to answer beforehand
     $ task move --where tag=api --to later --create --yes
     moved 2 to later as 1 Test
     moved 3 to later as 2 Ship
@@ -215,4 +219,60 @@ fn all_or_none() {
     2> For more information, try '--help'.
     "#);
     assert_eq!(world.ok(["list", "--all", "--json"]), before);
+}
+
+#[test]
+fn a_dry_run_asks_the_rules() {
+    let world = tagged();
+    world.ok(["claim", "2", "--as", "W1"]);
+    assert_snapshot!(world.transcript(
+        "done --where tag=api --dry-run
+        done --where tag=api --dry-run --json
+        task reopen 1 --dry-run
+        task edit --where tag=api --parent 3 --dry-run
+        done --where tag=api --dry-run --as W1"), @r#"
+    $ done --where tag=api --dry-run
+    exit 4
+    would complete 1 Write
+    would not complete 2 Test: task 2 is held by W1 until 2026-05-13T14:40:00Z (token 9)
+    would complete 3 Ship
+    2> flagpost: as it stands, none of them would be changed
+    $ done --where tag=api --dry-run --json
+    exit 4
+    {"schema":"flagpost.dry_run/1","act":"complete","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":["api"],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"claimed","owner":"W1","claim":{"by":"W1","token":9,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":["api"],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},{"id":"3","subject":"Ship","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":["api"],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"refused":[{"id":"2","reason":"task 2 is held by W1 until 2026-05-13T14:40:00Z (token 9)"}]}
+    2> flagpost: as it stands, none of them would be changed
+    $ task reopen 1 --dry-run
+    exit 4
+    would not reopen 1 Write: task 1 is pending and cannot be reopened
+    2> flagpost: as it stands, none of them would be changed
+    $ task edit --where tag=api --parent 3 --dry-run
+    exit 6
+    would edit 1 Write
+    would edit 2 Test
+    would not edit 3 Ship: that would make a task a part of itself: 3 → 3
+    2> flagpost: as it stands, none of them would be changed
+    $ done --where tag=api --dry-run --as W1
+    would complete 1 Write
+    would complete 2 Test
+    would complete 3 Ship
+    "#);
+}
+
+#[test]
+fn one_task_that_a_query_selects_is_answered_as_a_list() {
+    let world = tagged();
+    let (code, edited) = world.json([
+        "task",
+        "edit",
+        "--where",
+        "id=1",
+        "--priority",
+        "low",
+        "--yes",
+    ]);
+    assert_eq!((code, &edited["schema"]), (0, &"flagpost.changed/1".into()));
+    let (_, done) = world.json(["done", "--where", "id=1", "--yes"]);
+    assert_eq!(done["schema"], "flagpost.changed/1");
+    let (_, edited) = world.json(["task", "edit", "1", "--priority", "low"]);
+    assert_eq!(edited["schema"], "flagpost.task/1");
 }

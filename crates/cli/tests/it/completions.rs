@@ -51,13 +51,24 @@ fn tree(dir: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
 #[test]
 fn ids_and_names_are_live() {
     let world = busy();
+    world.ok(["config", "set", "queries.urgent", "priority>=high"]);
     assert_snapshot!(offered(&world, &["show", ""]), @r#"
     1	Write: the "parser"
     2	Test␛[31m it
     3	Ship $(it)
     "#);
     for (line, wanted) in [
-        (&["done", ""][..], "1 3"),
+        (
+            &["task", "export", "--to", ""][..],
+            "json jsonl csv markdown",
+        ),
+        (&["task", "import", "--from", "b"], "beads backlog"),
+        (&["task", "move", "1", "--to", ""], "api web"),
+        (&["list", "--group-by", "p"], "priority project parent"),
+        (&["run", "--agent", "c"], "claude codex"),
+        (&["list", "@"], "@urgent"),
+        (&["done", "--where", "@"], "@urgent"),
+        (&["done", ""], "1 3"),
         (&["task", "reopen", ""], "1 2 3"),
         (&["task", "dep", "add", "1", ""], "1 3"),
         (&["add", "x", "--after", "1,"], "1,1 1,3"),

@@ -25,7 +25,7 @@ fn from_another_tool() {
         task import .
         task import .beads --quiet
         task import .beads/issues.jsonl --json
-        list --all"), @r##"
+        list --all"), @r#"
     $ task import . --dry-run
            ID  SUBJECT
     added  1   Hash passwords
@@ -46,12 +46,12 @@ fn from_another_tool() {
     1
     2
     $ task import .beads/issues.jsonl --json
-    {"schema":"flagpost.import/1","list":"web","format":"beads","dry_run":false,"added":0,"updated":0,"unchanged":2,"outdated":0,"held":1,"broken":[],"tasks":[{"id":"1","subject":"Hash passwords","fate":"unchanged"},{"id":"2","subject":"Log in","fate":"unchanged"}]}
+    {"schema":"flagpost.import/1","list":"web","format":"beads","dry_run":false,"added":0,"updated":0,"unchanged":2,"outdated":0,"held":1,"broken":[],"warnings":[],"tasks":[{"id":"1","subject":"Hash passwords","fate":"unchanged","overwritten":[],"kept_state":null},{"id":"2","subject":"Log in","fate":"unchanged","overwritten":[],"kept_state":null}],"gone":[]}
     $ list --all
     ID  STATE      PRIORITY  SUBJECT
     1   completed  critical  Hash passwords
     2   pending    medium    Log in
-    "##);
+    "#);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn broken_parts_are_named_and_the_rest_imported_on_request() {
         task import dates.csv --from beads
         task import dates.csv --from yaml
         task import dates.csv --from backlog
-        task import empty --from backlog"), @r##"
+        task import empty --from backlog"), @r#"
     $ task import issues.jsonl
     exit 6
     2> flagpost: issues.jsonl: 2 faults
@@ -102,7 +102,7 @@ fn broken_parts_are_named_and_the_rest_imported_on_request() {
     2> flagpost: skipped line 4: title: 7 is not a text; title: an issue needs one
     2> flagpost: 1 task had a holder or a running timer there; here nobody holds them
     $ task import issues.jsonl --skip-broken --json
-    {"schema":"flagpost.import/1","list":"web","format":"beads","dry_run":false,"added":0,"updated":0,"unchanged":2,"outdated":0,"held":1,"broken":[{"place":"line 3","reason":"column 2: expected ident"},{"place":"line 4","reason":"title: 7 is not a text; title: an issue needs one"}],"tasks":[{"id":"1","subject":"Hash passwords","fate":"unchanged"},{"id":"2","subject":"Log in","fate":"unchanged"}]}
+    {"schema":"flagpost.import/1","list":"web","format":"beads","dry_run":false,"added":0,"updated":0,"unchanged":2,"outdated":0,"held":1,"broken":[{"place":"line 3","reason":"column 2: expected ident"},{"place":"line 4","reason":"title: 7 is not a text; title: an issue needs one"}],"warnings":[],"tasks":[{"id":"1","subject":"Hash passwords","fate":"unchanged","overwritten":[],"kept_state":null},{"id":"2","subject":"Log in","fate":"unchanged","overwritten":[],"kept_state":null}],"gone":[]}
     2> flagpost: skipped line 3: column 2: expected ident
     2> flagpost: skipped line 4: title: 7 is not a text; title: an issue needs one
     $ task import circle.jsonl --skip-broken
@@ -129,7 +129,7 @@ fn broken_parts_are_named_and_the_rest_imported_on_request() {
     $ task import empty --from backlog
     exit 6
     2> flagpost: empty: it holds no tasks of the format backlog
-    "##);
+    "#);
 }
 
 #[test]
@@ -158,12 +158,12 @@ fn export() {
     - [ ] =1+1, tested (after: #1) {uid: flagpost:[repo]/web/2}
     2> flagpost: 1 task has notes, results, metadata or times that markdown has no place for; --to json keeps them
     $ task export --to csv
-    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late
-    1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,"[{""by"":""ann"",""at"":""2026-05-13T14:25:00Z"",""text"":""Ask first""}]",,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,3,,
-    2,flagpost:[repo]/web/2,"'=1+1, tested",,,pending,,,,,,,,,,,,,1,,0,,,,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,2,,
+    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late
+    1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,"[{""by"":""ann"",""at"":""2026-05-13T14:25:00Z"",""text"":""Ask first""}]",,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,3,flagpost:[repo]/web,,
+    2,flagpost:[repo]/web/2,"'=1+1, tested",,,pending,,,,,,,,,,,,,1,,0,,,,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,2,flagpost:[repo]/web,,
     $ task export --to jsonl
-    {"id":"1","uid":"flagpost:[repo]/web/1","subject":"Write the parser","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":[],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"by":"ann","at":"2026-05-13T14:25:00Z","text":"Ask first"}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[]}
-    {"id":"2","uid":"flagpost:[repo]/web/2","subject":"=1+1, tested","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":["1"],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[]}
+    {"id":"1","uid":"flagpost:[repo]/web/1","subject":"Write the parser","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":[],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"by":"ann","at":"2026-05-13T14:25:00Z","text":"Ask first"}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"exported_from":"flagpost:[repo]/web","result":null,"late":[]}
+    {"id":"2","uid":"flagpost:[repo]/web/2","subject":"=1+1, tested","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":["1"],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"exported_from":"flagpost:[repo]/web","result":null,"late":[]}
     $ task export --out tasks.json
     2 tasks written to tasks.json as json
     $ task export --out tasks.json
@@ -175,7 +175,7 @@ fn export() {
     $ task export --out tasks.csv --to csv --json
     {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":"tasks.csv","content":null,"cut":0,"losses":0,"skipped":[]}
     $ task export --to csv --json
-    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":null,"content":"id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late\n1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,\"[{\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\",\"\"text\"\":\"\"Ask first\"\"}]\",,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,3,,\n2,flagpost:[repo]/web/2,\"'=1+1, tested\",,,pending,,,,,,,,,,,,,1,,0,,,,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,2,,\n","cut":0,"losses":0,"skipped":[]}
+    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":null,"content":"id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late\n1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,\"[{\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\",\"\"text\"\":\"\"Ask first\"\"}]\",,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,3,flagpost:[repo]/web,,\n2,flagpost:[repo]/web/2,\"'=1+1, tested\",,,pending,,,,,,,,,,,,,1,,0,,,,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,2,flagpost:[repo]/web,,\n","cut":0,"losses":0,"skipped":[]}
     $ task export --to xml
     exit 2
     2> error: invalid value 'xml' for '--to <FORMAT>': "xml" is none of json, jsonl, csv, markdown
@@ -210,7 +210,7 @@ fn an_export_of_nothing() {
     assert_snapshot!(world.transcript(
         "task export
         task export --to csv
-        task export --to markdown --quiet"), @r##"
+        task export --to markdown --quiet"), @r#"
     $ task export
     {
       "schema": "flagpost.list/1",
@@ -218,9 +218,9 @@ fn an_export_of_nothing() {
       "tasks": []
     }
     $ task export --to csv
-    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,result,late
+    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late
     $ task export --to markdown --quiet
-    "##);
+    "#);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn what_is_held_there_is_held_by_nobody_here() {
         task import x.json
         task edit 1 --subject Two
         task import x.json
-        task import x.json --json"), @r##"
+        task import x.json --json"), @r#"
     $ task import x.json --list other
            ID  SUBJECT
     added  1   One
@@ -254,9 +254,9 @@ fn what_is_held_there_is_held_by_nobody_here() {
     0 added, 0 updated, 0 unchanged; read as json
     2> flagpost: 1 changed here after it was exported, and is left as it is
     $ task import x.json --json
-    {"schema":"flagpost.import/1","list":"web","format":"json","dry_run":false,"added":0,"updated":0,"unchanged":0,"outdated":1,"held":1,"broken":[],"tasks":[{"id":"1","subject":"One","fate":"outdated"}]}
+    {"schema":"flagpost.import/1","list":"web","format":"json","dry_run":false,"added":0,"updated":0,"unchanged":0,"outdated":1,"held":1,"broken":[],"warnings":[],"tasks":[{"id":"1","subject":"One","fate":"outdated","overwritten":[],"kept_state":null}],"gone":[]}
     2> flagpost: 1 changed here after it was exported, and is left as it is
-    "##);
+    "#);
 }
 
 #[test]
@@ -406,4 +406,132 @@ fn a_task_that_is_imported_without_a_link_is_not_called_skipped() {
     1 added, 0 updated, 0 unchanged; read as jsonl
     2> flagpost: line 1: imported without: it waits for "x-9", which is not there
     "#);
+}
+
+#[test]
+fn a_table_in_between_does_not_make_the_plan_news_again() {
+    let world = world();
+    let write = |name, text: &str| fs::write(world.repository().join(name), text).unwrap();
+    write("plan.md", "- [ ] One {priority: high, group: core}\n");
+    world.ok(["task", "import", "plan.md"]);
+    world.ok(["task", "edit", "1", "--priority", "low"]);
+    let table = world.ok(["task", "export", "--to", "csv"]);
+    write("tasks.csv", &table.replace(",core,", ",edge,"));
+    assert_snapshot!(world.transcript(
+        "task import tasks.csv
+        task import plan.md
+        show 1
+        task edit 1 --group mine
+        task import tasks.csv
+        task import plan.md
+        show 1"), @"
+    $ task import tasks.csv
+             ID  SUBJECT
+    updated  1   One
+    0 added, 1 updated, 0 unchanged; read as csv
+    $ task import plan.md
+    0 added, 0 updated, 1 unchanged; read as markdown
+    $ show 1
+    1 One
+      state       pending
+      priority    low
+      group       edge
+      uid         plan:5443e23824061afa
+      added       by ann (an import) at 2026-05-13T14:25:00Z
+    $ task edit 1 --group mine
+    edited 1 One
+    $ task import tasks.csv
+    0 added, 0 updated, 1 unchanged; read as csv
+    $ task import plan.md
+    0 added, 0 updated, 1 unchanged; read as markdown
+    $ show 1
+    1 One
+      state       pending
+      priority    low
+      group       mine
+      uid         plan:5443e23824061afa
+      added       by ann (an import) at 2026-05-13T14:25:00Z
+    ");
+}
+
+#[test]
+fn a_list_is_not_imported_into_itself() {
+    let world = world_with(&["One"]);
+    let own = world.list("web");
+    std::os::unix::fs::symlink(&own, world.repository().join("own")).unwrap();
+    assert_snapshot!(world.transcript(
+        "task import own --dry-run
+        task import own
+        task import own --json
+        task import own --list other
+        list"), @r#"
+    $ task import own --dry-run
+    exit 2
+    2> flagpost: own is the list web itself: what is there are its tasks already
+    2>   hint: name the source, or the list to import it into with --list
+    $ task import own
+    exit 2
+    2> flagpost: own is the list web itself: what is there are its tasks already
+    2>   hint: name the source, or the list to import it into with --list
+    $ task import own --json
+    exit 2
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"own is the list web itself: what is there are its tasks already","hint":"name the source, or the list to import it into with --list","causes":[]}
+    $ task import own --list other
+           ID  SUBJECT
+    added  1   One
+    1 added, 0 updated, 0 unchanged; read as claude-tasks
+    $ list
+    ID  STATE    SUBJECT
+    1   pending  One
+    "#);
+}
+
+#[test]
+fn an_emptied_cell_takes_the_field_away_unless_it_changed_here() {
+    let world = world();
+    let write = |name, text: &str| fs::write(world.repository().join(name), text).unwrap();
+    write(
+        "plan.md",
+        "- [ ] One {priority: high, tags: api}\n- [ ] Two (after: 1) {parent: 1}\n",
+    );
+    world.ok(["task", "import", "plan.md"]);
+    world.ok(["task", "export", "--out", "tasks.csv"]);
+    let table = fs::read_to_string(world.repository().join("tasks.csv")).unwrap();
+    let emptied = table.replace(",high,", ",,").replace(",1,1,", ",,1,");
+    assert_ne!(table, emptied);
+    write("tasks.csv", &emptied);
+    write(
+        "null.jsonl",
+        "{\"uid\": \"plan:5443e23824061afa\", \"subject\": \"One\", \"tags\": null}\n",
+    );
+    assert_snapshot!(world.transcript(
+        "task import tasks.csv
+        list
+        task edit 1 --priority low
+        task import tasks.csv
+        task import plan.md
+        task import null.jsonl
+        list"), @"
+    $ task import tasks.csv
+             ID  SUBJECT
+    updated  1   One
+    updated  2   Two
+    0 added, 2 updated, 0 unchanged; read as csv
+    $ list
+    ID  STATE    TAGS  WAITS FOR  SUBJECT
+    1   pending  api              One
+    2   pending        1          Two
+    $ task edit 1 --priority low
+    edited 1 One
+    $ task import tasks.csv
+    0 added, 0 updated, 2 unchanged; read as csv
+    $ task import plan.md
+    0 added, 0 updated, 2 unchanged; read as markdown
+    $ task import null.jsonl
+    0 added, 0 updated, 1 unchanged; read as jsonl
+    $ list
+    ID  STATE    PRIORITY  TAGS  WAITS FOR  SUBJECT
+    1   pending  low       api              One
+    2   pending                  1          Two
+    ");
 }

@@ -241,7 +241,7 @@ fn a_page_of_help() {
 
     Fields:
       -d, --description <TEXT>   What is to be done, in full; - reads stdin
-          --file <PATH>          Read the text from this file; - is stdin
+          --file <PATH>          Read the description from this file; - is stdin
       -p, --priority <PRIORITY>  critical, high, medium, low or none
           --group <NAME>         The feature it belongs to
           --project <NAME>       The project it belongs to
@@ -252,10 +252,11 @@ fn a_page_of_help() {
           --recur <HOW_OFTEN>    It comes again when it is completed: daily, weekly, monthly, yearly, or
                                  none
           --parent <ID>          The task it is part of, or none
-          --estimate <TIME>      How much work it is: 90m, 2h, 1h30m, or none
+          --estimate <TIME>      How much work it is: 90m, 2h, 1h30m, 1d (8 hours), 1w (5 days), or none
           --meta <KEY=VALUE>     Anything else, under a key of yours; JSON or a text; KEY= takes it
                                  away; may be repeated
-          --uid <UID>            Your own name for it; planning it again under this name updates it
+          --uid <UID>            Your own name for it, which no other task has; importing that name
+                                 updates it
 
     Options of every command:
           --json          Answer in JSON: one object, or one per line of a stream

@@ -51,10 +51,7 @@ fn every_field_is_set_shown_and_taken_away() {
     2> 
     2> For more information, try '--help'.
     $ task edit 1 --estimate 3d
-    exit 2
-    2> error: invalid value '3d' for '--estimate <TIME>': "3d" is no length of work: use 90m, 2h or 1h30m
-    2> 
-    2> For more information, try '--help'.
+    edited 1 Rotate the keys
     $ task edit 1 --recur hourly
     exit 2
     2> error: invalid value 'hourly' for '--recur <HOW_OFTEN>': use one of daily, weekly, monthly, yearly, none
@@ -466,4 +463,17 @@ fn undo_of_a_move() {
     moved 1 to web as 3 a
     moved 2 to web as 4 b
     "#);
+}
+
+#[test]
+fn a_task_that_comes_again_says_where_the_calendar_ends() {
+    assert_snapshot!(world().transcript(
+        "add 'Count the years' --due 9999-12-31 --recur yearly
+        done 1"), @"
+    $ add 'Count the years' --due 9999-12-31 --recur yearly
+    added 1 Count the years
+    $ done 1
+    completed 1 Count the years
+    2> flagpost: 1 does not come again: the calendar ends before
+    ");
 }

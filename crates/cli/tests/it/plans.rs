@@ -41,7 +41,7 @@ fn import() {
     2
     3
     $ task import PLAN.md --json
-    {"schema":"flagpost.import/1","list":"web","format":"markdown","dry_run":false,"added":0,"updated":0,"unchanged":3,"outdated":0,"held":0,"broken":[],"tasks":[{"id":"1","subject":"Write the parser","fate":"unchanged"},{"id":"2","subject":"Test the parser","fate":"unchanged"},{"id":"3","subject":"Read the notes","fate":"unchanged"}]}
+    {"schema":"flagpost.import/1","list":"web","format":"markdown","dry_run":false,"added":0,"updated":0,"unchanged":3,"outdated":0,"held":0,"broken":[],"warnings":[],"tasks":[{"id":"1","subject":"Write the parser","fate":"unchanged","overwritten":[],"kept_state":null},{"id":"2","subject":"Test the parser","fate":"unchanged","overwritten":[],"kept_state":null},{"id":"3","subject":"Read the notes","fate":"unchanged","overwritten":[],"kept_state":null}],"gone":[]}
     $ list --all
     ID  STATE      PRIORITY  WAITS FOR  SUBJECT
     1   pending    high                 Write the parser
@@ -136,5 +136,76 @@ fn a_long_import_says_how_much_is_not_shown() {
     60 added, 0 updated, 0 unchanged; read as markdown
     … and 10 more
     added  50  Task 50
+    "#);
+}
+
+#[test]
+fn what_an_import_leaves_to_somebody_is_said() {
+    let world = world();
+    let write = |text: &str| std::fs::write(world.repository().join("PLAN.md"), text).unwrap();
+    write(
+        "- [ ] Write {priority: low}\n  - [ ] Parse\n  - [ ] Print\n- [ ] Test (after 1)\n- [ ] Ship\n-[ ] Rest\n",
+    );
+    world.ok(["add", "Of somebody else", "--uid", "mine"]);
+    let first = world.flagpost(["task", "import", "PLAN.md"]);
+    assert_snapshot!(first, @"
+           ID  SUBJECT
+    added  2   Write
+    added  3   Parse
+    added  4   Print
+    added  5   Test (after 1)
+    added  6   Ship
+    5 added, 0 updated, 0 unchanged; read as markdown
+    2> flagpost: line 4: (after 1) is text: write (after: 1)
+    2> flagpost: line 6: this is nearly a task: a blank is missing before the box
+    ");
+    world.ok(["claim", "2", "--as", "W1"]);
+    world.ok(["task", "edit", "6", "--priority", "high"]);
+    world.ok(["task", "edit", "2", "--priority", "high"]);
+    write("- [x] Write {priority: critical}\n  - [ ] Parse\n- [ ] Test it\n- [ ] Ship\n");
+    std::fs::write(world.repository().join("OTHER.md"), "- [ ] Other\n").unwrap();
+    assert_snapshot!(world.transcript(
+        "task import PLAN.md --dry-run
+        task import PLAN.md
+        task import PLAN.md --json
+        task import OTHER.md
+        list"), @r#"
+    $ task import PLAN.md --dry-run
+             ID  SUBJECT
+    updated  2   Write
+    added    7   Test it
+    1 would be added, 1 would be updated, 2 unchanged; read as markdown
+    2> flagpost: 2: priority changed here too, and is now as it is there
+    2> flagpost: 2 is completed there; here it is not pending, so it stays as it is
+    2> flagpost: 4 Print is no longer in PLAN.md; here it stays: edit or cancel it
+    2> flagpost: 5 Test (after 1) is no longer in PLAN.md; here it stays: edit or cancel it
+    $ task import PLAN.md
+             ID  SUBJECT
+    updated  2   Write
+    added    7   Test it
+    1 added, 1 updated, 2 unchanged; read as markdown
+    2> flagpost: 2: priority changed here too, and is now as it is there
+    2> flagpost: 2 is completed there; here it is not pending, so it stays as it is
+    2> flagpost: 4 Print is no longer in PLAN.md; here it stays: edit or cancel it
+    2> flagpost: 5 Test (after 1) is no longer in PLAN.md; here it stays: edit or cancel it
+    $ task import PLAN.md --json
+    {"schema":"flagpost.import/1","list":"web","format":"markdown","dry_run":false,"added":0,"updated":0,"unchanged":4,"outdated":0,"held":0,"broken":[],"warnings":[],"tasks":[{"id":"2","subject":"Write","fate":"unchanged","overwritten":[],"kept_state":"completed"},{"id":"3","subject":"Parse","fate":"unchanged","overwritten":[],"kept_state":null},{"id":"7","subject":"Test it","fate":"unchanged","overwritten":[],"kept_state":null},{"id":"6","subject":"Ship","fate":"unchanged","overwritten":[],"kept_state":null}],"gone":[{"id":"4","subject":"Print"},{"id":"5","subject":"Test (after 1)"}]}
+    2> flagpost: 2 is completed there; here it is not pending, so it stays as it is
+    2> flagpost: 4 Print is no longer in PLAN.md; here it stays: edit or cancel it
+    2> flagpost: 5 Test (after 1) is no longer in PLAN.md; here it stays: edit or cancel it
+    $ task import OTHER.md
+           ID  SUBJECT
+    added  8   Other
+    1 added, 0 updated, 0 unchanged; read as markdown
+    $ list
+    ID  STATE    PRIORITY  OWNER  PARTS  SUBJECT
+    1   pending                          Of somebody else
+    2   claimed  critical  W1     0/2    Write
+    3   pending                          Parse
+    4   pending                          Print
+    5   pending                          Test (after 1)
+    6   pending  high                    Ship
+    7   pending                          Test it
+    8   pending                          Other
     "#);
 }

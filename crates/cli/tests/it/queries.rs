@@ -339,3 +339,29 @@ fn a_task_in_a_circle_of_parents_is_listed() {
             .contains("4 Ship it (1)")
     );
 }
+
+#[test]
+fn a_pipe_gets_every_column_and_whole_cells() {
+    let world = world();
+    let subject = "word ".repeat(40);
+    world.ok([
+        "add",
+        subject.trim(),
+        "--project",
+        "somewhere far away",
+        "--tag",
+        "one",
+        "--tag",
+        "another",
+    ]);
+    world.ok(["claim", "1", "--as", "somebody-with-quite-a-long-name"]);
+    let narrow = world.ok(["list"]);
+    assert!(narrow.lines().count() > 2, "{narrow}");
+    let world = world.with("COLUMNS", "");
+    let wide = world.ok(["list"]);
+    assert_eq!(wide.lines().count(), 2, "{wide}");
+    assert!(
+        wide.contains(subject.trim()) && wide.contains("somebody-with-quite-a-long-name"),
+        "{wide}"
+    );
+}

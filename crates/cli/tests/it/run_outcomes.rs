@@ -221,3 +221,15 @@ fn what_an_agent_wrote_for_the_others_reaches_the_next_prompt_and_the_next_sessi
     let newest = stage.ended().pop().unwrap();
     assert!(read(&newest.join("execution_context.md")).contains("Times are UTC."));
 }
+
+#[test]
+fn a_session_shows_what_never_began() {
+    let stage = Stage::new("- [ ] A\n- [ ] B — with [odd] marks (after: 1)\n- [ ] C\n");
+    let ran = stage.run("[ $task != 1 ] || exit 1; report PASS", &["--retries", "1"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    let shown = stage.world.ok(["session", "show"]);
+    let (_, rest) = shown.split_once("never begun\n").expect("B never began");
+    assert_eq!(rest.trim(), "2  B – with (odd) marks");
+    let (_, session) = stage.world.json(["session", "show"]);
+    assert_eq!(session["unbegun"][0]["id"], "2");
+}

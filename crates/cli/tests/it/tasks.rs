@@ -311,10 +311,10 @@ fn rm() {
     $ task rm 1
     exit 2
     2> flagpost: nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record
-    2>   hint: flagpost --help shows how
+    2>   hint: the verb's --help tells how to answer beforehand
     $ task rm 1 --json
     exit 2
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record","hint":"flagpost --help shows how","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record","hint":"the verb's --help tells how to answer beforehand","causes":[]}
     $ task rm 1 --dry-run
     would remove 1 Write; 1 waiting for it
     $ task rm 1 --dry-run --json
@@ -554,4 +554,18 @@ fn partial_ids() {
     2> flagpost: x could be any of x-alpha, x-beta
     2>   hint: type more of the id
     "#);
+}
+
+#[test]
+fn a_list_whose_directory_was_removed_gives_out_no_id_again() {
+    let world = world_with(&["One", "Two", "Three"]);
+    std::fs::remove_dir_all(world.list("web")).unwrap();
+    assert_snapshot!(world.transcript(
+        "add 'After the fire'
+        list --quiet"), @"
+    $ add 'After the fire'
+    added 4 After the fire
+    $ list --quiet
+    4
+    ");
 }

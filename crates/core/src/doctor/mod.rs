@@ -16,6 +16,7 @@ mod locks;
 mod machine;
 mod mend;
 mod modes;
+mod moves;
 mod repositories;
 mod sessions;
 mod settings;
@@ -187,6 +188,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("tasks", tasks::check),
     ("dependencies", tasks::links),
     ("parents", tasks::parents),
+    ("moves", moves::check),
     ("repositories", repositories::check),
     ("histories", history::check),
     ("sessions", sessions::check),

@@ -37,19 +37,21 @@ pub struct Export {
     /// The tasks, by id.
     pub tasks: Vec<Task>,
     uids: Vec<String>,
+    name: String,
     /// Links to tasks that are left out, which are left out too.
     pub cut: usize,
     /// The files that are no tasks.
     pub skipped: Vec<Skipped>,
 }
 
-/// What the names of a list's tasks begin with that have none of their own.
-pub(super) fn prefix(list: &List<'_>) -> String {
+/// What a list is called among all lists: those of its tasks that have no name of their own are
+/// called `{name}/{id}`.
+pub(super) fn name(list: &List<'_>) -> String {
     let list_id = list.id();
     match list.repository() {
-        Ok(repository) => format!("flagpost:{repository}/{list_id}/"),
+        Ok(repository) => format!("flagpost:{repository}/{list_id}"),
         // A list that somebody made by hand is nobody's yet.
-        Err(_) => format!("flagpost:{list_id}/"),
+        Err(_) => format!("flagpost:{list_id}"),
     }
 }
 
@@ -57,11 +59,11 @@ pub(super) fn prefix(list: &List<'_>) -> String {
 pub fn export(list: &List<'_>, scope: Scope) -> Result<Export> {
     let loaded = list.load()?;
     let graph = Graph::new(&loaded.outlines);
-    let prefix = prefix(list);
     let mut export = Export {
         list: list.id().clone(),
         tasks: Vec::with_capacity(loaded.outlines.len()),
         uids: Vec::new(),
+        name: name(list),
         cut: 0,
         skipped: Vec::new(),
     };
@@ -91,8 +93,8 @@ pub fn export(list: &List<'_>, scope: Scope) -> Result<Export> {
         task.parent = task.parent.filter(|id| !left_out.contains(id));
         export.cut += links - task.blocked_by.len() - usize::from(task.parent.is_some());
         let uid = task.uid.clone().filter(|uid| !uid.is_empty());
-        let name = || format!("{prefix}{}", task.id);
-        export.uids.push(uid.unwrap_or_else(name));
+        let own = || format!("{}/{}", export.name, task.id);
+        export.uids.push(uid.unwrap_or_else(own));
         export.tasks.push(task);
     }
     export.skipped = loaded.skipped;
@@ -110,7 +112,11 @@ impl Export {
             .tasks
             .iter()
             .zip(&self.uids)
-            .map(|(task, uid)| Exported { task, uid })
+            .map(|(task, uid)| Exported {
+                task,
+                uid,
+                list: &self.name,
+            })
             .collect();
         match spelling {
             Spelling::Json => Ok(exchange::to_json(&self.list, &exported)),

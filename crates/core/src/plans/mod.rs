@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_model::{
     TaskId, WorkerId,
-    intake::{Blocker, Incoming, Intake, Links},
+    intake::{Blocker, Format, Hand, Incoming, Intake, Links, is_from},
     plan::{Family, Graph},
     refusal::Refusal,
-    task::{Outline, Task},
+    task::{Outline, StateName, Task},
 };
 
 pub use export::{Export, Scope, export};
-pub use source::{Given, OnBroken, Understood, understand};
+pub use source::{Given, OnBroken, understand};
 
 use crate::{
     change::Change,
@@ -61,6 +61,19 @@ pub struct Imported {
     pub subject: String,
     /// What became of it.
     pub fate: Fate,
+    /// Fields that were changed both here and in the source, and are now as the source says.
+    pub overwritten: Vec<&'static str>,
+    /// How it ended in the source, where it stays as it is here.
+    pub kept_state: Option<StateName>,
+}
+
+/// A task that a plan brought, and that is no longer in it.
+#[derive(Debug, Clone)]
+pub struct Gone {
+    /// Its id.
+    pub id: TaskId,
+    /// Its subject.
+    pub subject: String,
 }
 
 /// Whether to write.
@@ -81,7 +94,8 @@ pub fn import(
 ) -> Result<Vec<Imported>> {
     let mut change = list.change(actor)?;
     let outlines = change.load()?.outlines;
-    let known = Known::of(list, &outlines);
+    let name = export::name(list);
+    let known = Known::of(&name, &outlines);
     let missing = intake.tasks.iter().filter(|task| known.get(task).is_none());
     let mut new_ids = fresh_ids(&change, &outlines, missing.count() as u64, mode)?.into_iter();
     let places: Vec<(TaskId, bool)> = intake
@@ -94,24 +108,32 @@ pub fn import(
         .collect();
 
     let there: BTreeSet<TaskId> = list.ids()?.into_iter().collect();
-    let at = change.at();
+    let hand = Hand {
+        by: actor,
+        format: intake.format,
+        source: intake.source.as_deref(),
+        list: &name,
+        at: change.at(),
+    };
     let mut before = BTreeMap::new();
     let mut outdated = BTreeSet::new();
+    let mut told = BTreeMap::new();
     for (incoming, (id, is_known)) in intake.tasks.iter().zip(&places) {
         let links = links(incoming, intake, &places);
         if !is_known {
-            change.create(incoming.create(id.clone(), &links, actor, at));
+            change.create(incoming.create(id.clone(), &links, hand));
             continue;
         }
         let task = change.task(id)?;
         before.insert(id.clone(), task.clone());
         // An import that a crash cut short left tasks that wait for some it never wrote.
         task.blocked_by.retain(|blocker| there.contains(blocker));
-        let merged = incoming.merge(task, &links, actor, at);
-        if merged != *task && is_outdated(incoming, task) {
+        let merged = incoming.merge(task, &links, hand);
+        if merged.task != *task && is_outdated(incoming, task, intake.format) {
             outdated.insert(id.clone());
         } else {
-            *task = merged;
+            *task = merged.task;
+            told.insert(id.clone(), (merged.overwritten, merged.kept_state));
         }
     }
     for (incoming, (id, _)) in intake.tasks.iter().zip(&places) {
@@ -137,7 +159,14 @@ pub fn import(
             Some(_) => Fate::Updated,
         };
         let subject = incoming.task.subject.clone();
-        imported.push(Imported { id, subject, fate });
+        let (overwritten, kept_state) = told.remove(&id).unwrap_or_default();
+        imported.push(Imported {
+            id,
+            subject,
+            fate,
+            overwritten,
+            kept_state,
+        });
     }
     if mode == Mode::Import && is_news {
         record(&mut change, &imported);
@@ -163,6 +192,33 @@ fn links<'l>(incoming: &Incoming, intake: &'l Intake, places: &'l [(TaskId, bool
     }
 }
 
+/// The open tasks that a plan of this name brought, and that are not in it any more. An import
+/// removes nothing, so somebody has to decide.
+pub fn gone(list: &List<'_>, intake: &Intake) -> Result<Vec<Gone>> {
+    let Some(source) = &intake.source else {
+        return Ok(Vec::new());
+    };
+    let named: BTreeSet<&str> = intake.tasks.iter().map(|it| &*it.uid).collect();
+    let mut gone = Vec::new();
+    for outline in list.load()?.outlines {
+        let uid = outline.uid.as_deref();
+        if outline.state.is_over() || uid.is_none_or(|uid| named.contains(uid)) {
+            continue;
+        }
+        let task = match list.task(&outline.id) {
+            Ok(file) => file.task,
+            // Somebody removed it since the list was read.
+            Err(Error::NotFound { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        if is_from(&task, intake.format, source) {
+            let (id, subject) = (task.id, task.subject);
+            gone.push(Gone { id, subject });
+        }
+    }
+    Ok(gone)
+}
+
 /// What importing tasks into a list that does not exist yet would make of it.
 pub fn preview(intake: &Intake) -> Vec<Imported> {
     let ids = (1..).map(TaskId::from);
@@ -170,6 +226,8 @@ pub fn preview(intake: &Intake) -> Vec<Imported> {
         id,
         subject: incoming.task.subject.clone(),
         fate: Fate::Added,
+        overwritten: Vec::new(),
+        kept_state: None,
     };
     ids.zip(&intake.tasks).map(added).collect()
 }
@@ -178,11 +236,11 @@ pub fn preview(intake: &Intake) -> Vec<Imported> {
 struct Known<'o> {
     by_uid: BTreeMap<&'o str, &'o TaskId>,
     nameless: BTreeSet<&'o TaskId>,
-    prefix: String,
+    list: &'o str,
 }
 
 impl<'o> Known<'o> {
-    fn of(list: &List<'_>, outlines: &'o [Outline]) -> Self {
+    fn of(list: &'o str, outlines: &'o [Outline]) -> Self {
         let named = outlines
             .iter()
             .filter_map(|it| Some((it.uid.as_deref()?, &it.id)));
@@ -190,7 +248,7 @@ impl<'o> Known<'o> {
         Self {
             by_uid: named.collect(),
             nameless: nameless.map(|it| &it.id).collect(),
-            prefix: export::prefix(list),
+            list,
         }
     }
 
@@ -198,16 +256,21 @@ impl<'o> Known<'o> {
         if let Some(id) = self.by_uid.get(incoming.uid.as_str()) {
             return Some((*id).clone());
         }
-        let id: TaskId = incoming.uid.strip_prefix(&self.prefix)?.parse().ok()?;
+        let id: TaskId = incoming
+            .uid
+            .strip_prefix(self.list)?
+            .strip_prefix('/')?
+            .parse()
+            .ok()?;
         self.nameless.contains(&id).then_some(id)
     }
 }
 
 /// An export knows the revision that it saw. Where nothing else tells what the file changed and
 /// what was changed here since, what is here stays.
-fn is_outdated(incoming: &Incoming, task: &Task) -> bool {
+fn is_outdated(incoming: &Incoming, task: &Task, format: Format) -> bool {
     let seen = incoming.task.rev;
-    task.uid.is_none() && task.said.is_empty() && seen > 0 && seen < task.rev
+    task.uid.is_none() && !task.said.knows(format.as_str()) && seen > 0 && seen < task.rev
 }
 
 /// What was said of a task is remembered even where it is so already, and is nobody's news.

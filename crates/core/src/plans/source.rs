@@ -19,7 +19,10 @@ use flagpost_model::{
 };
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    list::List,
+};
 
 /// What somebody wants to import.
 #[derive(Debug, Clone)]
@@ -44,22 +47,13 @@ pub enum OnBroken {
     Skip,
 }
 
-/// What a source was found to be.
-#[derive(Debug, Clone)]
-pub struct Understood {
-    /// Its format.
-    pub format: Format,
-    /// What it brings.
-    pub intake: Intake,
-}
-
 /// Reads a source, in the format that is asked for or else in the one that it looks like.
 pub fn understand(
     fs: &dyn Fs,
     given: &Given,
     asked: Option<Format>,
     on_broken: OnBroken,
-) -> Result<Understood> {
+) -> Result<Intake> {
     let (name, read) = match given {
         Given::Text { name, text } => (name.clone(), from_text(name, text, asked)),
         Given::Folder(dir) => (dir.display().to_string(), from_folder(fs, dir, asked)?),
@@ -69,15 +63,39 @@ pub fn understand(
         reason,
     };
     let (format, read) = read.map_err(invalid)?;
-    let mut intake = assemble(read).map_err(|circle| invalid(circle.to_string()))?;
+    let mut intake = assemble(format, read).map_err(|circle| invalid(circle.to_string()))?;
     refuse_fields(&mut intake);
+    // Tasks leave a plan; what leaves a table may stand in another one.
+    let file = Path::new(&name).file_name().filter(|it| *it != "-");
+    let file = file.filter(|_| format == Format::Markdown);
+    intake.source = file.map(|it| it.to_string_lossy().into_owned());
     if on_broken == OnBroken::Refuse && !intake.broken.is_empty() {
         return Err(Error::Broken {
             name,
             broken: intake.broken,
         });
     }
-    Ok(Understood { format, intake })
+    Ok(intake)
+}
+
+impl Given {
+    /// No list is imported into itself: its tasks would be there twice.
+    pub fn refuse_itself(&self, list: &List<'_>) -> Result<()> {
+        let Self::Folder(dir) = self else {
+            return Ok(());
+        };
+        let real = |dir: &Path| {
+            let fs = list.home.fs();
+            fs.canonical(dir).map_err(disk::Error::io("resolve", dir))
+        };
+        match real(dir)? == real(list.dir())? {
+            true => Err(Error::OwnFolder {
+                list: list.id().clone(),
+                dir: dir.clone(),
+            }),
+            false => Ok(()),
+        }
+    }
 }
 
 type Answer = Result<(Format, Drafts), String>;
@@ -137,8 +155,11 @@ fn looks_like(name: &str, text: &str) -> Format {
         };
     }
     let header = text.lines().next().unwrap_or_default();
-    let cells: Vec<&str> = header.split([',', ';', '\t']).map(str::trim).collect();
-    let names_subject = cells.iter().any(|it| matches!(*it, "subject" | "title"));
+    let cells: Vec<String> = header
+        .split([',', ';', '\t'])
+        .map(|it| it.trim().to_lowercase())
+        .collect();
+    let names_subject = cells.iter().any(|it| matches!(&**it, "subject" | "title"));
     match names_subject && cells.len() > 1 {
         true => Format::Csv,
         false => Format::Markdown,

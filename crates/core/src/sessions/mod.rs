@@ -21,12 +21,12 @@ use std::{
 
 use flagpost_disk::{
     self as disk,
-    dialects::session::{layout, lock, progress, summary, task_log},
+    dialects::session::{layout, lock, plan, progress, summary, task_log},
     fsx::{self, Flock, Lock, Rank},
     process,
 };
 use flagpost_model::{
-    ListId, SessionId,
+    ListId, SessionId, TaskId,
     session::{self, LogRow, Pid, Sighting, Standing},
 };
 use jiff::{Timestamp, tz::TimeZone};
@@ -75,6 +75,8 @@ pub struct Session {
     pub progress: progress::Reading,
     /// What ended in it.
     pub rows: Vec<LogRow>,
+    /// What it set out to do and has not begun, or never did.
+    pub unbegun: Vec<(TaskId, String)>,
     /// Its files that could not be read, by name.
     pub unread: Vec<String>,
 }
@@ -414,10 +416,16 @@ fn read_session(home: &Home, dir: PathBuf, name: String, stage: Stage) -> Result
     if rows.is_empty() {
         rows = summary::parse_rows(&text(layout::SUMMARY));
     }
+    let mut unbegun = plan::parse(&text(layout::PLAN));
+    unbegun.retain(|(id, _)| {
+        let ended = rows.iter().any(|row| row.id == *id);
+        !ended && !progress.active.iter().any(|task| task.id == *id)
+    });
     Ok(Session {
         lock,
         progress,
         rows,
+        unbegun,
         unread,
         name,
         dir,

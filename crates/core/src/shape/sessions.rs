@@ -21,5 +21,6 @@ pub fn session(session: &Session) -> Value {
             "attempt": row.attempt, "attempts": row.of,
             "seconds": row.duration.map(|took| took.as_secs()),
         })).collect::<Vec<_>>(),
+        "unbegun": session.unbegun.iter().map(|(id, subject)| json!({"id": id, "subject": subject})).collect::<Vec<_>>(),
     })
 }

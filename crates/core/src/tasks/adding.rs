@@ -10,7 +10,7 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::{Fields, finish, finish_all, link_in, only};
+use super::{Fields, Preview, Which, finish, finish_all, link_in, only};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -46,7 +46,7 @@ pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId])
         if let Some(path) = after.iter().find_map(|it| graph.closes_cycle(&id, it)) {
             return Err(Refusal::Cycle { path }.into());
         }
-        fields.check_among(&outlines, std::slice::from_ref(&id))?;
+        fields.check_among(&outlines, std::slice::from_ref(&id), &id)?;
     }
     change.note(Kind::TaskCreated, &id);
     finish(change, &id)
@@ -62,16 +62,19 @@ pub fn edit(list: &List<'_>, actor: &WorkerId, id: &TaskId, fields: &Fields) -> 
 pub fn edit_all(
     list: &List<'_>,
     actor: &WorkerId,
-    ids: &[TaskId],
+    which: impl Into<Which>,
     fields: &Fields,
 ) -> Result<Vec<Task>> {
     fields.check()?;
     let mut change = list.change(actor)?;
+    let ids = which.into().ids(&change)?;
     if fields.looks_at_others() {
-        fields.check_among(&change.load()?.outlines, ids)?;
+        let outlines = change.load()?.outlines;
+        ids.iter()
+            .try_for_each(|id| fields.check_among(&outlines, &ids, id))?;
     }
     let at = change.at();
-    for id in ids {
+    for id in &ids {
         let task = change.task(id)?;
         let before = task.clone();
         fields.apply(task);
@@ -80,11 +83,34 @@ pub fn edit_all(
             change.note(Kind::TaskEdited, id);
         }
     }
-    finish_all(change, ids)
+    finish_all(change, &ids)
+}
+
+/// What [`edit_all`] would say of each of these tasks now.
+pub fn preview_edit(list: &List<'_>, ids: &[TaskId], fields: &Fields) -> Result<Vec<Preview>> {
+    fields.check()?;
+    let outlines = match fields.looks_at_others() {
+        true => list.load()?.outlines,
+        false => Vec::new(),
+    };
+    let preview = |id| {
+        let task = list.task(id)?.task;
+        let refusal = match fields.looks_at_others() {
+            true => fields.check_among(&outlines, ids, id).err(),
+            false => None,
+        };
+        Ok(Preview { task, refusal })
+    };
+    ids.iter().map(preview).collect()
 }
 
 /// Adds a remark to all these tasks. The owner's remark renews the lease.
-pub fn note(list: &List<'_>, actor: &WorkerId, ids: &[TaskId], text: &str) -> Result<Vec<Task>> {
+pub fn note(
+    list: &List<'_>,
+    actor: &WorkerId,
+    which: impl Into<Which>,
+    text: &str,
+) -> Result<Vec<Task>> {
     if text.trim().is_empty() {
         return Err(Error::Invalid {
             what: "note".to_owned(),
@@ -92,8 +118,9 @@ pub fn note(list: &List<'_>, actor: &WorkerId, ids: &[TaskId], text: &str) -> Re
         });
     }
     let mut change = list.change(actor)?;
+    let ids = which.into().ids(&change)?;
     let at = change.at();
-    for id in ids {
+    for id in &ids {
         let task = change.task(id)?;
         task.notes.push(Note {
             by: Some(actor.to_string()),
@@ -103,7 +130,7 @@ pub fn note(list: &List<'_>, actor: &WorkerId, ids: &[TaskId], text: &str) -> Re
         renew_own(task, actor, at);
         change.note(Kind::TaskNoted, id);
     }
-    finish_all(change, ids)
+    finish_all(change, &ids)
 }
 
 impl Fields {
@@ -116,30 +143,33 @@ impl Fields {
         self.uid.as_deref().filter(|uid| !uid.is_empty())
     }
 
-    fn check_among(&self, outlines: &[Outline], ids: &[TaskId]) -> Result<()> {
+    /// Whether one of these tasks can have them beside the others.
+    fn check_among(
+        &self,
+        outlines: &[Outline],
+        ids: &[TaskId],
+        id: &TaskId,
+    ) -> Result<(), Refusal> {
         if let Some(uid) = self.told_uid() {
             let has_it = |it: &&Outline| it.uid.as_deref() == Some(uid);
             let other = outlines.iter().filter(has_it).map(|it| &it.id);
-            let other = other.chain(ids.iter().skip(1)).find(|it| **it != ids[0]);
-            if let Some(other) = other {
+            // Only one of those that are edited together can have it.
+            if let Some(other) = other.chain(ids).find(|it| *it != id) {
                 let (uid, task) = (uid.to_owned(), other.clone());
-                return Err(Refusal::UidTaken { uid, task }.into());
+                return Err(Refusal::UidTaken { uid, task });
             }
         }
         let Some(Some(parent)) = &self.parent else {
             return Ok(());
         };
-        let family = Family::new(outlines);
-        for id in ids {
-            if !outlines.iter().any(|it| it.id == *parent) {
-                let (task, missing) = (id.clone(), parent.clone());
-                return Err(Refusal::UnknownParent { task, missing }.into());
-            }
-            if let Some(path) = family.closes_circle(id, parent) {
-                return Err(Refusal::PartOfItself { path }.into());
-            }
+        if !outlines.iter().any(|it| it.id == *parent) {
+            let (task, missing) = (id.clone(), parent.clone());
+            return Err(Refusal::UnknownParent { task, missing });
         }
-        Ok(())
+        match Family::new(outlines).closes_circle(id, parent) {
+            Some(path) => Err(Refusal::PartOfItself { path }),
+            None => Ok(()),
+        }
     }
 }
 

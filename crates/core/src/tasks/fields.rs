@@ -128,6 +128,13 @@ impl Fields {
         if self.subject.as_ref().is_some_and(|it| it.trim().is_empty()) {
             return invalid("subject", "a task needs one");
         }
+        if self
+            .subject
+            .as_ref()
+            .is_some_and(|it| it.contains(['\n', '\r']))
+        {
+            return invalid("subject", "one line; the rest belongs into --description");
+        }
         for (key, _) in &self.metadata {
             if key.trim().is_empty() {
                 return invalid("metadata", "a key needs a name");

@@ -15,20 +15,20 @@ mod timers;
 mod undo;
 
 use flagpost_model::{
-    TaskId,
+    Refusal, TaskId,
     plan::Graph,
     task::{Outline, Task},
 };
 use jiff::Timestamp;
 
-pub use adding::{add, edit, edit_all, note};
+pub use adding::{add, edit, edit_all, note, preview_edit};
 pub use fields::{Fields, Labels};
 pub use links::{blockers, link, unlink};
 pub(crate) use links::{link_in, mirror, named_by_others, open_blockers, unblock};
-pub use moves::{Move, Moved, Parts, act, act_all};
+pub use moves::{Move, Moved, Parts, act, act_all, preview_moves};
 pub use relocate::{Relocated, Ties, preview_relocation, relocate};
 pub use removal::{preview_removal, remove, remove_all};
-pub use selection::{Selected, select};
+pub use selection::{Agreed, Fitting, Selected, Which, select};
 pub use timers::{Started, start_timer, stop_timer};
 pub use undo::{Mode as UndoMode, Undone, undo};
 
@@ -40,6 +40,15 @@ use crate::{
 /// The tasks of the list that can be claimed now, in the order in which they would be.
 pub fn ready(outlines: &[Outline], now: Timestamp) -> Vec<&Outline> {
     flagpost_model::plan::ready(&Graph::new(outlines), now)
+}
+
+/// What an operation would do to one task.
+#[derive(Debug, Clone)]
+pub struct Preview {
+    /// The task as it is.
+    pub task: Task,
+    /// Why the rules would refuse it. As all go or none, one refusal is enough.
+    pub refusal: Option<Refusal>,
 }
 
 /// Carries the change out and answers with the task as it is now on disk.

@@ -13,7 +13,7 @@ use flagpost_model::{
     },
 };
 
-use super::{finish_all, named_by_others, only, open_blockers};
+use super::{Preview, Which, finish_all, named_by_others, only, open_blockers};
 use crate::{
     change::Change,
     error::{Error, Result},
@@ -28,6 +28,8 @@ pub struct Moved {
     pub tasks: Vec<Task>,
     /// The tasks that come next, where one that comes again was completed.
     pub next: Vec<Task>,
+    /// The tasks that would come again, if the calendar did not end before.
+    pub last: Vec<TaskId>,
 }
 
 /// Moves a task through its states: everything but a claim, which [`crate::claims`] makes.
@@ -38,23 +40,27 @@ pub fn act(list: &List<'_>, act: &Act, id: &TaskId, event: Move) -> Result<Task>
 
 /// Moves all these tasks, or none where one cannot go. A report on one task alone that comes too
 /// late is kept.
-pub fn act_all(list: &List<'_>, act: &Act, ids: &[TaskId], event: Move) -> Result<Moved> {
+pub fn act_all(list: &List<'_>, act: &Act, which: impl Into<Which>, event: Move) -> Result<Moved> {
     let mut change = list.change(&act.actor)?;
+    let ids = which.into().ids(&change)?;
     let act = Act {
         at: change.at(),
         ..act.clone()
     };
-    let mut next = Vec::new();
+    let (mut next, mut last) = (Vec::new(), Vec::new());
     let mut seen = None;
-    for id in ids {
+    for id in &ids {
         let task = change.task(id)?.clone();
-        match transition(&task, &act, asked(&change, &task, &event, ids, &mut seen)?) {
+        match transition(&task, &act, asked(list, &task, &event, &ids, &mut seen)?) {
             Ok(after) => {
                 let again = task.recurrence.is_some() && after.state == State::Completed;
                 *change.task(id)? = after;
                 change.note(event.kind(), id);
                 if again {
-                    next.extend(come_again(&mut change, id, &act.actor)?);
+                    match come_again(&mut change, id, &act.actor)? {
+                        Some(new) => next.push(new),
+                        None => last.push(id.clone()),
+                    }
                 }
             }
             Err(refusal) if ids.len() == 1 => {
@@ -67,22 +73,39 @@ pub fn act_all(list: &List<'_>, act: &Act, ids: &[TaskId], event: Move) -> Resul
             Err(refusal) => return Err(refusal.into()),
         }
     }
-    let mut tasks = finish_all(change, &[ids, &next].concat())?;
+    let mut tasks = finish_all(change, &[&ids[..], &next].concat())?;
     let next = tasks.split_off(ids.len());
-    Ok(Moved { tasks, next })
+    Ok(Moved { tasks, next, last })
+}
+
+/// What [`act_all`] would say of each of these tasks now.
+pub fn preview_moves(
+    list: &List<'_>,
+    act: &Act,
+    ids: &[TaskId],
+    event: &Move,
+) -> Result<Vec<Preview>> {
+    let mut seen = None;
+    let mut previews = Vec::with_capacity(ids.len());
+    for id in ids {
+        let task = list.task(id)?.task;
+        let event = asked(list, &task, event, ids, &mut seen)?;
+        let refusal = transition(&task, act, event).err();
+        previews.push(Preview { task, refusal });
+    }
+    Ok(previews)
 }
 
 /// The move as the rule is asked, with what other tasks have to say to it. Those of `ids` are moved
 /// together and stand in nobody's way. The whole list is looked at where others have a say, and
 /// once for all moves: that is `seen`.
 fn asked(
-    change: &Change<'_>,
+    list: &List<'_>,
     task: &Task,
     event: &Move,
     ids: &[TaskId],
     seen: &mut Option<Vec<Outline>>,
 ) -> Result<Event> {
-    let list = change.list();
     let (ending, text, parts) = match event {
         Move::Start => return Ok(Event::Start),
         Move::Renew => return Ok(Event::Renew),
@@ -97,14 +120,14 @@ fn asked(
     };
     let mut open = match task.state {
         State::Pending => {
-            let others = named_by_others(look(change, seen)?, &task.id);
+            let others = named_by_others(look(list, seen)?, &task.id);
             open_blockers(list, task, &others)?
         }
         _ => Vec::new(),
     };
     let mut parts = match (ending, parts) {
         (Ending::Completed, Parts::MustBeDone) => {
-            Family::new(look(change, seen)?).open_parts(&task.id)
+            Family::new(look(list, seen)?).open_parts(&task.id)
         }
         _ => Vec::new(),
     };
@@ -118,10 +141,10 @@ fn asked(
     })
 }
 
-fn look<'s>(change: &Change<'_>, seen: &'s mut Option<Vec<Outline>>) -> Result<&'s [Outline]> {
+fn look<'s>(list: &List<'_>, seen: &'s mut Option<Vec<Outline>>) -> Result<&'s [Outline]> {
     Ok(match seen {
         Some(outlines) => outlines,
-        None => seen.insert(change.load()?.outlines),
+        None => seen.insert(list.load()?.outlines),
     })
 }
 

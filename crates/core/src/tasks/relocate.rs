@@ -15,7 +15,10 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::removal::{not_held_by_anybody, remove_in};
+use super::{
+    Which,
+    removal::{not_held_by_anybody, remove_in},
+};
 use crate::{
     change::{Change, FINGERPRINT},
     error::{Error, Result},
@@ -52,20 +55,23 @@ pub fn relocate(
     from: &List<'_>,
     to: &List<'_>,
     actor: &WorkerId,
-    ids: &[TaskId],
+    which: impl Into<Which>,
     ties: Ties,
 ) -> Result<Vec<Relocated>> {
+    let which = which.into();
+    let ids = which.seen().to_vec();
     if from.id() == to.id() {
         return Err(Error::Invalid {
             what: "list".to_owned(),
             reason: format!("the tasks are in {} already", to.id()),
         });
     }
-    let files = snapshot(from, ids, ties)?;
+    let files = snapshot(from, &ids, ties)?;
     let copies = copy(from, to, actor, &files)?;
 
     let mut change = from.change(actor)?;
-    let now = snapshot(from, ids, ties);
+    let chosen = which.ids(&change);
+    let now = chosen.and_then(|ids| snapshot(from, &ids, ties));
     let same = now.as_ref().is_ok_and(|now| {
         let raws = now.iter().map(TaskFile::raw);
         raws.eq(files.iter().map(TaskFile::raw))
@@ -79,7 +85,7 @@ pub fn relocate(
         let how = "it was changed while it was moved".to_owned();
         return Err(Refusal::BuiltOn { task, how }.into());
     }
-    remove_in(&mut change, actor, ids)?;
+    remove_in(&mut change, actor, &ids)?;
     for copy in &copies {
         let place = json!({"list": to.id(), "task": copy.task.id});
         change.tell(&copy.was, "moved_to", place);

@@ -14,7 +14,7 @@ use flagpost_model::{
 
 use jiff::Timestamp;
 
-use super::only;
+use super::{Which, only};
 use crate::{
     change::Change,
     error::{Error, Result},
@@ -29,9 +29,10 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
 }
 
 /// Removes all these tasks, or none where one cannot go.
-pub fn remove_all(list: &List<'_>, actor: &WorkerId, ids: &[TaskId]) -> Result<Vec<Task>> {
+pub fn remove_all(list: &List<'_>, actor: &WorkerId, which: impl Into<Which>) -> Result<Vec<Task>> {
     let mut change = list.change(actor)?;
-    let removed = remove_in(&mut change, actor, ids)?;
+    let ids = which.into().ids(&change)?;
+    let removed = remove_in(&mut change, actor, &ids)?;
     change.commit()?;
     Ok(removed)
 }

@@ -1,7 +1,8 @@
 //! The tasks that a query selects.
 //!
 //! Owns what a query may read: outlines, and a whole file only where a test is about more. A file
-//! that went away meanwhile fits nothing; one that cannot be read is an error, not a miss.
+//! that went away meanwhile fits nothing; one that cannot be read is an error, not a miss. What an
+//! operation changes by query is chosen under the list's lock.
 
 use std::cell::RefCell;
 
@@ -13,9 +14,81 @@ use flagpost_model::{
 };
 
 use crate::{
+    change::Change,
     error::{Error, Result},
     list::{List, Loaded},
 };
+
+/// Which tasks an operation is about.
+#[derive(Debug, Clone)]
+pub enum Which {
+    /// These.
+    These(Vec<TaskId>),
+    /// Those that fit when nobody else can change the list.
+    Fitting(Fitting),
+}
+
+/// A query whose tasks are to be changed.
+#[derive(Debug, Clone)]
+pub struct Fitting {
+    /// The query.
+    pub query: Query,
+    /// Who `me` is in it.
+    pub me: Option<WorkerId>,
+    /// What it selected before the list was locked.
+    pub seen: Vec<TaskId>,
+    /// Whether other tasks may fit by now.
+    pub agreed: Agreed,
+}
+
+/// What somebody agreed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agreed {
+    /// To change whatever fits.
+    ToTheQuery,
+    /// To change the tasks that were seen.
+    ToWhatWasSeen,
+}
+
+impl<T: AsRef<[TaskId]> + ?Sized> From<&T> for Which {
+    fn from(ids: &T) -> Self {
+        Self::These(ids.as_ref().to_vec())
+    }
+}
+
+impl Which {
+    /// The tasks as far as they are known without a lock.
+    pub fn seen(&self) -> &[TaskId] {
+        match self {
+            Self::These(ids) => ids,
+            Self::Fitting(fitting) => &fitting.seen,
+        }
+    }
+
+    /// The tasks that are meant, chosen again under the lock of the change.
+    pub(crate) fn ids(self, change: &Change<'_>) -> Result<Vec<TaskId>> {
+        let fitting = match self {
+            Self::These(ids) => return Ok(ids),
+            Self::Fitting(fitting) => fitting,
+        };
+        let Fitting {
+            query,
+            me,
+            seen,
+            agreed,
+        } = fitting;
+        let list = change.list();
+        let found = select(list, &change.load()?, &query, me.as_ref(), 0)?.ids();
+        let list = list.id().clone();
+        if agreed == Agreed::ToWhatWasSeen && found != seen {
+            return Err(Error::OthersFit { list, query });
+        }
+        match found.is_empty() {
+            true => Err(Error::NoneFits { list, query }),
+            false => Ok(found),
+        }
+    }
+}
 
 /// What a query selected.
 #[derive(Debug)]
@@ -24,6 +97,13 @@ pub struct Selected<'o> {
     pub tasks: Vec<&'o Outline>,
     /// How many there are without the limit.
     pub total: usize,
+}
+
+impl Selected<'_> {
+    /// Their ids.
+    pub fn ids(&self) -> Vec<TaskId> {
+        self.tasks.iter().map(|task| task.id.clone()).collect()
+    }
 }
 
 /// The tasks that fit; at most so many where the query has no limit of its own, 0 for all.

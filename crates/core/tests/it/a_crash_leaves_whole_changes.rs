@@ -16,7 +16,7 @@ use flagpost_core::{
 use flagpost_disk::{dialects::markdown_plan, fsx};
 use flagpost_model::{
     TaskId, Token,
-    intake::assemble,
+    intake::{Format, assemble},
     plan::Graph,
     task::{Ending, Task},
 };
@@ -353,7 +353,7 @@ const PLAN: &str = "
 ";
 
 fn import(list: &List<'_>) -> Result<()> {
-    let plan = assemble(markdown_plan::parse(PLAN).unwrap().into()).unwrap();
+    let plan = assemble(Format::Markdown, markdown_plan::parse(PLAN).unwrap().into()).unwrap();
     plans::import(list, &worker("operator"), &plan, Mode::Import).map(drop)
 }
 

@@ -10,7 +10,7 @@ use flagpost_core::{
 use flagpost_disk::dialects::markdown_plan;
 use flagpost_model::{
     Refusal, TaskId,
-    intake::{Intake, assemble},
+    intake::{Format, Intake, assemble},
     plan::{Graph, StrandedBecause, ready, stranded},
     task::{Ending, State, StateName, Task},
 };
@@ -49,7 +49,7 @@ fn is_mirrored(list: &List<'_>) -> bool {
 }
 
 fn plan(text: &str) -> Intake {
-    assemble(markdown_plan::parse(text).unwrap().into()).unwrap()
+    assemble(Format::Markdown, markdown_plan::parse(text).unwrap().into()).unwrap()
 }
 
 fn import(list: &List<'_>, text: &str) -> Result<Vec<Fate>, Error> {

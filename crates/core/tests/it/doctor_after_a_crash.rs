@@ -12,7 +12,7 @@ use flagpost_core::{
 use flagpost_disk::dialects::markdown_plan;
 use flagpost_model::{
     finding::{Code, Severity},
-    intake::assemble,
+    intake::{Format, assemble},
 };
 use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
 
@@ -93,7 +93,7 @@ fn of_claiming() {
 fn of_importing() {
     let plan =
         markdown_plan::parse("1. [ ] One (after: 2) {uid: a}\n2. [ ] Two {uid: b}\n").unwrap();
-    let plan = assemble(plan.into()).unwrap();
+    let plan = assemble(Format::Markdown, plan.into()).unwrap();
     survives(|list| plans::import(list, &worker("W2"), &plan, Mode::Import).map(drop));
 }
 

@@ -10,7 +10,7 @@ use flagpost_core::{
 };
 use flagpost_disk::{self as disk, dialects::markdown_plan, fsx::RealFs};
 use flagpost_model::{
-    intake::assemble,
+    intake::{Format, assemble},
     task::{Ending, State},
 };
 use flagpost_testkit::scratch::SmallDisk;
@@ -179,7 +179,7 @@ fn a_number_that_leaves_none_above_it() {
     let list = world.list();
     let operator = worker("operator");
     let plan = markdown_plan::parse("1. [ ] Planned {uid: planned}\n").unwrap();
-    let plan = assemble(plan.into()).unwrap();
+    let plan = assemble(Format::Markdown, plan.into()).unwrap();
     let last = u64::MAX;
     world.put(&format!("{last}.json"), good(last));
     assert_eq!(add(&list, "One", &[]).id, id(1));

@@ -6,7 +6,7 @@ use flagpost_core::{
     tasks::{self, Fields, Ties, UndoMode},
 };
 use flagpost_disk::fsx;
-use flagpost_model::{Refusal, TaskId};
+use flagpost_model::{Refusal, TaskId, finding::Code};
 use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
 
 use crate::{
@@ -204,6 +204,31 @@ fn a_move_that_was_cut_short_does_not_pass_an_old_copy_off_as_the_task() {
     );
     assert_eq!(world.list().task(&id(3)).unwrap().task.subject, "Ship it");
     assert_eq!(subjects(&other(&world)), ["Elsewhere", "Shipped"]);
+}
+
+#[test]
+fn a_move_that_was_cut_short_is_found_also_when_the_copy_was_moved_back() {
+    let found = |fs: &PowerFs| {
+        let home = simulated_home(fs);
+        let findings = flagpost_core::doctor::examine(&home, std::path::Path::new("/repo"));
+        let twice = findings.into_iter().filter(|it| it.code == Code::TaskTwice);
+        twice.map(|it| it.what).collect::<Vec<_>>()
+    };
+    let (fs, _world) = world();
+    relocate(&fs, &[3]).unwrap();
+    assert_eq!(found(&fs), [""; 0], "a whole move");
+
+    let (fs, world) = half_moved();
+    let told = found(&fs);
+    assert!(
+        told[0].contains("task 2 of other is a copy of task 3 of"),
+        "{told:?}"
+    );
+    let (list, other) = (world.list(), other(&world));
+    let back = tasks::relocate(&other, &list, &worker("W1"), &[id(2)], Ties::Cut).unwrap();
+    let told = found(&fs);
+    let copy = format!("task {} of", back[0].task.id);
+    assert!(told.len() == 1 && told[0].starts_with(&copy), "{told:?}");
 }
 
 #[test]

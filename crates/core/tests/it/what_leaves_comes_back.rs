@@ -22,9 +22,7 @@ fn understood(name: &str, text: &str) -> Intake {
         text: text.to_owned(),
     };
     let fs = flagpost_disk::fsx::RealFs;
-    plans::understand(&fs, &given, None, OnBroken::Refuse)
-        .unwrap()
-        .intake
+    plans::understand(&fs, &given, None, OnBroken::Refuse).unwrap()
 }
 
 fn import(list: &List<'_>, name: &str, text: &str) -> Vec<Fate> {
@@ -283,12 +281,8 @@ fn fifty_broken_files_among_a_thousand_are_named_and_cost_no_other() {
     assert_eq!(told.lines().count(), 51);
     assert!(told.contains("\n  1000.json: "), "{told}");
     let taken = plans::understand(&fs, &given, None, OnBroken::Skip).unwrap();
-    assert_eq!(
-        (taken.intake.tasks.len(), taken.intake.broken.len()),
-        (950, 50)
-    );
-    let imported =
-        plans::import(&world.list(), &worker("W1"), &taken.intake, Mode::Import).unwrap();
+    assert_eq!((taken.tasks.len(), taken.broken.len()), (950, 50));
+    let imported = plans::import(&world.list(), &worker("W1"), &taken, Mode::Import).unwrap();
     assert_eq!(imported.len(), 950);
     assert_eq!(world.list().load().unwrap().outlines.len(), 950);
 }

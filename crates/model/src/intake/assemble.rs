@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::{Broken, Draft, Drafts, Incoming, Intake, Lost};
+use super::{Broken, Draft, Drafts, Format, Incoming, Intake, Lost};
 use crate::{
     id::TaskId,
     plan::Graph,
@@ -25,11 +25,19 @@ pub enum Circle {
 }
 
 /// Finds the tasks that the references mean.
-pub fn assemble(read: Drafts) -> Result<Intake, Circle> {
-    let Drafts { drafts, broken } = read;
-    let mut intake = Intake {
+pub fn assemble(format: Format, read: Drafts) -> Result<Intake, Circle> {
+    let Drafts {
+        drafts,
         broken,
-        ..Intake::default()
+        warnings,
+    } = read;
+    let mut intake = Intake {
+        format,
+        source: None,
+        tasks: Vec::with_capacity(drafts.len()),
+        broken,
+        warnings,
+        held: 0,
     };
     let drafts = only_once(drafts, &mut intake.broken);
     let places: HashMap<String, usize> = drafts

@@ -1,23 +1,52 @@
 //! What an import may change.
 //!
 //! Owns that importing again changes what the source changed since, and nothing else: what people
-//! and agents did here meanwhile is never taken back. An import sets fields and takes none away;
-//! it completes and cancels what nobody has begun, and never reopens.
+//! and agents did here meanwhile is never taken back. An import takes a field away only where its
+//! source says that it is empty, and had it before; it completes and cancels what nobody has begun, and never reopens.
+
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::Incoming;
+use super::{Format, Incoming};
 use crate::{
     id::{TaskId, WorkerId},
-    task::{Ending, Origin, Provenance, Recurrence, Said, State, Task, TaskResult},
+    task::{Ending, Hearing, Origin, Provenance, Recurrence, State, StateName, Task, TaskResult},
 };
 
-/// Who imports, and when.
+/// What it is called, among what a source said of a task.
+const SOURCE: &str = "source";
+
+/// Whether a plan of this name last brought the task.
+pub fn is_from(task: &Task, format: Format, source: &str) -> bool {
+    task.said.recalls(format.as_str(), SOURCE, &source)
+}
+
+/// Who imports, from what, into what, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hand<'h> {
+    /// Who.
+    pub by: &'h WorkerId,
+    /// From what.
+    pub format: Format,
+    /// What the source is called, where it is a plan that tasks may go from.
+    pub source: Option<&'h str>,
+    /// The list, as an export of it is marked.
+    pub list: &'h str,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A task of the list with what a source said of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Hand<'h> {
-    by: &'h WorkerId,
-    at: Timestamp,
+pub struct Merged {
+    /// The task.
+    pub task: Task,
+    /// Fields that were changed both here and in the source: they are now as the source says.
+    pub overwritten: Vec<&'static str>,
+    /// How it ended there, where somebody here is at it or was, so that it stands as it stood.
+    pub kept_state: Option<StateName>,
 }
 
 /// The other tasks that the source names, as it and as the list call them.
@@ -42,9 +71,8 @@ pub struct Blocker<'l> {
 
 impl Incoming {
     /// The new task that it becomes. The other side of what it waits for is for the caller to link.
-    pub fn create(&self, id: TaskId, links: &Links<'_>, by: &WorkerId, at: Timestamp) -> Task {
+    pub fn create(&self, id: TaskId, links: &Links<'_>, hand: Hand<'_>) -> Task {
         let theirs = &self.task;
-        let hand = Hand { by, at };
         let mut task = Task {
             owner: theirs.owner.clone(),
             state: settled(&theirs.state),
@@ -53,36 +81,39 @@ impl Incoming {
             notes: theirs.notes.clone(),
             attempts: theirs.attempts,
             // A token counts in the history that gave it out, which is not this one.
-            result: self.result(&hand).map(untokened),
+            result: self.result(hand).map(untokened),
             late: theirs.late.iter().cloned().map(untokened).collect(),
             provenance: theirs.provenance.clone().or_else(|| {
                 Some(Provenance {
                     origin: Origin::Import,
-                    by: by.clone(),
-                    at: self.created.unwrap_or(at),
+                    by: hand.by.clone(),
+                    at: self.created.unwrap_or(hand.at),
                 })
             }),
             ..Task::new(id, "")
         };
-        self.set_fields(&mut task, links);
+        self.set_fields(&mut task, links, hand);
         if task.state != State::Pending {
-            task.said.hear("state", &task.state.name());
+            let mut said = task.said.hearing(hand.format.as_str());
+            said.hear("state", &task.state.name());
         }
         task
     }
 
     /// The task of the list, with what the source changed since it was last imported.
-    pub fn merge(&self, task: &Task, links: &Links<'_>, by: &WorkerId, at: Timestamp) -> Task {
+    pub fn merge(&self, task: &Task, links: &Links<'_>, hand: Hand<'_>) -> Merged {
         let theirs = &self.task;
         let mut after = task.clone();
-        self.set_fields(&mut after, links);
+        let overwritten = self.set_fields(&mut after, links, hand);
         let told = settled(&theirs.state);
         let ends = matches!(told, State::Completed | State::Cancelled);
         // Whoever holds the task decides; should they give it back, this is still news.
         let is_free = task.state == State::Pending || task.state == told;
-        if ends && is_free && after.said.hear("state", &told.name()) && task.state != told {
+        let kept_state = (ends && !is_free && !task.state.is_over()).then(|| told.name());
+        let mut said = after.said.hearing(hand.format.as_str());
+        if ends && is_free && said.hear("state", &told.name()) && task.state != told {
             after.state = told;
-            after.result = self.result(&Hand { by, at }).or(after.result);
+            after.result = self.result(hand).or(after.result);
             after.owner = theirs.owner.clone().or(after.owner);
         }
         for note in &theirs.notes {
@@ -95,14 +126,18 @@ impl Incoming {
             said: task.said.clone(),
             ..after.clone()
         };
-        if task.said.is_empty() && same == *task {
-            same
-        } else {
-            after
+        let task = match task.said.is_empty() && same == *task {
+            true => same,
+            false => after,
+        };
+        Merged {
+            task,
+            overwritten,
+            kept_state,
         }
     }
 
-    fn result(&self, hand: &Hand<'_>) -> Option<TaskResult> {
+    fn result(&self, hand: Hand<'_>) -> Option<TaskResult> {
         let closed = |_| {
             let closing = self.closing.as_ref()?;
             Some(TaskResult {
@@ -118,44 +153,41 @@ impl Incoming {
         self.task.result.clone().or(closed)
     }
 
-    /// Sets the fields that the source says something new of.
-    fn set_fields(&self, task: &mut Task, links: &Links<'_>) {
+    /// Sets the fields that the source says something new of; those among them that were changed
+    /// here too.
+    fn set_fields(&self, task: &mut Task, links: &Links<'_>, hand: Hand<'_>) -> Vec<&'static str> {
         let theirs = &self.task;
         let due = task.due;
-        let said = &mut task.said;
-        hear(said, "subject", &theirs.subject, &mut task.subject);
-        hear(
-            said,
-            "description",
-            &theirs.description,
-            &mut task.description,
-        );
-        hear(
-            said,
-            "active_form",
-            &theirs.active_form,
-            &mut task.active_form,
-        );
-        hear(said, "priority", &theirs.priority, &mut task.priority);
-        hear(said, "complexity", &theirs.complexity, &mut task.complexity);
-        hear(said, "group", &theirs.group, &mut task.group);
-        hear(said, "project", &theirs.project, &mut task.project);
-        hear(said, "tags", &theirs.tags, &mut task.tags);
-        hear(said, "due", &theirs.due, &mut task.due);
-        hear(said, "not_before", &theirs.not_before, &mut task.not_before);
-        hear(said, "estimate", &theirs.estimate, &mut task.estimate);
+        let is_ours = self.exported_from.as_deref() == Some(hand.list);
+        let ear = &mut Ear {
+            saw_this: is_ours && theirs.rev > 0 && theirs.rev == task.rev,
+            emptied: &self.emptied,
+            overwritten: Vec::new(),
+            said: task.said.hearing(hand.format.as_str()),
+        };
+        ear.hear("subject", &theirs.subject, &mut task.subject);
+        ear.hear("description", &theirs.description, &mut task.description);
+        ear.hear("active_form", &theirs.active_form, &mut task.active_form);
+        ear.hear("priority", &theirs.priority, &mut task.priority);
+        ear.hear("complexity", &theirs.complexity, &mut task.complexity);
+        ear.hear("group", &theirs.group, &mut task.group);
+        ear.hear("project", &theirs.project, &mut task.project);
+        ear.hear("tags", &theirs.tags, &mut task.tags);
+        ear.hear("due", &theirs.due, &mut task.due);
+        ear.hear("not_before", &theirs.not_before, &mut task.not_before);
+        ear.hear("estimate", &theirs.estimate, &mut task.estimate);
         if task.due != due {
             // A row of dates begins anew with a date that somebody chose.
             task.recurrence = task.recurrence.map(|it| Recurrence::new(it.every));
         }
-        hear(said, "recurrence", &theirs.recurrence, &mut task.recurrence);
-        if let Some((uid, id)) = links.parent
-            && said.hear("parent", &uid)
-        {
-            task.parent = Some(id.clone());
+        ear.hear("recurrence", &theirs.recurrence, &mut task.recurrence);
+        let uid = links.parent.map(|(uid, _)| uid);
+        if ear.is_news("parent", &uid, task.parent.is_none()) {
+            task.parent = links.parent.map(|(_, id)| id.clone());
         }
+        let (saw_this, said) = (ear.saw_this, &mut ear.said);
         for blocker in &links.after {
-            let is_news = !blocker.is_known || !said.lists("after", blocker.uid);
+            let is_news = saw_this || !blocker.is_known || !said.lists("after", blocker.uid);
             if is_news && !task.blocked_by.contains(blocker.id) {
                 task.blocked_by.push(blocker.id.clone());
             }
@@ -165,22 +197,51 @@ impl Incoming {
             said.list("after", &uids);
         }
         for (key, value) in &theirs.metadata {
-            if said.hear(&format!("metadata.{key}"), value) {
+            if said.hear(&format!("metadata.{key}"), value) || saw_this {
                 task.metadata.insert(key.clone(), value.clone());
             }
         }
+        if let Some(source) = hand.source {
+            said.hear(SOURCE, &source);
+        }
+        std::mem::take(&mut ear.overwritten)
     }
 }
 
-/// Takes what the source says of a field, where it says something, and something new.
-fn hear<T: Serialize + Clone + PartialEq + Silent>(
-    said: &mut Said,
-    field: &str,
-    theirs: &T,
-    ours: &mut T,
-) {
-    if !theirs.is_silent() && said.hear(field, theirs) {
-        ours.clone_from(theirs);
+/// What an import listens with.
+struct Ear<'e> {
+    /// Whether the source was exported from this very revision of the task: then every difference
+    /// is somebody's edit of the file.
+    saw_this: bool,
+    emptied: &'e BTreeSet<&'static str>,
+    overwritten: Vec<&'static str>,
+    said: Hearing<'e>,
+}
+
+impl Ear<'_> {
+    /// Takes what the source says of a field, where it says something, and something new.
+    fn hear<T>(&mut self, field: &'static str, theirs: &T, ours: &mut T)
+    where
+        T: Serialize + Clone + PartialEq + Silent,
+    {
+        let was_changed = !self.saw_this && self.said.differs(field, ours);
+        if self.is_news(field, theirs, ours.is_silent()) {
+            if was_changed && ours != theirs {
+                self.overwritten.push(field);
+            }
+            ours.clone_from(theirs);
+        }
+    }
+
+    fn is_news(&mut self, field: &str, theirs: &(impl Serialize + Silent), is_empty: bool) -> bool {
+        let is_told = if theirs.is_silent() {
+            // That a field is empty means something to whoever had it.
+            let had_it = self.said.spoke_of(field) || self.saw_this && !is_empty;
+            had_it && self.emptied.contains(field)
+        } else {
+            true
+        };
+        is_told && (self.said.hear(field, theirs) || self.saw_this)
     }
 }
 

@@ -11,21 +11,29 @@ mod merge;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 pub use assemble::{Circle, assemble};
 pub use format::{Format, Spelling};
-pub use merge::{Blocker, Links};
+pub use merge::{Blocker, Hand, Links, Merged, is_from};
 
 use crate::{id::WorkerId, task::Task};
 
 /// What an import brings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intake {
+    /// What it is read from.
+    pub format: Format,
+    /// What a plan is called, so that tasks which leave it can be named.
+    pub source: Option<String>,
     /// The tasks, in the order of the source; they wait for each other without circles.
     pub tasks: Vec<Incoming>,
     /// What could not be understood.
     pub broken: Vec<Broken>,
+    /// What looks like an instruction and was taken for none.
+    pub warnings: Vec<String>,
     /// How many of the tasks somebody held there. A claim is not imported: they are pending.
     pub held: usize,
 }
@@ -43,6 +51,11 @@ pub struct Incoming {
     pub after: Vec<usize>,
     /// What it is part of, by position.
     pub parent: Option<usize>,
+    /// The fields that it says are empty, by the names under which what was said is remembered.
+    /// Of the others it says nothing.
+    pub emptied: BTreeSet<&'static str>,
+    /// The list that it was exported from, where it says so.
+    pub exported_from: Option<String>,
     /// The keys that nobody here knows; their values are metadata.
     pub unknown: Vec<String>,
     /// When it was made, where the source says so and does not say by whom.
@@ -104,6 +117,8 @@ pub struct Drafts {
     pub drafts: Vec<Draft>,
     /// What could not be understood.
     pub broken: Vec<Broken>,
+    /// What looks like an instruction and was taken for none.
+    pub warnings: Vec<String>,
 }
 
 impl Drafts {
@@ -131,6 +146,8 @@ impl Draft {
                 task,
                 after: Vec::new(),
                 parent: None,
+                emptied: BTreeSet::new(),
+                exported_from: None,
                 unknown: Vec::new(),
                 created: None,
                 closing: None,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     id::TaskId,
-    task::{Note, Priority, State},
+    task::{Note, Priority, State, StateName},
 };
 
 fn at(text: &str) -> Timestamp {
@@ -32,10 +32,11 @@ fn draft(key: &str, after: &[&str], parent: Option<&str>) -> Draft {
 }
 
 fn assembled(drafts: Vec<Draft>) -> Result<Intake, Circle> {
-    assemble(Drafts {
+    let read = Drafts {
         drafts,
-        broken: Vec::new(),
-    })
+        ..Drafts::default()
+    };
+    assemble(Format::Markdown, read)
 }
 
 #[test]
@@ -119,14 +120,41 @@ fn incoming() -> Incoming {
     draft
 }
 
+fn hand(format: Format, by: &WorkerId) -> Hand<'_> {
+    let at = now();
+    let list = "web";
+    Hand {
+        by,
+        format,
+        source: None,
+        list,
+        at,
+    }
+}
+
+fn merge_from(format: Format, incoming: &Incoming, task: &Task) -> Task {
+    incoming
+        .merge(task, &Links::default(), hand(format, &ann()))
+        .task
+}
+
 fn merge(incoming: &Incoming, task: &Task) -> Task {
-    incoming.merge(task, &Links::default(), &ann(), now())
+    merge_from(Format::Markdown, incoming, task)
+}
+
+fn create(incoming: &Incoming) -> Task {
+    let by = ann();
+    incoming.create(
+        TaskId::from(1),
+        &Links::default(),
+        hand(Format::Markdown, &by),
+    )
 }
 
 #[test]
 fn only_what_the_source_changed_is_changed() {
     let first = incoming();
-    let task = first.create(TaskId::from(1), &Links::default(), &ann(), now());
+    let task = create(&first);
     assert_eq!(merge(&first, &task), task, "nothing is new");
 
     let edited = Task {
@@ -151,11 +179,102 @@ fn only_what_the_source_changed_is_changed() {
 }
 
 #[test]
+fn what_one_source_says_is_not_unlearnt_by_another() {
+    let plan = incoming();
+    let task = create(&plan);
+    let edited = Task {
+        priority: Some(Priority::Low),
+        ..task
+    };
+    let mut table = plan.clone();
+    table.task.priority = Some(Priority::Low);
+    table.task.tags = vec!["ui".to_owned()];
+    let merged = merge_from(Format::Csv, &table, &edited);
+    assert_eq!(merged.tags, ["ui"]);
+    let again = merge(&plan, &merged);
+    assert_eq!(again, merged, "the plan is as it was");
+    let edited = Task {
+        tags: vec!["mine".to_owned()],
+        ..again
+    };
+    assert_eq!(merge_from(Format::Csv, &table, &edited), edited);
+    assert_eq!(merge(&plan, &edited), edited);
+}
+
+#[test]
+fn an_empty_field_is_taken_away_where_the_source_had_it() {
+    let full = incoming();
+    let mut empty = full.clone();
+    empty.task.tags.clear();
+    empty.task.priority = None;
+    empty.emptied = ["tags", "priority"].into();
+    let here = Task {
+        said: Default::default(),
+        ..create(&full)
+    };
+    assert_eq!(merge(&empty, &here).tags, ["api"], "it never had it");
+    let merged = merge(&empty, &create(&full));
+    assert_eq!((merged.priority, merged.tags.len()), (None, 0));
+    let edited = Task {
+        tags: vec!["mine".to_owned()],
+        ..merged
+    };
+    assert_eq!(merge(&empty, &edited), edited, "it says nothing new");
+
+    let mut exported = empty;
+    exported.exported_from = Some("web".to_owned());
+    exported.task.rev = 3;
+    let seen = Task {
+        rev: 3,
+        ..here.clone()
+    };
+    assert_eq!(merge(&exported, &seen).tags, [""; 0], "an edit of the file");
+    let later = Task { rev: 4, ..here };
+    assert_eq!(merge(&exported, &later).tags, ["api"], "set since");
+    exported.exported_from = Some("other".to_owned());
+    assert_eq!(merge(&exported, &seen).tags, ["api"], "another list");
+}
+
+#[test]
+fn what_both_changed_is_named() {
+    let first = incoming();
+    let mut task = create(&first);
+    task.priority = Some(Priority::Low);
+    task.tags = vec!["ui".to_owned()];
+    let mut second = first.clone();
+    second.task.priority = Some(Priority::Critical);
+    second.task.tags = vec!["ui".to_owned()];
+    second.task.subject = "b".to_owned();
+    let merged = second.merge(&task, &Links::default(), hand(Format::Markdown, &ann()));
+    assert_eq!(merged.overwritten, ["priority"]);
+    assert_eq!(merged.task.priority, Some(Priority::Critical));
+}
+
+#[test]
+fn a_task_that_somebody_is_at_stays_open_and_is_named() {
+    let mut done = incoming();
+    let open = create(&done);
+    done.task.state = State::Completed;
+    let kept = |state: State| {
+        let task = Task {
+            state,
+            ..open.clone()
+        };
+        let by = ann();
+        let hand = hand(Format::Markdown, &by);
+        done.merge(&task, &Links::default(), hand).kept_state
+    };
+    assert_eq!(kept(State::InProgress(None)), Some(StateName::Completed));
+    assert_eq!(kept(State::Stuck), Some(StateName::Completed));
+    assert_eq!((kept(State::Pending), kept(State::Cancelled)), (None, None));
+}
+
+#[test]
 fn an_import_completes_what_nobody_began_and_reopens_nothing() {
     let open = incoming();
     let mut done = open.clone();
     done.task.state = State::Completed;
-    let task = open.create(TaskId::from(1), &Links::default(), &ann(), now());
+    let task = create(&open);
     let merged = merge(&done, &task);
     assert_eq!(merged.state, State::Completed);
     assert_eq!(merged.result.as_ref().unwrap().at, now());
@@ -182,7 +301,7 @@ fn notes_are_added_once() {
     };
     let mut source = incoming();
     source.task.notes = vec![note("one")];
-    let mut task = source.create(TaskId::from(1), &Links::default(), &ann(), now());
+    let mut task = create(&source);
     task.notes.push(note("here"));
     source.task.notes.push(note("two"));
     let merged = merge(&source, &task);
@@ -194,7 +313,7 @@ fn notes_are_added_once() {
 #[test]
 fn a_task_that_is_as_the_source_says_is_not_changed_to_remember_it() {
     let source = incoming();
-    let imported = source.create(TaskId::from(1), &Links::default(), &ann(), now());
+    let imported = create(&source);
     let here = Task {
         said: Default::default(),
         ..imported
@@ -215,10 +334,12 @@ fn a_link_that_was_removed_here_comes_back_only_when_it_is_told_anew() {
             parent: None,
             after,
         };
-        source.merge(task, &links, &ann(), now())
+        source
+            .merge(task, &links, hand(Format::Markdown, &ann()))
+            .task
     };
     let (a, b) = (blocker("a", &one), blocker("b", &two));
-    let new = source.create(TaskId::from(3), &Links::default(), &ann(), now());
+    let new = create(&source);
     let mut task = told(&new, vec![a]);
     assert_eq!(task.blocked_by, std::slice::from_ref(&one));
     task.blocked_by.clear();

@@ -19,7 +19,7 @@ pub struct Effort(u64);
 
 /// A text that is no length of work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no length of work: use 90m, 2h or 1h30m")]
+#[error("{0:?} is no length of work: use 90m, 2h, 1h30m, 1d (8 hours) or 1w (5 days)")]
 pub struct InvalidEffort(String);
 
 impl Effort {
@@ -66,26 +66,39 @@ impl fmt::Display for Effort {
     }
 }
 
-/// Whole minutes: `90`, `90m`, `2h`, `1h30m`, `1h 30m`.
+/// The minutes of each unit, the longest first. Days and weeks are working days and weeks.
+const UNITS: [(char, u64); 4] = [('w', 5 * 8 * 60), ('d', 8 * 60), ('h', 60), ('m', 1)];
+
+/// Whole minutes: `90`, `90m`, `2h`, `1h30m`, `1h 30`, `1d`, `1w 2d`.
 impl FromStr for Effort {
     type Err = InvalidEffort;
 
     fn from_str(text: &str) -> Result<Self, InvalidEffort> {
-        let minutes = || {
-            let text = text.trim();
-            let Some((hours, rest)) = text.split_once(['h', 'H']) else {
-                return number(text.strip_suffix(['m', 'M']).unwrap_or(text));
-            };
-            let minutes = match rest.trim() {
-                "" => 0,
-                rest => number(rest.strip_suffix(['m', 'M']).unwrap_or(rest))?,
-            };
-            number(hours)?.checked_mul(60)?.checked_add(minutes)
-        };
-        minutes()
+        minutes(text)
             .filter(|minutes| *minutes <= Self::MAX.minutes())
             .map(Self::from_minutes)
             .ok_or_else(|| InvalidEffort(text.to_owned()))
+    }
+}
+
+/// Numbers with units that get smaller; minutes need none, by themselves or behind hours.
+fn minutes(text: &str) -> Option<u64> {
+    let mut sum: u64 = 0;
+    let mut rest = text.trim();
+    let mut units = UNITS.as_slice();
+    loop {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (count, behind) = rest.split_at(digits);
+        let unit = behind.chars().next().map(|c| c.to_ascii_lowercase());
+        let is_bare = unit.is_none() && matches!(units.len(), 1 | 4);
+        let at = units.iter().position(|(name, _)| unit == Some(*name));
+        let at = at.or(is_bare.then_some(units.len() - 1))?;
+        sum = sum.checked_add(number(count)?.checked_mul(units[at].1)?)?;
+        units = &units[at + 1..];
+        rest = behind.get(1..).unwrap_or_default().trim_start();
+        if rest.is_empty() {
+            return Some(sum);
+        }
     }
 }
 
@@ -193,6 +206,10 @@ mod tests {
             ("1h30m", 90, "1h 30m"),
             (" 1h 30 ", 90, "1h 30m"),
             ("0", 0, "0s"),
+            ("1d", 480, "8h"),
+            ("1w", 2_400, "40h"),
+            ("1W 2d4h5", 3_605, "60h 5m"),
+            ("2d30m", 990, "16h 30m"),
         ] {
             let effort: Effort = text.parse().unwrap();
             assert_eq!(
@@ -208,7 +225,14 @@ mod tests {
             "5s",
             "1h-3m",
             "99999999999999999999",
-            "1d",
+            "d",
+            "1h1h",
+            "1h2d",
+            "1d30",
+            "1w 2",
+            "30m2",
+            "1é",
+            "99999999999999999w",
             "+5",
         ] {
             assert!(text.parse::<Effort>().is_err(), "{text:?}");

@@ -24,7 +24,7 @@ pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
 pub use note::{Note, Origin, Provenance};
 pub use outline::Outline;
 pub use recurrence::{Every, Recurrence};
-pub use said::Said;
+pub use said::{Hearing, Said};
 pub use transition::{Act, Event, transition};
 
 use crate::{

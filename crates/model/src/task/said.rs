@@ -1,57 +1,132 @@
-//! What an import last said of a task's fields.
+//! What imports last said of a task's fields.
 //!
 //! Owns the fingerprints by which a later import tells what its source changed from what people
-//! and agents changed here. Invariant: equal values have equal fingerprints on every machine.
+//! and agents changed here. Each kind of source has a memory of its own, so that none unlearns what
+//! another said. Invariant: equal values have equal fingerprints on every machine.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The fingerprint of each field that an import named, by the field's name.
+/// The fingerprint of each field that an import named, by the kind of its source and the field's
+/// name. What was remembered before kinds were told apart is under the empty kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said(BTreeMap<String, String>);
+pub struct Said(BTreeMap<String, Marks>);
+
+type Marks = BTreeMap<String, String>;
+
+/// The memory of one kind of source, with the others beside it.
+#[derive(Debug)]
+pub struct Hearing<'s> {
+    kind: &'s str,
+    said: &'s mut Said,
+}
 
 impl Said {
-    /// Remembers what is said of a field; whether that is news.
-    pub fn hear(&mut self, field: &str, value: &impl Serialize) -> bool {
-        let mark = fingerprint(value);
-        let known = self.0.get(field) == Some(&mark);
-        if !known {
-            self.0.insert(field.to_owned(), mark);
-        }
-        !known
-    }
-
-    /// Remembers which names a source now lists, and forgets those that it lists no more.
-    pub fn list(&mut self, field: &str, names: &[&str]) {
-        let listed: Vec<String> = names.iter().map(|name| format!("{field}.{name}")).collect();
-        let under = format!("{field}.");
-        self.0
-            .retain(|key, _| !key.starts_with(&under) || listed.contains(key));
-        for key in listed {
-            self.hear(&key, &true);
-        }
-    }
-
-    /// Whether a source last listed the name.
-    pub fn lists(&self, field: &str, name: &str) -> bool {
-        self.0.contains_key(&format!("{field}.{name}"))
+    /// Listens to a kind of source.
+    pub fn hearing<'s>(&'s mut self, kind: &'s str) -> Hearing<'s> {
+        Hearing { kind, said: self }
     }
 
     /// Whether no import ever said anything.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.values().all(BTreeMap::is_empty)
     }
 
-    /// Each field with its fingerprint, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(field, mark)| (&**field, &**mark))
+    /// Whether a source of this kind ever said anything.
+    pub fn knows(&self, kind: &str) -> bool {
+        self.0.get(kind).is_some_and(|marks| !marks.is_empty())
+    }
+
+    /// Whether this is what a source of this kind last said of the field.
+    pub fn recalls(&self, kind: &str, field: &str, value: &impl Serialize) -> bool {
+        let mark = self.0.get(kind).and_then(|marks| marks.get(field));
+        mark.is_some_and(|mark| *mark == fingerprint(value))
+    }
+
+    /// Each kind and field with its fingerprint, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let kinds = self.0.iter();
+        kinds.flat_map(|(kind, marks)| {
+            let marks = marks.iter();
+            marks.map(move |(field, mark)| (&**kind, &**field, &**mark))
+        })
     }
 }
 
-impl FromIterator<(String, String)> for Said {
-    fn from_iter<I: IntoIterator<Item = (String, String)>>(said: I) -> Self {
-        Self(said.into_iter().collect())
+impl Hearing<'_> {
+    /// Remembers what is said of a field; whether that is news. To a kind that never spoke of the
+    /// field, what another kind said is none.
+    pub fn hear(&mut self, field: &str, value: &impl Serialize) -> bool {
+        let mark = fingerprint(value);
+        let is_known = match self.own(field) {
+            Some(own) => *own == mark,
+            None => self.others().any(|it| it.get(field) == Some(&mark)),
+        };
+        self.remember(field.to_owned(), mark);
+        !is_known
+    }
+
+    /// Whether this kind ever said something of the field.
+    pub fn spoke_of(&self, field: &str) -> bool {
+        self.own(field).is_some()
+    }
+
+    /// Whether the field says something else by now than any source said of it.
+    pub fn differs(&self, field: &str, value: &impl Serialize) -> bool {
+        let mark = fingerprint(value);
+        let mut told = self.said.0.values().filter_map(|marks| marks.get(field));
+        told.clone().next().is_some() && told.all(|other| *other != mark)
+    }
+
+    /// Remembers which names a source now lists, and forgets those that it lists no more.
+    pub fn list(&mut self, field: &str, names: &[&str]) {
+        let under = format!("{field}.");
+        if let Some(marks) = self.said.0.get_mut(self.kind) {
+            marks.retain(|key, _| !key.starts_with(&under));
+        }
+        for name in names {
+            self.remember(format!("{under}{name}"), fingerprint(&true));
+        }
+    }
+
+    /// Whether a source last listed the name: one of this kind, or any where none of this kind ever
+    /// listed names.
+    pub fn lists(&self, field: &str, name: &str) -> bool {
+        let under = format!("{field}.");
+        let key = format!("{under}{name}");
+        let own = self.said.0.get(self.kind);
+        let own = own.filter(|marks| marks.keys().any(|key| key.starts_with(&under)));
+        match own {
+            Some(own) => own.contains_key(&key),
+            None => self.others().any(|it| it.contains_key(&key)),
+        }
+    }
+
+    fn own(&self, field: &str) -> Option<&String> {
+        self.said.0.get(self.kind)?.get(field)
+    }
+
+    fn others(&self) -> impl Iterator<Item = &Marks> {
+        let kinds = self.said.0.iter();
+        kinds
+            .filter(|(kind, _)| *kind != self.kind)
+            .map(|(_, marks)| marks)
+    }
+
+    fn remember(&mut self, field: String, mark: String) {
+        let marks = self.said.0.entry(self.kind.to_owned()).or_default();
+        marks.insert(field, mark);
+    }
+}
+
+impl FromIterator<(String, String, String)> for Said {
+    fn from_iter<I: IntoIterator<Item = (String, String, String)>>(said: I) -> Self {
+        let mut kinds: BTreeMap<String, Marks> = BTreeMap::new();
+        for (kind, field, mark) in said {
+            kinds.entry(kind).or_default().insert(field, mark);
+        }
+        Self(kinds)
     }
 }
 
@@ -72,18 +147,50 @@ mod tests {
     fn only_what_differs_is_news() {
         let mut said = Said::default();
         assert!(said.is_empty());
-        assert!(said.hear("priority", &"high"));
-        assert!(!said.hear("priority", &"high"));
-        assert!(said.hear("priority", &"low"));
-        assert!(said.hear("group", &"low"));
+        let mut plan = said.hearing("markdown");
+        assert!(plan.hear("priority", &"high"));
+        assert!(!plan.hear("priority", &"high"));
+        assert!(plan.hear("priority", &"low"));
+        assert!(plan.hear("group", &"low"));
         // Written down: files hold it.
         let held: Vec<_> = said.iter().collect();
         assert_eq!(
             held,
             [
-                ("group", "98f5bcdebbbd6319"),
-                ("priority", "98f5bcdebbbd6319")
+                ("markdown", "group", "98f5bcdebbbd6319"),
+                ("markdown", "priority", "98f5bcdebbbd6319")
             ]
         );
+    }
+
+    #[test]
+    fn no_kind_unlearns_what_another_said() {
+        let mut said = Said::default();
+        said.hearing("markdown").hear("priority", &"high");
+        assert!(!said.hearing("csv").hear("priority", &"high"), "heard");
+        assert!(said.hearing("csv").hear("priority", &"low"), "csv says so");
+        assert!(!said.hearing("markdown").hear("priority", &"high"));
+        assert!(!said.hearing("csv").hear("priority", &"low"));
+        assert!(said.hearing("csv").hear("priority", &"high"), "it changed");
+        assert!(said.knows("csv") && !said.knows("json"));
+    }
+
+    #[test]
+    fn what_was_remembered_without_a_kind_is_news_to_none() {
+        let mark = fingerprint(&"high");
+        let old = (String::new(), "priority".to_owned(), mark);
+        let mut said: Said = [old].into_iter().collect();
+        assert!(!said.hearing("markdown").hear("priority", &"high"));
+        assert!(said.hearing("csv").hear("priority", &"low"));
+    }
+
+    #[test]
+    fn names_are_listed_for_each_kind() {
+        let mut said = Said::default();
+        said.hearing("markdown").list("after", &["a", "b"]);
+        assert!(said.hearing("csv").lists("after", "a"), "heard");
+        said.hearing("csv").list("after", &["b"]);
+        assert!(!said.hearing("csv").lists("after", "a"));
+        assert!(said.hearing("markdown").lists("after", "a"));
     }
 }

@@ -1,6 +1,6 @@
 //! Issues as beads writes them, and as nobody should.
 
-use flagpost_model::intake::assemble;
+use flagpost_model::intake::{Format, assemble};
 use serde_json::json;
 
 use flagpost_model::task::{Priority, State};
@@ -17,7 +17,7 @@ const ISSUES: &str = r###"{"id":"bd-1","title":"Auth","description":"All of it."
 
 #[test]
 fn issues_become_tasks() {
-    let intake = assemble(read(ISSUES)).unwrap();
+    let intake = assemble(Format::Beads, read(ISSUES)).unwrap();
     assert_eq!((intake.broken.len(), intake.held), (0, 1));
     let [auth, hash, log_in, someday, waits] = &intake.tasks[..] else {
         panic!("five of six, as one is deleted")

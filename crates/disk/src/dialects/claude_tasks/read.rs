@@ -146,6 +146,8 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
 /// Our state where it agrees with the status; else what the status says.
 fn state(status: &str, ours: Option<StateName>, claim: Option<Claim>) -> State {
     let status = match status {
+        // Claude Code says so of a task that it is about to remove.
+        "deleted" => return State::Cancelled,
         "in_progress" | "completed" => status,
         _ => "pending",
     };
@@ -202,10 +204,20 @@ fn provenance(value: &Value) -> Option<Provenance> {
     })
 }
 
+/// Marks by field, within the kind of their source; those without one are from before there were
+/// kinds.
 fn said(value: Option<&Value>) -> Said {
-    let map = value.and_then(Value::as_object).into_iter().flatten();
-    map.filter_map(|(field, print)| Some((field.clone(), print.as_str()?.to_owned())))
-        .collect()
+    let mut said = Vec::new();
+    for (name, value) in value.and_then(Value::as_object).into_iter().flatten() {
+        match value {
+            Value::String(mark) => said.push((String::new(), name.clone(), mark.clone())),
+            Value::Object(marks) => said.extend(marks.iter().filter_map(|(field, mark)| {
+                Some((name.clone(), field.clone(), mark.as_str()?.to_owned()))
+            })),
+            _ => {}
+        }
+    }
+    said.into_iter().collect()
 }
 
 /// Notes as we write them, and bare texts as others do.

@@ -323,3 +323,25 @@ fn fields_that_are_taken_away_leave_no_key() {
     assert_eq!(kept, ["due_date", "spec_phase", "flagpost"]);
     assert!(after["metadata"]["flagpost"].get("timer").is_none());
 }
+
+#[test]
+fn what_was_said_is_kept_for_each_kind_of_source_and_without_one() {
+    let text = r#"{"id": "1", "subject": "a", "metadata": {"flagpost": {"said": {"priority": "98", "csv": {"group": "76"}, "odd": 7}}}}"#;
+    let read = file(text);
+    let said: Vec<_> = read.task.said.iter().collect();
+    assert_eq!(said, [("", "priority", "98"), ("csv", "group", "76")]);
+    let mut task = read.task.clone();
+    task.subject = "b".to_owned();
+    let raw = write(Some(&read), &task);
+    let said = &raw["metadata"]["flagpost"]["said"];
+    assert_eq!(
+        said,
+        &serde_json::json!({"priority": "98", "csv": {"group": "76"}})
+    );
+}
+
+#[test]
+fn a_task_that_claude_code_is_removing_is_not_wanted() {
+    let read = file(r#"{"id": "1", "subject": "a", "status": "deleted"}"#);
+    assert_eq!(read.task.state, State::Cancelled);
+}

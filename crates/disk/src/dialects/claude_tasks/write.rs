@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use flagpost_model::{
     TaskId,
-    task::{Claim, DEFAULT_LEASE, Note, Provenance, StateName, Task, TaskResult},
+    task::{Claim, DEFAULT_LEASE, Note, Provenance, Said, StateName, Task, TaskResult},
 };
 use serde_json::{Map, Value, json};
 
@@ -223,14 +223,30 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
         ours.insert("added".into(), added);
     }
     if !task.said.is_empty() {
-        let said = task.said.iter();
-        let said = said.map(|(field, print)| (field.to_owned(), json!(print)));
-        ours.insert("said".into(), Value::Object(said.collect()));
+        ours.insert("said".into(), Value::Object(said(&task.said)));
     }
     if !task.late.is_empty() {
         ours.insert("late".into(), task.late.iter().map(result).collect());
     }
     metadata.insert("flagpost".into(), Value::Object(ours));
+}
+
+/// Marks by field, within the kind of their source; those without one as they were written.
+fn said(said: &Said) -> Map<String, Value> {
+    let mut kinds = Map::new();
+    for (kind, field, mark) in said.iter() {
+        let marks = match kind {
+            "" => Some(&mut kinds),
+            kind => {
+                let marks = kinds.entry(kind).or_insert_with(|| json!({}));
+                marks.as_object_mut()
+            }
+        };
+        if let Some(marks) = marks {
+            marks.insert(field.to_owned(), json!(mark));
+        }
+    }
+    kinds
 }
 
 fn claim(claim: &Claim) -> Value {

@@ -33,17 +33,39 @@ const OBJECTS: [&str; 7] = [
 pub fn to_csv(tasks: &[Exported<'_>]) -> Result<String, String> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let mut write = |row: Vec<String>| table.write_record(&row).map_err(|it| it.to_string());
-    let any = Task::new(TaskId::from(1), "");
-    let header = Exported {
-        task: &any,
-        uid: "",
-    };
-    write(header.record().keys().cloned().collect())?;
+    write(keys())?;
     for task in tasks {
         write(task.record().values().map(cell).collect())?;
     }
     let bytes = table.into_inner().map_err(|error| error.to_string())?;
     String::from_utf8(bytes).map_err(|error| error.to_string())
+}
+
+/// What the columns are called.
+fn keys() -> Vec<String> {
+    let any = Task::new(TaskId::from(1), "");
+    let any = Exported {
+        task: &any,
+        uid: "",
+        list: "",
+    };
+    any.record().keys().cloned().collect()
+}
+
+/// Columns that are read besides.
+const SYNONYMS: [&str; 2] = ["title", "due_date"];
+
+fn known_columns() -> Vec<String> {
+    let synonyms = SYNONYMS.iter().map(|name| (*name).to_owned());
+    keys().into_iter().chain(synonyms).collect()
+}
+
+/// A column that we know, however a person capitalised it; another one as it is.
+fn column<'n>(known: &'n [String], name: &'n str) -> &'n str {
+    let name = name.trim();
+    let plain = name.to_lowercase().replace(' ', "_");
+    let known = known.iter().find(|known| **known == plain);
+    known.map_or(name, |known| known)
 }
 
 /// Reads a table whose first row names the columns.
@@ -57,7 +79,8 @@ pub fn from_csv(text: &str) -> Result<Drafts, String> {
         .delimiter(delimiter)
         .from_reader(text.as_bytes());
     let header = table.headers().map_err(|error| error.to_string())?.clone();
-    let columns: Vec<&str> = header.iter().map(str::trim).collect();
+    let known = known_columns();
+    let columns: Vec<&str> = header.iter().map(|name| column(&known, name)).collect();
     check(&columns)?;
     let mut reader = Reader::new("csv");
     let mut drafts = Drafts::default();
@@ -129,11 +152,10 @@ fn record(columns: &[&str], row: &csv::StringRecord) -> Result<Record, String> {
     let mut object = Map::new();
     for (column, cell) in columns.iter().zip(row) {
         let text = plain(cell);
-        if text.is_empty() {
-            continue;
-        }
-        let value = if OBJECTS.contains(column) {
-            serde_json::from_str(text).map_err(|error| format!("{column}: {error}"))?
+        let value = if text.is_empty() {
+            Value::Null
+        } else if OBJECTS.contains(column) {
+            serde_json::from_str(text).map_err(|_| format!("{column}: it is no JSON"))?
         } else if LISTS.contains(column) {
             list(text)
         } else {

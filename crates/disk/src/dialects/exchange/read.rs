@@ -20,6 +20,29 @@ const FOREIGN: [(&str, &str); 4] = [
     ("activeForm", "call it \"active_form\""),
 ];
 
+const NOTES: &str =
+    "a list of notes, as in [{\"by\": \"ann\", \"at\": \"2026-12-01T09:00:00Z\", \"text\": \"…\"}]";
+const PROVENANCE: &str = "as in {\"origin\": \"person\", \"by\": \"ann\", \"at\": \"2026-12-01T09:00:00Z\"}; an origin is person, agent or import";
+const RESULT: &str = "as in {\"ending\": \"completed\", \"text\": \"…\", \"by\": \"W1\", \"at\": \"2026-12-01T09:00:00Z\", \"token\": null}; an ending is completed, failed or stuck";
+const RESULTS: &str = "a list of results, each as in {\"ending\": \"completed\", \"text\": \"…\", \"by\": \"W1\", \"at\": \"2026-12-01T09:00:00Z\", \"token\": null}";
+
+/// Keys whose being empty takes a field away, with the field.
+const EMPTIED: [(&str, &str); 13] = [
+    ("description", "description"),
+    ("active_form", "active_form"),
+    ("priority", "priority"),
+    ("complexity", "complexity"),
+    ("group", "group"),
+    ("project", "project"),
+    ("tags", "tags"),
+    ("due", "due"),
+    ("due_date", "due"),
+    ("not_before", "not_before"),
+    ("recurrence", "recurrence"),
+    ("estimate_minutes", "estimate"),
+    ("parent", "parent"),
+];
+
 /// Reads the records of one source, and names those that have no name.
 #[derive(Debug)]
 pub(super) struct Reader {
@@ -39,6 +62,8 @@ impl Reader {
 
     /// The task of one record.
     pub fn draft(&mut self, place: &str, mut it: Record) -> Result<Draft, String> {
+        let emptied = EMPTIED.iter().filter(|(key, _)| it.is_empty(key));
+        let emptied = emptied.map(|(_, field)| *field).collect();
         let subject = it.text("subject").or_else(|| it.text("title"));
         let Some(subject) = subject.filter(|subject| !subject.trim().is_empty()) else {
             it.fault("subject: a task needs one");
@@ -60,18 +85,25 @@ impl Reader {
         task.recurrence = every.map(|every| Recurrence { every, since });
         let number = "a whole number";
         let minutes: Option<u64> = it.parsed("estimate_minutes", number);
+        if minutes.is_some_and(|minutes| minutes > Effort::MAX.minutes()) {
+            it.fault("estimate_minutes: more than a hundred years");
+        }
         task.estimate = minutes.map(Effort::from_minutes);
         let seconds: Option<u64> = it.parsed("tracked_seconds", number);
+        if seconds.is_some_and(|seconds| seconds > Effort::MAX.seconds()) {
+            it.fault("tracked_seconds: more than a hundred years");
+        }
         task.tracked = seconds.map_or_else(Effort::default, Effort::from_seconds);
         task.attempts = it.parsed("attempts", number).unwrap_or_default();
         task.rev = it.parsed("rev", number).unwrap_or_default();
-        task.notes = it.form("notes").unwrap_or_default();
-        task.provenance = it.form("provenance");
-        task.result = it.form("result");
-        task.late = it.form("late").unwrap_or_default();
-        let metadata: Option<Map<String, Value>> = it.form("metadata");
+        task.notes = it.form("notes", NOTES).unwrap_or_default();
+        task.provenance = it.form("provenance", PROVENANCE);
+        task.result = it.form("result", RESULT);
+        task.late = it.form("late", RESULTS).unwrap_or_default();
+        let metadata: Option<Map<String, Value>> = it.form("metadata", "an object");
         let held = state(&mut it, &mut task);
 
+        let exported_from = it.name("exported_from");
         let id = it.name("id");
         let uid = it.name("uid");
         if it.has("blocked_by") {
@@ -107,6 +139,8 @@ impl Reader {
             held,
             ..Draft::new(place, name, task)
         };
+        draft.incoming.emptied = emptied;
+        draft.incoming.exported_from = exported_from;
         draft.incoming.unknown = unknown;
         Ok(draft)
     }

@@ -2,7 +2,7 @@
 
 use flagpost_model::{
     TaskId, Token,
-    intake::{Drafts, Intake, assemble},
+    intake::{Drafts, Format, Intake, assemble},
     task::{
         Claim, DEFAULT_LEASE, Effort, Ending, Every, Note, Origin, Priority, Provenance,
         Recurrence, State, Task, TaskResult, Timer,
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 
 fn intake(read: Drafts) -> Intake {
-    assemble(read).unwrap()
+    assemble(Format::Json, read).unwrap()
 }
 
 fn told(read: &Drafts) -> Vec<String> {
@@ -23,6 +23,35 @@ fn told(read: &Drafts) -> Vec<String> {
     broken
         .map(|it| format!("{}: {}", it.place, it.reason))
         .collect()
+}
+
+#[test]
+fn no_word_of_a_library_is_in_a_fault_of_a_field() {
+    let text = r#"{"subject": "a", "result": {"ending": 7}, "provenance": "x", "late": [1], "estimate_minutes": 99999999999999}"#;
+    let told = told(&from_jsonl(text)).join("; ");
+    for word in [
+        "invalid type",
+        "expected",
+        "missing field",
+        "variant",
+        "line 1 column",
+    ] {
+        assert!(!told.contains(word), "{told}");
+    }
+    assert!(
+        told.contains("estimate_minutes: more than a hundred years"),
+        "{told}"
+    );
+}
+
+#[test]
+fn the_columns_we_know_are_known_however_they_are_capitalised() {
+    let read = from_csv("ID,Subject,PRIORITY,Due Date,Sprint\n1,a,High,2026-12-01,7\n").unwrap();
+    let incoming = &read.drafts[0].incoming;
+    assert_eq!(incoming.task.priority, Some(Priority::High));
+    assert_eq!(incoming.task.due, Some(jiff::civil::date(2026, 12, 1)));
+    assert_eq!(incoming.unknown, ["Sprint"]);
+    assert!(from_csv("Subject,subject\na,b\n").is_err(), "twice");
 }
 
 #[test]
@@ -100,10 +129,10 @@ fn every_broken_record_is_named_with_its_place_and_key() {
              due: \"2026-02-30\" is not a date that exists, as in 2026-12-01; \
              estimate_minutes: -1 is not a whole number",
             "line 5: attempts: 99999999999 is not a whole number; \
-             notes: invalid type: string \"x\", expected a sequence",
+             notes: \"x\" is not a list of notes, as in [{\"by\": \"ann\", \"at\": \"2026-12-01T09:00:00Z\", \"text\": \"…\"}]",
             "line 6: column 1: EOF while parsing an object",
             "line 7: subject: a task needs one",
-            "line 8: tags: a list is not a list of texts; metadata: invalid type: sequence, expected a map; \
+            "line 8: tags: a list is not a list of texts; metadata: a list is not an object; \
              state: \"gone\" is none of pending, claimed, in_progress, completed, failed, stuck, cancelled",
         ]
     );
@@ -112,7 +141,7 @@ fn every_broken_record_is_named_with_its_place_and_key() {
         told(&read),
         [
             "line 2: priority: \"urgent\" is none of critical, high, medium, low",
-            "line 3: notes: EOF while parsing an object at line 1 column 1",
+            "line 3: notes: it is no JSON",
             "line 4: 1 cell, and the header names 3",
             "line 5: 5 cells, and the header names 3",
         ]
@@ -146,6 +175,7 @@ fn a_spreadsheet_finds_no_formula() {
         let text = to_csv(&[Exported {
             task: &task,
             uid: "u",
+            list: "web",
         }])
         .unwrap();
         let row = text.split_once('\n').unwrap().1;
@@ -285,7 +315,7 @@ proptest! {
             tasks[at].blocked_by = (0..at).filter(|on| edges[at * 4 % 16 + on]).map(|on| TaskId::from(on as u64 + 1)).collect();
         }
         let uids: Vec<String> = (0..tasks.len()).map(|at| format!("u{at}")).collect();
-        let exported: Vec<_> = tasks.iter().zip(&uids).map(|(task, uid)| Exported { task, uid }).collect();
+        let exported: Vec<_> = tasks.iter().zip(&uids).map(|(task, uid)| Exported { task, uid, list: "web" }).collect();
         let list = "web".parse().unwrap();
         for (spelling, read) in [
             ("json", from_json(&to_json(&list, &exported)).unwrap()),

@@ -13,12 +13,14 @@ pub struct Exported<'t> {
     pub task: &'t Task,
     /// Its name for good, by which an import finds it again.
     pub uid: &'t str,
+    /// The list that it leaves, among all lists.
+    pub list: &'t str,
 }
 
 impl Exported<'_> {
     /// All of it.
     pub(super) fn record(&self) -> Map<String, Value> {
-        let Self { task, uid } = self;
+        let Self { task, uid, list } = self;
         let record = json!({
             "id": task.id,
             "uid": uid,
@@ -47,6 +49,7 @@ impl Exported<'_> {
             "provenance": task.provenance,
             "attempts": task.attempts,
             "rev": task.rev,
+            "exported_from": list,
             "result": task.result,
             "late": task.late,
         });

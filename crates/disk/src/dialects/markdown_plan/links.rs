@@ -11,7 +11,7 @@ use flagpost_model::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{PlanError, PlannedTask};
+use super::{Number, PlanError, PlannedTask};
 
 /// How many tasks an error offers.
 const OFFERED: usize = 5;
@@ -20,8 +20,14 @@ const OFFERED: usize = 5;
 pub(super) fn name(tasks: &mut [PlannedTask]) -> Result<(), PlanError> {
     let mut occurrences: HashMap<String, u32> = HashMap::new();
     let mut lines: HashMap<String, usize> = HashMap::new();
-    for task in tasks {
-        let title = normalised(&task.subject);
+    for at in 0..tasks.len() {
+        // A part is called after its whole too, so that neither's order means anything to others.
+        let whole = tasks[at].parent.map(|whole| tasks[whole].uid.clone());
+        let task = &mut tasks[at];
+        let title = match whole {
+            Some(whole) => format!("{}\0{whole}", normalised(&task.subject)),
+            None => normalised(&task.subject),
+        };
         let occurrence = occurrences.entry(title.clone()).or_default();
         *occurrence += 1;
         if task.uid.is_empty() {
@@ -48,7 +54,7 @@ fn derived_uid(title: &str, occurrence: u32) -> String {
 /// Finds the tasks that the references of each task mean.
 pub(super) fn resolve(
     tasks: &mut [PlannedTask],
-    numbers: &[Option<u64>],
+    numbers: &[Number],
     references: &[Vec<String>],
     parents: &[Option<String>],
 ) -> Result<(), PlanError> {
@@ -66,9 +72,35 @@ pub(super) fn resolve(
     }
     for (task, (after, parent)) in tasks.iter_mut().zip(resolved) {
         task.after = after;
-        task.parent = parent;
+        task.parent = parent.or(task.parent);
     }
     refuse_circles(tasks)
+}
+
+/// Warns of subjects that end in what may be meant as `(after: …)`: the colon is missing, and it
+/// names tasks.
+pub(super) fn warn(tasks: &[PlannedTask], warnings: &mut Vec<(usize, String)>) {
+    let titles: HashSet<String> = tasks.iter().map(|it| normalised(&it.subject)).collect();
+    for task in tasks {
+        let Some(inside) = nearly_after(&task.subject) else {
+            continue;
+        };
+        let is_number = |part: &str| {
+            let part = part.trim();
+            let digits = part.strip_prefix('#').unwrap_or(part);
+            !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
+        };
+        if inside.split(',').all(is_number) || titles.contains(&normalised(inside)) {
+            let text = format!("(after {inside}) is text: write (after: {inside})");
+            warnings.push((task.line, text));
+        }
+    }
+}
+
+fn nearly_after(subject: &str) -> Option<&str> {
+    let (_, inside) = subject.strip_suffix(')')?.rsplit_once('(')?;
+    let (word, inside) = inside.split_once(char::is_whitespace)?;
+    word.eq_ignore_ascii_case("after").then_some(inside.trim())
 }
 
 struct Names<'p> {
@@ -78,15 +110,27 @@ struct Names<'p> {
 }
 
 impl<'p> Names<'p> {
-    fn new(tasks: &'p [PlannedTask], numbers: &[Option<u64>]) -> Self {
-        let written: Vec<u64> = numbers.iter().flatten().copied().collect();
+    fn new(tasks: &'p [PlannedTask], numbers: &[Number]) -> Self {
+        let written = numbers.iter().filter_map(|number| match number {
+            Number::Written(number) => Some(*number),
+            Number::Position | Number::None => None,
+        });
+        let written: Vec<u64> = written.collect();
         // `1.` on every item is how Markdown says "number them for me".
         let lazy = written.len() > 1 && written.iter().all(|number| *number == written[0]);
         let mut by_title: HashMap<String, Vec<usize>> = HashMap::new();
         let mut by_number: HashMap<u64, Vec<usize>> = HashMap::new();
+        let mut position = 0;
         for ((at, task), number) in tasks.iter().enumerate().zip(numbers) {
-            let number = number.filter(|_| !lazy).unwrap_or(at as u64 + 1);
-            by_number.entry(number).or_default().push(at);
+            position += u64::from(*number != Number::None);
+            let number = match number {
+                Number::Written(number) if !lazy => Some(*number),
+                Number::Written(_) | Number::Position => Some(position),
+                Number::None => None,
+            };
+            if let Some(number) = number {
+                by_number.entry(number).or_default().push(at);
+            }
             let title = normalised(&task.subject);
             by_title.entry(title).or_default().push(at);
         }

@@ -29,6 +29,8 @@ pub struct Plan {
     pub title: Option<String>,
     /// Its tasks, in the order of the document; at least one.
     pub tasks: Vec<PlannedTask>,
+    /// What looks like an instruction and is none, by line.
+    pub warnings: Vec<(usize, String)>,
 }
 
 /// A task that is yet to be added to a list, or found there by its uid.
@@ -76,6 +78,14 @@ pub enum PlanError {
     /// Nothing in it is a task.
     #[error("the plan has no tasks: write them as a checklist (- [ ] Subject) or as headings")]
     NoTasks,
+    /// Nothing is a task, and a line is nearly one.
+    #[error("the plan has no tasks; line {line} is nearly one: {why}")]
+    NearlyATask {
+        /// Where.
+        line: usize,
+        /// What keeps it from being one.
+        why: &'static str,
+    },
     /// A code fence that swallows the rest.
     #[error("line {line}: this code fence is never closed")]
     OpenFence {
@@ -170,6 +180,17 @@ pub enum PlanError {
     },
 }
 
+/// What `(after: 2)` counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Number {
+    /// What is written.
+    Written(u64),
+    /// The position among the outermost tasks.
+    Position,
+    /// Nothing: it is a part.
+    None,
+}
+
 /// Reads a plan.
 pub fn parse(text: &str) -> Result<Plan, PlanError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -182,13 +203,20 @@ pub fn parse(text: &str) -> Result<Plan, PlanError> {
     let mut numbers = Vec::with_capacity(document.entries.len());
     let mut references = Vec::with_capacity(document.entries.len());
     let mut parents = Vec::with_capacity(document.entries.len());
+    let nearly = document.nearly.into_iter();
+    let nearly = nearly.map(|(line, why)| (line, format!("this is nearly a task: {why}")));
+    let mut warnings: Vec<(usize, String)> = nearly.collect();
     for entry in document.entries {
         let line = entry.line;
         let notes = notes::split(entry.text, line)?;
         if notes.subject.is_empty() {
             return Err(PlanError::NoSubject { line });
         }
-        numbers.push(entry.number);
+        warnings.extend(notes.warning.map(|warning| (line, warning)));
+        numbers.push(match entry.part_of {
+            Some(_) => Number::None,
+            None => entry.number.map_or(Number::Position, Number::Written),
+        });
         references.push(notes.after);
         parents.push(notes.fields.parent);
         tasks.push(PlannedTask {
@@ -207,24 +235,31 @@ pub fn parse(text: &str) -> Result<Plan, PlanError> {
             recurrence: notes.fields.recurrence,
             estimate: notes.fields.estimate,
             state: notes.fields.state,
-            parent: None,
+            parent: entry.part_of,
             line,
         });
     }
     links::name(&mut tasks)?;
     links::resolve(&mut tasks, &numbers, &references, &parents)?;
+    links::warn(&tasks, &mut warnings);
+    warnings.sort();
     Ok(Plan {
         title: document.title,
         tasks,
+        warnings,
     })
 }
 
 impl From<Plan> for Drafts {
     fn from(plan: Plan) -> Self {
         let tasks = plan.tasks.into_iter().enumerate();
+        let warnings = plan.warnings.into_iter();
         Self {
             drafts: tasks.map(|(at, task)| task.draft(at)).collect(),
             broken: Vec::new(),
+            warnings: warnings
+                .map(|(line, text)| format!("line {line}: {text}"))
+                .collect(),
         }
     }
 }

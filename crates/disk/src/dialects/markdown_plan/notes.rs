@@ -34,6 +34,8 @@ pub(super) struct Notes {
     /// The text of each `(after: …)`.
     pub after: Vec<String>,
     pub fields: Fields,
+    /// What is left in the subject and may be meant as a note.
+    pub warning: Option<String>,
 }
 
 #[derive(Default)]
@@ -60,7 +62,7 @@ pub(super) fn split(text: &str, line: usize) -> Result<Notes, PlanError> {
     let mut rest = text.trim();
     loop {
         if let Some((before, inside)) = fields_at_end(rest) {
-            for part in inside.split(',') {
+            for part in parts(inside) {
                 let (key, value) = key_and_value(part, line)?;
                 if seen.contains(&key) {
                     return Err(PlanError::RepeatedField { line, key });
@@ -85,6 +87,7 @@ pub(super) fn split(text: &str, line: usize) -> Result<Notes, PlanError> {
     if bare.contains("(after:") {
         return Err(PlanError::MisplacedAfter { line });
     }
+    notes.warning = nearly_field(rest);
     notes.subject = unescaped(rest);
     Ok(notes)
 }
@@ -131,6 +134,46 @@ fn after_at_end(text: &str) -> Option<(&str, &str)> {
     (is_after && is_open).then_some((&body[..open], inside))
 }
 
+/// The parts between commas; those of `tags` are one.
+fn parts(inside: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = Vec::new();
+    let mut start = 0;
+    let mut is_tags = false;
+    for part in inside.split(',') {
+        let end = start + part.len();
+        let key = part.split_once(':').map(|(key, _)| key.trim());
+        match parts.last_mut() {
+            Some(tags) if is_tags && key.is_none() => {
+                *tags = &inside[end - part.len() - 1 - tags.len()..end];
+            }
+            _ => {
+                is_tags = key.is_some_and(|key| key.eq_ignore_ascii_case("tags"));
+                parts.push(part);
+            }
+        }
+        start = end + 1;
+    }
+    parts
+}
+
+/// `{due 2026-12-01}` at the end of a subject: the colon is missing.
+fn nearly_field(subject: &str) -> Option<String> {
+    let (before, inside) = subject.strip_suffix('}')?.rsplit_once('{')?;
+    let (key, value) = inside.trim().split_once(char::is_whitespace)?;
+    let is_key = KEYS.contains(&key.to_lowercase().as_str());
+    let is_text = before.ends_with('\\') || inside.contains(':');
+    (is_key && !is_text).then(|| format!("{{{inside}}} is text: write {{{key}: {}}}", value.trim()))
+}
+
+/// Labels between blanks or commas, as a list or not.
+fn labels(value: &str) -> Vec<String> {
+    let listed = value.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    let labels = listed.unwrap_or(value);
+    let labels = labels.split(|c: char| c == ',' || c.is_whitespace());
+    let labels = labels.filter(|label| !label.is_empty());
+    labels.map(|label| unquoted(label).into_owned()).collect()
+}
+
 fn key_and_value(part: &str, line: usize) -> Result<(String, Cow<'_, str>), PlanError> {
     match part.split_once(':') {
         Some((key, value)) => {
@@ -174,8 +217,7 @@ impl Fields {
             "project" => self.project = text()?,
             "tags" => {
                 text()?;
-                let tags = value.split_whitespace().map(unquoted);
-                self.tags = tags.map(Cow::into_owned).collect();
+                self.tags = labels(value);
             }
             "due" => {
                 self.due = Some(date(key, value, line)?);
@@ -198,7 +240,8 @@ impl Fields {
             }
             "estimate" => {
                 let effort = Effort::from_str(value);
-                self.estimate = Some(effort.map_err(|_| bad(key, value, "90m, 2h, 1h30m", line))?);
+                self.estimate =
+                    Some(effort.map_err(|_| bad(key, value, "90m, 2h, 1h30m, 1d, 1w", line))?);
             }
             "parent" => self.parent = text()?,
             "state" => {

@@ -1,18 +1,24 @@
 //! From lines to entries: which lines are tasks, and which describe them.
 //!
-//! Owns the block structure of the grammar. It must never look into a subject: that is `notes`.
+//! Owns the block structure of the grammar, and which lines only look like tasks. It must never
+//! look into a subject: that is `notes`.
 
 use super::{
     PlanError,
     lines::{Fence, Line, TAB, lines, without_columns},
 };
 
-/// An item this many columns further in than a task belongs to its description.
+/// An item this many columns further in than a task is below it.
 const NESTED: usize = 2;
+
+/// What a fence says that is no code but a description as it is.
+pub(super) const EXACT: &str = "description";
 
 pub(super) struct Document<'t> {
     pub title: Option<String>,
     pub entries: Vec<Entry<'t>>,
+    /// Lines that are nearly tasks, with what keeps each from being one.
+    pub nearly: Vec<(usize, &'static str)>,
 }
 
 /// What will be a task.
@@ -21,6 +27,8 @@ pub(super) struct Entry<'t> {
     /// The number it is written with.
     pub number: Option<u64>,
     pub done: bool,
+    /// The entry that it stands below.
+    pub part_of: Option<usize>,
     /// The subject's line, notes included.
     pub text: &'t str,
     pub description: String,
@@ -42,9 +50,13 @@ pub(super) fn document(text: &str) -> Result<Document<'_>, PlanError> {
         [only] => Some(only),
         _ => None,
     };
-    let mut entries = items(&lines, |lead| lead.done.is_some());
+    let nearly: Vec<(usize, &str)> = lines.iter().filter_map(nearly).collect();
+    let mut entries = checklist(&lines);
     if entries.is_empty() {
-        entries = items(&lines, |_| true);
+        entries = items(&lines);
+    }
+    if let (true, Some((line, why))) = (entries.is_empty(), nearly.first()) {
+        return Err(PlanError::NearlyATask { line: *line, why });
     }
     if entries.is_empty() {
         let level = task_level(&headings);
@@ -52,23 +64,73 @@ pub(super) fn document(text: &str) -> Result<Document<'_>, PlanError> {
         return Ok(Document {
             entries: level.map_or(Vec::new(), |level| sections(&lines, level)),
             title: title.filter(|_| level != Some(1)),
+            nearly: Vec::new(),
         });
     }
     Ok(Document {
         title: title.map(|only| only.lead.text.trim().to_owned()),
         entries,
+        nearly,
     })
 }
 
-/// The outermost items that are wanted, with what is indented below them.
-fn items<'t>(lines: &[Line<'t>], wanted: impl Fn(&Lead) -> bool) -> Vec<Entry<'t>> {
+/// A task of a checklist whose description or parts may go on.
+struct Open<'t> {
+    column: usize,
+    entry: usize,
+    below: Vec<Line<'t>>,
+}
+
+/// The items that have a box, each below the one that it is further in than.
+fn checklist<'t>(lines: &[Line<'t>]) -> Vec<Entry<'t>> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
+    for line in lines {
+        let lead = item(line).filter(|lead| lead.done.is_some());
+        let goes_on = lead.is_none() && (line.is_blank() || line.fence == Fence::Within);
+        // A fence belongs to where it opens, however its lines are indented.
+        if !goes_on {
+            let by = if lead.is_some() { NESTED } else { 1 };
+            while let Some(last) = open.pop_if(|last| line.indent < last.column + by) {
+                entries[last.entry].description = dedented(&last.below);
+            }
+        }
+        if let Some(lead) = lead {
+            if let Some(whole) = open.last_mut()
+                && whole.below.last().is_some_and(|last| !last.is_blank())
+            {
+                // What follows the parts is another paragraph.
+                whole.below.push(Line { text: "", ..*line });
+            }
+            let part_of = open.last().map(|whole| whole.entry);
+            open.push(Open {
+                column: line.indent,
+                entry: entries.len(),
+                below: Vec::new(),
+            });
+            entries.push(Entry {
+                part_of,
+                ..entry(line, lead)
+            });
+        } else if let Some(last) = open.last_mut() {
+            last.below.push(*line);
+        }
+    }
+    for last in open {
+        entries[last.entry].description = dedented(&last.below);
+    }
+    entries
+}
+
+/// The outermost items, with what is indented below them.
+fn items<'t>(lines: &[Line<'t>]) -> Vec<Entry<'t>> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut below: Vec<Line> = Vec::new();
     // The column of the task whose description may go on.
     let mut column: Option<usize> = None;
     for line in lines {
         let nested = |by| column.is_some_and(|column| line.indent >= column + by);
-        let lead = item(line).filter(|lead| wanted(lead) && !nested(NESTED));
+        let lead = item(line).filter(|_| !nested(NESTED));
         if let Some(lead) = lead {
             describe(&mut entries, &mut below);
             entries.push(entry(line, lead));
@@ -113,6 +175,7 @@ fn entry<'t>(line: &Line, lead: Lead<'t>) -> Entry<'t> {
     Entry {
         line: line.number,
         number: lead.number,
+        part_of: None,
         done: lead.done.unwrap_or(false),
         text: lead.text,
         description: String::new(),
@@ -139,7 +202,18 @@ fn dedented(lines: &[Line]) -> String {
             _ => without_columns(line.text, margin),
         })
         .collect();
-    text.join("\n").trim_matches('\n').to_owned()
+    let text = text.join("\n");
+    let text = text.trim_matches('\n');
+    exact(text).unwrap_or(text).to_owned()
+}
+
+/// What is in a fence of our own, where nothing else is there.
+fn exact(text: &str) -> Option<&str> {
+    let marks = text.len() - text.trim_start_matches('~').len();
+    let (fence, rest) = text.split_at(marks);
+    let inside = rest.strip_prefix(EXACT)?.strip_prefix('\n')?;
+    let inside = inside.strip_suffix(fence)?.strip_suffix('\n')?;
+    (marks >= 3 && !inside.contains(fence)).then_some(inside)
 }
 
 /// A list item: its marker, number and box.
@@ -217,6 +291,39 @@ fn boxed(text: &str) -> (Option<bool>, &str) {
         }
     }
     (None, text)
+}
+
+/// What keeps a line from being the task that it seems to be meant as.
+fn nearly<'t>(line: &Line<'t>) -> Option<(usize, &'static str)> {
+    if line.fence != Fence::No {
+        return None;
+    }
+    let text = line.text.trim_start_matches([' ', '\t']);
+    let text = match text.strip_prefix(['-', '*', '+']) {
+        Some(text) => text,
+        None => numbered(text)?.1,
+    };
+    let apart = text.starts_with([' ', '\t']);
+    let (mark, rest) = text.trim_start().strip_prefix('[')?.split_once(']')?;
+    let why = match (apart, mark) {
+        // `[x](…)` is a link.
+        (true, " " | "x" | "X")
+            if !rest.is_empty() && !rest.starts_with([' ', '\t', '(', '[', ':']) =>
+        {
+            "a blank is missing behind the box"
+        }
+        (true, "") if ends_a_word(rest) => "an empty box is written [ ]",
+        (true, mark) if is_odd(mark) && ends_a_word(rest) => "a box is [ ] or [x]",
+        (false, " " | "x" | "X") if ends_a_word(rest) => "a blank is missing before the box",
+        _ => return None,
+    };
+    Some((line.number, why))
+}
+
+/// A mark that is neither a letter nor a number: those may be a reference.
+fn is_odd(mark: &str) -> bool {
+    let mut marks = mark.chars();
+    matches!((marks.next(), marks.next()), (Some(c), None) if !c.is_alphanumeric() && c != ' ')
 }
 
 fn ends_a_word(rest: &str) -> bool {

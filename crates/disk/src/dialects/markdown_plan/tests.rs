@@ -59,8 +59,8 @@ fn what_is_a_task() {
         ("- phase\n  - [ ] a\n  - [ ] b", "a b"),
         (" - [ ] a\n- [ ] b\n - [ ] c", "a b c"),
         ("- a\n  - step\n- b", "a b"),
-        ("- [ ] a\n  - [ ] step\n- [ ] b", "a b"),
-        ("- [ ] a\n\t- [ ] step\n- [ ] b", "a b"),
+        ("- [ ] a\n  - [ ] step\n- [ ] b", "a step b"),
+        ("- [ ] a\n\t- [ ] step\n- [ ] b", "a step b"),
         ("## A\n- [ ] a\ntext\n## B\n- [ ] b", "a b"),
         ("# T\n## a\n## b", "a b"),
         ("# T\n## S\n### a\n### b\n## S\n### c", "a b c"),
@@ -107,7 +107,7 @@ fn descriptions_lose_their_margin_and_nothing_else() {
         ("- [ ] a\n\tone\n\t\ttwo", "one\n\ttwo"),
         ("- [ ] a\n\n\n      one\n", "one"),
         ("- [ ] a\n one\nnot mine\n  nor this", "one"),
-        ("- [ ] a\n  - [ ] step\n  1. step", "- [ ] step\n1. step"),
+        ("- [ ] a\n  - step\n  1. step", "- step\n1. step"),
         (
             "- [ ] a\n  ```\n    x\n\ty\n\n  \n```\n  end",
             "```\n  x\n  y\n\n\n```\nend",
@@ -121,6 +121,97 @@ fn descriptions_lose_their_margin_and_nothing_else() {
         ("- [ ] a", ""),
     ] {
         assert_eq!(tasks(text)[0].description, expected, "{text:?}");
+    }
+}
+
+#[test]
+fn items_below_items_are_parts_of_them() {
+    let text = "- [ ] a {priority: high}\n  about a\n\n  - [ ] one\n    about one\n    - [x] deep\n  - [ ] two {parent: b}\n\n  more of a\n- [ ] b\n  - no task\n- [ ] c (after: 2, two)\n";
+    let tasks = tasks(text);
+    let shape: Vec<_> = tasks
+        .iter()
+        .map(|it| (&*it.subject, it.parent, &*it.description))
+        .collect();
+    assert_eq!(
+        shape,
+        [
+            ("a", None, "about a\n\nmore of a"),
+            ("one", Some(0), "about one"),
+            ("deep", Some(1), ""),
+            ("two", Some(4), ""),
+            ("b", None, "- no task"),
+            ("c", None, ""),
+        ]
+    );
+    assert_eq!(tasks[5].after, [4, 3], "parts count for nothing");
+}
+
+#[test]
+fn parts_are_called_after_their_whole() {
+    let uids = |text| tasks(text).into_iter().map(|t| t.uid).collect::<Vec<_>>();
+    let one = uids("- [ ] a\n- [ ] b\n  - [ ] Test");
+    let two = uids("- [ ] a\n  - [ ] Test\n- [ ] b\n  - [ ] Test\n- [ ] Test");
+    assert_eq!(one[2], two[3]);
+    let mut each = two;
+    each.sort_unstable();
+    each.dedup();
+    assert_eq!(each.len(), 5);
+}
+
+#[test]
+fn what_is_nearly_an_instruction_is_said() {
+    let warnings = |text: &str| {
+        let plan = parse(text).unwrap();
+        let told = plan.warnings.into_iter();
+        told.map(|(line, text)| format!("{line}: {text}"))
+            .collect::<Vec<_>>()
+    };
+    for (line, why) in [
+        ("- [ ]x", "a blank is missing behind the box"),
+        ("-[ ] x", "a blank is missing before the box"),
+        ("1.[x] x", "a blank is missing before the box"),
+        ("- [-] x", "a box is [ ] or [x]"),
+        ("  * [~] x", "a box is [ ] or [x]"),
+        ("- [] x", "an empty box is written [ ]"),
+    ] {
+        let text = format!("- [ ] a\n{line}\n");
+        let told = format!("2: this is nearly a task: {why}");
+        assert_eq!(warnings(&text), [told], "{line}");
+        assert_eq!(subjects(&text), ["a"], "{line}");
+    }
+    for fine in [
+        "- [x](y)",
+        "- [a] b",
+        "- [1] b",
+        "-",
+        "[-] x",
+        "```\n-[ ] x\n```",
+        "- [ ] (after lunch)",
+        "- [ ] x {due soon: y}",
+    ] {
+        assert_eq!(warnings(&format!("- [ ] a\n{fine}\n")), [""; 0], "{fine}");
+    }
+    assert_eq!(
+        warnings("- [ ] a\n- [ ] b (after 1)\n- [ ] c (after A)\n- [ ] d {due 2026-12-01}"),
+        [
+            "2: (after 1) is text: write (after: 1)",
+            "3: (after A) is text: write (after: A)",
+            "4: {due 2026-12-01} is text: write {due: 2026-12-01}",
+        ]
+    );
+    assert_eq!(
+        error("-[ ] x\n"),
+        "the plan has no tasks; line 1 is nearly one: a blank is missing before the box"
+    );
+}
+
+#[test]
+fn labels_are_separated_by_blanks_or_commas() {
+    for list in ["a b", "a, b", "a,b", "[a, b]", "[a b]", "\"a\" b"] {
+        let text = format!("- [ ] x {{tags: {list}, priority: high}}");
+        let task = &tasks(&text)[0];
+        assert_eq!(task.tags, ["a", "b"], "{list}");
+        assert_eq!(task.priority, Some(Priority::High));
     }
 }
 
@@ -253,7 +344,7 @@ proptest! {
         match parse(&text) {
             Err(error) => {
                 let shown = error.to_string();
-                prop_assert!(error == PlanError::NoTasks || shown.starts_with("line "), "{}", shown);
+                prop_assert!(shown.starts_with("the plan has no tasks") || shown.starts_with("line "), "{}", shown);
             }
             Ok(plan) => {
                 prop_assert!(!plan.tasks.is_empty());

@@ -11,7 +11,7 @@ use flagpost_model::{
     task::{State, Task},
 };
 
-use super::{notes, parse};
+use super::{notes, parse, read};
 
 /// How far a description is indented.
 const MARGIN: &str = "      ";
@@ -144,7 +144,8 @@ fn value(text: &str) -> String {
 
 /// A label as it is, or in quotes and without a blank.
 fn label(text: &str) -> String {
-    let is_plain = value(text) == text && !text.contains(char::is_whitespace);
+    let is_plain =
+        value(text) == text && !text.contains(char::is_whitespace) && !text.starts_with('[');
     match is_plain {
         true => text.to_owned(),
         false => quoted(text, |_| false),
@@ -168,26 +169,25 @@ fn quoted(text: &str, may_stay: impl Fn(char) -> bool) -> String {
     quoted + "\""
 }
 
-/// A text that comes back as it is, in a fence where it would not without.
+/// A text that comes back as it is, in a fence of ours where it would not without.
 fn description(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let text = text.trim_matches('\n');
-    if text.trim().is_empty() {
-        return String::new();
+    if text.is_empty() {
+        return text;
     }
-    let read = parse(&format!("- [ ] x\n{}", indented(text)));
+    let read = parse(&format!("- [ ] x\n{}", indented(&text)));
     let survives = read.is_ok_and(|plan| match plan.tasks.as_slice() {
         [only] => only.description == text,
         _ => false,
     });
     if survives {
-        return text.to_owned();
+        return text;
     }
     let mut fence = "~~~".to_owned();
     while text.contains(&fence) {
         fence.push('~');
     }
-    format!("{fence}\n{text}\n{fence}")
+    format!("{fence}{}\n{text}\n{fence}", read::EXACT)
 }
 
 fn indented(text: &str) -> String {

@@ -17,12 +17,12 @@
 //! 3. [5] Add input validation — after [1, 2]
 //! ```
 //!
-//! Owns this form. The plan is a record for people: nothing is scheduled from it, and nothing of
-//! ours reads it.
+//! Owns this form. The plan is a record for people: nothing is scheduled from it. It is read to say
+//! what never began.
 
 use flagpost_model::{TaskId, session::SessionPlan};
 
-use super::line::{DASH, entry_subject};
+use super::line::{DASH, entry_id, entry_subject};
 
 /// The plan's text.
 pub fn render(plan: &SessionPlan) -> String {
@@ -44,6 +44,18 @@ pub fn render(plan: &SessionPlan) -> String {
         }
     }
     out
+}
+
+/// The tasks that a plan names, with their subjects, in order.
+pub fn parse(text: &str) -> Vec<(TaskId, String)> {
+    let entry = |line: &str| {
+        let (number, rest) = line.split_once(". ")?;
+        let _: u64 = number.trim().parse().ok()?;
+        let (id, subject) = entry_id(rest)?;
+        let subject = subject.split(DASH).next().unwrap_or_default().trim();
+        Some((id, subject.to_owned()))
+    };
+    text.lines().filter_map(entry).collect()
 }
 
 fn after(ids: &[TaskId]) -> String {
@@ -113,6 +125,8 @@ mod tests {
                 prop_assert!(line.starts_with(&format!("{number}. [{number}] ")), "{}", line);
                 prop_assert!(line.ends_with(" — after [7]"), "{}", line);
             }
+            let told: Vec<_> = (1..).zip(&subjects).map(|(id, s)| (TaskId::from(id), entry_subject(s))).collect();
+            prop_assert_eq!(parse(&text), told);
         }
     }
 }

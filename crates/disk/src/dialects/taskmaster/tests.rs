@@ -1,7 +1,7 @@
 //! Documents as task-master writes them, and as nobody should.
 
 use flagpost_model::{
-    intake::assemble,
+    intake::{Format, assemble},
     task::{Priority, State},
 };
 use serde_json::json;
@@ -26,7 +26,7 @@ const TASKS: &str = r#"{
 
 #[test]
 fn tasks_and_subtasks_become_tasks() {
-    let intake = assemble(read(TASKS).unwrap()).unwrap();
+    let intake = assemble(Format::Taskmaster, read(TASKS).unwrap()).unwrap();
     assert_eq!((intake.broken.len(), intake.held), (0, 1));
     let told: Vec<_> = intake
         .tasks

@@ -1,7 +1,7 @@
 //! A plan that was written is read and written the same, whatever the text.
 
 use flagpost_model::{
-    intake::{Drafts, Intake, assemble},
+    intake::{Drafts, Format, Intake, assemble},
     task::{Effort, Every, Priority, Recurrence},
 };
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn written(tasks: &[Task]) -> String {
 
 fn read(text: &str) -> Intake {
     let drafts = Drafts::from(parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
-    assemble(drafts).unwrap()
+    assemble(Format::Markdown, drafts).unwrap()
 }
 
 /// The tasks of a list into which a plan was imported.
@@ -60,12 +60,15 @@ fn a_plan_reads_as_people_write_it() {
     # web
 
     - [ ] Log in {priority: high, tags: api "two\u0020words", uid: u7}
+          ~~~description
           Fields.
 
           - [ ] no task
+
+          ~~~
     - [x] Hash (argon2) (after: #1) {group: "a\u002c b", parent: #1, uid: u9}
     - [ ] Escape \{a: b} \(after: x) {state: cancelled, uid: u10}
-          ~~~
+          ~~~description
           ```
           never closed
           ~~~
@@ -74,6 +77,27 @@ fn a_plan_reads_as_people_write_it() {
     assert_eq!(back.tasks[2].task.subject, "Escape {a: b} (after: x)");
     assert_eq!(back.tasks[0].task.tags, ["api", "two words"]);
     assert_eq!(back.tasks[1].task.group.as_deref(), Some("a, b"));
+}
+
+#[test]
+fn a_description_comes_back_as_it_is() {
+    for text in [
+        "\n\nblank lines first",
+        "and last\n\n",
+        "~~~\ncode\n~~~",
+        "~~~~ never closed",
+        "    indented\n  less",
+        "- [ ] no task",
+        "~~~description\nours\n~~~",
+        "\n",
+        "  ",
+    ] {
+        let mut task = task(1, "a");
+        task.description = text.to_owned();
+        let back = read(&written(&[task]));
+        assert_eq!(back.tasks[0].task.description, text, "{text:?}");
+        assert_eq!(back.tasks.len(), 1);
+    }
 }
 
 #[test]
@@ -138,6 +162,8 @@ proptest! {
             prop_assert_eq!(&task.blocked_by, &back.blocked_by);
             let told = |text: &Option<String>| text.clone().filter(|it| !it.is_empty());
             prop_assert_eq!((told(&task.group), told(&task.project)), (back.group.clone(), back.project.clone()));
+            let text = task.description.replace("\r\n", "\n").replace('\r', "\n");
+            prop_assert_eq!(&text, &back.description);
             let line = task.subject.replace(['\n', '\r'], " ");
             if !line.trim().is_empty() {
                 prop_assert_eq!(line.trim(), &back.subject);
