@@ -326,6 +326,10 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost session list' shows those that ended"),
         ),
+        core::Error::Index(_) => (
+            Kind::Failed,
+            hint("'flagpost index rebuild' makes it anew; nothing else is in it"),
+        ),
         core::Error::NoDrawing { .. } => (Kind::Conflict, hint("name another file with --out")),
         core::Error::EditedBlock { .. } => (
             Kind::Conflict,
