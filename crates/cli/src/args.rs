@@ -77,6 +77,12 @@ pub enum Command {
     Fail(commands::finish::FailArgs),
     Stuck(commands::finish::StuckArgs),
     Search(commands::search::Args),
+    /// Ask everything in SQL: the index and its messages table
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost index sql 'SELECT * FROM messages'"
+    )]
+    Index(commands::index::Index),
     Run(commands::run::Args),
     /// See and mend sessions: the runs of a list
     #[command(subcommand, after_help = "Example: flagpost session show")]

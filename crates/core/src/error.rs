@@ -194,6 +194,9 @@ pub enum Error {
         /// The setting.
         name: String,
     },
+    /// SQLite failed, on the disk and in memory.
+    #[error("the index cannot be used")]
+    Index(#[from] rusqlite::Error),
     /// A value that cannot be taken.
     #[error("{what}: {reason}")]
     Invalid {

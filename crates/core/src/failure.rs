@@ -185,6 +185,10 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost session list' shows those that ended"),
         ),
+        Error::Index(_) => (
+            Kind::Failed,
+            hint("'flagpost index rebuild' makes it anew; nothing else is in it"),
+        ),
         Error::NoDrawing { .. } => (Kind::Conflict, hint("name another file with --out")),
         Error::EditedBlock { .. } => (
             Kind::Conflict,

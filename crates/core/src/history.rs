@@ -8,6 +8,7 @@
 //! crash in between leaves it untold, and the session's own files tell of it. Nothing is ever
 //! rewritten.
 
+mod onward;
 mod survey;
 
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use onward::Place;
 pub(crate) use survey::Survey;
 
 use crate::{change, error::Result, home::Home, relay};

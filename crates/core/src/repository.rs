@@ -72,6 +72,15 @@ impl Repository {
         }))
     }
 
+    /// A registered repository, seen from the top that it was registered with; none where it was not.
+    pub(crate) fn registered(home: &Home, id: &RepoId) -> Result<Option<Self>> {
+        Ok(record(home, id)?.map(|record| Self {
+            id: id.clone(),
+            name: record.name,
+            top: PathBuf::from(record.path),
+        }))
+    }
+
     /// The top of the working tree that `dir` lies in, registered or not; outside of one, `dir`.
     pub fn top(home: &Home, dir: &Path) -> Result<PathBuf> {
         Ok(place(home, dir)?.map_or_else(|| dir.to_owned(), Place::into_top))

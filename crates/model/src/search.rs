@@ -1,12 +1,44 @@
-//! Where a text is in a task.
+//! Where a text is.
 //!
-//! Owns which of a task's texts are looked through, and the words around what was found. Letters
-//! are the same in whatever case; places are counted in characters, as a person would.
+//! Owns what is looked through, which texts a task and a message have, and the words around what
+//! was found. Letters are the same in whatever case; places are counted in characters, as a person
+//! would.
 
-use crate::{names::names, query, task::Task};
+use crate::{
+    envelope::{Brief, Direction, Report, summary_of},
+    names::names,
+    query,
+    task::Task,
+};
 
 names!(
-    /// A text of a task.
+    /// What can be looked through.
+    Kind {
+        /// Tasks.
+        Task = "task",
+        /// Briefs, live and archived.
+        Brief = "brief",
+        /// Reports, live and archived.
+        Report = "report",
+        /// What sessions leave behind: their logs, contexts, results.
+        Session = "session",
+        /// The lines of the history.
+        History = "history",
+    }
+);
+
+impl Kind {
+    /// What goes this way.
+    pub fn of(direction: Direction) -> Self {
+        match direction {
+            Direction::Inbox => Self::Brief,
+            Direction::Outbox => Self::Report,
+        }
+    }
+}
+
+names!(
+    /// A text of what was looked through.
     Place {
         /// The subject.
         Subject = "subject",
@@ -18,16 +50,23 @@ names!(
         Result = "result",
         /// What came too late.
         LateResult = "late_result",
+        /// A brief's summary.
+        Summary = "summary",
+        /// A message's body.
+        Body = "body",
+        /// What a report wants to happen next.
+        NextAction = "next_action",
+        /// The whole of a file or a line.
+        Text = "text",
     }
 );
 
-/// A text of a task with the wanted one in it.
+/// One text, which may be one of several at its place, counted from 1.
+pub type Text<'t> = (Place, u32, &'t str);
+
+/// Where in a text the wanted one is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
-    /// Which text.
-    pub place: Place,
-    /// Which of several, counted from 1: the notes and the late results.
-    pub n: usize,
+pub struct Spot {
     /// Where it first is, in characters.
     pub at: usize,
     /// How long it is there, in characters.
@@ -52,8 +91,8 @@ const AROUND: usize = 40;
 /// No more characters of what was found are shown.
 const LONGEST: usize = 80;
 
-/// Every text of the task that has the wanted one in it.
-pub fn hits(task: &Task, wanted: &str) -> Vec<Hit> {
+/// Every text of a task.
+pub fn of_task(task: &Task) -> Vec<Text<'_>> {
     let notes = task.notes.iter().map(|note| note.text.as_str());
     let late = task.late.iter().map(|result| result.text.as_str());
     let result = task.result.as_ref().map(|result| result.text.as_str());
@@ -64,23 +103,85 @@ pub fn hits(task: &Task, wanted: &str) -> Vec<Hit> {
         (Place::Result, result.into_iter().collect()),
         (Place::LateResult, late.collect()),
     ];
-    let mut found = Vec::new();
-    for (place, texts) in texts {
-        for (n, text) in (1..).zip(texts) {
-            if let Some(range) = query::find(text, wanted) {
-                let (before, rest) = text.split_at(range.start);
-                let (here, after) = rest.split_at(range.len());
-                found.push(Hit {
-                    place,
-                    n,
-                    at: before.chars().count(),
-                    len: here.chars().count(),
-                    snippet: Snippet::new(before, here, after),
-                });
-            }
+    let counted = texts.into_iter().flat_map(|(place, texts)| {
+        let counted = (1..).zip(texts);
+        counted.map(move |(n, text)| (place, n, text))
+    });
+    counted.collect()
+}
+
+/// Every text of a brief. A summary that only says the body's first line again is none.
+pub fn of_brief<'t>(brief: &'t Brief, body: &'t str) -> Vec<Text<'t>> {
+    let summary = Some(brief.summary.as_str()).filter(|it| *it != summary_of(body));
+    message(&[
+        (Place::Subject, brief.extras.subject.as_deref()),
+        (Place::Summary, summary),
+        (Place::Body, Some(body)),
+    ])
+}
+
+/// Every text of a report.
+pub fn of_report(report: &Report) -> Vec<Text<'_>> {
+    message(&[
+        (Place::Subject, report.extras.subject.as_deref()),
+        (Place::Body, Some(&report.body)),
+        (Place::NextAction, report.next_action.as_deref()),
+    ])
+}
+
+fn message<'t>(texts: &[(Place, Option<&'t str>)]) -> Vec<Text<'t>> {
+    let there = texts
+        .iter()
+        .filter_map(|(place, text)| Some((*place, 1, (*text)?)));
+    there.collect()
+}
+
+/// Where the wanted text first is in this one.
+pub fn spot(text: &str, wanted: &str) -> Option<Spot> {
+    let range = query::find(text, wanted)?;
+    let (before, rest) = text.split_at(range.start);
+    let (here, after) = rest.split_at(range.len());
+    Some(Spot {
+        at: before.chars().count(),
+        len: here.chars().count(),
+        snippet: Snippet::new(before, here, after),
+    })
+}
+
+/// The words that a text with the wanted one in it must have, as a full-text search has them: each
+/// whole, the last perhaps only begun. None where they would not tell: the first may be the end of a
+/// longer one, and what is a word in other alphabets is seen differently by every program.
+pub fn words(wanted: &str) -> Vec<Word<'_>> {
+    if !wanted.is_ascii() {
+        return Vec::new();
+    }
+    let mut parts = wanted.split(|c: char| !c.is_ascii_alphanumeric());
+    // Empty where the text begins with something else: what follows is then a word's beginning.
+    parts.next();
+    let mut words: Vec<Word<'_>> = parts.map(Word::Whole).collect();
+    if let Some(Word::Whole(last)) = words.pop() {
+        words.push(Word::Begun(last));
+    }
+    words.retain(|word| !word.as_str().is_empty());
+    words
+}
+
+/// A word that must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Word<'t> {
+    /// All of it.
+    Whole(&'t str),
+    /// It may go on.
+    Begun(&'t str),
+}
+
+impl<'t> Word<'t> {
+    /// Its letters.
+    pub fn as_str(self) -> &'t str {
+        match self {
+            Self::Whole(text) | Self::Begun(text) => text,
         }
     }
-    found
 }
 
 impl Snippet {
@@ -124,9 +225,15 @@ mod tests {
             notes: vec![note("nothing"), note("see parser.rs")],
             ..Task::new(TaskId::from(1), "Write the parser")
         };
-        let found: Vec<_> = hits(&task, "Parser")
+        let spots = |wanted| {
+            let texts = of_task(&task).into_iter();
+            let found =
+                texts.filter_map(move |(place, n, text)| Some((place, n, spot(text, wanted)?)));
+            found.collect::<Vec<_>>()
+        };
+        let found: Vec<_> = spots("Parser")
             .into_iter()
-            .map(|hit| (hit.place, hit.n, hit.at, hit.len))
+            .map(|(place, n, spot)| (place, n, spot.at, spot.len))
             .collect();
         assert_eq!(
             found,
@@ -136,12 +243,32 @@ mod tests {
                 (Place::Note, 2, 4, 6)
             ]
         );
-        let snippet = &hits(&task, "parser")[1].snippet;
+        let snippet = &spots("parser")[1].2.snippet;
         assert_eq!(
             (snippet.before.as_str(), snippet.found.as_str()),
             ("é the ", "PARSER")
         );
-        assert_eq!(hits(&task, "lexer"), []);
+        assert_eq!(spots("lexer"), []);
+    }
+
+    #[test]
+    fn the_words_that_must_be_there() {
+        use Word::{Begun, Whole};
+        for (wanted, there) in [
+            ("parser", vec![]),
+            ("the parser", vec![Begun("parser")]),
+            (
+                "the parser is late.",
+                vec![Whole("parser"), Whole("is"), Whole("late")],
+            ),
+            (" parse", vec![Begun("parse")]),
+            ("a_b::c-D", vec![Whole("b"), Whole("c"), Begun("D")]),
+            ("\"; --", vec![]),
+            ("die größe", vec![]),
+            ("", vec![]),
+        ] {
+            assert_eq!(words(wanted), there, "{wanted:?}");
+        }
     }
 
     #[test]

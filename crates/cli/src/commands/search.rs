@@ -1,17 +1,17 @@
 //! `search`: where a text is.
 
 use flagpost_core::{
-    List, Skipped,
-    roots::{self, Standing},
+    Error,
+    index::{self, Hit, Scope, Thing, Wanted},
 };
-use flagpost_model::{
-    ListId,
-    search::{Hit, Place},
-    task::Task,
-};
-use serde_json::json;
+use flagpost_model::search::{Kind, Place};
+use serde_json::{Value, json};
 
-use super::list::{LIMIT, more, unseen};
+use super::{
+    index::faults,
+    list::{LIMIT, more, unseen},
+    query::named,
+};
 use crate::{
     context::Context,
     error::usage,
@@ -21,31 +21,32 @@ use crate::{
     text::Source,
 };
 
-/// Find a text in subjects, descriptions, notes and results
+/// Find a text in tasks, briefs, reports, sessions and the history
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost search 'grammar has a hole' --all-lists\n\n\
-    It looks at tasks in every state. In 'flagpost list' a word by itself looks at open ones."
+    It looks through the list and the repository you stand in: tasks in every state, mail that was\n\
+    archived too, and what sessions left behind. The history mostly says again what these say, and\n\
+    is looked through with --kind history. In 'flagpost list' a word by itself looks at open tasks."
 )]
 pub struct Args {
     /// What to look for; - reads stdin
     text: Option<String>,
     #[command(flatten)]
     source: Source,
-    /// In every list there is
+    /// In every list and every repository there is
     #[arg(long, conflicts_with = "list")]
     all_lists: bool,
+    /// Only in these: task, brief, report, session, history
+    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = named::<Kind>)]
+    kinds: Vec<Kind>,
     /// At most this many places; 0 for all
     #[arg(long, value_name = "N", default_value_t = LIMIT)]
     limit: usize,
 }
 
-/// A place where the text is.
-struct Line {
-    list: ListId,
-    task: Task,
-    hit: Hit,
-}
+/// What is looked through unless kinds are named.
+const USUAL: [Kind; 4] = [Kind::Task, Kind::Brief, Kind::Report, Kind::Session];
 
 /// Looks.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
@@ -54,100 +55,109 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
     // What a shell or an editor put at its end is no part of it.
     let text = text.trim_end_matches(['\n', '\r']);
-    let mut lines = Vec::new();
-    let mut skipped: Vec<(ListId, Skipped)> = Vec::new();
-    let mut notes = Vec::new();
-    for id in lists(context, args)? {
-        let found = match (List::open(&context.home, &id), args.all_lists) {
-            (Ok(list), _) => flagpost_core::search(&list, text)?,
-            (Err(error), true) => {
-                notes.push(format!("list {id} cannot be looked through: {error}"));
-                continue;
-            }
-            (Err(error), false) => return Err(error.into()),
-        };
-        for (task, hits) in found.tasks {
-            lines.extend(hits.into_iter().map(|hit| Line {
-                list: id.clone(),
-                task: task.clone(),
-                hit,
-            }));
-        }
-        skipped.extend(found.skipped.into_iter().map(|file| (id.clone(), file)));
-    }
-    let total = lines.len();
-    if args.limit > 0 {
-        lines.truncate(args.limit);
-    }
-    let hidden = total - lines.len();
-    let body = json!({
-        "text": text,
-        "hits": lines.iter().map(shape_of).collect::<Vec<_>>(),
-        "total": total,
-        "truncated": hidden > 0,
-        "skipped": skipped.iter().map(|(list, file)| {
-            json!({"list": list, "file": file.name, "reason": file.reason})
-        }).collect::<Vec<_>>(),
-        "unreadable": &notes,
-    });
-    let page = match lines.is_empty() {
-        true => format!("{text:?} is nowhere"),
-        false => page(Screen::of(context), &lines, args.all_lists) + &more(hidden),
+    let wanted = Wanted {
+        text,
+        scope: scope(context, args)?,
+        kinds: match args.kinds.as_slice() {
+            [] => &USUAL,
+            kinds => kinds,
+        },
+        limit: args.limit,
     };
-    let mut ids: Vec<String> = lines
+    let found = index::ask(&context.home, |index| index.search(&wanted))?;
+    let hidden = found.total - found.hits.len();
+    let mut body = json!({
+        "text": text,
+        "hits": found.hits.iter().map(shape_of).collect::<Vec<_>>(),
+        "total": found.total,
+        "truncated": hidden > 0,
+    });
+    let (skipped, notes) = faults(&mut body, &found.faults);
+    let page = match found.hits.is_empty() {
+        true => format!("{text:?} is nowhere"),
+        false => page(Screen::of(context), &found.hits, args.all_lists) + &more(hidden),
+    };
+    let names = found
+        .hits
         .iter()
-        .map(|line| name(line, args.all_lists))
-        .collect();
+        .map(|hit| name(&hit.thing, args.all_lists));
+    let mut ids: Vec<String> = names.collect();
     ids.dedup();
-    let files: Vec<Skipped> = skipped.into_iter().map(|(_, file)| file).collect();
     Ok(Answer::new("search", body)
         .text(page)
         .ids(ids)
         .notes(notes)
         .notes(unseen(context, hidden))
-        .notes(shape::skipped_notes(&files)))
+        .notes(shape::skipped_notes(&skipped)))
 }
 
-fn lists(context: &Context, args: &Args) -> anyhow::Result<Vec<ListId>> {
-    if !args.all_lists {
-        return Ok(vec![context.list()?.id().clone()]);
+/// Where to look. A list that is named is looked through alone.
+fn scope(context: &Context, args: &Args) -> anyhow::Result<Scope> {
+    if args.all_lists {
+        return Ok(Scope::Everything);
     }
-    let mut all = context.home.lists()?;
-    for root in roots::survey(&context.home)? {
-        if let Standing::Readable { lists, .. } = root.standing {
-            all.extend(lists);
-        }
-    }
-    Ok(all)
+    let repository = match &context.globals.list {
+        Some(_) => None,
+        None => context.repository()?.map(|it| it.id),
+    };
+    let list = match context.list() {
+        Ok(list) => Some(list.id().clone()),
+        // A fleet may have mail before it has tasks.
+        Err(error) if repository.is_some() && is_missing(&error) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(Scope::Of { list, repository })
 }
 
-/// A task by id; among several lists, with the list that it is of.
-fn name(line: &Line, all_lists: bool) -> String {
-    match all_lists {
-        true => format!("{}/{}", line.list, line.task.id),
-        false => line.task.id.to_string(),
+fn is_missing(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(Error::NotFound { .. }))
+}
+
+/// What it is called; among everything, with the list or the repository that it is of.
+fn name(thing: &Thing, everything: bool) -> String {
+    let owner = match thing {
+        Thing::Task { list, .. } => list.as_str(),
+        Thing::Message { repository, .. }
+        | Thing::Session { repository, .. }
+        | Thing::History { repository, .. } => repository.as_str(),
+    };
+    match everything {
+        true => format!("{owner}/{thing}"),
+        false => thing.to_string(),
     }
 }
 
-/// Each task once, with the places in it below.
-fn page(screen: Screen, lines: &[Line], all_lists: bool) -> String {
+/// Each task and message once, with the places in it below.
+fn page(screen: Screen, hits: &[Hit], everything: bool) -> String {
     let mut page = String::new();
     let mut last = None;
-    for found in lines {
-        let (task, hit) = (&found.task, &found.hit);
-        let this = (&found.list, &task.id);
-        if last != Some(this) {
-            let state = screen.state(task.state.name());
-            let name = screen.bold(&name(found, all_lists));
-            let subject = line(&task.subject);
-            let subject = match hit.place {
-                Place::Subject => marked(screen, hit),
-                _ => clean(&subject, false),
-            };
-            page += &format!("{name} {subject} ({state})\n");
-            last = Some(this);
+    for hit in hits {
+        let name = name(&hit.thing, everything);
+        let is_new = last.as_ref() != Some(&name);
+        match &hit.thing {
+            Thing::Task { subject, state, .. } if is_new => {
+                let state = screen.state(*state);
+                let head = headline(screen, hit, subject);
+                page += &format!("{} {head} ({state})\n", screen.bold(&name));
+            }
+            Thing::Message { subject, .. } if is_new => {
+                let head = headline(screen, hit, subject);
+                page += &format!("{} {head}\n", screen.bold(&name));
+            }
+            Thing::Session { .. } | Thing::History { .. } => {
+                page += &format!(
+                    "{}: {}\n",
+                    screen.bold(&clean(&name, false)),
+                    marked(screen, hit)
+                );
+            }
+            Thing::Task { .. } | Thing::Message { .. } => {}
         }
-        if hit.place != Place::Subject {
+        let is_told = match hit.thing {
+            Thing::Task { .. } | Thing::Message { .. } => hit.place == Place::Subject,
+            Thing::Session { .. } | Thing::History { .. } => true,
+        };
+        if !is_told {
             let place = hit.place.as_str().replace('_', " ");
             let n = match hit.place {
                 Place::Note | Place::LateResult => format!(" {}", hit.n),
@@ -155,32 +165,71 @@ fn page(screen: Screen, lines: &[Line], all_lists: bool) -> String {
             };
             page += &format!("  {place}{n}: {}\n", marked(screen, hit));
         }
+        last = Some(name);
     }
     page
 }
 
+/// The subject, with what was found in it.
+fn headline(screen: Screen, hit: &Hit, subject: &str) -> String {
+    match hit.place {
+        Place::Subject => marked(screen, hit),
+        _ => clean(&line(subject), false),
+    }
+}
+
 /// The snippet with what was found in bold; where there are no colours, nothing marks it.
 fn marked(screen: Screen, hit: &Hit) -> String {
+    let snippet = &hit.spot.snippet;
     let [before, found, after] =
-        [&hit.snippet.before, &hit.snippet.found, &hit.snippet.after].map(|it| clean(it, false));
+        [&snippet.before, &snippet.found, &snippet.after].map(|it| clean(it, false));
     format!("{before}{}{after}", screen.bold(&found))
 }
 
-fn shape_of(found: &Line) -> serde_json::Value {
-    let Line { list, task, hit } = found;
-    json!({
-        "list": list,
-        "task": task.id,
-        "subject": task.subject,
-        "state": task.state.name(),
+/// Every field is there, whatever it was found in.
+fn shape_of(hit: &Hit) -> Value {
+    let mut shape = json!({
+        "kind": null, "list": null, "task": null, "state": null, "subject": null,
+        "repository": null, "worker": null, "seq": null, "month": null, "file": null, "line": null,
         "field": hit.place,
         "n": hit.n,
-        "at": hit.at,
-        "length": hit.len,
+        "at": hit.spot.at,
+        "length": hit.spot.len,
         "snippet": {
-            "before": hit.snippet.before,
-            "found": hit.snippet.found,
-            "after": hit.snippet.after,
+            "before": hit.spot.snippet.before,
+            "found": hit.spot.snippet.found,
+            "after": hit.spot.snippet.after,
         },
-    })
+    });
+    let known = match &hit.thing {
+        Thing::Task {
+            list,
+            id,
+            subject,
+            state,
+        } => json!({
+            "kind": Kind::Task, "list": list, "task": id, "state": state, "subject": subject,
+        }),
+        Thing::Message {
+            repository,
+            worker,
+            direction,
+            seq,
+            month,
+            subject,
+        } => json!({
+            "kind": Kind::of(*direction), "repository": repository.as_str(), "worker": worker,
+            "seq": seq.get(), "month": month, "subject": subject,
+        }),
+        Thing::Session { repository, file } => json!({
+            "kind": Kind::Session, "repository": repository.as_str(), "file": file,
+        }),
+        Thing::History { repository, n } => json!({
+            "kind": Kind::History, "repository": repository.as_str(), "line": n,
+        }),
+    };
+    if let (Value::Object(shape), Value::Object(known)) = (&mut shape, known) {
+        shape.extend(known);
+    }
+    shape
 }

@@ -31,6 +31,7 @@ mod foreign_roots;
 mod foreign_subjects;
 mod hand_made_lists;
 mod help;
+mod index;
 mod init_files;
 mod instructions;
 mod locks;

@@ -523,7 +523,7 @@ fn slash() {
     $ slash '/relay-gc'
     $ slash '/search PARSER' --quiet
     W2/inbox/0001: Write the parser
-    history 5: {"n":5,"at":"2026-05-13T14:25:00Z","repo":"[repo]","kind":"relay.brief_proposed","actor":"ann","worker":"W2","seq":1,"detail":{"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","sha256":"4f26a3975893ee3356a6e7bd0291cb1a6823d6a35f99a23e67e09a2600bdff93"}}
+    history 5: {"kind":"relay.brief_proposed","actor":"ann","worker":"W2","seq":1,"detail":{"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","sha256":"4f26a3975893ee3356a6e7bd0291cb1a6823d6a35f99a23e67e09a2600bdff93"}}
     $ slash '/nope'
     exit 6
     2> flagpost: there is no command "/nope": there are /ratify /reject /edit /assign /inbox /outbox /redirect /merge /relay-gc /search

@@ -296,6 +296,8 @@ fn every_schema_is_that_of_an_answer() {
         task timer start 3
         task timer show
         search c
+        index status
+        index sql 'SELECT 1'
         task move 3 --to other --create
         task rm 4 --dry-run
         session archive

@@ -43,7 +43,7 @@ fn search() {
       description: First line the Parser, whole
     … and 2 more: --limit 0 shows all
     $ search parser --limit 2 --json
-    {"schema":"flagpost.search/1","text":"parser","hits":[{"list":"web","task":"1","subject":"Write the parser","state":"pending","field":"subject","n":1,"at":10,"length":6,"snippet":{"before":"Write the ","found":"parser","after":""}},{"list":"web","task":"2","subject":"Ship","state":"completed","field":"description","n":1,"at":15,"length":6,"snippet":{"before":"First line the ","found":"Parser","after":", whole"}}],"total":4,"truncated":true,"skipped":[],"unreadable":[]}
+    {"schema":"flagpost.search/1","text":"parser","hits":[{"kind":"task","list":"web","task":"1","state":"pending","subject":"Write the parser","repository":null,"worker":null,"seq":null,"month":null,"file":null,"line":null,"field":"subject","n":1,"at":10,"length":6,"snippet":{"before":"Write the ","found":"parser","after":""}},{"kind":"task","list":"web","task":"2","state":"completed","subject":"Ship","repository":null,"worker":null,"seq":null,"month":null,"file":null,"line":null,"field":"description","n":1,"at":15,"length":6,"snippet":{"before":"First line the ","found":"Parser","after":", whole"}}],"total":4,"truncated":true,"skipped":[],"unreadable":[]}
     $ search parser --quiet
     1
     2
@@ -94,7 +94,10 @@ fn what_is_no_file_is_passed_over_with_its_reason() {
     let world = world_with(&["one"]);
     std::fs::create_dir(world.list("web").join("2.json")).unwrap();
     let ran = world.flagpost(["search", "one"]);
-    assert_eq!(ran.stderr, "flagpost: skipped 2.json: not a regular file\n");
+    assert_eq!(
+        ran.stderr,
+        "flagpost: skipped 2.json: it is not a regular file\n"
+    );
 }
 
 #[test]
@@ -149,5 +152,59 @@ fn all_lists_are_those_in_other_directories_too() {
     std::fs::write(root.join("theirs").join("1.json"), task).unwrap();
     world.ok(["config", "set", "tasks.roots", root.to_str().unwrap()]);
     let found = world.ok(["search", "parser", "--all-lists", "--quiet"]);
-    assert_eq!(found, "web/1\ntheirs/1\n");
+    assert_eq!(found, "theirs/1\nweb/1\n");
+}
+
+#[test]
+fn mail_sessions_and_history_are_looked_through_too() {
+    let world = world_with(&["Mend the grammar"]);
+    world.ok(["worker", "add", "W1"]);
+    world.ok(["assign", "1192", "W1", "--inline", "The grammar has a hole"]);
+    world.ok(["ratify", "W1"]);
+    world.ok([
+        "--as",
+        "W1",
+        "worker",
+        "report",
+        "Done.\nThe grammar is whole.",
+        "--ticket",
+        "1192",
+    ]);
+    let text = world.transcript(
+        "search grammar
+        search grammar --kind brief,report --quiet
+        search grammar --kind history --limit 1
+        search 'hole' --kind report
+        search grammar --kind nothing
+        --list web search grammar --quiet",
+    );
+    assert_snapshot!(text, @r#"
+    $ search grammar
+    1 Mend the grammar (pending)
+    W1/inbox/0001 DISPATCH_BRIEF
+      body: The grammar has a hole
+    W1/outbox/0001 CYCLE_REPORT
+      body: Done. The grammar is whole.
+    $ search grammar --kind brief,report --quiet
+    W1/inbox/0001
+    W1/outbox/0001
+    $ search grammar --kind history --limit 1
+    history 4: …h_brief","ticket":"1192","summary":"The grammar has a hole","sha256":"7da4791851e751e99…
+    $ search 'hole' --kind report
+    W1/outbox/0001 CYCLE_REPORT
+      body: Done. The grammar is whole.
+    $ search grammar --kind nothing
+    exit 2
+    2> error: invalid value 'nothing' for '--kind <KIND>': use one of task, brief, report, session, history
+    2> 
+    2> For more information, try '--help'.
+    $ --list web search grammar --quiet
+    1
+    "#);
+    let (_, found) = world.json(["search", "grammar", "--kind", "report"]);
+    let hit = &found["hits"][0];
+    assert_eq!(
+        (&hit["worker"], &hit["seq"], &hit["subject"]),
+        (&"W1".into(), &1.into(), &"CYCLE_REPORT".into())
+    );
 }

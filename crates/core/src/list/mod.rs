@@ -7,7 +7,7 @@ mod cache;
 pub(crate) mod shortlist;
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
 
@@ -55,7 +55,8 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    pub(crate) fn new(name: String, reason: String) -> Self {
+    /// A file of this name, passed over for this reason.
+    pub fn new(name: String, reason: String) -> Self {
         let file = OsString::from(&name);
         Self { name, file, reason }
     }
@@ -243,6 +244,20 @@ impl<'h> List<'h> {
             .collect())
     }
 
+    /// The files that tasks are in, or should be, in no order.
+    pub(crate) fn survey(&self) -> Result<Vec<(OsString, fsx::Stat)>> {
+        let fs = self.home.fs();
+        Ok(fs
+            .survey(&self.dir, &claude_tasks::is_task_name)
+            .map_err(disk::Error::io("list", &self.dir))?)
+    }
+
+    /// A file of the survey: `Ok(None)` where it is gone since; the error says why it is no task.
+    pub(crate) fn read(&self, file: &OsStr, stat: fsx::Stat) -> Result<Option<TaskFile>, String> {
+        let id = file.to_str().and_then(claude_tasks::id_of);
+        cache::read_file(self.home.fs(), &self.dir.join(file), id, stat)
+    }
+
     /// Everything that can be read. What cannot is reported, and kept aside if that is possible.
     pub fn load(&self) -> Result<Loaded> {
         let loaded = cache::load(self.home, &self.dir, cache::Leave::Fresh)?;
@@ -262,15 +277,11 @@ impl<'h> List<'h> {
     /// Every task as its file says, by id, and what is no task. Unlike [`List::load`] it reads every
     /// file, believes no cache, and leaves nothing behind.
     pub(crate) fn examine(&self) -> Result<(Vec<TaskFile>, Vec<Skipped>)> {
-        let fs = self.home.fs();
-        let files = fs
-            .survey(&self.dir, &claude_tasks::is_task_name)
-            .map_err(disk::Error::io("list", &self.dir))?;
+        let files = self.survey()?;
         let read = |files: &[(OsString, fsx::Stat)]| {
             let (mut tasks, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
             for (file, stat) in files {
-                let id = file.to_str().and_then(claude_tasks::id_of);
-                match cache::read_file(fs, &self.dir.join(file), id, *stat) {
+                match self.read(file, *stat) {
                     Ok(task) => tasks.extend(task),
                     Err(reason) => skipped.push(Skipped {
                         name: file.to_string_lossy().into_owned(),

@@ -9,13 +9,13 @@ mod appearance;
 pub mod briefs;
 pub mod decide;
 pub mod deliver;
+mod drawers;
 pub mod fleet;
 mod halves;
 mod numbers;
 pub mod policy;
 pub mod reports;
 pub mod retention;
-pub mod search;
 pub mod slash;
 mod slots;
 #[cfg(test)]
@@ -32,6 +32,7 @@ use flagpost_model::{RepoId, Seq, WorkerId, envelope::Direction};
 use jiff::Timestamp;
 
 pub(crate) use appearance::appeared;
+pub(crate) use drawers::Drawer;
 
 use crate::{
     change,

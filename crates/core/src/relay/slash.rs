@@ -21,11 +21,11 @@ use super::{
     fleet::{Ratified, ratify_all},
     reports::{self, Paper},
     retention::{self, Archived},
-    search::{self, Hit, Place},
     workers,
 };
 use crate::{
     error::{Error, Result},
+    index::{self, Found, Hit, Scope, Wanted},
     list::Skipped,
 };
 
@@ -127,8 +127,8 @@ pub fn carry_out(desk: &Desk<'_>, command: Slash, given: Option<String>) -> Resu
             Ok(Said::lines(archived.iter().map(archived_line).collect()))
         }
         Slash::Search(text) => {
-            let hits = search::search(fleet, &text)?;
-            Ok(Said::lines(hits.iter().map(hit_line).collect()))
+            let found = find(fleet, &text)?;
+            Ok(Said::lines(found.hits.iter().map(hit_line).collect()))
         }
     }
 }
@@ -334,23 +334,24 @@ fn archived_line(archived: &Archived) -> String {
     format!("ARCHIVED {} of {worker}/{direction}", archived.seqs.len())
 }
 
+/// Every place in what the fleet said, its sessions and its history where the text is.
+pub fn find(fleet: &Fleet<'_>, text: &str) -> Result<Found> {
+    let scope = Scope::Of {
+        list: None,
+        repository: Some(fleet.repo.clone()),
+    };
+    let wanted = Wanted {
+        text,
+        scope,
+        kinds: &[],
+        limit: 0,
+    };
+    index::ask(fleet.home, |index| index.search(&wanted))
+}
+
 /// Where a text was found, and the line it is in.
 pub fn hit_line(hit: &Hit) -> String {
-    match &hit.place {
-        Place::History(n) => format!("history {n}: {}", line(&hit.line)),
-        Place::Message {
-            worker,
-            direction,
-            seq,
-            month,
-        } => {
-            let month = month
-                .as_ref()
-                .map(|it| format!(" ({it})"))
-                .unwrap_or_default();
-            format!("{worker}/{direction}/{seq}{month}: {}", line(&hit.line))
-        }
-    }
+    format!("{}: {}", hit.thing, line(&hit.line))
 }
 
 fn ticket(ticket: Option<&str>) -> String {

@@ -214,6 +214,18 @@ impl<'h> Sessions<'h> {
         Ok(ended.into_iter().map(|(_, ended)| ended).collect())
     }
 
+    /// The directory of each, by name; that of the live one too, whoever runs it.
+    pub(crate) fn dirs(&self) -> Result<Vec<(String, PathBuf)>> {
+        let ended = self.ended()?.into_iter();
+        let mut dirs: Vec<_> = ended
+            .map(|it| (it.id.to_string(), self.dir(&it.id)))
+            .collect();
+        if fsx::stat(self.home.fs(), &self.live_dir())?.is_some() {
+            dirs.push((layout::LIVE.to_owned(), self.live_dir()));
+        }
+        Ok(dirs)
+    }
+
     /// All sessions: the ended ones, oldest first, then the live one.
     pub fn all(&self) -> Result<Vec<Session>> {
         let mut all = Vec::new();

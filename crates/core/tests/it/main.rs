@@ -19,6 +19,7 @@ mod dependencies_stay_mirrored;
 mod doctor_after_a_crash;
 mod history_tells_every_change;
 mod hostile_files_are_survived;
+mod index;
 mod lists_in_other_roots;
 mod operations_match_a_second_opinion;
 mod processes_race;

@@ -52,6 +52,15 @@ impl World {
         world
     }
 
+    /// On the machine's own disk, at a time that can be written down. Its clock is behind the times
+    /// of its files.
+    pub fn simple_clock() -> Self {
+        let dir = scratch();
+        let mut world = Self::at(Arc::new(RealFs), dir.path(), start());
+        world.dir = Some(dir);
+        world
+    }
+
     /// On the machine's own disk, in a directory that the test keeps.
     pub fn at_place(root: &Path) -> Self {
         Self::at(Arc::new(RealFs), root, SystemClock.now())

@@ -1,7 +1,7 @@
 //! Locks between processes.
 //!
 //! Owns the `flock` on a lock file that is never deleted, the note in it that names the holder, and
-//! the rank of each lock: home < list < worker direction < session start < history. Taking a lower
+//! the rank of each lock: index < home < list < worker direction < session start < history. Taking a lower
 //! rank while holding a higher one can deadlock and panics in debug builds.
 
 use std::{cell::RefCell, fmt, io, path::Path, time::Duration};
@@ -19,6 +19,8 @@ const A_LOOK: Duration = Duration::from_millis(200);
 /// The order in which locks may be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
+    /// The index: whoever brings it up to date only reads the rest.
+    Index,
     /// The whole home.
     Home,
     /// One list of tasks.

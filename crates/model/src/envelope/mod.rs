@@ -5,12 +5,14 @@
 //! them is `decision`'s.
 
 mod key;
+mod post;
 mod ticket;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 pub use key::{Hash, InvalidPrint, Key};
+pub use post::{ORCHESTRATOR, Post};
 pub use ticket::{InvalidTicket, Ticket};
 
 use crate::{

@@ -2,12 +2,11 @@
 
 use flagpost_core::{
     Error,
+    index::Thing,
     relay::{
         briefs::{self, Stage},
         decide::{self, Wish},
-        deliver, reports,
-        search::{self, Place},
-        slash, workers,
+        deliver, reports, slash, workers,
     },
 };
 use flagpost_model::{
@@ -284,12 +283,17 @@ fn what_was_said_is_found_in_mail_archive_and_history() {
     let w1 = mail(&world, "W1");
     propose(&w1, "First\nthe Grammar has a hole");
     report(&w1, "grammar mended");
-    let hits = search::search(&world.fleet(), "GRAMMAR").unwrap();
-    let lines: Vec<&str> = hits.iter().map(|it| it.line.as_str()).collect();
-    assert_eq!(lines[0], "the Grammar has a hole");
-    assert!(lines[1].contains("grammar mended"));
-    assert!(matches!(hits[2].place, Place::History(_)));
-    assert!(search::search(&world.fleet(), " ").is_err());
+    let found = slash::find(&world.fleet(), "GRAMMAR").unwrap();
+    let lines: Vec<String> = found.hits.iter().map(slash::hit_line).collect();
+    assert_eq!(
+        lines[..2],
+        [
+            "W1/inbox/0001: the Grammar has a hole",
+            "W1/outbox/0001: grammar mended"
+        ]
+    );
+    assert!(matches!(found.hits[2].thing, Thing::History { .. }));
+    assert!(slash::find(&world.fleet(), " ").is_err());
 }
 
 #[test]

@@ -1,0 +1,180 @@
+//! The index: everything that the files say, in one SQLite file that can be deleted at any time.
+//!
+//! Owns `index.db` and what it is good for: searching, and the `messages` table for programs that
+//! want SQL (docs/formats/index.md). It is a projection: whoever asks brings it up to date first, from
+//! the files, and no writer has to know of it. Invariants: what it holds is a function of the files,
+//! whether it was built in one go or bit by bit; a busy, broken or unwritable index costs time, and
+//! never an answer. It must never be the only place of anything.
+
+mod project;
+mod query;
+mod search;
+mod shelf;
+mod store;
+
+use std::path::PathBuf;
+
+use flagpost_disk::fsx;
+use flagpost_model::{ListId, RepoId};
+use rusqlite::Connection;
+
+pub use query::{Rows, Value};
+pub use search::{Found, Hit, Scope, Thing, Wanted};
+use store::Blame;
+
+use crate::{error::Result, home::Home};
+
+/// An index that was up to date when it was opened.
+#[derive(Debug)]
+pub struct Index {
+    db: Connection,
+    faults: Vec<Fault>,
+    in_memory: bool,
+}
+
+/// Something that could not be read, and so is not in the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Whose it is.
+    pub owner: Owner,
+    /// The file, if it is about one: its name in the list's directory, or below the workers'.
+    pub file: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// Whose a thing in the index is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Owner {
+    /// It is of the home: a directory of lists, the repositories.
+    Home,
+    /// It is of a list.
+    List(ListId),
+    /// It is of a repository.
+    Repository(RepoId),
+}
+
+/// How the index is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// It could not be written, and was built in memory for this once.
+    pub in_memory: bool,
+    /// How much of each kind is in it.
+    pub counts: Vec<(&'static str, u64)>,
+    /// What is not in it.
+    pub faults: Vec<Fault>,
+}
+
+/// Asks the index, brought up to date. Where its file breaks, it is made anew; where it cannot be
+/// used, the same is built in memory.
+pub fn ask<T>(home: &Home, question: impl Fn(&Index) -> Result<T>) -> Result<T> {
+    for _ in 0..2 {
+        match on_disk(home).and_then(|index| question(&index)) {
+            Err(error) => match store::blame(&error) {
+                Blame::File => {
+                    let aside = store::lock(home).and_then(|_lock| store::set_aside(home));
+                    if aside.is_err() {
+                        break;
+                    }
+                }
+                Blame::Circumstance => break,
+                Blame::Elsewhere => return Err(error),
+            },
+            answered => return answered,
+        }
+    }
+    let mut index = Index {
+        db: store::in_memory()?,
+        faults: Vec::new(),
+        in_memory: true,
+    };
+    index.refresh(home)?;
+    question(&index)
+}
+
+/// Where the index's file is.
+pub fn path(home: &Home) -> PathBuf {
+    store::path(home)
+}
+
+/// Makes the index anew, from the files alone.
+pub fn rebuild(home: &Home) -> Result<Status> {
+    if is_home(home)? {
+        let _lock = store::lock(home)?;
+        store::remove(home)?;
+    }
+    ask(home, |index| index.status(home))
+}
+
+/// Nothing is made where there is no home yet.
+fn is_home(home: &Home) -> Result<bool> {
+    Ok(fsx::stat(home.fs(), home.root())?.is_some())
+}
+
+/// Any failure to get at the file is the file's: what is asked is never the reason.
+fn on_disk(home: &Home) -> Result<Index> {
+    let unusable = || {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
+        rusqlite::Error::SqliteFailure(code, None)
+    };
+    if !is_home(home)? {
+        return Err(unusable().into());
+    }
+    let _lock = store::lock(home).map_err(|_| unusable())?;
+    let db = store::open(home).map_err(|error| match store::blame(&error) {
+        Blame::Elsewhere => unusable().into(),
+        Blame::File | Blame::Circumstance => error,
+    })?;
+    let mut index = Index {
+        db,
+        faults: Vec::new(),
+        in_memory: false,
+    };
+    index.refresh(home)?;
+    Ok(index)
+}
+
+impl Index {
+    fn refresh(&mut self, home: &Home) -> Result<()> {
+        let before = self.db.total_changes();
+        self.faults = project::refresh(home, &mut self.db)?;
+        if !self.in_memory && self.db.total_changes() != before {
+            // Nobody else writes now. A reader may hold it up: then the next one does it.
+            let _: rusqlite::Result<()> =
+                self.db
+                    .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+        Ok(())
+    }
+
+    /// What could not be read.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// How it is.
+    pub fn status(&self, home: &Home) -> Result<Status> {
+        let count = |what: &'static str, sql: &str| -> Result<(&'static str, u64)> {
+            let count: i64 = self.db.query_row(sql, [], |row| row.get(0))?;
+            Ok((what, u64::try_from(count).unwrap_or_default()))
+        };
+        let path = store::path(home);
+        let bytes = fsx::stat(home.fs(), &path)?.map_or(0, |stat| stat.len);
+        Ok(Status {
+            bytes: if self.in_memory { 0 } else { bytes },
+            path,
+            in_memory: self.in_memory,
+            counts: vec![
+                count("tasks", "SELECT count(*) FROM task")?,
+                count("messages", "SELECT count(*) FROM messages")?,
+                count("sessions", "SELECT count(DISTINCT place) FROM log")?,
+                count("history", "SELECT count(*) FROM history")?,
+            ],
+            faults: self.faults.clone(),
+        })
+    }
+}

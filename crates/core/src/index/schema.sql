@@ -1,0 +1,136 @@
+-- What the index holds. It is a projection: every row can be read again from the files.
+-- docs/formats/index.md tells what each column is.
+
+-- How far each repository's history was read, and the bytes that end there.
+CREATE TABLE cursor(
+  repo TEXT PRIMARY KEY,
+  offset INTEGER NOT NULL,
+  tail BLOB NOT NULL,
+  latest INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE history(
+  id INTEGER PRIMARY KEY,
+  repo TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  at TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  actor TEXT,
+  worker TEXT,
+  seq INTEGER,
+  list TEXT,
+  task TEXT
+);
+CREATE INDEX history_number ON history(repo, n);
+
+-- The lines that tell of an envelope's publication, or that its recipient has it.
+CREATE TABLE mark(
+  repo TEXT NOT NULL,
+  worker TEXT NOT NULL,
+  direction TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  latest INTEGER NOT NULL,
+  PRIMARY KEY(repo, worker, direction, seq, what, n)
+) WITHOUT ROWID;
+CREATE INDEX mark_number ON mark(repo, n);
+
+-- Directories that were looked at: those of tasks, of mail, of sessions.
+CREATE TABLE place(
+  id INTEGER PRIMARY KEY,
+  path BLOB NOT NULL UNIQUE,
+  scope TEXT NOT NULL,
+  stamp BLOB NOT NULL
+);
+
+CREATE TABLE task(
+  id INTEGER PRIMARY KEY,
+  place INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  stamp BLOB NOT NULL,
+  list TEXT NOT NULL,
+  task TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  state TEXT NOT NULL,
+  owner TEXT,
+  UNIQUE(place, name)
+);
+
+CREATE TABLE envelope(
+  id INTEGER PRIMARY KEY,
+  place INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  stamp BLOB NOT NULL,
+  repo TEXT NOT NULL,
+  worker TEXT NOT NULL,
+  direction TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  month TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  ticket TEXT,
+  uuid TEXT,
+  at INTEGER NOT NULL,
+  flagged INTEGER,
+  subject TEXT NOT NULL,
+  from_id TEXT NOT NULL,
+  to_id TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  n INTEGER,
+  moment INTEGER NOT NULL,
+  acked INTEGER,
+  message INTEGER,
+  changed INTEGER NOT NULL,
+  UNIQUE(place, name)
+);
+CREATE INDEX envelope_order ON envelope(moment, repo, coalesce(n, 9223372036854775807), worker, direction, seq, month);
+CREATE INDEX envelope_changed ON envelope(id) WHERE changed;
+CREATE INDEX envelope_address ON envelope(repo, worker, direction, seq);
+
+CREATE TABLE log(
+  id INTEGER PRIMARY KEY,
+  place INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  stamp BLOB NOT NULL,
+  repo TEXT NOT NULL,
+  session TEXT NOT NULL,
+  UNIQUE(place, name)
+);
+
+-- Every text that can be found. `kind` names the table that `thing` is a row of.
+CREATE TABLE passage(
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  thing INTEGER NOT NULL,
+  scope TEXT NOT NULL,
+  name TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  field TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  text TEXT NOT NULL
+);
+CREATE INDEX passage_thing ON passage(kind, thing);
+
+CREATE VIRTUAL TABLE words USING fts5(
+  text, content = 'passage', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 0'
+);
+CREATE TRIGGER passage_added AFTER INSERT ON passage BEGIN
+  INSERT INTO words(rowid, text) VALUES (new.id, new.text);
+END;
+CREATE TRIGGER passage_removed AFTER DELETE ON passage BEGIN
+  INSERT INTO words(words, rowid, text) VALUES ('delete', old.id, old.text);
+END;
+
+CREATE TABLE messages(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  subject TEXT NOT NULL,
+  from_id TEXT NOT NULL,
+  to_id TEXT NOT NULL,
+  body TEXT,
+  thread_id TEXT,
+  created_at DATETIME DEFAULT CURRENT_TIMESTAMP,
+  acked_at DATETIME
+);
+CREATE INDEX idx_messages_unacked ON messages(to_id, acked_at);
+CREATE INDEX idx_messages_thread ON messages(thread_id);

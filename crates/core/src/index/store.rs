@@ -1,0 +1,182 @@
+//! The file of the index: opening it, knowing it again, setting it aside.
+//!
+//! Owns `index.db`. It is SQLite's to write, in its write-ahead mode, and only under `.index.lock`,
+//! so that nobody sets aside what another one is writing. Invariant: whatever is wrong with it costs
+//! time and nothing else: one of another version is made anew, a broken one is kept beside as
+//! `index.db.broken` and made anew, and where it cannot be written at all the same is built in memory.
+
+use std::{path::PathBuf, time::Duration};
+
+use flagpost_disk::{
+    self as disk,
+    fsx::{self, Lock, Rank},
+};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
+
+use crate::{
+    error::{Error, Result},
+    home::Home,
+};
+
+/// Grows with every change of the schema, or of what a row means.
+const VERSION: i64 = 1;
+
+/// Says that a database is ours: "flag".
+const APPLICATION: i64 = 0x666c_6167;
+
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// Another one may be making it anew.
+const WAIT: Duration = Duration::from_secs(30);
+
+/// A foreign program may be writing into it. It should not, and is not waited for any longer.
+const BUSY: Duration = Duration::from_secs(2);
+
+/// The index's file.
+pub(super) fn path(home: &Home) -> PathBuf {
+    home.root().join("index.db")
+}
+
+/// Keeps others from bringing it up to date meanwhile.
+pub(super) fn lock(home: &Home) -> Result<Lock> {
+    let path = home.root().join(".index.lock");
+    Ok(fsx::lock(home.fs(), &path, Rank::Index, WAIT, home.now())?)
+}
+
+/// Opens the file under its lock, with the schema in it.
+pub(super) fn open(home: &Home) -> Result<Connection> {
+    let db = connect(home)?;
+    let number = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    match (number("application_id")?, number("user_version")?) {
+        (APPLICATION, VERSION) => Ok(db),
+        (0, 0) if is_empty(&db)? => {
+            create(&db)?;
+            Ok(db)
+        }
+        (APPLICATION, _) => {
+            drop(db);
+            remove(home)?;
+            let db = connect(home)?;
+            create(&db)?;
+            Ok(db)
+        }
+        _ => {
+            drop(db);
+            set_aside(home)?;
+            let db = connect(home)?;
+            create(&db)?;
+            Ok(db)
+        }
+    }
+}
+
+/// The same, in memory.
+pub(super) fn in_memory() -> Result<Connection> {
+    let db = Connection::open_in_memory()?;
+    create(&db)?;
+    Ok(db)
+}
+
+fn connect(home: &Home) -> Result<Connection> {
+    let path = path(home);
+    // SQLite makes files that others may read, and gives those beside it the mode of this one.
+    match fsx::stat(home.fs(), &path)? {
+        Some(stat) if stat.kind == fsx::Kind::File => {}
+        Some(_) => {
+            return Err(disk::Error::Malformed {
+                path,
+                reason: "it is not a regular file".to_owned(),
+            }
+            .into());
+        }
+        None => fsx::publish(home.fs(), &path, b"")?,
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(&path, flags)?;
+    db.busy_timeout(BUSY)?;
+    // Closing would remove the write-ahead log by its name, which may be that of a newer file.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let mode: String = db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(disk::Error::Malformed {
+            path,
+            reason: format!("its journal mode is {mode}"),
+        }
+        .into());
+    }
+    db.pragma_update(None, "synchronous", "normal")?;
+    Ok(db)
+}
+
+fn is_empty(db: &Connection) -> Result<bool> {
+    let count: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(count == 0)
+}
+
+fn create(db: &Connection) -> Result<()> {
+    db.execute_batch(&format!(
+        "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; \
+         PRAGMA user_version = {VERSION}; COMMIT;"
+    ))?;
+    Ok(())
+}
+
+/// Removes the file and what SQLite keeps beside it, which is worth nothing without it.
+pub(super) fn remove(home: &Home) -> Result<()> {
+    remove_companions(home)?;
+    Ok(fsx::remove(home.fs(), &path(home))?)
+}
+
+/// Keeps a broken file for whoever wants to see it; only the last one.
+pub(super) fn set_aside(home: &Home) -> Result<()> {
+    remove_companions(home)?;
+    let path = path(home);
+    if fsx::stat(home.fs(), &path)?.is_none() {
+        return Ok(());
+    }
+    let aside = home.root().join("index.db.broken");
+    fsx::remove(home.fs(), &aside)?;
+    Ok(fsx::move_files(home.fs(), &[(path, aside)])?)
+}
+
+fn remove_companions(home: &Home) -> Result<()> {
+    for name in ["index.db-wal", "index.db-shm"] {
+        fsx::remove(home.fs(), &home.root().join(name))?;
+    }
+    Ok(())
+}
+
+/// What a failure says about the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blame {
+    /// The file is broken.
+    File,
+    /// The file may be in order; it cannot be used here and now.
+    Circumstance,
+    /// It is not the index that failed.
+    Elsewhere,
+}
+
+/// What failed.
+pub(super) fn blame(error: &Error) -> Blame {
+    let Error::Index(error) = error else {
+        return Blame::Elsewhere;
+    };
+    match error.sqlite_error_code() {
+        Some(
+            ErrorCode::PermissionDenied
+            | ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::OutOfMemory
+            | ErrorCode::ReadOnly
+            | ErrorCode::OperationInterrupted
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::DiskFull
+            | ErrorCode::CannotOpen
+            | ErrorCode::FileLockingProtocolFailed
+            | ErrorCode::NoLargeFileSupport,
+        ) => Blame::Circumstance,
+        // A table that is missing, a value of another type: somebody else has been at it.
+        _ => Blame::File,
+    }
+}

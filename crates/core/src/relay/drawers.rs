@@ -1,0 +1,58 @@
+//! Where envelopes lie: each direction of each worker, live and archived.
+//!
+//! Owns finding those directories, whether anybody registered the worker or not. What lies in them is
+//! for others to look at.
+
+use std::path::PathBuf;
+
+use flagpost_disk::dialects::relay as layout;
+use flagpost_model::{WorkerId, envelope::Direction};
+
+use super::{Fleet, slots::names};
+use crate::error::Result;
+
+/// A directory of envelopes.
+#[derive(Debug)]
+pub(crate) struct Drawer {
+    /// Whose mail.
+    pub(crate) worker: WorkerId,
+    /// Which direction.
+    pub(crate) direction: Direction,
+    /// The month of the archive; none where it is live.
+    pub(crate) month: Option<String>,
+    /// The directory, which need not be there.
+    pub(crate) dir: PathBuf,
+}
+
+impl Fleet<'_> {
+    /// Where a worker's live envelopes of a direction are.
+    pub(crate) fn live(&self, worker: &WorkerId, direction: Direction) -> PathBuf {
+        self.directory(worker).dir(direction)
+    }
+
+    /// Every directory of envelopes: the live ones first, then the archive's by month.
+    pub(crate) fn drawers(&self) -> Result<Vec<Drawer>> {
+        let mut drawers = Vec::new();
+        for worker in self.ids()? {
+            let top = self.directory(&worker).dir;
+            let archive = top.join(layout::ARCHIVE);
+            let mut months = names(self.home.fs(), &archive)?;
+            months.sort();
+            let archived = months.into_iter().map(Some);
+            for month in std::iter::once(None).chain(archived) {
+                let root = month
+                    .as_ref()
+                    .map_or_else(|| top.clone(), |month| archive.join(month));
+                for direction in Direction::ALL {
+                    drawers.push(Drawer {
+                        worker: worker.clone(),
+                        direction: *direction,
+                        month: month.clone(),
+                        dir: root.join(direction.as_str()),
+                    });
+                }
+            }
+        }
+        Ok(drawers)
+    }
+}

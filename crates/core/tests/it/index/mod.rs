@@ -1,0 +1,31 @@
+//! The index: what a projection promises.
+
+mod a_rebuilt_one_is_the_same;
+mod a_text_is_found_wherever_it_stands;
+mod every_envelope_is_a_message;
+mod it_costs_time_and_never_an_answer;
+
+use flagpost_core::{
+    Home,
+    index::{self, Rows, Value},
+};
+
+/// The answer to a question in SQL, a line per row.
+pub fn sql(home: &Home, question: &str) -> Vec<String> {
+    let rows = index::ask(home, |index| index.sql(question, 0)).unwrap();
+    lines(&rows)
+}
+
+pub fn lines(rows: &Rows) -> Vec<String> {
+    let text = |value: &Value| match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+        Value::Blob(bytes) => format!("{bytes} bytes"),
+    };
+    let line = |row: &Vec<Value>| row.iter().map(text).collect::<Vec<_>>().join("|");
+    rows.rows.iter().map(line).collect()
+}
+
+pub const MESSAGES: &str = "SELECT * FROM messages ORDER BY id";
