@@ -134,6 +134,22 @@ impl Mail<'_> {
         self.dir(Direction::Inbox).join(layout::body(seq))
     }
 
+    fn archive(&self) -> PathBuf {
+        self.dir.join(layout::ARCHIVE)
+    }
+
+    /// The months that something was archived under.
+    fn months(&self) -> Result<Vec<String>> {
+        let mut names = slots::names(self.home.fs(), &self.archive())?;
+        names.retain(|name| !name.starts_with('.'));
+        Ok(names)
+    }
+
+    /// Where the messages of a month are.
+    fn archive_of(&self, month: &str, direction: Direction) -> PathBuf {
+        self.archive().join(month).join(direction.as_str())
+    }
+
     fn lock(&self, direction: Direction) -> Result<Locked<'_>> {
         let dir = self.dir(direction);
         let path = dir.join(layout::LOCK);

@@ -54,18 +54,16 @@ pub fn search(fleet: &Fleet<'_>, text: &str) -> Result<Vec<Hit>> {
         });
     }
     let mut hits = Vec::new();
-    let fs = fleet.home.fs();
     for mail in fleet.mails()? {
-        let archive = mail.dir.join(layout::ARCHIVE);
-        let mut months = names(fs, &archive)?;
+        let mut months = mail.months()?;
         months.sort();
         let archived = months.into_iter().map(Some);
         for month in std::iter::once(None).chain(archived) {
-            let root = month
-                .as_ref()
-                .map_or_else(|| mail.dir.clone(), |it| archive.join(it));
             for direction in Direction::ALL {
-                let dir = root.join(direction.as_str());
+                let dir = month.as_ref().map_or_else(
+                    || mail.dir(*direction),
+                    |month| mail.archive_of(month, *direction),
+                );
                 for (seq, path) in messages(fleet, *direction, &dir)? {
                     let Some(line) = found(fleet, &path, &wanted)? else {
                         continue;
