@@ -34,16 +34,18 @@ pub enum Way {
 impl Fleet {
     /// So many workers.
     pub fn of(count: usize) -> Self {
-        Self::in_world(world(), count)
+        let world = world();
+        let home = world.home();
+        Self::on_disk(world, &home, count)
     }
 
-    /// The same in a world that somebody else arranged.
-    pub fn in_world(world: World, count: usize) -> Self {
+    /// The same where the world's home lies elsewhere.
+    pub fn on_disk(world: World, home: &Path, count: usize) -> Self {
         let workers: Vec<String> = (1..=count).map(|n| format!("W{n}")).collect();
         for worker in &workers {
             world.ok(["worker", "add", worker]);
         }
-        let repositories = fs::read_dir(world.home().join("repos")).unwrap();
+        let repositories = fs::read_dir(home.join("repos")).unwrap();
         let dir = repositories.map(|it| it.unwrap().path()).next().unwrap();
         Self {
             world,

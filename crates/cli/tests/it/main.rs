@@ -45,6 +45,7 @@ mod private_files;
 mod queries;
 mod questions;
 mod relay;
+mod relay_failures;
 mod relay_races;
 mod relay_smoke;
 mod repositories;

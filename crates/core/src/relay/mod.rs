@@ -78,6 +78,27 @@ impl<'h> Fleet<'h> {
         Ok(ids)
     }
 
+    /// Every directory that we write into, as far as it is there.
+    pub(crate) fn dirs(&self) -> Result<Vec<PathBuf>> {
+        let mut dirs = vec![self.dir()];
+        for worker in self.ids()? {
+            let mail = self.directory(&worker);
+            for direction in Direction::ALL {
+                let dir = mail.dir(*direction);
+                dirs.push(dir.join(fsx::QUARANTINE));
+                dirs.push(dir);
+                for month in mail.months()? {
+                    dirs.push(mail.archive().join(&month));
+                    dirs.push(mail.archive_of(&month, *direction));
+                }
+            }
+            dirs.extend([mail.archive(), mail.dir]);
+        }
+        dirs.sort();
+        dirs.dedup();
+        Ok(dirs)
+    }
+
     /// The mail of a registered worker.
     pub fn mail(&self, worker: &WorkerId) -> Result<Mail<'h>> {
         let mail = self.directory(worker);
