@@ -69,6 +69,7 @@ mod search;
 mod tasks;
 mod texts;
 mod truncated_lists;
+mod what_waits;
 mod workers;
 
 use flagpost_testkit::sealed::World;
