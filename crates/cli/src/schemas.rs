@@ -31,7 +31,7 @@ schemas! {
     "instruction_files" "instructions" "instructions_removed" "list" "mail_archived" "mail_waiting"
     "man" "man_pages" "moved" "offer" "offer_none" "plan" "projects" "proposed" "recovery" "removed"
     "report" "reported" "reports" "repository" "run" "schema" "schemas" "search" "session"
-    "sessions" "setting" "setting_stored" "setting_unset" "slash" "stats" "status" "tags" "task"
+    "sessions" "setting" "setting_stored" "setting_unset" "slash" "soak" "soaked" "stats" "status" "tags" "task"
     "tasks" "timeline" "timer" "timers" "undo" "worker" "workers"
 }
 

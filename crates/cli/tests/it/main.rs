@@ -66,6 +66,7 @@ mod run_stream;
 mod run_worktrees;
 mod schemas;
 mod search;
+mod soak;
 mod tasks;
 mod texts;
 mod truncated_lists;

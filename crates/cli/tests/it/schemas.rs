@@ -300,8 +300,11 @@ fn every_schema_is_that_of_an_answer() {
         task rm 4 --dry-run
         session archive
         bench --claimer
+        bench soak --worker --as W1
+        TMPDIR={outside} bench soak --workers 2 --for 1s
         bench --rows number --quick",
         plan = world.outside().join("PLAN.md").display(),
+        outside = world.outside().display(),
     );
     let mut seen = BTreeSet::new();
     for line in script.lines() {
