@@ -37,6 +37,14 @@ decision() {
     return 1
 }
 
+# Says that the brief $1 was read; to nobody else on this machine.
+acknowledge() {
+    (
+        umask 077
+        : >"$1.read"
+    )
+}
+
 # Prints the brief $1 (a path without its ending) unless it is undecided, half, or read.
 deliver() {
     if test -f "$1.read" || ! test -f "$1.brief" || ! test -f "$1.brief.meta.json"; then
@@ -46,7 +54,7 @@ deliver() {
     seq=${1##*/}
     if test -n "${FLAGPOST_HAND-}"; then
         if "$FLAGPOST_HAND" "$1.brief" "$word" "$seq"; then
-            : >"$1.read"
+            acknowledge "$1"
         fi
         return 0
     fi
@@ -58,7 +66,7 @@ deliver() {
     cat "$1.brief" || return 0
     echo
     echo "--- end $seq"
-    : >"$1.read"
+    acknowledge "$1"
 }
 
 while :; do

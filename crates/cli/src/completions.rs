@@ -4,6 +4,8 @@
 //! closed set. An argument is known by its name, so that a new verb is completed like the others.
 //! A look leaves no trace, and what cannot be read is offered nothing and said nothing about.
 
+mod mail;
+
 use std::ffi::OsString;
 
 use clap::{Arg, Command, CommandFactory};
@@ -13,6 +15,7 @@ use clap_complete::{
 };
 use flagpost_core::{Config, Repository, schemas, sessions::Sessions};
 use flagpost_model::{
+    WorkerId,
     intake::{Format, Spelling},
     names::Named,
     query::GroupBy,
@@ -103,7 +106,23 @@ fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<A
             let finished = OF_FINISHED.contains(&verb);
             ArgValueCandidates::new(move || tasks(list.clone(), finished).unwrap_or_default())
         }
-        (_, "actor") => ArgValueCandidates::new(move || workers(list.clone()).unwrap_or_default()),
+        (_, "actor") => ArgValueCandidates::new(move || actors(list.clone())),
+        // A new worker has a new name.
+        ("worker", "worker") if verb == "add" => return None,
+        (_, "worker") => {
+            let all = (verb == "ratify").then_some("all");
+            ArgValueCandidates::new(move || {
+                let fleet = fleet().unwrap_or_default();
+                fleet
+                    .into_iter()
+                    .chain(all.map(CompletionCandidate::new))
+                    .collect()
+            })
+        }
+        (_, "seq") => {
+            let wanted = mail::of_verb(verb);
+            ArgValueCandidates::new(move || mail::seqs(wanted).unwrap_or_default())
+        }
         (_, "list") => ArgValueCandidates::new(|| lists().unwrap_or_default()),
         (_, "to") if verb == "move" => ArgValueCandidates::new(|| lists().unwrap_or_default()),
         (_, "to") => named::<Spelling>(&[]),
@@ -188,6 +207,27 @@ fn tasks(list: Option<String>, finished: bool) -> anyhow::Result<Vec<CompletionC
     };
     let tasks = outlines(list)?.into_iter().filter(is_wanted);
     Ok(tasks.enumerate().map(candidate).collect())
+}
+
+/// Everybody who holds a task, or once did, and the fleet.
+fn actors(list: Option<String>) -> Vec<CompletionCandidate> {
+    let mut all = fleet().unwrap_or_default();
+    for owner in workers(list).unwrap_or_default() {
+        if !all.iter().any(|it| it.get_value() == owner.get_value()) {
+            all.push(owner);
+        }
+    }
+    all
+}
+
+/// The fleet of the repository, in its order.
+fn fleet() -> anyhow::Result<Vec<CompletionCandidate>> {
+    let context = context(None)?;
+    let ids = context.fleet()?.ids()?;
+    let candidate = |(place, id): (usize, &WorkerId)| {
+        CompletionCandidate::new(id.as_str()).display_order(Some(place))
+    };
+    Ok(ids.iter().enumerate().map(candidate).collect())
 }
 
 /// Everybody who holds a task, or once did.

@@ -38,6 +38,11 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("instructions/reports.md"),
     },
     Topic {
+        name: "relay",
+        about: "get briefs as a worker, and report back",
+        text: include_str!("instructions/relay.md"),
+    },
+    Topic {
         name: "sessions",
         about: "work under 'flagpost run'",
         text: include_str!("instructions/sessions.md"),

@@ -183,7 +183,7 @@ impl Line {
 
     /// The number of the first line of its change.
     fn first(&self) -> u64 {
-        self.entry.number("op").unwrap_or(self.n)
+        self.entry.number("op").unwrap_or(self.n).min(self.n)
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
@@ -371,13 +371,11 @@ impl<'h> History<'h> {
     }
 
     /// The entries that take back what the last change told of and did not bring about.
-    fn unsettled(&self, tail: Vec<Line>, appeared: Appeared<'_>) -> Result<Vec<Entry>> {
-        let last = tail.last().map_or(0, |line| line.n);
+    fn unsettled(&self, last: Vec<Line>, appeared: Appeared<'_>) -> Result<Vec<Entry>> {
         let mut voids = Vec::new();
-        let lines = self.last_change(tail)?;
-        let voided: Vec<u64> = lines.iter().filter_map(|line| line.entry.voids()).collect();
-        let first = lines.first().map_or(last, |line| line.n);
-        for line in lines {
+        let voided: Vec<u64> = last.iter().filter_map(|line| line.entry.voids()).collect();
+        let first = last.first().map_or(0, |line| line.n);
+        for line in last {
             let may_be_void = line.entry.rev().is_some() || line.entry.seq.is_some();
             let open = may_be_void && !voided.contains(&line.n);
             if open && !(appeared(&line.entry)? && self.is_in_the_mail(&line.entry)?) {
@@ -398,23 +396,10 @@ impl<'h> History<'h> {
         relay::appeared(self.home, &self.repo, entry)
     }
 
-    /// All lines of the change that the last line belongs to, or takes back.
-    fn last_change(&self, tail: Vec<Line>) -> Result<Vec<Line>> {
-        let Some(last) = tail.last() else {
-            return Ok(Vec::new());
-        };
-        let first = last.first();
-        let all = if tail.first().is_some_and(|line| line.n <= first) {
-            tail
-        } else {
-            self.since(first.saturating_sub(1))?
-        };
-        Ok(all.into_iter().filter(|line| line.n >= first).collect())
-    }
-
-    /// The lines at the end, as far back as the last change goes or `size` reaches; at least one
-    /// unless the history is empty. One that lacks only its
-    /// newline is among them: the next append ends it, so its number is taken.
+    /// All lines of the change that the last line belongs to, or takes back; none only where the
+    /// history is empty. At first `size` bytes are read, and more of them until the change is there.
+    /// A line that lacks only its newline is one of them: the next append ends it, so its number is
+    /// taken.
     fn tail(&self, size: u64) -> Result<Vec<Line>> {
         let fs = self.home.fs();
         let Some(stat) = fsx::stat(fs, &self.path)? else {
@@ -440,13 +425,14 @@ impl<'h> History<'h> {
             }
             .into());
         }
-        let lines = last_lines(&bytes);
+        let Last { lines, is_whole } = last_change(&bytes);
         match (lines.is_empty(), offset) {
             (true, 1..) if size >= LONGEST_TAIL => Err(disk::Error::Malformed {
                 path: self.path.clone(),
                 reason: format!("none of the lines in its last {size} bytes can be read"),
             }
             .into()),
+            (false, 1..) if !is_whole => self.tail(size.saturating_mul(8)),
             (false, _) => Ok(lines),
             (true, 0) if bytes.contains(&b'\n') => Err(disk::Error::Malformed {
                 path: self.path.clone(),
@@ -472,20 +458,30 @@ fn ends_damaged(bytes: &[u8]) -> bool {
     last.is_some_and(|line| Line::parse(line).is_none())
 }
 
-/// The lines of the change that the last line belongs to, as far as they are there.
-fn last_lines(bytes: &[u8]) -> Vec<Line> {
-    let mut found: Vec<Line> = Vec::new();
+/// The end of a history.
+struct Last {
+    /// The lines of the change that the last line belongs to, as far as they are there.
+    lines: Vec<Line>,
+    /// Whether what lies before them belongs to another change.
+    is_whole: bool,
+}
+
+fn last_change(bytes: &[u8]) -> Last {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut is_whole = false;
     let backwards = bytes.rsplit(|byte| *byte == b'\n');
     for line in backwards.filter_map(Line::parse) {
-        let first = found.first().unwrap_or(&line).first();
-        let is_first = line.n <= first;
-        found.push(line);
-        if is_first {
+        let first = lines.first().unwrap_or(&line).first();
+        is_whole = line.n <= first;
+        if line.n >= first {
+            lines.push(line);
+        }
+        if is_whole {
             break;
         }
     }
-    found.reverse();
-    found
+    lines.reverse();
+    Last { lines, is_whole }
 }
 
 /// The history, locked for one change.

@@ -31,7 +31,7 @@ schemas! {
     "instruction_files" "instructions" "instructions_removed" "link" "list" "log" "mail_archived" "mail_waiting"
     "man" "man_pages" "moved" "number" "offer" "offer_none" "plan" "projects" "proposed" "recovery" "removed"
     "report" "reported" "reports" "repositories" "repository" "rows" "run" "schema" "schemas" "search" "session"
-    "sessions" "setting" "setting_stored" "setting_unset" "slash" "stats" "status" "tags" "task"
+    "sessions" "setting" "setting_stored" "setting_unset" "slash" "soak" "soaked" "stats" "status" "tags" "task"
     "tasks" "timeline" "timer" "timers" "undo" "up" "worker" "workers"
 }
 

@@ -5,10 +5,13 @@
 //! task that two claimers got is a failure.
 
 mod files;
+mod fleet;
 mod floor;
 mod race;
+mod relay;
 mod row;
 mod scratch;
+mod soak;
 mod verbs;
 
 use anyhow::Result;
@@ -36,6 +39,14 @@ pub struct Args {
     /// Claim tasks until none is ready: what a claiming process of the race does
     #[arg(long, hide = true, conflicts_with_all = ["rows", "quick"])]
     claimer: bool,
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+/// What else there is than rows.
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Soak(soak::Args),
 }
 
 /// How much is measured.
@@ -90,6 +101,9 @@ impl Bench<'_> {
 
 /// Measures.
 pub fn run(context: &Context, args: &Args) -> Result<Answer> {
+    if let Some(What::Soak(args)) = &args.what {
+        return soak::run(context, args);
+    }
     if args.claimer {
         return race::claimer(context);
     }
@@ -101,6 +115,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer> {
     let mut rows = files::measure(&bench)?;
     rows.extend(verbs::measure(&bench)?);
     rows.extend(race::measure(&bench)?);
+    rows.extend(relay::measure(&bench)?);
     if rows.is_empty() {
         return Err(usage(format!(
             "no row begins with {}",

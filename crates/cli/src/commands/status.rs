@@ -1,5 +1,6 @@
 //! `status`: what is going on, and what waits for a person.
 
+mod gate;
 mod roots;
 
 use std::collections::BTreeMap;
@@ -72,7 +73,9 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         .collect();
     let found = survey(&context.home)?;
     let root = list.root();
-    let mut text = format!(
+    let briefs = gate::waiting(context)?;
+    let mut text = gate::section(screen, &briefs);
+    text += &format!(
         "{}{}: {}",
         screen.bold(list.id().as_str()),
         root.map(|root| format!(" in {}", root.display()))
@@ -153,6 +156,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "list": list.id(),
         "root": root.map(shape::path),
         "total": loaded.outlines.len(),
+        "to_decide": gate::shape(&briefs),
         "counts": counts.iter().map(|(state, n)| (state.as_str(), *n)).collect::<BTreeMap<_, _>>(),
         "waiting_for_person": waiting.iter().map(|(task, said)| {
             json!({"task": shape::outline(task), "said": said})
@@ -182,17 +186,21 @@ fn said(list: &List<'_>, task: &Outline) -> Option<String> {
 
 fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
     let lists = context.home.lists()?;
-    let mut text = format!("no tasks here yet\n{NEXT}");
+    let briefs = gate::waiting(context)?;
+    let screen = Screen::of(context);
+    let mut text = gate::section(screen, &briefs);
+    text += &format!("no tasks here yet\n{NEXT}");
     if !lists.is_empty() {
         let names: Vec<_> = lists.iter().map(|list| list.as_str()).collect();
         text += &format!("lists elsewhere: {}\n", names.join(" "));
     }
     let found = survey(&context.home)?;
-    text += &roots::section(Screen::of(context), &found);
+    text += &roots::section(screen, &found);
     let instance = daemon::instance(context)?;
     text += &daemon_line(instance.as_ref());
     let body = json!({
-        "home": shape::path(context.home.root()), "list": null, "root": null, "total": 0, "counts": {},
+        "home": shape::path(context.home.root()), "list": null, "root": null, "total": 0,
+        "to_decide": gate::shape(&briefs), "counts": {},
         "waiting_for_person": [], "stranded": [], "held": [], "ready": [], "skipped": [],
         "session": null, "lists": lists, "daemon": daemon::shape_of(context, instance.as_ref()),
         "roots": roots::shape(&found),

@@ -49,6 +49,44 @@ fn tree(dir: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
 }
 
 #[test]
+fn workers_and_their_messages_are_live() {
+    let world = world();
+    for worker in ["W2", "W10"] {
+        world.ok(["worker", "add", worker]);
+        for text in ["One", "Two", "Three"] {
+            world.ok(["relay", "redirect", worker, text]);
+        }
+    }
+    world.ok(["ratify", "W2", "1"]);
+    world.ok(["relay", "reject", "W2", "2"]);
+    world.ok(["worker", "ack", "1", "--as", "W2"]);
+    world.ok(["worker", "report", "Done\u{1b}[2J", "--as", "W10"]);
+    assert_snapshot!(offered(&world, &["relay", "edit", "W10", ""]), @r"
+    3	Three
+    2	Two
+    1	One
+    ");
+    for (line, wanted) in [
+        (&["ratify", ""][..], "all W2 W10"),
+        (&["assign", "1", ""], "W2 W10"),
+        (&["worker", "show", "W1"], "W10"),
+        (&["worker", "add", ""], ""),
+        (&["worker", "next", "--as", ""], "W2 W10"),
+        (&["ratify", "W2", ""], "3"),
+        (&["relay", "reject", "W10", ""], "3 2 1"),
+        (&["inbox", "W2", ""], "3 2 1"),
+        (&["outbox", "W10", ""], "1"),
+        (&["outbox", "W2", ""], ""),
+        (&["worker", "ack", "--as", "W2", ""], "2"),
+    ] {
+        let told = values(&world, line);
+        let told: Vec<_> = told.into_iter().filter(|it| !it.starts_with('-')).collect();
+        assert_eq!(told.join(" "), wanted, "{line:?}");
+    }
+    assert!(!offered(&world, &["outbox", "W10", ""]).contains('\u{1b}'));
+}
+
+#[test]
 fn ids_and_names_are_live() {
     let world = busy();
     world.ok(["config", "set", "queries.urgent", "priority>=high"]);
@@ -79,7 +117,10 @@ fn ids_and_names_are_live() {
         (&["done", "--as", ""], "W3 W7"),
         (&["list", "--state", "pending,com"], "pending,completed"),
         (&["add", "--priority", ""], "critical high medium low none"),
-        (&["instructions", ""], "tasks claims reports sessions files"),
+        (
+            &["instructions", ""],
+            "tasks claims reports relay sessions files",
+        ),
         (&["completions", ""], "bash zsh fish elvish powershell"),
         (&["run", "--schedule", ""], "waves eager"),
         (&["session", "show", ""], "live"),

@@ -14,6 +14,7 @@ fn by_topic() {
     - tasks: find, read, add and change tasks
     - claims: take a task, keep it, give it back
     - reports: say how a task ended
+    - relay: get briefs as a worker, and report back
     - sessions: work under 'flagpost run'
     - files: take part without this program
     "#);
@@ -27,7 +28,7 @@ fn by_topic() {
         assert_eq!(json["topic"], topic);
     }
     let (_, json) = world.json(["instructions"]);
-    let topics = serde_json::json!(["tasks", "claims", "reports", "sessions", "files"]);
+    let topics = serde_json::json!(["tasks", "claims", "reports", "relay", "sessions", "files"]);
     assert_eq!(json["schema"], "flagpost.instructions/1");
     assert_eq!(
         (&json["topic"], &json["topics"]),
@@ -42,10 +43,10 @@ fn an_unknown_topic() {
     $ instructions nope
     exit 3
     2> flagpost: there is no topic "nope"
-    2>   hint: there are tasks, claims, reports, sessions, files
+    2>   hint: there are tasks, claims, reports, relay, sessions, files
     $ instructions nope --json
     exit 3
-    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no topic \"nope\"","hint":"there are tasks, claims, reports, sessions, files","causes":[]}
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no topic \"nope\"","hint":"there are tasks, claims, reports, relay, sessions, files","causes":[]}
     "#);
 }
 

@@ -1,107 +1,68 @@
-//! Several processes, and a hand in the files, decide at the same time.
+//! Many processes, and hands in the files, decide on the same briefs at the same time.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    process::{Child, Stdio},
-};
+use std::{collections::BTreeMap, fs, thread};
 
-use flagpost_testkit::sealed::World;
+use flagpost_disk::fsx;
+use flagpost_model::envelope::Hash;
 use serde_json::Value;
 
-use crate::world;
+use crate::fleet::Fleet;
 
-const BRIEFS: usize = 20;
+const BRIEFS: usize = 100;
 
-fn fleet(workers: &[&str], briefs: usize) -> World {
-    let world = world();
-    for worker in workers {
-        world.ok(["worker", "add", worker]);
-        for number in 1..=briefs {
-            world.ok(["relay", "redirect", worker, &format!("turn {number}")]);
-        }
-    }
-    world
-}
+/// So many decide on each brief, one of them without any program.
+const HANDS: usize = 10;
 
-fn repository(world: &World) -> PathBuf {
-    let repositories = std::fs::read_dir(world.home().join("repos")).unwrap();
-    repositories.map(|it| it.unwrap().path()).next().unwrap()
-}
-
-fn start(world: &World, args: &[&str]) -> Child {
-    let mut command = world.command();
-    command
-        .args(args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command.spawn().unwrap()
-}
-
-/// How often the history says that each brief was decided on, voided lines left out.
-fn decisions(world: &World) -> BTreeMap<(String, u64), usize> {
-    let text = std::fs::read_to_string(repository(world).join("history.jsonl")).unwrap();
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let lines: Vec<Value> = lines.collect();
-    let is_void = |it: &Value| {
-        let voids = lines.iter().filter(|line| line["kind"] == "history.void");
-        voids.into_iter().any(|void| void["detail"]["n"] == it["n"])
-    };
-    let mut counts = BTreeMap::new();
-    for line in lines
-        .iter()
-        .filter(|it| it["kind"] == "relay.decided" && !is_void(it))
-    {
-        let worker = line["worker"].as_str().unwrap().to_owned();
-        let key = (worker, line["seq"].as_u64().unwrap());
-        *counts.entry(key).or_default() += 1;
-    }
-    counts
-}
+/// What that one says.
+const FLAGS: [&str; 3] = ["ratified", "rejected", "edited"];
 
 #[test]
-fn trap_31_processes_and_files_by_hand_make_one_decision_each() {
-    let world = fleet(&["W1"], BRIEFS);
-    let inbox = repository(&world).join("workers/W1/inbox");
-    let mut children = Vec::new();
-    for number in 1..=BRIEFS {
-        let seq = number.to_string();
-        children.push(start(&world, &["ratify", "W1", &seq]));
-        children.push(start(&world, &["relay", "reject", "W1", &seq]));
-        let text = format!("/reject W1 {seq}");
-        children.push(start(&world, &["slash", &text]));
-        if number % 2 == 0 {
-            std::fs::write(inbox.join(format!("{number:04}.rejected")), "").unwrap();
+fn trap_31_a_thousand_concurrent_decisions_by_processes_and_by_hand_make_one_for_each_brief() {
+    let fleet = Fleet::of(1);
+    let inbox = fleet.inbox("W1");
+    for ticket in 1..=BRIEFS {
+        fleet.assign_each(ticket);
+    }
+    let decide = &|hand: usize, seq: usize| {
+        let number = seq.to_string();
+        let slash = format!("/reject W1 {seq}");
+        let turn = (hand + seq) % HANDS;
+        if turn == 0 {
+            let flag = inbox.join(format!("{seq:04}.{}", FLAGS[seq % 3]));
+            return fs::write(flag, "").unwrap();
         }
-    }
-    for mut child in children {
-        child.wait().unwrap();
-    }
-    let decided = decisions(&world);
-    assert_eq!(decided.len(), BRIEFS);
-    assert!(decided.values().all(|count| *count == 1), "{decided:?}");
-    for number in 1..=BRIEFS {
-        let path = inbox.join(format!(".{number:04}.decision.json"));
-        let verdict: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-        let flag = verdict["decision"].as_str().unwrap();
-        assert!(
-            inbox.join(format!("{number:04}.{flag}")).is_file(),
-            "{number}"
+        let ran = match turn % 4 {
+            0 => fleet.world.flagpost(["ratify", "W1", &number]),
+            1 => fleet.world.flagpost(["relay", "reject", "W1", &number]),
+            2 => fleet.world.flagpost(["slash", &slash]),
+            _ => fleet
+                .world
+                .feed(["relay", "edit", "W1", &number, "--file", "-"], b"edited"),
+        };
+        // It won, it was so already, or somebody else had won.
+        assert!(matches!(ran.code, 0 | 4), "{ran}");
+    };
+    thread::scope(|scope| {
+        for hand in 0..HANDS {
+            scope.spawn(move || (1..=BRIEFS).for_each(|seq| decide(hand, seq)));
+        }
+    });
+    assert_eq!(fleet.told_once("relay.decided").len(), BRIEFS);
+    let mut won = BTreeMap::new();
+    for seq in 1..=BRIEFS {
+        let read = |name: String| fsx::read(&fsx::RealFs, &inbox.join(name)).unwrap().unwrap();
+        let verdict: Value =
+            serde_json::from_slice(&read(format!(".{seq:04}.decision.json"))).unwrap();
+        let word = verdict["decision"].as_str().unwrap();
+        *won.entry(format!("{word} via {}", verdict["via"]))
+            .or_insert(0) += 1;
+        assert!(inbox.join(format!("{seq:04}.{word}")).is_file(), "{seq}");
+        let body = Hash::of(&read(format!("{seq:04}.brief")));
+        assert_eq!(
+            verdict["sha256"],
+            body.as_str(),
+            "{seq} is what was decided on"
         );
     }
-}
-
-#[test]
-fn ratify_all_from_two_desks_counts_each_brief_once() {
-    let workers = ["W1", "W2", "W3", "W4", "W5"];
-    let world = fleet(&workers, 4);
-    let all = ["ratify", "all", "--count-status"];
-    let children = [start(&world, &all), start(&world, &all)];
-    let counts = children.map(|mut child| child.wait().unwrap().code().unwrap());
-    assert_eq!(counts.iter().sum::<i32>(), 20, "{counts:?}");
-    let decided = decisions(&world);
-    assert_eq!(decided.len(), 20);
-    assert!(decided.values().all(|count| *count == 1), "{decided:?}");
+    println!("{won:?}");
 }

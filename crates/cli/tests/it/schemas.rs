@@ -305,8 +305,11 @@ fn every_schema_is_that_of_an_answer() {
         logs
         down
         bench --claimer
+        bench soak --worker --as W1
+        TMPDIR={outside} bench soak --workers 2 --for 1s
         bench --rows number --quick",
         plan = world.outside().join("PLAN.md").display(),
+        outside = world.outside().display(),
     );
     let _daemon = Daemon(world);
     let mut seen = BTreeSet::new();

@@ -17,6 +17,7 @@ use crate::{
     history::{History, Survey},
     home::Home,
     list::{List, Skipped},
+    relay::Fleet,
     repository::{self, Record, Repository},
     roots::{self, Standing},
     sessions::Sessions,
@@ -95,11 +96,14 @@ impl<'h> World<'h> {
         dirs.push(self.home.tasks_root());
         for seen in &self.lists {
             dirs.push(seen.list.dir().clone());
-            dirs.push(seen.list.dir().join("quarantine"));
+            dirs.push(seen.list.dir().join(fsx::QUARANTINE));
         }
         dirs.push(self.home.repositories_root());
-        let repositories = self.repositories.keys();
-        dirs.extend(repositories.map(|id| self.home.repository_dir(id)));
+        for id in self.repositories.keys() {
+            dirs.push(self.home.repository_dir(id));
+            // What cannot be looked at is told of where it is used.
+            dirs.extend(Fleet::of(self.home, id).dirs().unwrap_or_default());
+        }
         let is_dir = |dir: &PathBuf| {
             let stat = fsx::stat(self.home.fs(), dir).ok().flatten();
             stat.is_some_and(|stat| stat.kind == fsx::Kind::Dir)

@@ -2,10 +2,11 @@
 //!
 //! Owns going through them one by one: what fails at one of them keeps nobody else from a decision.
 
-use flagpost_model::{WorkerId, decision::Via, glob::Glob};
+use flagpost_model::{WorkerId, decision::Via, envelope::Direction, glob::Glob};
 
 use super::{
     Fleet,
+    briefs::{self, Letter, Stage},
     decide::{self, Decided, Undecided},
 };
 use crate::error::Result;
@@ -42,4 +43,23 @@ pub fn ratify_all(
         all.failed.extend(failed);
     }
     Ok(all)
+}
+
+/// The briefs that wait for a decision, whose ever they are, the oldest first. What cannot be
+/// understood is for the inbox to tell of.
+pub fn pending(fleet: &Fleet<'_>) -> Result<Vec<Letter>> {
+    let mut pending = Vec::new();
+    for mail in fleet.mails()? {
+        for (seq, slot) in mail.slots(Direction::Inbox)? {
+            if slot.is_brief()
+                && !slot.is_decided()
+                && let Ok(letter) = briefs::letter(&mail, seq, &slot)?
+                && letter.stage == Stage::Pending
+            {
+                pending.push(letter);
+            }
+        }
+    }
+    pending.sort_by_key(|letter| letter.brief.submitted_at);
+    Ok(pending)
 }

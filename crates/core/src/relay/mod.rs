@@ -79,6 +79,27 @@ impl<'h> Fleet<'h> {
         Ok(ids)
     }
 
+    /// Every directory that we write into, as far as it is there.
+    pub(crate) fn dirs(&self) -> Result<Vec<PathBuf>> {
+        let mut dirs = vec![self.dir()];
+        for worker in self.ids()? {
+            let mail = self.directory(&worker);
+            for direction in Direction::ALL {
+                let dir = mail.dir(*direction);
+                dirs.push(dir.join(fsx::QUARANTINE));
+                dirs.push(dir);
+                for month in mail.months()? {
+                    dirs.push(mail.archive().join(&month));
+                    dirs.push(mail.archive_of(&month, *direction));
+                }
+            }
+            dirs.extend([mail.archive(), mail.dir]);
+        }
+        dirs.sort();
+        dirs.dedup();
+        Ok(dirs)
+    }
+
     /// The mail of a registered worker.
     pub fn mail(&self, worker: &WorkerId) -> Result<Mail<'h>> {
         let mail = self.directory(worker);
@@ -133,6 +154,22 @@ impl Mail<'_> {
     /// Where a brief's body is.
     pub fn body_path(&self, seq: Seq) -> PathBuf {
         self.dir(Direction::Inbox).join(layout::body(seq))
+    }
+
+    fn archive(&self) -> PathBuf {
+        self.dir.join(layout::ARCHIVE)
+    }
+
+    /// The months that something was archived under.
+    fn months(&self) -> Result<Vec<String>> {
+        let mut names = slots::names(self.home.fs(), &self.archive())?;
+        names.retain(|name| !name.starts_with('.'));
+        Ok(names)
+    }
+
+    /// Where the messages of a month are.
+    fn archive_of(&self, month: &str, direction: Direction) -> PathBuf {
+        self.archive().join(month).join(direction.as_str())
     }
 
     fn lock(&self, direction: Direction) -> Result<Locked<'_>> {

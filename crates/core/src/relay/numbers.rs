@@ -1,14 +1,15 @@
 //! Numbers of messages: given out once, whatever was archived, removed or restored.
 //!
 //! Owns what counts as taken: the counter, every name in the direction, and every name in the
-//! archive.
+//! archive. The archive keeps a note of its highest number; it is looked through only where that
+//! note or the counter is missing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flagpost_disk::{self as disk, dialects::relay as layout, fsx};
 use flagpost_model::{Seq, WorkerId, envelope::Direction};
 
-use super::{Fleet, Locked};
+use super::{Fleet, Locked, slots};
 use crate::error::{Error, Result};
 
 impl Fleet<'_> {
@@ -40,8 +41,15 @@ impl Locked<'_> {
 
     /// The next number, durable before it is given out.
     pub(super) fn number(&self) -> Result<Seq> {
+        let fs = self.mail.home.fs();
         let counter = self.path(layout::COUNTER);
-        let number = fsx::allocate(self.mail.home.fs(), &counter, self.highest()?, 1)?;
+        let archived = match fsx::stat(fs, &counter)? {
+            Some(_) => self.archived()?,
+            // Whoever removed it may have removed more.
+            None => self.highest_in_archive()?,
+        };
+        let highest = self.highest_in(&self.dir)?.max(archived);
+        let number = fsx::allocate(fs, &counter, highest, 1)?;
         Seq::try_from(number).map_err(|error| Error::Invalid {
             what: counter.display().to_string(),
             reason: error.to_string(),
@@ -58,25 +66,54 @@ impl Locked<'_> {
         Ok(())
     }
 
-    fn highest(&self) -> Result<u64> {
-        let archive = self.mail.dir.join(layout::ARCHIVE);
-        let mut highest = self.highest_in(&self.dir)?;
-        for month in self.names(&archive)? {
-            let dir = archive.join(month).join(self.direction.as_str());
+    /// Notes that these numbers are in the archive, or will be.
+    pub(super) fn note_archived(&self, seqs: &[Seq]) -> Result<()> {
+        let going = seqs.iter().map(|seq| seq.get()).max().unwrap_or_default();
+        self.write_note(self.archived()?.max(going))
+    }
+
+    /// The highest number in the archive, which holds too much to be looked through each time.
+    fn archived(&self) -> Result<u64> {
+        match fsx::peek(self.mail.home.fs(), &self.archive_note()) {
+            Ok(noted @ 1..) => return Ok(noted),
+            // The note can be made again.
+            Ok(0) | Err(disk::Error::Malformed { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let highest = self.highest_in_archive()?;
+        if highest > 0 {
+            self.write_note(highest)?;
+        }
+        Ok(highest)
+    }
+
+    fn write_note(&self, highest: u64) -> Result<()> {
+        let note = format!("{highest}\n");
+        Ok(fsx::replace(
+            self.mail.home.fs(),
+            &self.archive_note(),
+            note.as_bytes(),
+        )?)
+    }
+
+    fn archive_note(&self) -> PathBuf {
+        self.mail.archive().join(layout::archived(self.direction))
+    }
+
+    fn highest_in_archive(&self) -> Result<u64> {
+        let mut highest = 0;
+        for month in self.mail.months()? {
+            let dir = self.mail.archive_of(&month, self.direction);
             highest = highest.max(self.highest_in(&dir)?);
         }
         Ok(highest)
     }
 
     fn highest_in(&self, dir: &Path) -> Result<u64> {
-        let names = self.names(dir)?;
+        let names = slots::names(self.mail.home.fs(), dir)?;
         let numbers = names
             .iter()
             .filter_map(|name| layout::parse(self.direction, name));
         Ok(numbers.map(|(seq, _)| seq.get()).max().unwrap_or_default())
-    }
-
-    fn names(&self, dir: &Path) -> Result<Vec<String>> {
-        super::slots::names(self.mail.home.fs(), dir)
     }
 }

@@ -56,12 +56,7 @@ impl Locked<'_> {
         let (mut first, mut rest) = (Vec::new(), Vec::new());
         let names = super::slots::names(fs, &self.dir)?;
         for (seq, month) in going {
-            let to = self
-                .mail
-                .dir
-                .join(layout::ARCHIVE)
-                .join(month)
-                .join(self.direction.as_str());
+            let to = self.mail.archive_of(&month, self.direction);
             self.mail.home.make_dirs(&to)?;
             for name in &names {
                 match layout::parse(self.direction, name) {
@@ -81,6 +76,7 @@ impl Locked<'_> {
             .detail("seqs", numbers);
         // Cut short, the next run tells of the rest again.
         self.record(actor, entry)?;
+        self.note_archived(&seqs)?;
         fsx::move_files(fs, &first)?;
         fsx::move_files(fs, &rest)?;
         Ok(seqs)
@@ -133,16 +129,13 @@ impl Locked<'_> {
 
     /// The month whose archive holds the message already.
     fn archived_in(&self, seq: Seq) -> Result<Option<String>> {
-        let (fs, archive) = (self.mail.home.fs(), self.mail.dir.join(layout::ARCHIVE));
+        let fs = self.mail.home.fs();
         let name = match self.direction {
             Direction::Inbox => layout::body(seq),
             Direction::Outbox => layout::report(seq),
         };
-        for month in super::slots::names(fs, &archive)? {
-            let path = archive
-                .join(&month)
-                .join(self.direction.as_str())
-                .join(&name);
+        for month in self.mail.months()? {
+            let path = self.mail.archive_of(&month, self.direction).join(&name);
             if fsx::stat(fs, &path)?.is_some() {
                 return Ok(Some(month));
             }

@@ -1,5 +1,7 @@
 //! The history: numbers, lines, torn ends.
 
+use std::io::{Seek, SeekFrom, Write};
+
 use flagpost_core::{
     Error, claims,
     history::Kind,
@@ -137,6 +139,25 @@ fn a_line_longer_than_the_first_look_at_the_end_is_found() {
     tasks::edit(&list, &worker("W1"), &id(1), &subject(&"y".repeat(10_000))).unwrap();
     add(&list, "Two", &[]);
     account::agrees(&world);
+}
+
+#[test]
+fn however_long_a_history_is_no_more_than_its_last_change_is_read() {
+    let world = World::real();
+    let list = world.list();
+    let all: Vec<_> = (1..=40)
+        .map(|n| add(&list, &format!("Task {n}"), &[]).id)
+        .collect();
+    let before = std::fs::read(world.history_path()).unwrap().len();
+    tasks::note(&list, &worker("W1"), &all, &"x".repeat(400)).unwrap();
+    let history = std::fs::read(world.history_path()).unwrap();
+    let change = &history[before..];
+    assert!(change.len() > 8 << 10, "more than one look at the end");
+    // Before it a hole of more bytes than are ever read whole.
+    let mut file = std::fs::File::create(world.history_path()).unwrap();
+    file.seek(SeekFrom::Start(9 << 30)).unwrap();
+    file.write_all(&[b"\n", change].concat()).unwrap();
+    assert_eq!(add(&list, "The next one", &[]).id, id(41));
 }
 
 #[test]

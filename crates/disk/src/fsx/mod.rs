@@ -28,7 +28,7 @@ pub use flag::{Raised, flag, flags};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold};
 pub use number::{allocate, peek};
 pub use publish::publish;
-pub use quarantine::{Case, Kept, keep, kept, quarantine};
+pub use quarantine::{Case, Kept, QUARANTINE, keep, kept, quarantine};
 pub use real::RealFs;
 pub use shared::{make_shared_dir, rewrite};
 pub use socket::listen;

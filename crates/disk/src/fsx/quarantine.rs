@@ -13,7 +13,7 @@ use super::{Error, Fs, Result, make_dirs, publish, read_lossy, replace, stat, sy
 use crate::error::found;
 
 /// The directory's name.
-const DIR: &str = "quarantine";
+pub const QUARANTINE: &str = "quarantine";
 
 /// What a reason's name has after its copy's.
 const REASON: &str = ".reason.txt";
@@ -41,7 +41,7 @@ pub fn quarantine<'c>(
     content: &'c [u8],
     reason: &str,
 ) -> Result<Option<Case<'c>>> {
-    let dir = path.with_file_name(DIR);
+    let dir = path.with_file_name(QUARANTINE);
     let name = short_name(path);
     let hash = Sha256::digest(content);
     let short: String = hash
@@ -92,7 +92,7 @@ pub struct Kept {
 
 /// What the quarantine beside the files of `dir` holds, by name.
 pub fn kept(fs: &dyn Fs, dir: &Path) -> Result<Vec<Kept>> {
-    let dir = dir.join(DIR);
+    let dir = dir.join(QUARANTINE);
     let Some(names) = found(fs.names(&dir)).map_err(Error::io("list", &dir))? else {
         return Ok(Vec::new());
     };

@@ -115,6 +115,11 @@ pub struct Repository<'s> {
 }
 
 impl Repository<'_> {
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// A process of ours in it.
     pub fn flagpost(&self, args: &[&str]) -> Result<Command> {
         let mut command = Command::new(std::env::current_exe().context("cannot find myself")?);

@@ -55,7 +55,8 @@ pub struct AckArgs {
     seq: String,
 }
 
-fn time(text: &str) -> Result<SignedDuration, String> {
+/// A time that somebody typed.
+pub fn time(text: &str) -> Result<SignedDuration, String> {
     let time: Option<SignedDuration> = text.parse().ok();
     let time = time.filter(|it| !it.is_negative());
     time.ok_or_else(|| "use a time, as in 30s or 5m".to_owned())
@@ -145,7 +146,7 @@ fn nothing(waited: bool) -> Answer {
 }
 
 /// Looks until there is something, or the time is over.
-fn until<T>(
+pub fn until<T>(
     mail: &Mail<'_>,
     timeout: Option<SignedDuration>,
     mut look: impl FnMut() -> anyhow::Result<Option<T>>,

@@ -83,6 +83,43 @@ fn trap_32_numbers_go_on_above_what_was_archived() {
     }
 }
 
+/// An inbox with its counter as it was before the archive.
+#[test]
+fn an_inbox_that_was_restored_is_not_believed_against_the_archive() {
+    for note in [None, Some("9\n"), Some("torn")] {
+        let world = World::real();
+        register(&world, &["W1"]);
+        let w1 = mail(&world, "W1");
+        propose(&w1, "one");
+        let archive = w1.dir(Direction::Inbox).with_file_name("archive");
+        let month = archive.join("2026-05/inbox");
+        std::fs::create_dir_all(&month).unwrap();
+        std::fs::write(month.join("0009.brief"), "nine").unwrap();
+        if let Some(note) = note {
+            std::fs::write(archive.join(".inbox.seq"), note).unwrap();
+        }
+        assert_eq!(propose(&w1, "two").brief.seq, seq(10), "{note:?}");
+        let noted = std::fs::read_to_string(archive.join(".inbox.seq")).unwrap();
+        assert_eq!(noted, "9\n", "{note:?}");
+    }
+}
+
+/// The archive only grows: what takes a number must not look at all of it.
+#[test]
+fn a_number_is_given_out_without_a_look_through_the_archive() {
+    let world = World::real();
+    busy(&world);
+    let w1 = mail(&world, "W1");
+    retention::archive(&w1, &worker("ann"), false).unwrap();
+    let archive = w1.dir(Direction::Inbox).with_file_name("archive");
+    let month = flagpost_disk::dialects::relay::month(world.home.now());
+    let hidden = archive.join(month).join("inbox");
+    // What is no directory cannot be looked through.
+    std::fs::rename(&hidden, archive.join("away")).unwrap();
+    std::fs::write(&hidden, "").unwrap();
+    assert_eq!(propose(&w1, "the next one").brief.seq, seq(COUNT + 1));
+}
+
 #[test]
 fn a_counter_that_was_put_back_is_not_believed() {
     let world = World::real();

@@ -31,6 +31,11 @@ pub enum Part {
     Read,
 }
 
+/// The highest number of a direction that was ever archived; in the archive.
+pub fn archived(direction: Direction) -> String {
+    format!(".{direction}{COUNTER}")
+}
+
 /// A brief's body.
 pub fn body(seq: Seq) -> String {
     format!("{seq}.brief")

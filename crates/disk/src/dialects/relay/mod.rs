@@ -12,8 +12,8 @@ mod tests;
 mod write;
 
 pub use layout::{
-    ARCHIVE, COUNTER, LOCK, Part, WORKER, body, decision, flag, month, offered, parse, read_flag,
-    report, sidecar,
+    ARCHIVE, COUNTER, LOCK, Part, WORKER, archived, body, decision, flag, month, offered, parse,
+    read_flag, report, sidecar,
 };
 pub use read::{read_brief, read_report, read_verdict, read_worker};
 pub use write::{write_brief, write_report, write_verdict, write_worker};

@@ -1,0 +1,37 @@
+//! A soak of seconds: the same as that of ten minutes, on a disk in memory.
+
+use crate::world;
+
+#[test]
+fn a_fleet_whose_workers_are_killed_loses_nothing() {
+    let mut world = world();
+    world.set("TMPDIR", world.outside().to_owned());
+    let (code, told) = world.json(["bench", "soak", "--workers", "6", "--for", "4s"]);
+    println!("{told}");
+    assert_eq!(
+        (code, &told["faults"]),
+        (0, &serde_json::json!([])),
+        "{told}"
+    );
+    let number = |key: &str| told[key].as_u64().unwrap();
+    assert!(number("kills") > 0 && number("proposed") > 0, "{told}");
+    assert_eq!(number("ratified"), number("proposed"));
+    assert_eq!(number("read") + number("deliverable"), number("ratified"));
+    let left = std::fs::read_dir(world.outside()).unwrap();
+    let left = left.filter(|it| {
+        let name = it.as_ref().unwrap().file_name();
+        name.to_string_lossy().starts_with("flagpost-bench")
+    });
+    assert_eq!(left.count(), 0, "it cleans up");
+}
+
+#[test]
+fn a_time_or_a_fleet_that_makes_no_sense_is_refused() {
+    let world = world();
+    for args in [
+        ["bench", "soak", "--for", "never"],
+        ["bench", "soak", "--workers", "1"],
+    ] {
+        assert_eq!(world.flagpost(args).code, 2, "{args:?}");
+    }
+}
