@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use flagpost_disk as disk;
-use flagpost_model::{
-    InvalidId, ListId, Refusal, WorkerId, decision, intake::Broken, query::Query,
-};
+use flagpost_model::{InvalidId, ListId, Refusal, WorkerId, decision, intake::Broken};
 use jiff::Timestamp;
 
 /// A result of this crate.
@@ -62,7 +60,7 @@ pub enum Error {
         /// The list.
         list: ListId,
         /// The query, as it was understood.
-        query: Query,
+        query: String,
     },
     /// Somebody agreed to change the tasks that fit a query, and then others did.
     #[error("other tasks of {list} fit {query} now than when you were asked; nothing was changed")]
@@ -70,7 +68,7 @@ pub enum Error {
         /// The list.
         list: ListId,
         /// The query, as it was understood.
-        query: Query,
+        query: String,
     },
     /// A list's own directory was to be imported into it.
     #[error("{} is the list {list} itself: what is there are its tasks already", dir.display())]

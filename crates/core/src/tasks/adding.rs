@@ -46,7 +46,8 @@ pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId])
         if let Some(path) = after.iter().find_map(|it| graph.closes_cycle(&id, it)) {
             return Err(Refusal::Cycle { path }.into());
         }
-        fields.check_among(&outlines, std::slice::from_ref(&id), &id)?;
+        let family = Family::new(&outlines);
+        fields.check_among(&outlines, &family, std::slice::from_ref(&id), &id)?;
     }
     change.note(Kind::TaskCreated, &id);
     finish(change, &id)
@@ -70,8 +71,9 @@ pub fn edit_all(
     let ids = which.into().ids(&change)?;
     if fields.looks_at_others() {
         let outlines = change.load()?.outlines;
+        let family = Family::new(&outlines);
         ids.iter()
-            .try_for_each(|id| fields.check_among(&outlines, &ids, id))?;
+            .try_for_each(|id| fields.check_among(&outlines, &family, &ids, id))?;
     }
     let at = change.at();
     for id in &ids {
@@ -93,10 +95,11 @@ pub fn preview_edit(list: &List<'_>, ids: &[TaskId], fields: &Fields) -> Result<
         true => list.load()?.outlines,
         false => Vec::new(),
     };
+    let family = Family::new(&outlines);
     let preview = |id| {
         let task = list.task(id)?.task;
         let refusal = match fields.looks_at_others() {
-            true => fields.check_among(&outlines, ids, id).err(),
+            true => fields.check_among(&outlines, &family, ids, id).err(),
             false => None,
         };
         Ok(Preview { task, refusal })
@@ -147,6 +150,7 @@ impl Fields {
     fn check_among(
         &self,
         outlines: &[Outline],
+        family: &Family<'_>,
         ids: &[TaskId],
         id: &TaskId,
     ) -> Result<(), Refusal> {
@@ -166,7 +170,7 @@ impl Fields {
             let (task, missing) = (id.clone(), parent.clone());
             return Err(Refusal::UnknownParent { task, missing });
         }
-        match Family::new(outlines).closes_circle(id, parent) {
+        match family.closes_circle(id, parent) {
             Some(path) => Err(Refusal::PartOfItself { path }),
             None => Ok(()),
         }
