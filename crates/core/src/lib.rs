@@ -28,5 +28,6 @@ pub use config::Config;
 pub use error::{Error, Result};
 pub use home::{Environment, Home, Settings};
 pub use list::{List, Loaded, Skipped};
+pub use relay::messages;
 pub use repository::Repository;
 pub use search::{Found, search};

@@ -50,6 +50,17 @@ impl Wish {
     }
 }
 
+/// Who lets a brief through at once, if anybody does.
+#[derive(Debug, Clone, Copy)]
+pub enum Gate<'g> {
+    /// The policy, where one of its rules says so; else the operator is asked.
+    Policy,
+    /// Whoever writes it, who is a person.
+    Writer,
+    /// The run that this session is: who started it had decided.
+    Run(&'g str),
+}
+
 /// A brief that is decided.
 #[derive(Debug, Clone)]
 pub struct Decided {
@@ -211,30 +222,40 @@ pub fn edit(
     })
 }
 
-/// What the policy says about a brief that was just published; none where a person is to be asked.
-pub(super) fn by_policy(locked: &Locked<'_>, brief: &Brief, body: &str) -> Result<Option<Verdict>> {
+/// What is decided at once about a brief that nobody decided on; none where a person is to be asked.
+pub(super) fn at_once(
+    locked: &Locked<'_>,
+    letter: &Letter,
+    actor: &WorkerId,
+    gate: Gate<'_>,
+) -> Result<Option<Verdict>> {
+    let (by, via, rule) = match gate {
+        Gate::Writer => (actor.clone(), Via::Cli, None),
+        Gate::Run(session) => (actor.clone(), Via::Run, Some(session.to_owned())),
+        Gate::Policy => match rule_for(locked, letter)? {
+            Some(rule) => (Via::Policy.as_str().parse()?, Via::Policy, Some(rule)),
+            None => return Ok(None),
+        },
+    };
+    let wish = Wish::new(Decision::Ratified, via);
+    let mut verdict = verdict(locked, letter, &by, &wish)?;
+    verdict.rule = rule;
+    locked.put(&by, vec![(letter.brief.clone(), verdict.clone())])?;
+    Ok(Some(verdict))
+}
+
+/// The name of the policy's rule that lets the brief through.
+fn rule_for(locked: &Locked<'_>, letter: &Letter) -> Result<Option<String>> {
+    let brief = &letter.brief;
     let rules = policy::rules(locked.mail.home, &locked.mail.repo)?;
     let asked = Question {
         kind: brief.kind,
         worker: &brief.target_worker,
         controller: &brief.controller_session_id,
-        bytes: body.len() as u64,
+        bytes: letter.body.len() as u64,
     };
-    let Some(rule) = consult(&rules, asked).filter(|rule| rule.then == Then::Ratify) else {
-        return Ok(None);
-    };
-    let letter = Letter {
-        brief: brief.clone(),
-        body: body.to_owned(),
-        standing: decision::Standing::Pending,
-        stage: Stage::Pending,
-    };
-    let by: WorkerId = Via::Policy.as_str().parse()?;
-    let wish = Wish::new(Decision::Ratified, Via::Policy);
-    let mut verdict = verdict(locked, &letter, &by, &wish)?;
-    verdict.rule = Some(rule.name.clone());
-    locked.put(&by, vec![(brief.clone(), verdict.clone())])?;
-    Ok(Some(verdict))
+    let rule = consult(&rules, asked).filter(|rule| rule.then == Then::Ratify);
+    Ok(rule.map(|rule| rule.name.clone()))
 }
 
 /// The decision, where the rule allows it.

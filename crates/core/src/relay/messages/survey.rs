@@ -1,0 +1,282 @@
+//! A look at all messages, live and archived, from the files.
+//!
+//! Owns finding one by its id, showing a thread in its order, and what a restart would do about
+//! each. It changes nothing and believes no index.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flagpost_disk::{self as disk, dialects::relay::Part};
+use flagpost_model::{
+    decision::Decision,
+    envelope::Direction,
+    message::{
+        Answer, Facts, LEASE, Lease, Message, Place, Role, Step, Subject, answer, in_order, step,
+    },
+};
+
+use super::{Party, role};
+use crate::{
+    error::{Error, Result},
+    list::Skipped,
+    relay::{
+        Fleet, Mail,
+        briefs::{self, Stage},
+        skipped, workers,
+    },
+};
+
+pub use flagpost_model::message::State;
+
+/// A message and how far it is.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The message.
+    pub message: Message,
+    /// How far it is.
+    pub state: State,
+    /// What was decided, of a brief.
+    pub decision: Option<Decision>,
+    /// In whose hands it is, or was last.
+    pub lease: Option<Lease>,
+}
+
+/// What a look found.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// The messages, in their order.
+    pub messages: Vec<Seen>,
+    /// What cannot be understood.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Every message there is.
+pub fn all(fleet: &Fleet<'_>) -> Result<Survey> {
+    let mut survey = Survey::default();
+    for mail in fleet.mails()? {
+        for shelf in mail.archived()? {
+            survey.add(&shelf)?;
+        }
+        survey.add(&mail)?;
+    }
+    survey.sort();
+    Ok(survey)
+}
+
+/// The messages of one conversation.
+pub fn thread(fleet: &Fleet<'_>, thread: &str) -> Result<Survey> {
+    let mut survey = all(fleet)?;
+    survey
+        .messages
+        .retain(|it| it.message.thread.as_deref() == Some(thread));
+    if survey.messages.is_empty() {
+        return Err(Error::NotFound {
+            what: "thread",
+            id: thread.to_owned(),
+            list: None,
+        });
+    }
+    Ok(survey)
+}
+
+/// What a restart would have to deal with, and how: whatever was not acknowledged, and tasks that
+/// were and never ended.
+pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<(Seen, Step)>, Vec<Skipped>)> {
+    let (mut open, mut skipped) = (Vec::new(), Vec::new());
+    for mail in fleet.mails()? {
+        let mut survey = Survey::default();
+        survey.add(&mail)?;
+        survey.sort();
+        skipped.append(&mut survey.skipped);
+        let answers = answers(&mail, &survey.messages)?;
+        let last_word = workers::show(&mail).ok().map(|it| it.worker.last_seen);
+        for mut seen in survey.messages {
+            let is_task = seen.message.subject == Some(Subject::Task);
+            if is_task && seen.lease.is_none() && seen.state == State::Acked {
+                // Who took it without us had it at the worker's last sign of life.
+                seen.lease = last_word.map(|at| Lease::new(&mail.worker, 0, at, LEASE));
+            }
+            let answer = answers.get(&seen.message.place);
+            let facts = Facts {
+                message: &seen.message,
+                decided: seen.state != State::Undecided,
+                acked: seen.state == State::Acked,
+                lease: seen.lease.as_ref(),
+                answer: answer.copied().unwrap_or(Answer::None),
+            };
+            match step(&facts, mail.home.now()) {
+                Step::Nothing => {}
+                step => open.push((seen, step)),
+            }
+        }
+    }
+    Ok((open, skipped))
+}
+
+/// How each acknowledged task was answered. The archive is asked where the live mail does not know.
+fn answers(mail: &Mail<'_>, live: &[Seen]) -> Result<BTreeMap<Place, Answer>> {
+    let is_taken =
+        |it: &&Seen| it.message.subject == Some(Subject::Task) && it.state == State::Acked;
+    let tasks: Vec<&Message> = live.iter().filter(is_taken).map(|it| &it.message).collect();
+    let mut found = answered(&tasks, live);
+    if found.values().any(|it| *it == Answer::None) {
+        let mut whole = Survey::default();
+        for shelf in mail.archived()? {
+            whole.add(&shelf)?;
+        }
+        if !whole.messages.is_empty() {
+            whole.messages.extend(live.iter().cloned());
+            whole.sort();
+            found = answered(&tasks, &whole.messages);
+        }
+    }
+    Ok(found)
+}
+
+fn answered(tasks: &[&Message], all: &[Seen]) -> BTreeMap<Place, Answer> {
+    // A reply counts once its worker has it.
+    let counts =
+        |it: &&Seen| it.message.place.direction == Direction::Outbox || it.state == State::Acked;
+    let told: Vec<&Message> = all.iter().filter(counts).map(|it| &it.message).collect();
+    let each = tasks.iter().map(|task| {
+        let said = answer(task, told.iter().copied());
+        (task.place.clone(), said)
+    });
+    each.collect()
+}
+
+/// The message at a place, live or archived.
+pub(super) fn at(fleet: &Fleet<'_>, place: &Place) -> Result<Message> {
+    let mail = fleet.mail(&place.worker)?;
+    let shelves = mail.archived()?;
+    for shelf in [mail].iter().chain(&shelves) {
+        let slots = shelf.slots(place.direction)?;
+        let Some(slot) = slots.get(&place.seq) else {
+            continue;
+        };
+        let message = match place.direction {
+            Direction::Inbox if slot.has(Part::Body) => {
+                let letter = briefs::letter(shelf, place.seq, slot)?;
+                letter.map(|it| Message::of_brief(&it.brief, &it.body))
+            }
+            Direction::Outbox if slot.has(Part::Report) => {
+                let file = shelf.report(place.seq)?;
+                let message = file.map(|it| Message::of_report(&it.content));
+                message.map_err(|it| skipped(it.name, it.reason))
+            }
+            Direction::Inbox | Direction::Outbox => continue,
+        };
+        return message.map_err(|unread| {
+            let (path, reason) = (shelf.dir(place.direction), unread.reason);
+            disk::Error::Malformed { path, reason }.into()
+        });
+    }
+    Err(Error::NotFound {
+        what: "message",
+        id: place.to_string(),
+        list: None,
+    })
+}
+
+/// The place that is meant: as it is written, or for a worker its number in its own inbox, or an
+/// id, or the beginning of one.
+pub fn find(party: &Party<'_>, given: &str) -> Result<Place> {
+    if given.contains('/') {
+        let place: Place = given.parse().map_err(|error| Error::Invalid {
+            what: "message".to_owned(),
+            reason: format!("{error}"),
+        })?;
+        return at(party.fleet, &place).map(|it| it.place);
+    }
+    let own = party.own()?;
+    if let (Role::Worker, Ok(seq)) = (role(own.as_ref()), given.parse()) {
+        let place = Place {
+            worker: party.name().clone(),
+            direction: Direction::Inbox,
+            seq,
+        };
+        return at(party.fleet, &place).map(|it| it.place);
+    }
+    let known = all(party.fleet)?.messages;
+    let of = |fits: &dyn Fn(&str) -> bool| -> BTreeSet<(String, Place)> {
+        let ids = known.iter().filter_map(|it| {
+            let id = it.message.id.as_deref().filter(|id| fits(id))?;
+            Some((id.to_owned(), it.message.place.clone()))
+        });
+        ids.collect()
+    };
+    let exact = of(&|id| id == given);
+    let found = match exact.is_empty() {
+        true => of(&|id| !given.is_empty() && id.starts_with(given)),
+        false => exact,
+    };
+    let mut found = found.into_iter();
+    match (found.next(), found.next()) {
+        (Some((_, place)), None) => Ok(place),
+        (Some(first), Some(second)) => Err(Error::Ambiguous {
+            given: given.to_owned(),
+            candidates: [first, second]
+                .into_iter()
+                .chain(found)
+                .map(|(id, _)| id)
+                .collect(),
+        }),
+        (None, _) => Err(Error::NotFound {
+            what: "message",
+            id: given.to_owned(),
+            list: None,
+        }),
+    }
+}
+
+impl Survey {
+    fn add(&mut self, mail: &Mail<'_>) -> Result<()> {
+        let now = mail.home.now();
+        for direction in Direction::ALL {
+            for (seq, slot) in mail.slots(*direction)? {
+                let read = slot.has(Part::Read);
+                let lease = mail.lease(*direction, seq, &slot)?;
+                let seen = match direction {
+                    Direction::Inbox if slot.has(Part::Body) => briefs::letter(mail, seq, &slot)?
+                        .map(|letter| {
+                            let is_open = matches!(letter.stage, Stage::Pending | Stage::Expired);
+                            Seen {
+                                message: Message::of_brief(&letter.brief, &letter.body),
+                                state: State::of(!is_open, read, lease.as_ref(), now),
+                                decision: letter.standing.decision(),
+                                lease,
+                            }
+                        }),
+                    Direction::Outbox if slot.has(Part::Report) => match mail.report(seq)? {
+                        Ok(file) => Ok(Seen {
+                            message: Message::of_report(&file.content),
+                            state: State::of(true, read, lease.as_ref(), now),
+                            decision: None,
+                            lease,
+                        }),
+                        Err(unread) => {
+                            let name = format!("{}/{direction}/{}", mail.worker, unread.name);
+                            Err(skipped(name, unread.reason))
+                        }
+                    },
+                    Direction::Inbox | Direction::Outbox => continue,
+                };
+                match seen {
+                    Ok(seen) => self.messages.push(seen),
+                    Err(unread) => self.skipped.push(unread),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        let mut by_place: BTreeMap<Place, Seen> = BTreeMap::new();
+        for seen in self.messages.drain(..) {
+            by_place.insert(seen.message.place.clone(), seen);
+        }
+        let messages = by_place.values().map(|it| it.message.clone()).collect();
+        let ordered = in_order(messages);
+        let seen = ordered.iter().filter_map(|it| by_place.remove(&it.place));
+        self.messages = seen.collect();
+    }
+}
