@@ -7,7 +7,7 @@ use flagpost_core as core;
 use flagpost_disk as disk;
 use flagpost_model::{
     InvalidId, ListId, Refusal, TaskId, decision, envelope::InvalidTicket, glob::InvalidGlob,
-    id::InvalidSeq, query::Query, slash::InvalidSlash,
+    id::InvalidSeq, message, query::Query, slash::InvalidSlash,
 };
 use flagpost_run as run;
 
@@ -263,6 +263,14 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
         ),
         core::Error::NotFound { what: "file", .. } => (Kind::NotFound, None),
         core::Error::Gate(refusal) => judge_gate(refusal),
+        core::Error::NotFound {
+            what: "message" | "thread",
+            ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost msg list' shows those there are"),
+        ),
+        core::Error::Speech(refusal) => judge_speech(refusal),
         core::Error::NothingPending { .. } => (
             Kind::NotFound,
             hint("'flagpost inbox --all' shows what was decided"),
@@ -375,6 +383,27 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
         decision::Refusal::Changed { .. } => hint("'flagpost inbox' shows how it is now"),
     };
     (Kind::Conflict, next)
+}
+
+fn judge_speech(refusal: &message::Refusal) -> (Kind, Option<String>) {
+    match refusal {
+        message::Refusal::NotYou { .. } => (
+            Kind::Conflict,
+            hint("leave --as out: $FLAGPOST_WORKER says who you are"),
+        ),
+        message::Refusal::NotForYou { .. } => (
+            Kind::Conflict,
+            hint("'flagpost msg show' shows it without acknowledging it"),
+        ),
+        message::Refusal::NotYours { .. } => (
+            Kind::Invalid,
+            hint("'flagpost msg send --help' tells what each subject is for"),
+        ),
+        message::Refusal::BetweenWorkers { .. } => (
+            Kind::Invalid,
+            hint("leave --to out, and the orchestrator passes it on"),
+        ),
+    }
 }
 
 fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {

@@ -10,7 +10,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq, WorkerId,
-    envelope::{Direction, Extras, Key, Report, ReportKind, VERSION, is_within, summary_of},
+    envelope::{Direction, Extras, Key, Report, ReportKind, VERSION, is_within},
     message::{Message, Subject, repeats},
 };
 
@@ -136,14 +136,15 @@ impl Locked<'_> {
         let mut batch = Batch::new();
         let bytes = readable("report", layout::write_report(None, report))?;
         batch.create(self.path(&layout::report(seq)), bytes);
+        let message = Message::of_report(report);
         let entry = self
             .mail
             .entry(Kind::Reported, Some(seq))
             .detail("kind", report.kind.as_str())
             .detail("ticket", report.ticket_id.clone())
             .detail("pr", report.pr_number)
-            .detail("summary", summary_of(&report.body));
-        let sent = messages::told(Kind::MessageSent, &Message::of_report(report));
+            .detail("summary", message.line());
+        let sent = messages::told(Kind::MessageSent, &message);
         let entries = [entry].into_iter().chain(sent).collect();
         let posted = self.commit(actor, entries, batch, &[]);
         if let Err(Error::Disk(disk::Error::Conflict { path })) = &posted {

@@ -123,6 +123,14 @@ impl Body {
         }
     }
 
+    /// What it says, in a line beside the task's id: of a task, what it is.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Task(body) => summary_of(&body.title),
+            Self::Done(_) | Self::Stuck(_) | Self::Progress(_) | Self::Text(_) => self.line(),
+        }
+    }
+
     /// What it says, in a line.
     pub fn line(&self) -> String {
         let said = match self {

@@ -8,6 +8,8 @@ mod receive;
 mod send;
 mod survey;
 
+use std::path::PathBuf;
+
 use flagpost_model::{
     WorkerId,
     envelope::Direction,
@@ -17,7 +19,7 @@ use serde_json::Value;
 
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
-pub use survey::{Seen, State, Survey, all, find, thread, unacked};
+pub use survey::{Seen, Survey, all, find, show, thread, unacked};
 
 use super::{Fleet, Mail, deliver, reports, workers};
 use crate::{
@@ -47,6 +49,17 @@ impl<'p> Party<'p> {
     /// The name that is spoken in.
     fn name(&self) -> &'p WorkerId {
         &self.speaker.name
+    }
+
+    /// Where a change may mean that there is a message.
+    pub fn dirs(&self) -> Result<Vec<PathBuf>> {
+        if let Some(mail) = self.own()? {
+            return Ok(vec![mail.dir(Direction::Inbox)]);
+        }
+        let mails = self.fleet.mails()?;
+        let outboxes = mails.iter().map(|mail| mail.dir(Direction::Outbox));
+        // A worker may join meanwhile.
+        Ok(outboxes.chain([self.fleet.dir()]).collect())
     }
 
     /// The mail of whoever speaks, where that is a worker.

@@ -80,7 +80,7 @@ fn propose(party: &Party<'_>, words: Words, body: &Body, gate: Gate<'_>) -> Resu
     let proposal = Proposal {
         kind: words.subject.brief_kind(),
         ticket: body.task().map(str::to_owned),
-        summary: Some(body.line()),
+        summary: Some(body.title()),
         body: words.body,
         expires_at: None,
         in_reply_to: words.answers.map(|it| it.seq),

@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_disk::{self as disk, dialects::relay::Part};
 use flagpost_model::{
+    Seq,
     decision::Decision,
     envelope::Direction,
     message::{
-        Answer, Facts, LEASE, Lease, Message, Place, Role, Step, Subject, answer, in_order, step,
+        Answer, Facts, LEASE, Lease, Message, Place, Role, State, Step, Subject, answer, in_order,
+        step,
     },
 };
 
@@ -21,11 +23,11 @@ use crate::{
     relay::{
         Fleet, Mail,
         briefs::{self, Stage},
-        skipped, workers,
+        skipped,
+        slots::Slot,
+        workers,
     },
 };
-
-pub use flagpost_model::message::State;
 
 /// A message and how far it is.
 #[derive(Debug, Clone)]
@@ -145,7 +147,7 @@ fn answered(tasks: &[&Message], all: &[Seen]) -> BTreeMap<Place, Answer> {
 }
 
 /// The message at a place, live or archived.
-pub(super) fn at(fleet: &Fleet<'_>, place: &Place) -> Result<Message> {
+pub fn show(fleet: &Fleet<'_>, place: &Place) -> Result<Seen> {
     let mail = fleet.mail(&place.worker)?;
     let shelves = mail.archived()?;
     for shelf in [mail].iter().chain(&shelves) {
@@ -153,28 +155,25 @@ pub(super) fn at(fleet: &Fleet<'_>, place: &Place) -> Result<Message> {
         let Some(slot) = slots.get(&place.seq) else {
             continue;
         };
-        let message = match place.direction {
-            Direction::Inbox if slot.has(Part::Body) => {
-                let letter = briefs::letter(shelf, place.seq, slot)?;
-                letter.map(|it| Message::of_brief(&it.brief, &it.body))
+        match look(shelf, place.direction, place.seq, slot)? {
+            None => continue,
+            Some(Ok(seen)) => return Ok(seen),
+            Some(Err(unread)) => {
+                let (path, reason) = (shelf.dir(place.direction), unread.reason);
+                return Err(disk::Error::Malformed { path, reason }.into());
             }
-            Direction::Outbox if slot.has(Part::Report) => {
-                let file = shelf.report(place.seq)?;
-                let message = file.map(|it| Message::of_report(&it.content));
-                message.map_err(|it| skipped(it.name, it.reason))
-            }
-            Direction::Inbox | Direction::Outbox => continue,
-        };
-        return message.map_err(|unread| {
-            let (path, reason) = (shelf.dir(place.direction), unread.reason);
-            disk::Error::Malformed { path, reason }.into()
-        });
+        }
     }
     Err(Error::NotFound {
         what: "message",
         id: place.to_string(),
         list: None,
     })
+}
+
+/// The same without how far it is.
+pub(super) fn at(fleet: &Fleet<'_>, place: &Place) -> Result<Message> {
+    show(fleet, place).map(|it| it.message)
 }
 
 /// The place that is meant: as it is written, or for a worker its number in its own inbox, or an
@@ -230,39 +229,12 @@ pub fn find(party: &Party<'_>, given: &str) -> Result<Place> {
 
 impl Survey {
     fn add(&mut self, mail: &Mail<'_>) -> Result<()> {
-        let now = mail.home.now();
         for direction in Direction::ALL {
             for (seq, slot) in mail.slots(*direction)? {
-                let read = slot.has(Part::Read);
-                let lease = mail.lease(*direction, seq, &slot)?;
-                let seen = match direction {
-                    Direction::Inbox if slot.has(Part::Body) => briefs::letter(mail, seq, &slot)?
-                        .map(|letter| {
-                            let is_open = matches!(letter.stage, Stage::Pending | Stage::Expired);
-                            Seen {
-                                message: Message::of_brief(&letter.brief, &letter.body),
-                                state: State::of(!is_open, read, lease.as_ref(), now),
-                                decision: letter.standing.decision(),
-                                lease,
-                            }
-                        }),
-                    Direction::Outbox if slot.has(Part::Report) => match mail.report(seq)? {
-                        Ok(file) => Ok(Seen {
-                            message: Message::of_report(&file.content),
-                            state: State::of(true, read, lease.as_ref(), now),
-                            decision: None,
-                            lease,
-                        }),
-                        Err(unread) => {
-                            let name = format!("{}/{direction}/{}", mail.worker, unread.name);
-                            Err(skipped(name, unread.reason))
-                        }
-                    },
-                    Direction::Inbox | Direction::Outbox => continue,
-                };
-                match seen {
-                    Ok(seen) => self.messages.push(seen),
-                    Err(unread) => self.skipped.push(unread),
+                match look(mail, *direction, seq, &slot)? {
+                    None => {}
+                    Some(Ok(seen)) => self.messages.push(seen),
+                    Some(Err(unread)) => self.skipped.push(unread),
                 }
             }
         }
@@ -279,4 +251,46 @@ impl Survey {
         let seen = ordered.iter().filter_map(|it| by_place.remove(&it.place));
         self.messages = seen.collect();
     }
+}
+
+/// The message of a slot and how far it is, or why it is none; `None` where nothing was published.
+fn look(
+    mail: &Mail<'_>,
+    direction: Direction,
+    seq: Seq,
+    slot: &Slot,
+) -> Result<Option<std::result::Result<Seen, Skipped>>> {
+    let lease = mail.lease(direction, seq, slot)?;
+    let state = |decided| {
+        State::of(
+            decided,
+            slot.has(Part::Read),
+            lease.as_ref(),
+            mail.home.now(),
+        )
+    };
+    Ok(match direction {
+        Direction::Inbox if slot.has(Part::Body) => {
+            let letter = briefs::letter(mail, seq, slot)?;
+            Some(letter.map(|letter| Seen {
+                message: Message::of_brief(&letter.brief, &letter.body),
+                state: state(!matches!(letter.stage, Stage::Pending | Stage::Expired)),
+                decision: letter.standing.decision(),
+                lease: lease.clone(),
+            }))
+        }
+        Direction::Outbox if slot.has(Part::Report) => Some(match mail.report(seq)? {
+            Ok(file) => Ok(Seen {
+                message: Message::of_report(&file.content),
+                state: state(true),
+                decision: None,
+                lease: lease.clone(),
+            }),
+            Err(unread) => {
+                let name = format!("{}/{direction}/{}", mail.worker, unread.name);
+                Err(skipped(name, unread.reason))
+            }
+        }),
+        Direction::Inbox | Direction::Outbox => None,
+    })
 }
