@@ -10,7 +10,7 @@ use std::{
 };
 
 use jiff::SignedDuration;
-use notify::{RecursiveMode, Watcher};
+use notify::{Event, RecursiveMode, Watcher};
 
 /// How often to look where nothing tells of changes.
 const POLL: Duration = Duration::from_millis(500);
@@ -36,9 +36,13 @@ pub fn until<T>(
     let (send, events) = mpsc::channel();
     // Kept here as well, so that the channel stays open where nothing can be watched.
     let told = send.clone();
-    let mut watcher = notify::recommended_watcher(move |event| {
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        // Our own looks would keep us awake.
+        if event.as_ref().is_ok_and(|event| event.kind.is_access()) {
+            return;
+        }
         // Nobody listens any more once there is something.
-        let _: Result<(), _> = told.send(event);
+        let _: Result<(), _> = told.send(());
     });
     let watched = watcher.as_mut().is_ok_and(|it| {
         dirs.iter()

@@ -11,7 +11,8 @@ use flagpost_disk::{
 use flagpost_model::{
     Seq, WorkerId,
     decision::{self, Decision, Refusal, Subject, Verdict, Via},
-    envelope::{Brief, Direction, Hash, Key, summary_of},
+    envelope::{Brief, Direction, Hash, Key},
+    message::{Body, Message},
     policy::{Question, Then, consult},
 };
 
@@ -47,6 +48,24 @@ impl Wish {
             reason: None,
             seen: None,
         }
+    }
+}
+
+/// Refuses to make of a message what its subject does not allow, or one about another task.
+fn must_still_say(before: &Message, after: &Message) -> Result<()> {
+    let Some(subject) = after.subject else {
+        return Ok(());
+    };
+    let invalid = |reason: String| Error::Invalid {
+        what: "brief".to_owned(),
+        reason,
+    };
+    let body = Body::parse(subject, &after.body).map_err(|error| invalid(error.to_string()))?;
+    match before.task() {
+        Some(task) if body.task() != Some(&task) => {
+            Err(invalid(format!("it must stay about task {task}")))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -199,8 +218,10 @@ pub fn edit(
             reason: unread.reason,
         })?;
     letter.brief.idempotency_key = Key::of(body);
-    if letter.brief.summary == summary_of(&letter.body) {
-        letter.brief.summary = summary_of(body);
+    let [before, after] = [&*letter.body, body].map(|it| Message::of_brief(&letter.brief, it));
+    must_still_say(&before, &after)?;
+    if letter.brief.summary == before.summary() {
+        letter.brief.summary = after.summary();
     }
     letter.body = body.to_owned();
     let mut batch = Batch::new();

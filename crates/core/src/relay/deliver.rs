@@ -141,7 +141,6 @@ pub(super) fn acknowledge(
     seq: Seq,
 ) -> Result<bool> {
     workers::seen_at_work(mail)?;
-    mail.renew(None)?;
     let locked = mail.lock(Direction::Inbox)?;
     locked.tidy(actor)?;
     let slots = mail.slots(Direction::Inbox)?;
@@ -171,11 +170,14 @@ pub(super) fn acknowledge(
     let entries = [entry].into_iter().chain(acked).collect();
     locked.commit(actor, entries, batch, &[mark])?;
     drop(locked);
+    if subject != Some(Subject::Task) {
+        mail.renew(None)?;
+    }
     if let (Some(Subject::Reply), Some(question)) = (subject, message.and_then(|it| it.answers))
         && let Ok(asked) = mail.report(question.seq)?
         && let Some(task) = asked.content.in_reply_to
     {
-        mail.hold_task(task, false)?;
+        mail.take_up(task)?;
     }
     Ok(false)
 }

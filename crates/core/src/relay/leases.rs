@@ -77,21 +77,34 @@ impl Mail<'_> {
             .filter(|_| message.subject == Some(Subject::Task)))
     }
 
-    /// The worker is at work on a task anew, or has ended it.
-    pub(super) fn hold_task(&self, seq: Seq, is_over: bool) -> Result<()> {
+    /// The worker goes on with a task.
+    pub(super) fn take_up(&self, seq: Seq) -> Result<()> {
+        self.change_lease(seq, |locked, before| Some(locked.of_task(before)))
+    }
+
+    /// The worker has ended a task: it is in nobody's hands any more.
+    pub(super) fn end_task(&self, seq: Seq) -> Result<()> {
+        self.change_lease(seq, |locked, before| {
+            let live = before.filter(|it| it.is_live(locked.at))?.clone();
+            let until = locked.at;
+            Some(Lease { until, ..live })
+        })
+    }
+
+    fn change_lease(
+        &self,
+        seq: Seq,
+        change: impl FnOnce(&Locked<'_>, Option<&Lease>) -> Option<Lease>,
+    ) -> Result<()> {
         let locked = self.lock(Direction::Inbox)?;
         let slots = self.slots(Direction::Inbox)?;
         let Some(slot) = slots.get(&seq) else {
             return Ok(());
         };
         let before = self.lease(Direction::Inbox, seq, slot)?;
-        let lease = locked.of_task(before.as_ref());
-        match is_over {
-            false => locked.hold(seq, &lease),
-            true => {
-                let at = lease.at;
-                locked.hold(seq, &Lease { until: at, ..lease })
-            }
+        match change(&locked, before.as_ref()) {
+            Some(lease) => locked.hold(seq, &lease),
+            None => Ok(()),
         }
     }
 }

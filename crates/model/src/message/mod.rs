@@ -212,6 +212,14 @@ impl Message {
         self.subject != Some(Subject::Progress)
     }
 
+    /// What the summary of its envelope says, unless somebody wrote another.
+    pub fn summary(&self) -> String {
+        match self.typed() {
+            Some(body) => body.title(),
+            None => crate::envelope::summary_of(&self.body),
+        }
+    }
+
     /// What it says, in a line.
     pub fn line(&self) -> String {
         match self.typed() {

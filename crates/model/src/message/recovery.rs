@@ -7,7 +7,7 @@
 use jiff::Timestamp;
 
 use super::{Body, Lease, Message, Needs, Subject};
-use crate::{envelope::Direction, names::names};
+use crate::{decision::Decision, envelope::Direction, names::names};
 
 names! {
     /// What is to be done next.
@@ -73,8 +73,8 @@ pub enum Answer {
 pub struct Facts<'m> {
     /// The message.
     pub message: &'m Message,
-    /// Somebody let it through, or keeps it from its worker; always so of what a worker says.
-    pub decided: bool,
+    /// What was decided on it; on what a worker says, nothing is.
+    pub decision: Option<Decision>,
     /// Its recipient has it.
     pub acked: bool,
     /// In whose hands it is.
@@ -88,11 +88,12 @@ pub fn step(facts: &Facts<'_>, now: Timestamp) -> Step {
     let is_held = facts.lease.is_some_and(|lease| lease.is_live(now));
     let (direction, subject) = (facts.message.place.direction, facts.message.subject);
     match (direction, facts.acked) {
-        (Direction::Inbox, false) if !facts.decided => Step::Decide,
+        (Direction::Inbox, false) if facts.decision.is_none() => Step::Decide,
         (_, false) if !facts.message.needs_ack() => Step::Nothing,
         (_, false) if is_held => Step::Await,
         (Direction::Inbox, false) => Step::Offer,
         (Direction::Outbox, false) => Step::Process,
+        (Direction::Inbox, true) if facts.decision == Some(Decision::Rejected) => Step::Nothing,
         (Direction::Inbox, true) if subject == Some(Subject::Task) => match facts.answer {
             Answer::None if is_held => Step::Await,
             Answer::None => Step::Reassign,

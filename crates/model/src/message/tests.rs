@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 
 use super::*;
+use crate::decision::Decision;
 
 fn at(minute: i64) -> Timestamp {
     let start: Timestamp = "2026-05-13T14:00:00Z".parse().unwrap();
@@ -327,31 +328,35 @@ fn trap_28_recovery_offers_processes_and_reassigns() {
     let progress = message("W1/outbox/2", Subject::Progress, "{}", 0);
     let lease = Lease::new(&w("W1"), 0, at(0), LEASE);
     let abort = Stuck(Needs::Abort);
-    for (message, decided, acked, lease, answer, minute, expected) in [
+    let (no, yes) = (Option::None, Some(Decision::Ratified));
+    let rejected = Some(Decision::Rejected);
+    for (message, decision, acked, lease, answer, minute, expected) in [
         // Not let through, or let through and not given out.
-        (&task, false, false, None, Open, 0, Step::Decide),
-        (&task, true, false, None, Open, 0, Step::Offer),
-        (&reply, true, false, None, Open, 0, Step::Offer),
+        (&task, no, false, None, Open, 0, Step::Decide),
+        (&task, yes, false, None, Open, 0, Step::Offer),
+        (&reply, yes, false, None, Open, 0, Step::Offer),
         // Given out, and not acknowledged in time.
-        (&task, true, false, Some(&lease), Open, 4, Step::Await),
-        (&task, true, false, Some(&lease), Open, 5, Step::Offer),
+        (&task, yes, false, Some(&lease), Open, 4, Step::Await),
+        (&task, yes, false, Some(&lease), Open, 5, Step::Offer),
         // Acknowledged: its worker's while the lease holds.
-        (&task, true, true, Some(&lease), Open, 4, Step::Await),
-        (&task, true, true, Some(&lease), Open, 5, Step::Reassign),
-        (&task, true, true, None, Open, 0, Step::Reassign),
-        (&task, true, true, Some(&lease), Done, 9, Step::Nothing),
-        (&task, true, true, Some(&lease), abort, 9, Step::Nothing),
-        (&reply, true, true, Some(&lease), Open, 9, Step::Nothing),
+        (&task, yes, true, Some(&lease), Open, 4, Step::Await),
+        (&task, yes, true, Some(&lease), Open, 5, Step::Reassign),
+        (&task, yes, true, None, Open, 0, Step::Reassign),
+        (&task, yes, true, Some(&lease), Done, 9, Step::Nothing),
+        (&task, yes, true, Some(&lease), abort, 9, Step::Nothing),
+        (&task, rejected, false, None, Open, 0, Step::Offer),
+        (&task, rejected, true, None, Open, 9, Step::Nothing),
+        (&reply, yes, true, Some(&lease), Open, 9, Step::Nothing),
         // What the orchestrator never dealt with, or died over.
-        (&done, true, false, None, Open, 0, Step::Process),
-        (&done, true, false, Some(&lease), Open, 4, Step::Await),
-        (&done, true, false, Some(&lease), Open, 5, Step::Process),
-        (&done, true, true, None, Open, 0, Step::Nothing),
-        (&progress, true, false, None, Open, 0, Step::Nothing),
+        (&done, no, false, None, Open, 0, Step::Process),
+        (&done, no, false, Some(&lease), Open, 4, Step::Await),
+        (&done, no, false, Some(&lease), Open, 5, Step::Process),
+        (&done, no, true, None, Open, 0, Step::Nothing),
+        (&progress, no, false, None, Open, 0, Step::Nothing),
     ] {
         let facts = Facts {
             message,
-            decided,
+            decision,
             acked,
             lease,
             answer,

@@ -17,6 +17,7 @@ use crate::{
         Mail,
         briefs::{self, Proposal, Stage},
         decide::Gate,
+        deliver,
         reports::{self, Draft},
         workers,
     },
@@ -126,6 +127,14 @@ fn report(party: &Party<'_>, mail: &Mail<'_>, words: Words, body: &Body) -> Resu
         let from = mail.worker.clone();
         return Err(Refusal::BetweenWorkers { from, to }.into());
     }
+    // Who reports on a task has it.
+    let task_in_hand = answered
+        .as_ref()
+        .filter(|it| it.subject == Some(Subject::Task));
+    if let Some(task) = task_in_hand {
+        let by = party.speaker.by.as_ref();
+        deliver::acknowledge(mail, party.name(), by, task.place.seq)?;
+    }
     let in_reply_to = answered.as_ref().map(|it| it.place.seq);
     let draft = Draft {
         kind: words.subject.report_kind(),
@@ -147,7 +156,7 @@ fn report(party: &Party<'_>, mail: &Mail<'_>, words: Words, body: &Body) -> Resu
     let reported = reports::publish(mail, party.name(), draft)?;
     let message = Message::of_report(&reported.report);
     if let (Subject::Done, Some(place)) = (words.subject, &message.answers) {
-        mail.hold_task(place.seq, true)?;
+        mail.end_task(place.seq)?;
     }
     Ok(Sent {
         message,

@@ -100,7 +100,7 @@ pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<(Seen, Step)>, Vec<Skipped>)> {
             let answer = answers.get(&seen.message.place);
             let facts = Facts {
                 message: &seen.message,
-                decided: seen.state != State::Undecided,
+                decision: seen.decision,
                 acked: seen.state == State::Acked,
                 lease: seen.lease.as_ref(),
                 answer: answer.copied().unwrap_or(Answer::None),

@@ -84,7 +84,7 @@ fn a_word_of_the_worker_renews_its_lease_and_asking_for_more_does_not() {
     world.pass(minutes(3));
     held(["W1/inbox/1 await", "W1/inbox/2 offer"]);
     world.pass(minutes(3));
-    held(["W1/inbox/1 offer", "W1/inbox/2 offer"]);
+    held(["W1/inbox/1 reassign", "W1/inbox/2 offer"]);
 }
 
 #[test]
@@ -101,6 +101,20 @@ fn who_starts_anew_gets_what_the_one_before_held() {
     };
     let again = messages::receive(&orchestrator.party(), &ask).unwrap();
     assert!(again.unwrap().redelivered);
+}
+
+#[test]
+fn who_reports_on_a_task_has_it() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    orchestrator.give("W1", "b1");
+    w1.send(words(
+        Subject::Progress,
+        r#"{"bead_id":"b1","status":"at it"}"#,
+    ));
+    assert_eq!(w1.steps(), ["W1/inbox/1 await"]);
+    assert!(w1.receive().is_none());
 }
 
 /// `flagpost outbox` and the relay's own verbs know of messages as well.

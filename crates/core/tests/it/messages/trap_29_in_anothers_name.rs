@@ -28,7 +28,7 @@ fn trap_29_only_the_recipient_acknowledges() {
         Side::of(&world, "ann"),
     );
     orchestrator.give("W1", "b1");
-    w1.send(words(Subject::Done, &done("b1")));
+    w1.send(words(Subject::Done, &done("b0")));
     for (side, at) in [
         (&w2, "W1/inbox/1"),
         (&orchestrator, "W1/inbox/1"),
