@@ -66,6 +66,9 @@ pub struct ShowArgs {
     /// This field of the body, bare: prompt, summary, reason
     #[arg(long, value_name = "NAME")]
     field: Option<String>,
+    /// In one line
+    #[arg(long, conflicts_with = "field")]
+    line: bool,
 }
 
 /// Lists.
@@ -99,8 +102,8 @@ pub fn thread(context: &Context, args: &ThreadArgs) -> anyhow::Result<Answer> {
 /// Shows what is open.
 pub fn unacked(context: &Context, args: &UnackedArgs) -> anyhow::Result<Answer> {
     let (mut open, skipped) = messages::unacked(&context.fleet()?)?;
-    open.retain(|(it, _)| args.to.as_ref().is_none_or(|to| it.message.to == *to));
-    let rows = open.iter().map(|(seen, step)| row(seen, Some(*step)));
+    open.retain(|it| args.to.as_ref().is_none_or(|to| it.seen.message.to == *to));
+    let rows = open.iter().map(|it| row(&it.seen, Some(it.next)));
     let text = match open.is_empty() {
         true => "nothing is open".to_owned(),
         false => {
@@ -108,9 +111,9 @@ pub fn unacked(context: &Context, args: &UnackedArgs) -> anyhow::Result<Answer> 
             Screen::of(context).table(&header, rows.collect())
         }
     };
-    let each = open.iter().map(|(seen, step)| {
-        let mut shape = super::seen(seen);
-        shape["next"] = json!(step);
+    let each = open.iter().map(|it| {
+        let mut shape = super::seen(&it.seen);
+        shape["next"] = json!(it.next);
         shape
     });
     let body = json!({
@@ -119,7 +122,7 @@ pub fn unacked(context: &Context, args: &UnackedArgs) -> anyhow::Result<Answer> 
     });
     Ok(Answer::new("messages_open", body)
         .text(text)
-        .ids(open.iter().map(|(it, _)| &it.message.place))
+        .ids(open.iter().map(|it| &it.seen.message.place))
         .notes(shape::skipped_notes(&skipped)))
 }
 
@@ -132,6 +135,11 @@ pub fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
     };
     let seen = messages::show(&fleet, &messages::find(&party, &args.message)?)?;
     let answer = Answer::new("message", super::seen(&seen)).ids([&seen.message.place]);
+    if args.line {
+        let message = &seen.message;
+        let said = line(&message.line());
+        return Ok(answer.text(format!("{} {} {said}", message.title(), message.place)));
+    }
     let Some(field) = &args.field else {
         return Ok(answer.exact(seen.message.body));
     };

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
-pub use survey::{Seen, Survey, all, find, show, thread, unacked};
+pub use survey::{Open, Seen, Survey, all, find, show, thread, unacked};
 
 use super::{Fleet, Mail, deliver, reports, workers};
 use crate::{

@@ -42,6 +42,15 @@ pub struct Seen {
     pub lease: Option<Lease>,
 }
 
+/// A message that a restart has to deal with.
+#[derive(Debug, Clone)]
+pub struct Open {
+    /// The message.
+    pub seen: Seen,
+    /// What is to be done about it.
+    pub next: Step,
+}
+
 /// What a look found.
 #[derive(Debug, Default)]
 pub struct Survey {
@@ -82,7 +91,7 @@ pub fn thread(fleet: &Fleet<'_>, thread: &str) -> Result<Survey> {
 
 /// What a restart would have to deal with, and how: whatever was not acknowledged, and tasks that
 /// were and never ended.
-pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<(Seen, Step)>, Vec<Skipped>)> {
+pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<Open>, Vec<Skipped>)> {
     let (mut open, mut skipped) = (Vec::new(), Vec::new());
     for mail in fleet.mails()? {
         let mut survey = Survey::default();
@@ -107,7 +116,7 @@ pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<(Seen, Step)>, Vec<Skipped>)> {
             };
             match step(&facts, mail.home.now()) {
                 Step::Nothing => {}
-                step => open.push((seen, step)),
+                next => open.push(Open { seen, next }),
             }
         }
     }

@@ -101,7 +101,7 @@ impl<'w> Side<'w> {
         let (open, skipped) = messages::unacked(&self.fleet).unwrap();
         assert!(skipped.is_empty(), "{skipped:?}");
         let each = open.iter();
-        each.map(|(seen, step)| format!("{} {step}", seen.message.place))
+        each.map(|it| format!("{} {}", it.seen.message.place, it.next))
             .collect()
     }
 }
