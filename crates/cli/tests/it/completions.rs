@@ -68,7 +68,10 @@ fn ids_and_names_are_live() {
         (&["done", "--as", ""], "W3 W7"),
         (&["list", "--state", "pending,com"], "pending,completed"),
         (&["add", "--priority", ""], "critical high medium low none"),
-        (&["instructions", ""], "tasks claims reports sessions files"),
+        (
+            &["instructions", ""],
+            "tasks claims reports sessions messages files",
+        ),
         (&["completions", ""], "bash zsh fish elvish powershell"),
         (&["run", "--schedule", ""], "waves eager"),
         (&["session", "show", ""], "live"),

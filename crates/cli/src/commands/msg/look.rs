@@ -45,9 +45,10 @@ pub struct ThreadArgs {
     thread: String,
 }
 
-/// Show what nobody has acknowledged, tasks that never ended, and what is to be done about each
+/// Show what is open, and what is to be done about each
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost msg unacked --to W1\n\n\
+    Open is what nobody has acknowledged, and a task that was and never ended.\n\
     NEXT says what is to be done: decide (let it through, or not), offer (the worker has to receive\n\
     it, perhaps again), await (somebody has it in hand), reassign (its worker acknowledged the task\n\
     and fell silent), process (the orchestrator has to deal with it).")]
@@ -57,7 +58,7 @@ pub struct UnackedArgs {
     to: Option<String>,
 }
 
-/// Show a message as it is, or one field of it; this acknowledges nothing
+/// Show a message, or a field of it; acknowledges nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost msg show 7 --field prompt --as W1")]
 pub struct ShowArgs {

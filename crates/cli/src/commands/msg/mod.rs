@@ -18,7 +18,7 @@ use crate::{context::Context, output::Answer};
 /// The verbs on messages.
 #[derive(Debug, Subcommand)]
 pub enum Msg {
-    Send(send::Args),
+    Send(Box<send::Args>),
     Recv(recv::RecvArgs),
     Ack(ack::Args),
     Unacked(look::UnackedArgs),
