@@ -48,6 +48,11 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("instructions/sessions.md"),
     },
     Topic {
+        name: "messages",
+        about: "take tasks from an orchestrator, and answer",
+        text: include_str!("instructions/messages.md"),
+    },
+    Topic {
         name: "files",
         about: "take part without this program",
         text: include_str!("instructions/files.md"),

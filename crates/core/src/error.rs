@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flagpost_disk as disk;
-use flagpost_model::{InvalidId, ListId, Refusal, WorkerId, decision, intake::Broken};
+use flagpost_model::{InvalidId, ListId, Refusal, WorkerId, decision, intake::Broken, message};
 use jiff::Timestamp;
 
 /// A result of this crate.
@@ -24,6 +24,9 @@ pub enum Error {
     /// A rule of the relay said no; nothing changed.
     #[error(transparent)]
     Gate(#[from] decision::Refusal),
+    /// A rule of messages said no; nothing changed.
+    #[error(transparent)]
+    Speech(#[from] message::Refusal),
     /// Nothing of the worker's waits for a decision.
     #[error("no brief of {worker} waits for a decision")]
     NothingPending {

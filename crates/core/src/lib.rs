@@ -34,4 +34,5 @@ pub use error::{Error, Result};
 pub use failure::Kind;
 pub use home::{Environment, Home, Settings};
 pub use list::{List, Loaded, Skipped};
+pub use relay::messages;
 pub use repository::Repository;

@@ -23,6 +23,7 @@ pub mod instructions;
 pub mod list;
 pub mod man;
 pub mod moves;
+pub mod msg;
 pub mod note;
 pub mod query;
 pub mod ready;
@@ -42,6 +43,7 @@ pub mod tags;
 pub mod timeline;
 pub mod timer;
 pub mod undo;
+pub mod waiting;
 pub mod worker;
 
 use crate::{
@@ -76,6 +78,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Inbox(args)) => relay::mail::inbox(context, &args),
         Some(Command::Outbox(args)) => relay::mail::outbox(context, &args),
         Some(Command::Relay(verb)) => relay::run(context, &verb),
+        Some(Command::Msg(verb)) => msg::run(context, &verb),
         Some(Command::Worker(verb)) => worker::run(context, &verb),
         Some(Command::Slash(args)) => relay::slash::run(context, &args),
         Some(Command::Up(args)) => daemon::up(context, &args),

@@ -39,6 +39,8 @@ mod locks;
 mod long_chains;
 mod manual;
 mod markdown_commands;
+mod messages;
+mod messages_by_agents;
 mod numbers;
 mod own_task;
 mod planning;

@@ -21,6 +21,7 @@ mod history_tells_every_change;
 mod hostile_files_are_survived;
 mod index;
 mod lists_in_other_roots;
+mod messages;
 mod operations_match_a_second_opinion;
 mod processes_race;
 mod relay;

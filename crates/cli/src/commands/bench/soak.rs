@@ -26,14 +26,14 @@ use flagpost_core::relay::{
 };
 use flagpost_model::{
     WorkerId,
-    envelope::{Extras, ReportKind},
+    envelope::{Direction, Extras, ReportKind},
 };
 use jiff::SignedDuration;
 use serde_json::json;
 
 use super::{fleet::Fleet, scratch::Scratch};
 use crate::{
-    commands::worker::next::{self, until},
+    commands::waiting::{self, until},
     context::Context,
     error::Kind,
     output::Answer,
@@ -49,7 +49,7 @@ pub struct Args {
         value_parser = clap::value_parser!(u16).range(2..=200))]
     workers: u16,
     /// How long, as in 30s
-    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = next::time)]
+    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = waiting::time)]
     time: SignedDuration,
     /// Work on briefs until stdin ends: what each worker of the soak does
     #[arg(long, hide = true, conflicts_with_all = ["workers", "time"])]
@@ -250,7 +250,9 @@ fn work(context: &Context) -> Result<Answer> {
     let mut read = 0_u64;
     while !over.load(Ordering::Relaxed) {
         let second = Some(SignedDuration::from_secs(1));
-        if let Some(offer) = until(&mail, second, || Ok(deliver::next(&mail, &me)?))? {
+        if let Some(offer) = until(&[mail.dir(Direction::Inbox)], second, || {
+            Ok(deliver::next(&mail, &me)?)
+        })? {
             answer(&mail, &me, &offer)?;
             read += 1;
         }
