@@ -6,6 +6,7 @@
 
 mod files;
 mod floor;
+mod index;
 mod race;
 mod row;
 mod scratch;
@@ -51,6 +52,8 @@ pub struct Effort {
     import: usize,
     /// Runs of the bulk import.
     imports: usize,
+    /// Envelopes in the index.
+    envelopes: u64,
     /// Tasks that are claimed in a race.
     race: usize,
 }
@@ -61,6 +64,7 @@ const FULL: Effort = Effort {
     sizes: &[100, 1_000, 10_000],
     import: 10_000,
     imports: 3,
+    envelopes: 100_000,
     race: 2_000,
 };
 
@@ -70,6 +74,7 @@ const QUICK: Effort = Effort {
     sizes: &[100, 1_000],
     import: 1_000,
     imports: 1,
+    envelopes: 2_000,
     race: 200,
 };
 
@@ -100,6 +105,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer> {
     };
     let mut rows = files::measure(&bench)?;
     rows.extend(verbs::measure(&bench)?);
+    rows.extend(index::measure(&bench)?);
     rows.extend(race::measure(&bench)?);
     if rows.is_empty() {
         return Err(usage(format!(
