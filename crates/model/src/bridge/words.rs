@@ -76,7 +76,8 @@ impl Status {
         }
     }
 
-    fn of_state(state: StateName) -> Self {
+    /// Where a task in this state stands, unless it is archived by a mark.
+    pub fn of_state(state: StateName) -> Self {
         let found = STATES.iter().find(|(known, _)| *known == state);
         found.map_or(Self::Todo, |(_, status)| *status)
     }
