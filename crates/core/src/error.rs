@@ -168,6 +168,14 @@ pub enum Error {
         /// The setting.
         name: String,
     },
+    /// Nobody answered a command in time; it may still be carried out.
+    #[error("nobody answered command {id} within {:.1} s; it may still be carried out", waited.as_secs_f32())]
+    NoAnswer {
+        /// The command.
+        id: String,
+        /// How long it was waited for.
+        waited: std::time::Duration,
+    },
     /// A value that cannot be taken.
     #[error("{what}: {reason}")]
     Invalid {

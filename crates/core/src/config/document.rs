@@ -193,6 +193,7 @@ fn read(item: &Item) -> Option<Value> {
             let texts = array.iter().map(|text| Some(text.as_str()?.to_owned()));
             texts.collect::<Option<_>>().map(Value::Texts)
         }
+        toml_edit::Value::Boolean(on) => Some(Value::Switch(*on.value())),
         _ => None,
     }
 }
@@ -202,6 +203,7 @@ fn stored(value: &Value) -> toml_edit::Value {
         Value::Text(text) => text.into(),
         Value::Number(n) => (*n).into(),
         Value::Texts(texts) => texts.iter().collect::<Array>().into(),
+        Value::Switch(on) => (*on).into(),
     }
 }
 
