@@ -49,12 +49,13 @@ impl Bridge<'_> {
         }
         let _lock = self.lock_outbox()?;
         let mut answers = self.answers_or_keep_aside()?;
-        let ids: Vec<&str> = new.iter().filter_map(id_of).collect();
-        answers.retain(|old| match id_of(old) {
-            Some(id) => !ids.contains(&id),
-            None => !new.contains(old),
-        });
-        answers.extend(new.iter().cloned());
+        for answer in new {
+            answers.retain(|old| match (id_of(old), id_of(answer)) {
+                (None, None) => old != answer,
+                (old, id) => old != id,
+            });
+            answers.push(answer.clone());
+        }
         let mut first = answers.len().saturating_sub(KEPT);
         let mut bytes = dialect::outbox_bytes(answers[first..].to_vec());
         while bytes.len() > LONGEST && first + 1 < answers.len() {

@@ -12,6 +12,7 @@ mod a_crash_leaves_whole_changes;
 mod a_look_serves_who_queues;
 mod a_saved_query_is_found_by_its_name;
 mod account;
+mod bridge;
 mod child;
 mod claims_are_fenced;
 mod dependencies_stay_mirrored;

@@ -143,6 +143,11 @@ impl Fields {
         self.faults.push(fault);
     }
 
+    /// Whether nothing was found to be wrong so far.
+    pub fn is_sound(&self) -> bool {
+        self.faults.is_empty()
+    }
+
     /// What is wrong with the fields that were asked for.
     pub fn own_faults(self) -> Vec<String> {
         self.faults

@@ -122,7 +122,7 @@ fn action(verb: Verb, payload: &mut Fields) -> Option<Action> {
                 ..Draft::full(payload)
             };
             let task = task?;
-            if draft == Draft::default() && status.is_none() {
+            if draft == Draft::default() && status.is_none() && payload.is_sound() {
                 payload.fault("payload names nothing that is to change".to_owned());
                 return None;
             }
