@@ -101,6 +101,9 @@ pub enum Command {
     )]
     Worker(commands::worker::Worker),
     Slash(commands::relay::slash::Args),
+    /// The JSON bridge: two files for agents that run no commands
+    #[command(subcommand, after_help = "Example: flagpost agent start")]
+    Agent(commands::agent::Agent),
     Demo(commands::demo::Args),
     /// Work with the tasks of a list
     #[command(

@@ -310,6 +310,14 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::Invalid,
             hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
         ),
+        core::Error::BridgeRuns { .. } => (
+            Kind::Conflict,
+            hint("'flagpost agent status' tells more; 'flagpost agent send' uses it"),
+        ),
+        core::Error::NoAnswer { .. } => (
+            Kind::TimedOut,
+            hint("'flagpost agent outbox' shows the answer once it is there"),
+        ),
         core::Error::NoHome => (
             Kind::Failed,
             hint("set FLAGPOST_HOME to a directory of yours"),

@@ -130,6 +130,11 @@ pub fn stream(schema_name: &str, body: Map<String, Value>) -> io::Result<()> {
     ))
 }
 
+/// Prints one line of a stream for a person.
+pub fn line(text: &str) -> io::Result<()> {
+    put(&format!("{}\n", terminal::clean(text, false)))
+}
+
 /// Prints an error; the exit code.
 pub fn failure(globals: &Globals, error: &anyhow::Error) -> u8 {
     let (kind, hint) = error::judge(error);

@@ -26,7 +26,8 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "ack" "archive" "bench" "brief" "briefs" "changed" "claimer" "completions" "config"
+    "ack" "agent_answer" "agent_cleared" "agent_event" "agent_outbox" "agent_snippet"
+    "agent_status" "agent_stopped" "archive" "bench" "brief" "briefs" "changed" "claimer" "completions" "config"
     "config_path" "decided" "demo" "doctor" "dry_run" "error" "event" "export" "graph" "import"
     "instruction_files" "instructions" "instructions_removed" "list" "mail_archived" "mail_waiting"
     "man" "man_pages" "moved" "offer" "offer_none" "plan" "projects" "proposed" "recovery" "removed"

@@ -168,6 +168,12 @@ pub enum Error {
         /// The setting.
         name: String,
     },
+    /// Somebody else processes the bridge's inbox.
+    #[error("the bridge runs already, as process {pid}")]
+    BridgeRuns {
+        /// Its process; 0 where it did not say.
+        pid: u32,
+    },
     /// Nobody answered a command in time; it may still be carried out.
     #[error("nobody answered command {id} within {:.1} s; it may still be carried out", waited.as_secs_f32())]
     NoAnswer {
