@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use flagpost_disk::dialects::{bridge as dialect, claude_tasks};
+use flagpost_disk::{
+    self as disk,
+    dialects::{bridge as dialect, claude_tasks},
+};
 use flagpost_model::{
     TaskId,
     bridge::{
@@ -28,6 +31,12 @@ impl Desk<'_> {
     /// Carries the command out, or what is missing of it: `left` are the lines of its changes that
     /// appeared before a crash.
     pub fn carry_out(&self, left: &[Line]) -> Result<Outcome> {
+        if !left.is_empty() {
+            // It appeared; whether its name is durable, only whoever was interrupted knew.
+            let dir = self.list.dir();
+            let synced = self.bridge.home.fs().sync_dir(dir);
+            synced.map_err(disk::Error::io("sync", dir))?;
+        }
         let outcome = match self.finished(left)? {
             Some(data) => Outcome::done(data),
             None => self.execute(left)?,

@@ -8,7 +8,7 @@ use flagpost_core::{
 };
 use flagpost_model::{ListId, bridge::Source};
 use jiff::SignedDuration;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{text, told};
 use crate::{
@@ -48,11 +48,15 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         what: "the command".to_owned(),
         reason,
     };
-    let command = match serde_json::from_str(&typed) {
+    let command: Map<String, Value> = match serde_json::from_str(&typed) {
         Ok(Value::Object(command)) => command,
         Ok(_) => return Err(invalid("it is no JSON object".to_owned()).into()),
         Err(error) => return Err(invalid(error.to_string()).into()),
     };
+    let adds = ["create", "create-subtask"].map(Value::from);
+    let adds = command
+        .get("command")
+        .is_some_and(|verb| adds.contains(verb));
     let list = list(context)?;
     let bridge = Bridge::of(&context.home, list.clone())?;
     let given = Given {
@@ -63,7 +67,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let wait = Duration::try_from(args.timeout)
         .map_err(|_| usage("how long to wait is a time, as in 5s"))?;
     let answer = send(&bridge, given, wait)?;
-    Ok(shown(&answer))
+    Ok(shown(&answer, adds))
 }
 
 /// The list of where we stand; one that is not there yet is made, as `add` does.
@@ -80,7 +84,7 @@ fn is_nowhere(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(Error::NoRepository { .. }))
 }
 
-fn shown(answer: &Value) -> Answer {
+fn shown(answer: &Value, adds: bool) -> Answer {
     let data = answer.get("data").unwrap_or(&Value::Null);
     let said = match data {
         Value::Array(items) if items.iter().all(Value::is_object) => {
@@ -95,6 +99,7 @@ fn shown(answer: &Value) -> Answer {
             format!("✓ ok\n{:#}", Value::Object(numbers.clone()))
         }
         _ if answer.get("error").is_some() => format!("✗ {}", told(answer)),
+        _ if adds => format!("✓ {}", told(answer).replacen("ok", "Task created", 1)),
         _ => format!("✓ {}", told(answer)),
     };
     let ids = match data {

@@ -9,7 +9,7 @@ use flagpost_core::{
     tasks::{self, Fields},
 };
 use flagpost_model::task::{Every, State, Task};
-use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
+use flagpost_testkit::power::{Choice, Fault, PowerFs, every_crash};
 use serde_json::{Value, json};
 
 use super::{answers, bridge, command, pass, processing, put};
@@ -71,8 +71,56 @@ fn survives(items: &Value, check_tasks: &dyn Fn(&[Task])) {
         check_tasks(&tasks);
         account::agrees(&world);
     };
-    every_crash(|| setup(items), run, check);
-    every_fault(|| setup(items), run, check);
+    let base = setup(items);
+    let fresh = || base.recovered(&base.choices(0).pop().unwrap());
+    let free = fresh();
+    free.run_free();
+    run(&free).unwrap();
+    for cut in 0..=free.steps().len() {
+        let fs = fresh();
+        fs.cut_after(cut);
+        let answer = run(&fs);
+        for choice in some(fs.choices(cut as u64)) {
+            let _witness =
+                Witness(|| format!("a cut after {cut} of {:#?}\n{choice:#?}", free.steps()));
+            check(&fs.recovered(&choice), &answer);
+        }
+    }
+    for fault in [Fault::NoSpace, Fault::Broken] {
+        for step in 1.. {
+            let fs = fresh();
+            fs.fail_step(step, fault);
+            let answer = run(&fs);
+            let Some(failed) = fs.failed() else { break };
+            let _witness = Witness(|| format!("{fault:?} at step {step}, {failed:?}"));
+            check(&fs, &answer);
+            for choice in some(fs.choices(step as u64)) {
+                check(&fs.recovered(&choice), &answer);
+            }
+        }
+    }
+}
+
+/// Nothing that was not synced is there, everything is, and something in between.
+fn some(mut choices: Vec<Choice>) -> Vec<Choice> {
+    let last = choices.pop();
+    let middle = choices
+        .len()
+        .checked_sub(1)
+        .map(|end| choices.swap_remove(end / 2 + end % 2));
+    let first = (!choices.is_empty()).then(|| choices.swap_remove(0));
+    [first, middle, last].into_iter().flatten().collect()
+}
+
+/// Says where a check failed.
+struct Witness<F: Fn() -> String>(F);
+
+impl<F: Fn() -> String> Drop for Witness<F> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", (self.0)());
+        }
+    }
 }
 
 fn count(tasks: &[Task], subject: &str) -> usize {
@@ -177,27 +225,33 @@ fn and_of_another_crash_after_it() {
         "b",
         "add-note",
         json!({"taskId": "2", "content": "Once"})
-    ),]);
-    let free = setup(&items);
+    )]);
+    let base = setup(&items);
+    let fresh = || base.recovered(&base.choices(0).pop().unwrap());
+    let free = fresh();
     free.run_free();
     run(&free).unwrap();
-    let total = free.steps().len();
-    for cut in (3..total).step_by(9) {
-        let interrupted = || {
-            let fs = setup(&items);
-            fs.cut_after(cut);
+    for cut in (0..free.steps().len()).step_by(3) {
+        let fs = fresh();
+        fs.cut_after(cut);
+        let _: Result<usize> = run(&fs);
+        let left = fs.recovered(&fs.choices(0).pop().unwrap());
+        for again in (0..free.steps().len()).step_by(2) {
+            let fs = left.recovered(&left.choices(0).pop().unwrap());
+            fs.cut_after(again);
             let _: Result<usize> = run(&fs);
-            let choice = fs.choices(0).pop().unwrap();
-            fs.recovered(&choice)
-        };
-        let check = |fs: &PowerFs, _: &Result<usize>| {
-            let world = World::simulated(fs);
-            pass(&world.home);
-            let tasks: Vec<Task> = tasks_of(&world.list()).into_values().collect();
-            let noted = tasks.iter().find(|task| task.subject == "Noted").unwrap();
-            assert_eq!(noted.notes.len(), 1);
-            assert_eq!(answers(&world.home).len(), 1);
-        };
-        every_crash(interrupted, run, check);
+            for choice in some(fs.choices(again as u64)) {
+                let fs = fs.recovered(&choice);
+                let world = World::simulated(&fs);
+                pass(&world.home);
+                let tasks: Vec<Task> = tasks_of(&world.list()).into_values().collect();
+                let noted = tasks.iter().find(|task| task.subject == "Noted").unwrap();
+                assert_eq!(
+                    (noted.notes.len(), answers(&world.home).len()),
+                    (1, 1),
+                    "{cut} {again}"
+                );
+            }
+        }
     }
 }
