@@ -298,11 +298,24 @@ fn every_schema_is_that_of_an_answer() {
         search c
         task move 3 --to other --create
         task rm 4 --dry-run
+        agent status
+        agent start --once
+        agent send '{{\"command\": \"list\"}}'
+        agent outbox
+        agent clear
+        agent stop
+        agent snippet
         session archive
         bench --claimer
         bench --rows number --quick",
         plan = world.outside().join("PLAN.md").display(),
     );
+    std::fs::create_dir_all(world.home()).unwrap();
+    std::fs::write(
+        world.home().join("agent-inbox.json"),
+        r#"{"id": "c", "command": "stats"}"#,
+    )
+    .unwrap();
     let mut seen = BTreeSet::new();
     for line in script.lines() {
         if line.ends_with("archive") {
