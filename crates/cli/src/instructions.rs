@@ -47,11 +47,6 @@ pub const TOPICS: &[Topic] = &[
         about: "take part without this program",
         text: include_str!("instructions/files.md"),
     },
-    Topic {
-        name: "bridge",
-        about: "ask for everything through two files",
-        text: BRIDGE,
-    },
 ];
 
 /// What is told to an agent that uses the bridge.

@@ -390,10 +390,10 @@ fn the_verb() {
     "#);
     let list = world.ok(["schema"]);
     let first: Vec<&str> = list.lines().take(3).collect();
-    assert_snapshot!(first.join("\n"), @"
+    assert_snapshot!(first.join("\n"), @r"
     NAME                  ANSWERS WITH
     ack                   A brief that its worker has read
-    archive               Where a session was archived
+    agent_answer          What the bridge answered
     ");
     let listed = world.json(["schema"]).1;
     let names = listed["schemas"].as_array().unwrap();

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::bridge;
 use crate::{context::Context, instructions, output::Answer};
 
-/// Print what to put into CLAUDE.md or AGENTS.md for an agent that uses the bridge
+/// Print what to tell agents in CLAUDE.md or AGENTS.md
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost agent snippet >> CLAUDE.md")]
 pub struct Args {}
