@@ -307,7 +307,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     ");
     write(&world, "'run.retries' = 9\n[queries.a]\nb = 'x'\n");
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
-    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 7);
+    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 12);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

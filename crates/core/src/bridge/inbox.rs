@@ -26,12 +26,15 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How often the inbox is written anew that somebody else writes as well.
 const TRIES: usize = 50;
 
+/// What a file's bytes are, or why they are none of that.
+pub(super) type Reader<'r> = &'r dyn Fn(&[u8]) -> Result<Vec<Value>, String>;
+
 /// What is in a file, once it has been found the same for a while where it is none of what was
 /// expected: its writer may be in the middle of it. None where there is no file.
 pub(super) fn settled(
     fs: &dyn Fs,
     path: &Path,
-    read: &dyn Fn(&[u8]) -> Result<Vec<Value>, String>,
+    read: Reader<'_>,
 ) -> Result<Option<Result<Vec<Value>, String>>> {
     let (mut last, mut looks) = (None, 0);
     loop {
