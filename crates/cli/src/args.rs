@@ -116,6 +116,9 @@ pub enum Command {
     Up(commands::daemon::UpArgs),
     Down(commands::daemon::DownArgs),
     Logs(commands::daemon::logs::Args),
+    /// The JSON bridge: two files for agents that run no commands
+    #[command(subcommand, after_help = "Example: flagpost agent start")]
+    Agent(commands::agent::Agent),
     Demo(commands::demo::Args),
     /// Work with the tasks of a list
     #[command(

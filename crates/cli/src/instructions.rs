@@ -59,6 +59,9 @@ pub const TOPICS: &[Topic] = &[
     },
 ];
 
+/// What is told to an agent that uses the bridge.
+pub const BRIDGE: &str = include_str!("instructions/bridge.md");
+
 const BLOCK: MarkedBlock<'_> = MarkedBlock {
     version: 1,
     body: include_str!("instructions/agents.md"),

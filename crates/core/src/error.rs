@@ -198,6 +198,20 @@ pub enum Error {
     /// SQLite failed, on the disk and in memory.
     #[error("the index cannot be used")]
     Index(#[from] rusqlite::Error),
+    /// Somebody else processes the bridge's inbox.
+    #[error("the bridge runs already, as process {pid}")]
+    BridgeRuns {
+        /// Its process; 0 where it did not say.
+        pid: u32,
+    },
+    /// Nobody answered a command in time; it may still be carried out.
+    #[error("nobody answered command {id} within {:.1} s; it may still be carried out", waited.as_secs_f32())]
+    NoAnswer {
+        /// The command.
+        id: String,
+        /// How long it was waited for.
+        waited: std::time::Duration,
+    },
     /// A value that cannot be taken.
     #[error("{what}: {reason}")]
     Invalid {

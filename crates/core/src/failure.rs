@@ -177,6 +177,14 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             Kind::Invalid,
             hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
         ),
+        Error::BridgeRuns { .. } => (
+            Kind::Conflict,
+            hint("'flagpost agent status' tells more; 'flagpost agent send' uses it"),
+        ),
+        Error::NoAnswer { .. } => (
+            Kind::TimedOut,
+            hint("'flagpost agent outbox' shows the answer once it is there"),
+        ),
         Error::NoHome => (
             Kind::Failed,
             hint("set FLAGPOST_HOME to a directory of yours"),

@@ -4,6 +4,7 @@
 //! writes files and history through `disk`. It must hold no rule of its own, print nothing, and
 //! know no face.
 
+pub mod bridge;
 mod change;
 pub mod claims;
 mod clock;

@@ -3,6 +3,7 @@
 //! Owns which verb is which function. A verb's arguments and its help stand in the verb's file.
 
 pub mod add;
+pub mod agent;
 pub mod bench;
 pub mod claim;
 pub mod completions;
@@ -84,6 +85,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Up(args)) => daemon::up(context, &args),
         Some(Command::Down(args)) => daemon::down(context, &args),
         Some(Command::Logs(args)) => daemon::logs::run(context, &args),
+        Some(Command::Agent(verb)) => agent::run(context, &verb),
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
         Some(Command::Instructions(args)) => instructions::run(context, &args),

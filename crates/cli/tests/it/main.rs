@@ -8,6 +8,7 @@
 )]
 
 mod actors;
+mod agent;
 mod bad_arguments;
 mod bad_files;
 mod bad_homes;

@@ -320,6 +320,13 @@ fn every_schema_is_that_of_an_answer() {
         index sql 'SELECT 1'
         task move 3 --to other --create
         task rm 4 --dry-run
+        agent status
+        agent start --once
+        agent send '{{\"command\": \"list\"}}'
+        agent outbox
+        agent clear
+        agent stop
+        agent snippet
         session archive
         up
         logs
@@ -332,6 +339,12 @@ fn every_schema_is_that_of_an_answer() {
         outside = world.outside().display(),
     );
     let _daemon = Daemon(world);
+    std::fs::create_dir_all(world.home()).unwrap();
+    std::fs::write(
+        world.home().join("agent-inbox.json"),
+        r#"{"id": "c", "command": "stats"}"#,
+    )
+    .unwrap();
     let mut seen = BTreeSet::new();
     for line in script.lines() {
         if line.ends_with("archive") {
@@ -418,10 +431,10 @@ fn the_verb() {
     "#);
     let list = world.ok(["schema"]);
     let first: Vec<&str> = list.lines().take(3).collect();
-    assert_snapshot!(first.join("\n"), @"
+    assert_snapshot!(first.join("\n"), @r"
     NAME                  ANSWERS WITH
     ack                   A brief that its worker has read
-    archive               Where a session was archived
+    agent_answer          What the bridge answered
     ");
     let listed = world.json(["schema"]).1;
     let names = listed["schemas"].as_array().unwrap();

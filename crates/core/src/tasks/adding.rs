@@ -2,6 +2,8 @@
 //!
 //! Owns that a task has a subject, a uid of its own, and a parent that exists and is no part of it.
 
+use std::collections::BTreeMap;
+
 use flagpost_model::{
     TaskId, WorkerId,
     plan::{Family, Graph},
@@ -12,6 +14,7 @@ use jiff::Timestamp;
 
 use super::{Fields, Preview, Which, finish, finish_all, link_in, only};
 use crate::{
+    change::Change,
     error::{Error, Result},
     history::Kind,
     list::List,
@@ -28,14 +31,7 @@ pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId])
     fields.check()?;
     let mut change = list.change(actor)?;
     let id = change.new_ids(1)?.next().unwrap_or_else(|| TaskId::from(1));
-    let mut task = Task::new(id.clone(), "");
-    fields.apply(&mut task);
-    task.provenance = Some(Provenance {
-        origin: fields.origin.unwrap_or(Origin::Person),
-        by: actor.clone(),
-        at: change.at(),
-    });
-    change.create(task);
+    create(&mut change, actor, &id, fields);
     for blocker in after {
         link_in(&mut change, &id, blocker)?;
     }
@@ -51,6 +47,50 @@ pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId])
     }
     change.note(Kind::TaskCreated, &id);
     finish(change, &id)
+}
+
+/// Adds all these tasks, or none where one cannot be: each under a number of the caller's, which the
+/// history keeps as well. What other tasks have a say in, such as a parent, is for [`add`].
+pub fn add_all(
+    list: &List<'_>,
+    actor: &WorkerId,
+    new: &BTreeMap<usize, Fields>,
+) -> Result<BTreeMap<usize, Task>> {
+    for fields in new.values() {
+        if fields.subject.is_none() || fields.looks_at_others() {
+            return Err(Error::Invalid {
+                what: "task".to_owned(),
+                reason: "one of several needs a subject, and has neither parent nor uid".to_owned(),
+            });
+        }
+        fields.check()?;
+    }
+    let mut change = list.change(actor)?;
+    let ids: Vec<TaskId> = change.new_ids(new.len() as u64)?.collect();
+    for ((number, fields), id) in new.iter().zip(&ids) {
+        create(&mut change, actor, id, fields);
+        let entry = change.note(Kind::TaskCreated, id);
+        entry.detail.insert(ITEM.to_owned(), (*number).into());
+    }
+    let mut written = change.commit()?;
+    let added = new.keys().zip(ids);
+    Ok(added
+        .filter_map(|(number, id)| Some((*number, written.remove(&id)?)))
+        .collect())
+}
+
+/// The detail of a history line that says which of several tasks it tells of.
+pub(crate) const ITEM: &str = "item";
+
+fn create(change: &mut Change<'_>, actor: &WorkerId, id: &TaskId, fields: &Fields) {
+    let mut task = Task::new(id.clone(), "");
+    fields.apply(&mut task);
+    task.provenance = Some(Provenance {
+        origin: fields.origin.unwrap_or(Origin::Person),
+        by: actor.clone(),
+        at: change.at(),
+    });
+    change.create(task);
 }
 
 /// Sets fields of one task. The owner's edit renews the lease.
@@ -178,7 +218,7 @@ impl Fields {
 }
 
 /// Any verb of the owner renews the lease (`tree.md` §2).
-fn renew_own(task: &mut Task, actor: &WorkerId, now: Timestamp) {
+pub(super) fn renew_own(task: &mut Task, actor: &WorkerId, now: Timestamp) {
     match &mut task.state {
         State::Claimed(claim) | State::InProgress(Some(claim)) if claim.by == *actor => {
             *claim = claim.renewed(now);

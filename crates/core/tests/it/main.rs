@@ -13,6 +13,7 @@ mod a_look_serves_who_queues;
 mod a_query_is_asked_again_under_the_lock;
 mod a_saved_query_is_found_by_its_name;
 mod account;
+mod bridge;
 mod child;
 mod claims_are_fenced;
 mod dependencies_stay_mirrored;
