@@ -51,6 +51,9 @@ pub struct Args {
     /// Say what would happen, and do nothing
     #[arg(long)]
     dry_run: bool,
+    /// Ask nothing; it never does, and scripts may say so
+    #[arg(long)]
+    yes: bool,
 }
 
 /// Does what is asked.

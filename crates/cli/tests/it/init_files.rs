@@ -322,6 +322,16 @@ fn what_has_no_clear_place_is_refused_and_nothing_is_registered() {
 }
 
 #[test]
+fn a_script_may_say_that_nothing_is_to_be_asked() {
+    let world = world();
+    assert_snapshot!(world.transcript("init --no-instructions --yes"), @r#"
+    $ init --no-instructions --yes
+    registered [dir]/web as web
+    next: flagpost add 'What is to be done'
+    "#);
+}
+
+#[test]
 fn links_are_followed_within_the_repository() {
     let world = world();
     fs::write(file(&world, "CLAUDE.md"), "# Mine\n").unwrap();
