@@ -4,6 +4,7 @@
 //! here is a pure function of plain data: no I/O, no clock, no async; time is an argument. It must
 //! never look at the machine.
 
+pub mod coordination;
 pub mod decision;
 pub mod drawing;
 pub mod envelope;
