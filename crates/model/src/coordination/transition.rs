@@ -22,7 +22,7 @@ pub struct Act {
     pub held_until: Option<DateTime>,
 }
 
-/// What is asked of a task. The first four are for workers, the others for the leader.
+/// What is asked of a task. The last two are for the leader, the others for workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// Take it.
@@ -34,6 +34,8 @@ pub enum Event {
     },
     /// Begin.
     Start,
+    /// Add parts to it.
+    Split,
     /// It is done.
     Complete(Report),
     /// It did not work.
@@ -160,6 +162,7 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
             held(task, act, "started")?;
             next.status = Status::InProgress;
         }
+        Event::Split => held(task, act, "divided")?,
         Event::Complete(report) => {
             held(task, act, "completed")?;
             next.status = Status::Done;
