@@ -101,6 +101,7 @@ pub enum Command {
     )]
     Worker(commands::worker::Worker),
     Slash(commands::relay::slash::Args),
+    Coord(commands::coord::Args),
     Demo(commands::demo::Args),
     /// Work with the tasks of a list
     #[command(

@@ -6,8 +6,8 @@
 use flagpost_core as core;
 use flagpost_disk as disk;
 use flagpost_model::{
-    InvalidId, ListId, Refusal, TaskId, decision, envelope::InvalidTicket, glob::InvalidGlob,
-    id::InvalidSeq, query::Query, slash::InvalidSlash,
+    InvalidId, ListId, Refusal, TaskId, coordination, decision, envelope::InvalidTicket,
+    glob::InvalidGlob, id::InvalidSeq, query::Query, slash::InvalidSlash,
 };
 use flagpost_run as run;
 
@@ -261,6 +261,29 @@ fn judge_core(error: &core::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost relay redirect' sends a brief to a worker by name"),
         ),
+        core::Error::NotFound {
+            what: "coordination directory",
+            ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost coord leader init GOAL' makes one; --dir names another"),
+        ),
+        core::Error::NotFound {
+            what: "task of the table",
+            ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost coord leader status' shows those there are"),
+        ),
+        core::Error::Coordination(refusal) => judge_coordination(refusal),
+        core::Error::CoordinationLate { .. } => (
+            Kind::Conflict,
+            hint("stop working on this task; 'flagpost coord leader status' tells who has it"),
+        ),
+        core::Error::Idle { .. } => (
+            Kind::NotFound,
+            hint("'flagpost coord leader status' shows what the rest waits for"),
+        ),
         core::Error::NotFound { what: "file", .. } => (Kind::NotFound, None),
         core::Error::Gate(refusal) => judge_gate(refusal),
         core::Error::NothingPending { .. } => (
@@ -373,6 +396,38 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
         decision::Refusal::Expired { .. } => hint("'flagpost assign' proposes it anew"),
         decision::Refusal::Undecided { .. } => hint("'flagpost worker next' shows what is decided"),
         decision::Refusal::Changed { .. } => hint("'flagpost inbox' shows how it is now"),
+    };
+    (Kind::Conflict, next)
+}
+
+fn judge_coordination(refusal: &coordination::Refusal) -> (Kind, Option<String>) {
+    let next = match refusal {
+        coordination::Refusal::Held { .. } | coordination::Refusal::Rests { .. } => {
+            hint("'flagpost coord worker claim' gives you another task")
+        }
+        coordination::Refusal::AlreadyYours { .. } => hint("go on with it"),
+        coordination::Refusal::Stale { .. } => {
+            hint("your claim is over; 'flagpost coord worker claim' asks for a new one")
+        }
+        coordination::Refusal::NotClaimed { .. } => {
+            hint("'flagpost coord worker claim' takes it first")
+        }
+        coordination::Refusal::WrongStatus { .. } => {
+            hint("'flagpost coord leader retry' makes a task available that did not end well")
+        }
+        coordination::Refusal::Waits { .. } => {
+            hint("'flagpost coord worker list' shows what can be claimed now")
+        }
+        coordination::Refusal::Incapable { .. } => {
+            hint("'flagpost coord register --can' says what you can do")
+        }
+        coordination::Refusal::Taken { .. } => hint("leave the id out, and it gets one"),
+        coordination::Refusal::Cycle { .. } | coordination::Refusal::Unknown { .. } => {
+            return (
+                Kind::Invalid,
+                hint("'flagpost coord leader status' shows what there is"),
+            );
+        }
     };
     (Kind::Conflict, next)
 }

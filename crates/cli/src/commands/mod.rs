@@ -7,6 +7,7 @@ pub mod bench;
 pub mod claim;
 pub mod completions;
 pub mod config;
+pub mod coord;
 pub mod demo;
 pub mod dep;
 pub mod doctor;
@@ -75,6 +76,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Relay(verb)) => relay::run(context, &verb),
         Some(Command::Worker(verb)) => worker::run(context, &verb),
         Some(Command::Slash(args)) => relay::slash::run(context, &args),
+        Some(Command::Coord(args)) => coord::run(context, &args),
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
         Some(Command::Instructions(args)) => instructions::run(context, &args),

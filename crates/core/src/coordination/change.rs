@@ -5,7 +5,10 @@
 //! they held the lock or not; the table's `last_updated` grows with every change of ours, which is
 //! how a line of the history is known to have appeared.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use flagpost_disk::{
     self as disk,
@@ -33,6 +36,9 @@ pub(crate) const WHERE: &str = "coordination";
 /// Somebody who writes without the lock is given way to so often.
 const ATTEMPTS: usize = 5;
 
+/// So long nobody asks again who has just had the lock.
+const STAND_BACK: Duration = Duration::from_micros(200);
+
 /// A sign of life is not written more often than this.
 const BEAT: SignedDuration = SignedDuration::from_secs(20);
 
@@ -58,7 +64,20 @@ impl Directory<'_> {
         actor: &WorkerId,
         mut work: impl FnMut(&mut Change) -> Result<T>,
     ) -> Result<T> {
-        let _lock = self.lock()?;
+        let lock = self.lock()?;
+        let done = self.attempts(actor, &mut work);
+        drop(lock);
+        // The lock knows no queue: whoever has just had it would have it again before anybody who
+        // waits for it has woken up.
+        std::thread::sleep(STAND_BACK);
+        done
+    }
+
+    fn attempts<T>(
+        &self,
+        actor: &WorkerId,
+        work: &mut impl FnMut(&mut Change) -> Result<T>,
+    ) -> Result<T> {
         let mut attempt = 1;
         loop {
             let tables = self.read()?;
@@ -80,19 +99,24 @@ impl Directory<'_> {
         }
     }
 
+    /// Makes sure of a directory in ours; other programs make them when they need them.
+    pub(super) fn make_dir(&self, name: &str) -> Result<()> {
+        let dir = self.path(name);
+        match fsx::stat(self.home.fs(), &dir)? {
+            Some(_) => Ok(()),
+            None => self.home.make_dirs(&dir),
+        }
+    }
+
     fn commit(&self, actor: &WorkerId, change: Change) -> Result<()> {
         let fs = self.home.fs();
-        let before = change.tables.board();
         let mut batch = Batch::new();
-        for (path, text) in change.pages {
-            batch.put(path, readable("result", text.into_bytes())?);
-        }
         let agents = &change.board.agents;
-        if *agents != before.agents {
+        if !agents.iter().eq(change.tables.agents.contents()) {
             let bytes = layout::write_agents(&change.tables.agents, agents);
             batch.put(self.path(layout::AGENTS), readable("table", bytes)?);
         }
-        let tasks_changed = change.board.tasks != before.tasks;
+        let tasks_changed = !change.board.tasks.iter().eq(change.tables.tasks.contents());
         let earlier = change.tables.tasks.last_updated;
         let updated = earlier.map_or(change.now, |it| change.now.max(just_after(it)));
         if tasks_changed {
@@ -103,6 +127,11 @@ impl Directory<'_> {
         let path = self.path(layout::TASKS);
         if fsx::read(fs, &path)?.as_deref() != Some(change.tables.bytes.as_slice()) {
             return Err(disk::Error::Changed { path }.into());
+        }
+        // Before the table says that there is one.
+        for (path, text) in change.pages {
+            self.make_dir(layout::RESULTS)?;
+            fsx::replace(fs, &path, &readable("result", text.into_bytes())?)?;
         }
         match self.repository.as_ref().filter(|_| tasks_changed) {
             None => sealed.reveal()?,
@@ -127,6 +156,7 @@ impl Directory<'_> {
         for (name, line) in change.told {
             // The tables are the truth: a log that cannot be written takes nothing back.
             let path = self.path(&layout::log(&name));
+            let _: Result<()> = self.make_dir(layout::LOGS);
             let _: disk::Result<()> = fsx::append(fs, &path, line.as_bytes(), Durability::Lazy);
         }
         Ok(())
@@ -251,9 +281,6 @@ pub(crate) fn appeared(home: &Home, entry: &Entry, dir: &str) -> Result<bool> {
         Err(error) if error.is_no_such_file() => return Ok(true),
         Err(error) => return Err(error.into()),
     };
-    let updated = layout::read_tasks(&bytes, &home.zone()).map(|it| it.last_updated);
-    let Ok(Some(updated)) = updated else {
-        return Ok(true);
-    };
-    Ok(micros(updated) >= entry.rev().unwrap_or_default())
+    let updated = layout::read_last_updated(&bytes, &home.zone());
+    Ok(updated.is_none_or(|it| micros(it) >= entry.rev().unwrap_or_default()))
 }

@@ -22,7 +22,7 @@ pub fn discover(directory: &Directory<'_>, by: &WorkerId, text: &str) -> Result<
     let home = directory.home;
     let _lock = directory.lock()?;
     let at = directory.naive(home.now());
-    home.make_dirs(&directory.path(layout::CONTEXT))?;
+    directory.make_dir(layout::CONTEXT)?;
     let block = layout::discovery(at, by.as_str(), text);
     let path = directory.path(layout::DISCOVERIES);
     fsx::append(home.fs(), &path, block.as_bytes(), Durability::Synced)?;

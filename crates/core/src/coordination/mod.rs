@@ -7,6 +7,8 @@
 mod change;
 mod discoveries;
 mod leader;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use std::path::{Path, PathBuf};
@@ -166,12 +168,17 @@ impl<'h> Directory<'h> {
         })
     }
 
-    /// The id that a person means: an exact one, else a prefix that fits just one.
+    /// The id that a person means: an exact one, the number in one of ours, else a prefix that fits
+    /// just one.
     pub fn resolve(&self, given: &str) -> Result<TaskId> {
         let exact = given.parse::<TaskId>()?;
         let board = self.look()?.board;
-        if board.task(&exact).is_some() {
-            return Ok(exact);
+        let numbered = given.parse().ok().map(layout::numbered);
+        let numbered = numbered.and_then(|it| it.parse::<TaskId>().ok());
+        for id in [Some(&exact), numbered.as_ref()].into_iter().flatten() {
+            if board.task(id).is_some() {
+                return Ok(id.clone());
+            }
         }
         let fits = board.tasks.iter().map(|it| &it.id);
         let fits: Vec<&TaskId> = fits.filter(|id| id.as_str().starts_with(given)).collect();

@@ -221,7 +221,7 @@ fn or_keep(
     };
     let home = directory.home;
     let _lock = directory.lock()?;
-    home.make_dirs(&directory.path(layout::LATE))?;
+    directory.make_dir(layout::LATE)?;
     let entry = layout::late_entry(directory.naive(home.now()), hand.actor.as_str(), said);
     let path = directory.path(&layout::late(id));
     fsx::append(home.fs(), &path, entry.as_bytes(), Durability::Synced)?;

@@ -26,6 +26,9 @@ fn main() {
         Arc::new(RealFs),
         Arc::new(SystemClock),
     );
+    if part.role() == "claim of the table" {
+        return crate::coordination::races::claim_all(&part, &home);
+    }
     let list = List::open(&home, &"repo".parse().unwrap()).unwrap();
     let name = format!("W{}", part.number());
     match part.role() {

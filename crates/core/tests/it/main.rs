@@ -14,6 +14,7 @@ mod a_saved_query_is_found_by_its_name;
 mod account;
 mod child;
 mod claims_are_fenced;
+mod coordination;
 mod dependencies_stay_mirrored;
 mod doctor_after_a_crash;
 mod history_tells_every_change;

@@ -3,7 +3,10 @@
 //! Owns what can be claimed and in which order, what is blocked and why, and what a new task may
 //! name. Everything is derived and kept nowhere.
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
 use jiff::civil::DateTime;
 
@@ -42,6 +45,22 @@ pub enum Standing {
     Over,
 }
 
+impl Standing {
+    /// In a word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Expired => "expired",
+            Self::Waiting(_) => "waiting",
+            Self::Resting(_) => "resting",
+            Self::Blocked(_) => "blocked",
+            Self::Held => "held",
+            Self::Over => "over",
+        }
+    }
+}
+
+/// Why it stands so, where that is to be said.
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -142,8 +161,7 @@ impl Board {
 
     /// The claim of a task by a worker, with all that speaks against it.
     pub fn claim(&self, task: &Task, worker: &WorkerId) -> Event {
-        let by_id: HashMap<&TaskId, &Task> = self.tasks.iter().map(|it| (&it.id, it)).collect();
-        let is_open = |id: &&TaskId| by_id.get(id).is_none_or(|it| it.status != Status::Done);
+        let is_open = |id: &&TaskId| self.task(id).is_none_or(|it| it.status != Status::Done);
         Event::Claim {
             open: task.dependencies.iter().filter(is_open).cloned().collect(),
             missing: task.lacks(self.capabilities(worker)),
@@ -184,20 +202,22 @@ impl Board {
         let mut idle = Idle::default();
         let mut best: Option<&Task> = None;
         let rank = |task: &Task| (task.due(), task.priority, task.id.clone());
+        let done = self.tasks.iter().filter(|it| it.status == Status::Done);
+        let done: HashSet<&TaskId> = done.map(|it| &it.id).collect();
         for (task, standing) in self.tasks.iter().zip(self.standings(now)) {
             match standing {
-                Standing::Ready | Standing::Expired if task.lacks(capabilities).is_empty() => {
-                    // A task that lost its holder may have got another dependency since.
-                    let Event::Claim { open, .. } = self.claim(task, worker) else {
-                        continue;
-                    };
-                    if !open.is_empty() {
-                        idle.waiting += 1;
-                    } else if best.is_none_or(|it| rank(task) < rank(it)) {
+                Standing::Ready | Standing::Expired if !task.lacks(capabilities).is_empty() => {
+                    idle.beyond += 1;
+                }
+                // A task that lost its holder may have got another dependency since.
+                Standing::Expired if !task.dependencies.iter().all(|it| done.contains(it)) => {
+                    idle.waiting += 1;
+                }
+                Standing::Ready | Standing::Expired => {
+                    if best.is_none_or(|it| rank(task) < rank(it)) {
                         best = Some(task);
                     }
                 }
-                Standing::Ready | Standing::Expired => idle.beyond += 1,
                 Standing::Waiting(_) => idle.waiting += 1,
                 Standing::Resting(_) => idle.resting += 1,
                 Standing::Blocked(_) => idle.blocked += 1,

@@ -18,7 +18,7 @@ pub use layout::{
     late, log, number, numbered, result,
 };
 pub use prose::{Discovery, discovery, late_entry, log_line, objective, plan, read_discoveries};
-pub use read::{read_agents, read_drafts, read_tasks};
+pub use read::{read_agents, read_drafts, read_last_updated, read_tasks};
 pub use time::to_text as time_to_text;
 pub use write::{new_table, write_agents, write_tasks};
 

@@ -8,7 +8,8 @@ use flagpost_model::{
     InvalidId, TaskId,
     coordination::{Agent, Claim, Draft, Priority, Report, Status, Task},
 };
-use jiff::tz::TimeZone;
+use jiff::{civil::DateTime, tz::TimeZone};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{AgentsFile, Row, Table, TasksFile, fields::Fields, time};
@@ -24,6 +25,17 @@ pub fn read_tasks(bytes: &[u8], zone: &TimeZone) -> Result<TasksFile, String> {
             false => Err(format!("the id {} is another task's", task.id)),
         }
     })
+}
+
+/// When the table was last changed; `None` where it does not say, or is none.
+pub fn read_last_updated(bytes: &[u8], zone: &TimeZone) -> Option<DateTime> {
+    /// The rest is not even kept.
+    #[derive(Deserialize)]
+    struct Head {
+        last_updated: Value,
+    }
+    let head: Head = serde_json::from_slice(bytes).ok()?;
+    time::read(Some(&head.last_updated), zone)
 }
 
 /// Reads the table of agents.
