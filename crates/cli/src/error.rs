@@ -412,6 +412,10 @@ fn judge_coordination(refusal: &coordination::Refusal) -> (Kind, Option<String>)
         coordination::Refusal::NotClaimed { .. } => {
             hint("'flagpost coord worker claim' takes it first")
         }
+        coordination::Refusal::WrongStatus {
+            status: coordination::Status::Done,
+            ..
+        } => hint("'flagpost coord leader add-task' adds what is left to do"),
         coordination::Refusal::WrongStatus { .. } => {
             hint("'flagpost coord leader retry' makes a task available that did not end well")
         }

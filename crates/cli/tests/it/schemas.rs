@@ -293,6 +293,12 @@ fn every_schema_is_that_of_an_answer() {
         outbox W1 1
         relay gc
         slash /inbox
+        coord leader init x
+        coord leader add-task x
+        coord leader aggregate
+        coord leader retry
+        coord register W1
+        coord discoveries list
         task timer start 3
         task timer show
         search c

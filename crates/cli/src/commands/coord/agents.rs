@@ -34,7 +34,8 @@ pub fn register(place: &Place<'_>, args: &RegisterArgs) -> anyhow::Result<Answer
         Some(name) => name.parse()?,
         None => place.context.actor()?,
     };
-    let can: Vec<String> = args.can.iter().map(|it| it.trim().to_owned()).collect();
+    let can = args.can.iter().map(|it| it.trim().to_owned());
+    let can: Vec<String> = can.filter(|it| !it.is_empty()).collect();
     let directory = place.open()?;
     let agent = coordination::register(&directory, &agent, &can)?;
     Ok(answer(place, &agent, format!("registered {}", agent.id)))

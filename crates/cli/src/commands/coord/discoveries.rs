@@ -76,5 +76,5 @@ fn answer(place: &Place<'_>, found: &[Discovery]) -> Answer {
     let one = |it: &Discovery| json!({"at": shown::time(place.context, it.at), "by": it.by, "text": it.text});
     let all: Value = found.iter().map(one).collect();
     let body = json!({"discoveries": all, "total": found.len(), "truncated": false});
-    Answer::new("coordination_discoveries", body).ids(found.iter().filter_map(|it| it.by.as_ref()))
+    Answer::new("discoveries", body).ids(found.iter().filter_map(|it| it.by.as_ref()))
 }
