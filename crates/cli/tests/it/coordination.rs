@@ -64,7 +64,6 @@ fn each_refusal_has_its_code_and_says_what_to_do() {
         coord leader init 'Build it'
         coord leader add-task
         coord leader add-task ' '
-        coord leader add-task One -p 11
         coord leader add-task One --after task-009
         coord leader add-task One
         coord leader add-task Two --after task-001 --needs rust
@@ -106,11 +105,6 @@ fn each_refusal_has_its_code_and_says_what_to_do() {
     $ coord leader add-task ' '
     exit 6
     2> flagpost: description: a task needs one
-    $ coord leader add-task One -p 11
-    exit 2
-    2> error: invalid value '11' for '--priority <N>': 11 is not in 1..=10
-    2>
-    2> For more information, try '--help'.
     $ coord leader add-task One --after task-009
     exit 6
     2> flagpost: task-001 names task-009, and there is no such task
