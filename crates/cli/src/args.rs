@@ -101,7 +101,6 @@ pub enum Command {
     )]
     Worker(commands::worker::Worker),
     Slash(commands::relay::slash::Args),
-    Coord(commands::coord::Args),
     Demo(commands::demo::Args),
     /// Work with the tasks of a list
     #[command(
@@ -109,6 +108,7 @@ pub enum Command {
         after_help = "Example: flagpost task add 'Write the parser' --after 3"
     )]
     Task(Task),
+    Coord(commands::coord::Args),
     Instructions(commands::instructions::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),

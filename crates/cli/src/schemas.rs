@@ -27,13 +27,14 @@ macro_rules! schemas {
 
 schemas! {
     "ack" "archive" "bench" "brief" "briefs" "changed" "claimer" "completions" "config"
-    "config_path" "coordination" "coordination_agent" "coordination_summary" "coordination_task"
-    "coordination_tasks" "decided" "demo" "discoveries" "doctor" "dry_run" "error" "event" "export"
-    "graph" "import" "instruction_files" "instructions" "instructions_removed" "list"
-    "mail_archived" "mail_waiting" "man" "man_pages" "moved" "offer" "offer_none" "plan" "projects"
-    "proposed" "recovery" "removed" "report" "reported" "reports" "repository" "run" "schema"
-    "schemas" "search" "session" "sessions" "setting" "setting_stored" "setting_unset" "slash"
-    "stats" "status" "tags" "task" "tasks" "timeline" "timer" "timers" "undo" "worker" "workers"
+    "config_path" "coord_export" "coord_import" "coordination" "coordination_agent"
+    "coordination_summary" "coordination_task" "coordination_tasks" "decided" "demo" "discoveries"
+    "doctor" "dry_run" "error" "event" "export" "graph" "import" "instruction_files" "instructions"
+    "instructions_removed" "list" "mail_archived" "mail_waiting" "man" "man_pages" "moved" "offer"
+    "offer_none" "plan" "projects" "proposed" "recovery" "removed" "report" "reported" "reports"
+    "repository" "run" "schema" "schemas" "search" "session" "sessions" "setting" "setting_stored"
+    "setting_unset" "slash" "stats" "status" "tags" "task" "tasks" "timeline" "timer" "timers"
+    "undo" "worker" "workers"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

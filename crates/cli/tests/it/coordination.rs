@@ -353,3 +353,74 @@ fn a_batch_is_added_whole_or_not_at_all() {
     );
     assert_eq!(ran.stdout, "added 2 tasks, task-004 to task-005\n");
 }
+
+#[test]
+fn a_lists_tasks_go_to_the_table_and_come_back_to_what_they_were() {
+    let world = begun().with("TZ", "UTC");
+    world.ok(["add", "Parse", "--priority", "high", "--tag", "core"]);
+    world.ok(["add", "Test", "--after", "1"]);
+    world.ok(["add", "Held"]);
+    world.ok(["add", "Over"]);
+    world.ok(["claim", "3", "--as", "W9"]);
+    world.ok(["done", "4"]);
+    assert_snapshot!(world.transcript(
+        "
+        coord import
+        coord import
+        coord leader status --quiet
+        coord worker claim --as W1
+        coord worker complete 1 'It parses.' --as W1
+        coord leader add-task 'Publish' --after task-002 --files CHANGES -p 1
+        coord export --dry-run
+        coord export
+        coord export
+        coord import
+        list --state pending,claimed,completed
+        "
+    ), @r#"
+    $ coord import
+    3 added, 0 there already
+    2> flagpost: blocked here, because somebody holds them in the list: 1 task
+    $ coord import
+    0 added, 3 there already
+    $ coord leader status --quiet
+    task-001
+    task-002
+    task-003
+    $ coord worker claim --as W1
+    claimed task-001 Parse (token 1778682300000000)
+    $ coord worker complete 1 'It parses.' --as W1
+    completed task-001 Parse
+    $ coord leader add-task 'Publish' --after task-002 --files CHANGES -p 1
+    added task-004 Publish
+    $ coord export --dry-run
+    1 would be added to web, 2 would be updated, 1 unchanged
+    $ coord export
+    1 added to web, 2 updated, 1 unchanged
+    $ coord export
+    0 added to web, 0 updated, 4 unchanged
+    $ coord import
+    0 added, 3 there already
+    $ list --state pending,claimed,completed
+    ID  STATE      PRIORITY  OWNER  TAGS  WAITS FOR  SUBJECT
+    1   completed  high      W1     core             Parse
+    2   pending                                      Test
+    3   claimed              W9                      Held
+    4   completed            ann                     Over
+    5   pending    critical               2          Publish
+    "#);
+    let (_, parsed) = world.json(["show", "1"]);
+    assert_eq!(parsed["state"], "completed");
+    assert_eq!(parsed["priority"], "high");
+    assert_eq!(parsed["tags"], serde_json::json!(["core"]));
+    assert_eq!(parsed["result"]["text"], "It parses.");
+    let (_, publish) = world.json(["show", "5"]);
+    assert_eq!(publish["blocked_by"], serde_json::json!(["2"]));
+    assert_eq!(publish["metadata"]["files"], serde_json::json!(["CHANGES"]));
+    let rows = table(&world)["tasks"].as_array().unwrap().clone();
+    assert_eq!(rows[1]["dependencies"], serde_json::json!(["task-001"]));
+    assert_eq!(
+        rows[2]["status"], "blocked",
+        "somebody holds it in the list"
+    );
+}

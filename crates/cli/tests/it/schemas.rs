@@ -296,6 +296,8 @@ fn every_schema_is_that_of_an_answer() {
         coord leader init x
         coord leader add-task x
         coord leader aggregate
+        coord export
+        coord import
         coord leader retry
         coord register W1
         coord discoveries list

@@ -192,6 +192,22 @@ impl Change {
         Ok(transition(task, &act, event)?)
     }
 
+    /// Says how a task stands that was added just now.
+    pub fn settle(&mut self, id: &TaskId, status: Status) {
+        if let Some(task) = self.board.tasks.iter_mut().find(|it| it.id == *id) {
+            task.status = status;
+        }
+        let its = |entry: &&mut Entry| entry.task.as_ref() == Some(id);
+        if let Some(entry) = self.entries.iter_mut().find(its) {
+            entry.to = Some(state(status));
+        }
+    }
+
+    /// A name for the table, for good.
+    pub fn name(&self, directory: &Directory<'_>) -> String {
+        directory.name(&self.tables)
+    }
+
     /// Adds a task.
     pub fn push(&mut self, task: Task) {
         let mut entry = Entry::new(Kind::TaskCreated);

@@ -126,7 +126,7 @@ pub(super) fn put(
 
 /// The highest number that a task has, or had when its result was written. Rows that cannot be read
 /// count as well.
-fn highest(directory: &Directory<'_>, change: &Change) -> Result<u64> {
+pub(super) fn highest(directory: &Directory<'_>, change: &Change) -> Result<u64> {
     let dir = directory.path(layout::RESULTS);
     let names = match directory.home.fs().names(&dir) {
         Ok(names) => names,

@@ -6,6 +6,7 @@
 
 mod change;
 mod discoveries;
+mod exchange;
 mod leader;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use jiff::{Timestamp, civil::DateTime};
 
 pub(crate) use change::{WHERE, appeared};
 pub use discoveries::{discover, discoveries};
+pub use exchange::{Brought, bring, intake, send};
 pub use leader::{Summary, add, aggregate, cancel, init, retry};
 pub use worker::{Claimed, Hand, claim, complete, fail, heartbeat, register, start, subtask};
 
@@ -53,6 +55,8 @@ pub struct Look {
     pub standings: Vec<Standing>,
     /// What is wanted, where the plan says so.
     pub goal: Option<String>,
+    /// A name for the table, for good.
+    pub name: String,
     /// When the table was last changed, as it says.
     pub last_updated: Option<DateTime>,
     /// What time it is in the directory's way of telling it.
@@ -162,6 +166,7 @@ impl<'h> Directory<'h> {
             standings: board.standings(now),
             board,
             goal: plan.as_deref().and_then(layout::objective),
+            name: self.name(&tables),
             last_updated: tables.tasks.last_updated,
             now,
             skipped: tables.skipped(),
@@ -212,6 +217,12 @@ impl<'h> Directory<'h> {
             agents,
             bytes,
         })
+    }
+
+    /// What the table is called for good: when it was made, else where it is.
+    fn name(&self, tables: &Tables) -> String {
+        let made = tables.tasks.made().map(str::to_owned);
+        made.unwrap_or_else(|| self.dir.display().to_string())
     }
 
     fn lock(&self) -> Result<Lock> {

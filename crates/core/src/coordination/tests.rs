@@ -2,7 +2,10 @@
 
 use std::{path::Path, sync::Arc};
 
-use flagpost_disk::{self as disk, fsx::RealFs};
+use flagpost_disk::{
+    self as disk,
+    fsx::{self, RealFs},
+};
 use flagpost_model::{WorkerId, coordination::Draft};
 use jiff::Timestamp;
 
@@ -33,9 +36,10 @@ fn meddled(directory: &Directory<'_>, times: usize) -> crate::Result<usize> {
         looks += 1;
         put(directory, change, vec![draft("Ours")])?;
         if looks <= times {
-            let text = std::fs::read_to_string(&table).unwrap();
+            let fs = directory.home.fs();
+            let text = fsx::read_lossy(fs, &table).unwrap().unwrap();
             let text = text.replacen("By", "By hand, by", 1);
-            std::fs::write(&table, text).unwrap();
+            fsx::replace(fs, &table, text.as_bytes()).unwrap();
         }
         Ok(())
     })?;

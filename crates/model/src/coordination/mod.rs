@@ -9,12 +9,14 @@ mod pages;
 #[cfg(test)]
 mod tests;
 mod transition;
+mod translation;
 
 use jiff::{SignedDuration, civil::DateTime};
 
 pub use board::{Board, Idle, Standing, check_new};
 pub use pages::{result_page, summary};
 pub use transition::{Act, Event, Refusal, transition};
+pub use translation::{from_list, to_list};
 
 use crate::{
     id::{TaskId, Token, WorkerId},

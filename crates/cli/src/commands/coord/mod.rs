@@ -4,6 +4,7 @@
 
 pub mod agents;
 pub mod discoveries;
+pub mod exchange;
 pub mod leader;
 mod shown;
 pub mod status;
@@ -52,6 +53,8 @@ enum Verb {
         after_help = "Example: flagpost coord discoveries add 'The API wants a key' --as terminal-2"
     )]
     Discoveries(discoveries::Discoveries),
+    Import(exchange::ImportArgs),
+    Export(exchange::ExportArgs),
 }
 
 /// The second step of the arguments: which directory they mean.
@@ -80,5 +83,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         Verb::Register(args) => agents::register(&place, args),
         Verb::Worker(verb) => worker::run(&place, verb),
         Verb::Discoveries(verb) => discoveries::run(&place, verb),
+        Verb::Import(exchange::ImportArgs {}) => exchange::import(&place),
+        Verb::Export(args) => exchange::export(&place, args),
     }
 }

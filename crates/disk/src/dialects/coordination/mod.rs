@@ -53,6 +53,11 @@ impl<T> Table<T> {
         self.rows.iter().filter_map(|row| row.content.as_ref().ok())
     }
 
+    /// When it was made, word for word: a name for it that goes with it wherever it is moved.
+    pub fn made(&self) -> Option<&str> {
+        self.raw.get("created_at")?.as_str()
+    }
+
     /// What the rows call themselves, those that cannot be understood as well.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.rows
