@@ -64,7 +64,7 @@ pub fn bring(directory: &Directory<'_>, actor: &WorkerId, list: &List<'_>) -> Re
         for (task, uid) in export.named().filter(|(_, uid)| !known.contains_key(*uid)) {
             let (mut draft, status) = from_list(task, uid);
             let place = |id: &TaskId| places.get(id).cloned();
-            draft.id = place(&task.id);
+            draft.id = places.get(&task.id).cloned();
             draft.dependencies = task.blocked_by.iter().filter_map(place).collect();
             draft.parent = task.parent.as_ref().and_then(place);
             brought.held += usize::from(task.state.claim().is_some());
