@@ -19,7 +19,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     list::List,
-    plans::{self, Imported, Mode, Scope},
+    plans::{self, Scope},
 };
 
 /// What came into the table.
@@ -87,7 +87,7 @@ fn uid(name: &str, task: &Task) -> String {
     task.uid().map_or_else(own, str::to_owned)
 }
 
-/// What the table brings to a list.
+/// What the table brings to a list; [`plans::import`] takes it.
 pub fn intake(directory: &Directory<'_>) -> Result<Intake> {
     let look = directory.look()?;
     let zone = directory.home.zone();
@@ -101,14 +101,4 @@ pub fn intake(directory: &Directory<'_>) -> Result<Intake> {
         what: directory.path(layout::TASKS).display().to_string(),
         reason: circle.to_string(),
     })
-}
-
-/// Adds the tasks of the table to a list, and what changed of those that came before.
-pub fn send(
-    list: &List<'_>,
-    actor: &WorkerId,
-    intake: &Intake,
-    mode: Mode,
-) -> Result<Vec<Imported>> {
-    plans::import(list, actor, intake, mode)
 }

@@ -27,7 +27,7 @@ use jiff::{Timestamp, civil::DateTime};
 
 pub(crate) use change::{WHERE, appeared};
 pub use discoveries::{discover, discoveries};
-pub use exchange::{Brought, bring, intake, send};
+pub use exchange::{Brought, bring, intake};
 pub use leader::{Summary, add, aggregate, cancel, init, retry};
 pub use worker::{Claimed, Hand, claim, complete, fail, heartbeat, register, start, subtask};
 

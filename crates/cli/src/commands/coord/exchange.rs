@@ -2,7 +2,7 @@
 
 use flagpost_core::{
     coordination,
-    plans::{Fate, Mode},
+    plans::{self, Fate, Mode},
 };
 use serde_json::json;
 
@@ -62,7 +62,7 @@ pub fn export(place: &Place<'_>, args: &ExportArgs) -> anyhow::Result<Answer> {
         true => (context.list()?, Mode::DryRun),
         false => (context.list_or_create()?, Mode::Import),
     };
-    let sent = coordination::send(&list, &context.actor()?, &intake, mode)?;
+    let sent = plans::import(&list, &context.actor()?, &intake, mode)?;
     let count = |fate| sent.iter().filter(|it| it.fate == fate).count();
     let one = |it: &flagpost_core::plans::Imported| json!({"id": it.id, "subject": it.subject, "fate": it.fate.as_str()});
     let body = json!({
