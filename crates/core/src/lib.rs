@@ -9,6 +9,7 @@ mod change;
 pub mod claims;
 mod clock;
 pub mod config;
+pub mod coordination;
 pub mod doctor;
 pub mod drawings;
 mod error;

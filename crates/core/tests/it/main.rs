@@ -16,6 +16,7 @@ mod account;
 mod bridge;
 mod child;
 mod claims_are_fenced;
+mod coordination;
 mod dependencies_stay_mirrored;
 mod doctor_after_a_crash;
 mod history_tells_every_change;
