@@ -11,12 +11,14 @@
 
 mod connections;
 mod error;
+mod events;
 mod http;
 mod instance;
 mod launch;
 mod serve;
 
 pub use error::{Error, Result};
+pub use events::Watching;
 pub use http::openapi;
 pub use instance::{Instance, LOG, Paths, Standing, standing};
 pub use launch::{Started, start, stop};

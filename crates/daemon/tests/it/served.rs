@@ -12,7 +12,7 @@ use std::{
 };
 
 use flagpost_core::{Home, Repository, SystemClock, schemas};
-use flagpost_daemon::{Config, Error, Instance, Paths, Standing, run, standing};
+use flagpost_daemon::{Config, Error, Instance, Paths, Standing, Watching, run, standing};
 use flagpost_disk::fsx::RealFs;
 use jsonschema::Validator;
 use serde_json::Value;
@@ -57,6 +57,7 @@ impl Place {
             home: self.home.clone(),
             actor: "ann".parse().unwrap(),
             port: None,
+            watching: Watching::Events,
         };
         let thread = thread::spawn(move || {
             run(config, async {

@@ -3,6 +3,7 @@
 //! Owns which there are.
 
 mod controller;
+mod events;
 mod history;
 mod kanban;
 mod relay;
@@ -23,6 +24,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
         controller::ROUTES,
         sessions::ROUTES,
         history::ROUTES,
+        events::ROUTES,
         kanban::ROUTES,
     ]
     .into_iter()
