@@ -23,8 +23,7 @@ use crate::{
     error::{Error, Result},
     home::Home,
     list::List,
-    registry,
-    roots,
+    registry, roots,
     sessions::{Sessions, pointed},
     shape,
 };

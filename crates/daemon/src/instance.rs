@@ -139,12 +139,7 @@ impl Held {
     }
 
     /// Says how this daemon is reached: from now on it counts as up.
-    pub(crate) fn announce(
-        &self,
-        home: &Home,
-        port: u16,
-        watching: Watching,
-    ) -> Result<Instance> {
+    pub(crate) fn announce(&self, home: &Home, port: u16, watching: Watching) -> Result<Instance> {
         let instance = Instance {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

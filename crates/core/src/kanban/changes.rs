@@ -3,16 +3,9 @@
 //! Owns the comparison of two looks. What happened in between and is over is not seen; the history
 //! has it, where the list has one.
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    path::PathBuf,
-};
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
-use flagpost_disk::{
-    dialects::claude_tasks::id_of,
-    fsx::Stat,
-};
+use flagpost_disk::{dialects::claude_tasks::id_of, fsx::Stat};
 use flagpost_model::ListId;
 use serde_json::{Value, json};
 
@@ -74,7 +67,10 @@ pub fn changes(
         if !after.tasks.contains_key(file) {
             told.extend(name_of(file).map(|id| {
                 let kind = "task:deleted";
-                (kind, json!({"type": kind, "taskListId": list, "taskId": id}))
+                (
+                    kind,
+                    json!({"type": kind, "taskListId": list, "taskId": id}),
+                )
             }));
         }
     }

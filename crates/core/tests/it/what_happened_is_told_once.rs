@@ -24,8 +24,8 @@ fn begin_a_brief(world: &World, seq: u64) {
     let last = world.history().pop().unwrap();
     let mut line = last.clone();
     line.n = last.n + 1;
-    line.entry = Entry::new(Kind::BriefProposed)
-        .mail(&worker("W1"), Some(Seq::try_from(seq).unwrap()));
+    line.entry =
+        Entry::new(Kind::BriefProposed).mail(&worker("W1"), Some(Seq::try_from(seq).unwrap()));
     let mut all = std::fs::read(world.history_path()).unwrap();
     all.extend(format!("{}\n", line.to_json()).into_bytes());
     std::fs::write(world.history_path(), all).unwrap();
@@ -84,5 +84,8 @@ fn another_history_in_its_place_is_noticed() {
     std::fs::write(world.history_path(), &all[..half]).unwrap();
     assert_eq!(told(&mut tail, &world), ["rewritten"]);
     std::fs::write(world.history_path(), &all).unwrap();
-    assert_eq!(told(&mut tail, &world).last().unwrap(), &format!("{} task.created", tail.told()));
+    assert_eq!(
+        told(&mut tail, &world).last().unwrap(),
+        &format!("{} task.created", tail.told())
+    );
 }

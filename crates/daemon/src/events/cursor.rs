@@ -65,7 +65,9 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        for text in ["", "-1", "x", "a:", "a:x", ":1", "a:1,", "a:1,2", "a/b:1", "1 "] {
+        for text in [
+            "", "-1", "x", "a:", "a:x", ":1", "a:1,", "a:1,2", "a/b:1", "1 ",
+        ] {
             assert_eq!(text.parse::<Cursor>(), Err(NoCursor), "{text}");
         }
     }

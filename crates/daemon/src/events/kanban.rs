@@ -21,18 +21,19 @@ use super::{
 pub(crate) struct KanbanReader {
     home: Home,
     list: ListId,
-    known: Option<Files>,
+    known: Files,
     has_looked: bool,
 }
 
 impl KanbanReader {
-    pub(crate) fn new(home: Home, list: ListId) -> Self {
-        Self {
+    /// Tells what changes from now on.
+    pub(crate) fn new(home: Home, list: ListId) -> flagpost_core::Result<Self> {
+        Ok(Self {
+            known: files(&home, &list)?,
             home,
             list,
-            known: None,
             has_looked: false,
-        }
+        })
     }
 }
 
@@ -49,18 +50,12 @@ impl Listener for KanbanReader {
 
     fn look(&mut self) -> flagpost_core::Result<String> {
         let now = files(&self.home, &self.list)?;
-        let text = match &self.known {
-            // Whoever asks learns at once that it is being listened to.
-            None => ": listening\n\n".to_owned(),
-            Some(before) => {
-                let all = changes(&self.home, &self.list, before, &now)?;
-                let all = all
-                    .iter()
-                    .map(|(name, body)| event(None, name, &body.to_string()));
-                all.collect()
-            }
-        };
-        self.known = Some(now);
+        let all = changes(&self.home, &self.list, &self.known, &now)?;
+        let all = all
+            .iter()
+            .map(|(name, body)| event(None, name, &body.to_string()));
+        let text = all.collect();
+        self.known = now;
         Ok(text)
     }
 }

@@ -23,8 +23,8 @@ pub(crate) use feed::{Listener, feed};
 pub(crate) use hub::{Hub, Tails};
 pub(crate) use kanban::KanbanReader;
 pub(crate) use reader::{Reader, Scope, Wish};
-pub(crate) use watch::watch;
 pub use watch::Watching;
+pub(crate) use watch::watch;
 
 /// A transition, ready to be told.
 #[derive(Debug)]

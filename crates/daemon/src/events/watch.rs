@@ -50,16 +50,15 @@ pub(crate) fn watch(home: &Home, hub: &Arc<Hub>) -> Result<Option<RecommendedWat
 
 fn begin(home: &Home, hub: &Arc<Hub>) -> notify::Result<RecommendedWatcher> {
     let woken = Arc::clone(hub);
-    let mut watcher = notify::recommended_watcher(move |told: notify::Result<notify::Event>| {
-        match told {
+    let mut watcher =
+        notify::recommended_watcher(move |told: notify::Result<notify::Event>| match told {
             Ok(event) if event.need_rescan() || matters(&event) => woken.wake.notify_one(),
             Ok(_) => {}
             Err(error) => {
                 warn!(%error, "the system does not tell of all changes: looking once a second");
                 woken.poll_from_now();
             }
-        }
-    })?;
+        })?;
     for dir in dirs(home) {
         watcher.watch(&dir, RecursiveMode::Recursive)?;
     }

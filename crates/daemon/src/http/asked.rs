@@ -185,7 +185,15 @@ mod tests {
         let path = pairs(&[("worker", "W1")]);
         let query = pairs(query);
         let headers = Vec::new();
-        Asked::read(PARAMS, Parts { path, query, headers, body })
+        Asked::read(
+            PARAMS,
+            Parts {
+                path,
+                query,
+                headers,
+                body,
+            },
+        )
     }
 
     #[test]

@@ -63,9 +63,9 @@ fn operation(route: &Route) -> Value {
             "200": {"description": "What was asked for.", "content": content(schema())},
             "default": {"description": "What went wrong.", "content": {"application/json": {}}},
         }),
-        Work::Stream(_) => json!({
+        Work::Stream(..) => json!({
             "200": {"description": "Events, for as long as somebody listens.", "content": {"text/event-stream": {}}},
-            "default": {"description": "What went wrong.", "content": content(reference("error"))},
+            "default": {"description": "What went wrong.", "content": {"application/json": {}}},
         }),
         Work::Page(_) => json!({
             "default": {"description": "What was asked for, or what went wrong."},

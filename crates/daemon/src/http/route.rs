@@ -42,7 +42,16 @@ pub(crate) enum Work {
     /// Something else than JSON.
     Page(Act<Response>),
     /// Events, for as long as somebody listens.
-    Stream(Act<Response>),
+    Stream(Whose, Act<Response>),
+}
+
+/// Whose clients listen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Ours.
+    Ours,
+    /// Those of the Kanban bus.
+    Kanban,
 }
 
 /// A route's work.

@@ -9,6 +9,9 @@
 
 mod answers;
 mod doors;
+mod events;
+mod events_of_files;
 mod hostile;
 mod lifecycle;
+mod listening;
 mod served;

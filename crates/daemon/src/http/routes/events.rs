@@ -15,7 +15,7 @@ use crate::{
         answer::Fault,
         asked::Asked,
         desk::Desk,
-        route::{Kind, Param, Route, Verb, Work},
+        route::{Kind, Param, Route, Verb, Whose, Work},
     },
 };
 
@@ -41,21 +41,21 @@ pub(crate) const ROUTES: &[Route] = &[
         path: "/v1/events",
         about: "Every transition as it happens",
         params: &[REPO, SINCE, LAST],
-        work: Work::Stream(everything),
+        work: Work::Stream(Whose::Ours, everything),
     },
     Route {
         verb: Verb::Get,
         path: "/v1/relay/inbox/events",
         about: "What happens to mail, in both directions",
         params: &[REPO, SINCE, LAST],
-        work: Work::Stream(mail),
+        work: Work::Stream(Whose::Ours, mail),
     },
     Route {
         verb: Verb::Get,
         path: "/api/events",
         about: "What changes in the files of a list, for clients of the Kanban bus",
         params: &[Param::query("taskListId", Kind::Id, "The list.").required()],
-        work: Work::Stream(kanban),
+        work: Work::Stream(Whose::Kanban, kanban),
     },
 ];
 
@@ -90,7 +90,8 @@ fn listen(desk: &Desk<'_>, asked: &Asked, scope: Scope) -> Result<Response, Faul
 fn kanban(desk: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
     let list = asked.needed("taskListId").parse::<ListId>();
     let list = list.map_err(|_| Fault::invalid("Invalid task list ID"))?;
-    Ok(stream(desk, KanbanReader::new(desk.home.clone(), list)))
+    let reader = KanbanReader::new(desk.home.clone(), list)?;
+    Ok(stream(desk, reader))
 }
 
 fn stream(desk: &Desk<'_>, listener: impl Listener) -> Response {
