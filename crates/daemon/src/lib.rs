@@ -10,6 +10,7 @@
 )]
 
 mod connections;
+mod duties;
 mod error;
 mod events;
 mod http;

@@ -17,11 +17,13 @@ use tokio::{
     net::{TcpListener, UnixListener},
     signal::unix::{SignalKind, signal},
     sync::watch,
+    task::JoinHandle,
 };
 use tracing::info;
 
 use crate::{
     connections::{self, Connections},
+    duties::{self, Watches},
     error::{Error, Result},
     events::{self, Hub, Watching},
     http::{self, Door, Guard, Shared},
@@ -94,7 +96,13 @@ async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) 
     // From here on everything is told.
     let mut tails = events::Tails::default();
     hub.look(&mut tails);
-    let listening = tokio::spawn(Arc::clone(&hub).run(tails));
+    let watches = Watches::begin(home);
+    let actor = config.actor.clone();
+    let at_work = [
+        tokio::spawn(Arc::clone(&hub).run(tails)),
+        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), watches)),
+        tokio::spawn(duties::upkeep(home.clone(), actor)),
+    ];
     let shared = Arc::new(Shared::new(
         &config,
         held.paths.clone(),
@@ -120,7 +128,7 @@ async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) 
     held.leave(home)?;
     let _ = end.send(true);
     drop(watcher);
-    listening.abort();
+    at_work.iter().for_each(JoinHandle::abort);
     for accepting in accepting {
         accepting.abort();
         // Cut off is what it is meant to be.

@@ -71,6 +71,11 @@ impl Tail {
         open.unwrap_or(self.read)
     }
 
+    /// Those that were read and may not be told yet.
+    pub(crate) fn held(&self) -> &[Line] {
+        &self.held
+    }
+
     /// Whether there are lines that may not be told yet.
     pub fn is_waiting(&self) -> bool {
         !self.held.is_empty()

@@ -13,6 +13,7 @@ mod drawers;
 pub mod fleet;
 mod halves;
 mod numbers;
+pub mod observe;
 pub mod policy;
 pub mod reports;
 pub mod retention;

@@ -125,7 +125,7 @@ fn whoever_is_told_of_a_brief_finds_both_its_files() {
     let mut mail = Listening::to(&served, "/v1/relay/inbox/events");
     mail.next();
     thread::scope(|scope| {
-        scope.spawn(|| (1..=50).for_each(|n| drop(propose(&place, n))));
+        scope.spawn(|| (1..=50).for_each(|n| assert_eq!(propose(&place, n).get(), n)));
         let box_of = fleet(&place).mail(&w1()).unwrap();
         for n in 1..=50 {
             let event = mail.next();

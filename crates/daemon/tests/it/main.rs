@@ -9,6 +9,7 @@
 
 mod answers;
 mod doors;
+mod duties;
 mod events;
 mod events_of_files;
 mod hostile;
