@@ -8,6 +8,7 @@ mod history;
 mod kanban;
 mod relay;
 mod sessions;
+mod task_changes;
 mod tasks;
 mod this_daemon;
 mod workers;
@@ -19,6 +20,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
     [
         this_daemon::ROUTES,
         tasks::ROUTES,
+        task_changes::ROUTES,
         workers::ROUTES,
         relay::ROUTES,
         controller::ROUTES,
