@@ -100,6 +100,12 @@ pub enum Command {
     /// Propose, decide, read: the mail of controllers and workers
     #[command(subcommand, after_help = "Example: flagpost relay inbox W3")]
     Relay(commands::relay::Relay),
+    /// Typed messages between an orchestrator and its workers
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost msg send --subject DONE --task b1 'Parser written' --as W1"
+    )]
+    Msg(commands::msg::Msg),
     /// See and change the fleet; a worker's side of its mail
     #[command(
         subcommand,
@@ -110,6 +116,9 @@ pub enum Command {
     Up(commands::daemon::UpArgs),
     Down(commands::daemon::DownArgs),
     Logs(commands::daemon::logs::Args),
+    /// The JSON bridge: two files for agents that run no commands
+    #[command(subcommand, after_help = "Example: flagpost agent start")]
+    Agent(commands::agent::Agent),
     Demo(commands::demo::Args),
     /// Work with the tasks of a list
     #[command(

@@ -11,7 +11,7 @@ use flagpost_core::{
     config::keys,
     relay::{Fleet, Mail},
 };
-use flagpost_model::{ListId, TaskId, Token, WorkerId};
+use flagpost_model::{ListId, TaskId, Token, WorkerId, message::Speaker};
 
 use crate::args::Globals;
 
@@ -49,6 +49,11 @@ impl Context {
     /// Who acts.
     pub fn actor(&self) -> anyhow::Result<WorkerId> {
         Ok(self.settings.actor(self.globals.actor.as_deref())?)
+    }
+
+    /// Who speaks, and in whose name.
+    pub fn speaker(&self) -> anyhow::Result<Speaker> {
+        Ok(self.settings.speaker(self.globals.actor.as_deref())?)
     }
 
     /// The repository we stand in, if it is registered.

@@ -48,11 +48,19 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("instructions/sessions.md"),
     },
     Topic {
+        name: "messages",
+        about: "take tasks from an orchestrator, and answer",
+        text: include_str!("instructions/messages.md"),
+    },
+    Topic {
         name: "files",
         about: "take part without this program",
         text: include_str!("instructions/files.md"),
     },
 ];
+
+/// What is told to an agent that uses the bridge.
+pub const BRIDGE: &str = include_str!("instructions/bridge.md");
 
 const BLOCK: MarkedBlock<'_> = MarkedBlock {
     version: 1,

@@ -140,8 +140,8 @@ pub fn stream(schema_name: &str, body: Map<String, Value>) -> io::Result<Reader>
 }
 
 /// Prints one line of a stream for a person.
-pub fn stream_text(line: &str) -> io::Result<Reader> {
-    put_to(&format!("{}\n", terminal::clean(line, false)))
+pub fn stream_text(text: &str) -> io::Result<Reader> {
+    put_to(&format!("{}\n", terminal::clean(text, false)))
 }
 
 /// Prints an error; the exit code.

@@ -367,6 +367,11 @@ impl<'l> Change<'l> {
             let others = others.map(|(id, it)| (id.to_string(), Value::Object(it)));
             first.detail.insert("others".to_owned(), others.collect());
         }
+        if let Some((key, account)) = list.account() {
+            for entry in &mut self.entries {
+                entry.detail.insert((*key).to_owned(), account.clone());
+            }
+        }
         let sealed = batch.seal(fs)?;
         writer.record(&self.actor, self.entries)?;
         if let Err(error) = sealed.reveal() {

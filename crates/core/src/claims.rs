@@ -97,23 +97,35 @@ pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) 
             token,
             at: change.at(),
         };
-        let held = change
-            .task(id)?
-            .state
-            .claim()
-            .is_some_and(|claim| claim.by == act.actor && claim.session == terms.session);
-        if !held && token.is_none() {
-            claim_one(change, terms, id, new_token, &others)?;
-        }
-        let task = change.task(id)?;
-        let before = task.state.name();
-        *task = transition(task, &act, Event::Start)?;
-        let entry = change.note(Kind::TaskStarted, id);
-        entry.from = Some(before);
-        entry.to = Some(StateName::InProgress);
-        Ok(())
+        start_in(change, terms, &act, id, (new_token, &others))
     })?;
     claimed(&mut written, id)
+}
+
+/// The same as a part of a change: the token that a new claim gets, and the blockers that only
+/// other files name.
+pub(crate) fn start_in(
+    change: &mut Change<'_>,
+    terms: &Terms,
+    act: &Act,
+    id: &TaskId,
+    (new_token, others): (Token, &[TaskId]),
+) -> Result<()> {
+    let held = change
+        .task(id)?
+        .state
+        .claim()
+        .is_some_and(|claim| claim.by == act.actor && claim.session == terms.session);
+    if !held && act.token.is_none() {
+        claim_one(change, terms, id, new_token, others)?;
+    }
+    let task = change.task(id)?;
+    let before = task.state.name();
+    *task = transition(task, act, Event::Start)?;
+    let entry = change.note(Kind::TaskStarted, id);
+    entry.from = Some(before);
+    entry.to = Some(StateName::InProgress);
+    Ok(())
 }
 
 /// Claims the first on the shortlist that can be; fails as the last of them did.

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use flagpost_disk as disk;
-use flagpost_model::{
-    InvalidId, ListId, Refusal, WorkerId, decision, intake::Broken, query::Query,
-};
+use flagpost_model::{InvalidId, ListId, Refusal, WorkerId, decision, intake::Broken, message};
 use jiff::Timestamp;
 
 /// A result of this crate.
@@ -26,6 +24,9 @@ pub enum Error {
     /// A rule of the relay said no; nothing changed.
     #[error(transparent)]
     Gate(#[from] decision::Refusal),
+    /// A rule of messages said no; nothing changed.
+    #[error(transparent)]
+    Speech(#[from] message::Refusal),
     /// Nothing of the worker's waits for a decision.
     #[error("no brief of {worker} waits for a decision")]
     NothingPending {
@@ -62,7 +63,7 @@ pub enum Error {
         /// The list.
         list: ListId,
         /// The query, as it was understood.
-        query: Query,
+        query: String,
     },
     /// Somebody agreed to change the tasks that fit a query, and then others did.
     #[error("other tasks of {list} fit {query} now than when you were asked; nothing was changed")]
@@ -70,7 +71,7 @@ pub enum Error {
         /// The list.
         list: ListId,
         /// The query, as it was understood.
-        query: Query,
+        query: String,
     },
     /// A list's own directory was to be imported into it.
     #[error("{} is the list {list} itself: what is there are its tasks already", dir.display())]
@@ -197,6 +198,20 @@ pub enum Error {
     /// SQLite failed, on the disk and in memory.
     #[error("the index cannot be used")]
     Index(#[from] rusqlite::Error),
+    /// Somebody else processes the bridge's inbox.
+    #[error("the bridge runs already, as process {pid}")]
+    BridgeRuns {
+        /// Its process; 0 where it did not say.
+        pid: u32,
+    },
+    /// Nobody answered a command in time; it may still be carried out.
+    #[error("nobody answered command {id} within {:.1} s; it may still be carried out", waited.as_secs_f32())]
+    NoAnswer {
+        /// The command.
+        id: String,
+        /// How long it was waited for.
+        waited: std::time::Duration,
+    },
     /// A value that cannot be taken.
     #[error("{what}: {reason}")]
     Invalid {

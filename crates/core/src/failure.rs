@@ -5,7 +5,7 @@
 //! agents obey them.
 
 use flagpost_disk as disk;
-use flagpost_model::{Refusal, TaskId, decision};
+use flagpost_model::{Refusal, TaskId, decision, message};
 
 use crate::error::Error;
 
@@ -124,6 +124,14 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             hint("run 'flagpost init' at the top of your project"),
         ),
         Error::Gate(refusal) => judge_gate(refusal),
+        Error::NotFound {
+            what: "message" | "thread",
+            ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost msg list' shows those there are"),
+        ),
+        Error::Speech(refusal) => judge_speech(refusal),
         Error::NothingPending { .. } => (
             Kind::NotFound,
             hint("'flagpost inbox --all' shows what was decided"),
@@ -168,6 +176,14 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
         Error::LostRepository { .. } => (
             Kind::Invalid,
             hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
+        ),
+        Error::BridgeRuns { .. } => (
+            Kind::Conflict,
+            hint("'flagpost agent status' tells more; 'flagpost agent send' uses it"),
+        ),
+        Error::NoAnswer { .. } => (
+            Kind::TimedOut,
+            hint("'flagpost agent outbox' shows the answer once it is there"),
         ),
         Error::NoHome => (
             Kind::Failed,
@@ -214,6 +230,28 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
         decision::Refusal::Changed { .. } => hint("'flagpost inbox' shows how it is now"),
     };
     (Kind::Conflict, next)
+}
+
+/// The kind of a refusal to let somebody say something, and what to do next.
+pub fn judge_speech(refusal: &message::Refusal) -> (Kind, Option<String>) {
+    match refusal {
+        message::Refusal::NotYou { .. } => (
+            Kind::Conflict,
+            hint("leave --as out: $FLAGPOST_WORKER says who you are"),
+        ),
+        message::Refusal::NotForYou { .. } => (
+            Kind::Conflict,
+            hint("'flagpost msg show' shows it without acknowledging it"),
+        ),
+        message::Refusal::NotYours { .. } => (
+            Kind::Invalid,
+            hint("'flagpost msg send --help' tells what each subject is for"),
+        ),
+        message::Refusal::BetweenWorkers { .. } => (
+            Kind::Invalid,
+            hint("leave --to out, and the orchestrator passes it on"),
+        ),
+    }
 }
 
 /// The kind of a refusal, and what to do next.

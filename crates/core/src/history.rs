@@ -141,6 +141,12 @@ kinds! {
     ContractViolated = "relay.contract_violation",
     /// A half or malformed message was kept aside.
     EnvelopeQuarantined = "relay.quarantined",
+    /// A message with a subject was sent.
+    MessageSent = "message.sent",
+    /// A message was given to its recipient, perhaps again.
+    MessageReceived = "message.received",
+    /// The recipient has it.
+    MessageAcked = "message.acked",
     /// Older messages were archived.
     EnvelopesArchived = "relay.archived",
     /// The highest id that a list ever gave out was found anew.

@@ -6,7 +6,11 @@
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc};
 
 use flagpost_disk::fsx::{self, Fs, Lock, Rank, RealFs};
-use flagpost_model::{ListId, RepoId, WorkerId, task::Origin};
+use flagpost_model::{
+    ListId, RepoId, WorkerId,
+    message::{self, Speaker},
+    task::Origin,
+};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{
@@ -207,6 +211,14 @@ impl Settings {
             Some(name) => Ok(name.parse()?),
             None => Ok(self.login_name()),
         }
+    }
+
+    /// Who speaks: an agent, which the environment names, for itself only; a person also in another's
+    /// name.
+    pub fn speaker(&self, asked: Option<&str>) -> Result<Speaker> {
+        let asked = asked.map(str::parse).transpose()?;
+        let agent = self.worker.as_deref().map(str::parse).transpose()?;
+        Ok(message::speaker(asked, agent, self.login_name())?)
     }
 
     /// What sort of hand acts: an agent's, where the environment was made for one.

@@ -4,6 +4,7 @@
 //! writes files and history through `disk`. It must hold no rule of its own, print nothing, and
 //! know no face.
 
+pub mod bridge;
 mod change;
 pub mod claims;
 mod clock;
@@ -35,4 +36,5 @@ pub use error::{Error, Result};
 pub use failure::Kind;
 pub use home::{Environment, Home, Settings};
 pub use list::{List, Loaded, Skipped};
+pub use relay::messages;
 pub use repository::Repository;

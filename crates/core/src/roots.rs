@@ -14,7 +14,10 @@ use flagpost_disk::{self as disk, fsx};
 use flagpost_model::ListId;
 
 use crate::{
-    config::{Config, keys},
+    config::{
+        Config,
+        keys::{self, About},
+    },
     error::{Error, Result},
     home::Home,
 };
@@ -133,7 +136,7 @@ fn declared(home: &Home) -> Result<Vec<(PathBuf, disk::Result<PathBuf>)>> {
         .collect();
     let mut roots = Vec::new();
     for dir in dirs.unwrap_or_default() {
-        let dir = expand(home, &dir)?;
+        let dir = expand(home, &keys::TASKS_ROOTS.about, &dir)?;
         let real = home.fs().canonical(&dir);
         if let Ok(real) = &real {
             if seen.contains(real) {
@@ -147,14 +150,15 @@ fn declared(home: &Home) -> Result<Vec<(PathBuf, disk::Result<PathBuf>)>> {
     Ok(roots)
 }
 
-fn expand(home: &Home, dir: &str) -> Result<PathBuf> {
+/// A directory of a setting, whose `~` is the user's home.
+pub(crate) fn expand(home: &Home, setting: &About, dir: &str) -> Result<PathBuf> {
     let Some(rest) = dir.strip_prefix('~') else {
         return Ok(PathBuf::from(dir));
     };
     match &home.environment().user_home {
         Some(user) => Ok(user.join(rest.trim_start_matches('/'))),
         None => Err(Error::Invalid {
-            what: keys::TASKS_ROOTS.about.name.to_owned(),
+            what: setting.name.to_owned(),
             reason: format!("{dir} stands below ~, and $HOME is not set"),
         }),
     }

@@ -41,6 +41,8 @@ names! {
         Mcp = "mcp",
         /// A rule of the policy.
         Policy = "policy",
+        /// A run gave a task to a worker: who started the run had decided.
+        Run = "run",
         /// A flag that somebody touched by hand.
         External = "external",
     }
@@ -61,7 +63,7 @@ pub struct Verdict {
     pub via: Via,
     /// Why, in the decider's words.
     pub reason: Option<String>,
-    /// The policy's rule that decided.
+    /// The policy's rule that decided, or the run's session.
     pub rule: Option<String>,
 }
 
@@ -145,6 +147,14 @@ impl Standing {
         let strictest = [Decision::Rejected, Decision::Edited, Decision::Ratified];
         let found = strictest.into_iter().find(|it| flags.contains(it));
         found.map_or(Self::Pending, Self::Flagged)
+    }
+
+    /// Why it was decided so, in the decider's words.
+    pub fn into_reason(self) -> Option<String> {
+        match self {
+            Self::Decided(verdict) => verdict.reason,
+            Self::Pending | Self::Flagged(_) => None,
+        }
     }
 
     /// What was decided.

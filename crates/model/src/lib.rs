@@ -1,9 +1,10 @@
 //! Nouns and rules of Flagpost.
 //!
-//! Owns what a task, a claim, a plan, a session, an envelope and a decision *are* and what may happen to them. Everything
+//! Owns what a task, a claim, a plan, a session, an envelope, a message and a decision *are* and what may happen to them. Everything
 //! here is a pure function of plain data: no I/O, no clock, no async; time is an argument. It must
 //! never look at the machine.
 
+pub mod bridge;
 pub mod decision;
 pub mod drawing;
 pub mod envelope;
@@ -12,6 +13,7 @@ pub mod glob;
 pub mod id;
 pub mod intake;
 pub mod marked_block;
+pub mod message;
 pub mod names;
 pub mod plan;
 pub mod policy;

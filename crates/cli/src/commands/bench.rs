@@ -7,6 +7,7 @@
 mod files;
 mod fleet;
 mod floor;
+mod index;
 mod race;
 mod relay;
 mod row;
@@ -62,6 +63,8 @@ pub struct Effort {
     import: usize,
     /// Runs of the bulk import.
     imports: usize,
+    /// Envelopes in the index.
+    envelopes: u64,
     /// Tasks that are claimed in a race.
     race: usize,
 }
@@ -72,6 +75,7 @@ const FULL: Effort = Effort {
     sizes: &[100, 1_000, 10_000],
     import: 10_000,
     imports: 3,
+    envelopes: 100_000,
     race: 2_000,
 };
 
@@ -81,6 +85,7 @@ const QUICK: Effort = Effort {
     sizes: &[100, 1_000],
     import: 1_000,
     imports: 1,
+    envelopes: 2_000,
     race: 200,
 };
 
@@ -114,6 +119,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer> {
     };
     let mut rows = files::measure(&bench)?;
     rows.extend(verbs::measure(&bench)?);
+    rows.extend(index::measure(&bench)?);
     rows.extend(race::measure(&bench)?);
     rows.extend(relay::measure(&bench)?);
     if rows.is_empty() {

@@ -3,6 +3,7 @@
 //! Owns which verb is which function. A verb's arguments and its help stand in the verb's file.
 
 pub mod add;
+pub mod agent;
 pub mod bench;
 pub mod claim;
 pub mod completions;
@@ -23,6 +24,7 @@ pub mod instructions;
 pub mod list;
 pub mod man;
 pub mod moves;
+pub mod msg;
 pub mod note;
 pub mod query;
 pub mod ready;
@@ -42,6 +44,7 @@ pub mod tags;
 pub mod timeline;
 pub mod timer;
 pub mod undo;
+pub mod waiting;
 pub mod worker;
 
 use crate::{
@@ -76,11 +79,13 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Inbox(args)) => relay::mail::inbox(context, &args),
         Some(Command::Outbox(args)) => relay::mail::outbox(context, &args),
         Some(Command::Relay(verb)) => relay::run(context, &verb),
+        Some(Command::Msg(verb)) => msg::run(context, &verb),
         Some(Command::Worker(verb)) => worker::run(context, &verb),
         Some(Command::Slash(args)) => relay::slash::run(context, &args),
         Some(Command::Up(args)) => daemon::up(context, &args),
         Some(Command::Down(args)) => daemon::down(context, &args),
         Some(Command::Logs(args)) => daemon::logs::run(context, &args),
+        Some(Command::Agent(verb)) => agent::run(context, &verb),
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
         Some(Command::Instructions(args)) => instructions::run(context, &args),

@@ -130,7 +130,7 @@ impl Where {
         let loaded = list.load()?;
         let seen = query::select(context, list, &loaded, &query, 0)?.ids();
         if seen.is_empty() {
-            let list = list.id().clone();
+            let (list, query) = (list.id().clone(), query.to_string());
             return Err(Error::NoneFits { list, query }.into());
         }
         let me = query.names_me().then(|| context.actor()).transpose()?;

@@ -119,7 +119,7 @@ fn ids_and_names_are_live() {
         (&["add", "--priority", ""], "critical high medium low none"),
         (
             &["instructions", ""],
-            "tasks claims reports relay sessions files",
+            "tasks claims reports relay sessions messages files",
         ),
         (&["completions", ""], "bash zsh fish elvish powershell"),
         (&["run", "--schedule", ""], "waves eager"),

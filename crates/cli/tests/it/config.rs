@@ -28,14 +28,19 @@ fn without_a_file_the_defaults_hold() {
         config path --json
         config path --quiet"), @r#"
     $ config list
-    KEY               FROM     VALUE
-    tasks.roots       unset
-    tasks.list        unset
-    claim.lease       default  15m
-    run.agent         unset
-    run.max_parallel  default  5
-    run.retries       default  3
-    run.timeout       unset
+    KEY                               FROM     VALUE
+    tasks.roots                       unset
+    tasks.list                        unset
+    claim.lease                       default  15m
+    run.agent                         unset
+    run.max_parallel                  default  5
+    run.retries                       default  3
+    run.timeout                       unset
+    bridge.dir                        unset
+    bridge.compat                     unset
+    bridge.list                       unset
+    integrations.agent.enabled        default  false
+    integrations.agent.poll_interval  default  2s
     $ config list --quiet
     tasks.roots
     tasks.list
@@ -44,6 +49,11 @@ fn without_a_file_the_defaults_hold() {
     run.max_parallel
     run.retries
     run.timeout
+    bridge.dir
+    bridge.compat
+    bridge.list
+    integrations.agent.enabled
+    integrations.agent.poll_interval
     $ config get claim.lease
     15m
     $ config get claim.lease --json
@@ -91,15 +101,20 @@ fn what_is_stored_is_echoed_and_found_again() {
     $ config set queries.mine 'owner=ann sort=due'
     queries.mine = "owner=ann sort=due"
     $ config list
-    KEY               FROM         VALUE
-    tasks.roots       config.toml  ~/tasks /srv/tasks
-    tasks.list        unset
-    claim.lease       config.toml  1h 30m
-    run.agent         config.toml  sh agent.sh {prompt_file}
-    run.max_parallel  config.toml  8
-    run.retries       default      3
-    run.timeout       config.toml  20m
-    queries.mine      config.toml  owner=ann sort=due
+    KEY                               FROM         VALUE
+    tasks.roots                       config.toml  ~/tasks /srv/tasks
+    tasks.list                        unset
+    claim.lease                       config.toml  1h 30m
+    run.agent                         config.toml  sh agent.sh {prompt_file}
+    run.max_parallel                  config.toml  8
+    run.retries                       default      3
+    run.timeout                       config.toml  20m
+    bridge.dir                        unset
+    bridge.compat                     unset
+    bridge.list                       unset
+    integrations.agent.enabled        default      false
+    integrations.agent.poll_interval  default      2s
+    queries.mine                      config.toml  owner=ann sort=due
     $ config get tasks.roots
     ~/tasks
     /srv/tasks
@@ -265,16 +280,21 @@ fn comments_and_order_stay() {
 fn a_name_that_is_no_setting_does_no_harm() {
     let world = world_with(&["a"]);
     write(&world, "[run]\nretry = 3\n[other]\nthing = { x = 1 }\n");
-    assert_snapshot!(world.transcript("config list\nlist\nclaim 1\nconfig unset run.retry"), @r#"
+    assert_snapshot!(world.transcript("config list\nlist\nclaim 1\nconfig unset run.retry"), @r"
     $ config list
-    KEY               FROM     VALUE
-    tasks.roots       unset
-    tasks.list        unset
-    claim.lease       default  15m
-    run.agent         unset
-    run.max_parallel  default  5
-    run.retries       default  3
-    run.timeout       unset
+    KEY                               FROM     VALUE
+    tasks.roots                       unset
+    tasks.list                        unset
+    claim.lease                       default  15m
+    run.agent                         unset
+    run.max_parallel                  default  5
+    run.retries                       default  3
+    run.timeout                       unset
+    bridge.dir                        unset
+    bridge.compat                     unset
+    bridge.list                       unset
+    integrations.agent.enabled        default  false
+    integrations.agent.poll_interval  default  2s
     2> flagpost: [dir]/home/.flagpost/config.toml, line 2: there is no setting run.retry; do you mean run.retries?
     2> flagpost: [dir]/home/.flagpost/config.toml, line 4: there is no setting other.thing.x
     $ list
@@ -284,10 +304,10 @@ fn a_name_that_is_no_setting_does_no_harm() {
     claimed 1 a (token 3, until 2026-05-13T14:40:00Z)
     $ config unset run.retry
     run.retry is taken out of the file
-    "#);
+    ");
     write(&world, "'run.retries' = 9\n[queries.a]\nb = 'x'\n");
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
-    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 7);
+    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 12);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

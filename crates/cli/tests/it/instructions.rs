@@ -16,6 +16,7 @@ fn by_topic() {
     - reports: say how a task ended
     - relay: get briefs as a worker, and report back
     - sessions: work under 'flagpost run'
+    - messages: take tasks from an orchestrator, and answer
     - files: take part without this program
     "#);
     for topic in world.ok(["instructions", "--quiet"]).lines() {
@@ -28,7 +29,9 @@ fn by_topic() {
         assert_eq!(json["topic"], topic);
     }
     let (_, json) = world.json(["instructions"]);
-    let topics = serde_json::json!(["tasks", "claims", "reports", "relay", "sessions", "files"]);
+    let topics = serde_json::json!([
+        "tasks", "claims", "reports", "relay", "sessions", "messages", "files"
+    ]);
     assert_eq!(json["schema"], "flagpost.instructions/1");
     assert_eq!(
         (&json["topic"], &json["topics"]),
@@ -43,10 +46,10 @@ fn an_unknown_topic() {
     $ instructions nope
     exit 3
     2> flagpost: there is no topic "nope"
-    2>   hint: there are tasks, claims, reports, relay, sessions, files
+    2>   hint: there are tasks, claims, reports, relay, sessions, messages, files
     $ instructions nope --json
     exit 3
-    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no topic \"nope\"","hint":"there are tasks, claims, reports, relay, sessions, files","causes":[]}
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no topic \"nope\"","hint":"there are tasks, claims, reports, relay, sessions, messages, files","causes":[]}
     "#);
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod actors;
+mod agent;
 mod bad_arguments;
 mod bad_files;
 mod bad_homes;
@@ -39,6 +40,8 @@ mod locks;
 mod long_chains;
 mod manual;
 mod markdown_commands;
+mod messages;
+mod messages_by_agents;
 mod numbers;
 mod own_task;
 mod planning;

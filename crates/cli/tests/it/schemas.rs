@@ -11,8 +11,10 @@ use std::{
 };
 
 use flagpost_model::{
+    decision::{Decision, Via},
     finding::Severity,
     intake::{Format, Spelling},
+    message::{State, Step},
     search::Place,
     session::{Outcome, ProgressStatus},
     task::{Ending, Every, Origin, Priority, StateName},
@@ -190,6 +192,14 @@ fn closed_sets_are_those_of_the_model() {
         ),
         ("import", "/properties/format", words(Format::ALL)),
         ("export", "/properties/format", words(Spelling::ALL)),
+        ("messages", "/$defs/message_state", words(State::ALL)),
+        (
+            "messages_open",
+            "/properties/messages/items/properties/next",
+            words(Step::ALL),
+        ),
+        ("offer", "/properties/decision", words(Decision::ALL)),
+        ("proposed", "/$defs/verdict/properties/via", words(Via::ALL)),
         (
             "search",
             "/properties/hits/items/properties/field",
@@ -292,6 +302,16 @@ fn every_schema_is_that_of_an_answer() {
         outbox
         outbox W1 1
         relay gc
+        msg send --to W1 --subject QUERY c
+        msg list
+        msg unacked
+        msg show W1/inbox/1
+        msg send --subject DONE --task 1 d --as W1
+        msg wait --timeout 0s
+        msg wait --as orchestrator
+        msg recv --as orchestrator
+        msg recv --as orchestrator
+        msg ack W1/outbox/2 --as orchestrator
         slash /inbox
         task timer start 3
         task timer show
@@ -300,6 +320,13 @@ fn every_schema_is_that_of_an_answer() {
         index sql 'SELECT 1'
         task move 3 --to other --create
         task rm 4 --dry-run
+        agent status
+        agent start --once
+        agent send '{{\"command\": \"list\"}}'
+        agent outbox
+        agent clear
+        agent stop
+        agent snippet
         session archive
         up
         logs
@@ -312,6 +339,12 @@ fn every_schema_is_that_of_an_answer() {
         outside = world.outside().display(),
     );
     let _daemon = Daemon(world);
+    std::fs::create_dir_all(world.home()).unwrap();
+    std::fs::write(
+        world.home().join("agent-inbox.json"),
+        r#"{"id": "c", "command": "stats"}"#,
+    )
+    .unwrap();
     let mut seen = BTreeSet::new();
     for line in script.lines() {
         if line.ends_with("archive") {
@@ -398,10 +431,10 @@ fn the_verb() {
     "#);
     let list = world.ok(["schema"]);
     let first: Vec<&str> = list.lines().take(3).collect();
-    assert_snapshot!(first.join("\n"), @"
+    assert_snapshot!(first.join("\n"), @r"
     NAME                  ANSWERS WITH
     ack                   A brief that its worker has read
-    archive               Where a session was archived
+    agent_answer          What the bridge answered
     ");
     let listed = world.json(["schema"]).1;
     let names = listed["schemas"].as_array().unwrap();

@@ -5,7 +5,8 @@ use crate::world;
 #[test]
 fn a_fleet_whose_workers_are_killed_loses_nothing() {
     let mut world = world();
-    world.set("TMPDIR", world.outside().to_owned());
+    let memory = world.outside().to_owned();
+    world.set("TMPDIR", memory);
     let (code, told) = world.json(["bench", "soak", "--workers", "6", "--for", "4s"]);
     println!("{told}");
     assert_eq!(

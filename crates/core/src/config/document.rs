@@ -71,20 +71,27 @@ impl Document {
     pub fn with(&self, path: &[&str], value: &Value) -> Option<String> {
         let mut document: DocumentMut = self.parsed.raw().parse().ok()?;
         let (name, tables) = path.split_last()?;
-        if let Some(new) = tables.first().filter(|new| !document.contains_key(new)) {
+        let is_new = |n: &usize| find(document.as_table(), &tables[..*n]).is_none();
+        let mut before = String::new();
+        if (1..=tables.len()).any(|n| is_new(&n)) {
             // What stands at the end of the text stays where it is, before the new table.
             let end = document.trailing().as_str().unwrap_or_default().to_owned();
-            let mut table = Table::new();
             if !end.trim().is_empty() {
                 document.set_trailing("");
-                table
-                    .decor_mut()
-                    .set_prefix(format!("{}\n\n", end.trim_end()));
+                before = format!("{}\n\n", end.trim_end());
             }
-            document.insert(new, Item::Table(table));
         }
         let mut table: &mut dyn TableLike = document.as_table_mut();
-        for part in tables {
+        for (depth, part) in tables.iter().enumerate() {
+            if !table.contains_key(part) {
+                let mut new = Table::new();
+                let is_last = depth + 1 == tables.len();
+                new.set_implicit(!is_last);
+                if is_last && !before.is_empty() {
+                    new.decor_mut().set_prefix(std::mem::take(&mut before));
+                }
+                table.insert(part, Item::Table(new));
+            }
             table = table.get_mut(part)?.as_table_like_mut()?;
         }
         match table.get_mut(name) {
@@ -193,6 +200,7 @@ fn read(item: &Item) -> Option<Value> {
             let texts = array.iter().map(|text| Some(text.as_str()?.to_owned()));
             texts.collect::<Option<_>>().map(Value::Texts)
         }
+        toml_edit::Value::Boolean(on) => Some(Value::Switch(*on.value())),
         _ => None,
     }
 }
@@ -202,6 +210,7 @@ fn stored(value: &Value) -> toml_edit::Value {
         Value::Text(text) => text.into(),
         Value::Number(n) => (*n).into(),
         Value::Texts(texts) => texts.iter().collect::<Array>().into(),
+        Value::Switch(on) => (*on).into(),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use jiff::SignedDuration;
 
-use super::kind::{Count, Dirs, Kind, ListName, Text, Time, Value};
+use super::kind::{Compat, Count, Dir, Dirs, Kind, ListName, Switch, Text, Time, Value};
 
 /// What is said about a setting.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl<K: Kind> Known for Key<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn Known; 7] = [
+pub static KEYS: [&dyn Known; 12] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &CLAIM_LEASE,
@@ -82,6 +82,11 @@ pub static KEYS: [&dyn Known; 7] = [
     &RUN_MAX_PARALLEL,
     &RUN_RETRIES,
     &RUN_TIMEOUT,
+    &BRIDGE_DIR,
+    &BRIDGE_COMPAT,
+    &BRIDGE_LIST,
+    &AGENT_ENABLED,
+    &AGENT_POLL,
 ];
 
 /// `tasks.roots`
@@ -173,6 +178,69 @@ pub static RUN_TIMEOUT: Key<Time> = Key {
     kind: Time {
         least: SignedDuration::from_secs(1),
         most: SignedDuration::from_hours(30 * 24),
+    },
+};
+
+/// `bridge.dir`
+pub static BRIDGE_DIR: Key<Dir> = Key {
+    about: About {
+        name: "bridge.dir",
+        text: "Where the bridge's inbox and outbox are; without it, in the home.",
+        default: None,
+        variable: Some("FLAGPOST_BRIDGE_DIR"),
+        option: None,
+    },
+    kind: Dir,
+};
+
+/// `bridge.compat`
+pub static BRIDGE_COMPAT: Key<Compat> = Key {
+    about: About {
+        name: "bridge.compat",
+        text: "Inbox and outbox are where agents of this program expect them, ~/.tsk for tsk, unless bridge.dir says otherwise.",
+        default: None,
+        variable: Some("FLAGPOST_BRIDGE_COMPAT"),
+        option: None,
+    },
+    kind: Compat,
+};
+
+/// `bridge.list`
+pub static BRIDGE_LIST: Key<ListName> = Key {
+    about: About {
+        name: "bridge.list",
+        text: "The list that commands are about which name none; without it, that of where the bridge was started.",
+        default: None,
+        variable: Some("FLAGPOST_BRIDGE_LIST"),
+        option: None,
+    },
+    kind: ListName,
+};
+
+/// `integrations.agent.enabled`
+pub static AGENT_ENABLED: Key<Switch> = Key {
+    about: About {
+        name: "integrations.agent.enabled",
+        text: "Whether the daemon runs the bridge.",
+        default: Some("false"),
+        variable: Some("FLAGPOST_AGENT_ENABLED"),
+        option: None,
+    },
+    kind: Switch,
+};
+
+/// `integrations.agent.poll_interval`
+pub static AGENT_POLL: Key<Time> = Key {
+    about: About {
+        name: "integrations.agent.poll_interval",
+        text: "How long from one look at the bridge's inbox to the next.",
+        default: Some("2s"),
+        variable: Some("FLAGPOST_AGENT_POLL_INTERVAL"),
+        option: Some("--interval"),
+    },
+    kind: Time {
+        least: SignedDuration::from_millis(10),
+        most: SignedDuration::from_hours(1),
     },
 };
 

@@ -19,6 +19,8 @@ pub enum Value {
     Number(i64),
     /// A list of texts.
     Texts(Vec<String>),
+    /// Yes or no.
+    Switch(bool),
 }
 
 /// As a shell script wants it: a list has an item per line.
@@ -28,6 +30,7 @@ impl fmt::Display for Value {
             Self::Text(text) => f.write_str(text),
             Self::Number(n) => write!(f, "{n}"),
             Self::Texts(texts) => f.write_str(&texts.join("\n")),
+            Self::Switch(on) => write!(f, "{on}"),
         }
     }
 }
@@ -83,6 +86,34 @@ pub struct Time {
 /// Directories, absolute or below `~`.
 #[derive(Debug)]
 pub struct Dirs;
+
+/// A directory, absolute or below `~`.
+#[derive(Debug)]
+pub struct Dir;
+
+/// Yes or no.
+#[derive(Debug)]
+pub struct Switch;
+
+/// A program whose files the bridge finds where that program has them.
+#[derive(Debug)]
+pub struct Compat;
+
+/// A program of the bridge's protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// `tsk`, a task manager in the terminal.
+    Tsk,
+}
+
+impl Program {
+    /// Where it has the inbox and the outbox.
+    pub fn dir(self) -> &'static str {
+        match self {
+            Self::Tsk => "~/.tsk",
+        }
+    }
+}
 
 impl Kind for Text {
     type Value = String;
@@ -157,6 +188,61 @@ impl Kind for Time {
     }
 }
 
+/// Whether a directory can be found without knowing where we stand.
+fn is_placed(dir: &str) -> bool {
+    (dir.starts_with('/') || dir == "~" || dir.starts_with("~/")) && !dir.contains('\0')
+}
+
+impl Kind for Dir {
+    type Value = String;
+
+    fn allowed(&self) -> String {
+        "a directory, absolute or below ~".to_owned()
+    }
+
+    fn read(&self, stored: &Value) -> Option<String> {
+        match stored {
+            Value::Text(dir) if is_placed(dir) => Some(dir.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Kind for Switch {
+    type Value = bool;
+
+    fn allowed(&self) -> String {
+        "true or false".to_owned()
+    }
+
+    fn read(&self, stored: &Value) -> Option<bool> {
+        match stored {
+            Value::Switch(on) => Some(*on),
+            _ => None,
+        }
+    }
+
+    fn store(&self, typed: &[String]) -> Value {
+        let text = typed.join(" ");
+        text.parse().map_or(Value::Text(text), Value::Switch)
+    }
+}
+
+impl Kind for Compat {
+    type Value = Program;
+
+    fn allowed(&self) -> String {
+        "tsk, the one program that is known".to_owned()
+    }
+
+    fn read(&self, stored: &Value) -> Option<Program> {
+        match stored {
+            Value::Text(name) if name == "tsk" => Some(Program::Tsk),
+            _ => None,
+        }
+    }
+}
+
 impl Kind for Dirs {
     type Value = Vec<String>;
 
@@ -165,11 +251,8 @@ impl Kind for Dirs {
     }
 
     fn read(&self, stored: &Value) -> Option<Vec<String>> {
-        let may_be = |dir: &String| {
-            (dir.starts_with('/') || dir == "~" || dir.starts_with("~/")) && !dir.contains('\0')
-        };
         match stored {
-            Value::Texts(dirs) if dirs.iter().all(may_be) => Some(dirs.clone()),
+            Value::Texts(dirs) if dirs.iter().all(|dir| is_placed(dir)) => Some(dirs.clone()),
             _ => None,
         }
     }
@@ -234,5 +317,22 @@ mod tests {
         assert!(Text.read(&Value::Number(3)).is_none());
         assert!(Count.read(&Value::Text("3".to_owned())).is_none());
         assert!(Dirs.read(&Value::Text("/srv".to_owned())).is_none());
+        assert!(Switch.read(&Value::Text("true".to_owned())).is_none());
+    }
+
+    #[test]
+    fn a_switch_is_on_or_off_and_a_place_is_one_directory() {
+        for (typed, switch, dir, compat) in [
+            ("true", true, false, false),
+            ("false", true, false, false),
+            ("yes", false, false, false),
+            ("~/x", false, true, false),
+            ("x", false, false, false),
+            ("tsk", false, false, true),
+        ] {
+            assert_eq!(takes(&Switch, typed), switch, "switch {typed:?}");
+            assert_eq!(takes(&Dir, typed), dir, "dir {typed:?}");
+            assert_eq!(takes(&Compat, typed), compat, "compat {typed:?}");
+        }
     }
 }

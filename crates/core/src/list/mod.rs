@@ -33,7 +33,11 @@ pub struct List<'h> {
     pub(crate) home: &'h Home,
     id: ListId,
     dir: PathBuf,
+    account: Option<Account>,
 }
+
+/// On whose account a list is changed: a detail that each line of the history has then.
+pub(crate) type Account = (&'static str, serde_json::Value);
 
 /// All of a list that can be read, and what could not.
 #[derive(Debug, Default)]
@@ -103,7 +107,20 @@ impl<'h> List<'h> {
             home,
             id: id.clone(),
             dir: home.list_dir(id),
+            account: None,
         }
+    }
+
+    /// The same list, changed on this account.
+    pub(crate) fn on_account(self, account: Account) -> Self {
+        Self {
+            account: Some(account),
+            ..self
+        }
+    }
+
+    pub(crate) fn account(&self) -> Option<&Account> {
+        self.account.as_ref()
     }
 
     fn exists(&self) -> Result<bool> {

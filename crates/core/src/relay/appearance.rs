@@ -5,8 +5,9 @@
 
 use flagpost_disk::{dialects::relay as layout, fsx};
 use flagpost_model::{RepoId, envelope::Direction};
+use serde_json::Value;
 
-use super::Fleet;
+use super::{Fleet, leases};
 use crate::{
     error::Result,
     history::{Entry, Kind},
@@ -19,12 +20,12 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
     let (Some(worker), Some(seq)) = (&entry.worker, entry.seq) else {
         return Ok(true);
     };
-    let inbox = Fleet::of(home, repo)
-        .directory(worker)
-        .dir(Direction::Inbox);
+    let mail = Fleet::of(home, repo).directory(worker);
+    let inbox = mail.dir(Direction::Inbox);
     // A power cut may have left either half.
-    let is_half = entry.kind == Kind::BriefProposed
-        && fsx::stat(home.fs(), &inbox.join(layout::sidecar(seq)))?.is_none();
+    let is_brief = entry.kind == Kind::BriefProposed
+        || (entry.kind == Kind::MessageSent && direction(entry) == Direction::Inbox);
+    let is_half = is_brief && fsx::stat(home.fs(), &inbox.join(layout::sidecar(seq)))?.is_none();
     if is_half {
         return Ok(false);
     }
@@ -35,8 +36,27 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
         Kind::BriefRead => (Direction::Inbox, layout::read_flag(seq)),
         Kind::Reported => (Direction::Outbox, layout::report(seq)),
         Kind::ReportRead => (Direction::Outbox, layout::read_flag(seq)),
+        Kind::MessageSent => match direction(entry) {
+            Direction::Inbox => (Direction::Inbox, layout::body(seq)),
+            Direction::Outbox => (Direction::Outbox, layout::report(seq)),
+        },
+        Kind::MessageReceived => match entry.detail.get("count").and_then(Value::as_u64) {
+            None => (direction(entry), layout::read_flag(seq)),
+            Some(count) => {
+                let lease = leases::read(home, &mail.dir(direction(entry)), seq)?;
+                return Ok(lease.is_some_and(|lease| lease.count >= count));
+            }
+        },
+        Kind::MessageAcked => (direction(entry), layout::read_flag(seq)),
         _ => return Ok(true),
     };
     let path = inbox.with_file_name(direction.as_str()).join(name);
     Ok(fsx::stat(home.fs(), &path)?.is_some())
+}
+
+/// The direction that a line about a message names.
+pub(super) fn direction(entry: &Entry) -> Direction {
+    let word = entry.detail.get("direction").and_then(Value::as_str);
+    word.and_then(|word| word.parse().ok())
+        .unwrap_or(Direction::Inbox)
 }

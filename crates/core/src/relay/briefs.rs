@@ -12,10 +12,16 @@ use flagpost_model::{
     Seq, WorkerId,
     decision::{Decision, Standing, Verdict},
     envelope::{Brief, BriefKind, Direction, Extras, Hash, Key, VERSION, is_within, summary_of},
+    message::Message,
 };
 use jiff::Timestamp;
 
-use super::{Locked, Mail, decide, readable, skipped, slots::Slot};
+use super::{
+    Locked, Mail,
+    decide::{self, Gate},
+    messages, readable, skipped,
+    slots::Slot,
+};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -97,8 +103,19 @@ pub struct Letter {
     pub stage: Stage,
 }
 
-/// Proposes a brief, durable on return.
+/// Proposes a brief, durable on return; the policy may let it through.
 pub fn propose(mail: &Mail<'_>, actor: &WorkerId, proposal: Proposal) -> Result<Proposed> {
+    propose_through(mail, actor, proposal, Gate::Policy)
+}
+
+/// Proposes a brief, and lets it through where the gate says so; durable on return. A retry is
+/// answered with the brief it repeats, and lets that one through where nobody had decided yet.
+pub fn propose_through(
+    mail: &Mail<'_>,
+    actor: &WorkerId,
+    proposal: Proposal,
+    gate: Gate<'_>,
+) -> Result<Proposed> {
     check(&proposal)?;
     let locked = mail.lock(Direction::Inbox)?;
     locked.tidy(actor)?;
@@ -118,30 +135,34 @@ pub fn propose(mail: &Mail<'_>, actor: &WorkerId, proposal: Proposal) -> Result<
         idempotency_key: Key::of(&proposal.body),
         extras: proposal.extras,
     };
-    if let Some(earlier) = locked.replayed(&brief)? {
-        return Ok(Proposed {
-            brief: earlier,
-            replay: true,
-            verdict: None,
-            policy_fault: None,
-        });
+    let earlier = locked.replayed(&brief)?;
+    let replay = earlier.is_some();
+    match earlier {
+        Some(earlier) => brief = earlier,
+        None => {
+            if brief.extras.id.is_none() {
+                brief.extras.id = Some(uuid::Uuid::now_v7().to_string());
+            }
+            locked.under_a_new_number(|seq| {
+                brief.seq = seq;
+                locked.publish(actor, &brief, &proposal.body)
+            })?;
+        }
     }
-    if brief.extras.id.is_none() {
-        brief.extras.id = Some(uuid::Uuid::now_v7().to_string());
-    }
-    locked.under_a_new_number(|seq| {
-        brief.seq = seq;
-        locked.publish(actor, &brief, &proposal.body)
-    })?;
-    let asked = decide::by_policy(&locked, &brief, &proposal.body);
-    let (verdict, policy_fault) = match asked {
-        Ok(verdict) => (verdict, None),
+    let letter = show(mail, brief.seq)?;
+    let asked = match letter.stage {
+        Stage::Pending => decide::at_once(&locked, &letter, actor, gate),
+        Stage::Expired | Stage::Decided(_) | Stage::Offered(_) | Stage::Read(_) => Ok(None),
+    };
+    let (verdict, policy_fault) = match (asked, gate) {
+        (Ok(verdict), _) => (verdict, None),
         // The brief is published all the same, and waits for a person.
-        Err(error) => (None, Some(error.to_string())),
+        (Err(error), Gate::Policy) => (None, Some(error.to_string())),
+        (Err(error), Gate::Writer | Gate::Run(_)) => return Err(error),
     };
     Ok(Proposed {
         brief,
-        replay: false,
+        replay,
         verdict,
         policy_fault,
     })
@@ -179,7 +200,9 @@ impl Locked<'_> {
             .detail("ticket", brief.target_ticket.clone())
             .detail("summary", brief.summary.clone())
             .detail("sha256", Hash::of(body.as_bytes()).as_str());
-        let published = self.commit(actor, vec![entry], batch, &[]);
+        let sent = messages::told(Kind::MessageSent, &Message::of_brief(brief, body));
+        let entries = [entry].into_iter().chain(sent).collect();
+        let published = self.commit(actor, entries, batch, &[]);
         if let Err(Error::Disk(disk::Error::Conflict { path })) = &published {
             if *path != sidecar {
                 // Ours must not speak for somebody else's body.

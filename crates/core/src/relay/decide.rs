@@ -11,7 +11,8 @@ use flagpost_disk::{
 use flagpost_model::{
     Seq, WorkerId,
     decision::{self, Decision, Refusal, Subject, Verdict, Via},
-    envelope::{Brief, Direction, Hash, Key, summary_of},
+    envelope::{Brief, Direction, Hash, Key},
+    message::{Body, Message},
     policy::{Question, Then, consult},
 };
 
@@ -48,6 +49,35 @@ impl Wish {
             seen: None,
         }
     }
+}
+
+/// Refuses to make of a message what its subject does not allow, or one about another task.
+fn must_still_say(before: &Message, after: &Message) -> Result<()> {
+    let Some(subject) = after.subject else {
+        return Ok(());
+    };
+    let invalid = |reason: String| Error::Invalid {
+        what: "brief".to_owned(),
+        reason,
+    };
+    let body = Body::parse(subject, &after.body).map_err(|error| invalid(error.to_string()))?;
+    match before.task() {
+        Some(task) if body.task() != Some(&task) => {
+            Err(invalid(format!("it must stay about task {task}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Who lets a brief through at once, if anybody does.
+#[derive(Debug, Clone, Copy)]
+pub enum Gate<'g> {
+    /// The policy, where one of its rules says so; else the operator is asked.
+    Policy,
+    /// Whoever writes it, who is a person.
+    Writer,
+    /// The run that this session is: who started it had decided.
+    Run(&'g str),
 }
 
 /// A brief that is decided.
@@ -188,8 +218,10 @@ pub fn edit(
             reason: unread.reason,
         })?;
     letter.brief.idempotency_key = Key::of(body);
-    if letter.brief.summary == summary_of(&letter.body) {
-        letter.brief.summary = summary_of(body);
+    let [before, after] = [&*letter.body, body].map(|it| Message::of_brief(&letter.brief, it));
+    must_still_say(&before, &after)?;
+    if letter.brief.summary == before.summary() {
+        letter.brief.summary = after.summary();
     }
     letter.body = body.to_owned();
     let mut batch = Batch::new();
@@ -211,30 +243,40 @@ pub fn edit(
     })
 }
 
-/// What the policy says about a brief that was just published; none where a person is to be asked.
-pub(super) fn by_policy(locked: &Locked<'_>, brief: &Brief, body: &str) -> Result<Option<Verdict>> {
+/// What is decided at once about a brief that nobody decided on; none where a person is to be asked.
+pub(super) fn at_once(
+    locked: &Locked<'_>,
+    letter: &Letter,
+    actor: &WorkerId,
+    gate: Gate<'_>,
+) -> Result<Option<Verdict>> {
+    let (by, via, rule) = match gate {
+        Gate::Writer => (actor.clone(), Via::Cli, None),
+        Gate::Run(session) => (actor.clone(), Via::Run, Some(session.to_owned())),
+        Gate::Policy => match rule_for(locked, letter)? {
+            Some(rule) => (Via::Policy.as_str().parse()?, Via::Policy, Some(rule)),
+            None => return Ok(None),
+        },
+    };
+    let wish = Wish::new(Decision::Ratified, via);
+    let mut verdict = verdict(locked, letter, &by, &wish)?;
+    verdict.rule = rule;
+    locked.put(&by, vec![(letter.brief.clone(), verdict.clone())])?;
+    Ok(Some(verdict))
+}
+
+/// The name of the policy's rule that lets the brief through.
+fn rule_for(locked: &Locked<'_>, letter: &Letter) -> Result<Option<String>> {
+    let brief = &letter.brief;
     let rules = policy::rules(locked.mail.home, &locked.mail.repo)?;
     let asked = Question {
         kind: brief.kind,
         worker: &brief.target_worker,
         controller: &brief.controller_session_id,
-        bytes: body.len() as u64,
+        bytes: letter.body.len() as u64,
     };
-    let Some(rule) = consult(&rules, asked).filter(|rule| rule.then == Then::Ratify) else {
-        return Ok(None);
-    };
-    let letter = Letter {
-        brief: brief.clone(),
-        body: body.to_owned(),
-        standing: decision::Standing::Pending,
-        stage: Stage::Pending,
-    };
-    let by: WorkerId = Via::Policy.as_str().parse()?;
-    let wish = Wish::new(Decision::Ratified, Via::Policy);
-    let mut verdict = verdict(locked, &letter, &by, &wish)?;
-    verdict.rule = Some(rule.name.clone());
-    locked.put(&by, vec![(brief.clone(), verdict.clone())])?;
-    Ok(Some(verdict))
+    let rule = consult(&rules, asked).filter(|rule| rule.then == Then::Ratify);
+    Ok(rule.map(|rule| rule.name.clone()))
 }
 
 /// The decision, where the rule allows it.

@@ -9,13 +9,15 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{self, Decision, Delivery, Refusal, Standing, Subject},
+    decision::{self, Decision, Delivery, Refusal},
     envelope::{Brief, Direction, Hash},
+    message::{Message, Subject},
 };
 
 use super::{
-    Mail,
+    Locked, Mail,
     briefs::{self, Letter},
+    messages,
     slots::Slot,
     workers,
 };
@@ -54,8 +56,9 @@ pub fn is_waiting(mail: &Mail<'_>) -> Result<bool> {
     Ok(false)
 }
 
-fn deliverable(mail: &Mail<'_>, letter: &Letter) -> Result<Delivery, Refusal> {
-    let on = Subject {
+/// What of a brief may reach its worker.
+pub(super) fn deliverable(mail: &Mail<'_>, letter: &Letter) -> Result<Delivery, Refusal> {
+    let on = decision::Subject {
         worker: &mail.worker,
         seq: letter.brief.seq,
         expires_at: letter.brief.expires_at,
@@ -79,15 +82,8 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
         let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
             continue;
         };
-        let delivery = match deliverable(mail, &letter) {
-            Ok(delivery) => delivery,
-            Err(Refusal::Changed { .. }) => {
-                let entry = mail.entry(Kind::BriefWithheld, Some(seq));
-                let reason = "it was changed after the decision on it";
-                locked.quarantine(actor, &mail.body_path(seq), entry, reason)?;
-                continue;
-            }
-            Err(_) => continue,
+        let Some(delivery) = passed(&locked, actor, &letter)? else {
+            continue;
         };
         let again = slot.has(Part::Offered);
         if !again {
@@ -100,14 +96,31 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
     Ok(None)
 }
 
+/// What of a brief may reach its worker now. A body that was changed after the decision on it is
+/// kept aside, and recorded.
+pub(super) fn passed(
+    locked: &Locked<'_>,
+    actor: &WorkerId,
+    letter: &Letter,
+) -> Result<Option<Delivery>> {
+    let (mail, seq) = (locked.mail, letter.brief.seq);
+    match deliverable(mail, letter) {
+        Ok(delivery) => Ok(Some(delivery)),
+        Err(Refusal::Changed { .. }) => {
+            let entry = mail.entry(Kind::BriefWithheld, Some(seq));
+            let reason = "it was changed after the decision on it";
+            locked.quarantine(actor, &mail.body_path(seq), entry, reason)?;
+            Ok(None)
+        }
+        Err(_) => Ok(None),
+    }
+}
+
 fn offer(letter: Letter, delivery: Delivery, again: bool) -> Option<Offer> {
     Some(Offer {
         decision: letter.standing.decision()?,
         delivery,
-        reason: match letter.standing {
-            Standing::Decided(verdict) => verdict.reason,
-            Standing::Pending | Standing::Flagged(_) => None,
-        },
+        reason: letter.standing.into_reason(),
         body: letter.body,
         brief: letter.brief,
         again,
@@ -116,6 +129,17 @@ fn offer(letter: Letter, delivery: Delivery, again: bool) -> Option<Offer> {
 
 /// The worker has a brief; whether it had said so before.
 pub fn ack(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
+    acknowledge(mail, actor, None, seq)
+}
+
+/// The same, where somebody else speaks in the worker's name. A task is in its worker's hands from
+/// now on; so is one whose worker has the answer to its question.
+pub(super) fn acknowledge(
+    mail: &Mail<'_>,
+    actor: &WorkerId,
+    by: Option<&WorkerId>,
+    seq: Seq,
+) -> Result<bool> {
     workers::seen_at_work(mail)?;
     let locked = mail.lock(Direction::Inbox)?;
     locked.tidy(actor)?;
@@ -129,8 +153,31 @@ pub fn ack(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
         let worker = mail.worker.clone();
         return Err(Error::Gate(Refusal::Undecided { worker, seq }));
     }
+    let message = briefs::letter(mail, seq, slot)?
+        .ok()
+        .map(|it| Message::of_brief(&it.brief, &it.body));
     let entry = mail.entry(Kind::BriefRead, Some(seq));
+    let acked = message
+        .as_ref()
+        .and_then(|it| messages::told_by(Kind::MessageAcked, it, by.map(WorkerId::as_str)));
+    let mut batch = Batch::new();
+    let subject = message.as_ref().and_then(|it| it.subject);
+    if subject == Some(Subject::Task) {
+        let before = mail.lease(Direction::Inbox, seq, slot)?;
+        locked.hold_within(&mut batch, seq, &locked.of_task(before.as_ref()));
+    }
     let mark = locked.path(&layout::read_flag(seq));
-    locked.commit(actor, vec![entry], Batch::new(), &[mark])?;
+    let entries = [entry].into_iter().chain(acked).collect();
+    locked.commit(actor, entries, batch, &[mark])?;
+    drop(locked);
+    if subject != Some(Subject::Task) {
+        mail.renew(None)?;
+    }
+    if let (Some(Subject::Reply), Some(question)) = (subject, message.and_then(|it| it.answers))
+        && let Ok(asked) = mail.report(question.seq)?
+        && let Some(task) = asked.content.in_reply_to
+    {
+        mail.take_up(task)?;
+    }
     Ok(false)
 }

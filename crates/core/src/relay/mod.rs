@@ -12,6 +12,8 @@ pub mod deliver;
 mod drawers;
 pub mod fleet;
 mod halves;
+mod leases;
+pub mod messages;
 mod numbers;
 pub mod observe;
 pub mod policy;
@@ -150,6 +152,18 @@ impl Mail<'_> {
     /// Where one direction of it is.
     pub fn dir(&self, direction: Direction) -> PathBuf {
         self.dir.join(direction.as_str())
+    }
+
+    /// The same mail as it lies in the archive, a month each, oldest first.
+    fn archived(&self) -> Result<Vec<Self>> {
+        let archive = self.dir.join(layout::ARCHIVE);
+        let mut months = slots::names(self.home.fs(), &archive)?;
+        months.sort();
+        let shelf = |month: String| Self {
+            dir: archive.join(month),
+            ..self.clone()
+        };
+        Ok(months.into_iter().map(shelf).collect())
     }
 
     /// Where a brief's body is.

@@ -13,7 +13,7 @@ use flagpost_model::{
     envelope::{Direction, Hash, summary_of},
 };
 
-use super::{Fleet, Locked, Mail, slots::Slot};
+use super::{Fleet, Locked, Mail, appearance::direction, slots::Slot};
 use crate::{
     error::Result,
     history::{Entry, History, Kind, Line, News, Tail},
@@ -113,6 +113,12 @@ fn told(line: &Line) -> Option<((WorkerId, Direction), (Seq, Sign))> {
         Kind::BriefRead => (Direction::Inbox, Sign::Read),
         Kind::Reported => (Direction::Outbox, Sign::Message),
         Kind::ReportRead => (Direction::Outbox, Sign::Read),
+        Kind::MessageSent => (direction(entry), Sign::Message),
+        Kind::MessageAcked => (direction(entry), Sign::Read),
+        // With a count it tells of a lease, and of no mark.
+        Kind::MessageReceived if !entry.detail.contains_key("count") => {
+            (direction(entry), Sign::Read)
+        }
         _ => return None,
     };
     Some(((entry.worker.clone()?, direction), (entry.seq?, sign)))

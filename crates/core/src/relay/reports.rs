@@ -10,10 +10,11 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq, WorkerId,
-    envelope::{Direction, Extras, Key, Report, ReportKind, VERSION, is_within, summary_of},
+    envelope::{Direction, Extras, Key, Report, ReportKind, VERSION, is_within},
+    message::{Message, Subject, repeats},
 };
 
-use super::{Fleet, Locked, Mail, readable, skipped, slots::Slot, workers};
+use super::{Fleet, Locked, Mail, messages, readable, skipped, slots::Slot, workers};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -63,6 +64,12 @@ pub struct Paper {
 pub fn publish(mail: &Mail<'_>, actor: &WorkerId, draft: Draft) -> Result<Reported> {
     check(&draft)?;
     workers::seen_at_work(mail)?;
+    mail.renew(
+        draft
+            .ticket
+            .as_deref()
+            .filter(|_| draft.extras.subject.is_some()),
+    )?;
     let ticket = match (&draft.ticket, draft.in_reply_to) {
         (None, Some(seq)) => match mail.sidecar(seq)? {
             Ok(brief) => brief.content.target_ticket,
@@ -129,14 +136,17 @@ impl Locked<'_> {
         let mut batch = Batch::new();
         let bytes = readable("report", layout::write_report(None, report))?;
         batch.create(self.path(&layout::report(seq)), bytes);
+        let message = Message::of_report(report);
         let entry = self
             .mail
             .entry(Kind::Reported, Some(seq))
             .detail("kind", report.kind.as_str())
             .detail("ticket", report.ticket_id.clone())
             .detail("pr", report.pr_number)
-            .detail("summary", summary_of(&report.body));
-        let posted = self.commit(actor, vec![entry], batch, &[]);
+            .detail("summary", message.line());
+        let sent = messages::told(Kind::MessageSent, &message);
+        let entries = [entry].into_iter().chain(sent).collect();
+        let posted = self.commit(actor, entries, batch, &[]);
         if let Err(Error::Disk(disk::Error::Conflict { path })) = &posted {
             let file = path.file_name().map(|it| it.to_string_lossy().into_owned());
             let entry = self.mail.entry(Kind::ContractViolated, Some(seq));
@@ -145,8 +155,10 @@ impl Locked<'_> {
         posted
     }
 
-    /// The report that this new one repeats.
+    /// The report that this new one repeats. A task is done once, however late it is said again.
     fn repeated(&self, report: &Report) -> Result<Option<Report>> {
+        let new = Message::of_report(report);
+        let is_done = new.subject == Some(Subject::Done);
         for (seq, slot) in self.mail.slots(Direction::Outbox)?.iter().rev() {
             if !slot.has(Part::Report) {
                 continue;
@@ -154,10 +166,11 @@ impl Locked<'_> {
             let Ok(earlier) = self.mail.report(*seq)? else {
                 continue;
             };
-            if report.replays(&earlier.content) {
+            let again = is_done && repeats(&new, &Message::of_report(&earlier.content));
+            if again || report.replays(&earlier.content) {
                 return Ok(Some(earlier.content));
             }
-            if !is_within(earlier.content.produced_at, report.produced_at) {
+            if !is_done && !is_within(earlier.content.produced_at, report.produced_at) {
                 break;
             }
         }
@@ -186,8 +199,19 @@ pub fn list(mail: &Mail<'_>) -> Result<(Vec<Paper>, Vec<Skipped>)> {
     Ok((papers, unread))
 }
 
-/// Reads a report, and marks it read.
+/// Reads a report, and marks it read. One that is addressed to somebody stays unread until that one
+/// has it: who looks over a shoulder acknowledges nothing.
 pub fn read(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<Paper> {
+    acknowledge(mail, actor, None, seq)
+}
+
+/// The same, where somebody else speaks in the reader's name.
+pub(super) fn acknowledge(
+    mail: &Mail<'_>,
+    actor: &WorkerId,
+    by: Option<&WorkerId>,
+    seq: Seq,
+) -> Result<Paper> {
     let locked = mail.lock(Direction::Outbox)?;
     let slots = mail.slots(Direction::Outbox)?;
     let slot = slots
@@ -199,10 +223,14 @@ pub fn read(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<Paper> {
         reason: unread.reason,
     })?;
     let was_read = slot.has(Part::Read);
-    if !was_read {
+    let message = Message::of_report(&file.content);
+    let is_others = message.subject.is_some() && message.to != actor.as_str();
+    if !was_read && !is_others {
         let entry = mail.entry(Kind::ReportRead, Some(seq));
+        let acked = messages::told_by(Kind::MessageAcked, &message, by.map(WorkerId::as_str));
         let mark = locked.path(&layout::read_flag(seq));
-        locked.commit(actor, vec![entry], Batch::new(), &[mark])?;
+        let entries = [entry].into_iter().chain(acked).collect();
+        locked.commit(actor, entries, Batch::new(), &[mark])?;
     }
     Ok(Paper {
         report: file.content,

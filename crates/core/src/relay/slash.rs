@@ -324,7 +324,7 @@ fn letter_line(letter: &Letter) -> String {
 fn paper_line(paper: &Paper) -> String {
     let report = &paper.report;
     let ticket = ticket(report.ticket_id.as_deref());
-    let said = flagpost_model::envelope::summary_of(&report.body);
+    let said = flagpost_model::message::Message::of_report(report).line();
     let (worker, seq, kind) = (&report.worker_id, report.seq, report.kind);
     format!("{worker} {seq} {kind} {ticket}{}", line(&said))
 }

@@ -121,6 +121,11 @@ pub fn retire(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, force: bool) -
 
 /// A sign of life, and what has changed about the worker.
 pub fn heartbeat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
+    mail.renew(None)?;
+    beat(mail, traits)
+}
+
+fn beat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
     let locked = mail.lock(Direction::Inbox)?;
     let file = mail.file()?;
     let mut worker = file.content.clone();
@@ -140,7 +145,7 @@ pub fn heartbeat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
 pub fn seen_at_work(mail: &Mail<'_>) -> Result<()> {
     let worker = mail.file()?.content;
     if mail.home.now().duration_since(worker.last_seen) > BEAT {
-        heartbeat(mail, Traits::default())?;
+        beat(mail, Traits::default())?;
     }
     Ok(())
 }

@@ -2,6 +2,8 @@
 //!
 //! Owns that a task has a subject, a uid of its own, and a parent that exists and is no part of it.
 
+use std::collections::BTreeMap;
+
 use flagpost_model::{
     TaskId, WorkerId,
     plan::{Family, Graph},
@@ -12,6 +14,7 @@ use jiff::Timestamp;
 
 use super::{Fields, Preview, Which, finish, finish_all, link_in, only};
 use crate::{
+    change::Change,
     error::{Error, Result},
     history::Kind,
     list::List,
@@ -28,14 +31,7 @@ pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId])
     fields.check()?;
     let mut change = list.change(actor)?;
     let id = change.new_ids(1)?.next().unwrap_or_else(|| TaskId::from(1));
-    let mut task = Task::new(id.clone(), "");
-    fields.apply(&mut task);
-    task.provenance = Some(Provenance {
-        origin: fields.origin.unwrap_or(Origin::Person),
-        by: actor.clone(),
-        at: change.at(),
-    });
-    change.create(task);
+    create(&mut change, actor, &id, fields);
     for blocker in after {
         link_in(&mut change, &id, blocker)?;
     }
@@ -46,10 +42,55 @@ pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId])
         if let Some(path) = after.iter().find_map(|it| graph.closes_cycle(&id, it)) {
             return Err(Refusal::Cycle { path }.into());
         }
-        fields.check_among(&outlines, std::slice::from_ref(&id), &id)?;
+        let family = Family::new(&outlines);
+        fields.check_among(&outlines, &family, std::slice::from_ref(&id), &id)?;
     }
     change.note(Kind::TaskCreated, &id);
     finish(change, &id)
+}
+
+/// Adds all these tasks, or none where one cannot be: each under a number of the caller's, which the
+/// history keeps as well. What other tasks have a say in, such as a parent, is for [`add`].
+pub fn add_all(
+    list: &List<'_>,
+    actor: &WorkerId,
+    new: &BTreeMap<usize, Fields>,
+) -> Result<BTreeMap<usize, Task>> {
+    for fields in new.values() {
+        if fields.subject.is_none() || fields.looks_at_others() {
+            return Err(Error::Invalid {
+                what: "task".to_owned(),
+                reason: "one of several needs a subject, and has neither parent nor uid".to_owned(),
+            });
+        }
+        fields.check()?;
+    }
+    let mut change = list.change(actor)?;
+    let ids: Vec<TaskId> = change.new_ids(new.len() as u64)?.collect();
+    for ((number, fields), id) in new.iter().zip(&ids) {
+        create(&mut change, actor, id, fields);
+        let entry = change.note(Kind::TaskCreated, id);
+        entry.detail.insert(ITEM.to_owned(), (*number).into());
+    }
+    let mut written = change.commit()?;
+    let added = new.keys().zip(ids);
+    Ok(added
+        .filter_map(|(number, id)| Some((*number, written.remove(&id)?)))
+        .collect())
+}
+
+/// The detail of a history line that says which of several tasks it tells of.
+pub(crate) const ITEM: &str = "item";
+
+fn create(change: &mut Change<'_>, actor: &WorkerId, id: &TaskId, fields: &Fields) {
+    let mut task = Task::new(id.clone(), "");
+    fields.apply(&mut task);
+    task.provenance = Some(Provenance {
+        origin: fields.origin.unwrap_or(Origin::Person),
+        by: actor.clone(),
+        at: change.at(),
+    });
+    change.create(task);
 }
 
 /// Sets fields of one task. The owner's edit renews the lease.
@@ -70,8 +111,9 @@ pub fn edit_all(
     let ids = which.into().ids(&change)?;
     if fields.looks_at_others() {
         let outlines = change.load()?.outlines;
+        let family = Family::new(&outlines);
         ids.iter()
-            .try_for_each(|id| fields.check_among(&outlines, &ids, id))?;
+            .try_for_each(|id| fields.check_among(&outlines, &family, &ids, id))?;
     }
     let at = change.at();
     for id in &ids {
@@ -93,10 +135,11 @@ pub fn preview_edit(list: &List<'_>, ids: &[TaskId], fields: &Fields) -> Result<
         true => list.load()?.outlines,
         false => Vec::new(),
     };
+    let family = Family::new(&outlines);
     let preview = |id| {
         let task = list.task(id)?.task;
         let refusal = match fields.looks_at_others() {
-            true => fields.check_among(&outlines, ids, id).err(),
+            true => fields.check_among(&outlines, &family, ids, id).err(),
             false => None,
         };
         Ok(Preview { task, refusal })
@@ -147,6 +190,7 @@ impl Fields {
     fn check_among(
         &self,
         outlines: &[Outline],
+        family: &Family<'_>,
         ids: &[TaskId],
         id: &TaskId,
     ) -> Result<(), Refusal> {
@@ -166,7 +210,7 @@ impl Fields {
             let (task, missing) = (id.clone(), parent.clone());
             return Err(Refusal::UnknownParent { task, missing });
         }
-        match Family::new(outlines).closes_circle(id, parent) {
+        match family.closes_circle(id, parent) {
             Some(path) => Err(Refusal::PartOfItself { path }),
             None => Ok(()),
         }
@@ -174,7 +218,7 @@ impl Fields {
 }
 
 /// Any verb of the owner renews the lease (`tree.md` §2).
-fn renew_own(task: &mut Task, actor: &WorkerId, now: Timestamp) {
+pub(super) fn renew_own(task: &mut Task, actor: &WorkerId, now: Timestamp) {
     match &mut task.state {
         State::Claimed(claim) | State::InProgress(Some(claim)) if claim.by == *actor => {
             *claim = claim.renewed(now);

@@ -10,6 +10,7 @@ mod links;
 mod moves;
 mod relocate;
 mod removal;
+mod revision;
 mod selection;
 mod timers;
 mod undo;
@@ -21,13 +22,15 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-pub use adding::{add, edit, edit_all, note, preview_edit};
+pub(crate) use adding::ITEM;
+pub use adding::{add, add_all, edit, edit_all, note, preview_edit};
 pub use fields::{Fields, Labels};
 pub use links::{blockers, link, unlink};
 pub(crate) use links::{link_in, mirror, named_by_others, open_blockers, unblock};
 pub use moves::{Move, Moved, Parts, act, act_all, preview_moves};
 pub use relocate::{Relocated, Ties, preview_relocation, relocate};
 pub use removal::{preview_removal, remove, remove_all};
+pub use revision::{Course, revise};
 pub use selection::{Agreed, Fitting, Selected, Which, select};
 pub use timers::{Started, start_timer, stop_timer};
 pub use undo::{Mode as UndoMode, Undone, undo};

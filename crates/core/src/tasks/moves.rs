@@ -99,7 +99,7 @@ pub fn preview_moves(
 /// The move as the rule is asked, with what other tasks have to say to it. Those of `ids` are moved
 /// together and stand in nobody's way. The whole list is looked at where others have a say, and
 /// once for all moves: that is `seen`.
-fn asked(
+pub(super) fn asked(
     list: &List<'_>,
     task: &Task,
     event: &Move,
@@ -149,7 +149,11 @@ fn look<'s>(list: &List<'_>, seen: &'s mut Option<Vec<Outline>>) -> Result<&'s [
 }
 
 /// Adds the task that follows a completed one, which does not come again itself any more.
-fn come_again(change: &mut Change<'_>, id: &TaskId, actor: &WorkerId) -> Result<Option<TaskId>> {
+pub(super) fn come_again(
+    change: &mut Change<'_>,
+    id: &TaskId,
+    actor: &WorkerId,
+) -> Result<Option<TaskId>> {
     let home = change.list().home;
     let at = change.at();
     let zone = home.zone();
@@ -241,7 +245,7 @@ pub enum Parts {
 }
 
 impl Move {
-    fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> Kind {
         match self {
             Self::Start => Kind::TaskStarted,
             Self::Renew => Kind::TaskRenewed,

@@ -79,7 +79,7 @@ impl Which {
         } = fitting;
         let list = change.list();
         let found = select(list, &change.load()?, &query, me.as_ref(), 0)?.ids();
-        let list = list.id().clone();
+        let (list, query) = (list.id().clone(), query.to_string());
         if agreed == Agreed::ToWhatWasSeen && found != seen {
             return Err(Error::OthersFit { list, query });
         }

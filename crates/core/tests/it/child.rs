@@ -2,15 +2,24 @@
 
 use std::sync::Arc;
 
-use flagpost_core::{Error, Home, List, SystemClock, claims, tasks};
+use flagpost_core::{
+    Error, Home, List, Repository, SystemClock, claims,
+    messages::{self, Ask, Party, Words},
+    relay::{Fleet, decide::Gate},
+    tasks,
+};
 use flagpost_disk::fsx::RealFs;
 use flagpost_model::{
     TaskId,
+    message::Subject,
     task::{Act, Ending},
 };
 use flagpost_testkit::race::{self, Children, Part};
 
-use crate::world::{act, finish, subject, terms, worker};
+use crate::{
+    messages::{speaker, words},
+    world::{act, finish, subject, terms, worker},
+};
 
 /// The children of this binary.
 pub const CHILDREN: Children = Children::of("child::main");
@@ -26,6 +35,9 @@ fn main() {
         Arc::new(RealFs),
         Arc::new(SystemClock),
     );
+    if let "send a message" | "receive as W1" | "receive as orchestrator" = part.role() {
+        return message(&part, &home);
+    }
     let list = List::open(&home, &"repo".parse().unwrap()).unwrap();
     let name = format!("W{}", part.number());
     match part.role() {
@@ -47,6 +59,36 @@ fn main() {
             }
         }
         role => panic!("no such part: {role}"),
+    }
+}
+
+/// Its part in a conversation: it sends one message, or receives all that it is given.
+fn message(part: &Part, home: &Home) {
+    let repository = Repository::find(home, &part.place().join("repo")).unwrap();
+    let fleet = Fleet::of(home, &repository.unwrap().id);
+    let own = part.number() % 4;
+    let is_worker = part.number() % 8 < 4;
+    let name = match part.role() {
+        "receive as W1" => "W1".to_owned(),
+        "send a message" if is_worker => format!("W{own}"),
+        _ => "orchestrator".to_owned(),
+    };
+    let speaker = speaker(&name);
+    let party = Party {
+        fleet: &fleet,
+        speaker: &speaker,
+    };
+    if part.role() == "send a message" {
+        let words = Words {
+            to: (!is_worker).then(|| worker(&format!("W{own}"))),
+            ..words(Subject::Query, &format!("from {}", part.number()))
+        };
+        let sent = messages::send(&party, words, Gate::Policy).unwrap();
+        part.report(sent.message.place);
+        return;
+    }
+    while let Some(received) = messages::receive(&party, &Ask::default()).unwrap() {
+        part.report(received.message.place);
     }
 }
 

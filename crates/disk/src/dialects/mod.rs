@@ -5,6 +5,7 @@
 
 pub mod backlog;
 pub mod beads;
+pub mod bridge;
 pub mod claude_tasks;
 pub mod exchange;
 pub mod markdown_plan;

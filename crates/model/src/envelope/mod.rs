@@ -75,6 +75,8 @@ pub struct Extras {
     pub thread_id: Option<String>,
     /// Who sent a brief, or whom a report is for.
     pub party: Option<String>,
+    /// Who spoke in the sender's name, where that was somebody else.
+    pub by: Option<String>,
     /// Anything else, for programs.
     pub data: Option<Value>,
 }
@@ -139,6 +141,18 @@ pub struct Report {
     pub extras: Extras,
 }
 
+impl Extras {
+    /// Whether the same words may be the same message: not where they are about something else, or
+    /// where the sender gave each an id of its own.
+    fn may_replay(&self, earlier: &Self) -> bool {
+        let is_another = self.id.is_some() && self.id != earlier.id;
+        !is_another
+            && self.subject == earlier.subject
+            && self.thread_id == earlier.thread_id
+            && self.party == earlier.party
+    }
+}
+
 impl Brief {
     /// Whether this new brief says again, within the window, what `earlier` said. The key alone
     /// would lose "looks good" on a second ticket.
@@ -147,6 +161,7 @@ impl Brief {
             && self.kind == earlier.kind
             && self.target_ticket == earlier.target_ticket
             && self.in_reply_to == earlier.in_reply_to
+            && self.extras.may_replay(&earlier.extras)
             && is_within(earlier.submitted_at, self.submitted_at)
     }
 }
@@ -159,6 +174,7 @@ impl Report {
             && self.ticket_id == earlier.ticket_id
             && self.pr_number == earlier.pr_number
             && self.in_reply_to == earlier.in_reply_to
+            && self.extras.may_replay(&earlier.extras)
             && is_within(earlier.produced_at, self.produced_at)
     }
 }
@@ -212,6 +228,23 @@ mod tests {
         let mut other = brief("2026-05-13T14:26:00Z");
         other.target_ticket = Some("1193".to_owned());
         assert!(!other.replays(&earlier));
+        let extras = |thread: &str, id: Option<&str>| Extras {
+            id: id.map(str::to_owned),
+            thread_id: Some(thread.to_owned()),
+            ..Extras::default()
+        };
+        let mut earlier = brief("2026-05-13T14:25:00Z");
+        earlier.extras = extras("epic-1", Some("a"));
+        for (thread, id, replays) in [
+            ("epic-1", None, true),
+            ("epic-1", Some("a"), true),
+            ("epic-1", Some("b"), false),
+            ("epic-2", None, false),
+        ] {
+            let mut new = brief("2026-05-13T14:26:00Z");
+            new.extras = extras(thread, id);
+            assert_eq!(new.replays(&earlier), replays, "{thread} {id:?}");
+        }
     }
 
     #[test]

@@ -89,10 +89,11 @@ fn minutes(text: &str) -> Option<u64> {
     loop {
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (count, behind) = rest.split_at(digits);
+        let behind = behind.trim_start();
         let unit = behind.chars().next().map(|c| c.to_ascii_lowercase());
         let is_bare = unit.is_none() && matches!(units.len(), 1 | 4);
         let at = units.iter().position(|(name, _)| unit == Some(*name));
-        let at = at.or(is_bare.then_some(units.len() - 1))?;
+        let at = at.or_else(|| is_bare.then(|| units.len() - 1))?;
         sum = sum.checked_add(number(count)?.checked_mul(units[at].1)?)?;
         units = &units[at + 1..];
         rest = behind.get(1..).unwrap_or_default().trim_start();
@@ -206,6 +207,7 @@ mod tests {
             ("1h30m", 90, "1h 30m"),
             (" 1h 30 ", 90, "1h 30m"),
             ("0", 0, "0s"),
+            ("1 h 30 m", 90, "1h 30m"),
             ("1d", 480, "8h"),
             ("1w", 2_400, "40h"),
             ("1W 2d4h5", 3_605, "60h 5m"),

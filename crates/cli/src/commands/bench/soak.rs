@@ -19,21 +19,24 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use flagpost_core::relay::{
-    Mail,
-    deliver::{self, Offer},
-    reports::{self, Draft},
+use flagpost_core::{
+    Error,
+    relay::{
+        Mail, deliver,
+        reports::{self, Draft},
+    },
 };
+use flagpost_disk as disk;
 use flagpost_model::{
     WorkerId,
-    envelope::{Extras, ReportKind},
+    envelope::{Direction, Extras, ReportKind},
 };
 use jiff::SignedDuration;
 use serde_json::json;
 
 use super::{fleet::Fleet, scratch::Scratch};
 use crate::{
-    commands::worker::next::{self, until},
+    commands::waiting::{self, until},
     context::Context,
     error::Kind,
     output::Answer,
@@ -49,7 +52,7 @@ pub struct Args {
         value_parser = clap::value_parser!(u16).range(2..=200))]
     workers: u16,
     /// How long, as in 30s
-    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = next::time)]
+    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = waiting::time)]
     time: SignedDuration,
     /// Work on briefs until stdin ends: what each worker of the soak does
     #[arg(long, hide = true, conflicts_with_all = ["workers", "time"])]
@@ -249,17 +252,31 @@ fn work(context: &Context) -> Result<Answer> {
     });
     let mut read = 0_u64;
     while !over.load(Ordering::Relaxed) {
-        let second = Some(SignedDuration::from_secs(1));
-        if let Some(offer) = until(&mail, second, || Ok(deliver::next(&mail, &me)?))? {
-            answer(&mail, &me, &offer)?;
-            read += 1;
+        match turn(&mail, &me) {
+            Ok(got) => read += u64::from(got),
+            // Somebody else was slow: as anybody would, it asks again.
+            Err(error) if is_busy(&error) => {}
+            Err(error) => return Err(error),
         }
     }
     let body = json!({"worker": me, "read": read});
     Ok(Answer::new("soaked", body).text(format!("{me} has read {read}\n")))
 }
 
-fn answer(mail: &Mail<'_>, me: &WorkerId, offer: &Offer) -> Result<()> {
+fn is_busy(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<Error>();
+    matches!(error, Some(Error::Disk(disk::Error::Busy { .. })))
+}
+
+/// Waits a second for a brief and answers it; whether there was one.
+fn turn(mail: &Mail<'_>, me: &WorkerId) -> Result<bool> {
+    let second = Some(SignedDuration::from_secs(1));
+    let Some(offer) = until(&[mail.dir(Direction::Inbox)], second, || {
+        Ok(deliver::next(mail, me)?)
+    })?
+    else {
+        return Ok(false);
+    };
     let seq = offer.brief.seq;
     let report = Draft {
         kind: ReportKind::Cycle,
@@ -273,5 +290,5 @@ fn answer(mail: &Mail<'_>, me: &WorkerId, offer: &Offer) -> Result<()> {
     };
     reports::publish(mail, me, report)?;
     deliver::ack(mail, me, seq)?;
-    Ok(())
+    Ok(true)
 }

@@ -8,7 +8,7 @@ use flagpost_core::{
     },
     shape,
 };
-use flagpost_model::{Seq, WorkerId, envelope::summary_of};
+use flagpost_model::{Seq, WorkerId, message::Message};
 use serde_json::json;
 
 use crate::{
@@ -111,7 +111,7 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
             .map(|pr| format!("#{pr}"))
             .unwrap_or_default();
         let (worker, seq) = (report.worker_id.to_string(), report.seq.to_string());
-        let said = line(&summary_of(&report.body));
+        let said = line(&Message::of_report(report).line());
         vec![
             worker,
             seq,

@@ -1,12 +1,4 @@
 //! `worker next`, `wait`, `ack`: what a worker is offered.
-//!
-//! Owns waiting: for a change in the inbox where the system tells of one, else a look twice a
-//! second. A look now and then in any case, since no event is the only copy of anything.
-
-use std::{
-    sync::mpsc,
-    time::{Duration, Instant},
-};
 
 use flagpost_core::relay::{
     Mail,
@@ -14,16 +6,14 @@ use flagpost_core::relay::{
 };
 use flagpost_model::{Seq, decision::Delivery, envelope::Direction};
 use jiff::SignedDuration;
-use notify::{RecursiveMode, Watcher};
 use serde_json::json;
 
-use crate::{context::Context, error::Kind, output::Answer};
-
-/// How often to look where nothing tells of changes.
-const POLL: Duration = Duration::from_millis(500);
-
-/// How often to look all the same.
-const RECHECK: Duration = Duration::from_secs(10);
+use crate::{
+    commands::waiting::{time, until},
+    context::Context,
+    error::Kind,
+    output::Answer,
+};
 
 /// Show the oldest decided brief that this worker has not acknowledged
 #[derive(Debug, clap::Args)]
@@ -55,19 +45,12 @@ pub struct AckArgs {
     seq: String,
 }
 
-/// A time that somebody typed.
-pub fn time(text: &str) -> Result<SignedDuration, String> {
-    let time: Option<SignedDuration> = text.parse().ok();
-    let time = time.filter(|it| !it.is_negative());
-    time.ok_or_else(|| "use a time, as in 30s or 5m".to_owned())
-}
-
 /// Shows it.
 pub fn next(context: &Context, args: &NextArgs) -> anyhow::Result<Answer> {
     let (mail, actor) = (context.own_mail()?, context.actor()?);
     let look = || Ok(deliver::next(&mail, &actor)?);
     let found = match args.wait {
-        true => until(&mail, args.timeout, look)?,
+        true => until(&[mail.dir(Direction::Inbox)], args.timeout, look)?,
         false => look()?,
     };
     match found {
@@ -79,7 +62,7 @@ pub fn next(context: &Context, args: &NextArgs) -> anyhow::Result<Answer> {
 /// Waits for one.
 pub fn wait(context: &Context, args: &WaitArgs) -> anyhow::Result<Answer> {
     let mail = context.own_mail()?;
-    let found = until(&mail, args.timeout, || {
+    let found = until(&[mail.dir(Direction::Inbox)], args.timeout, || {
         flagpost_core::relay::workers::seen_at_work(&mail)?;
         Ok(deliver::is_waiting(&mail)?.then_some(()))
     })?;
@@ -143,40 +126,4 @@ fn nothing(waited: bool) -> Answer {
         false => Kind::NotFound as u8,
     };
     answer
-}
-
-/// Looks until there is something, or the time is over.
-pub fn until<T>(
-    mail: &Mail<'_>,
-    timeout: Option<SignedDuration>,
-    mut look: impl FnMut() -> anyhow::Result<Option<T>>,
-) -> anyhow::Result<Option<T>> {
-    let begun = Instant::now();
-    let limit = timeout.map(|it| it.unsigned_abs());
-    let (send, events) = mpsc::channel();
-    // Kept here as well, so that the channel stays open where nothing can be watched.
-    let told = send.clone();
-    let mut watcher = notify::recommended_watcher(move |event| {
-        // Nobody listens any more once there is something.
-        let _: Result<(), _> = told.send(event);
-    });
-    let inbox = mail.dir(Direction::Inbox);
-    let watched = watcher
-        .as_mut()
-        .is_ok_and(|it| it.watch(&inbox, RecursiveMode::NonRecursive).is_ok());
-    let pause = if watched { RECHECK } else { POLL };
-    loop {
-        if let Some(found) = look()? {
-            return Ok(Some(found));
-        }
-        let left = limit.map(|limit| limit.saturating_sub(begun.elapsed()));
-        if left.is_some_and(|left| left.is_zero()) {
-            return Ok(None);
-        }
-        let pause = left.map_or(pause, |left| left.min(pause));
-        // An event, or time to look all the same. Those that came together are one.
-        if events.recv_timeout(pause).is_ok() {
-            while events.try_recv().is_ok() {}
-        }
-    }
 }

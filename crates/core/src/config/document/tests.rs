@@ -205,3 +205,30 @@ fn a_fault_is_named_by_its_line() {
         assert!(!error.contains('\n'), "{error}");
     }
 }
+
+#[test]
+fn a_table_within_a_table_is_made_where_there_is_none() {
+    let put = |text: &str| {
+        let document = Document::parse(Path::new("x"), text.into()).unwrap();
+        let path = ["integrations", "agent", "enabled"];
+        document.with(&path, &Value::Switch(true))
+    };
+    for (before, after) in [
+        ("", "[integrations.agent]\nenabled = true\n"),
+        (
+            "[run]\nretries = 2\n# the end\n",
+            "[run]\nretries = 2\n# the end\n\n[integrations.agent]\nenabled = true\n",
+        ),
+        (
+            "[integrations]\nx = 1\n",
+            "[integrations]\nx = 1\n\n[integrations.agent]\nenabled = true\n",
+        ),
+        (
+            "[integrations.agent]\nenabled = false # no\n",
+            "[integrations.agent]\nenabled = true # no\n",
+        ),
+    ] {
+        assert_eq!(put(before).as_deref(), Some(after));
+    }
+    assert_eq!(put("integrations = 5\n"), None);
+}

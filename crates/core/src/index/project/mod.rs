@@ -72,6 +72,7 @@ pub(super) fn refresh(home: &Home, db: &mut Connection) -> Result<Vec<Fault>> {
 
 impl<'c> Projection<'c> {
     fn all(&mut self) -> Result<()> {
+        let before = self.db.total_changes();
         self.tasks()?;
         let repositories = self.home.ids_in::<RepoId>(&self.home.repositories_root())?;
         self.forget_repositories(&repositories)?;
@@ -90,7 +91,10 @@ impl<'c> Projection<'c> {
         drop(rows);
         drop(query);
         shelf::forget_places(self.db, &gone)?;
-        self.number_the_messages()
+        match self.db.total_changes() == before {
+            true => Ok(()),
+            false => self.number_the_messages(),
+        }
     }
 
     fn repository(&mut self, repo: &RepoId) -> Result<()> {

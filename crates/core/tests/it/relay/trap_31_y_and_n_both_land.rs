@@ -11,7 +11,7 @@ use flagpost_model::{
     envelope::{Direction, Hash},
 };
 
-use super::{mail, propose, register, seq};
+use super::{mail, propose, put, register, seq};
 use crate::world::{World, worker};
 
 const BRIEFS: u64 = 100;
@@ -32,6 +32,16 @@ fn trap_31_a_thousand_concurrent_decisions_make_one_for_each_brief() {
                 let who = worker(&format!("hand-{hand}"));
                 let turn = usize::try_from(number).unwrap() + hand;
                 let decision: Decision = words[turn % 3].parse().unwrap();
+                if turn.is_multiple_of(HANDS) {
+                    // Without any program.
+                    put(
+                        &w1,
+                        Direction::Inbox,
+                        &format!("{number:04}.{decision}"),
+                        "",
+                    );
+                    return None;
+                }
                 let body = format!("brief {number}");
                 let decided = match decision {
                     Decision::Edited => {
@@ -60,15 +70,13 @@ fn trap_31_a_thousand_concurrent_decisions_make_one_for_each_brief() {
             .flat_map(|hand| hand.join().unwrap())
             .collect()
     });
-    let won: BTreeMap<u64, Decision> = {
-        assert_eq!(
-            won.len(),
-            usize::try_from(BRIEFS).unwrap(),
-            "one winner each"
-        );
-        won.into_iter().collect()
-    };
+    let winners = won.len();
+    let won: BTreeMap<u64, Decision> = won.into_iter().collect();
+    assert_eq!(won.len(), winners, "one winner each");
     let w1 = mail(world, "W1");
+    // Whoever looks next records what was decided by hand.
+    decide::ratify_pending(&w1, &worker("ann"), Via::Cli).unwrap();
+    let mut by_hand = 0;
     let names: Vec<String> = std::fs::read_dir(w1.dir(Direction::Inbox))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -78,16 +86,20 @@ fn trap_31_a_thousand_concurrent_decisions_make_one_for_each_brief() {
         let Standing::Decided(verdict) = letter.standing else {
             panic!("{number} is not decided");
         };
-        assert_eq!(verdict.decision, won[&number]);
+        match won.get(&number) {
+            Some(decision) => assert_eq!(verdict.decision, *decision),
+            None => {
+                assert_eq!(verdict.via, Via::External);
+                by_hand += 1;
+            }
+        }
         assert_eq!(verdict.sha256, Hash::of(letter.body.as_bytes()));
-        let flags: Vec<&str> = words
-            .into_iter()
-            .filter(|word| names.contains(&format!("{number:04}.{word}")))
-            .collect();
-        assert_eq!(flags, [verdict.decision.as_str()], "one flag each");
+        let flag = format!("{number:04}.{}", verdict.decision);
+        assert!(names.contains(&flag), "{number} lacks its flag");
     }
     let decided = super::told(world)
         .into_iter()
         .filter(|it| it.starts_with("relay.decided"));
     assert_eq!(decided.count(), usize::try_from(BRIEFS).unwrap());
+    println!("{by_hand} of {BRIEFS} were decided by hand");
 }

@@ -25,7 +25,7 @@ pub enum Part {
     Decision,
     /// A decision's flag; in the outbox, that the worker saw its report arrive.
     Flag(Decision),
-    /// The worker was given the brief.
+    /// The recipient was given it; where it has content, under a lease.
     Offered,
     /// The recipient has it.
     Read,
@@ -61,7 +61,7 @@ pub fn flag(seq: Seq, decision: Decision) -> String {
     format!("{seq}.{decision}")
 }
 
-/// That the worker was given the brief.
+/// That the recipient was given it.
 pub fn offered(seq: Seq) -> String {
     format!(".{seq}.offered")
 }
@@ -88,7 +88,7 @@ pub fn parse(direction: Direction, name: &str) -> Option<(Seq, Part)> {
         (Direction::Inbox, false, "brief") => Part::Body,
         (Direction::Inbox, false, "brief.meta.json") => Part::Sidecar,
         (Direction::Inbox, true, "decision.json") => Part::Decision,
-        (Direction::Inbox, true, "offered") => Part::Offered,
+        (_, true, "offered") => Part::Offered,
         (Direction::Outbox, false, "json") => Part::Report,
         (Direction::Outbox, false, "ratified") => Part::Flag(Decision::Ratified),
         (_, false, "read") => Part::Read,

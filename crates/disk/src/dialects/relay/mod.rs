@@ -15,8 +15,8 @@ pub use layout::{
     ARCHIVE, COUNTER, LOCK, Part, WORKER, archived, body, decision, flag, month, offered, parse,
     read_flag, report, sidecar,
 };
-pub use read::{read_brief, read_report, read_verdict, read_worker};
-pub use write::{write_brief, write_report, write_verdict, write_worker};
+pub use read::{read_brief, read_lease, read_report, read_verdict, read_worker};
+pub use write::{write_brief, write_lease, write_report, write_verdict, write_worker};
 
 use flagpost_model::{
     envelope::{Brief, Report},

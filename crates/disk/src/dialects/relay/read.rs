@@ -7,6 +7,7 @@ use flagpost_model::{
     Seq, WorkerId,
     decision::Verdict,
     envelope::{Brief, BriefKind, Extras, Report},
+    message::Lease,
     worker::{Standing, Worker},
 };
 use serde_json::{Map, Value};
@@ -82,6 +83,21 @@ pub fn read_verdict(bytes: &[u8]) -> Result<Verdict, String> {
     })
 }
 
+/// Reads in whose hands a message is. A bare mark says only that it was given out.
+pub fn read_lease(bytes: &[u8]) -> Result<Option<Lease>, String> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    let raw = object(bytes)?;
+    let fields = Fields(&raw);
+    Ok(Some(Lease {
+        by: fields.required("by")?,
+        at: fields.required("at")?,
+        until: fields.required("until")?,
+        count: fields.required("count")?,
+    }))
+}
+
 /// Reads who `worker` is.
 pub fn read_worker(worker: &WorkerId, bytes: &[u8]) -> Result<WorkerFile, String> {
     let raw = object(bytes)?;
@@ -150,6 +166,7 @@ fn extras(fields: Fields<'_>, party: &str) -> Extras {
         subject: fields.text("subject"),
         thread_id: fields.text("thread_id"),
         party: fields.text(party),
+        by: fields.text("by"),
         data: fields.0.get("data").cloned(),
     }
 }

@@ -22,7 +22,7 @@ fn seq(number: u64) -> Seq {
     Seq::try_from(number).unwrap()
 }
 
-/// The samples of the specification, in order: sidecar, report, decision, worker.
+/// The samples of the specification, in order: sidecar, report, decision, worker, lease.
 fn sample(at: usize) -> &'static str {
     let sample = SPECIFICATION.split("```json\n").nth(at + 1).unwrap();
     sample.split("```").next().unwrap()
@@ -59,6 +59,12 @@ fn the_seeds_samples_are_read_and_written_as_they_are() {
         String::from_utf8(write_verdict(&verdict)).unwrap(),
         sample(2)
     );
+
+    let lease = read_lease(sample(4).as_bytes()).unwrap().unwrap();
+    assert_eq!((lease.by.as_str(), lease.count), ("W1", 2));
+    assert_eq!(String::from_utf8(write_lease(&lease)).unwrap(), sample(4));
+    assert_eq!(read_lease(b""), Ok(None), "a mark by hand");
+    assert!(read_lease(b"{}").is_err());
 
     let worker = read_worker(&w1(), sample(3).as_bytes()).unwrap();
     let expected: Value = serde_json::from_str(sample(3)).unwrap();
@@ -194,6 +200,7 @@ fn trap_35_names_have_four_digits_and_then_more() {
             Part::Flag(Decision::Edited),
         ),
         (Inbox, offered(seq(7)), Part::Offered),
+        (Outbox, offered(seq(7)), Part::Offered),
         (Inbox, read_flag(seq(7)), Part::Read),
         (Outbox, report(seq(12_345)), Part::Report),
         (
@@ -234,13 +241,15 @@ fn any_extras() -> impl Strategy<Value = Extras> {
         text(),
         text(),
         text(),
+        text(),
         proptest::option::of(any::<i32>()),
     )
-        .prop_map(|(id, subject, thread_id, party, data)| Extras {
+        .prop_map(|(id, subject, thread_id, party, by, data)| Extras {
             id,
             subject,
             thread_id,
             party,
+            by,
             data: data.map(|n| json!({"n": n})),
         })
 }

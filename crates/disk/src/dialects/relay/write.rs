@@ -6,6 +6,7 @@
 use flagpost_model::{
     decision::Verdict,
     envelope::{Brief, Extras, Report},
+    message::Lease,
     worker::Worker,
 };
 use serde_json::{Map, Value, json};
@@ -45,6 +46,18 @@ pub fn write_verdict(verdict: &Verdict) -> Vec<u8> {
         .into_iter()
         .filter_map(|(key, value)| Some((key.to_owned(), value?)));
     to_bytes(there.collect())
+}
+
+/// In whose hands a message is.
+pub fn write_lease(lease: &Lease) -> Vec<u8> {
+    let keys = [
+        ("by", json!(lease.by)),
+        ("at", json!(lease.at)),
+        ("until", json!(lease.until)),
+        ("count", json!(lease.count)),
+    ];
+    let keys = keys.map(|(key, value)| (key.to_owned(), value));
+    to_bytes(keys.into_iter().collect())
 }
 
 fn rewrite<T>(before: Option<&File<T>>, now: &T, keys: fn(&T) -> Keys) -> Vec<u8> {
@@ -125,6 +138,7 @@ fn extras(extras: &Extras, party: &'static str) -> Keys {
         ("subject", text(extras.subject.as_ref())),
         ("thread_id", text(extras.thread_id.as_ref())),
         (party, text(extras.party.as_ref())),
+        ("by", text(extras.by.as_ref())),
         ("data", extras.data.clone()),
     ]
 }

@@ -1,0 +1,63 @@
+//! `agent`: the JSON bridge, for agents that can only read and write files.
+//!
+//! Owns which verb is which function, and how an answer of the bridge reads in a line.
+
+mod outbox;
+mod send;
+mod serve;
+mod snippet;
+
+use clap::Subcommand;
+use flagpost_core::bridge::Bridge;
+use serde_json::Value;
+
+use crate::{context::Context, output::Answer, terminal::line};
+
+/// The verbs of the bridge.
+#[derive(Debug, Subcommand)]
+pub enum Agent {
+    Start(serve::StartArgs),
+    Stop(serve::StopArgs),
+    Status(serve::StatusArgs),
+    Send(send::Args),
+    Outbox(outbox::OutboxArgs),
+    Clear(outbox::ClearArgs),
+    Snippet(snippet::Args),
+}
+
+/// Carries out the verb.
+pub fn run(context: &Context, verb: &Agent) -> anyhow::Result<Answer> {
+    match verb {
+        Agent::Start(args) => serve::start(context, args),
+        Agent::Stop(args) => serve::stop(context, args),
+        Agent::Status(args) => serve::status(context, args),
+        Agent::Send(args) => send::run(context, args),
+        Agent::Outbox(args) => outbox::show(context, args),
+        Agent::Clear(args) => outbox::clear(context, args),
+        Agent::Snippet(args) => snippet::run(context, args),
+    }
+}
+
+/// The bridge of the home; what needs no list asks for none.
+fn bridge(context: &Context) -> anyhow::Result<Bridge<'_>> {
+    Ok(Bridge::of(&context.home, None)?)
+}
+
+/// An answer in a line: what went wrong, or what there is to show.
+fn told(answer: &Value) -> String {
+    if let Some(error) = answer.get("error").and_then(Value::as_str) {
+        return format!("error: {}", line(error));
+    }
+    match answer.get("data") {
+        Some(Value::Array(items)) => format!("ok: {} in all", items.len()),
+        Some(data) => match (text(data, "title"), text(data, "id")) {
+            (Some(title), Some(id)) => format!("ok: {} (id: {id})", line(title)),
+            _ => "ok".to_owned(),
+        },
+        None => "ok".to_owned(),
+    }
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    value.get(key)?.as_str()
+}

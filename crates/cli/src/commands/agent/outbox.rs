@@ -1,0 +1,55 @@
+//! `agent outbox`, `agent clear`: what was answered.
+
+use serde_json::{Value, json};
+
+use super::{bridge, text, told};
+use crate::{
+    context::Context,
+    output::{Answer, Screen},
+    terminal::line,
+};
+
+/// Show the newest answers in agent-outbox.json
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost agent outbox --limit 0")]
+pub struct OutboxArgs {
+    /// So many at most; 0 is all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+}
+
+/// Empty agent-outbox.json
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost agent clear\n\
+    What was executed stays known: a command is not carried out twice.")]
+pub struct ClearArgs {}
+
+/// Shows them.
+pub fn show(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
+    let all = bridge(context)?.answers()?;
+    let first = match args.limit {
+        0 => 0,
+        limit => all.len().saturating_sub(limit),
+    };
+    let newest = &all[first..];
+    let rows: Vec<Vec<String>> = newest.iter().map(row).collect();
+    let said = match rows.is_empty() {
+        true => "the outbox is empty".to_owned(),
+        false => Screen::of(context).table(&["COMMAND", "ANSWER"], rows),
+    };
+    let body = json!({"answers": newest, "total": all.len(), "truncated": first > 0});
+    let ids = newest.iter().filter_map(|it| text(it, "commandId"));
+    Ok(Answer::new("agent_outbox", body).text(said).ids(ids))
+}
+
+fn row(answer: &Value) -> Vec<String> {
+    let id = text(answer, "commandId").map_or("none".to_owned(), line);
+    vec![id, told(answer)]
+}
+
+/// Empties it.
+pub fn clear(context: &Context, _: &ClearArgs) -> anyhow::Result<Answer> {
+    let cleared = bridge(context)?.clear()?;
+    let body = json!({"cleared": cleared});
+    Ok(Answer::new("agent_cleared", body).text(format!("cleared {cleared} answers")))
+}

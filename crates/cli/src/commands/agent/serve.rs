@@ -1,0 +1,155 @@
+//! `agent start`, `stop`, `status`: who processes the inbox.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use flagpost_core::{
+    Config, Error,
+    bridge::{Bridge, Event, Processed, Processor, Service, serve},
+    config::keys::AGENT_POLL,
+};
+use jiff::SignedDuration;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    context::Context,
+    error::usage,
+    output::{self, Answer, Reader},
+    shape,
+    terminal::line,
+};
+
+/// How long `stop` waits for a pass to come to its end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Carry out what agents write into agent-inbox.json, until Ctrl+C
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost agent start --interval 500ms\n\n\
+    Commands that name no list are about the one of where you start it, unless bridge.list says \
+    otherwise. Killed at any moment, it loses nothing and does nothing twice.")]
+pub struct StartArgs {
+    /// How long from one look to the next [default: 2s]
+    #[arg(long, value_name = "TIME", conflicts_with = "once")]
+    interval: Option<SignedDuration>,
+    /// Carry out what is there, and end
+    #[arg(long)]
+    once: bool,
+}
+
+/// Stop the bridge that runs
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost agent stop")]
+pub struct StopArgs {}
+
+/// Show whether the bridge runs, and where its files are
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost agent status --json")]
+pub struct StatusArgs {}
+
+/// Serves.
+pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
+    let poll = interval(context, args)?;
+    let list = context.list_or_create()?.id().clone();
+    let bridge = Bridge::of(&context.home, Some(list))?;
+    let Some(mut processor) = Processor::start(&bridge)? else {
+        let pid = bridge.running()?.map_or(0, |running| running.pid);
+        return Err(Error::BridgeRuns { pid }.into());
+    };
+    let mut cursor = 0;
+    let mut tell = |event: Event<'_>| match event {
+        Event::Processed(item) => {
+            cursor += 1;
+            // Whoever does not listen any more is no reason to stop.
+            let _: std::io::Result<Reader> = say(context, cursor, item);
+        }
+        Event::Trouble(error) => output::say(&format!("flagpost: {error}; trying again")),
+    };
+    if args.once {
+        processor.pass(&mut |item| tell(Event::Processed(item)))?;
+        return Ok(Answer::silent());
+    }
+    if !context.globals.json {
+        output::stream_text(&format!("Agent bridge listening... (poll: {poll:#})"))?;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let service = Service {
+        poll,
+        stop: &|| stop.load(Relaxed),
+    };
+    serve(&mut processor, &bridge, &service, &mut tell)?;
+    Ok(Answer::silent())
+}
+
+fn interval(context: &Context, args: &StartArgs) -> anyhow::Result<SignedDuration> {
+    match args.interval {
+        Some(time) if AGENT_POLL.kind.contains(time) => Ok(time),
+        Some(_) => Err(usage(
+            "the interval is a time from 10ms to 1h, as in --interval 500ms",
+        )),
+        None => Ok(Config::read(&context.home)?.need(&AGENT_POLL)?),
+    }
+}
+
+fn say(context: &Context, cursor: u64, item: &Processed) -> std::io::Result<Reader> {
+    if context.globals.json {
+        let mut body = Map::new();
+        body.insert("cursor".to_owned(), cursor.into());
+        body.insert("command".to_owned(), item.title.clone().into());
+        body.insert("answer".to_owned(), item.reply.clone());
+        return output::stream("agent_event", body);
+    }
+    let title = line(&item.title);
+    let end = match &item.error {
+        None => "ok".to_owned(),
+        Some(error) => format!("error: {}", line(error)),
+    };
+    output::stream_text(&format!("Processing: {title} → {end}"))
+}
+
+/// Stops it.
+pub fn stop(context: &Context, _: &StopArgs) -> anyhow::Result<Answer> {
+    let stopped = super::bridge(context)?.stop(PATIENCE)?;
+    let text = match &stopped {
+        Some(running) => format!("Agent bridge: stopped (pid {})", running.pid),
+        None => "Agent bridge: stopped; none was running".to_owned(),
+    };
+    let body = json!({"stopped": stopped.map(|it| it.pid)});
+    Ok(Answer::new("agent_stopped", body).text(text))
+}
+
+/// Shows it.
+pub fn status(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
+    let bridge = super::bridge(context)?;
+    let running = bridge.running()?;
+    let text = match &running {
+        None => "Agent bridge: stopped".to_owned(),
+        Some(it) => {
+            let poll = it.poll.map(|poll| format!("poll: {poll:#}, "));
+            let poll = poll.unwrap_or_default();
+            format!(
+                "Agent bridge: running ({poll}processed: {} commands)",
+                it.processed
+            )
+        }
+    };
+    let dir = bridge.dir();
+    let about: Value = running.as_ref().map_or(Value::Null, |it| {
+        json!({
+            "pid": it.pid,
+            "since": it.since,
+            "poll_seconds": it.poll.map(|poll| poll.as_secs_f64()),
+            "processed": it.processed,
+        })
+    });
+    let body = json!({"running": about, "dir": shape::path(dir)});
+    let text = format!("{text}\n  files in {}", dir.display());
+    Ok(Answer::new("agent_status", body).text(text))
+}

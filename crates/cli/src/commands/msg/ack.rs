@@ -1,0 +1,32 @@
+//! `msg ack`: the recipient has a message.
+
+use flagpost_core::messages::{self, Party};
+use serde_json::json;
+
+use crate::{context::Context, output::Answer};
+
+/// Say that you have a message: it is not given out again
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost msg ack 7 --as W1\n\
+    flagpost msg ack W1/outbox/3 --as orchestrator")]
+pub struct Args {
+    /// Its place, its id or the beginning of one; for a worker its number in the inbox
+    message: String,
+}
+
+/// Acknowledges.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let (fleet, speaker) = (context.fleet()?, context.speaker()?);
+    let party = Party {
+        fleet: &fleet,
+        speaker: &speaker,
+    };
+    let place = messages::find(&party, &args.message)?;
+    let acked = messages::ack(&party, &place)?;
+    let before = if acked.already { " before" } else { "" };
+    let body = json!({"message": super::shape(&acked.message), "already": acked.already});
+    let who = &speaker.name;
+    Ok(Answer::new("message_acked", body)
+        .text(format!("{who} has {}{before}", super::head(&acked.message)))
+        .ids([place]))
+}

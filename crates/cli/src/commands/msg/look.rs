@@ -1,0 +1,195 @@
+//! `msg list`, `thread`, `unacked`, `show`: what was said, and what is open.
+
+use flagpost_core::messages::{self, Party, Seen};
+use flagpost_model::message::{Step, Subject};
+use serde_json::json;
+
+use crate::{
+    commands::{
+        list::{LIMIT, more, unseen},
+        query::named,
+    },
+    context::Context,
+    error::Unknown,
+    output::{Answer, Screen},
+    shape,
+    terminal::line,
+};
+
+/// List messages in their order, the archive included
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost msg list --thread epic-1 --subject DONE")]
+pub struct ListArgs {
+    /// Only of this conversation
+    #[arg(long, value_name = "ID")]
+    thread: Option<String>,
+    /// Only with this subject
+    #[arg(long, value_name = "WORD", value_parser = named::<Subject>)]
+    subject: Option<Subject>,
+    /// Only from this one
+    #[arg(long, value_name = "ID")]
+    from: Option<String>,
+    /// Only to this one
+    #[arg(long, value_name = "ID")]
+    to: Option<String>,
+    /// At most this many, the newest; 0 for all
+    #[arg(long, value_name = "N", default_value_t = LIMIT)]
+    limit: usize,
+}
+
+/// Show a conversation in its order, the archive included
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost msg thread epic-1")]
+pub struct ThreadArgs {
+    /// The conversation
+    thread: String,
+}
+
+/// Show what is open, and what is to be done about each
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost msg unacked --to W1\n\n\
+    Open is what nobody has acknowledged, and a task that was and never ended.\n\
+    NEXT says what is to be done: decide (let it through, or not), offer (the worker has to receive\n\
+    it, perhaps again), await (somebody has it in hand), reassign (its worker acknowledged the task\n\
+    and fell silent), process (the orchestrator has to deal with it).")]
+pub struct UnackedArgs {
+    /// Only to this one
+    #[arg(long, value_name = "ID")]
+    to: Option<String>,
+}
+
+/// Show a message, or a field of it; acknowledges nothing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost msg show 7 --field prompt --as W1")]
+pub struct ShowArgs {
+    /// Its place, its id or the beginning of one; for a worker its number in the inbox
+    message: String,
+    /// This field of the body, bare: prompt, summary, reason
+    #[arg(long, value_name = "NAME")]
+    field: Option<String>,
+    /// In one line
+    #[arg(long, conflicts_with = "field")]
+    line: bool,
+}
+
+/// Lists.
+pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
+    let mut survey = messages::all(&context.fleet()?)?;
+    let is = |wanted: &Option<String>, found: Option<&str>| {
+        wanted.as_deref().is_none_or(|it| Some(it) == found)
+    };
+    survey.messages.retain(|it| {
+        let it = &it.message;
+        is(&args.thread, it.thread.as_deref())
+            && is(&args.from, Some(&it.from))
+            && is(&args.to, Some(&it.to))
+            && args.subject.is_none_or(|wanted| it.subject == Some(wanted))
+    });
+    let total = survey.messages.len();
+    let hidden = match args.limit {
+        0 => 0,
+        limit => total.saturating_sub(limit),
+    };
+    survey.messages.drain(..hidden);
+    Ok(table(context, &survey, total, hidden))
+}
+
+/// Shows a conversation.
+pub fn thread(context: &Context, args: &ThreadArgs) -> anyhow::Result<Answer> {
+    let survey = messages::thread(&context.fleet()?, &args.thread)?;
+    Ok(table(context, &survey, survey.messages.len(), 0))
+}
+
+/// Shows what is open.
+pub fn unacked(context: &Context, args: &UnackedArgs) -> anyhow::Result<Answer> {
+    let (mut open, skipped) = messages::unacked(&context.fleet()?)?;
+    open.retain(|it| args.to.as_ref().is_none_or(|to| it.seen.message.to == *to));
+    let rows = open.iter().map(|it| row(&it.seen, Some(it.next)));
+    let text = match open.is_empty() {
+        true => "nothing is open".to_owned(),
+        false => {
+            let header = ["MESSAGE", "SUBJECT", "FROM", "TO", "STATE", "NEXT", "SAYS"];
+            Screen::of(context).table(&header, rows.collect())
+        }
+    };
+    let each = open.iter().map(|it| {
+        let mut shape = super::seen(&it.seen);
+        shape["next"] = json!(it.next);
+        shape
+    });
+    let body = json!({
+        "messages": each.collect::<Vec<_>>(),
+        "total": open.len(), "truncated": false, "skipped": shape::skipped(&skipped),
+    });
+    Ok(Answer::new("messages_open", body)
+        .text(text)
+        .ids(open.iter().map(|it| &it.seen.message.place))
+        .notes(shape::skipped_notes(&skipped)))
+}
+
+/// Shows one.
+pub fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
+    let (fleet, speaker) = (context.fleet()?, context.speaker()?);
+    let party = Party {
+        fleet: &fleet,
+        speaker: &speaker,
+    };
+    let seen = messages::show(&fleet, &messages::find(&party, &args.message)?)?;
+    let answer = Answer::new("message", super::seen(&seen)).ids([&seen.message.place]);
+    if args.line {
+        let message = &seen.message;
+        let said = line(&message.line());
+        return Ok(answer.text(format!("{} {} {said}", message.title(), message.place)));
+    }
+    let Some(field) = &args.field else {
+        return Ok(answer.exact(seen.message.body));
+    };
+    let data: serde_json::Value = serde_json::from_str(&seen.message.body).unwrap_or_default();
+    let text = match data.get(field) {
+        Some(serde_json::Value::String(text)) => format!("{text}\n"),
+        Some(value) => format!("{value}\n"),
+        None => {
+            let known = data.as_object().map(|it| it.keys()).into_iter().flatten();
+            return Err(Unknown::new("field", field, known).into());
+        }
+    };
+    Ok(answer.exact(text))
+}
+
+fn table(context: &Context, survey: &messages::Survey, total: usize, hidden: usize) -> Answer {
+    let rows = survey.messages.iter().map(|seen| row(seen, None));
+    let text = match survey.messages.is_empty() {
+        true => "no messages".to_owned(),
+        false => {
+            let header = ["MESSAGE", "SUBJECT", "FROM", "TO", "STATE", "SAYS"];
+            Screen::of(context).table(&header, rows.collect()) + &more(hidden)
+        }
+    };
+    let body = json!({
+        "messages": survey.messages.iter().map(super::seen).collect::<Vec<_>>(),
+        "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&survey.skipped),
+    });
+    Answer::new("messages", body)
+        .text(text)
+        .ids(survey.messages.iter().map(|it| &it.message.place))
+        .notes(unseen(context, hidden))
+        .notes(shape::skipped_notes(&survey.skipped))
+}
+
+fn row(seen: &Seen, step: Option<Step>) -> Vec<String> {
+    let message = &seen.message;
+    let from = match &message.by {
+        Some(by) => format!("{} (by {by})", message.from),
+        None => message.from.clone(),
+    };
+    let mut row = vec![
+        message.place.to_string(),
+        message.title().to_owned(),
+        line(&from),
+        line(&message.to),
+        seen.state.to_string(),
+    ];
+    row.extend(step.map(|it| it.to_string()));
+    row.push(line(&message.line()));
+    row
+}

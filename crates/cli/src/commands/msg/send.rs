@@ -1,0 +1,92 @@
+//! `msg send`: say something to a worker, or to the orchestrator.
+
+use flagpost_core::{
+    messages::{self, Party, Words},
+    relay::decide::Gate,
+    shape,
+};
+use flagpost_model::{WorkerId, message::Subject};
+use serde_json::json;
+
+use super::words::WordsArgs;
+use crate::{commands::query::named, context::Context, error::usage, output::Answer};
+
+/// Send a message
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost msg send --subject DONE --task b1 'Parser written' --as W1\n\
+    flagpost msg send --to W1 --subject TASK --task b1 --thread epic-1 'Write it'\n\
+    flagpost msg send --to W1 --subject REPLY --re W1/outbox/3 'The first one'\n\n\
+    What goes to a worker waits for the policy or the operator, as every brief does."
+)]
+pub struct Args {
+    /// TASK, DONE, STUCK, PROGRESS, QUERY or REPLY
+    #[arg(long, value_name = "WORD", value_parser = named::<Subject>)]
+    subject: Subject,
+    /// To whom [default: whoever it answers, else the orchestrator]
+    #[arg(long, value_name = "ID")]
+    to: Option<String>,
+    /// The conversation [default: that of what it answers]
+    #[arg(long, value_name = "ID")]
+    thread: Option<String>,
+    /// The message that it answers, as in W1/outbox/3 [default: the TASK it is about]
+    #[arg(long = "re", value_name = "MESSAGE")]
+    re: Option<String>,
+    #[command(flatten)]
+    words: WordsArgs,
+    /// Let it through at once; an agent may not
+    #[arg(long)]
+    ratify: bool,
+}
+
+/// Sends it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    if args.ratify && context.settings.worker.is_some() {
+        return Err(usage("--ratify is the operator's: FLAGPOST_WORKER is set"));
+    }
+    let gate = if args.ratify {
+        Gate::Writer
+    } else {
+        Gate::Policy
+    };
+    let to: Option<WorkerId> = args.to.as_deref().map(str::parse).transpose()?;
+    let (fleet, speaker) = (context.fleet()?, context.speaker()?);
+    let party = Party {
+        fleet: &fleet,
+        speaker: &speaker,
+    };
+    let answers = args.re.as_deref().map(|it| messages::find(&party, it));
+    let words = Words {
+        subject: args.subject,
+        answers: answers.transpose()?,
+        body: args.words.read(args.subject)?,
+        to,
+        thread: args.thread.clone(),
+        id: None,
+    };
+    let sent = messages::send(&party, words, gate)?;
+    let message = &sent.message;
+    let mut text = format!(
+        "sent {} ({} bytes)\n",
+        super::head(message),
+        message.body.len()
+    );
+    if let Some(rule) = sent.verdict.as_ref().and_then(|it| it.rule.as_ref()) {
+        text += &format!("ratified by the policy: {rule}\n");
+    }
+    let replay = sent
+        .replay
+        .then(|| "it was said before: nothing was added".to_owned());
+    let fault = sent.policy_fault.as_ref();
+    let fault = fault.map(|it| format!("the policy was not asked: {it}"));
+    let body = json!({
+        "message": super::shape(message),
+        "replay": sent.replay,
+        "verdict": sent.verdict.as_ref().map(shape::verdict),
+        "policy_fault": sent.policy_fault,
+    });
+    Ok(Answer::new("message_sent", body)
+        .text(text)
+        .ids([&message.place])
+        .notes(replay.into_iter().chain(fault)))
+}

@@ -1,0 +1,200 @@
+//! The JSON bridge from outside: started, asked, stopped.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::Stdio,
+};
+
+use flagpost_testkit::{race::until, sealed::World};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::{world, world_without_repository};
+
+fn put(world: &World, items: &Value) {
+    fs::create_dir_all(world.home()).unwrap();
+    let next = world.home().join("next");
+    fs::write(&next, items.to_string()).unwrap();
+    fs::rename(next, inbox(world)).unwrap();
+}
+
+fn inbox(world: &World) -> PathBuf {
+    world.home().join("agent-inbox.json")
+}
+
+fn send(world: &World, command: &Value) -> (i32, Value) {
+    world.json(["agent", "send", &command.to_string()])
+}
+
+#[test]
+fn a_round_in_the_words_of_the_protocol() {
+    let world = world();
+    put(
+        &world,
+        &json!([
+            {"id": "a", "command": "create", "payload": {"title": "Fix login bug"}},
+            {"id": "b", "command": "show", "payload": {"taskId": "9"}},
+            null,
+        ]),
+    );
+    assert_snapshot!(world.transcript("agent start --once\nagent start --once\nagent outbox\nagent status\nlist\nagent clear\nagent outbox"), @r"
+    $ agent start --once
+    Processing: create 'Fix login bug' → ok
+    Processing: show 9 → error: there is no task 9 in list web
+    Processing: no command → error: a command must be an object; it is null
+    $ agent start --once
+    $ agent outbox
+    COMMAND  ANSWER
+    a        ok: Fix login bug (id: 1)
+    b        error: there is no task 9 in list web
+    none     error: a command must be an object; it is null
+    $ agent status
+    Agent bridge: stopped
+      files in [dir]/home/.flagpost
+    $ list
+    ID  STATE    SUBJECT
+    1   pending  Fix login bug
+    $ agent clear
+    cleared 3 answers
+    $ agent outbox
+    the outbox is empty
+    ");
+}
+
+#[test]
+fn a_running_bridge_tells_what_it_does_answers_and_stops() {
+    let world = world();
+    world.ok(["init", "--no-instructions"]);
+    let mut command = world.command();
+    command
+        .args(["agent", "start", "--interval", "10ms"])
+        .stdout(Stdio::piped());
+    let mut bridge = command.spawn().unwrap();
+    let mut lines = BufReader::new(bridge.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert_eq!(
+        lines.next().unwrap(),
+        "Agent bridge listening... (poll: 10ms)"
+    );
+
+    let (code, error) = world.json(["agent", "start"]);
+    assert_eq!((code, &error["kind"]), (4, &json!("conflict")));
+    let (code, told) = send(
+        &world,
+        &json!({"command": "create", "payload": {"title": "Fix bug"}}),
+    );
+    assert_eq!((code, &told["answer"]["data"]["id"]), (0, &json!("1")));
+    assert_eq!(lines.next().unwrap(), "Processing: create 'Fix bug' → ok");
+    until("the count is told", || {
+        let (_, status) = world.json(["agent", "status"]);
+        status["running"]["processed"] == 1
+    });
+    let (_, status) = world.json(["agent", "status"]);
+    assert_eq!(status["running"]["pid"], bridge.id());
+    assert_eq!(status["running"]["poll_seconds"], json!(0.01));
+
+    let (code, stopped) = world.json(["agent", "stop"]);
+    assert_eq!((code, &stopped["stopped"]), (0, &json!(bridge.id())));
+    assert!(bridge.wait().unwrap().success());
+    assert_eq!(lines.next(), None);
+    let (_, again) = world.json(["agent", "stop"]);
+    assert_eq!(again["stopped"], Value::Null);
+}
+
+#[test]
+fn each_line_of_a_stream_is_an_event() {
+    let world = world();
+    put(
+        &world,
+        &json!({"id": "a", "command": "create", "payload": {"title": "x"}}),
+    );
+    let (code, event) = world.json(["agent", "start", "--once"]);
+    assert_eq!(
+        (code, &event["cursor"], &event["command"]),
+        (0, &json!(1), &json!("create 'x'"))
+    );
+    assert_eq!(event["answer"]["status"], "ok");
+}
+
+#[test]
+fn a_command_that_is_sent_is_carried_out_where_its_sender_stands() {
+    let world = world();
+    let (code, told) = send(
+        &world,
+        &json!({"command": "create", "payload": {"title": "x"}}),
+    );
+    assert_eq!((code, &told["answer"]["data"]["title"]), (0, &json!("x")));
+    let (code, told) = send(
+        &world,
+        &json!({"command": "complete", "payload": {"taskId": "7"}}),
+    );
+    assert_eq!((code, &told["answer"]["status"]), (1, &json!("error")));
+    assert!(!inbox(&world).exists(), "nothing is left behind");
+    for (bad, code) in [
+        ("[]", 6),
+        ("{", 6),
+        ("{\"id\": 5, \"command\": \"list\"}", 6),
+    ] {
+        assert_eq!(world.flagpost(["agent", "send", bad]).code, code, "{bad}");
+    }
+    assert_eq!(world.flagpost(["agent", "send"]).code, 2);
+}
+
+#[test]
+fn a_command_that_nobody_answers_in_time_stays_in_the_inbox() {
+    let world = world();
+    world.ok(["init", "--no-instructions"]);
+    let lock = fs::File::create(world.home().join(".agent-bridge.lock")).unwrap();
+    lock.lock().unwrap();
+    let sent = world.flagpost([
+        "agent",
+        "send",
+        "--timeout",
+        "100ms",
+        r#"{"id": "c", "command": "stats"}"#,
+    ]);
+    assert_eq!(sent.code, 5, "{sent}");
+    lock.unlock().unwrap();
+    let told = world.ok(["agent", "start", "--once"]);
+    assert_eq!(told, "Processing: stats → ok\n");
+}
+
+#[test]
+fn the_files_are_where_the_configuration_says() {
+    let world = world();
+    let told = |place: PathBuf| place.join("agent-outbox.json").exists();
+    let command = r#"{"command": "stats"}"#;
+    world.ok(["config", "set", "bridge.compat", "tsk"]);
+    world.ok(["agent", "send", command]);
+    assert!(told(world.outside().join("home/.tsk")));
+    let dir = world.outside().join("elsewhere");
+    world.ok(["config", "set", "bridge.dir", dir.to_str().unwrap()]);
+    world.ok(["agent", "send", command]);
+    assert!(told(dir.clone()) && !told(world.home()));
+    assert!(
+        world.ok(["agent", "snippet"]).contains(
+            &format!("{}/agent-inbox.json", dir.display())
+                .replace(&world.outside().display().to_string(), "[dir]")
+        )
+    );
+    world.ok(["config", "set", "integrations.agent.enabled", "true"]);
+    let text = fs::read_to_string(world.home().join("config.toml")).unwrap();
+    assert!(text.contains("enabled = true"), "{text}");
+}
+
+#[test]
+fn where_no_repository_is_a_list_must_be_named() {
+    let world = world_without_repository();
+    assert_eq!(world.flagpost(["agent", "start", "--once"]).code, 3);
+    let ran = world.flagpost(["agent", "send", r#"{"command": "list"}"#]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stdout.contains("the command must name one"), "{ran}");
+    assert!(
+        world
+            .ok(["agent", "snippet"])
+            .contains("~/.flagpost/agent-inbox.json")
+    );
+}

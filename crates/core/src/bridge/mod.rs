@@ -1,0 +1,108 @@
+//! The JSON bridge: an agent that can only read and write files takes part fully (`tree.md` §5).
+//!
+//! Owns the way of a command: taken in by a rename, carried out by the operations that every face
+//! uses, kept in the ledger, answered in the outbox. Invariants: a command id is executed once,
+//! whatever crashes; every item of an inbox is answered; an answer is durable before what it answers
+//! goes; one process at a time processes. Holds no rule and keeps no task.
+
+mod desk;
+mod execution;
+mod inbox;
+mod ledger;
+mod outbox;
+mod processor;
+mod serving;
+mod traces;
+
+use std::{path::PathBuf, time::Duration};
+
+use flagpost_disk::{
+    dialects::bridge::{OUTBOX, RUNNER, STOP},
+    fsx,
+};
+use flagpost_model::ListId;
+
+pub use inbox::{Given, send};
+pub use processor::{Processed, Processor};
+pub use serving::{Event, Running, Served, Service, serve};
+
+use crate::{
+    config::{Config, keys},
+    error::{Error, Result},
+    home::Home,
+    roots,
+};
+
+/// How long a text that is no JSON is watched before it counts as all there is of it.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How often it must be found unchanged.
+const LOOKS: u32 = 3;
+
+/// The bridge of a home.
+#[derive(Debug)]
+pub struct Bridge<'h> {
+    home: &'h Home,
+    dir: PathBuf,
+    list: Option<ListId>,
+}
+
+impl<'h> Bridge<'h> {
+    /// The bridge as the configuration has it; commands that name no list are about `list`, unless
+    /// the configuration names one.
+    pub fn of(home: &'h Home, list: Option<ListId>) -> Result<Self> {
+        let config = Config::read(home)?;
+        let dir = match config.get(&keys::BRIDGE_DIR)? {
+            Some(dir) => roots::expand(home, &keys::BRIDGE_DIR.about, &dir)?,
+            None => match config.get(&keys::BRIDGE_COMPAT)? {
+                Some(program) => roots::expand(home, &keys::BRIDGE_COMPAT.about, program.dir())?,
+                None => home.root().clone(),
+            },
+        };
+        let list = config.get(&keys::BRIDGE_LIST)?.or(list);
+        Ok(Self { home, dir, list })
+    }
+
+    /// Where its files are.
+    pub fn dir(&self) -> &PathBuf {
+        &self.dir
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Asks whoever processes to stop, and waits until it has; who it was, and none where nobody
+    /// does.
+    pub fn stop(&self, wait: Duration) -> Result<Option<Running>> {
+        let Some(running) = self.running()? else {
+            return Ok(None);
+        };
+        let flag = self.path(STOP);
+        fsx::flag(self.home.fs(), &flag)?;
+        let holds = self.home.fs().flock(&self.path(RUNNER), wait);
+        let holds = holds.map_err(flagpost_disk::Error::io("lock", &flag))?;
+        if holds.is_none() {
+            return Err(flagpost_disk::Error::Busy {
+                path: self.path(RUNNER),
+                holder: None,
+                waited: wait,
+            }
+            .into());
+        }
+        fsx::remove(self.home.fs(), &flag)?;
+        Ok(Some(running))
+    }
+
+    fn invalid(&self, what: &str, reason: impl Into<String>) -> Error {
+        Error::Invalid {
+            what: what.to_owned(),
+            reason: reason.into(),
+        }
+    }
+
+    /// Where answers are.
+    pub fn outbox_path(&self) -> PathBuf {
+        self.path(OUTBOX)
+    }
+}

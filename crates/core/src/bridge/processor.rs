@@ -1,0 +1,276 @@
+//! Processing: one inbox after the other, one command after the other.
+//!
+//! Owns the order: taken in → carried out → kept in the ledger → answered → gone. Whoever processes
+//! holds a lock for as long as it does. What cannot be carried out for want of the machine, such as
+//! room on the disk or a lock, is left for later with all that follows it.
+
+use std::{io, path::Path, time::Duration};
+
+use flagpost_disk::{
+    self as disk,
+    dialects::bridge::{self as dialect, Known, RUNNER},
+    fsx::{self, Flock},
+};
+use flagpost_model::bridge::{self as protocol, Addressee, Command, Outcome, Refused, Reply};
+use serde_json::Value;
+
+use super::{
+    Bridge,
+    desk::{self, Desk},
+    inbox::settled,
+    ledger::Ledger,
+    serving::Running,
+    traces::Traces,
+};
+use crate::error::{Error, Result};
+
+/// Longer than anybody holds the lock who only asks who holds it.
+const A_LOOK: Duration = Duration::from_millis(200);
+
+/// So many answers are shown at once.
+const CHUNK: usize = super::outbox::KEPT;
+
+/// Whoever processes.
+#[derive(Debug)]
+pub struct Processor<'b> {
+    bridge: &'b Bridge<'b>,
+    ledger: Ledger<'b>,
+    pub(super) held: Box<dyn Flock>,
+}
+
+/// An item that was dealt with.
+#[derive(Debug, Clone)]
+pub struct Processed {
+    /// Its id, where it has one.
+    pub id: Option<String>,
+    /// What it is, in a line.
+    pub title: String,
+    /// Why it was not carried out, where it was not.
+    pub error: Option<String>,
+    /// Its answer.
+    pub reply: Value,
+}
+
+/// Hears what was dealt with.
+pub(super) type Hear<'t> = &'t mut dyn FnMut(&Processed);
+
+impl<'b> Processor<'b> {
+    /// Begins to process; none where somebody else does.
+    pub fn start(bridge: &'b Bridge<'b>) -> Result<Option<Self>> {
+        bridge.home.make_dirs(&bridge.dir)?;
+        let path = bridge.path(RUNNER);
+        let held = bridge.home.fs().flock(&path, A_LOOK);
+        let Some(held) = held.map_err(disk::Error::io("lock", &path))? else {
+            return Ok(None);
+        };
+        let ledger = Ledger::load(bridge)?;
+        let mut started = Self {
+            bridge,
+            ledger,
+            held,
+        };
+        started.sign(&Running::begun(bridge.home.now()));
+        Ok(Some(started))
+    }
+
+    /// Deals with everything that is there: what a crash left first, then the inbox. How many items
+    /// there were.
+    pub fn pass(&mut self, hear: Hear<'_>) -> Result<usize> {
+        let left = self.bridge.processing()?;
+        let mut last = self.ledger.last();
+        let mut count = 0;
+        for (n, path) in left {
+            last = last.max(n);
+            count += self.batch(n, &path, Some(Traces::of(n)), hear)?;
+        }
+        let n = last + 1;
+        let path = self.bridge.path(&dialect::processing(n));
+        if self.bridge.take_in(&path)? {
+            count += self.batch(n, &path, None, hear)?;
+        }
+        if count > 0 {
+            self.ledger.shorten()?;
+        }
+        Ok(count)
+    }
+
+    /// Deals with an inbox that was taken in; with `traces` where it may have been begun.
+    fn batch(
+        &mut self,
+        n: u64,
+        path: &Path,
+        mut traces: Option<Traces>,
+        hear: Hear<'_>,
+    ) -> Result<usize> {
+        let fs = self.bridge.home.fs();
+        loop {
+            let seen = fsx::stat(fs, path)?;
+            let items = match settled(fs, path, &dialect::inbox)? {
+                None => return Ok(0),
+                Some(Ok(items)) => items,
+                Some(Err(_)) if is_empty(fs, path)? => Vec::new(),
+                Some(Err(reason)) => return self.reject(n, path, &reason, hear),
+            };
+            let mut replies = Vec::new();
+            for (at, item) in items.iter().enumerate() {
+                let processed = self.item(n, at, item, &mut traces)?;
+                hear(&processed);
+                replies.push(processed.reply);
+                if replies.len() == CHUNK {
+                    self.show(&mut replies)?;
+                }
+            }
+            self.show(&mut replies)?;
+            // Somebody who had opened the inbox before it was renamed may have gone on writing.
+            if fsx::stat(fs, path)? == seen {
+                fsx::remove(fs, path)?;
+                return Ok(items.len());
+            }
+        }
+    }
+
+    fn show(&self, replies: &mut Vec<Value>) -> Result<()> {
+        if !replies.is_empty() {
+            self.ledger.sync()?;
+            self.bridge.answer(replies)?;
+            replies.clear();
+        }
+        Ok(())
+    }
+
+    fn reject(&mut self, n: u64, path: &Path, reason: &str, hear: Hear<'_>) -> Result<usize> {
+        let reply = match self.ledger.of_nameless(n, None) {
+            Some(Known::Reply(reply)) => reply,
+            _ => {
+                let reason = format!("the inbox is no JSON, and is kept aside: {reason}");
+                let reply = self.reply(Addressee::Inbox, Outcome::Refused(reason));
+                self.ledger.keep(n, None, &reply, false)?;
+                reply
+            }
+        };
+        self.show(&mut vec![reply.clone()])?;
+        self.bridge.reject(path)?;
+        hear(&processed(None, "an inbox".to_owned(), reply));
+        Ok(1)
+    }
+
+    /// Deals with one item, unless that was done before.
+    fn item(
+        &mut self,
+        n: u64,
+        at: usize,
+        item: &Value,
+        traces: &mut Option<Traces>,
+    ) -> Result<Processed> {
+        let command = match protocol::read(item) {
+            Ok(command) => command,
+            Err(refused) => return self.refuse(n, at, refused),
+        };
+        let known = self.ledger.of(&command.id);
+        if let Some(Known::Reply(reply)) = known {
+            return Ok(processed(Some(command.id.clone()), command.title(), reply));
+        }
+        let only_reads = command.action.only_reads();
+        if known == Some(Known::Shown) && !only_reads {
+            let reason = "this id was used before, by a command that only read";
+            let refused = Refused {
+                id: Some(command.id),
+                reason: reason.to_owned(),
+            };
+            return self.refuse(n, at, refused);
+        }
+        let outcome = self.carry_out(n, &command, traces)?;
+        let reply = self.reply(Addressee::Command(command.id.clone()), outcome);
+        if known.is_none() {
+            self.ledger.keep(n, Some(at), &reply, only_reads)?;
+        }
+        Ok(processed(Some(command.id.clone()), command.title(), reply))
+    }
+
+    fn refuse(&mut self, n: u64, at: usize, refused: Refused) -> Result<Processed> {
+        let Refused { id, reason } = refused;
+        let known = match &id {
+            Some(id) => self.ledger.of(id),
+            None => self.ledger.of_nameless(n, Some(at)),
+        };
+        let title = "no command".to_owned();
+        if let Some(Known::Reply(reply)) = known {
+            return Ok(processed(id, title, reply));
+        }
+        let to = match &id {
+            Some(id) => Addressee::Command(id.clone()),
+            None => Addressee::Item(at),
+        };
+        let reply = self.reply(to, Outcome::Refused(reason));
+        if known.is_none() {
+            self.ledger.keep(n, Some(at), &reply, false)?;
+        }
+        Ok(processed(id, title, reply))
+    }
+
+    /// What comes of a command. Where the disk failed in the middle of it, the history tells how far
+    /// it went, and the rest is tried once more.
+    fn carry_out(&self, n: u64, command: &Command, traces: &mut Option<Traces>) -> Result<Outcome> {
+        let tried = self.attempt(n, command, traces.as_mut());
+        let tried = match tried {
+            Err(Error::Disk(error)) if is_transient(&error) => return Err(error.into()),
+            Err(Error::Disk(error)) if !error.is_no_such_file() => {
+                self.attempt(n, command, Some(&mut Traces::of(n)))
+            }
+            tried => tried,
+        };
+        match tried {
+            Ok(outcome) => Ok(outcome),
+            Err(Error::Disk(error)) if is_transient(&error) => Err(error.into()),
+            Err(error) => Ok(Outcome::Refused(desk::told(&error))),
+        }
+    }
+
+    fn attempt(&self, n: u64, command: &Command, traces: Option<&mut Traces>) -> Result<Outcome> {
+        let desk = Desk::of(self.bridge, command, n)?;
+        let left = match traces.filter(|_| !command.action.only_reads()) {
+            Some(traces) => {
+                let repository = desk.list.repository()?;
+                let actor = command.source.actor();
+                traces.left_by(self.bridge, &repository, &actor, &command.id)?
+            }
+            None => Vec::new(),
+        };
+        desk.carry_out(&left)
+    }
+
+    fn reply(&self, to: Addressee, outcome: Outcome) -> Value {
+        let at = self.bridge.home.now();
+        dialect::reply(&Reply { to, outcome, at })
+    }
+}
+
+fn processed(id: Option<String>, title: String, reply: Value) -> Processed {
+    let error = reply.get("error").and_then(Value::as_str);
+    Processed {
+        id,
+        title,
+        error: error.map(str::to_owned),
+        reply,
+    }
+}
+
+/// Nothing came after all.
+fn is_empty(fs: &dyn fsx::Fs, path: &Path) -> Result<bool> {
+    let bytes = fsx::read(fs, path);
+    Ok(matches!(bytes, Ok(Some(bytes)) if dialect::is_idle(&bytes)))
+}
+
+/// Whether the same will do later, without anybody's mending what was asked.
+fn is_transient(error: &disk::Error) -> bool {
+    match error {
+        disk::Error::Busy { .. } => true,
+        disk::Error::Io { source, .. } => matches!(
+            source.kind(),
+            io::ErrorKind::StorageFull
+                | io::ErrorKind::QuotaExceeded
+                | io::ErrorKind::ReadOnlyFilesystem
+        ),
+        _ => false,
+    }
+}

@@ -1,0 +1,227 @@
+//! Receiving: each message to one receiver at a time, under a lease.
+//!
+//! Owns what is given out next, and to whom. Several receivers under one name get a message each;
+//! one that was not acknowledged when its lease is over is given out again and says so. PROGRESS
+//! needs no acknowledgement: whoever is given it has it.
+
+use flagpost_disk::{
+    dialects::relay::{self as layout, Part},
+    fsx::Batch,
+};
+use flagpost_model::{
+    WorkerId,
+    decision::Delivery,
+    envelope::Direction,
+    message::{LEASE, Lease, Message, Subject, in_order},
+};
+use jiff::SignedDuration;
+
+use super::{Party, line};
+use crate::{
+    error::Result,
+    history::Kind,
+    relay::{Locked, Mail, briefs, deliver, slots::Slot, workers},
+};
+
+/// What somebody wants to receive.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// Of this conversation only.
+    pub thread: Option<String>,
+    /// With this subject only.
+    pub subject: Option<Subject>,
+    /// From this one only.
+    pub from: Option<String>,
+    /// How long it is the receiver's.
+    pub lease: SignedDuration,
+    /// Whoever held messages under this name is gone: they are given out again at once.
+    pub restart: bool,
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self {
+            thread: None,
+            subject: None,
+            from: None,
+            lease: LEASE,
+            restart: false,
+        }
+    }
+}
+
+/// A message that was given out.
+#[derive(Debug, Clone)]
+pub struct Received {
+    /// The message.
+    pub message: Message,
+    /// Until when it is the receiver's; none where nobody has to acknowledge it.
+    pub lease: Option<Lease>,
+    /// It was given out before.
+    pub redelivered: bool,
+    /// The message itself, or a notice that it was rejected.
+    pub delivery: Delivery,
+    /// Why it was rejected.
+    pub reason: Option<String>,
+}
+
+impl Ask {
+    fn wants(&self, message: &Message) -> bool {
+        let is = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|it| Some(it) == found)
+        };
+        is(&self.thread, message.thread.as_deref())
+            && is(&self.from, Some(&message.from))
+            && self.subject.is_none_or(|it| message.subject == Some(it))
+    }
+
+    fn may_take(&self, mail: &Mail<'_>, lease: Option<&Lease>) -> bool {
+        self.restart || !lease.is_some_and(|lease| lease.is_live(mail.home.now()))
+    }
+}
+
+/// The next message; `None` where there is none.
+pub fn receive(party: &Party<'_>, ask: &Ask) -> Result<Option<Received>> {
+    match party.own()? {
+        Some(mail) => from_inbox(party, &mail, ask),
+        None => from_outboxes(party, ask),
+    }
+}
+
+/// Whether there is one. Takes no lock and gives nothing out.
+pub fn is_waiting(party: &Party<'_>, ask: &Ask) -> Result<bool> {
+    let Some(mail) = party.own()? else {
+        return Ok(!waiting_reports(party, ask)?.is_empty());
+    };
+    workers::seen_at_work(&mail)?;
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if slot.is_open_to_the_worker()
+            && ask.may_take(&mail, mail.lease(Direction::Inbox, seq, &slot)?.as_ref())
+            && let Ok(letter) = briefs::letter(&mail, seq, &slot)?
+            && ask.wants(&Message::of_brief(&letter.brief, &letter.body))
+            && deliver::deliverable(&mail, &letter).is_ok()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn from_inbox(party: &Party<'_>, mail: &Mail<'_>, ask: &Ask) -> Result<Option<Received>> {
+    workers::seen_at_work(mail)?;
+    let is_open = |slot: &Slot| slot.is_open_to_the_worker();
+    if !mail.slots(Direction::Inbox)?.values().any(is_open) {
+        return Ok(None);
+    }
+    let locked = mail.lock(Direction::Inbox)?;
+    locked.tidy(party.name())?;
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if !slot.is_open_to_the_worker() {
+            continue;
+        }
+        let lease = mail.lease(Direction::Inbox, seq, &slot)?;
+        if !ask.may_take(mail, lease.as_ref()) {
+            continue;
+        }
+        let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
+            continue;
+        };
+        let message = Message::of_brief(&letter.brief, &letter.body);
+        if !ask.wants(&message) {
+            continue;
+        }
+        let Some(delivery) = deliver::passed(&locked, party.name(), &letter)? else {
+            continue;
+        };
+        let mut received = locked.give(party, message, (&slot, lease), ask)?;
+        (received.delivery, received.reason) = (delivery, letter.standing.into_reason());
+        return Ok(Some(received));
+    }
+    Ok(None)
+}
+
+fn from_outboxes(party: &Party<'_>, ask: &Ask) -> Result<Option<Received>> {
+    for message in waiting_reports(party, ask)? {
+        let mail = party.fleet.mail(&message.place.worker)?;
+        let locked = mail.lock(Direction::Outbox)?;
+        let slots = mail.slots(Direction::Outbox)?;
+        let seq = message.place.seq;
+        let Some(slot) = slots.get(&seq).filter(|it| is_unread(it)) else {
+            continue;
+        };
+        let lease = mail.lease(Direction::Outbox, seq, slot)?;
+        // Somebody else may have been given it since it was looked at.
+        if ask.may_take(&mail, lease.as_ref()) {
+            return locked.give(party, message, (slot, lease), ask).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+fn is_unread(slot: &Slot) -> bool {
+    slot.has(Part::Report) && !slot.has(Part::Read)
+}
+
+/// The reports that could be given to somebody, in their order.
+fn waiting_reports(party: &Party<'_>, ask: &Ask) -> Result<Vec<Message>> {
+    let mut found = Vec::new();
+    for mail in party.fleet.mails()? {
+        for (seq, slot) in mail.slots(Direction::Outbox)? {
+            if !is_unread(&slot) {
+                continue;
+            }
+            let lease = mail.lease(Direction::Outbox, seq, &slot)?;
+            if !ask.may_take(&mail, lease.as_ref()) {
+                continue;
+            }
+            let Ok(file) = mail.report(seq)? else {
+                mail.lock(Direction::Outbox)?.tidy(party.name())?;
+                continue;
+            };
+            let message = Message::of_report(&file.content);
+            if message.to == party.name().as_str() && ask.wants(&message) {
+                found.push(message);
+            }
+        }
+    }
+    Ok(in_order(found))
+}
+
+impl Locked<'_> {
+    /// Gives a message out.
+    fn give(
+        &self,
+        party: &Party<'_>,
+        message: Message,
+        (slot, before): (&Slot, Option<Lease>),
+        ask: &Ask,
+    ) -> Result<Received> {
+        let by = party.speaker.by.as_ref().map(WorkerId::as_str);
+        let seq = message.place.seq;
+        let redelivered = slot.has(Part::Offered);
+        let mut received = line(Kind::MessageReceived, &message, by);
+        let (mut batch, mut flags, mut lease) = (Batch::new(), Vec::new(), None);
+        if message.needs_ack() {
+            let count = before.map_or(u64::from(redelivered), |it| it.count);
+            let given = Lease::new(party.name(), count, self.at, ask.lease);
+            self.hold_within(&mut batch, seq, &given);
+            received = received
+                .detail("count", given.count)
+                .detail("until", given.until.to_string());
+            lease = Some(given);
+        } else {
+            flags.push(self.path(&layout::read_flag(seq)));
+        }
+        let first = message.place.direction == Direction::Inbox && !redelivered;
+        let delivered = first.then(|| self.mail.entry(Kind::BriefDelivered, Some(seq)));
+        let entries = delivered.into_iter().chain([received]).collect();
+        self.commit(party.name(), entries, batch, &flags)?;
+        Ok(Received {
+            message,
+            lease,
+            redelivered,
+            delivery: Delivery::Brief,
+            reason: None,
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! Sending: a controller's word becomes a brief, a worker's a report.
+//!
+//! Owns what a message takes from the one it answers: its thread, its recipient and the task. The
+//! envelope takes the relay's way, with its numbers, its gate and its retries.
+
+use flagpost_model::decision::{Decision, Verdict};
+use flagpost_model::{
+    WorkerId,
+    envelope::{Direction, Extras},
+    message::{Body, Message, Place, Refusal, Role, Subject, may_send},
+};
+
+use super::{Party, orchestrator, role, survey};
+use crate::{
+    error::{Error, Result},
+    relay::{
+        Mail,
+        briefs::{self, Proposal, Stage},
+        decide::Gate,
+        deliver,
+        reports::{self, Draft},
+        workers,
+    },
+};
+
+/// What somebody wants to say.
+#[derive(Debug, Clone)]
+pub struct Words {
+    /// What it is.
+    pub subject: Subject,
+    /// The body, as its subject asks for.
+    pub body: String,
+    /// To whom; without it, to whoever said what it answers, else the orchestrator.
+    pub to: Option<WorkerId>,
+    /// The conversation; without one, that of what it answers.
+    pub thread: Option<String>,
+    /// What it answers; of what is said about a task, the TASK, unless another is named.
+    pub answers: Option<Place>,
+    /// Its id; one is made where none is given. A second one of the same id is a retry.
+    pub id: Option<String>,
+}
+
+/// A message that was sent.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// The message.
+    pub message: Message,
+    /// It was there already: this was a retry, or a second DONE.
+    pub replay: bool,
+    /// What was decided at once about a brief.
+    pub verdict: Option<Verdict>,
+    /// Why the policy could not be asked.
+    pub policy_fault: Option<String>,
+}
+
+/// Sends a message, durable on return. The gate is for what goes to a worker.
+pub fn send(party: &Party<'_>, words: Words, gate: Gate<'_>) -> Result<Sent> {
+    let invalid = |error: flagpost_model::message::InvalidBody| Error::Invalid {
+        what: "body".to_owned(),
+        reason: error.to_string(),
+    };
+    let body = Body::parse(words.subject, &words.body).map_err(invalid)?;
+    let own = party.own()?;
+    may_send(words.subject, party.name(), role(own.as_ref()))?;
+    match own {
+        Some(mail) => report(party, &mail, words, &body),
+        None => propose(party, words, &body, gate),
+    }
+}
+
+fn propose(party: &Party<'_>, words: Words, body: &Body, gate: Gate<'_>) -> Result<Sent> {
+    let answered = answered(party, &words, Role::Controller)?;
+    let of_answered = answered.as_ref().map(|it| it.place.worker.clone());
+    let to = words.to.or(of_answered).ok_or_else(|| Error::Invalid {
+        what: "recipient".to_owned(),
+        reason: "say for which worker it is".to_owned(),
+    })?;
+    let mail = party.fleet.mail(&to)?;
+    workers::must_belong(&mail)?;
+    must_be_mail_of(&mail, answered.as_ref(), Direction::Outbox)?;
+    let proposal = Proposal {
+        kind: words.subject.brief_kind(),
+        ticket: body.task().map(str::to_owned),
+        summary: Some(body.title()),
+        body: words.body,
+        expires_at: None,
+        in_reply_to: words.answers.map(|it| it.seq),
+        controller: None,
+        extras: Extras {
+            id: words.id,
+            subject: Some(words.subject.to_string()),
+            thread_id: words.thread.or(answered.and_then(|it| it.thread)),
+            party: Some(party.name().to_string()),
+            by: party.speaker.by.as_ref().map(ToString::to_string),
+            data: None,
+        },
+    };
+    let proposed = briefs::propose_through(&mail, party.name(), proposal, gate)?;
+    let place = Place {
+        worker: to,
+        direction: Direction::Inbox,
+        seq: proposed.brief.seq,
+    };
+    Ok(Sent {
+        message: survey::at(party.fleet, &place)?,
+        replay: proposed.replay,
+        verdict: proposed.verdict,
+        policy_fault: proposed.policy_fault,
+    })
+}
+
+fn report(party: &Party<'_>, mail: &Mail<'_>, words: Words, body: &Body) -> Result<Sent> {
+    let task = body.task().map(str::to_owned);
+    let answered = match (&words.answers, &task) {
+        (None, Some(id)) => task_of(mail, id, words.thread.as_deref())?,
+        _ => answered(party, &words, Role::Worker)?,
+    };
+    must_be_mail_of(mail, answered.as_ref(), Direction::Inbox)?;
+    let to = match (&words.to, &answered) {
+        (Some(to), _) => to.to_string(),
+        (None, Some(message)) => message.from.clone(),
+        (None, None) => orchestrator(),
+    };
+    if let Ok(to) = to.parse::<WorkerId>()
+        && party.fleet.mail(&to).is_ok()
+    {
+        let from = mail.worker.clone();
+        return Err(Refusal::BetweenWorkers { from, to }.into());
+    }
+    // Who reports on a task has it.
+    let task_in_hand = answered
+        .as_ref()
+        .filter(|it| it.subject == Some(Subject::Task));
+    if let Some(task) = task_in_hand {
+        let by = party.speaker.by.as_ref();
+        deliver::acknowledge(mail, party.name(), by, task.place.seq)?;
+    }
+    let in_reply_to = answered.as_ref().map(|it| it.place.seq);
+    let draft = Draft {
+        kind: words.subject.report_kind(),
+        ticket: task,
+        body: words.body,
+        pr: None,
+        next_action: None,
+        in_reply_to,
+        session: None,
+        extras: Extras {
+            id: words.id,
+            subject: Some(words.subject.to_string()),
+            thread_id: words.thread.or(answered.and_then(|it| it.thread)),
+            party: Some(to),
+            by: party.speaker.by.as_ref().map(ToString::to_string),
+            data: None,
+        },
+    };
+    let reported = reports::publish(mail, party.name(), draft)?;
+    let message = Message::of_report(&reported.report);
+    if let (Subject::Done, Some(place)) = (words.subject, &message.answers) {
+        mail.end_task(place.seq)?;
+    }
+    Ok(Sent {
+        message,
+        replay: reported.replay,
+        verdict: None,
+        policy_fault: None,
+    })
+}
+
+/// The message that the words answer, where they name one.
+fn answered(party: &Party<'_>, words: &Words, role: Role) -> Result<Option<Message>> {
+    let Some(place) = &words.answers else {
+        return Ok(None);
+    };
+    let message = survey::at(party.fleet, place)?;
+    let is_mine = match role {
+        Role::Worker => place.worker == *party.name(),
+        Role::Controller => true,
+    };
+    match is_mine {
+        true => Ok(Some(message)),
+        false => Err(wrong_answer(place)),
+    }
+}
+
+/// An answer lies in the other direction of the same mail.
+fn must_be_mail_of(mail: &Mail<'_>, answered: Option<&Message>, side: Direction) -> Result<()> {
+    match answered.map(|it| &it.place) {
+        Some(place) if place.worker != mail.worker || place.direction != side => {
+            Err(wrong_answer(place))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn wrong_answer(place: &Place) -> Error {
+    Error::Invalid {
+        what: place.to_string(),
+        reason: "an answer goes to the one who said what it answers".to_owned(),
+    }
+}
+
+/// The newest TASK of this id that the worker was allowed to see.
+fn task_of(mail: &Mail<'_>, id: &str, thread: Option<&str>) -> Result<Option<Message>> {
+    let (letters, _) = briefs::list(mail)?;
+    let may_see = |stage: Stage| match stage {
+        Stage::Decided(decision) | Stage::Offered(decision) | Stage::Read(decision) => {
+            decision != Decision::Rejected
+        }
+        Stage::Pending | Stage::Expired => false,
+    };
+    let seen = letters.iter().rev().filter(|it| may_see(it.stage));
+    let mut messages = seen.map(|it| Message::of_brief(&it.brief, &it.body));
+    Ok(messages.find(|it| {
+        let in_thread = thread.is_none_or(|thread| it.thread.as_deref() == Some(thread));
+        it.subject == Some(Subject::Task) && in_thread && it.task().as_deref() == Some(id)
+    }))
+}

@@ -1,0 +1,305 @@
+//! A look at all messages, live and archived, from the files.
+//!
+//! Owns finding one by its id, showing a thread in its order, and what a restart would do about
+//! each. It changes nothing and believes no index.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flagpost_disk::{self as disk, dialects::relay::Part};
+use flagpost_model::{
+    Seq,
+    decision::Decision,
+    envelope::Direction,
+    message::{
+        Answer, Facts, LEASE, Lease, Message, Place, Role, State, Step, Subject, answer, in_order,
+        step,
+    },
+};
+
+use super::{Party, role};
+use crate::{
+    error::{Error, Result},
+    list::Skipped,
+    relay::{
+        Fleet, Mail,
+        briefs::{self, Stage},
+        skipped,
+        slots::Slot,
+        workers,
+    },
+};
+
+/// A message and how far it is.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The message.
+    pub message: Message,
+    /// How far it is.
+    pub state: State,
+    /// What was decided, of a brief.
+    pub decision: Option<Decision>,
+    /// In whose hands it is, or was last.
+    pub lease: Option<Lease>,
+}
+
+/// A message that a restart has to deal with.
+#[derive(Debug, Clone)]
+pub struct Open {
+    /// The message.
+    pub seen: Seen,
+    /// What is to be done about it.
+    pub next: Step,
+}
+
+/// What a look found.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// The messages, in their order.
+    pub messages: Vec<Seen>,
+    /// What cannot be understood.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Every message there is.
+pub fn all(fleet: &Fleet<'_>) -> Result<Survey> {
+    let mut survey = Survey::default();
+    for mail in fleet.mails()? {
+        for shelf in mail.archived()? {
+            survey.add(&shelf)?;
+        }
+        survey.add(&mail)?;
+    }
+    survey.sort();
+    Ok(survey)
+}
+
+/// The messages of one conversation.
+pub fn thread(fleet: &Fleet<'_>, thread: &str) -> Result<Survey> {
+    let mut survey = all(fleet)?;
+    survey
+        .messages
+        .retain(|it| it.message.thread.as_deref() == Some(thread));
+    if survey.messages.is_empty() {
+        return Err(Error::NotFound {
+            what: "thread",
+            id: thread.to_owned(),
+            list: None,
+        });
+    }
+    Ok(survey)
+}
+
+/// What a restart would have to deal with, and how: whatever was not acknowledged, and tasks that
+/// were and never ended.
+pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<Open>, Vec<Skipped>)> {
+    let (mut open, mut skipped) = (Vec::new(), Vec::new());
+    for mail in fleet.mails()? {
+        let mut survey = Survey::default();
+        survey.add(&mail)?;
+        survey.sort();
+        skipped.append(&mut survey.skipped);
+        let answers = answers(&mail, &survey.messages)?;
+        let last_word = workers::show(&mail).ok().map(|it| it.worker.last_seen);
+        for mut seen in survey.messages {
+            let is_task = seen.message.subject == Some(Subject::Task);
+            if is_task && seen.lease.is_none() && seen.state == State::Acked {
+                // Who took it without us had it at the worker's last sign of life.
+                seen.lease = last_word.map(|at| Lease::new(&mail.worker, 0, at, LEASE));
+            }
+            let answer = answers.get(&seen.message.place);
+            let facts = Facts {
+                message: &seen.message,
+                decision: seen.decision,
+                acked: seen.state == State::Acked,
+                lease: seen.lease.as_ref(),
+                answer: answer.copied().unwrap_or(Answer::None),
+            };
+            match step(&facts, mail.home.now()) {
+                Step::Nothing => {}
+                next => open.push(Open { seen, next }),
+            }
+        }
+    }
+    Ok((open, skipped))
+}
+
+/// How each acknowledged task was answered. The archive is asked where the live mail does not know.
+fn answers(mail: &Mail<'_>, live: &[Seen]) -> Result<BTreeMap<Place, Answer>> {
+    let is_taken =
+        |it: &&Seen| it.message.subject == Some(Subject::Task) && it.state == State::Acked;
+    let tasks: Vec<&Message> = live.iter().filter(is_taken).map(|it| &it.message).collect();
+    let mut found = answered(&tasks, live);
+    if found.values().any(|it| *it == Answer::None) {
+        let mut whole = Survey::default();
+        for shelf in mail.archived()? {
+            whole.add(&shelf)?;
+        }
+        if !whole.messages.is_empty() {
+            whole.messages.extend(live.iter().cloned());
+            whole.sort();
+            found = answered(&tasks, &whole.messages);
+        }
+    }
+    Ok(found)
+}
+
+fn answered(tasks: &[&Message], all: &[Seen]) -> BTreeMap<Place, Answer> {
+    // A reply counts once its worker has it.
+    let counts =
+        |it: &&Seen| it.message.place.direction == Direction::Outbox || it.state == State::Acked;
+    let told: Vec<&Message> = all.iter().filter(counts).map(|it| &it.message).collect();
+    let each = tasks.iter().map(|task| {
+        let said = answer(task, told.iter().copied());
+        (task.place.clone(), said)
+    });
+    each.collect()
+}
+
+/// The message at a place, live or archived.
+pub fn show(fleet: &Fleet<'_>, place: &Place) -> Result<Seen> {
+    let mail = fleet.mail(&place.worker)?;
+    let shelves = mail.archived()?;
+    for shelf in [mail].iter().chain(&shelves) {
+        let slots = shelf.slots(place.direction)?;
+        let Some(slot) = slots.get(&place.seq) else {
+            continue;
+        };
+        match look(shelf, place.direction, place.seq, slot)? {
+            None => continue,
+            Some(Ok(seen)) => return Ok(seen),
+            Some(Err(unread)) => {
+                let (path, reason) = (shelf.dir(place.direction), unread.reason);
+                return Err(disk::Error::Malformed { path, reason }.into());
+            }
+        }
+    }
+    Err(Error::NotFound {
+        what: "message",
+        id: place.to_string(),
+        list: None,
+    })
+}
+
+/// The same without how far it is.
+pub(super) fn at(fleet: &Fleet<'_>, place: &Place) -> Result<Message> {
+    show(fleet, place).map(|it| it.message)
+}
+
+/// The place that is meant: as it is written, or for a worker its number in its own inbox, or an
+/// id, or the beginning of one.
+pub fn find(party: &Party<'_>, given: &str) -> Result<Place> {
+    if given.contains('/') {
+        let place: Place = given.parse().map_err(|error| Error::Invalid {
+            what: "message".to_owned(),
+            reason: format!("{error}"),
+        })?;
+        return at(party.fleet, &place).map(|it| it.place);
+    }
+    let own = party.own()?;
+    if let (Role::Worker, Ok(seq)) = (role(own.as_ref()), given.parse()) {
+        let place = Place {
+            worker: party.name().clone(),
+            direction: Direction::Inbox,
+            seq,
+        };
+        return at(party.fleet, &place).map(|it| it.place);
+    }
+    let known = all(party.fleet)?.messages;
+    let of = |fits: &dyn Fn(&str) -> bool| -> BTreeSet<(String, Place)> {
+        let ids = known.iter().filter_map(|it| {
+            let id = it.message.id.as_deref().filter(|id| fits(id))?;
+            Some((id.to_owned(), it.message.place.clone()))
+        });
+        ids.collect()
+    };
+    let exact = of(&|id| id == given);
+    let found = match exact.is_empty() {
+        true => of(&|id| !given.is_empty() && id.starts_with(given)),
+        false => exact,
+    };
+    let mut found = found.into_iter();
+    match (found.next(), found.next()) {
+        (Some((_, place)), None) => Ok(place),
+        (Some(first), Some(second)) => Err(Error::Ambiguous {
+            given: given.to_owned(),
+            candidates: [first, second]
+                .into_iter()
+                .chain(found)
+                .map(|(id, _)| id)
+                .collect(),
+        }),
+        (None, _) => Err(Error::NotFound {
+            what: "message",
+            id: given.to_owned(),
+            list: None,
+        }),
+    }
+}
+
+impl Survey {
+    fn add(&mut self, mail: &Mail<'_>) -> Result<()> {
+        for direction in Direction::ALL {
+            for (seq, slot) in mail.slots(*direction)? {
+                match look(mail, *direction, seq, &slot)? {
+                    None => {}
+                    Some(Ok(seen)) => self.messages.push(seen),
+                    Some(Err(unread)) => self.skipped.push(unread),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        let mut by_place: BTreeMap<Place, Seen> = BTreeMap::new();
+        for seen in self.messages.drain(..) {
+            by_place.insert(seen.message.place.clone(), seen);
+        }
+        let messages = by_place.values().map(|it| it.message.clone()).collect();
+        let ordered = in_order(messages);
+        let seen = ordered.iter().filter_map(|it| by_place.remove(&it.place));
+        self.messages = seen.collect();
+    }
+}
+
+/// The message of a slot and how far it is, or why it is none; `None` where nothing was published.
+fn look(
+    mail: &Mail<'_>,
+    direction: Direction,
+    seq: Seq,
+    slot: &Slot,
+) -> Result<Option<std::result::Result<Seen, Skipped>>> {
+    let lease = mail.lease(direction, seq, slot)?;
+    let state = |decided| {
+        State::of(
+            decided,
+            slot.has(Part::Read),
+            lease.as_ref(),
+            mail.home.now(),
+        )
+    };
+    Ok(match direction {
+        Direction::Inbox if slot.has(Part::Body) => {
+            let letter = briefs::letter(mail, seq, slot)?;
+            Some(letter.map(|letter| Seen {
+                message: Message::of_brief(&letter.brief, &letter.body),
+                state: state(!matches!(letter.stage, Stage::Pending | Stage::Expired)),
+                decision: letter.standing.decision(),
+                lease: lease.clone(),
+            }))
+        }
+        Direction::Outbox if slot.has(Part::Report) => Some(match mail.report(seq)? {
+            Ok(file) => Ok(Seen {
+                message: Message::of_report(&file.content),
+                state: state(true),
+                decision: None,
+                lease: lease.clone(),
+            }),
+            Err(unread) => {
+                let name = format!("{}/{direction}/{}", mail.worker, unread.name);
+                Err(skipped(name, unread.reason))
+            }
+        }),
+        Direction::Inbox | Direction::Outbox => None,
+    })
+}

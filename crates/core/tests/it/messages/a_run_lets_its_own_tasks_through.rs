@@ -1,0 +1,74 @@
+//! What a run gives out was decided on by whoever started the run, and the decision says so; what
+//! anybody else writes to a worker waits for the policy or a person.
+
+use flagpost_core::{
+    messages::{self, Words},
+    relay::{briefs, decide::Gate},
+};
+use flagpost_model::{
+    decision::{Decision, Standing, Via},
+    message::{State, Subject},
+};
+
+use super::{Side, task, words};
+use crate::{
+    relay::{mail, register},
+    world::{World, worker},
+};
+
+fn to_w1(words: Words) -> Words {
+    Words {
+        to: Some(worker("W1")),
+        ..words
+    }
+}
+
+#[test]
+fn a_runs_task_is_ratified_by_its_session() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let orchestrator = Side::of(&world, "orchestrator");
+    let send = |gate| {
+        let words = to_w1(words(Subject::Task, &task("b1")));
+        messages::send(&orchestrator.party(), words, gate).unwrap()
+    };
+    let asked = send(Gate::Policy);
+    assert_eq!(asked.verdict, None);
+    assert!(
+        Side::of(&world, "W1").receive().is_none(),
+        "no flag, no delivery"
+    );
+    let sent = send(Gate::Run("exec-session-1"));
+    assert!(sent.replay, "the same words are the same message");
+    let verdict = sent.verdict.unwrap();
+    assert_eq!(
+        (verdict.decision, verdict.via),
+        (Decision::Ratified, Via::Run)
+    );
+    assert_eq!(verdict.rule.as_deref(), Some("exec-session-1"));
+    let letters = briefs::list(&mail(&world, "W1")).unwrap().0;
+    let Standing::Decided(stored) = &letters[0].standing else {
+        panic!("it is not decided");
+    };
+    assert_eq!((letters.len(), stored), (1, &verdict));
+    assert!(send(Gate::Run("exec-session-1")).verdict.is_none(), "once");
+    assert!(Side::of(&world, "W1").receive().is_some());
+}
+
+#[test]
+fn a_policy_lets_through_what_its_rule_names() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let rule = "[[rule]]\nname = \"our run\"\ncontroller = \"orchestrator\"\nthen = \"ratify\"\n";
+    std::fs::write(world.home.root().join("policy.toml"), rule).unwrap();
+    for (who, through) in [("orchestrator", true), ("lead", false)] {
+        let side = Side::of(&world, who);
+        let words = to_w1(words(Subject::Query, &format!("Are you there, {who}?")));
+        let sent = messages::send(&side.party(), words, Gate::Policy).unwrap();
+        let rule = sent.verdict.and_then(|it| it.rule);
+        assert_eq!(rule.is_some(), through, "{who}");
+    }
+    let survey = messages::all(&world.fleet()).unwrap();
+    let states: Vec<State> = survey.messages.iter().map(|it| it.state).collect();
+    assert_eq!(states, [State::New, State::Undecided]);
+}

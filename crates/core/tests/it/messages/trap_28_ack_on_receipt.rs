@@ -1,0 +1,157 @@
+//! To receive is not to acknowledge: what its receiver died over is given out again, and a task
+//! that was acknowledged by somebody who then fell silent is reported.
+
+use flagpost_core::{
+    messages::{self, Ask},
+    relay::{
+        deliver, reports,
+        workers::{self, Traits},
+    },
+};
+use flagpost_model::message::Subject;
+use jiff::SignedDuration;
+
+use super::{Side, at, done, words};
+use crate::{
+    relay::{mail, register},
+    world::{World, worker},
+};
+
+fn minutes(count: i64) -> SignedDuration {
+    SignedDuration::from_mins(count)
+}
+
+#[test]
+fn trap_28_a_message_is_given_out_again_once_its_lease_is_over() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    orchestrator.give("W1", "b1");
+    let first = w1.receive().unwrap();
+    assert!(!first.redelivered);
+    assert_eq!(first.lease.as_ref().unwrap().count, 1);
+    assert!(w1.receive().is_none());
+    assert_eq!(w1.steps(), ["W1/inbox/1 await"]);
+    world.pass(minutes(5));
+    assert_eq!(w1.steps(), ["W1/inbox/1 offer"]);
+    let again = w1.receive().unwrap();
+    assert!(again.redelivered);
+    assert_eq!(again.lease.unwrap().count, 2);
+    assert_eq!(again.message.id, first.message.id, "the same message");
+    w1.ack("W1/inbox/1").unwrap();
+    world.pass(minutes(60));
+    assert!(w1.receive().is_none(), "it has it");
+}
+
+#[test]
+fn trap_28_a_task_that_was_acknowledged_and_never_ended_is_reported() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    orchestrator.give("W1", "b1");
+    w1.receive().unwrap();
+    w1.ack("W1/inbox/1").unwrap();
+    assert_eq!(w1.steps(), ["W1/inbox/1 await"]);
+    world.pass(minutes(5));
+    assert_eq!(w1.steps(), ["W1/inbox/1 reassign"]);
+    w1.send(words(Subject::Done, &done("b1")));
+    assert_eq!(
+        w1.steps(),
+        ["W1/outbox/1 process"],
+        "better late than never"
+    );
+    orchestrator.ack("W1/outbox/1").unwrap();
+    assert_eq!(w1.steps(), [""; 0]);
+}
+
+#[test]
+fn a_word_of_the_worker_renews_its_lease_and_asking_for_more_does_not() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    for id in ["b1", "b2"] {
+        orchestrator.give("W1", id);
+        w1.receive().unwrap();
+    }
+    let held = |expected: [&str; 2]| assert_eq!(w1.steps()[..2], expected.map(str::to_owned));
+    world.pass(minutes(3));
+    let progress = r#"{"bead_id":"b1","status":"testing"}"#;
+    w1.send(words(Subject::Progress, progress));
+    assert!(w1.receive().is_none());
+    world.pass(minutes(3));
+    held(["W1/inbox/1 await", "W1/inbox/2 offer"]);
+    workers::heartbeat(&mail(&world, "W1"), Traits::default()).unwrap();
+    world.pass(minutes(3));
+    held(["W1/inbox/1 await", "W1/inbox/2 offer"]);
+    world.pass(minutes(3));
+    held(["W1/inbox/1 reassign", "W1/inbox/2 offer"]);
+}
+
+#[test]
+fn who_starts_anew_gets_what_the_one_before_held() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    w1.send(words(Subject::Done, &done("b1")));
+    assert!(orchestrator.receive().is_some());
+    assert!(orchestrator.receive().is_none());
+    let ask = Ask {
+        restart: true,
+        ..Ask::default()
+    };
+    let again = messages::receive(&orchestrator.party(), &ask).unwrap();
+    assert!(again.unwrap().redelivered);
+}
+
+#[test]
+fn who_reports_on_a_task_has_it() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    orchestrator.give("W1", "b1");
+    w1.send(words(
+        Subject::Progress,
+        r#"{"bead_id":"b1","status":"at it"}"#,
+    ));
+    assert_eq!(w1.steps(), ["W1/inbox/1 await"]);
+    assert!(w1.receive().is_none());
+}
+
+/// `flagpost outbox` and the relay's own verbs know of messages as well.
+#[test]
+fn who_looks_over_a_shoulder_acknowledges_nothing() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    w1.send(words(Subject::Done, &done("b1")));
+    let seq = super::place("W1/outbox/1").seq;
+    reports::read(&mail(&world, "W1"), &worker("ann"), seq).unwrap();
+    assert_eq!(at(orchestrator.receive().as_ref()).unwrap(), "W1/outbox/1");
+    reports::read(&mail(&world, "W1"), &worker("orchestrator"), seq).unwrap();
+    assert_eq!(w1.steps(), [""; 0]);
+
+    orchestrator.give("W1", "b2");
+    let offer = deliver::next(&mail(&world, "W1"), &worker("W1")).unwrap();
+    let first = offer.unwrap().brief.seq;
+    assert!(w1.receive().unwrap().redelivered, "it was offered before");
+    deliver::ack(&mail(&world, "W1"), &worker("W1"), first).unwrap();
+    assert_eq!(w1.steps(), ["W1/inbox/1 await"], "it is at work on it");
+    let kinds: Vec<String> = crate::relay::told(&world)
+        .into_iter()
+        .filter(|it| it.starts_with("message.acked"))
+        .collect();
+    assert_eq!(kinds, ["message.acked 1", "message.acked 1"]);
+}
+
+#[test]
+fn progress_needs_no_acknowledgement() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    w1.send(words(Subject::Progress, r#"{"bead_id":"b1","status":"x"}"#));
+    assert_eq!(w1.steps(), [""; 0]);
+    let received = orchestrator.receive().unwrap();
+    assert_eq!(received.lease, None);
+    world.pass(minutes(60));
+    assert!(orchestrator.receive().is_none());
+}

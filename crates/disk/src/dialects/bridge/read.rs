@@ -1,0 +1,75 @@
+//! The bridge's files → JSON values and ledger entries.
+//!
+//! Owns what counts as an inbox: any JSON value, of which a list has an item each.
+
+use serde_json::{Map, Value};
+
+/// Whether an inbox has nothing in it, as its readers leave it behind.
+pub fn is_idle(bytes: &[u8]) -> bool {
+    matches!(trimmed(bytes), b"" | b"[]")
+}
+
+/// The items of an inbox: those of a list, else the one value there is.
+pub fn inbox(bytes: &[u8]) -> Result<Vec<Value>, String> {
+    match serde_json::from_slice(trimmed(bytes)) {
+        Ok(Value::Array(items)) => Ok(items),
+        Ok(single) => Ok(vec![single]),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The answers of an outbox; nothing in it is none.
+pub fn outbox(bytes: &[u8]) -> Result<Vec<Value>, String> {
+    match trimmed(bytes) {
+        b"" => Ok(Vec::new()),
+        text => inbox(text),
+    }
+}
+
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    // Some editors begin a file with a byte order mark.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    bytes.trim_ascii()
+}
+
+/// What is known of an item that was dealt with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The inbox that it was in.
+    pub batch: u64,
+    /// Its place there, from 0; none for an inbox that could not be read.
+    pub item: Option<usize>,
+    /// Its id, where it had one.
+    pub id: Option<String>,
+    /// What was answered.
+    pub answer: Known,
+}
+
+/// What is known of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Known {
+    /// The answer itself.
+    Reply(Value),
+    /// Only that something was shown, which was too much to keep.
+    Shown,
+}
+
+/// The entries of a ledger, oldest first. A line that a crash cut off was never relied on.
+pub fn ledger(bytes: &[u8]) -> impl Iterator<Item = Entry> {
+    let lines = bytes.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| {
+        let mut reply: Map<String, Value> = serde_json::from_slice(line).ok()?;
+        let batch = reply.shift_remove("batch")?.as_u64()?;
+        let item = reply.shift_remove("item");
+        let id = reply.get("commandId").and_then(Value::as_str);
+        Some(Entry {
+            batch,
+            item: item.and_then(|item| usize::try_from(item.as_u64()?).ok()),
+            id: id.map(str::to_owned),
+            answer: match reply.contains_key("status") {
+                true => Known::Reply(Value::Object(reply)),
+                false => Known::Shown,
+            },
+        })
+    })
+}

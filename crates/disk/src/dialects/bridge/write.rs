@@ -1,0 +1,151 @@
+//! Model → the bridge's JSON.
+//!
+//! Owns the shape of everything an agent reads: the seed's keys, and beside them what only Flagpost
+//! knows of a task.
+
+use flagpost_model::{
+    TaskId,
+    bridge::{Addressee, Outcome, Reply, Status, Urgency, words::ARCHIVED},
+    tally::Stats,
+    task::{State, Task},
+};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::read::{Entry, Known};
+
+/// A task; `parts` are those that are part of it.
+pub fn task(task: &Task, parts: &[TaskId], now: Timestamp) -> Value {
+    let completed = task
+        .result
+        .as_ref()
+        .filter(|_| task.state == State::Completed);
+    let notes = task
+        .notes
+        .iter()
+        .map(|note| json!({"content": note.text, "by": note.by, "createdAt": note.at}));
+    let mut metadata = task.metadata.clone();
+    metadata.shift_remove(ARCHIVED);
+    json!({
+        "id": task.id,
+        "title": task.subject,
+        "description": task.description,
+        "status": Status::of(task),
+        "priority": Urgency::of(task.priority),
+        "project": task.project,
+        "tags": task.tags,
+        "dueDate": task.due,
+        "createdAt": task.provenance.as_ref().map(|it| it.at),
+        "completedAt": completed.map(|it| it.at),
+        "parentId": task.parent,
+        "subtaskIds": parts,
+        "notes": notes.collect::<Value>(),
+        "recurrence": task.recurrence.map(|it| it.every),
+        "timeSpentSeconds": task.effort(now).seconds(),
+        "timerStartedAt": task.timer.as_ref().map(|timer| timer.since),
+        "state": task.state.name(),
+        "owner": task.owner,
+        "blockedBy": task.blocked_by,
+        "blocks": task.blocks,
+        "metadata": metadata,
+    })
+}
+
+/// A list in numbers; `archived` of its completed tasks are out of sight.
+pub fn stats(stats: &Stats, archived: usize) -> Value {
+    let mut by_status: Map<String, Value> = Map::new();
+    for status in Status::ALL {
+        let states = stats.states.iter();
+        let here = states.filter(|(state, _)| Status::of_state(**state) == *status);
+        let count: usize = here.map(|(_, count)| *count).sum();
+        let count = match status {
+            Status::Todo | Status::InProgress => count,
+            Status::Done => count.saturating_sub(archived),
+            Status::Archived => count + archived,
+        };
+        by_status.insert(status.to_string(), count.into());
+    }
+    let mut by_priority: Map<String, Value> = Map::new();
+    for urgency in Urgency::ALL {
+        let all = stats.priorities.iter();
+        let here = all.filter(|(priority, _)| Urgency::of(*priority) == *urgency);
+        let count: usize = here.map(|(_, count)| count.all).sum();
+        by_priority.insert(urgency.to_string(), count.into());
+    }
+    json!({
+        "total": stats.tasks.all,
+        "open": stats.tasks.open,
+        "byStatus": by_status,
+        "byPriority": by_priority,
+        "ready": stats.ready,
+        "overdue": stats.overdue,
+        "completedLast7Days": stats.completed_lately,
+        "runningTimers": stats.timers,
+        "timeSpentSeconds": stats.work.tracked.seconds(),
+    })
+}
+
+/// An answer as an agent reads it.
+pub fn reply(reply: &Reply) -> Value {
+    let mut keys = Map::new();
+    let mut put = |key: &str, value: Value| drop(keys.insert(key.to_owned(), value));
+    match &reply.to {
+        Addressee::Command(id) => put("commandId", json!(id)),
+        Addressee::Item(at) => {
+            put("commandId", Value::Null);
+            put("index", json!(at));
+        }
+        Addressee::Inbox => put("commandId", Value::Null),
+    }
+    match &reply.outcome {
+        Outcome::Done { data, total } => {
+            put("status", json!("ok"));
+            put("data", data.clone());
+            if let Some(total) = total {
+                put("total", json!(total));
+            }
+        }
+        Outcome::Refused(error) => {
+            put("status", json!("error"));
+            put("error", json!(error));
+        }
+    }
+    put("timestamp", json!(reply.at));
+    Value::Object(keys)
+}
+
+/// An entry as a line of the ledger.
+pub fn entry(entry: &Entry) -> Vec<u8> {
+    let mut line = Map::new();
+    line.insert("batch".to_owned(), entry.batch.into());
+    if let Some(item) = entry.item {
+        line.insert("item".to_owned(), item.into());
+    }
+    match &entry.answer {
+        Known::Reply(Value::Object(reply)) => line.extend(reply.clone()),
+        Known::Reply(_) | Known::Shown => {
+            line.insert("commandId".to_owned(), json!(entry.id));
+        }
+    }
+    format!("{}\n", Value::Object(line)).into_bytes()
+}
+
+/// An inbox with these items.
+pub fn inbox_bytes(items: Vec<Value>) -> Vec<u8> {
+    format!("{:#}\n", Value::Array(items)).into_bytes()
+}
+
+/// An outbox with these answers.
+pub fn outbox_bytes(replies: Vec<Value>) -> Vec<u8> {
+    inbox_bytes(replies)
+}
+
+/// A command as it stands in an inbox: what was given, and what it lacks.
+pub fn command(mut given: Map<String, Value>, lacks: [(&str, Value); 4]) -> Value {
+    for (key, value) in lacks {
+        if !given.contains_key(key) {
+            given.insert(key.to_owned(), value);
+        }
+    }
+    Value::Object(given)
+}

@@ -1,0 +1,234 @@
+//! What a message has to say, by its subject.
+//!
+//! Owns the bodies of the seed: their names in JSON, what must be there and what is allowed. A body
+//! is stored as it was given, so a field that is unknown here stays in it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Subject, fields::Fields};
+use crate::{envelope::summary_of, names::names};
+
+names! {
+    /// What a worker that cannot go on needs.
+    Needs {
+        /// A person's word.
+        Guidance = "guidance",
+        /// Another task has to be finished first.
+        Dependency = "dependency",
+        /// Nothing: the task cannot be done.
+        Abort = "abort",
+    }
+}
+
+/// Work for a worker.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct TaskBody {
+    /// The task; `task_id` is read too.
+    pub bead_id: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// What to do.
+    pub prompt: String,
+    /// Which of the tasks of its run it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bead_num: Option<u64>,
+    /// How many there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// What came of earlier tasks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prior_summaries: Vec<String>,
+}
+
+/// A task is finished.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DoneBody {
+    /// The task.
+    pub bead_id: String,
+    /// The commit it ended with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit_hash: Option<String>,
+    /// What was done.
+    pub summary: String,
+}
+
+/// A worker cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StuckBody {
+    /// The task.
+    pub bead_id: String,
+    /// Why.
+    pub reason: String,
+    /// What would help.
+    pub needs: Needs,
+    /// The task that has to be finished first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depends_on: Option<String>,
+}
+
+/// How far the work is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProgressBody {
+    /// The task.
+    pub bead_id: String,
+    /// How much of it is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<u64>,
+    /// What is being done.
+    pub status: String,
+    /// The files that are being worked on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+}
+
+/// What a message says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Body {
+    /// Of a TASK.
+    Task(TaskBody),
+    /// Of a DONE.
+    Done(DoneBody),
+    /// Of a STUCK.
+    Stuck(StuckBody),
+    /// Of a PROGRESS.
+    Progress(ProgressBody),
+    /// Of a QUERY or REPLY: words.
+    Text(String),
+}
+
+/// A body that its subject does not allow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the body of a {subject}: {reason}")]
+pub struct InvalidBody {
+    subject: Subject,
+    reason: String,
+}
+
+impl Body {
+    /// Reads a body as its subject asks for.
+    pub fn parse(subject: Subject, text: &str) -> Result<Self, InvalidBody> {
+        read(subject, text).map_err(|reason| InvalidBody { subject, reason })
+    }
+
+    /// The task that it is about.
+    pub fn task(&self) -> Option<&str> {
+        match self {
+            Self::Task(body) => Some(&body.bead_id),
+            Self::Done(body) => Some(&body.bead_id),
+            Self::Stuck(body) => Some(&body.bead_id),
+            Self::Progress(body) => Some(&body.bead_id),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// What it says, in a line beside the task's id: of a task, what it is.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Task(body) => summary_of(&body.title),
+            Self::Done(_) | Self::Stuck(_) | Self::Progress(_) | Self::Text(_) => self.line(),
+        }
+    }
+
+    /// What it says, in a line.
+    pub fn line(&self) -> String {
+        let said = match self {
+            Self::Task(body) => format!("{}: {}", body.bead_id, body.title),
+            Self::Done(body) => format!("{}: {}", body.bead_id, summary_of(&body.summary)),
+            Self::Stuck(body) => {
+                let reason = summary_of(&body.reason);
+                format!("{}: needs {}: {reason}", body.bead_id, body.needs)
+            }
+            Self::Progress(body) => {
+                let percent = body.percent.map(|it| format!("{it} % "));
+                let status = summary_of(&body.status);
+                format!("{}: {}{status}", body.bead_id, percent.unwrap_or_default())
+            }
+            Self::Text(text) => text.clone(),
+        };
+        summary_of(&said)
+    }
+
+    /// The body as it is stored: JSON, or the words themselves.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Task(_) | Self::Done(_) | Self::Stuck(_) | Self::Progress(_) => {
+                let value = serde_json::to_value(self).unwrap_or_default();
+                format!("{value:#}\n")
+            }
+        }
+    }
+}
+
+fn read(subject: Subject, text: &str) -> Result<Body, String> {
+    if text.trim().is_empty() {
+        return Err("it says nothing".to_owned());
+    }
+    if matches!(subject, Subject::Query | Subject::Reply) {
+        return Ok(Body::Text(text.to_owned()));
+    }
+    let raw = match serde_json::from_str(text) {
+        Ok(Value::Object(raw)) => raw,
+        Ok(_) => return Err("it must be a JSON object".to_owned()),
+        Err(error) => return Err(format!("it must be a JSON object: {error}")),
+    };
+    let fields = Fields(&raw);
+    let bead_id = fields.task()?;
+    Ok(match subject {
+        Subject::Task => {
+            let prompt = fields.required("prompt", "what is to be done")?;
+            let total = fields.number("total", 1, u64::MAX)?;
+            Body::Task(TaskBody {
+                bead_id,
+                title: fields.text("title")?.unwrap_or_else(|| summary_of(&prompt)),
+                prompt,
+                bead_num: fields.number("bead_num", 1, total.unwrap_or(u64::MAX))?,
+                total,
+                prior_summaries: fields.texts("prior_summaries")?,
+            })
+        }
+        Subject::Done => Body::Done(DoneBody {
+            bead_id,
+            commit_hash: commit(fields)?,
+            summary: fields.required("summary", "what was done")?,
+        }),
+        Subject::Stuck => {
+            let reason = fields.required("reason", "why it cannot go on")?;
+            let needs = fields.required("needs", "guidance, dependency or abort")?;
+            let parsed: Result<Needs, _> = needs.parse();
+            let needs = parsed.map_err(|error| format!("needs: {error}"))?;
+            let depends_on = fields.text("depends_on")?;
+            if depends_on.is_some() && needs != Needs::Dependency {
+                return Err("depends_on goes with needs dependency only".to_owned());
+            }
+            Body::Stuck(StuckBody {
+                bead_id,
+                reason,
+                needs,
+                depends_on,
+            })
+        }
+        Subject::Progress => Body::Progress(ProgressBody {
+            bead_id,
+            percent: fields.number("percent", 0, 100)?,
+            status: fields.required("status", "what is being done")?,
+            files: fields.texts("files")?,
+        }),
+        Subject::Query | Subject::Reply => Body::Text(text.to_owned()),
+    })
+}
+
+fn commit(fields: Fields<'_>) -> Result<Option<String>, String> {
+    let hash = fields.text("commit_hash")?;
+    let is_hash = |text: &String| {
+        (4..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    match hash {
+        Some(hash) if !is_hash(&hash) => {
+            Err("commit_hash must be 4 to 64 hexadecimal digits".to_owned())
+        }
+        hash => Ok(hash),
+    }
+}

@@ -1,0 +1,149 @@
+//! What is to be done about a message, from files alone.
+//!
+//! Owns what whoever restarts does with each: what was sent and never acknowledged is offered or
+//! processed, and a task that was acknowledged and never ended is its worker's for as long as its
+//! lease holds. It is a function of what lies there, so it says the same however often it is asked.
+
+use jiff::Timestamp;
+
+use super::{Body, Lease, Message, Needs, Subject};
+use crate::{decision::Decision, envelope::Direction, names::names};
+
+names! {
+    /// What is to be done next.
+    Step {
+        /// The operator, or the policy, has to let it through.
+        Decide = "decide",
+        /// It is to be offered to its worker, perhaps again.
+        Offer = "offer",
+        /// Somebody has it in hand.
+        Await = "await",
+        /// Its worker acknowledged it and fell silent: it is to be given to somebody.
+        Reassign = "reassign",
+        /// The orchestrator has not dealt with it.
+        Process = "process",
+        /// Nothing.
+        Nothing = "nothing",
+    }
+}
+
+names! {
+    /// How far a message is.
+    State {
+        /// It waits for the operator.
+        Undecided = "undecided",
+        /// Nobody was given it.
+        New = "new",
+        /// Somebody was given it and has time to acknowledge it.
+        Held = "held",
+        /// Somebody was given it and did not acknowledge it in time.
+        Lapsed = "lapsed",
+        /// Its recipient has it.
+        Acked = "acked",
+    }
+}
+
+impl State {
+    /// How far a message is, by what lies there. One that was given out by a mark alone can be
+    /// given out again at once.
+    pub fn of(decided: bool, acked: bool, lease: Option<&Lease>, now: Timestamp) -> Self {
+        match lease {
+            _ if acked => Self::Acked,
+            _ if !decided => Self::Undecided,
+            Some(lease) if lease.is_live(now) => Self::Held,
+            Some(_) => Self::Lapsed,
+            None => Self::New,
+        }
+    }
+}
+
+/// How a task was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Not at all, or the question that it raised was answered: it is with its worker.
+    None,
+    /// It is finished.
+    Done,
+    /// Its worker cannot go on.
+    Stuck(Needs),
+}
+
+/// What lies there.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'m> {
+    /// The message.
+    pub message: &'m Message,
+    /// What was decided on it; on what a worker says, nothing is.
+    pub decision: Option<Decision>,
+    /// Its recipient has it.
+    pub acked: bool,
+    /// In whose hands it is.
+    pub lease: Option<&'m Lease>,
+    /// Of a task, how it was answered.
+    pub answer: Answer,
+}
+
+/// What is to be done about a message.
+pub fn step(facts: &Facts<'_>, now: Timestamp) -> Step {
+    let is_held = facts.lease.is_some_and(|lease| lease.is_live(now));
+    let (direction, subject) = (facts.message.place.direction, facts.message.subject);
+    match (direction, facts.acked) {
+        (Direction::Inbox, false) if facts.decision.is_none() => Step::Decide,
+        (_, false) if !facts.message.needs_ack() => Step::Nothing,
+        (_, false) if is_held => Step::Await,
+        (Direction::Inbox, false) => Step::Offer,
+        (Direction::Outbox, false) => Step::Process,
+        (Direction::Inbox, true) if facts.decision == Some(Decision::Rejected) => Step::Nothing,
+        (Direction::Inbox, true) if subject == Some(Subject::Task) => match facts.answer {
+            Answer::None if is_held => Step::Await,
+            Answer::None => Step::Reassign,
+            Answer::Done | Answer::Stuck(_) => Step::Nothing,
+        },
+        (Direction::Inbox | Direction::Outbox, true) => Step::Nothing,
+    }
+}
+
+/// Whether a report is about this task of its worker: it answers it, or else names it in the same
+/// thread.
+pub fn concerns(report: &Message, task: &Message) -> bool {
+    let same_worker = report.place.worker == task.place.worker;
+    let is_answer = match &report.answers {
+        Some(place) => *place == task.place,
+        None => {
+            let id = task.task();
+            id.is_some() && id == report.task() && report.thread == task.thread
+        }
+    };
+    same_worker && is_answer
+}
+
+/// How a task was answered, by the messages that came after it, in their order.
+pub fn answer<'m>(task: &Message, later: impl IntoIterator<Item = &'m Message>) -> Answer {
+    let (mut answer, mut question) = (Answer::None, None);
+    for message in later {
+        match message.typed() {
+            Some(Body::Done(_)) if concerns(message, task) => return Answer::Done,
+            Some(Body::Stuck(body)) if concerns(message, task) => {
+                (answer, question) = (Answer::Stuck(body.needs), Some(&message.place));
+            }
+            Some(Body::Text(_)) if message.answers.as_ref() == question && question.is_some() => {
+                (answer, question) = (Answer::None, None);
+            }
+            _ => {}
+        }
+    }
+    answer
+}
+
+/// Whether a new report says again what an earlier one said: a second DONE on the same task, in
+/// answer to the same TASK, whatever its words.
+pub fn repeats(new: &Message, earlier: &Message) -> bool {
+    let are_done = [new, earlier].map(|it| it.subject) == [Some(Subject::Done); 2];
+    let task = new.task();
+    are_done
+        && new.place.worker == earlier.place.worker
+        && task.is_some()
+        && task == earlier.task()
+        && new.thread == earlier.thread
+        && new.answers == earlier.answers
+}

@@ -1,0 +1,116 @@
+//! Who speaks, and who may say what.
+//!
+//! Owns that nobody speaks in another's name but the operator, and visibly: a message that a person
+//! sends as a worker carries who it was. An agent, which its environment names, speaks for itself.
+
+use super::{Message, Place, Subject};
+use crate::id::WorkerId;
+
+/// Who speaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Speaker {
+    /// In whose name.
+    pub name: WorkerId,
+    /// Who it really is, where that is somebody else.
+    pub by: Option<WorkerId>,
+}
+
+/// On which side of the mail somebody is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A worker of the fleet.
+    Worker,
+    /// Anybody else: the orchestrator, another controller, the operator.
+    Controller,
+}
+
+/// A message that is not to be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// An agent asked to be somebody else.
+    #[error("{agent} does not speak for {asked}: only the operator speaks in another's name")]
+    NotYou {
+        /// In whose name it wanted to speak.
+        asked: WorkerId,
+        /// Who it is.
+        agent: WorkerId,
+    },
+    /// The other side says this.
+    #[error("{who} does not send a {subject}: {}", said_by(*subject))]
+    NotYours {
+        /// Who wanted to send it.
+        who: WorkerId,
+        /// What.
+        subject: Subject,
+    },
+    /// The orchestrator is between any two workers.
+    #[error("{from} does not write to {to}: workers speak to the orchestrator, not to each other")]
+    BetweenWorkers {
+        /// Who wanted to write.
+        from: WorkerId,
+        /// To whom.
+        to: WorkerId,
+    },
+    /// Somebody else's message.
+    #[error("message {place} is for {to}: {who} cannot acknowledge it")]
+    NotForYou {
+        /// Which one.
+        place: Place,
+        /// For whom it is.
+        to: String,
+        /// Who wanted to.
+        who: WorkerId,
+    },
+}
+
+fn said_by(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Task => "it goes from the orchestrator to a worker",
+        Subject::Done | Subject::Stuck | Subject::Progress => "only the worker that does the work",
+        Subject::Query | Subject::Reply => "it goes between the orchestrator and a worker",
+    }
+}
+
+/// Who speaks: `asked` is the name that was asked for, `agent` what the environment of an agent
+/// says that it is, `user` who is logged in.
+pub fn speaker(
+    asked: Option<WorkerId>,
+    agent: Option<WorkerId>,
+    user: WorkerId,
+) -> Result<Speaker, Refusal> {
+    let alone = |name| Speaker { name, by: None };
+    match (asked, agent) {
+        (None, None) => Ok(alone(user)),
+        (None, Some(agent)) => Ok(alone(agent)),
+        (Some(asked), Some(agent)) if asked == agent => Ok(alone(asked)),
+        (Some(asked), Some(agent)) => Err(Refusal::NotYou { asked, agent }),
+        (Some(asked), None) if asked == user => Ok(alone(asked)),
+        (Some(name), None) => Ok(Speaker {
+            name,
+            by: Some(user),
+        }),
+    }
+}
+
+/// Whether somebody on this side may send it.
+pub fn may_send(subject: Subject, who: &WorkerId, role: Role) -> Result<(), Refusal> {
+    let may = match subject {
+        Subject::Task => role == Role::Controller,
+        Subject::Done | Subject::Stuck | Subject::Progress => role == Role::Worker,
+        Subject::Query | Subject::Reply => true,
+    };
+    let who = who.clone();
+    may.then_some(()).ok_or(Refusal::NotYours { who, subject })
+}
+
+/// Whether somebody may acknowledge a message: its recipient, and nobody else.
+pub fn may_ack(message: &Message, who: &WorkerId) -> Result<(), Refusal> {
+    if message.to == who.as_str() {
+        return Ok(());
+    }
+    Err(Refusal::NotForYou {
+        place: message.place.clone(),
+        to: message.to.clone(),
+        who: who.clone(),
+    })
+}
