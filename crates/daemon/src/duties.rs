@@ -7,8 +7,9 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use flagpost_core::{
-    Home, registry,
-    relay::{Fleet, observe::Watch},
+    Home, Result, registry,
+    relay::{Fleet, observe as mail},
+    tasks::observe as tasks,
     upkeep,
 };
 use flagpost_model::{RepoId, WorkerId};
@@ -17,8 +18,6 @@ use tracing::{info, warn};
 
 use crate::events::Hub;
 
-/// Changes that come together are looked at together.
-const BREATH: Duration = Duration::from_millis(5);
 /// How often to ask whether a quarter has ended.
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -43,8 +42,8 @@ pub(crate) async fn upkeep(home: Home, actor: WorkerId) {
     }
 }
 
-/// Puts on record what others do to mail by hand, whenever something may have changed.
-pub(crate) async fn observe(home: Home, hub: Arc<Hub>, mut watches: Watches) {
+/// Puts on record what others do by hand, whenever something may have changed.
+pub(crate) async fn observe<W: Watching>(home: Home, hub: Arc<Hub>, mut watches: Watches<W>) {
     let mut looks = hub.looks();
     loop {
         let at = home.clone();
@@ -59,18 +58,53 @@ pub(crate) async fn observe(home: Home, hub: Arc<Hub>, mut watches: Watches) {
         if looks.changed().await.is_err() {
             return;
         }
-        sleep(BREATH).await;
+        sleep(W::BREATH).await;
     }
 }
 
-/// What is known of each repository's mail.
-#[derive(Debug, Default)]
-pub(crate) struct Watches(BTreeMap<RepoId, Watch>);
+/// A watch over what others do in a repository.
+pub(crate) trait Watching: Sized + Send + 'static {
+    /// Changes that come together are looked at together.
+    const BREATH: Duration;
+    /// Begins with what is there now.
+    fn begin(home: &Home, repo: &RepoId) -> Result<Self>;
+    /// Records what came since; how much that was.
+    fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize>;
+}
 
-impl Watches {
+impl Watching for mail::Watch {
+    const BREATH: Duration = Duration::from_millis(5);
+
+    fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
+        Self::begin(&Fleet::of(home, repo))
+    }
+
+    fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
+        Self::look(self, &Fleet::of(home, repo), &WorkerId::operator())
+    }
+}
+
+impl Watching for tasks::Watch {
+    // A list may be long.
+    const BREATH: Duration = Duration::from_millis(300);
+
+    fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
+        Self::begin(home, repo)
+    }
+
+    fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
+        Self::look(self, home, repo)
+    }
+}
+
+/// What is known of each repository.
+#[derive(Debug)]
+pub(crate) struct Watches<W>(BTreeMap<RepoId, W>);
+
+impl<W: Watching> Watches<W> {
     /// Begins with what is there now.
     pub(crate) fn begin(home: &Home) -> Self {
-        let mut watches = Self::default();
+        let mut watches = Self(BTreeMap::new());
         watches.look(home);
         watches
     }
@@ -86,10 +120,9 @@ impl Watches {
         self.0
             .retain(|id, _| repositories.iter().any(|it| it.id == *id));
         for repository in repositories {
-            let fleet = Fleet::of(home, &repository.id);
             let looked = match self.0.get_mut(&repository.id) {
-                Some(watch) => watch.look(&fleet, &WorkerId::operator()),
-                None => Watch::begin(&fleet).map(|watch| {
+                Some(watch) => watch.look(home, &repository.id),
+                None => W::begin(home, &repository.id).map(|watch| {
                     self.0.insert(repository.id.clone(), watch);
                     0
                 }),
@@ -97,7 +130,7 @@ impl Watches {
             match looked {
                 Ok(0) => {}
                 Ok(count) => info!(count, repo = %repository.name, "recorded what others did"),
-                Err(error) => warn!(%error, repo = %repository.name, "mail cannot be looked at"),
+                Err(error) => warn!(%error, repo = %repository.name, "it cannot be looked at"),
             }
         }
     }

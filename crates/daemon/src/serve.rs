@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use flagpost_core::Home;
+use flagpost_core::{Home, relay::observe as mail, tasks::observe as tasks};
 use flagpost_disk::fsx;
 use flagpost_model::WorkerId;
 use tokio::{
@@ -96,11 +96,13 @@ async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) 
     // From here on everything is told.
     let mut tails = events::Tails::default();
     hub.look(&mut tails);
-    let watches = Watches::begin(home);
+    let mail: Watches<mail::Watch> = Watches::begin(home);
+    let tasks: Watches<tasks::Watch> = Watches::begin(home);
     let actor = config.actor.clone();
     let at_work = [
         tokio::spawn(Arc::clone(&hub).run(tails)),
-        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), watches)),
+        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), mail)),
+        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), tasks)),
         tokio::spawn(duties::upkeep(home.clone(), actor)),
     ];
     let shared = Arc::new(Shared::new(

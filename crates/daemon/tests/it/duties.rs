@@ -3,6 +3,7 @@
 use std::{fs, thread, time::Duration, time::Instant};
 
 use flagpost_core::{
+    List,
     history::{History, Kind, Line},
     relay::{
         Fleet, Mail,
@@ -10,6 +11,7 @@ use flagpost_core::{
         slash,
         workers::{self, Traits},
     },
+    tasks::{self, Fields},
 };
 use flagpost_model::{Seq, WorkerId, decision::Via, envelope::Direction};
 use serde_json::{Value, json};
@@ -208,4 +210,47 @@ fn older_mail_is_archived_at_the_quarters_boundary() {
     assert_eq!(told(&place, &Kind::EnvelopesArchived), 1);
     assert!(!mail.dir(Direction::Inbox).join("0003.brief").exists());
     assert!(mail.dir(Direction::Inbox).join("0004.brief").exists());
+}
+
+#[test]
+fn tasks_that_others_change_by_hand() {
+    let place = Place::new();
+    let repository = place.repository();
+    let list = List::open_or_create(&place.home, &repository.name, &repository).unwrap();
+    let fields = |subject: &str| Fields {
+        subject: Some(subject.to_owned()),
+        ..Fields::default()
+    };
+    let one = tasks::add(&list, &ann(), &fields("One"), &[]).unwrap().id;
+    let served = place.serve();
+    let mut stream = Listening::to(&served, "/v1/events");
+    stream.next();
+    let path = list.dir().join("1.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"pending\"", "\"completed\"")).unwrap();
+    let event = stream.next();
+    assert_eq!(event.name, "task.updated", "{event:?}");
+    assert_eq!(field(&event.data, "detail")["observed"], true);
+    assert_eq!(field(&event.data, "to"), "completed");
+    fs::write(
+        list.dir().join("7.json"),
+        r#"{"id":"7","subject":"Theirs"}"#,
+    )
+    .unwrap();
+    let event = stream.next();
+    assert_eq!(
+        (event.name.as_str(), field(&event.data, "task")),
+        ("task.created", &"7".into())
+    );
+    // Ours have a line of their own, and no other.
+    tasks::add(&list, &ann(), &fields("Two"), &[]).unwrap();
+    assert_eq!(field(&stream.next().data, "actor"), "ann");
+    tasks::remove(&list, &ann(), &one).unwrap();
+    assert_eq!(field(&stream.next().data, "actor"), "ann");
+    fs::remove_file(list.dir().join("7.json")).unwrap();
+    let event = stream.next();
+    assert_eq!(
+        (event.name.as_str(), field(&event.data, "task")),
+        ("task.deleted", &"7".into())
+    );
 }
