@@ -29,6 +29,7 @@ pub mod schemas;
 pub mod sessions;
 pub mod shape;
 pub mod tasks;
+pub mod upkeep;
 
 pub use clock::{Clock, SystemClock};
 pub use config::Config;

@@ -35,9 +35,10 @@ schemas! {
     "mail_archived" "mail_waiting" "man" "man_pages" "message" "message_acked" "message_none"
     "message_received" "message_sent" "message_waiting" "messages" "messages_open" "moved" "number"
     "offer" "offer_none" "plan" "projects" "proposed" "recovery" "removed" "report" "reported"
-    "reports" "repositories" "repository" "rows" "run" "schema" "schemas" "search" "session"
-    "sessions" "setting" "setting_stored" "setting_unset" "slash" "soak" "soaked" "stats" "status"
-    "tags" "task" "tasks" "timeline" "timer" "timers" "undo" "up" "worker" "workers"
+    "reports" "repositories" "repository" "resync" "rows" "run" "schema" "schemas" "search"
+    "session" "sessions" "setting" "setting_stored" "setting_unset" "slash" "soak" "soaked" "stats"
+    "status" "tags" "task" "tasks" "timeline" "timer" "timers" "transition" "undo" "up" "worker"
+    "workers"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

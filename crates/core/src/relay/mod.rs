@@ -15,6 +15,7 @@ mod halves;
 mod leases;
 pub mod messages;
 mod numbers;
+pub mod observe;
 pub mod policy;
 pub mod reports;
 pub mod retention;
