@@ -67,6 +67,19 @@ const BLOCK: MarkedBlock<'_> = MarkedBlock {
     body: include_str!("instructions/agents.md"),
 };
 
+/// The block for agents of which some can only read and write files.
+const BRIDGED: MarkedBlock<'_> = MarkedBlock {
+    version: 1,
+    body: concat!(
+        include_str!("instructions/agents.md"),
+        "\n",
+        include_str!("instructions/bridge.md")
+    ),
+};
+
+/// What only a block that tells of the bridge has in it.
+pub const OF_THE_BRIDGE: &str = "agent-inbox.json";
+
 /// Lines that make a file read `AGENTS.md`.
 const IMPORTS: &[&str] = &["@AGENTS.md", "@./AGENTS.md"];
 
@@ -75,6 +88,12 @@ pub const AGENTS: Wanted<'_> = Wanted {
     file: "AGENTS.md",
     block: BLOCK,
     instead: &[],
+};
+
+/// The same file, where it tells of the bridge too.
+pub const AGENTS_BRIDGED: Wanted<'_> = Wanted {
+    block: BRIDGED,
+    ..AGENTS
 };
 
 /// Claude Code's, which imports it.
@@ -102,4 +121,10 @@ pub const COPILOT: Wanted<'_> = Wanted {
     file: ".github/copilot-instructions.md",
     block: BLOCK,
     instead: &[],
+};
+
+/// The same file, where it tells of the bridge too.
+pub const COPILOT_BRIDGED: Wanted<'_> = Wanted {
+    block: BRIDGED,
+    ..COPILOT
 };

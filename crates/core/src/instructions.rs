@@ -122,6 +122,15 @@ impl<'w> Place<'w> {
         matches!(self.found, Found::Block(standing) if standing != Standing::Missing)
     }
 
+    /// Whether our block there has these words in it.
+    pub fn block_names(&self, words: &str) -> bool {
+        let text = self.text.as_deref().unwrap_or_default();
+        marked_block::body(text).is_some_and(|body| {
+            let body = String::from_utf8_lossy(&body);
+            body.contains(words)
+        })
+    }
+
     /// The same file by another name needs nothing of its own.
     pub fn unless_same_as(mut self, others: &[Self]) -> Self {
         if others.iter().any(|other| other.path == self.path) {

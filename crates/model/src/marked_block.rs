@@ -159,6 +159,11 @@ impl MarkedBlock<'_> {
     }
 }
 
+/// What stands between our markers, where it is clear which those are.
+pub fn body(text: &[u8]) -> Option<Vec<u8>> {
+    Some(find(text).ok()??.body(text))
+}
+
 /// The text without our block.
 pub fn remove(text: &[u8]) -> Result<Removed, Muddle> {
     let Some(found) = find(text)? else {

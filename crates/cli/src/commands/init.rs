@@ -16,7 +16,9 @@ use words::{File, standing};
 
 use crate::{
     context::Context,
-    instructions::{AGENTS, CLAUDE, COPILOT, GEMINI},
+    instructions::{
+        AGENTS, AGENTS_BRIDGED, CLAUDE, COPILOT, COPILOT_BRIDGED, GEMINI, OF_THE_BRIDGE,
+    },
     output::Answer,
     shape,
 };
@@ -27,6 +29,8 @@ use crate::{
     It asks nothing, and doing it again changes nothing. What it writes stands between two marker \
     lines; the rest of the file is yours and stays as it is, and so does what you change between \
     them.\n\n\
+    --bridge adds what 'flagpost agent snippet' prints, with the bridge in ~/.flagpost, and later \
+    calls keep it.\n\n\
     --check exits with 1 when a block is missing, outdated or changed. --remove leaves the \
     repository registered.")]
 pub struct Args {
@@ -39,8 +43,11 @@ pub struct Args {
     /// Also write .github/copilot-instructions.md
     #[arg(long)]
     copilot: bool,
+    /// Also tell agents of the JSON bridge, wherever they are told anything
+    #[arg(long, conflicts_with = "remove")]
+    bridge: bool,
     /// Only register, and write into no file of the repository
-    #[arg(long, conflicts_with_all = ["claude", "gemini", "copilot", "remove"])]
+    #[arg(long, conflicts_with_all = ["claude", "gemini", "copilot", "bridge", "remove"])]
     no_instructions: bool,
     /// Change nothing; say whether all is as it should be
     #[arg(long, conflicts_with_all = ["remove", "dry_run"])]
@@ -73,17 +80,27 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 fn places(context: &Context, args: &Args, top: &Path) -> anyhow::Result<Vec<Place<'static>>> {
     let named = args.claude || args.gemini || args.copilot;
     let mut places = Vec::new();
-    let all: [(Wanted<'static>, bool); 4] = [
-        (AGENTS, !args.remove),
-        (CLAUDE, args.claude),
-        (GEMINI, args.gemini),
-        (COPILOT, args.copilot),
+    let all: [(Wanted<'static>, Wanted<'static>, bool); 4] = [
+        (AGENTS, AGENTS_BRIDGED, !args.remove),
+        (CLAUDE, CLAUDE, args.claude),
+        (GEMINI, GEMINI, args.gemini),
+        (COPILOT, COPILOT_BRIDGED, args.copilot),
     ];
-    for (wanted, is_asked_for) in all {
+    for (plain, bridged, is_asked_for) in all {
         if args.no_instructions || (args.remove && named && !is_asked_for) {
             continue;
         }
-        match Place::look(&context.home, top, wanted) {
+        let place = match args.bridge {
+            true => Place::look(&context.home, top, bridged),
+            // Who told of the bridge once means to go on.
+            false => Place::look(&context.home, top, plain).and_then(|place| {
+                match place.block_names(OF_THE_BRIDGE) {
+                    true => Place::look(&context.home, top, bridged),
+                    false => Ok(place),
+                }
+            }),
+        };
+        match place {
             Ok(place) if is_asked_for || place.has_block() => {
                 places.push(place.unless_same_as(&places));
             }
@@ -282,6 +299,7 @@ fn again(args: &Args) -> String {
         (args.claude, " --claude"),
         (args.gemini, " --gemini"),
         (args.copilot, " --copilot"),
+        (args.bridge, " --bridge"),
         (args.no_instructions, " --no-instructions"),
     ];
     let options = options.into_iter().filter(|(given, _)| *given);

@@ -132,6 +132,37 @@ fn the_blocks_as_they_stand() {
 }
 
 #[test]
+fn who_told_of_the_bridge_once_goes_on_telling_of_it() {
+    let world = world();
+    world.ok(["init", "--copilot"]);
+    let plain = text(&world, "AGENTS.md");
+    assert_snapshot!(world.transcript("init --bridge --check\ninit --bridge\ninit\ninit --check"), @r#"
+    $ init --bridge --check
+    exit 1
+    AGENTS.md: its block is outdated
+    .github/copilot-instructions.md: its block is outdated
+    next: flagpost init --bridge
+    $ init --bridge
+    [dir]/web is registered; its list is web
+    AGENTS.md: block brought up to date
+    .github/copilot-instructions.md: block brought up to date
+    $ init
+    [dir]/web is registered; its list is web
+    AGENTS.md: is up to date
+    .github/copilot-instructions.md: is up to date
+    $ init --check
+    AGENTS.md: as it should be
+    .github/copilot-instructions.md: as it should be
+    "#);
+    let told = text(&world, "AGENTS.md");
+    assert_eq!(text(&world, FILES[3]), told);
+    assert!(told.contains(world.ok(["agent", "snippet"]).trim_end()));
+    world.ok(["init", "--remove"]);
+    world.ok(["init"]);
+    assert_eq!(text(&world, "AGENTS.md"), plain);
+}
+
+#[test]
 fn the_rest_of_a_file_comes_back_byte_for_byte() {
     let world = world();
     let path = file(&world, "AGENTS.md");
