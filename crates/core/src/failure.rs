@@ -375,7 +375,11 @@ pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
             hint("it is left as it is; mend it with an editor"),
         ),
         disk::Error::Outside { .. } => (Kind::Invalid, None),
-        disk::Error::Io { source, path, .. } => match source.kind() {
+        disk::Error::Io {
+            doing,
+            source,
+            path,
+        } => match source.kind() {
             std::io::ErrorKind::NotFound => (Kind::NotFound, None),
             std::io::ErrorKind::StorageFull => (
                 Kind::Failed,
@@ -395,6 +399,11 @@ pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
                     path.display()
                 )),
             ),
+            // Who could not read may have changed much before: an answer is read after the change.
+            std::io::ErrorKind::PermissionDenied if *doing == "read" => (
+                Kind::Failed,
+                Some(format!("make {} readable for you", path.display())),
+            ),
             std::io::ErrorKind::PermissionDenied => (
                 Kind::Failed,
                 Some(format!(
@@ -409,4 +418,24 @@ pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
 
 fn hint(text: &str) -> Option<String> {
     Some(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn who_may_not_read_is_not_told_that_nothing_was_changed() {
+        let said = |doing| {
+            let denied = std::io::ErrorKind::PermissionDenied.into();
+            judge_disk(&disk::Error::io(doing, Path::new("/x"))(denied)).1
+        };
+        assert_eq!(said("read").as_deref(), Some("make /x readable for you"));
+        assert_eq!(
+            said("write").as_deref(),
+            Some("nothing was changed; make /x writable for you")
+        );
+    }
 }
