@@ -28,7 +28,8 @@ pub struct Args {
     lease: Option<SignedDuration>,
 }
 
-fn time(text: &str) -> Result<SignedDuration, String> {
+/// How long, as it is typed; what is below nothing is refused by whoever needs it.
+pub fn time(text: &str) -> Result<SignedDuration, String> {
     text.parse()
         .map_err(|_| "use a time, as in 15m or 1h".to_owned())
 }

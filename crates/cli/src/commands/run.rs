@@ -22,6 +22,7 @@ use signal_hook::{
 };
 
 use crate::{
+    commands::claim::time,
     context::Context,
     error::{Invalid, usage},
     output::{self, Answer},
@@ -53,7 +54,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     retries: Option<NonZeroU32>,
     /// How long one try may take: 90s, 20m, 1h [default: the setting run.timeout]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<SignedDuration>,
     /// Only tasks of this group
     #[arg(long, value_name = "GROUP")]

@@ -64,6 +64,48 @@ fn a_round_in_the_words_of_the_protocol() {
 }
 
 #[test]
+fn a_known_id_and_what_is_no_answer_are_called_so() {
+    let world = world();
+    for title in ["One", "Two"] {
+        put(
+            &world,
+            &json!([{"id": "a", "command": "create", "payload": {"title": title}}]),
+        );
+        world.ok(["agent", "start", "--once"]);
+    }
+    put(
+        &world,
+        &json!([{"id": "a", "command": "create", "payload": {"title": "Three"}}]),
+    );
+    assert_snapshot!(world.transcript("agent start --once\nlist"), @r"
+    $ agent start --once
+    Processing: create 'Three' → ok (as before: the id is known)
+    $ list
+    ID  STATE    SUBJECT
+    1   pending  One
+    ");
+    let outbox = world.home().join("agent-outbox.json");
+    fs::write(
+        outbox,
+        r#"[1, null, {"a": 2}, {"commandId": "b", "status": "ok"}]"#,
+    )
+    .unwrap();
+    assert_snapshot!(world.transcript("agent outbox\nagent send {} --timeout banana"), @r#"
+    $ agent outbox
+    COMMAND  ANSWER
+    none     no answer of a bridge
+    none     no answer of a bridge
+    none     no answer of a bridge
+    b        ok
+    $ agent send {} --timeout banana
+    exit 2
+    2> error: invalid value 'banana' for '--timeout <TIME>': use a time, as in 30s or 5m
+    2> 
+    2> For more information, try '--help'.
+    "#);
+}
+
+#[test]
 fn a_running_bridge_tells_what_it_does_answers_and_stops() {
     let world = world();
     world.ok(["init", "--no-instructions"]);

@@ -60,7 +60,7 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
     "#);
     assert_snapshot!(refused(&stage, &["--agent", "true", "--timeout", "soon"]), @r#"
     exit 2
-    2> error: invalid value 'soon' for '--timeout <TIME>': failed to parse input in the "friendly" duration format: expected duration to start with a unit value (a decimal integer) after an optional sign, but no integer was found
+    2> error: invalid value 'soon' for '--timeout <TIME>': use a time, as in 15m or 1h
     2> 
     2> For more information, try '--help'.
     "#);

@@ -49,6 +49,8 @@ pub struct Processed {
     pub error: Option<String>,
     /// Its answer.
     pub reply: Value,
+    /// Its id was answered before, and now in the same way: nothing was carried out.
+    pub is_known: bool,
 }
 
 /// Hears what was dealt with.
@@ -168,7 +170,7 @@ impl<'b> Processor<'b> {
         };
         let known = self.ledger.of(&command.id);
         if let Some(Known::Reply(reply)) = known {
-            return Ok(processed(Some(command.id.clone()), command.title(), reply));
+            return Ok(again(Some(command.id.clone()), command.title(), reply));
         }
         let only_reads = command.action.only_reads();
         if known == Some(Known::Shown) && !only_reads {
@@ -195,7 +197,7 @@ impl<'b> Processor<'b> {
         };
         let title = "no command".to_owned();
         if let Some(Known::Reply(reply)) = known {
-            return Ok(processed(id, title, reply));
+            return Ok(again(id, title, reply));
         }
         let to = match &id {
             Some(id) => Addressee::Command(id.clone()),
@@ -252,6 +254,14 @@ fn processed(id: Option<String>, title: String, reply: Value) -> Processed {
         title,
         error: error.map(str::to_owned),
         reply,
+        is_known: false,
+    }
+}
+
+fn again(id: Option<String>, title: String, reply: Value) -> Processed {
+    Processed {
+        is_known: true,
+        ..processed(id, title, reply)
     }
 }
 

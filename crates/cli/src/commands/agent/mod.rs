@@ -48,6 +48,10 @@ fn told(answer: &Value) -> String {
     if let Some(error) = answer.get("error").and_then(Value::as_str) {
         return format!("error: {}", line(error));
     }
+    // Whoever may empty the outbox may write anything into it.
+    if answer.get("status").and_then(Value::as_str) != Some("ok") {
+        return "no answer of a bridge".to_owned();
+    }
     match answer.get("data") {
         Some(Value::Array(items)) => format!("ok: {} in all", items.len()),
         Some(data) => match (text(data, "title"), text(data, "id")) {

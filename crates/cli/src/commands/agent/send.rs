@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::{text, told};
 use crate::{
-    commands::query::named,
+    commands::{query::named, waiting::time},
     context::Context,
     error::{Invalid, usage},
     output::Answer,
@@ -33,7 +33,7 @@ pub struct Args {
     #[command(flatten)]
     text: TextSource,
     /// How long to wait for the answer
-    #[arg(long, value_name = "TIME", default_value = "5s")]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time)]
     timeout: SignedDuration,
     /// Who sends it: claude-code, codex, custom
     #[arg(long, value_name = "NAME", default_value = "custom", value_parser = named::<Source>)]

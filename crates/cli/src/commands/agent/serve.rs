@@ -17,6 +17,7 @@ use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    commands::waiting::time,
     context::Context,
     error::usage,
     output::{self, Answer, Reader},
@@ -34,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
     otherwise. Killed at any moment, it loses nothing and does nothing twice.")]
 pub struct StartArgs {
     /// How long from one look to the next [default: 2s]
-    #[arg(long, value_name = "TIME", conflicts_with = "once")]
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "once")]
     interval: Option<SignedDuration>,
     /// Carry out what is there, and end
     #[arg(long)]
@@ -111,7 +112,12 @@ fn say(context: &Context, cursor: u64, item: &Processed) -> std::io::Result<Read
         None => "ok".to_owned(),
         Some(error) => format!("error: {}", line(error)),
     };
-    output::stream_text(&format!("Processing: {title} → {end}"))
+    // Another command under an id that was used would else seem to be carried out.
+    let known = match item.is_known {
+        true => " (as before: the id is known)",
+        false => "",
+    };
+    output::stream_text(&format!("Processing: {title} → {end}{known}"))
 }
 
 /// Stops it.
