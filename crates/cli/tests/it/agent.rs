@@ -64,7 +64,7 @@ fn a_round_in_the_words_of_the_protocol() {
 }
 
 #[test]
-fn a_known_id_and_what_is_no_answer_are_called_so() {
+fn a_known_id_a_part_of_a_list_and_what_is_no_answer_are_called_so() {
     let world = world();
     for title in ["One", "Two"] {
         put(
@@ -83,6 +83,12 @@ fn a_known_id_and_what_is_no_answer_are_called_so() {
     $ list
     ID  STATE    SUBJECT
     1   pending  One
+    ");
+    world.ok(["add", "Two"]);
+    let part = json!({"command": "list", "payload": {"limit": 1}}).to_string();
+    assert_snapshot!(world.ok(["agent", "send", &part]), @r"
+    ✓ ok: 1 of 2
+      1 One [todo]
     ");
     let outbox = world.home().join("agent-outbox.json");
     fs::write(

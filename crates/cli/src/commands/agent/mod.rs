@@ -53,7 +53,10 @@ fn told(answer: &Value) -> String {
         return "no answer of a bridge".to_owned();
     }
     match answer.get("data") {
-        Some(Value::Array(items)) => format!("ok: {} in all", items.len()),
+        Some(Value::Array(items)) => match answer.get("total").and_then(Value::as_u64) {
+            Some(total) => format!("ok: {} of {total}", items.len()),
+            None => format!("ok: {} in all", items.len()),
+        },
         Some(data) => match (text(data, "title"), text(data, "id")) {
             (Some(title), Some(id)) => format!("ok: {} (id: {id})", line(title)),
             _ => "ok".to_owned(),
