@@ -161,6 +161,21 @@ fn temporary_orphaned() {
 }
 
 #[test]
+fn temporary_orphaned_in_a_coordination_directory() {
+    let world = world_with(&["a"]);
+    world.ok(["coord", "leader", "init", "A goal"]);
+    let name = ".task-001.md.tmp-2147483647-0123456789abcdef0123456789abcdef";
+    let results = world.repository().join(".coordination/results");
+    let orphan = results.join(name);
+    put(&orphan, "half");
+    let file = fs::File::options().write(true).open(&orphan).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000))
+        .unwrap();
+    finds_and_mends(&world, 0, "temporary-orphaned");
+    assert!(!orphan.exists());
+}
+
+#[test]
 fn task_broken_and_quarantine_mended() {
     let world = world_with(&["a", "b"]);
     let whole = fs::read(task(&world, "2")).unwrap();

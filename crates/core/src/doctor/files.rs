@@ -11,7 +11,8 @@ use crate::error::Result;
 /// Temporaries in every directory that we write into.
 pub(super) fn temporaries(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     let (fs, now) = (world.home.fs(), world.home.now());
-    for dir in world.dirs().into_iter().chain(world.session_dirs()) {
+    let dirs = world.dirs().into_iter().chain(world.session_dirs());
+    for dir in dirs.chain(world.coordination_dirs()) {
         let orphans = match fsx::orphans(fs, &dir, now) {
             Ok(orphans) => orphans,
             // Whose directory it is says so.

@@ -8,7 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flagpost_disk::{dialects::claude_tasks::TaskFile, fsx};
+use flagpost_disk::{
+    dialects::{claude_tasks::TaskFile, coordination},
+    fsx,
+};
 use flagpost_model::{ListId, RepoId, finding::Code, task::Outline};
 
 use super::{Finding, told, word};
@@ -128,6 +131,22 @@ impl<'h> World<'h> {
             dirs.extend(all.flat_map(parts));
         }
         dirs
+    }
+
+    /// The coordination directories at the tops of repositories, and those in them.
+    pub(super) fn coordination_dirs(&self) -> impl Iterator<Item = PathBuf> {
+        let roots = self.places.iter();
+        let roots = roots.map(|place| place.top.join(coordination::DEFAULT_DIR));
+        roots.flat_map(|root| {
+            let parts = [
+                coordination::CONTEXT,
+                coordination::LOGS,
+                coordination::RESULTS,
+                coordination::LATE,
+            ];
+            let parts = parts.map(|part| root.join(part));
+            [root].into_iter().chain(parts)
+        })
     }
 }
 
