@@ -5,26 +5,27 @@
 //! change without its line; nothing is answered before it is durable; a task's `rev` grows by one
 //! per change.
 
+mod appearance;
+mod outcome;
+
 use std::collections::BTreeMap;
 
 use flagpost_disk::{
     dialects::claude_tasks::{self, COUNTER, TaskFile},
-    fsx::{self, Batch, Lock, Rank},
+    fsx::{self, Lock, Rank},
 };
-use flagpost_model::{
-    RepoId, TaskId, Token, WorkerId,
-    task::{StateName, Task},
-};
+use flagpost_model::{RepoId, TaskId, Token, WorkerId, task::Task};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+pub(crate) use appearance::appeared;
+
 use crate::{
-    coordination,
     error::{Error, Result},
     history::{Entry, History, Kind},
-    home::Home,
     list::{List, Loaded},
 };
+use outcome::Outcome;
 
 /// A list, locked for one change. Dropping it changes nothing.
 #[derive(Debug)]
@@ -294,86 +295,17 @@ impl<'l> Change<'l> {
             history.writer(self.at, &|entry| appeared(list.home, Some(list), entry))?;
         let answer = rule(&mut self, Token(writer.next()))?;
 
-        let mut batch = Batch::new();
-        let mut from: BTreeMap<TaskId, StateName> = BTreeMap::new();
-        let mut written = Written::new();
-        let mut changes: BTreeMap<TaskId, Raw> = BTreeMap::new();
-        let mut created: BTreeMap<TaskId, String> = BTreeMap::new();
-        for (id, mut draft) in self.drafts {
-            let before = draft.before.as_ref().map(|file| &file.task);
-            from.extend(before.map(|task| (id.clone(), task.state.name())));
-            if before != Some(&draft.after) || draft.raw.is_some() {
-                draft.after.rev = match before {
-                    Some(task) => task.rev.saturating_add(1),
-                    None => draft.after.rev.saturating_add(1),
-                };
-                let raw = match draft.raw {
-                    Some(raw) => claude_tasks::restore(raw, draft.after.rev),
-                    None => claude_tasks::write(draft.before.as_ref(), &draft.after),
-                };
-                match &draft.before {
-                    Some(before) => {
-                        drop(changes.insert(id.clone(), claude_tasks::changes(before.raw(), &raw)))
-                    }
-                    None => drop(created.insert(id.clone(), claude_tasks::fingerprint(&raw))),
-                }
-                let is_too_deep = claude_tasks::is_too_deep(&raw);
-                let bytes = claude_tasks::to_bytes(raw);
-                readable(&id, &bytes, is_too_deep)?;
-                match draft.before {
-                    Some(_) => batch.put(list.task_path(&id), bytes),
-                    None => batch.create(list.task_path(&id), bytes),
-                }
-            }
-            written.insert(id, draft.after);
-        }
-        for id in self.removed.keys() {
-            batch.remove(list.task_path(id));
-        }
+        let mut outcome = Outcome::of(list, self.drafts, self.removed)?;
         if self.entries.is_empty() {
-            return Ok((answer, written));
+            return Ok((answer, outcome.written));
         }
-        for entry in &mut self.entries {
-            let Some(id) = entry.task.clone() else {
-                continue;
-            };
-            if let Some(file) = self.removed.get(&id) {
-                entry.from = Some(file.task.state.name());
-                let (subject, rev) = (file.task.subject.as_str(), file.task.rev);
-                entry.detail.insert("subject".to_owned(), subject.into());
-                entry
-                    .detail
-                    .insert("rev".to_owned(), rev.saturating_add(1).into());
-                let raw = Value::Object(file.raw().clone());
-                entry.detail.insert("removed".to_owned(), raw);
-            } else if let Some(after) = written.get(&id) {
-                entry.detail.insert("rev".to_owned(), after.rev.into());
-                let (before, now) = (from.get(&id).copied(), after.state.name());
-                if entry.to.is_none() && before != Some(now) {
-                    entry.from = before;
-                    entry.to = Some(now);
-                }
-                let changed = changes.remove(&id).map(Value::Object);
-                let created = created.remove(&id).map(Value::String);
-                let told = [("changes", changed), (FINGERPRINT, created)];
-                let told = told.into_iter().filter_map(|(key, it)| Some((key, it?)));
-                entry
-                    .detail
-                    .extend(told.map(|(key, it)| (key.to_owned(), it)));
-            }
-        }
-        // Neighbours that changed with no line of their own.
-        if let Some(first) = self.entries.first_mut().filter(|_| !changes.is_empty()) {
-            let others = changes.into_iter();
-            let others = others.map(|(id, it)| (id.to_string(), Value::Object(it)));
-            first.detail.insert("others".to_owned(), others.collect());
-        }
+        outcome.tell(&mut self.entries);
         if let Some((key, account)) = list.account() {
             for entry in &mut self.entries {
                 entry.detail.insert((*key).to_owned(), account.clone());
             }
         }
-        let sealed = batch.seal(fs)?;
+        let sealed = outcome.batch.seal(fs)?;
         writer.record(&self.actor, self.entries)?;
         if let Err(error) = sealed.reveal() {
             drop(writer);
@@ -382,81 +314,6 @@ impl<'l> Change<'l> {
             let _: Result<()> = history.settle(&self.actor, self.at);
             return Err(error.into());
         }
-        Ok((answer, written))
-    }
-}
-
-/// Acknowledged means that it can be read again: JSON may be six times as long as its text.
-fn readable(id: &TaskId, bytes: &[u8], is_too_deep: bool) -> Result<()> {
-    let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
-    let reason = if is_too_deep {
-        "its file would be nested too deep to be read".to_owned()
-    } else if len as u64 > limit {
-        format!("its file would have {len} bytes, more than the {limit} that are read")
-    } else {
-        return Ok(());
-    };
-    Err(Error::Invalid {
-        what: format!("task {id}"),
-        reason,
-    })
-}
-
-/// Whether the change that a history entry tells of is in the list's files; `known` is a list that
-/// is open already.
-pub(crate) fn appeared(home: &Home, known: Option<&List<'_>>, entry: &Entry) -> Result<bool> {
-    let elsewhere = entry.detail.get(coordination::WHERE);
-    if let Some(dir) = elsewhere.and_then(Value::as_str) {
-        return coordination::appeared(home, entry, dir);
-    }
-    let (Some(id), Some(task)) = (&entry.list, &entry.task) else {
-        return Ok(true);
-    };
-    let other;
-    let list = match known.filter(|list| list.id() == id) {
-        Some(list) => list,
-        None => match List::open(home, id) {
-            Ok(opened) => {
-                other = opened;
-                &other
-            }
-            Err(Error::NotFound { .. }) => return Ok(true),
-            Err(error) => return Err(error),
-        },
-    };
-    let seen = match entry.kind {
-        Kind::TaskLinked => is_linked(list, task, entry),
-        Kind::TaskUnlinked => is_linked(list, task, entry).map(|linked| !linked),
-        Kind::TaskRemoved => found(list, task).map(|file| file.is_none()),
-        _ => found(list, task).map(|file| {
-            file.is_some_and(|file| {
-                let (rev, told) = (file.task.rev, entry.rev().unwrap_or_default());
-                // A foreign writer may have dropped our part of the file.
-                rev >= told || rev == 0 && told > 1
-            })
-        }),
-    };
-    match seen {
-        // Unreadable says nothing about what happened before it became so.
-        Err(Error::Disk(error)) if error.is_no_such_file() => Ok(true),
-        seen => seen,
-    }
-}
-
-/// Either file is enough, as it is for whoever reads the list.
-fn is_linked(list: &List<'_>, task: &TaskId, entry: &Entry) -> Result<bool> {
-    let blocker = entry.detail.get("blocked_by").and_then(|id| id.as_str());
-    let Some(blocker) = blocker.and_then(|id| id.parse::<TaskId>().ok()) else {
-        return Ok(false);
-    };
-    let waits = found(list, task)?.is_some_and(|file| file.task.blocked_by.contains(&blocker));
-    Ok(waits || found(list, &blocker)?.is_some_and(|file| file.task.blocks.contains(task)))
-}
-
-fn found(list: &List<'_>, task: &TaskId) -> Result<Option<TaskFile>> {
-    match list.task(task) {
-        Ok(file) => Ok(Some(file)),
-        Err(Error::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error),
+        Ok((answer, outcome.written))
     }
 }

@@ -377,6 +377,8 @@ fn every_schema_is_that_of_an_answer() {
         "link",
         "number",
         "repositories",
+        "resync",
+        "transition",
     ];
     assert_eq!(
         unseen,

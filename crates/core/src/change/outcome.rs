@@ -1,0 +1,152 @@
+//! What a change makes of a list: the files to write, and what the history is told of them.
+//!
+//! Owns how drafts become bytes, that a task's `rev` grows by one, and which value each line names.
+//! It must never write.
+
+use std::collections::BTreeMap;
+
+use flagpost_disk::{
+    dialects::claude_tasks::{self, TaskFile},
+    fsx::{self, Batch},
+};
+use flagpost_model::{TaskId, task::StateName};
+use serde_json::Value;
+
+use super::{Draft, FINGERPRINT, Raw, Written};
+use crate::{
+    error::{Error, Result},
+    history::Entry,
+    list::List,
+};
+
+/// What is to be written, and to be told.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// The files.
+    pub(super) batch: Batch,
+    /// The tasks as they will be on disk.
+    pub(super) written: Written,
+    removed: BTreeMap<TaskId, TaskFile>,
+    from: BTreeMap<TaskId, StateName>,
+    /// What of each task's file changes.
+    changes: BTreeMap<TaskId, Raw>,
+    /// What each new file says.
+    created: BTreeMap<TaskId, String>,
+}
+
+impl Outcome {
+    pub(super) fn of(
+        list: &List<'_>,
+        drafts: BTreeMap<TaskId, Draft>,
+        removed: BTreeMap<TaskId, TaskFile>,
+    ) -> Result<Self> {
+        let mut outcome = Self::default();
+        for (id, draft) in drafts {
+            outcome.draft(list, id, draft)?;
+        }
+        for id in removed.keys() {
+            outcome.batch.remove(list.task_path(id));
+        }
+        Ok(Self { removed, ..outcome })
+    }
+
+    fn draft(&mut self, list: &List<'_>, id: TaskId, draft: Draft) -> Result<()> {
+        let Draft {
+            before,
+            mut after,
+            raw,
+        } = draft;
+        let task = before.as_ref().map(|file| &file.task);
+        self.from
+            .extend(task.map(|task| (id.clone(), task.state.name())));
+        if task != Some(&after) || raw.is_some() {
+            after.rev = task.map_or(after.rev, |task| task.rev).saturating_add(1);
+            let raw = match raw {
+                Some(raw) => claude_tasks::restore(raw, after.rev),
+                None => claude_tasks::write(before.as_ref(), &after),
+            };
+            let is_too_deep = claude_tasks::is_too_deep(&raw);
+            let told = before
+                .as_ref()
+                .map(|file| claude_tasks::changes(file.raw(), &raw));
+            let fingerprint = before.is_none().then(|| claude_tasks::fingerprint(&raw));
+            let (path, bytes) = (list.task_path(&id), claude_tasks::to_bytes(raw));
+            readable(&id, &bytes, is_too_deep)?;
+            match before {
+                Some(_) => self.batch.put(path, bytes),
+                None => self.batch.create(path, bytes),
+            }
+            self.changes.extend(told.map(|it| (id.clone(), it)));
+            self.created.extend(fingerprint.map(|it| (id.clone(), it)));
+        }
+        self.written.insert(id, after);
+        Ok(())
+    }
+
+    /// Adds to each line which values its task's file had and has.
+    pub(super) fn tell(&mut self, entries: &mut [Entry]) {
+        for entry in &mut *entries {
+            let Some(id) = entry.task.clone() else {
+                continue;
+            };
+            if let Some(file) = self.removed.get(&id) {
+                tell_removed(entry, file);
+            } else {
+                self.tell_written(entry, &id);
+            }
+        }
+        // Neighbours that changed with no line of their own.
+        let others = std::mem::take(&mut self.changes).into_iter();
+        if let Some(first) = entries.first_mut().filter(|_| others.len() > 0) {
+            let others = others.map(|(id, it)| (id.to_string(), Value::Object(it)));
+            first.detail.insert("others".to_owned(), others.collect());
+        }
+    }
+
+    fn tell_written(&mut self, entry: &mut Entry, id: &TaskId) {
+        let Some(after) = self.written.get(id) else {
+            return;
+        };
+        entry.detail.insert("rev".to_owned(), after.rev.into());
+        let (before, now) = (self.from.get(id).copied(), after.state.name());
+        if entry.to.is_none() && before != Some(now) {
+            entry.from = before;
+            entry.to = Some(now);
+        }
+        let changed = self.changes.remove(id).map(Value::Object);
+        let created = self.created.remove(id).map(Value::String);
+        let told = [("changes", changed), (FINGERPRINT, created)];
+        let told = told.into_iter().filter_map(|(key, it)| Some((key, it?)));
+        entry
+            .detail
+            .extend(told.map(|(key, it)| (key.to_owned(), it)));
+    }
+}
+
+fn tell_removed(entry: &mut Entry, file: &TaskFile) {
+    entry.from = Some(file.task.state.name());
+    let told = [
+        ("subject", file.task.subject.as_str().into()),
+        ("rev", file.task.rev.saturating_add(1).into()),
+        ("removed", Value::Object(file.raw().clone())),
+    ];
+    entry
+        .detail
+        .extend(told.map(|(key, it)| (key.to_owned(), it)));
+}
+
+/// Acknowledged means that it can be read again: JSON may be six times as long as its text.
+fn readable(id: &TaskId, bytes: &[u8], is_too_deep: bool) -> Result<()> {
+    let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
+    let reason = if is_too_deep {
+        "its file would be nested too deep to be read".to_owned()
+    } else if len as u64 > limit {
+        format!("its file would have {len} bytes, more than the {limit} that are read")
+    } else {
+        return Ok(());
+    };
+    Err(Error::Invalid {
+        what: format!("task {id}"),
+        reason,
+    })
+}
