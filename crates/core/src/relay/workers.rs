@@ -161,10 +161,10 @@ pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<Seen>, Vec<Skipped>)> {
     for mail in fleet.mails()? {
         match show(&mail) {
             Ok(seen) => all.push(seen),
-            Err(Error::Disk(disk::Error::Malformed { reason, .. })) => {
+            Err(Error::Disk(error)) if error.is_no_such_file() => {
                 unread.push(skipped(
                     format!("{}/{}", mail.worker, layout::WORKER),
-                    reason,
+                    error.reason(),
                 ));
             }
             Err(error) => return Err(error),

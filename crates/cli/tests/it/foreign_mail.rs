@@ -1,0 +1,109 @@
+//! What others leave among the mail, and names and words that would let through what nobody meant.
+//!
+//! Owns that one thing that cannot be read holds up nothing beside it. What is malformed inside a
+//! regular file is with the tests of the relay's core.
+
+use std::{
+    fs::{self, File},
+    os::unix::fs::symlink,
+    path::Path,
+};
+
+use insta::assert_snapshot;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+use crate::fleet::Fleet;
+
+/// What no message can be, and cannot be copied aside either.
+const STRANGE: [(&str, fn(&Path)); 4] = [
+    ("a link", |path| symlink("/etc/passwd", path).unwrap()),
+    ("a directory", |path| fs::create_dir(path).unwrap()),
+    ("a socket", |path| {
+        mknodat(CWD, path, FileType::Socket, Mode::RWXU, 0).unwrap();
+    }),
+    ("too large", |path| {
+        File::create(path).unwrap().set_len(17 << 20).unwrap();
+    }),
+];
+
+/// Puts something strange in the place of one of the two files of brief 1.
+fn with_a_strange(part: &str, make: fn(&Path)) -> Fleet {
+    let fleet = Fleet::of(1);
+    fleet
+        .world
+        .ok(["assign", "1", "W1", "--inline", "the first"]);
+    let path = fleet.inbox("W1").join(part);
+    fs::remove_file(&path).unwrap();
+    make(&path);
+    fleet
+}
+
+#[test]
+fn what_cannot_be_read_holds_up_no_brief_beside_it() {
+    for part in ["0001.brief", "0001.brief.meta.json"] {
+        for (what, make) in STRANGE {
+            let fleet = with_a_strange(part, make);
+            let world = &fleet.world;
+            world.ok(["assign", "2", "W1", "--inline", "the second"]);
+            let shown = world.json(["inbox"]).1;
+            assert_eq!(
+                shown["skipped"][0]["file"],
+                format!("W1/inbox/{part}"),
+                "{what}"
+            );
+            world.ok(["ratify", "all"]);
+            let next = world.json(["worker", "next", "--as", "W1"]).1;
+            assert_eq!(next["body"], "the second", "{part} is {what}");
+            world.ok(["worker", "ack", "2", "--as", "W1"]);
+            let path = fleet.inbox("W1").join(part);
+            assert!(path.symlink_metadata().is_ok(), "{what} stays");
+        }
+    }
+}
+
+#[test]
+fn a_half_brief_that_cannot_be_copied_aside_stays() {
+    for (what, make) in STRANGE {
+        let fleet = with_a_strange("0001.brief", make);
+        fs::remove_file(fleet.inbox("W1").join("0001.brief.meta.json")).unwrap();
+        fleet
+            .world
+            .ok(["worker", "heartbeat", "--as", "W1", "--pid", "1"]);
+        let mut later = fleet.world.command();
+        later
+            .args(["assign", "2", "W1", "--inline", "the second"])
+            .env("FLAGPOST_CLOCK", "2099-01-01T00:00:00Z");
+        let ran = fleet.world.run(&mut later);
+        assert_eq!(ran.code, 0, "{what}: {ran}");
+        let path = fleet.inbox("W1").join("0001.brief");
+        assert!(path.symlink_metadata().is_ok(), "{what} is lost");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_holds_up_no_report_beside_it() {
+    for (what, make) in STRANGE {
+        let fleet = Fleet::of(1);
+        make(&fleet.of_worker("W1").join("outbox/0001.json"));
+        fleet.world.ok(["worker", "report", "done", "--as", "W1"]);
+        let shown = fleet.world.json(["outbox"]).1;
+        assert_eq!(
+            shown["reports"][0]["report"]["body"], "done",
+            "{what}: {shown}"
+        );
+    }
+}
+
+#[test]
+fn a_worker_whose_file_is_none_is_skipped() {
+    let fleet = Fleet::of(2);
+    let file = fleet.of_worker("W1").join("worker.json");
+    fs::remove_file(&file).unwrap();
+    symlink("/etc/passwd", &file).unwrap();
+    assert_snapshot!(fleet.world.transcript("worker list"), @r#"
+    $ worker list
+    WORKER  STATE  LAST SEEN
+    W2      live   2026-05-13T14:25:00Z
+    2> flagpost: skipped W1/worker.json: a symbolic link, which is not followed
+    "#);
+}
