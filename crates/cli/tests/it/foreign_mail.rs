@@ -95,6 +95,36 @@ fn what_cannot_be_read_holds_up_no_report_beside_it() {
 }
 
 #[test]
+fn a_file_among_the_workers_is_no_worker() {
+    let fleet = Fleet::of(1);
+    let workers = fleet.of_worker("W1").parent().unwrap().to_owned();
+    fs::write(workers.join("notes"), "who does what").unwrap();
+    fleet.world.ok(["assign", "1", "W1", "--inline", "x"]);
+    assert_snapshot!(fleet.world.transcript(
+        "inbox --quiet
+        ratify all
+        worker list --quiet
+        worker next --as notes
+        outbox
+        search x --quiet"), @r#"
+    $ inbox --quiet
+    W1/1
+    $ ratify all
+    RATIFIED #1 x → W1
+    $ worker list --quiet
+    W1
+    $ worker next --as notes
+    exit 3
+    2> flagpost: there is no worker notes
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    $ outbox
+    no reports
+    $ search x --quiet
+    W1/inbox/0001
+    "#);
+}
+
+#[test]
 fn a_worker_whose_file_is_none_is_skipped() {
     let fleet = Fleet::of(2);
     let file = fleet.of_worker("W1").join("worker.json");

@@ -77,7 +77,15 @@ impl<'h> Fleet<'h> {
 
     /// The ids of all that have a directory, in order.
     pub fn ids(&self) -> Result<Vec<WorkerId>> {
-        let mut ids: Vec<WorkerId> = self.home.ids_in(&self.dir())?;
+        let (fs, dir) = (self.home.fs(), self.dir());
+        let mut ids: Vec<WorkerId> = Vec::new();
+        for id in self.home.ids_in::<WorkerId>(&dir)? {
+            let there = fsx::stat(fs, &dir.join(id.as_str()))?;
+            // A note that somebody left among them is no worker.
+            if there.is_some_and(|it| matches!(it.kind, fsx::Kind::Dir | fsx::Kind::Symlink)) {
+                ids.push(id);
+            }
+        }
         ids.sort_by_cached_key(in_fleet_order);
         Ok(ids)
     }
@@ -106,9 +114,10 @@ impl<'h> Fleet<'h> {
     /// The mail of a registered worker.
     pub fn mail(&self, worker: &WorkerId) -> Result<Mail<'h>> {
         let mail = self.directory(worker);
-        match fsx::stat(self.home.fs(), &mail.dir.join(layout::WORKER))? {
-            Some(_) => Ok(mail),
-            None => Err(Error::NotFound {
+        match fsx::stat(self.home.fs(), &mail.dir.join(layout::WORKER)) {
+            Ok(Some(_)) => Ok(mail),
+            Err(error) if !error.is_not_a_directory() => Err(error.into()),
+            Ok(None) | Err(_) => Err(Error::NotFound {
                 what: "worker",
                 id: worker.to_string(),
                 list: None,
