@@ -137,3 +137,23 @@ fn a_worker_whose_file_is_none_is_skipped() {
     2> flagpost: skipped W1/worker.json: a symbolic link, which is not followed
     "#);
 }
+
+#[test]
+fn no_worker_has_a_name_that_means_somebody_else() {
+    let fleet = Fleet::of(1);
+    assert_snapshot!(fleet.world.transcript(
+        "worker add all
+        worker add orchestrator
+        worker add ALL --quiet"), @r#"
+    $ worker add all
+    exit 6
+    2> flagpost: no worker is called all: 'ratify all' lets everybody's briefs through
+    2>   hint: give it a name of its own, as in W3
+    $ worker add orchestrator
+    exit 6
+    2> flagpost: no worker is called orchestrator: it is who gives the workers their tasks
+    2>   hint: give it a name of its own, as in W3
+    $ worker add ALL --quiet
+    ALL
+    "#);
+}

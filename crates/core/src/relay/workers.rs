@@ -62,6 +62,10 @@ pub fn register(
     id: &WorkerId,
     traits: Traits,
 ) -> Result<Worker> {
+    if let Some(why) = id.means_instead() {
+        let worker = id.clone();
+        return Err(Error::Reserved { worker, why });
+    }
     let mail = fleet.directory(id);
     for direction in Direction::ALL {
         mail.home.make_dirs(&mail.dir(*direction))?;
