@@ -157,3 +157,36 @@ fn no_worker_has_a_name_that_means_somebody_else() {
     ALL
     "#);
 }
+
+#[test]
+fn what_was_rejected_or_expired_is_proposed_anew() {
+    let fleet = Fleet::of(1);
+    assert_snapshot!(fleet.world.transcript(
+        "relay redirect W1 stop
+        relay reject W1
+        relay redirect W1 stop
+        relay redirect W1 stop
+        assign 1 W1 --inline soon --expires-in 1m
+        FLAGPOST_CLOCK=2026-05-13T14:26:30Z assign 1 W1 --inline soon --expires-in 1h
+        FLAGPOST_CLOCK=2026-05-13T14:26:30Z inbox --all"), @r#"
+    $ relay redirect W1 stop
+    REDIRECTED → W1 (seq=0001)
+    $ relay reject W1
+    REJECTED stop → W1
+    $ relay redirect W1 stop
+    REDIRECTED → W1 (seq=0002)
+    $ relay redirect W1 stop
+    REDIRECTED → W1 (seq=0002)
+    2> flagpost: the same was proposed a moment ago: nothing was added
+    $ assign 1 W1 --inline soon --expires-in 1m
+    ASSIGNED #1 → W1 (seq=0003)
+    $ FLAGPOST_CLOCK=2026-05-13T14:26:30Z assign 1 W1 --inline soon --expires-in 1h
+    ASSIGNED #1 → W1 (seq=0004)
+    $ FLAGPOST_CLOCK=2026-05-13T14:26:30Z inbox --all
+    WORKER  SEQ   STAGE     KIND            TICKET  SUMMARY
+    W1      0001  rejected  redirect                stop
+    W1      0002  pending   redirect                stop
+    W1      0003  expired   dispatch_brief  1       soon
+    W1      0004  pending   dispatch_brief  1       soon
+    "#);
+}
