@@ -190,3 +190,52 @@ fn what_was_rejected_or_expired_is_proposed_anew() {
     W1      0004  pending   dispatch_brief  1       soon
     "#);
 }
+
+#[test]
+fn an_agent_decides_on_no_brief() {
+    let fleet = Fleet::of(1);
+    fleet.world.ok(["assign", "1", "W1", "--inline", "x"]);
+    assert_snapshot!(fleet.world.transcript(
+        "FLAGPOST_WORKER=W1 ratify all
+        FLAGPOST_WORKER=W1 ratify W1 1 --as ann
+        FLAGPOST_WORKER=W1 relay reject W1
+        FLAGPOST_WORKER=W1 relay edit W1 --file -
+        FLAGPOST_WORKER=W1 slash '/ratify all'
+        FLAGPOST_WORKER=W1 slash '/reject W1'
+        FLAGPOST_WORKER=W1 slash '/edit W1'
+        FLAGPOST_WORKER=W1 slash /inbox
+        ratify W1"), @r#"
+    $ FLAGPOST_WORKER=W1 ratify all
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 ratify W1 1 --as ann
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 relay reject W1
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 relay edit W1 --file -
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 slash '/ratify all'
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 slash '/reject W1'
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 slash '/edit W1'
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 slash /inbox
+    W1 0001 dispatch_brief #1 x
+    $ ratify W1
+    RATIFIED #1 x → W1
+    "#);
+}
