@@ -14,8 +14,10 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::fleet::Fleet;
 
+type Make = fn(&Path);
+
 /// What no message can be, and cannot be copied aside either.
-const STRANGE: [(&str, fn(&Path)); 4] = [
+const STRANGE: [(&str, Make); 4] = [
     ("a link", |path| symlink("/etc/passwd", path).unwrap()),
     ("a directory", |path| fs::create_dir(path).unwrap()),
     ("a socket", |path| {
@@ -27,7 +29,7 @@ const STRANGE: [(&str, fn(&Path)); 4] = [
 ];
 
 /// Puts something strange in the place of one of the two files of brief 1.
-fn with_a_strange(part: &str, make: fn(&Path)) -> Fleet {
+fn with_a_strange(part: &str, make: Make) -> Fleet {
     let fleet = Fleet::of(1);
     fleet
         .world
@@ -95,10 +97,15 @@ fn what_cannot_be_read_holds_up_no_report_beside_it() {
 }
 
 #[test]
-fn a_file_among_the_workers_is_no_worker() {
+fn a_file_among_directories_is_none_of_them() {
     let fleet = Fleet::of(1);
     let workers = fleet.of_worker("W1").parent().unwrap().to_owned();
+    let repositories = workers.ancestors().nth(2).unwrap();
+    let tasks = fleet.world.home().join("tasks");
+    fs::create_dir_all(&tasks).unwrap();
     fs::write(workers.join("notes"), "who does what").unwrap();
+    fs::write(repositories.join("stray"), "what is where").unwrap();
+    fs::write(tasks.join("notes"), "what is to be done").unwrap();
     fleet.world.ok(["assign", "1", "W1", "--inline", "x"]);
     assert_snapshot!(fleet.world.transcript(
         "inbox --quiet
@@ -106,7 +113,7 @@ fn a_file_among_the_workers_is_no_worker() {
         worker list --quiet
         worker next --as notes
         outbox
-        search x --quiet"), @r#"
+        search x --quiet --all-lists"), @r#"
     $ inbox --quiet
     W1/1
     $ ratify all
@@ -119,8 +126,8 @@ fn a_file_among_the_workers_is_no_worker() {
     2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
     $ outbox
     no reports
-    $ search x --quiet
-    W1/inbox/0001
+    $ search x --quiet --all-lists
+    [repo]/W1/inbox/0001
     "#);
 }
 

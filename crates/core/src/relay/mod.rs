@@ -77,15 +77,7 @@ impl<'h> Fleet<'h> {
 
     /// The ids of all that have a directory, in order.
     pub fn ids(&self) -> Result<Vec<WorkerId>> {
-        let (fs, dir) = (self.home.fs(), self.dir());
-        let mut ids: Vec<WorkerId> = Vec::new();
-        for id in self.home.ids_in::<WorkerId>(&dir)? {
-            let there = fsx::stat(fs, &dir.join(id.as_str()))?;
-            // A note that somebody left among them is no worker.
-            if there.is_some_and(|it| matches!(it.kind, fsx::Kind::Dir | fsx::Kind::Symlink)) {
-                ids.push(id);
-            }
-        }
+        let mut ids: Vec<WorkerId> = self.home.ids_in(&self.dir())?;
         ids.sort_by_cached_key(in_fleet_order);
         Ok(ids)
     }
