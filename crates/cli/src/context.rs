@@ -13,7 +13,7 @@ use flagpost_core::{
 };
 use flagpost_model::{ListId, TaskId, Token, WorkerId, message::Speaker};
 
-use crate::args::Globals;
+use crate::{args::Globals, error::usage};
 
 /// The opened world.
 #[derive(Debug)]
@@ -49,6 +49,16 @@ impl Context {
     /// Who acts.
     pub fn actor(&self) -> anyhow::Result<WorkerId> {
         Ok(self.settings.actor(self.globals.actor.as_deref())?)
+    }
+
+    /// Who decides on briefs: a person. No agent lets itself through.
+    pub fn operator(&self) -> anyhow::Result<WorkerId> {
+        match &self.settings.worker {
+            Some(_) => Err(usage(
+                "only the operator decides on briefs: FLAGPOST_WORKER is set",
+            )),
+            None => self.actor(),
+        }
     }
 
     /// Who speaks, and in whose name.

@@ -70,6 +70,14 @@ pub enum Error {
         /// Who.
         worker: WorkerId,
     },
+    /// No worker may be called so.
+    #[error("no worker is called {worker}: {why}")]
+    Reserved {
+        /// The name.
+        worker: WorkerId,
+        /// What it means instead.
+        why: &'static str,
+    },
     /// The worker's mail holds what nobody has dealt with yet.
     #[error("nobody has decided on, or read, {open} of the messages of {worker}")]
     OpenMail {

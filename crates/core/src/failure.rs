@@ -167,6 +167,7 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             Kind::Conflict,
             hint("'flagpost worker heartbeat' changes what is known about it"),
         ),
+        Error::Reserved { .. } => (Kind::Invalid, hint("give it a name of its own, as in W3")),
         Error::OpenMail { .. } => (
             Kind::Conflict,
             hint("'flagpost inbox' and 'flagpost outbox' show them"),

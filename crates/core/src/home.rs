@@ -189,16 +189,25 @@ impl Home {
         Ok(lists)
     }
 
-    /// The ids that name an entry of a directory; none where there is no directory.
+    /// The ids that name a directory in this one; none where it is not there. A note that somebody
+    /// left among them is none of them.
     pub(crate) fn ids_in<T: std::str::FromStr>(&self, dir: &std::path::Path) -> Result<Vec<T>> {
-        match self.fs().names(dir) {
-            Ok(names) => Ok(names
-                .iter()
-                .filter_map(|name| name.to_str()?.parse().ok())
-                .collect()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(flagpost_disk::Error::io("list", dir)(error).into()),
+        let names = match self.fs().names(dir) {
+            Ok(names) => names,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(flagpost_disk::Error::io("list", dir)(error).into()),
+        };
+        let mut ids = Vec::new();
+        for name in names {
+            let Some(id) = name.to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            let there = fsx::stat(self.fs(), &dir.join(&name))?;
+            if there.is_some_and(|it| matches!(it.kind, fsx::Kind::Dir | fsx::Kind::Symlink)) {
+                ids.push(id);
+            }
         }
+        Ok(ids)
     }
 
     /// Makes sure that a directory of the home is there.

@@ -93,6 +93,20 @@ impl Error {
         }
     }
 
+    /// Why, for whoever has named the file already.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Malformed { reason, .. } => reason.clone(),
+            Self::Io { source, .. } => source.to_string(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Whether this says that a file stands on the way, in the place of a directory.
+    pub fn is_not_a_directory(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotADirectory)
+    }
+
     /// Whether this says that we may not.
     pub fn is_denied(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)

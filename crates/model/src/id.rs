@@ -124,6 +124,16 @@ impl WorkerId {
     pub fn operator() -> Self {
         Self("operator".to_owned())
     }
+
+    /// What the name means where a worker is asked for, if it means anything but a worker: one of
+    /// this name could be reached by no verb, or by more than was meant.
+    pub fn means_instead(&self) -> Option<&'static str> {
+        match self.as_str() {
+            "all" => Some("'ratify all' lets everybody's briefs through"),
+            crate::message::ORCHESTRATOR => Some("it is who gives the workers their tasks"),
+            _ => None,
+        }
+    }
 }
 
 impl TaskId {
@@ -245,6 +255,14 @@ mod tests {
         assert!("a".repeat(65).parse::<ListId>().is_err());
         for good in ["W1", "a", "0001", "web.api_v2-x", &"a".repeat(64)] {
             assert!(good.parse::<WorkerId>().is_ok(), "{good:?}");
+        }
+    }
+
+    #[test]
+    fn two_names_mean_something_else_than_a_worker() {
+        for (name, means) in [("all", true), ("orchestrator", true), ("W1", false)] {
+            let id: WorkerId = name.parse().unwrap();
+            assert_eq!(id.means_instead().is_some(), means, "{name}");
         }
     }
 

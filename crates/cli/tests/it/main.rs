@@ -31,6 +31,7 @@ mod drawings;
 mod exchange;
 mod exit_codes;
 mod fleet;
+mod foreign_mail;
 mod foreign_roots;
 mod foreign_subjects;
 mod hand_made_lists;

@@ -217,7 +217,8 @@ impl Locked<'_> {
         published
     }
 
-    /// The brief that this new one repeats.
+    /// The brief that this new one repeats. What was rejected, or expired, is none: who proposes it
+    /// again wants it to arrive.
     fn replayed(&self, brief: &Brief) -> Result<Option<Brief>> {
         for (seq, slot) in self.mail.slots(Direction::Inbox)?.iter().rev() {
             if !slot.is_brief() {
@@ -226,7 +227,7 @@ impl Locked<'_> {
             let Ok(earlier) = self.mail.sidecar(*seq)? else {
                 continue;
             };
-            if brief.replays(&earlier.content) {
+            if brief.replays(&earlier.content) && self.may_arrive(*seq, slot)? {
                 return Ok(Some(earlier.content));
             }
             if !is_within(earlier.content.submitted_at, brief.submitted_at) {
@@ -234,6 +235,19 @@ impl Locked<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether what a brief says reaches its worker yet, or did.
+    fn may_arrive(&self, seq: Seq, slot: &Slot) -> Result<bool> {
+        Ok(match letter(self.mail, seq, slot)? {
+            Ok(letter) => match letter.stage {
+                Stage::Expired => false,
+                Stage::Pending | Stage::Decided(_) | Stage::Offered(_) | Stage::Read(_) => {
+                    letter.standing.decision() != Some(Decision::Rejected)
+                }
+            },
+            Err(_) => false,
+        })
     }
 }
 

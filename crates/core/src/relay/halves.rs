@@ -107,6 +107,9 @@ impl Locked<'_> {
         if self.at.as_second() - stat.modified / 1_000_000_000 <= PATIENCE_SECONDS {
             return Ok(());
         }
+        if self.copyable(&path)?.is_none() {
+            return Ok(());
+        }
         self.retire(seq)?;
         let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
         self.quarantine(actor, &path, entry, "it has no sidecar")?;

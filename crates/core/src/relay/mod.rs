@@ -106,9 +106,10 @@ impl<'h> Fleet<'h> {
     /// The mail of a registered worker.
     pub fn mail(&self, worker: &WorkerId) -> Result<Mail<'h>> {
         let mail = self.directory(worker);
-        match fsx::stat(self.home.fs(), &mail.dir.join(layout::WORKER))? {
-            Some(_) => Ok(mail),
-            None => Err(Error::NotFound {
+        match fsx::stat(self.home.fs(), &mail.dir.join(layout::WORKER)) {
+            Ok(Some(_)) => Ok(mail),
+            Err(error) if !error.is_not_a_directory() => Err(error.into()),
+            Ok(None) | Err(_) => Err(Error::NotFound {
                 what: "worker",
                 id: worker.to_string(),
                 list: None,
@@ -269,10 +270,11 @@ impl Locked<'_> {
         self.mail.history().record(actor, self.at, vec![entry])
     }
 
-    /// Keeps a copy of what cannot be understood, and says so once.
+    /// Keeps a copy of what cannot be understood, and says so once. Of what is no file that could
+    /// be copied there is none: it stays where it is, and holds up nothing beside it.
     fn quarantine(&self, actor: &WorkerId, path: &Path, entry: Entry, reason: &str) -> Result<()> {
         let fs = self.mail.home.fs();
-        let Some(content) = fsx::read(fs, path)? else {
+        let Some(content) = self.copyable(path)? else {
             return Ok(());
         };
         if let Some(case) = fsx::quarantine(fs, path, &content, reason)? {
@@ -282,6 +284,14 @@ impl Locked<'_> {
             case.keep(fs)?;
         }
         Ok(())
+    }
+
+    /// What can be copied aside; none where nothing is, or no file of ours.
+    fn copyable(&self, path: &Path) -> Result<Option<Vec<u8>>> {
+        match fsx::read(self.mail.home.fs(), path) {
+            Err(error) if error.is_no_such_file() => Ok(None),
+            read => Ok(read?),
+        }
     }
 }
 

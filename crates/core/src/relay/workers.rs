@@ -62,6 +62,10 @@ pub fn register(
     id: &WorkerId,
     traits: Traits,
 ) -> Result<Worker> {
+    if let Some(why) = id.means_instead() {
+        let worker = id.clone();
+        return Err(Error::Reserved { worker, why });
+    }
     let mail = fleet.directory(id);
     for direction in Direction::ALL {
         mail.home.make_dirs(&mail.dir(*direction))?;
@@ -161,10 +165,10 @@ pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<Seen>, Vec<Skipped>)> {
     for mail in fleet.mails()? {
         match show(&mail) {
             Ok(seen) => all.push(seen),
-            Err(Error::Disk(disk::Error::Malformed { reason, .. })) => {
+            Err(Error::Disk(error)) if error.is_no_such_file() => {
                 unread.push(skipped(
                     format!("{}/{}", mail.worker, layout::WORKER),
-                    reason,
+                    error.reason(),
                 ));
             }
             Err(error) => return Err(error),

@@ -40,6 +40,8 @@ impl Fs for RealFs {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let opened = sys::open(path, flags, Mode::empty()).map_err(|errno| match errno {
             rustix::io::Errno::LOOP => no_file("a symbolic link, which is not followed"),
+            // What a socket answers.
+            rustix::io::Errno::NXIO => no_file("not a regular file"),
             errno => errno.into(),
         });
         let mut file = File::from(opened?);

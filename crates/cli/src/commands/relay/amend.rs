@@ -42,6 +42,7 @@ pub fn edit(
     source: &Source,
     via: Via,
 ) -> anyhow::Result<Answer> {
+    let actor = context.operator()?;
     let mail = context.fleet()?.mail(worker)?;
     let seq = match seq {
         Some(seq) => seq,
@@ -50,7 +51,6 @@ pub fn edit(
     // Nobody writes for nothing.
     let letter = decide::open(&mail, seq)?;
     let seen = Hash::of(letter.body.as_bytes());
-    let actor = context.actor()?;
     let finish = |body: &str| decide::edit(&mail, &actor, seq, &seen, body, via);
     if let Some(body) = source.read(None)? {
         return Ok(super::decide::answer(&finish(&body)?));

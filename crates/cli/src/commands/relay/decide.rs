@@ -80,8 +80,9 @@ pub fn reject(context: &Context, args: &RejectArgs) -> anyhow::Result<Answer> {
 fn one(context: &Context, worker: &str, seq: Option<&str>, wish: &Wish) -> anyhow::Result<Answer> {
     let worker: WorkerId = worker.parse()?;
     let seq: Option<Seq> = seq.map(str::parse).transpose()?;
+    let operator = context.operator()?;
     let mail = context.fleet()?.mail(&worker)?;
-    let decided = decide::decide(&mail, &context.actor()?, seq, wish)?;
+    let decided = decide::decide(&mail, &operator, seq, wish)?;
     Ok(answer(&decided))
 }
 
@@ -99,8 +100,8 @@ fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
         return Err(usage("a number goes with one worker, as in ratify W3 7"));
     }
     let scope: Option<Glob> = args.scope.as_deref().map(str::parse).transpose()?;
-    let fleet = context.fleet()?;
-    let all = ratify_all(&fleet, &context.actor()?, scope.as_ref(), Via::Cli)?;
+    let (operator, fleet) = (context.operator()?, context.fleet()?);
+    let all = ratify_all(&fleet, &operator, scope.as_ref(), Via::Cli)?;
     let said = said_all(&all);
     let text = match (all.done.is_empty(), all.failed.is_empty()) {
         (true, true) => "nothing waits for you".to_owned(),

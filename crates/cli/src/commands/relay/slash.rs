@@ -53,7 +53,11 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         )?),
         false => None,
     };
-    let (fleet, actor) = (context.fleet()?, context.actor()?);
+    let fleet = context.fleet()?;
+    let actor = match command.decides() {
+        true => context.operator()?,
+        false => context.actor()?,
+    };
     let desk = Desk {
         fleet: &fleet,
         actor: &actor,

@@ -1,0 +1,248 @@
+//! What others leave among the mail, and names and words that would let through what nobody meant.
+//!
+//! Owns that one thing that cannot be read holds up nothing beside it. What is malformed inside a
+//! regular file is with the tests of the relay's core.
+
+use std::{
+    fs::{self, File},
+    os::unix::fs::symlink,
+    path::Path,
+};
+
+use insta::assert_snapshot;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+use crate::fleet::Fleet;
+
+type Make = fn(&Path);
+
+/// What no message can be, and cannot be copied aside either.
+const STRANGE: [(&str, Make); 4] = [
+    ("a link", |path| symlink("/etc/passwd", path).unwrap()),
+    ("a directory", |path| fs::create_dir(path).unwrap()),
+    ("a socket", |path| {
+        mknodat(CWD, path, FileType::Socket, Mode::RWXU, 0).unwrap();
+    }),
+    ("too large", |path| {
+        File::create(path).unwrap().set_len(17 << 20).unwrap();
+    }),
+];
+
+/// Puts something strange in the place of one of the two files of brief 1.
+fn with_a_strange(part: &str, make: Make) -> Fleet {
+    let fleet = Fleet::of(1);
+    fleet
+        .world
+        .ok(["assign", "1", "W1", "--inline", "the first"]);
+    let path = fleet.inbox("W1").join(part);
+    fs::remove_file(&path).unwrap();
+    make(&path);
+    fleet
+}
+
+#[test]
+fn what_cannot_be_read_holds_up_no_brief_beside_it() {
+    for part in ["0001.brief", "0001.brief.meta.json"] {
+        for (what, make) in STRANGE {
+            let fleet = with_a_strange(part, make);
+            let world = &fleet.world;
+            world.ok(["assign", "2", "W1", "--inline", "the second"]);
+            let shown = world.json(["inbox"]).1;
+            assert_eq!(
+                shown["skipped"][0]["file"],
+                format!("W1/inbox/{part}"),
+                "{what}"
+            );
+            world.ok(["ratify", "all"]);
+            let next = world.json(["worker", "next", "--as", "W1"]).1;
+            assert_eq!(next["body"], "the second", "{part} is {what}");
+            world.ok(["worker", "ack", "2", "--as", "W1"]);
+            let path = fleet.inbox("W1").join(part);
+            assert!(path.symlink_metadata().is_ok(), "{what} stays");
+        }
+    }
+}
+
+#[test]
+fn a_half_brief_that_cannot_be_copied_aside_stays() {
+    for (what, make) in STRANGE {
+        let fleet = with_a_strange("0001.brief", make);
+        fs::remove_file(fleet.inbox("W1").join("0001.brief.meta.json")).unwrap();
+        fleet
+            .world
+            .ok(["worker", "heartbeat", "--as", "W1", "--pid", "1"]);
+        let mut later = fleet.world.command();
+        later
+            .args(["assign", "2", "W1", "--inline", "the second"])
+            .env("FLAGPOST_CLOCK", "2099-01-01T00:00:00Z");
+        let ran = fleet.world.run(&mut later);
+        assert_eq!(ran.code, 0, "{what}: {ran}");
+        let path = fleet.inbox("W1").join("0001.brief");
+        assert!(path.symlink_metadata().is_ok(), "{what} is lost");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_holds_up_no_report_beside_it() {
+    for (what, make) in STRANGE {
+        let fleet = Fleet::of(1);
+        make(&fleet.of_worker("W1").join("outbox/0001.json"));
+        fleet.world.ok(["worker", "report", "done", "--as", "W1"]);
+        let shown = fleet.world.json(["outbox"]).1;
+        assert_eq!(
+            shown["reports"][0]["report"]["body"], "done",
+            "{what}: {shown}"
+        );
+    }
+}
+
+#[test]
+fn a_file_among_directories_is_none_of_them() {
+    let fleet = Fleet::of(1);
+    let workers = fleet.of_worker("W1").parent().unwrap().to_owned();
+    let repositories = workers.ancestors().nth(2).unwrap();
+    let tasks = fleet.world.home().join("tasks");
+    fs::create_dir_all(&tasks).unwrap();
+    fs::write(workers.join("notes"), "who does what").unwrap();
+    fs::write(repositories.join("stray"), "what is where").unwrap();
+    fs::write(tasks.join("notes"), "what is to be done").unwrap();
+    fleet.world.ok(["assign", "1", "W1", "--inline", "x"]);
+    assert_snapshot!(fleet.world.transcript(
+        "inbox --quiet
+        ratify all
+        worker list --quiet
+        worker next --as notes
+        outbox
+        search x --quiet --all-lists"), @r#"
+    $ inbox --quiet
+    W1/1
+    $ ratify all
+    RATIFIED #1 x → W1
+    $ worker list --quiet
+    W1
+    $ worker next --as notes
+    exit 3
+    2> flagpost: there is no worker notes
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    $ outbox
+    no reports
+    $ search x --quiet --all-lists
+    [repo]/W1/inbox/0001
+    "#);
+}
+
+#[test]
+fn a_worker_whose_file_is_none_is_skipped() {
+    let fleet = Fleet::of(2);
+    let file = fleet.of_worker("W1").join("worker.json");
+    fs::remove_file(&file).unwrap();
+    symlink("/etc/passwd", &file).unwrap();
+    assert_snapshot!(fleet.world.transcript("worker list"), @r#"
+    $ worker list
+    WORKER  STATE  LAST SEEN
+    W2      live   2026-05-13T14:25:00Z
+    2> flagpost: skipped W1/worker.json: a symbolic link, which is not followed
+    "#);
+}
+
+#[test]
+fn no_worker_has_a_name_that_means_somebody_else() {
+    let fleet = Fleet::of(1);
+    assert_snapshot!(fleet.world.transcript(
+        "worker add all
+        worker add orchestrator
+        worker add ALL --quiet"), @r#"
+    $ worker add all
+    exit 6
+    2> flagpost: no worker is called all: 'ratify all' lets everybody's briefs through
+    2>   hint: give it a name of its own, as in W3
+    $ worker add orchestrator
+    exit 6
+    2> flagpost: no worker is called orchestrator: it is who gives the workers their tasks
+    2>   hint: give it a name of its own, as in W3
+    $ worker add ALL --quiet
+    ALL
+    "#);
+}
+
+#[test]
+fn what_was_rejected_or_expired_is_proposed_anew() {
+    let fleet = Fleet::of(1);
+    assert_snapshot!(fleet.world.transcript(
+        "relay redirect W1 stop
+        relay reject W1
+        relay redirect W1 stop
+        relay redirect W1 stop
+        assign 1 W1 --inline soon --expires-in 1m
+        FLAGPOST_CLOCK=2026-05-13T14:26:30Z assign 1 W1 --inline soon --expires-in 1h
+        FLAGPOST_CLOCK=2026-05-13T14:26:30Z inbox --all"), @r#"
+    $ relay redirect W1 stop
+    REDIRECTED → W1 (seq=0001)
+    $ relay reject W1
+    REJECTED stop → W1
+    $ relay redirect W1 stop
+    REDIRECTED → W1 (seq=0002)
+    $ relay redirect W1 stop
+    REDIRECTED → W1 (seq=0002)
+    2> flagpost: the same was proposed a moment ago: nothing was added
+    $ assign 1 W1 --inline soon --expires-in 1m
+    ASSIGNED #1 → W1 (seq=0003)
+    $ FLAGPOST_CLOCK=2026-05-13T14:26:30Z assign 1 W1 --inline soon --expires-in 1h
+    ASSIGNED #1 → W1 (seq=0004)
+    $ FLAGPOST_CLOCK=2026-05-13T14:26:30Z inbox --all
+    WORKER  SEQ   STAGE     KIND            TICKET  SUMMARY
+    W1      0001  rejected  redirect                stop
+    W1      0002  pending   redirect                stop
+    W1      0003  expired   dispatch_brief  1       soon
+    W1      0004  pending   dispatch_brief  1       soon
+    "#);
+}
+
+#[test]
+fn an_agent_decides_on_no_brief() {
+    let fleet = Fleet::of(1);
+    fleet.world.ok(["assign", "1", "W1", "--inline", "x"]);
+    assert_snapshot!(fleet.world.transcript(
+        "FLAGPOST_WORKER=W1 ratify all
+        FLAGPOST_WORKER=W1 ratify W1 1 --as ann
+        FLAGPOST_WORKER=W1 relay reject W1
+        FLAGPOST_WORKER=W1 relay edit W1 --file -
+        FLAGPOST_WORKER=W1 slash '/ratify all'
+        FLAGPOST_WORKER=W1 slash '/reject W1'
+        FLAGPOST_WORKER=W1 slash '/edit W1'
+        FLAGPOST_WORKER=W1 slash /inbox
+        ratify W1"), @r#"
+    $ FLAGPOST_WORKER=W1 ratify all
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 ratify W1 1 --as ann
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 relay reject W1
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 relay edit W1 --file -
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 slash '/ratify all'
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 slash '/reject W1'
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 slash '/edit W1'
+    exit 2
+    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
+    2>   hint: flagpost --help shows how
+    $ FLAGPOST_WORKER=W1 slash /inbox
+    W1 0001 dispatch_brief #1 x
+    $ ratify W1
+    RATIFIED #1 x → W1
+    "#);
+}
