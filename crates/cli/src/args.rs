@@ -126,6 +126,7 @@ pub enum Command {
         after_help = "Example: flagpost task add 'Write the parser' --after 3"
     )]
     Task(Task),
+    Coord(commands::coord::Args),
     Instructions(commands::instructions::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),

@@ -19,6 +19,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::{
+    coordination,
     error::{Error, Result},
     history::{Entry, History, Kind},
     home::Home,
@@ -404,6 +405,10 @@ fn readable(id: &TaskId, bytes: &[u8], is_too_deep: bool) -> Result<()> {
 /// Whether the change that a history entry tells of is in the list's files; `known` is a list that
 /// is open already.
 pub(crate) fn appeared(home: &Home, known: Option<&List<'_>>, entry: &Entry) -> Result<bool> {
+    let elsewhere = entry.detail.get(coordination::WHERE);
+    if let Some(dir) = elsewhere.and_then(Value::as_str) {
+        return coordination::appeared(home, entry, dir);
+    }
     let (Some(id), Some(task)) = (&entry.list, &entry.task) else {
         return Ok(true);
     };

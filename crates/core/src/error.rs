@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use flagpost_disk as disk;
-use flagpost_model::{InvalidId, ListId, Refusal, WorkerId, decision, intake::Broken, message};
+use flagpost_model::{
+    InvalidId, ListId, Refusal, WorkerId, coordination, decision, intake::Broken, message,
+};
 use jiff::Timestamp;
 
 /// A result of this crate.
@@ -27,6 +29,25 @@ pub enum Error {
     /// A rule of messages said no; nothing changed.
     #[error(transparent)]
     Speech(#[from] message::Refusal),
+    /// A rule of the coordination directory said no; nothing changed.
+    #[error(transparent)]
+    Coordination(#[from] coordination::Refusal),
+    /// The same, and what the worker said was kept.
+    #[error("{refusal}; what you said is kept in {}", path.display())]
+    CoordinationLate {
+        /// Why not.
+        refusal: coordination::Refusal,
+        /// Where it is kept.
+        path: PathBuf,
+    },
+    /// A coordination directory has nothing for the worker now.
+    #[error("there is no task for {worker} now: {idle}")]
+    Idle {
+        /// Who asked.
+        worker: WorkerId,
+        /// What there is instead.
+        idle: coordination::Idle,
+    },
     /// Nothing of the worker's waits for a decision.
     #[error("no brief of {worker} waits for a decision")]
     NothingPending {

@@ -5,7 +5,7 @@
 //! agents obey them.
 
 use flagpost_disk as disk;
-use flagpost_model::{Refusal, TaskId, decision, message};
+use flagpost_model::{Refusal, TaskId, coordination, decision, message};
 
 use crate::error::Error;
 
@@ -132,6 +132,29 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             hint("'flagpost msg list' shows those there are"),
         ),
         Error::Speech(refusal) => judge_speech(refusal),
+        Error::NotFound {
+            what: "coordination directory",
+            ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost coord leader init GOAL' makes one; --dir names another"),
+        ),
+        Error::NotFound {
+            what: "task of the table",
+            ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost coord leader status' shows those there are"),
+        ),
+        Error::Coordination(refusal) => judge_coordination(refusal),
+        Error::CoordinationLate { .. } => (
+            Kind::Conflict,
+            hint("stop working on this task; 'flagpost coord leader status' tells who has it"),
+        ),
+        Error::Idle { .. } => (
+            Kind::NotFound,
+            hint("'flagpost coord leader status' shows what the rest waits for"),
+        ),
         Error::NothingPending { .. } => (
             Kind::NotFound,
             hint("'flagpost inbox --all' shows what was decided"),
@@ -252,6 +275,42 @@ pub fn judge_speech(refusal: &message::Refusal) -> (Kind, Option<String>) {
             hint("leave --to out, and the orchestrator passes it on"),
         ),
     }
+}
+
+fn judge_coordination(refusal: &coordination::Refusal) -> (Kind, Option<String>) {
+    let next = match refusal {
+        coordination::Refusal::Held { .. } | coordination::Refusal::Rests { .. } => {
+            hint("'flagpost coord worker claim' gives you another task")
+        }
+        coordination::Refusal::AlreadyYours { .. } => hint("go on with it"),
+        coordination::Refusal::Stale { .. } => {
+            hint("your claim is over; 'flagpost coord worker claim' asks for a new one")
+        }
+        coordination::Refusal::NotClaimed { .. } => {
+            hint("'flagpost coord worker claim' takes it first")
+        }
+        coordination::Refusal::WrongStatus {
+            status: coordination::Status::Done,
+            ..
+        } => hint("'flagpost coord leader add-task' adds what is left to do"),
+        coordination::Refusal::WrongStatus { .. } => {
+            hint("'flagpost coord leader retry' makes a task available that did not end well")
+        }
+        coordination::Refusal::Waits { .. } => {
+            hint("'flagpost coord worker list' shows what can be claimed now")
+        }
+        coordination::Refusal::Incapable { .. } => {
+            hint("'flagpost coord register --can' says what you can do")
+        }
+        coordination::Refusal::Taken { .. } => hint("leave the id out, and it gets one"),
+        coordination::Refusal::Cycle { .. } | coordination::Refusal::Unknown { .. } => {
+            return (
+                Kind::Invalid,
+                hint("'flagpost coord leader status' shows what there is"),
+            );
+        }
+    };
+    (Kind::Conflict, next)
 }
 
 /// The kind of a refusal, and what to do next.

@@ -10,6 +10,7 @@
 
 mod onward;
 mod survey;
+mod tail;
 
 use std::path::PathBuf;
 
@@ -26,6 +27,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use onward::Place;
 pub(crate) use survey::Survey;
+pub use tail::{News, Tail};
 
 use crate::{change, error::Result, home::Home, relay};
 

@@ -50,6 +50,8 @@ pub struct Settings {
     pub token: Option<String>,
     /// The login name, for a person who set none of these.
     pub user: Option<String>,
+    /// `COORDINATION_DIR`: where agents share a table of tasks.
+    pub coordination: Option<PathBuf>,
     /// `PATH`, for finding agents' programs.
     pub path: Option<OsString>,
     /// `NO_COLOR` is set.
@@ -103,6 +105,7 @@ impl Home {
             task: var("FLAGPOST_TASK"),
             token: var("FLAGPOST_TOKEN"),
             user: var("USER").or_else(|| var("LOGNAME")),
+            coordination: var_os("COORDINATION_DIR").map(PathBuf::from),
             path: var_os("PATH"),
             no_color: var("NO_COLOR").is_some(),
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),

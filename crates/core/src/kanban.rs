@@ -5,6 +5,8 @@
 //! reads and never writes. A pointer is believed only where it names a session of a repository that
 //! is registered.
 
+pub mod changes;
+
 use std::path::{Path, PathBuf};
 
 use flagpost_disk::{
@@ -21,8 +23,7 @@ use crate::{
     error::{Error, Result},
     home::Home,
     list::List,
-    registry,
-    roots::{self, Standing},
+    registry, roots,
     sessions::{Sessions, pointed},
     shape,
 };
@@ -37,15 +38,8 @@ const FIRST: [&str; 4] = [
 
 /// The lists that hold at least one file, by name.
 pub fn lists(home: &Home) -> Result<Value> {
-    let mut ids = home.lists()?;
-    for root in roots::survey(home)? {
-        if let Standing::Readable { lists, .. } = root.standing {
-            ids.extend(lists);
-        }
-    }
-    ids.sort();
     let mut lists = Vec::new();
-    for id in ids {
+    for id in roots::lists(home)? {
         let count = match List::open(home, &id) {
             Ok(list) => count(home, list.dir())?,
             // Its directory leads elsewhere, or is gone.

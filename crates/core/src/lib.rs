@@ -9,6 +9,7 @@ mod change;
 pub mod claims;
 mod clock;
 pub mod config;
+pub mod coordination;
 pub mod doctor;
 pub mod drawings;
 mod error;
@@ -28,6 +29,7 @@ pub mod schemas;
 pub mod sessions;
 pub mod shape;
 pub mod tasks;
+pub mod upkeep;
 
 pub use clock::{Clock, SystemClock};
 pub use config::Config;

@@ -56,6 +56,18 @@ pub struct Shadowed {
     pub by: PathBuf,
 }
 
+/// Every list that is in use, by name: those of the home and of every root that can be read.
+pub fn lists(home: &Home) -> Result<Vec<ListId>> {
+    let mut ids = home.lists()?;
+    for root in survey(home)? {
+        if let Standing::Readable { lists, .. } = root.standing {
+            ids.extend(lists);
+        }
+    }
+    ids.sort();
+    Ok(ids)
+}
+
 /// Looks at every root.
 pub fn survey(home: &Home) -> Result<Vec<Root>> {
     let declared = declared(home)?;

@@ -26,15 +26,19 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "ack" "agent_answer" "agent_cleared" "agent_event" "agent_outbox" "agent_snippet"
-    "agent_status" "agent_stopped" "archive" "bench" "brief" "briefs" "changed" "claimer" "completions" "config"
-    "config_path" "daemon" "decided" "demo" "doctor" "down" "dry_run" "error" "event" "export" "graph" "history" "import" "index"
-    "instruction_files" "instructions" "instructions_removed" "link" "list" "log" "mail_archived" "mail_waiting"
-    "man" "man_pages" "message" "message_acked" "message_none" "message_received" "message_sent"
-    "message_waiting" "messages" "messages_open" "moved" "number" "offer" "offer_none" "plan" "projects" "proposed" "recovery" "removed"
-    "report" "reported" "reports" "repositories" "repository" "rows" "run" "schema" "schemas" "search" "session"
-    "sessions" "setting" "setting_stored" "setting_unset" "slash" "soak" "soaked" "stats" "status" "tags" "task"
-    "tasks" "timeline" "timer" "timers" "undo" "up" "worker" "workers"
+    "ack" "agent_answer" "agent_cleared" "agent_event" "agent_outbox" "agent_snippet" "agent_status"
+    "agent_stopped" "archive" "bench" "brief" "briefs" "changed" "claimer" "completions" "config"
+    "config_path" "coord_export" "coord_import" "coordination" "coordination_agent"
+    "coordination_summary" "coordination_task" "coordination_tasks" "daemon" "decided" "demo"
+    "discoveries" "doctor" "down" "dry_run" "error" "event" "export" "graph" "history" "import"
+    "index" "instruction_files" "instructions" "instructions_removed" "link" "list" "log"
+    "mail_archived" "mail_waiting" "man" "man_pages" "message" "message_acked" "message_none"
+    "message_received" "message_sent" "message_waiting" "messages" "messages_open" "moved" "number"
+    "offer" "offer_none" "plan" "projects" "proposed" "recovery" "removed" "report" "reported"
+    "reports" "repositories" "repository" "resync" "rows" "run" "schema" "schemas" "search"
+    "session" "sessions" "setting" "setting_stored" "setting_unset" "slash" "soak" "soaked" "stats"
+    "status" "tags" "task" "tasks" "timeline" "timer" "timers" "transition" "undo" "up" "worker"
+    "workers"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

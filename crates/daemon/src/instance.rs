@@ -15,7 +15,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    events::Watching,
+};
 
 /// The name of the log.
 pub const LOG: &str = "daemon.log";
@@ -61,6 +64,9 @@ pub struct Instance {
     pub started_at: Timestamp,
     /// Where it is reached over the loopback.
     pub http: String,
+    /// How it notices what others do.
+    #[serde(default)]
+    pub watching: Watching,
 }
 
 impl Instance {
@@ -68,7 +74,7 @@ impl Instance {
     pub fn shape(&self, paths: &Paths) -> Value {
         json!({
             "pid": self.pid, "version": self.version, "started_at": self.started_at,
-            "http": self.http, "socket": flagpost_core::shape::path(&paths.socket),
+            "http": self.http, "watching": self.watching, "socket": flagpost_core::shape::path(&paths.socket),
         })
     }
 
@@ -133,12 +139,13 @@ impl Held {
     }
 
     /// Says how this daemon is reached: from now on it counts as up.
-    pub(crate) fn announce(&self, home: &Home, port: u16) -> Result<Instance> {
+    pub(crate) fn announce(&self, home: &Home, port: u16, watching: Watching) -> Result<Instance> {
         let instance = Instance {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: home.now(),
             http: format!("http://127.0.0.1:{port}"),
+            watching,
         };
         let text = serde_json::to_value(&instance).map(|it| format!("{it:#}\n"));
         let text = text.map_err(|error| disk::Error::Malformed {

@@ -10,13 +10,16 @@
 )]
 
 mod connections;
+mod duties;
 mod error;
+mod events;
 mod http;
 mod instance;
 mod launch;
 mod serve;
 
 pub use error::{Error, Result};
+pub use events::Watching;
 pub use http::openapi;
 pub use instance::{Instance, LOG, Paths, Standing, standing};
 pub use launch::{Started, start, stop};

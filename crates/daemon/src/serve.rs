@@ -10,20 +10,23 @@ use std::{
     time::Duration,
 };
 
-use flagpost_core::Home;
+use flagpost_core::{Home, relay::observe as mail, tasks::observe as tasks};
 use flagpost_disk::fsx;
 use flagpost_model::WorkerId;
 use tokio::{
     net::{TcpListener, UnixListener},
     signal::unix::{SignalKind, signal},
     sync::watch,
+    task::JoinHandle,
 };
 use tracing::info;
 
 use crate::{
     connections::{self, Connections},
+    duties::{self, Watches},
     error::{Error, Result},
-    http::{self, Door, Shared},
+    events::{self, Hub, Watching},
+    http::{self, Door, Guard, Shared},
     instance::Held,
 };
 
@@ -41,6 +44,8 @@ pub struct Config {
     pub actor: WorkerId,
     /// The port on 127.0.0.1; without one that of the daemon before, or any that is free.
     pub port: Option<u16>,
+    /// How it notices what others do.
+    pub watching: Watching,
 }
 
 /// Is over when the process is told to end.
@@ -86,11 +91,26 @@ async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) 
 
     let (end, ended) = watch::channel(false);
     let token = held.token(home)?;
+    let hub = Arc::new(Hub::new(home.clone(), config.watching));
+    let watcher = events::watch(home, &hub)?;
+    // From here on everything is told.
+    let mut tails = events::Tails::default();
+    hub.look(&mut tails);
+    let mail: Watches<mail::Watch> = Watches::begin(home);
+    let tasks: Watches<tasks::Watch> = Watches::begin(home);
+    let actor = config.actor.clone();
+    let at_work = [
+        tokio::spawn(Arc::clone(&hub).run(tails)),
+        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), mail)),
+        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), tasks)),
+        tokio::spawn(duties::upkeep(home.clone(), actor)),
+    ];
     let shared = Arc::new(Shared::new(
         &config,
         held.paths.clone(),
-        token,
-        local.port(),
+        Guard::new(token, local.port()),
+        Arc::clone(&hub),
+        ended.clone(),
     ));
     let app = http::router(&shared);
     let connections = Connections::new(ended);
@@ -100,7 +120,7 @@ async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) 
         tokio::spawn(connections.clone().accept_local(socket, by_socket)),
         tokio::spawn(connections.clone().accept_tcp(tcp, by_loopback)),
     ];
-    let instance = held.announce(home, local.port())?;
+    let instance = held.announce(home, local.port(), hub.watching())?;
     shared.announce(instance.clone());
     info!(pid = instance.pid, http = instance.http, "ready");
 
@@ -109,6 +129,8 @@ async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) 
     // Before the sockets close: whoever finds no socket finds no daemon.
     held.leave(home)?;
     let _ = end.send(true);
+    drop(watcher);
+    at_work.iter().for_each(JoinHandle::abort);
     for accepting in accepting {
         accepting.abort();
         // Cut off is what it is meant to be.

@@ -5,6 +5,7 @@
 //! never look at the machine.
 
 pub mod bridge;
+pub mod coordination;
 pub mod decision;
 pub mod drawing;
 pub mod envelope;

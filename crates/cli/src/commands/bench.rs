@@ -4,6 +4,7 @@
 //! ours in turns, so that what else the machine does slows both. A slow answer is an answer; a
 //! task that two claimers got is a failure.
 
+mod events;
 mod files;
 mod fleet;
 mod floor;
@@ -122,6 +123,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer> {
     rows.extend(index::measure(&bench)?);
     rows.extend(race::measure(&bench)?);
     rows.extend(relay::measure(&bench)?);
+    rows.extend(events::measure(&bench)?);
     if rows.is_empty() {
         return Err(usage(format!(
             "no row begins with {}",

@@ -37,7 +37,7 @@ pub struct Args {
     source: Option<PathBuf>,
     #[command(flatten)]
     file: Source,
-    /// What it is: auto, markdown, json, jsonl, csv, beads, backlog, taskmaster, claude-tasks
+    /// What it is: auto, markdown, json, jsonl, csv, beads, backlog, taskmaster, claude-tasks, coordination
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format, hide_default_value = true)]
     from: Asked,
     /// Import what can be understood, and name the rest; a plan is taken whole or not at all

@@ -8,6 +8,7 @@ pub mod bench;
 pub mod claim;
 pub mod completions;
 pub mod config;
+pub mod coord;
 pub mod daemon;
 pub mod demo;
 pub mod dep;
@@ -86,6 +87,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Down(args)) => daemon::down(context, &args),
         Some(Command::Logs(args)) => daemon::logs::run(context, &args),
         Some(Command::Agent(verb)) => agent::run(context, &verb),
+        Some(Command::Coord(args)) => coord::run(context, &args),
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, verb),
         Some(Command::Instructions(args)) => instructions::run(context, &args),

@@ -120,7 +120,7 @@ fn broken_parts_are_named_and_the_rest_imported_on_request() {
     2>   hint: nothing was imported; mend it, or import the rest with --skip-broken
     $ task import dates.csv --from yaml
     exit 2
-    2> error: invalid value 'yaml' for '--from <FORMAT>': "yaml" is none of markdown, json, jsonl, csv, beads, backlog, taskmaster, claude-tasks
+    2> error: invalid value 'yaml' for '--from <FORMAT>': "yaml" is none of markdown, json, jsonl, csv, beads, backlog, taskmaster, claude-tasks, coordination
     2> 
     2> For more information, try '--help'.
     $ task import dates.csv --from backlog

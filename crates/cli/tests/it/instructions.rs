@@ -29,7 +29,9 @@ fn by_topic() {
         assert_eq!(json["topic"], topic);
     }
     let (_, json) = world.json(["instructions"]);
-    let topics = serde_json::json!(["tasks", "claims", "reports", "relay", "sessions", "files"]);
+    let topics = serde_json::json!([
+        "tasks", "claims", "reports", "relay", "sessions", "messages", "files"
+    ]);
     assert_eq!(json["schema"], "flagpost.instructions/1");
     assert_eq!(
         (&json["topic"], &json["topics"]),

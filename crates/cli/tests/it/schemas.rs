@@ -313,6 +313,14 @@ fn every_schema_is_that_of_an_answer() {
         msg recv --as orchestrator
         msg ack W1/outbox/2 --as orchestrator
         slash /inbox
+        coord leader init x
+        coord leader add-task x
+        coord leader aggregate
+        coord export
+        coord import
+        coord leader retry
+        coord register W1
+        coord discoveries list
         task timer start 3
         task timer show
         search c
@@ -369,6 +377,8 @@ fn every_schema_is_that_of_an_answer() {
         "link",
         "number",
         "repositories",
+        "resync",
+        "transition",
     ];
     assert_eq!(
         unseen,

@@ -37,16 +37,28 @@ impl History<'_> {
         let Some(rest) = bytes.strip_prefix(&*place.tail) else {
             return Ok(None);
         };
-        // A last line without its newline was not acknowledged, even where it happens to parse.
-        let end = rest.iter().rposition(|byte| *byte == b'\n');
-        let whole = rest.get(..end.map_or(0, |at| at + 1)).unwrap_or_default();
+        let whole = rest.get(..end_of(rest)).unwrap_or_default();
         for line in super::lines(whole) {
             told(line)?;
         }
         let read = &bytes[..place.tail.len() + whole.len()];
-        Ok(Some(Place {
-            offset: place.offset + whole.len() as u64,
-            tail: read[read.len().saturating_sub(TAIL)..].to_vec(),
-        }))
+        Ok(Some(Place::behind(from, read)))
+    }
+}
+
+/// Behind the last whole line. One without its newline was not acknowledged, even where it happens to
+/// parse.
+pub(super) fn end_of(bytes: &[u8]) -> usize {
+    let end = bytes.iter().rposition(|byte| *byte == b'\n');
+    end.map_or(0, |at| at + 1)
+}
+
+impl Place {
+    /// Behind these bytes, which begin at `offset`.
+    pub(super) fn behind(offset: u64, bytes: &[u8]) -> Self {
+        Self {
+            offset: offset + bytes.len() as u64,
+            tail: bytes[bytes.len().saturating_sub(TAIL)..].to_vec(),
+        }
     }
 }

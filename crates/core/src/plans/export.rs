@@ -106,6 +106,11 @@ fn is_finished(state: &State) -> bool {
 }
 
 impl Export {
+    /// Each task with its name for good.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&Task, &str)> {
+        self.tasks.iter().zip(self.uids.iter().map(String::as_str))
+    }
+
     /// The text of it.
     pub fn spell(&self, spelling: Spelling) -> Result<String> {
         let exported: Vec<Exported<'_>> = self

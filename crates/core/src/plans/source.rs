@@ -132,6 +132,7 @@ fn from_text(name: &str, text: &str, asked: Option<Format>) -> Answer {
         Format::Beads => beads::read(text),
         Format::Taskmaster => taskmaster::read(text)?,
         Format::Backlog | Format::ClaudeTasks => return Err(format!("{format} is a folder")),
+        Format::Coordination => return Err("'flagpost coord import' reads it".to_owned()),
     };
     Ok((format, drafts))
 }

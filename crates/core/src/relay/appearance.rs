@@ -55,7 +55,7 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
 }
 
 /// The direction that a line about a message names.
-fn direction(entry: &Entry) -> Direction {
+pub(super) fn direction(entry: &Entry) -> Direction {
     let word = entry.detail.get("direction").and_then(Value::as_str);
     word.and_then(|word| word.parse().ok())
         .unwrap_or(Direction::Inbox)

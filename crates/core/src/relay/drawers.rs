@@ -5,10 +5,9 @@
 
 use std::path::PathBuf;
 
-use flagpost_disk::dialects::relay as layout;
 use flagpost_model::{WorkerId, envelope::Direction};
 
-use super::{Fleet, slots::names};
+use super::Fleet;
 use crate::error::Result;
 
 /// A directory of envelopes.
@@ -34,21 +33,19 @@ impl Fleet<'_> {
     pub(crate) fn drawers(&self) -> Result<Vec<Drawer>> {
         let mut drawers = Vec::new();
         for worker in self.ids()? {
-            let top = self.directory(&worker).dir;
-            let archive = top.join(layout::ARCHIVE);
-            let mut months = names(self.home.fs(), &archive)?;
-            months.sort();
-            let archived = months.into_iter().map(Some);
+            let mail = self.directory(&worker);
+            let archived = mail.months()?.into_iter().map(Some);
             for month in std::iter::once(None).chain(archived) {
-                let root = month
-                    .as_ref()
-                    .map_or_else(|| top.clone(), |month| archive.join(month));
                 for direction in Direction::ALL {
+                    let dir = match &month {
+                        None => mail.dir(*direction),
+                        Some(month) => mail.archive_of(month, *direction),
+                    };
                     drawers.push(Drawer {
                         worker: worker.clone(),
                         direction: *direction,
                         month: month.clone(),
-                        dir: root.join(direction.as_str()),
+                        dir,
                     });
                 }
             }

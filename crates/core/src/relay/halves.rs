@@ -94,7 +94,7 @@ impl Locked<'_> {
             self.path(&layout::decision(seq)),
             layout::write_verdict(&verdict),
         );
-        let entry = self.verdict_entry(seq, &verdict);
+        let entry = self.verdict_entry(seq, &verdict).detail("observed", true);
         self.commit(actor, vec![entry], batch, &[])
     }
 

@@ -15,6 +15,7 @@ mod halves;
 mod leases;
 pub mod messages;
 mod numbers;
+pub mod observe;
 pub mod policy;
 pub mod reports;
 pub mod retention;
@@ -155,14 +156,11 @@ impl Mail<'_> {
 
     /// The same mail as it lies in the archive, a month each, oldest first.
     fn archived(&self) -> Result<Vec<Self>> {
-        let archive = self.dir.join(layout::ARCHIVE);
-        let mut months = slots::names(self.home.fs(), &archive)?;
-        months.sort();
         let shelf = |month: String| Self {
-            dir: archive.join(month),
+            dir: self.archive().join(month),
             ..self.clone()
         };
-        Ok(months.into_iter().map(shelf).collect())
+        Ok(self.months()?.into_iter().map(shelf).collect())
     }
 
     /// Where a brief's body is.
@@ -174,10 +172,11 @@ impl Mail<'_> {
         self.dir.join(layout::ARCHIVE)
     }
 
-    /// The months that something was archived under.
+    /// The months that something was archived under, oldest first.
     fn months(&self) -> Result<Vec<String>> {
         let mut names = slots::names(self.home.fs(), &self.archive())?;
         names.retain(|name| !name.starts_with('.'));
+        names.sort();
         Ok(names)
     }
 

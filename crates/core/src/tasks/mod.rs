@@ -8,6 +8,7 @@ mod adding;
 mod fields;
 mod links;
 mod moves;
+pub mod observe;
 mod relocate;
 mod removal;
 mod revision;

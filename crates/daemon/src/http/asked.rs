@@ -23,6 +23,8 @@ pub(crate) struct Parts {
     pub(crate) path: Vec<(String, String)>,
     /// What stands behind the question mark.
     pub(crate) query: Vec<(String, String)>,
+    /// What the headers say, as far as the route asks.
+    pub(crate) headers: Vec<(String, String)>,
     /// What was sent.
     pub(crate) body: Map<String, Value>,
 }
@@ -31,7 +33,11 @@ impl Asked {
     /// Checks a request.
     pub(crate) fn read(params: &'static [Param], parts: Parts) -> Result<Self, Fault> {
         let mut said = BTreeMap::new();
-        for (place, all) in [(Place::Path, parts.path), (Place::Query, parts.query)] {
+        for (place, all) in [
+            (Place::Path, parts.path),
+            (Place::Query, parts.query),
+            (Place::Header, parts.headers),
+        ] {
             for (name, text) in all {
                 let param = known(params, place, &name)?;
                 let value = from_text(param, text)?;
@@ -178,7 +184,16 @@ mod tests {
         };
         let path = pairs(&[("worker", "W1")]);
         let query = pairs(query);
-        Asked::read(PARAMS, Parts { path, query, body })
+        let headers = Vec::new();
+        Asked::read(
+            PARAMS,
+            Parts {
+                path,
+                query,
+                headers,
+                body,
+            },
+        )
     }
 
     #[test]

@@ -12,15 +12,17 @@ mod route;
 mod router;
 mod routes;
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use flagpost_core::Home;
 use flagpost_model::WorkerId;
+use tokio::sync::watch;
 
-pub(crate) use auth::Door;
+pub(crate) use auth::{Door, Guard};
 pub(crate) use router::{guarded, router};
 
 use crate::{
+    events::Hub,
     instance::{Instance, Paths},
     serve::Config,
 };
@@ -34,17 +36,27 @@ pub(crate) struct Shared {
     guard: auth::Guard,
     links: Mutex<auth::Links>,
     instance: OnceLock<Instance>,
+    hub: Arc<Hub>,
+    ended: watch::Receiver<bool>,
 }
 
 impl Shared {
-    pub(crate) fn new(config: &Config, paths: Paths, token: String, port: u16) -> Self {
+    pub(crate) fn new(
+        config: &Config,
+        paths: Paths,
+        guard: auth::Guard,
+        hub: Arc<Hub>,
+        ended: watch::Receiver<bool>,
+    ) -> Self {
         Self {
             home: config.home.clone(),
             actor: config.actor.clone(),
             paths,
-            guard: auth::Guard::new(token, port),
+            guard,
             links: Mutex::default(),
             instance: OnceLock::new(),
+            hub,
+            ended,
         }
     }
 

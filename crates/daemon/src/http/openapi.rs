@@ -63,6 +63,10 @@ fn operation(route: &Route) -> Value {
             "200": {"description": "What was asked for.", "content": content(schema())},
             "default": {"description": "What went wrong.", "content": {"application/json": {}}},
         }),
+        Work::Stream(..) => json!({
+            "200": {"description": "Events, for as long as somebody listens.", "content": {"text/event-stream": {}}},
+            "default": {"description": "What went wrong.", "content": {"application/json": {}}},
+        }),
         Work::Page(_) => json!({
             "default": {"description": "What was asked for, or what went wrong."},
         }),
@@ -89,10 +93,10 @@ fn reference(name: &str) -> Value {
 }
 
 fn parameter(param: &Param) -> Value {
-    let place = if param.place == Place::Path {
-        "path"
-    } else {
-        "query"
+    let place = match param.place {
+        Place::Path => "path",
+        Place::Header => "header",
+        Place::Query | Place::Body => "query",
     };
     json!({
         "name": param.name, "in": place, "required": param.need == Need::Required,

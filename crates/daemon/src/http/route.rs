@@ -41,6 +41,17 @@ pub(crate) enum Work {
     Foreign(fn() -> Value, Act<Value>),
     /// Something else than JSON.
     Page(Act<Response>),
+    /// Events, for as long as somebody listens.
+    Stream(Whose, Act<Response>),
+}
+
+/// Whose clients listen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Ours.
+    Ours,
+    /// Those of the Kanban bus.
+    Kanban,
 }
 
 /// A route's work.
@@ -68,6 +79,8 @@ pub(crate) enum Place {
     Path,
     /// Behind the question mark.
     Query,
+    /// In a header.
+    Header,
     /// In the JSON object that is sent.
     Body,
 }
@@ -142,6 +155,11 @@ impl Param {
     /// What may be asked.
     pub(crate) const fn query(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self::new(Place::Query, Need::Optional, name, kind, about)
+    }
+
+    /// What a header may say.
+    pub(crate) const fn header(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self::new(Place::Header, Need::Optional, name, kind, about)
     }
 
     /// What may be sent.

@@ -25,7 +25,7 @@ use super::{
     asked::{Asked, Parts},
     auth::Door,
     desk::Desk,
-    route::{Place, Route, Verb, Work},
+    route::{Place, Route, Verb, Whose, Work},
     routes,
 };
 
@@ -82,8 +82,10 @@ async fn admit(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
 fn told(route: &Route, worked: Result<Response, Fault>) -> Response {
     match (worked, route.work) {
         (Ok(response), _) => response,
-        (Err(fault), Work::Foreign(..)) => fault.into_kanban(),
-        (Err(fault), Work::Answer(..) | Work::Page(_)) => fault.into_response(),
+        (Err(fault), Work::Foreign(..) | Work::Stream(Whose::Kanban, _)) => fault.into_kanban(),
+        (Err(fault), Work::Answer(..) | Work::Page(_) | Work::Stream(Whose::Ours, _)) => {
+            fault.into_response()
+        }
     }
 }
 
@@ -98,13 +100,27 @@ async fn serve(
     let path = path.collect();
     let query: Query<Vec<(String, String)>> =
         Query::try_from_uri(request.uri()).map_err(|error| Fault::usage(error.body_text()))?;
+    let headers = route.params.iter().filter(|it| it.place == Place::Header);
+    let headers = headers.flat_map(|it| {
+        let said = request.headers().get_all(it.name).iter();
+        said.map(|value| (it.name.to_owned(), value.to_str().unwrap_or("?").to_owned()))
+    });
+    let headers = headers.collect();
     let is_sent = route.params.iter().any(|it| it.place == Place::Body);
     let body = match is_sent {
         true => sent(request.into_body()).await?,
         false => Map::new(),
     };
     let query = query.0;
-    let asked = Asked::read(route.params, Parts { path, query, body })?;
+    let asked = Asked::read(
+        route.params,
+        Parts {
+            path,
+            query,
+            headers,
+            body,
+        },
+    )?;
     let work = move || carry_out(&shared, route, &asked);
     let worked = tokio::task::spawn_blocking(work).await;
     worked.map_err(|_| Fault::broken("this operation panicked"))?
@@ -115,7 +131,7 @@ fn carry_out(shared: &Shared, route: &Route, asked: &Asked) -> Result<Response, 
     match route.work {
         Work::Answer(name, act) => Ok(json_answer(&shape::answer(name, act(&desk, asked)?))),
         Work::Foreign(_, act) => Ok(json_answer(&act(&desk, asked)?)),
-        Work::Page(act) => act(&desk, asked),
+        Work::Page(act) | Work::Stream(_, act) => act(&desk, asked),
     }
 }
 

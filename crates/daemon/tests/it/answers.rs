@@ -97,6 +97,46 @@ fn every_route_keeps_to_its_description() {
         ("post", "/v1/links", ""),
         ("get", "/v1/tasks?query=sort%3D-id&limit=1", ""),
         ("get", "/v1/tasks/web/1", ""),
+        (
+            "post",
+            "/v1/tasks",
+            r#"{"subject":"Ship it","priority":"high","due":"2026-12-01","parent":"1"}"#,
+        ),
+        (
+            "post",
+            "/v1/tasks/web/3/edit",
+            r#"{"group":"release","subject":null}"#,
+        ),
+        ("post", "/v1/claims?list=web&as=W1", ""),
+        ("post", "/v1/tasks/web/1/claim?as=W1", "{}"),
+        ("post", "/v1/tasks/web/1/start?as=W1", "{}"),
+        ("post", "/v1/tasks/web/1/renew?as=W1", ""),
+        (
+            "post",
+            "/v1/tasks/web/1/stuck?as=W1",
+            r#"{"text":"Which?"}"#,
+        ),
+        ("post", "/v1/tasks/web/1/reopen", ""),
+        ("post", "/v1/tasks/web/2/start?as=W2", ""),
+        ("post", "/v1/tasks/web/2/release", r#"{"force":true}"#),
+        ("post", "/v1/tasks/web/2/start?as=W2", ""),
+        (
+            "post",
+            "/v1/tasks/web/2/fail?as=W2",
+            r#"{"text":"No such call"}"#,
+        ),
+        ("post", "/v1/tasks/web/2/cancel", ""),
+        (
+            "post",
+            "/v1/tasks/web/3/done?as=W1",
+            r#"{"text":"Done","force":true}"#,
+        ),
+        (
+            "post",
+            "/v1/workers",
+            r#"{"id":"W9","agent":"shell","pid":1}"#,
+        ),
+        ("post", "/v1/workers/W9/heartbeat", r#"{"tmux":"main.1"}"#),
         ("get", "/v1/workers?all=true", ""),
         ("get", "/v1/workers/W1", ""),
         (
@@ -144,8 +184,12 @@ fn every_route_keeps_to_its_description() {
     }
     let all = described["paths"].as_object().unwrap().iter();
     let all = all.flat_map(|(path, it)| {
-        let verbs = it.as_object().unwrap().keys();
-        verbs.map(move |verb| format!("{verb} {path}"))
+        // Streams do not end; they are listened to elsewhere.
+        let stream =
+            |it: &Value| it["responses"]["200"]["content"]["text/event-stream"].is_object();
+        let verbs = it.as_object().unwrap().iter();
+        let verbs = verbs.filter(move |(_, it)| !stream(it));
+        verbs.map(move |(verb, _)| format!("{verb} {path}"))
     });
     let unseen: Vec<String> = all.filter(|it| !seen.contains(it)).collect();
     assert_eq!(unseen, ["get /login/{code}"]);
@@ -424,4 +468,28 @@ fn trap_09_path_tricks() {
         assert!((400..500).contains(&told.status), "{path}: {told:?}");
         assert!(!told.text.contains("Secret"), "{path}: {told:?}");
     }
+}
+
+#[test]
+fn a_claim_over_the_interface_is_fenced_as_any_other() {
+    let place = furnished();
+    let served = place.serve();
+    let claimed = posted(&served, "/v1/claims?list=web&as=W1", &json!({}));
+    assert_eq!(claimed["owner"], "W1");
+    let token = claimed["claim"]["token"].as_u64().unwrap();
+    let path = format!("/v1/tasks/web/{}", claimed["id"].as_str().unwrap());
+    for (query, body) in [
+        ("as=W2", json!({"text": "Mine"})),
+        ("as=W1", json!({"text": "Late", "token": token + 1})),
+    ] {
+        let told = served.post(&format!("{path}/done?{query}"), &body.to_string());
+        assert_eq!(told.status, 409, "{told:?}");
+    }
+    let done = json!({"text": "Done", "token": token});
+    let done = posted(&served, &format!("{path}/done?as=W1"), &done);
+    assert_eq!(done["state"], "completed");
+    let told = served.post("/v1/tasks", r#"{"subject":""}"#);
+    assert_eq!(told.status, 422, "{told:?}");
+    let told = served.post("/v1/workers", r#"{"id":"../evil"}"#);
+    assert_eq!(told.status, 422, "{told:?}");
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_daemon::{Config, Error, Standing, run, standing};
+use flagpost_daemon::{Config, Error, Standing, Watching, run, standing};
 
 use crate::served::Place;
 
@@ -26,6 +26,7 @@ fn trap_43_a_second_one_says_who_runs() {
         home: place.home.clone(),
         actor: "ben".parse().unwrap(),
         port: None,
+        watching: Watching::Events,
     };
     let refused = run(config, std::future::ready(())).unwrap_err();
     let Error::Running {

@@ -9,6 +9,10 @@
 
 mod answers;
 mod doors;
+mod duties;
+mod events;
+mod events_of_files;
 mod hostile;
 mod lifecycle;
+mod listening;
 mod served;

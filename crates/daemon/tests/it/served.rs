@@ -12,7 +12,7 @@ use std::{
 };
 
 use flagpost_core::{Home, Repository, SystemClock, schemas};
-use flagpost_daemon::{Config, Error, Instance, Paths, Standing, run, standing};
+use flagpost_daemon::{Config, Error, Instance, Paths, Standing, Watching, run, standing};
 use flagpost_disk::fsx::RealFs;
 use jsonschema::Validator;
 use serde_json::Value;
@@ -52,11 +52,16 @@ impl Place {
     }
 
     pub fn serve(&self) -> Served {
+        self.serve_watching(Watching::Events)
+    }
+
+    pub fn serve_watching(&self, watching: Watching) -> Served {
         let (end, ended) = oneshot::channel::<()>();
         let config = Config {
             home: self.home.clone(),
             actor: "ann".parse().unwrap(),
             port: None,
+            watching,
         };
         let thread = thread::spawn(move || {
             run(config, async {
@@ -186,7 +191,7 @@ pub fn exchange(mut stream: impl Read + Write, request: &[u8]) -> Told {
 }
 
 /// Whatever is told in a shape of ours keeps to it.
-fn check(told: &Told) {
+pub fn check(told: &Told) {
     static SHAPES: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
     let shapes = SHAPES.get_or_init(|| {
         let each = schemas::ALL.iter().map(|schema| {

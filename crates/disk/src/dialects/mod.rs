@@ -7,6 +7,7 @@ pub mod backlog;
 pub mod beads;
 pub mod bridge;
 pub mod claude_tasks;
+pub mod coordination;
 pub mod exchange;
 pub mod markdown_plan;
 pub mod relay;

@@ -108,22 +108,27 @@ impl Staged {
 }
 
 impl Sealed<'_> {
-    /// Changes the names, new ones first, in the order they were put, and makes them durable.
+    /// Changes the names, new ones first, in the order they were put, and makes them durable. New
+    /// ones are durable before any other changes: what replaces a file may speak of them.
     pub fn reveal(mut self) -> Result<()> {
         let mut put_in = BTreeSet::new();
+        let mut is_new = false;
         let mut staged = std::mem::take(&mut self.staged).into_iter();
         while let Some(file) = staged.next() {
-            if let Err(failure) = file.reveal(self.fs) {
+            let settled = match is_new && !file.is_new {
+                true => self.sync(&put_in),
+                false => Ok(()),
+            };
+            if let Err(failure) = settled.and_then(|()| file.reveal(self.fs)) {
                 self.staged.push(file);
                 self.staged.extend(staged);
                 return Err(failure);
             }
+            is_new = file.is_new;
             put_in.extend(file.target.parent().map(Path::to_owned));
         }
         // Before anything goes: what is removed may be replaced by what was just put.
-        for dir in put_in {
-            self.fs.sync_dir(&dir).map_err(Error::io("sync", &dir))?;
-        }
+        self.sync(&put_in)?;
         let mut removed_from = BTreeSet::new();
         for path in &self.removals {
             found(self.fs.remove(path)).map_err(Error::io("remove", path))?;
@@ -134,6 +139,11 @@ impl Sealed<'_> {
             found(self.fs.sync_dir(&dir)).map_err(Error::io("sync", &dir))?;
         }
         Ok(())
+    }
+
+    fn sync(&self, dirs: &BTreeSet<PathBuf>) -> Result<()> {
+        let mut each = dirs.iter();
+        each.try_for_each(|dir| self.fs.sync_dir(dir).map_err(Error::io("sync", dir)))
     }
 }
 

@@ -23,6 +23,8 @@ names!(
         Taskmaster = "taskmaster",
         /// A directory of task files, as Claude Code writes them.
         ClaudeTasks = "claude-tasks",
+        /// The table of a coordination directory.
+        Coordination = "coordination",
     }
 );
 

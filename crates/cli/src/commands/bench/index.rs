@@ -20,15 +20,14 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::{Bench, row::Row};
+use super::{Bench, row::Row, scratch};
 
 const WORKERS: u64 = 25;
 
 /// A fleet's mail, in a home of its own.
 struct Mail<'b> {
-    bench: &'b Bench<'b>,
+    repository: scratch::Repository<'b>,
     home: PathBuf,
-    top: PathBuf,
     files: Vec<PathBuf>,
 }
 
@@ -74,7 +73,8 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
 impl<'b> Mail<'b> {
     fn write(bench: &'b Bench<'b>, count: u64) -> Result<Self> {
         let home_dir = bench.scratch.make_dir("index-home")?;
-        let top = bench.scratch.make_dir("index")?;
+        let here = bench.scratch.repository("index")?;
+        let top = bench.scratch.dir().join("index");
         let home = Home::new(
             home_dir.clone(),
             std::sync::Arc::new(RealFs),
@@ -84,9 +84,8 @@ impl<'b> Mail<'b> {
         let repository = Repository::register(&home, &top, &operator)?;
         let fleet = Fleet::of(&home, &repository.id);
         let mut mail = Self {
-            bench,
+            repository: here,
             home: home_dir,
-            top,
             files: Vec::new(),
         };
         let (mut history, first) = (String::new(), WORKERS + 2);
@@ -203,10 +202,9 @@ impl<'b> Mail<'b> {
     }
 
     fn run(&self, args: &[&str]) -> Result<()> {
-        let repository = self.bench.scratch.repository("index")?;
-        let output = repository
+        let output = self
+            .repository
             .flagpost(args)?
-            .current_dir(&self.top)
             .env("FLAGPOST_HOME", &self.home)
             .output()
             .context("cannot run myself")?;

@@ -19,11 +19,14 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use flagpost_core::relay::{
-    Mail,
-    deliver::{self, Offer},
-    reports::{self, Draft},
+use flagpost_core::{
+    Error,
+    relay::{
+        Mail, deliver,
+        reports::{self, Draft},
+    },
 };
+use flagpost_disk as disk;
 use flagpost_model::{
     WorkerId,
     envelope::{Direction, Extras, ReportKind},
@@ -249,19 +252,31 @@ fn work(context: &Context) -> Result<Answer> {
     });
     let mut read = 0_u64;
     while !over.load(Ordering::Relaxed) {
-        let second = Some(SignedDuration::from_secs(1));
-        if let Some(offer) = until(&[mail.dir(Direction::Inbox)], second, || {
-            Ok(deliver::next(&mail, &me)?)
-        })? {
-            answer(&mail, &me, &offer)?;
-            read += 1;
+        match turn(&mail, &me) {
+            Ok(got) => read += u64::from(got),
+            // Somebody else was slow: as anybody would, it asks again.
+            Err(error) if is_busy(&error) => {}
+            Err(error) => return Err(error),
         }
     }
     let body = json!({"worker": me, "read": read});
     Ok(Answer::new("soaked", body).text(format!("{me} has read {read}\n")))
 }
 
-fn answer(mail: &Mail<'_>, me: &WorkerId, offer: &Offer) -> Result<()> {
+fn is_busy(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<Error>();
+    matches!(error, Some(Error::Disk(disk::Error::Busy { .. })))
+}
+
+/// Waits a second for a brief and answers it; whether there was one.
+fn turn(mail: &Mail<'_>, me: &WorkerId) -> Result<bool> {
+    let second = Some(SignedDuration::from_secs(1));
+    let Some(offer) = until(&[mail.dir(Direction::Inbox)], second, || {
+        Ok(deliver::next(mail, me)?)
+    })?
+    else {
+        return Ok(false);
+    };
     let seq = offer.brief.seq;
     let report = Draft {
         kind: ReportKind::Cycle,
@@ -275,5 +290,5 @@ fn answer(mail: &Mail<'_>, me: &WorkerId, offer: &Offer) -> Result<()> {
     };
     reports::publish(mail, me, report)?;
     deliver::ack(mail, me, seq)?;
-    Ok(())
+    Ok(true)
 }

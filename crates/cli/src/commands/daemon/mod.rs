@@ -3,7 +3,7 @@
 pub mod logs;
 
 use flagpost_core::shape;
-use flagpost_daemon::{self as daemon, Config, Instance, Paths, Standing};
+use flagpost_daemon::{self as daemon, Config, Instance, Paths, Standing, Watching};
 use serde_json::{Value, json};
 
 use crate::{context::Context, output::Answer};
@@ -20,6 +20,9 @@ pub struct UpArgs {
     /// The port on 127.0.0.1 [default: the one of last time, or any that is free]
     #[arg(long, value_name = "N")]
     port: Option<u16>,
+    /// Look once a second in place of being told by the system, as on a network's file system
+    #[arg(long)]
+    poll: bool,
     /// Leave the terminal that it was started from
     #[arg(long, hide = true, requires = "foreground")]
     detached: bool,
@@ -42,6 +45,9 @@ pub fn up(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
     ];
     if let Some(port) = args.port {
         words.extend(["--port".to_owned(), port.to_string()]);
+    }
+    if args.poll {
+        words.push("--poll".to_owned());
     }
     let started = daemon::start(&context.home, &std::env::current_exe()?, &words)?;
     let paths = Paths::of(&context.home);
@@ -70,6 +76,10 @@ fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
         home: context.home.clone(),
         actor: context.actor()?,
         port: args.port,
+        watching: match args.poll {
+            true => Watching::Polling,
+            false => Watching::Events,
+        },
     };
     daemon::run(config, daemon::signals())?;
     Ok(Answer::silent())
@@ -95,7 +105,11 @@ pub fn instance(context: &Context) -> anyhow::Result<Option<Instance>> {
 
 /// The daemon, in a line.
 pub fn line(instance: &Instance) -> String {
-    format!("pid {}, {}", instance.pid, instance.http)
+    let how = match instance.watching {
+        Watching::Events => "",
+        Watching::Polling => ", looking once a second",
+    };
+    format!("pid {}, {}{how}", instance.pid, instance.http)
 }
 
 /// The same as JSON.

@@ -32,7 +32,7 @@ fn trap_31_a_thousand_concurrent_decisions_make_one_for_each_brief() {
                 let who = worker(&format!("hand-{hand}"));
                 let turn = usize::try_from(number).unwrap() + hand;
                 let decision: Decision = words[turn % 3].parse().unwrap();
-                if turn % HANDS == 0 {
+                if turn.is_multiple_of(HANDS) {
                     // Without any program.
                     put(
                         &w1,

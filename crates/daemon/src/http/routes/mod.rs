@@ -3,10 +3,12 @@
 //! Owns which there are.
 
 mod controller;
+mod events;
 mod history;
 mod kanban;
 mod relay;
 mod sessions;
+mod task_changes;
 mod tasks;
 mod this_daemon;
 mod workers;
@@ -18,11 +20,13 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
     [
         this_daemon::ROUTES,
         tasks::ROUTES,
+        task_changes::ROUTES,
         workers::ROUTES,
         relay::ROUTES,
         controller::ROUTES,
         sessions::ROUTES,
         history::ROUTES,
+        events::ROUTES,
         kanban::ROUTES,
     ]
     .into_iter()

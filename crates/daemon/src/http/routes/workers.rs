@@ -1,14 +1,17 @@
 //! The fleet.
 
-use flagpost_core::{relay::workers, shape};
-use flagpost_model::worker::Standing;
+use flagpost_core::{
+    relay::workers::{self, Traits},
+    shape,
+};
+use flagpost_model::{WorkerId, worker::Standing};
 use serde_json::{Value, json};
 
 use crate::http::{
     answer::Fault,
     asked::Asked,
     desk::Desk,
-    route::{Kind, Param, REPO, Route, Verb, Work},
+    route::{AS, Kind, Param, REPO, Route, Verb, Work},
 };
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -29,7 +32,41 @@ pub(crate) const ROUTES: &[Route] = &[
         params: &[REPO, Param::path("worker", Kind::Id, "The worker.")],
         work: Work::Answer("worker", show),
     },
+    Route {
+        verb: Verb::Post,
+        path: "/v1/workers",
+        about: "Adds a worker to the fleet",
+        params: &[
+            REPO,
+            AS,
+            Param::body("id", Kind::Id, "What it is called.").required(),
+            AGENT,
+            PID,
+            TMUX,
+            WORKTREE,
+        ],
+        work: Work::Answer("worker", register),
+    },
+    Route {
+        verb: Verb::Post,
+        path: "/v1/workers/{worker}/heartbeat",
+        about: "A sign of life, and what has changed about the worker",
+        params: &[
+            REPO,
+            Param::path("worker", Kind::Id, "The worker."),
+            AGENT,
+            PID,
+            TMUX,
+            WORKTREE,
+        ],
+        work: Work::Answer("worker", heartbeat),
+    },
 ];
+
+const AGENT: Param = Param::body("agent", Kind::Text, "Which agent it is.");
+const PID: Param = Param::body("pid", Kind::Number(1), "Its process.");
+const TMUX: Param = Param::body("tmux", Kind::Text, "Its pane.");
+const WORKTREE: Param = Param::body("worktree", Kind::Text, "Where it works.");
 
 fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let (mut all, skipped) = workers::list(&desk.fleet(asked)?)?;
@@ -45,4 +82,28 @@ fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
     Ok(shape::worker(&workers::show(&mail)?))
+}
+
+fn register(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let (fleet, id): (_, WorkerId) = (desk.fleet(asked)?, asked.id("id")?);
+    workers::register(&fleet, &desk.actor(asked)?, &id, traits(asked)?)?;
+    Ok(shape::worker(&workers::show(&fleet.mail(&id)?)?))
+}
+
+fn heartbeat(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
+    workers::heartbeat(&mail, traits(asked)?)?;
+    Ok(shape::worker(&workers::show(&mail)?))
+}
+
+fn traits(asked: &Asked) -> Result<Traits, Fault> {
+    let text = |param: Param| asked.text(param.name).map(str::to_owned);
+    let pid = asked.number(PID.name).map(u32::try_from).transpose();
+    Ok(Traits {
+        agent: text(AGENT),
+        capabilities: Vec::new(),
+        pid: pid.map_err(|_| Fault::invalid("pid: no process has this number"))?,
+        tmux: text(TMUX),
+        worktree: text(WORKTREE),
+    })
 }

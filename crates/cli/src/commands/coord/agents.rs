@@ -1,0 +1,56 @@
+//! `coord register`, `coord worker heartbeat`: who takes part.
+
+use flagpost_core::coordination;
+use flagpost_model::{WorkerId, coordination::Agent};
+use serde_json::json;
+
+use super::{Place, shown};
+use crate::output::Answer;
+
+/// Say who you are and what you can do
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord register terminal-2 --can rust,sql")]
+pub struct RegisterArgs {
+    /// The agent [default: who acts]
+    agent: Option<String>,
+    /// What it can do
+    #[arg(
+        long,
+        visible_alias = "capabilities",
+        value_name = "WORDS",
+        value_delimiter = ','
+    )]
+    can: Vec<String>,
+}
+
+/// Give a sign of life: what you hold stays yours
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord worker heartbeat --as terminal-2")]
+pub struct HeartbeatArgs {}
+
+/// Registers.
+pub fn register(place: &Place<'_>, args: &RegisterArgs) -> anyhow::Result<Answer> {
+    let agent: WorkerId = match &args.agent {
+        Some(name) => name.parse()?,
+        None => place.context.actor()?,
+    };
+    let can = args.can.iter().map(|it| it.trim().to_owned());
+    let can: Vec<String> = can.filter(|it| !it.is_empty()).collect();
+    let directory = place.open()?;
+    let agent = coordination::register(&directory, &agent, &can)?;
+    Ok(answer(place, &agent, format!("registered {}", agent.id)))
+}
+
+/// Gives the sign.
+pub fn heartbeat(place: &Place<'_>) -> anyhow::Result<Answer> {
+    let directory = place.open()?;
+    let agent = coordination::heartbeat(&directory, &place.context.actor()?)?;
+    Ok(answer(place, &agent, format!("{} is at work", agent.id)))
+}
+
+fn answer(place: &Place<'_>, agent: &Agent, text: String) -> Answer {
+    let body = json!({"agent": shown::agent(place.context, agent)});
+    Answer::new("coordination_agent", body)
+        .text(text)
+        .ids([&agent.id])
+}

@@ -1,0 +1,80 @@
+//! `coord discoveries`: what everybody should know.
+
+use clap::Subcommand;
+use flagpost_core::coordination;
+use flagpost_disk::dialects::coordination::Discovery;
+use serde_json::{Value, json};
+
+use super::{Place, shown};
+use crate::{
+    error::usage,
+    output::{Answer, Screen},
+    terminal::line,
+    text::Source,
+};
+
+/// The verbs on discoveries.
+#[derive(Debug, Subcommand)]
+pub enum Discoveries {
+    Add(AddArgs),
+    List(ListArgs),
+}
+
+/// Tell everybody what you found
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost coord discoveries add 'The API wants a key' --as terminal-2"
+)]
+pub struct AddArgs {
+    /// What you found; - reads stdin
+    text: Option<String>,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// Read what was found
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord discoveries list")]
+pub struct ListArgs {}
+
+/// Carries out the verb.
+pub fn run(place: &Place<'_>, verb: &Discoveries) -> anyhow::Result<Answer> {
+    match verb {
+        Discoveries::Add(args) => add(place, args),
+        Discoveries::List(ListArgs {}) => list(place),
+    }
+}
+
+fn add(place: &Place<'_>, args: &AddArgs) -> anyhow::Result<Answer> {
+    let text = args.source.read(args.text.as_deref())?;
+    let text = text.ok_or_else(|| usage("say what you found, as in add 'The API wants a key'"))?;
+    let found = coordination::discover(&place.open()?, &place.context.actor()?, &text)?;
+    let said = format!("told everybody ({} bytes)", text.len());
+    Ok(answer(place, &[found]).text(said))
+}
+
+fn list(place: &Place<'_>) -> anyhow::Result<Answer> {
+    let found = coordination::discoveries(&place.open()?)?;
+    let screen = Screen::of(place.context);
+    let mut text = String::new();
+    for it in &found {
+        let heading = [it.at.map(|at| format!("{at:.0}")), it.by.clone()];
+        let heading: Vec<String> = heading.into_iter().flatten().collect();
+        if !heading.is_empty() {
+            text += &format!("{}\n", screen.bold(&line(&heading.join(" "))));
+        }
+        text += &format!("{}\n\n", it.text);
+    }
+    let text = match found.is_empty() {
+        true => "nothing was found yet",
+        false => text.trim_end(),
+    };
+    Ok(answer(place, &found).text(text))
+}
+
+fn answer(place: &Place<'_>, found: &[Discovery]) -> Answer {
+    let one = |it: &Discovery| json!({"at": shown::time(place.context, it.at), "by": it.by, "text": it.text});
+    let all: Value = found.iter().map(one).collect();
+    let body = json!({"discoveries": all, "total": found.len(), "truncated": false});
+    Answer::new("discoveries", body).ids(found.iter().filter_map(|it| it.by.as_ref()))
+}

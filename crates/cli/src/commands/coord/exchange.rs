@@ -1,0 +1,90 @@
+//! `coord import`, `coord export`: from and to a list of Flagpost's.
+
+use flagpost_core::{
+    coordination,
+    plans::{self, Fate, Mode},
+};
+use serde_json::json;
+
+use super::{Place, shown};
+use crate::{commands::list::counted, output::Answer};
+
+/// Add the open tasks of a list to the table
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord import --list web\n\n\
+    Doing it again adds what is new in the list; what came before stays as it is. A task that \
+    somebody holds in the list is blocked here.")]
+pub struct ImportArgs {}
+
+/// Add the tasks of the table to a list
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord export --list web\n\n\
+    Doing it again updates what changed here, and takes back nothing that was done there. What came \
+    from the list goes back to the task that it was.")]
+pub struct ExportArgs {
+    /// Say what would happen, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Brings them.
+pub fn import(place: &Place<'_>) -> anyhow::Result<Answer> {
+    let context = place.context;
+    let directory = place.open()?;
+    let list = context.list()?;
+    let brought = coordination::bring(&directory, &context.actor()?, &list)?;
+    let look = directory.look()?;
+    let tasks = look
+        .tasks()
+        .filter(|(it, _)| brought.added.contains(&it.id));
+    let body = json!({
+        "list": list.id(), "added": brought.added.len(), "known": brought.known.len(),
+        "held": brought.held, "tasks": shown::tasks(context, tasks),
+    });
+    let (added, known) = (brought.added.len(), brought.known.len());
+    let text = format!("{added} added, {known} there already");
+    let held = (brought.held > 0).then(|| {
+        let held = counted(brought.held, "task", "tasks");
+        format!("blocked here, because somebody holds them in the list: {held}")
+    });
+    Ok(Answer::new("coord_import", body)
+        .text(text)
+        .ids(&brought.added)
+        .notes(held))
+}
+
+/// Sends them.
+pub fn export(place: &Place<'_>, args: &ExportArgs) -> anyhow::Result<Answer> {
+    let context = place.context;
+    let directory = place.open()?;
+    let intake = coordination::intake(&directory)?;
+    let (list, mode) = match args.dry_run {
+        true => (context.list()?, Mode::DryRun),
+        false => (context.list_or_create()?, Mode::Import),
+    };
+    let sent = plans::import(&list, &context.actor()?, &intake, mode)?;
+    let count = |fate| sent.iter().filter(|it| it.fate == fate).count();
+    let one = |it: &flagpost_core::plans::Imported| json!({"id": it.id, "subject": it.subject, "fate": it.fate.as_str()});
+    let body = json!({
+        "list": list.id(), "dry_run": args.dry_run,
+        "added": count(Fate::Added), "updated": count(Fate::Updated),
+        "unchanged": count(Fate::Unchanged), "held": intake.held,
+        "tasks": sent.iter().map(one).collect::<Vec<_>>(),
+    });
+    let would = if args.dry_run { "would be " } else { "" };
+    let text = format!(
+        "{} {would}added to {}, {} {would}updated, {} unchanged",
+        count(Fate::Added),
+        list.id(),
+        count(Fate::Updated),
+        count(Fate::Unchanged)
+    );
+    let held = (intake.held > 0).then(|| {
+        let held = counted(intake.held, "task", "tasks");
+        format!("held by somebody in the table, and by nobody in the list: {held}")
+    });
+    Ok(Answer::new("coord_export", body)
+        .text(text)
+        .ids(sent.iter().map(|it| &it.id))
+        .notes(held))
+}

@@ -1,0 +1,256 @@
+//! `coord leader`: what is to be done.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use flagpost_core::coordination;
+use flagpost_disk::dialects::coordination as layout;
+use flagpost_model::{
+    TaskId,
+    coordination::{Draft, Priority},
+};
+use serde_json::json;
+
+use super::{Place, shown, status};
+use crate::{
+    error::{Invalid, usage},
+    output::Answer,
+    shape,
+    terminal::line,
+    text::{self, Source},
+};
+
+/// The verbs of the leader.
+#[derive(Debug, Subcommand)]
+pub enum Leader {
+    Init(InitArgs),
+    AddTask(AddArgs),
+    BatchAdd(BatchArgs),
+    Status(status::Args),
+    Aggregate(AggregateArgs),
+    Cancel(CancelArgs),
+    Retry(RetryArgs),
+}
+
+/// Make the directory, for a goal
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord leader init 'Build a REST API'")]
+pub struct InitArgs {
+    /// What is wanted; - reads stdin
+    goal: Option<String>,
+    #[command(flatten)]
+    source: Source,
+    /// How to go about it
+    #[arg(long, value_name = "TEXT")]
+    approach: Option<String>,
+}
+
+/// Add a task
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost coord leader add-task 'Write the tests' -p 2 --after task-001"
+)]
+pub struct AddArgs {
+    /// What is to be done; - reads stdin
+    description: Option<String>,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    about: About,
+    /// The task that it is part of
+    #[arg(long, value_name = "TASK")]
+    parent: Option<String>,
+}
+
+/// What goes with a new task
+#[derive(Debug, clap::Args)]
+pub struct About {
+    /// From 1, the most urgent, to 10
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=10))]
+    priority: Option<i64>,
+    /// Only once these are done
+    #[arg(
+        long,
+        short = 'd',
+        visible_alias = "dependencies",
+        value_name = "TASKS",
+        value_delimiter = ','
+    )]
+    after: Vec<String>,
+    /// Files that it is about
+    #[arg(long, short = 'f', value_name = "PATHS", value_delimiter = ',')]
+    files: Vec<String>,
+    /// What may help
+    #[arg(long, value_name = "TEXT")]
+    hints: Option<String>,
+    /// What its worker must be able to do
+    #[arg(
+        long,
+        visible_alias = "capabilities",
+        value_name = "WORDS",
+        value_delimiter = ','
+    )]
+    needs: Vec<String>,
+    /// Labels
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    tag: Vec<String>,
+    /// Try it again by itself so often [default: 0]
+    #[arg(long, value_name = "N")]
+    max_retries: Option<u32>,
+}
+
+/// Add the tasks of a JSON file, all or none
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord leader batch-add tasks.json\n\n\
+    The file is an array of objects with the keys of tasks.json, where only description must be \
+    there. Tasks may name each other by an id that they bring.")]
+pub struct BatchArgs {
+    /// The file; - is stdin
+    path: PathBuf,
+}
+
+/// Write summary.md: what came of it all, for a person
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord leader aggregate")]
+pub struct AggregateArgs {}
+
+/// Drop tasks
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord leader cancel task-003")]
+pub struct CancelArgs {
+    /// The tasks
+    #[arg(required = true, value_delimiter = ',')]
+    tasks: Vec<String>,
+}
+
+/// Make tasks available again: those that failed, or were dropped
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord leader retry task-003\n\
+    A task whose holder is gone can be taken back this way too.")]
+pub struct RetryArgs {
+    /// The tasks [default: all that failed]
+    #[arg(value_delimiter = ',')]
+    tasks: Vec<String>,
+}
+
+impl About {
+    /// The task, with this description.
+    pub fn draft(&self, description: String) -> anyhow::Result<Draft> {
+        Ok(Draft {
+            id: None,
+            description,
+            priority: self.priority.map(Priority::nearest),
+            dependencies: self
+                .after
+                .iter()
+                .map(|it| it.parse())
+                .collect::<Result<_, _>>()?,
+            files: self.files.clone(),
+            hints: self.hints.clone(),
+            required_capabilities: self.needs.clone(),
+            tags: self.tag.clone(),
+            parent: None,
+            max_retries: self.max_retries.unwrap_or_default(),
+        })
+    }
+}
+
+/// Carries out the verb.
+pub fn run(place: &Place<'_>, verb: &Leader) -> anyhow::Result<Answer> {
+    match verb {
+        Leader::Init(args) => init(place, args),
+        Leader::AddTask(args) => add(place, args),
+        Leader::BatchAdd(args) => batch(place, args),
+        Leader::Status(status::Args {}) => status::run(place),
+        Leader::Aggregate(AggregateArgs {}) => aggregate(place),
+        Leader::Cancel(args) => {
+            let ids = resolve(place, &args.tasks)?;
+            moved(place, &ids, coordination::cancel, "cancelled")
+        }
+        Leader::Retry(args) => {
+            let ids = resolve(place, &args.tasks)?;
+            moved(place, &ids, coordination::retry, "available")
+        }
+    }
+}
+
+fn init(place: &Place<'_>, args: &InitArgs) -> anyhow::Result<Answer> {
+    let goal = args.source.read(args.goal.as_deref())?;
+    let goal = goal.ok_or_else(|| usage("say what is wanted, as in init 'Build a REST API'"))?;
+    let home = &place.context.home;
+    let directory = coordination::init(home, &place.dir, &goal, args.approach.as_deref())?;
+    let text = format!("made {}", directory.dir().display());
+    Ok(status::answer(place, &directory, &directory.look()?).text(text))
+}
+
+fn add(place: &Place<'_>, args: &AddArgs) -> anyhow::Result<Answer> {
+    let description = args.source.read(args.description.as_deref())?;
+    let description =
+        description.ok_or_else(|| usage("say what is to be done, as in add-task 'Write it'"))?;
+    let mut draft = args.about.draft(description)?;
+    draft.parent = args.parent.as_deref().map(str::parse).transpose()?;
+    let directory = place.open()?;
+    let added = coordination::add(&directory, &place.context.actor()?, &[draft])?;
+    let [task] = added.as_slice() else {
+        return Err(usage("nothing was to be added"));
+    };
+    let text = format!("added {} {}", task.id, line(&task.description));
+    Ok(shown::one(place.context, task, &[], text))
+}
+
+fn batch(place: &Place<'_>, args: &BatchArgs) -> anyhow::Result<Answer> {
+    let directory = place.open()?;
+    let text = text::many(&args.path)?;
+    let drafts = layout::read_drafts(&text).map_err(|reason| Invalid {
+        what: args.path.display().to_string(),
+        reason,
+    })?;
+    let added = coordination::add(&directory, &place.context.actor()?, &drafts)?;
+    let ids: Vec<TaskId> = added.into_iter().map(|it| it.id).collect();
+    let text = match ids.as_slice() {
+        [] => "added no tasks".to_owned(),
+        [one] => format!("added {one}"),
+        [first, .., last] => format!("added {} tasks, {first} to {last}", ids.len()),
+    };
+    Ok(shown::by_ids(place.context, &directory.look()?, &ids, text))
+}
+
+fn aggregate(place: &Place<'_>) -> anyhow::Result<Answer> {
+    let directory = place.open()?;
+    let summary = coordination::aggregate(&directory)?;
+    let body = json!({"path": shape::path(&summary.path), "text": summary.text});
+    Ok(Answer::new("coordination_summary", body)
+        .exact(summary.text)
+        .ids([summary.path.display()]))
+}
+
+fn resolve(place: &Place<'_>, words: &[String]) -> anyhow::Result<Vec<TaskId>> {
+    let directory = place.open()?;
+    let ids = words.iter().map(|word| directory.resolve(word));
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+type Operation = fn(
+    &coordination::Directory<'_>,
+    &flagpost_model::WorkerId,
+    &[TaskId],
+) -> flagpost_core::Result<Vec<flagpost_model::coordination::Task>>;
+
+fn moved(
+    place: &Place<'_>,
+    ids: &[TaskId],
+    operation: Operation,
+    word: &str,
+) -> anyhow::Result<Answer> {
+    let directory = place.open()?;
+    let moved = operation(&directory, &place.context.actor()?, ids)?;
+    let lines = moved
+        .iter()
+        .map(|it| format!("{word} {} {}\n", it.id, line(&it.description)));
+    let text = match moved.is_empty() {
+        true => "no task failed".to_owned(),
+        false => lines.collect(),
+    };
+    let ids: Vec<TaskId> = moved.iter().map(|it| it.id.clone()).collect();
+    Ok(shown::by_ids(place.context, &directory.look()?, &ids, text))
+}

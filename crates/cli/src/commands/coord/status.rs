@@ -1,0 +1,85 @@
+//! `coord leader status`: how far it is, and what is in the way.
+
+use flagpost_core::coordination::{Directory, Look};
+use flagpost_model::coordination::{Standing, Status};
+use serde_json::{Map, Value, json};
+
+use super::{Place, shown};
+use crate::{
+    output::{Answer, Screen},
+    shape,
+    terminal::line,
+};
+
+/// See how far it is, and what is in the way
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord leader status")]
+pub struct Args {}
+
+/// Shows it.
+pub fn run(place: &Place<'_>) -> anyhow::Result<Answer> {
+    let directory = place.open()?;
+    let look = directory.look()?;
+    Ok(answer(place, &directory, &look))
+}
+
+/// What is said about a whole directory.
+pub fn answer(place: &Place<'_>, directory: &Directory<'_>, look: &Look) -> Answer {
+    let context = place.context;
+    let count = |status: Status| look.tasks().filter(|(it, _)| it.status == status).count();
+    let counts: Map<String, Value> = Status::ALL
+        .iter()
+        .map(|status| (status.to_string(), count(*status).into()))
+        .collect();
+    let body = json!({
+        "dir": shape::path(directory.dir()),
+        "goal": look.goal,
+        "last_updated": shown::time(context, look.last_updated),
+        "counts": counts,
+        "tasks": shown::tasks(context, look.tasks()),
+        "agents": look.board.agents.iter().map(|it| shown::agent(context, it)).collect::<Vec<_>>(),
+        "total": look.board.tasks.len(), "truncated": false,
+        "skipped": shape::skipped(&look.skipped),
+    });
+    Answer::new("coordination", body)
+        .text(text(place, directory, look))
+        .ids(look.tasks().map(|(it, _)| &it.id))
+        .notes(shape::skipped_notes(&look.skipped))
+}
+
+fn text(place: &Place<'_>, directory: &Directory<'_>, look: &Look) -> String {
+    let screen = Screen::of(place.context);
+    let mut text = String::new();
+    if let Some(goal) = &look.goal {
+        text += &format!("{}\n", screen.bold(&line(goal)));
+    }
+    text += &format!("{}\n\n", directory.dir().display());
+    if look.board.tasks.is_empty() {
+        text += "no tasks yet; 'flagpost coord leader add-task' adds one\n";
+    } else {
+        text += &shown::table(place.context, look.tasks());
+    }
+    if !look.board.agents.is_empty() {
+        let rows = look.board.agents.iter().map(|agent| {
+            let is_its = |(task, standing): &(&_, &Standing)| {
+                let task: &flagpost_model::coordination::Task = task;
+                let by = task.holder().map(|it| it.by.as_str());
+                by == Some(agent.id.as_str()) && matches!(standing, Standing::Held)
+            };
+            let holds = look.tasks().filter(is_its);
+            let holds: Vec<_> = holds.map(|(it, _)| it.id.to_string()).collect();
+            vec![
+                agent.id.to_string(),
+                line(&agent.capabilities.join(", ")),
+                agent
+                    .last_seen
+                    .map(|at| format!("{at:.0}"))
+                    .unwrap_or_default(),
+                holds.join(", "),
+            ]
+        });
+        text += "\n";
+        text += &screen.table(&["AGENT", "CAN", "LAST SEEN", "HOLDS"], rows.collect());
+    }
+    text
+}

@@ -1,0 +1,234 @@
+//! `coord worker`: a worker's side of the table.
+
+use clap::Subcommand;
+use flagpost_core::coordination::{self, Hand};
+use flagpost_model::{
+    TaskId, Token, WorkerId,
+    coordination::{Report, Standing, Status, Task},
+};
+
+use super::{Place, agents, leader::About, shown};
+use crate::{error::usage, output::Answer, terminal::line, text::Source};
+
+/// The verbs of a worker.
+#[derive(Debug, Subcommand)]
+pub enum Worker {
+    Claim(ClaimArgs),
+    Start(StartArgs),
+    Complete(CompleteArgs),
+    Fail(FailArgs),
+    List(ListArgs),
+    Subtask(SubtaskArgs),
+    Heartbeat(agents::HeartbeatArgs),
+}
+
+/// Take the task that comes first, or one by its id
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord worker claim --as terminal-2\n\
+    It stays yours for 15 minutes after your last verb; 'flagpost coord worker heartbeat' is one.")]
+pub struct ClaimArgs {
+    /// The task [default: the one that comes first]
+    task: Option<String>,
+}
+
+/// Begin a task that you hold
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord worker start task-001 --as terminal-2")]
+pub struct StartArgs {
+    #[command(flatten)]
+    mine: Mine,
+}
+
+/// Say that a task is done, and what came of it
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost coord worker complete task-001 'It parses' --as terminal-2"
+)]
+pub struct CompleteArgs {
+    #[command(flatten)]
+    mine: Mine,
+    /// What came of it; - reads stdin
+    text: Option<String>,
+    #[command(flatten)]
+    source: Source,
+    /// Files that you changed
+    #[arg(long, value_name = "PATHS", value_delimiter = ',')]
+    modified: Vec<String>,
+    /// Files that you made
+    #[arg(long, value_name = "PATHS", value_delimiter = ',')]
+    created: Vec<String>,
+}
+
+/// Say that a task did not work; it is tried again if it may be
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord worker fail task-001 'No network' --as terminal-2")]
+pub struct FailArgs {
+    #[command(flatten)]
+    mine: Mine,
+    /// Why; - reads stdin
+    text: Option<String>,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// List what you hold, and what you could claim
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost coord worker list --as terminal-2")]
+pub struct ListArgs {
+    /// Every task
+    #[arg(long, short)]
+    all: bool,
+}
+
+/// Add a part of a task that you hold
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost coord worker subtask task-001 'Write the lexer' --as terminal-2"
+)]
+pub struct SubtaskArgs {
+    #[command(flatten)]
+    mine: Mine,
+    /// What is to be done; - reads stdin
+    description: Option<String>,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    about: About,
+}
+
+/// A task that the caller believes to hold
+#[derive(Debug, clap::Args)]
+struct Mine {
+    /// The task
+    task: String,
+    /// The claim's token, as claim told it
+    #[arg(long, value_name = "N")]
+    token: Option<Token>,
+}
+
+/// Carries out the verb.
+pub fn run(place: &Place<'_>, verb: &Worker) -> anyhow::Result<Answer> {
+    match verb {
+        Worker::Claim(args) => claim(place, args),
+        Worker::Start(args) => {
+            let task = at_work(place, &args.mine, |directory, hand, id| {
+                coordination::start(directory, hand, id)
+            })?;
+            Ok(said(place, &task, "started"))
+        }
+        Worker::Complete(args) => complete(place, args),
+        Worker::Fail(args) => fail(place, args),
+        Worker::List(args) => list(place, args),
+        Worker::Subtask(args) => subtask(place, args),
+        Worker::Heartbeat(agents::HeartbeatArgs {}) => agents::heartbeat(place),
+    }
+}
+
+fn claim(place: &Place<'_>, args: &ClaimArgs) -> anyhow::Result<Answer> {
+    let directory = place.open()?;
+    let wanted = args.task.as_deref().map(|it| directory.resolve(it));
+    let wanted = wanted.transpose()?;
+    let claimed = coordination::claim(&directory, &place.context.actor()?, wanted.as_ref())?;
+    let task = &claimed.task;
+    let token = claimed.token.map(|it| format!(" (token {it})"));
+    let mut text = format!(
+        "claimed {} {}{}\n",
+        task.id,
+        line(&task.description),
+        token.unwrap_or_default()
+    );
+    if !task.files.is_empty() {
+        text += &format!("  files  {}\n", line(&task.files.join(", ")));
+    }
+    if let Some(hints) = &task.hints {
+        text += &format!("  hints  {}\n", line(hints));
+    }
+    if let Some(error) = &task.result.error {
+        text += &format!("  failed before: {}\n", line(error));
+    }
+    let also: Vec<&str> = claimed.also.iter().map(TaskId::as_str).collect();
+    let note = format!("you also hold {}", also.join(", "));
+    let note = (!also.is_empty()).then_some(note);
+    Ok(shown::one(place.context, task, &claimed.also, text).notes(note))
+}
+
+fn complete(place: &Place<'_>, args: &CompleteArgs) -> anyhow::Result<Answer> {
+    let text = args.source.read(args.text.as_deref())?;
+    let report = Report {
+        output: Some(text.unwrap_or_default()),
+        error: None,
+        files_modified: args.modified.clone(),
+        files_created: args.created.clone(),
+    };
+    let task = at_work(place, &args.mine, |directory, hand, id| {
+        coordination::complete(directory, hand, id, &report)
+    })?;
+    Ok(said(place, &task, "completed"))
+}
+
+fn fail(place: &Place<'_>, args: &FailArgs) -> anyhow::Result<Answer> {
+    let why = args.source.read(args.text.as_deref())?.unwrap_or_default();
+    let task = at_work(place, &args.mine, |directory, hand, id| {
+        coordination::fail(directory, hand, id, &why)
+    })?;
+    let mut answer = said(place, &task, "failed");
+    if let (Status::Available, Some(until)) = (task.status, task.next_retry_at) {
+        let (count, of) = (task.retry_count, task.max_retries);
+        answer.text += &format!("; retry {count} of {of} at {until:.0}");
+    }
+    Ok(answer)
+}
+
+fn list(place: &Place<'_>, args: &ListArgs) -> anyhow::Result<Answer> {
+    let directory = place.open()?;
+    let worker: WorkerId = place.context.actor()?;
+    let look = directory.look()?;
+    let can = look.board.capabilities(&worker);
+    let mine = |task: &Task, standing: &Standing| match standing {
+        Standing::Ready | Standing::Expired => task.lacks(can).is_empty(),
+        Standing::Held => task.holder().is_some_and(|it| it.by == worker.as_str()),
+        Standing::Waiting(_) | Standing::Resting(_) | Standing::Blocked(_) | Standing::Over => {
+            false
+        }
+    };
+    let found: Vec<_> = look
+        .tasks()
+        .filter(|(task, standing)| args.all || mine(task, standing))
+        .collect();
+    let text = match found.is_empty() {
+        true => "nothing that you hold or could claim".to_owned(),
+        false => shown::table(place.context, found.iter().copied()),
+    };
+    Ok(shown::found_tasks(place.context, &look, &found, text))
+}
+
+fn subtask(place: &Place<'_>, args: &SubtaskArgs) -> anyhow::Result<Answer> {
+    let description = args.source.read(args.description.as_deref())?;
+    let description = description
+        .ok_or_else(|| usage("say what is to be done, as in subtask task-001 'Write it'"))?;
+    let draft = args.about.draft(description)?;
+    let task = at_work(place, &args.mine, |directory, hand, id| {
+        coordination::subtask(directory, hand, id, &draft)
+    })?;
+    Ok(said(place, &task, "added"))
+}
+
+fn at_work(
+    place: &Place<'_>,
+    mine: &Mine,
+    work: impl Fn(&coordination::Directory<'_>, &Hand<'_>, &TaskId) -> flagpost_core::Result<Task>,
+) -> anyhow::Result<Task> {
+    let directory = place.open()?;
+    let id = directory.resolve(&mine.task)?;
+    let actor = place.context.actor()?;
+    let hand = Hand {
+        actor: &actor,
+        token: mine.token,
+    };
+    Ok(work(&directory, &hand, &id)?)
+}
+
+fn said(place: &Place<'_>, task: &Task, verb: &str) -> Answer {
+    let text = format!("{verb} {} {}", task.id, line(&task.description));
+    shown::one(place.context, task, &[], text)
+}

@@ -1,0 +1,302 @@
+//! One change of a coordination directory: locked, recorded, replaced as a whole.
+//!
+//! Owns the order: read under the lock → rule → new tables durable under temporary names → lines of
+//! the history durable → names change → answer. Invariants: nobody's change is written over, whether
+//! they held the lock or not; the table's `last_updated` grows with every change of ours, which is
+//! how a line of the history is known to have appeared.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use flagpost_disk::{
+    self as disk,
+    dialects::coordination::{self as layout},
+    fsx::{self, Batch, Durability},
+};
+use flagpost_model::{
+    TaskId, WorkerId,
+    coordination::{Agent, Board, Event, Status, Task, just_after, micros, transition},
+    task::StateName,
+};
+use jiff::{SignedDuration, Timestamp, civil::DateTime};
+
+use super::{Directory, Tables, unknown, worker::Hand};
+use crate::{
+    change,
+    error::{Error, Result},
+    history::{Entry, History, Kind},
+    home::Home,
+};
+
+/// The detail of a history line that says which directory it is about.
+pub(crate) const WHERE: &str = "coordination";
+
+/// Somebody who writes without the lock is given way to so often.
+const ATTEMPTS: usize = 5;
+
+/// So long nobody asks again who has just had the lock.
+const STAND_BACK: Duration = Duration::from_micros(200);
+
+/// A sign of life is not written more often than this.
+const BEAT: SignedDuration = SignedDuration::from_secs(20);
+
+/// A directory, locked for one change.
+#[derive(Debug)]
+pub(super) struct Change {
+    /// As it is to be.
+    pub board: Board,
+    /// When it happens.
+    pub now: DateTime,
+    at: Timestamp,
+    tables: Tables,
+    entries: Vec<Entry>,
+    pages: Vec<(PathBuf, String)>,
+    told: Vec<(String, String)>,
+}
+
+impl Directory<'_> {
+    /// Carries out a change, durable on return. `work` may be called several times, each time on
+    /// what is there then.
+    pub(super) fn change<T>(
+        &self,
+        actor: &WorkerId,
+        mut work: impl FnMut(&mut Change) -> Result<T>,
+    ) -> Result<T> {
+        let lock = self.lock()?;
+        let done = self.attempts(actor, &mut work);
+        drop(lock);
+        // The lock knows no queue: whoever has just had it would have it again before anybody who
+        // waits for it has woken up.
+        std::thread::sleep(STAND_BACK);
+        done
+    }
+
+    fn attempts<T>(
+        &self,
+        actor: &WorkerId,
+        work: &mut impl FnMut(&mut Change) -> Result<T>,
+    ) -> Result<T> {
+        let mut attempt = 1;
+        loop {
+            let tables = self.read()?;
+            let at = self.home.now();
+            let mut change = Change {
+                board: tables.board(),
+                now: self.naive(at),
+                at,
+                tables,
+                entries: Vec::new(),
+                pages: Vec::new(),
+                told: Vec::new(),
+            };
+            let answer = work(&mut change)?;
+            match self.commit(actor, change) {
+                Err(Error::Disk(disk::Error::Changed { .. })) if attempt < ATTEMPTS => attempt += 1,
+                done => return done.map(|()| answer),
+            }
+        }
+    }
+
+    /// Makes sure of a directory in ours; other programs make them when they need them.
+    pub(super) fn make_dir(&self, name: &str) -> Result<()> {
+        let dir = self.path(name);
+        match fsx::stat(self.home.fs(), &dir)? {
+            Some(_) => Ok(()),
+            None => self.home.make_dirs(&dir),
+        }
+    }
+
+    fn commit(&self, actor: &WorkerId, change: Change) -> Result<()> {
+        let fs = self.home.fs();
+        let mut batch = Batch::new();
+        let agents = &change.board.agents;
+        if !agents.iter().eq(change.tables.agents.contents()) {
+            let bytes = layout::write_agents(&change.tables.agents, agents);
+            batch.put(self.path(layout::AGENTS), readable("table", bytes)?);
+        }
+        let tasks_changed = !change.board.tasks.iter().eq(change.tables.tasks.contents());
+        let earlier = change.tables.tasks.last_updated;
+        let updated = earlier.map_or(change.now, |it| change.now.max(just_after(it)));
+        if tasks_changed {
+            let bytes = layout::write_tasks(&change.tables.tasks, &change.board.tasks, updated);
+            batch.put(self.path(layout::TASKS), readable("table", bytes)?);
+        }
+        let sealed = batch.seal(fs)?;
+        let path = self.path(layout::TASKS);
+        if fsx::read(fs, &path)?.as_deref() != Some(change.tables.bytes.as_slice()) {
+            return Err(disk::Error::Changed { path }.into());
+        }
+        // Before the table says that there is one.
+        for (path, text) in change.pages {
+            self.make_dir(layout::RESULTS)?;
+            fsx::replace(fs, &path, &readable("result", text.into_bytes())?)?;
+        }
+        match self.repository.as_ref().filter(|_| tasks_changed) {
+            None => sealed.reveal()?,
+            Some(repository) => {
+                let history = History::of(self.home, repository);
+                let known = |it: &Entry| change::appeared(self.home, None, it);
+                let mut writer = history.writer(change.at, &known)?;
+                let lines = change.entries.into_iter().map(|it| {
+                    it.detail(WHERE, self.dir.to_string_lossy().into_owned())
+                        .detail("rev", micros(updated))
+                });
+                writer.record(actor, lines.collect())?;
+                if let Err(error) = sealed.reveal() {
+                    drop(writer);
+                    // What failed may have appeared all the same. Should looking fail too, the next
+                    // writer does it.
+                    let _: Result<()> = history.settle(actor, change.at);
+                    return Err(error.into());
+                }
+            }
+        }
+        for (name, line) in change.told {
+            // The tables are the truth: a log that cannot be written takes nothing back.
+            let path = self.path(&layout::log(&name));
+            let _: Result<()> = self.make_dir(layout::LOGS);
+            let _: disk::Result<()> = fsx::append(fs, &path, line.as_bytes(), Durability::Lazy);
+        }
+        Ok(())
+    }
+}
+
+impl Change {
+    /// A task as it is.
+    pub fn task(&self, id: &TaskId) -> Result<&Task> {
+        self.board.task(id).ok_or_else(|| unknown(id))
+    }
+
+    /// Moves a task, as the rules let it.
+    pub fn apply(&mut self, after: Task, kind: Kind) {
+        let place = self.board.tasks.iter_mut().find(|it| it.id == after.id);
+        let Some(place) = place else {
+            return;
+        };
+        let mut entry = Entry::new(kind);
+        entry.task = Some(after.id.clone());
+        entry.from = Some(state(place.status));
+        entry.to = Some(state(after.status));
+        if let Some(token) = after.holder().and_then(|it| it.token()) {
+            entry.detail.insert("token".to_owned(), token.0.into());
+        }
+        self.entries.push(entry);
+        *place = after;
+    }
+
+    /// What the rules make of an event.
+    pub fn judge(&self, task: &Task, hand: &Hand<'_>, event: Event) -> Result<Task> {
+        let act = self.board.act(task, hand.actor, hand.token, self.now);
+        Ok(transition(task, &act, event)?)
+    }
+
+    /// Says how a task stands that was added just now.
+    pub fn settle(&mut self, id: &TaskId, status: Status) {
+        if let Some(task) = self.board.tasks.iter_mut().find(|it| it.id == *id) {
+            task.status = status;
+        }
+        let its = |entry: &&mut Entry| entry.task.as_ref() == Some(id);
+        if let Some(entry) = self.entries.iter_mut().find(its) {
+            entry.to = Some(state(status));
+        }
+    }
+
+    /// A name for the table, for good.
+    pub fn name(&self, directory: &Directory<'_>) -> String {
+        directory.name(&self.tables)
+    }
+
+    /// Adds a task.
+    pub fn push(&mut self, task: Task) {
+        let mut entry = Entry::new(Kind::TaskCreated);
+        entry.task = Some(task.id.clone());
+        entry.to = Some(state(task.status));
+        self.entries.push(entry);
+        self.board.tasks.push(task);
+    }
+
+    /// The numbers in the ids of all rows, those that cannot be understood as well.
+    pub fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.tables.tasks.names().filter_map(layout::number)
+    }
+
+    /// An agent's sign of life; not written more often than need be.
+    pub fn seen(&mut self, id: &WorkerId) {
+        let now = self.now;
+        let fresh = |it: &Agent| {
+            it.last_seen
+                .is_some_and(|it| now.duration_since(it) <= BEAT)
+        };
+        if !self.board.agent(id.as_str()).is_some_and(fresh) {
+            self.agent(id).last_seen = Some(now);
+        }
+    }
+
+    /// An agent, known from now on.
+    pub fn agent(&mut self, id: &WorkerId) -> &mut Agent {
+        let agents = &mut self.board.agents;
+        let at = agents.iter().position(|it| it.id == *id);
+        let at = at.unwrap_or_else(|| {
+            agents.push(Agent {
+                id: id.clone(),
+                capabilities: Vec::new(),
+                registered_at: Some(self.now),
+                last_seen: Some(self.now),
+            });
+            agents.len() - 1
+        });
+        &mut agents[at]
+    }
+
+    /// Writes a page together with the tables.
+    pub fn page(&mut self, path: PathBuf, text: String) {
+        self.pages.push((path, text));
+    }
+
+    /// A line in somebody's log.
+    pub fn tell(&mut self, name: &str, action: &str, detail: &str) {
+        let line = layout::log_line(self.now, action, detail);
+        self.told.push((name.to_owned(), line));
+    }
+}
+
+/// The status in the words of the history.
+fn state(status: Status) -> StateName {
+    match status {
+        Status::Available => StateName::Pending,
+        Status::Claimed => StateName::Claimed,
+        Status::InProgress => StateName::InProgress,
+        Status::Done => StateName::Completed,
+        Status::Failed => StateName::Failed,
+        Status::Cancelled => StateName::Cancelled,
+        Status::Blocked => StateName::Stuck,
+    }
+}
+
+/// Acknowledged means that it can be read again.
+fn readable(what: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
+    if len as u64 <= limit {
+        return Ok(bytes);
+    }
+    Err(Error::Invalid {
+        what: what.to_owned(),
+        reason: format!("it would have {len} bytes, more than the {limit} that are read"),
+    })
+}
+
+/// Whether the change that a line tells of has appeared: the table is as new as that, or newer.
+pub(crate) fn appeared(home: &Home, entry: &Entry, dir: &str) -> Result<bool> {
+    let path = Path::new(dir).join(layout::TASKS);
+    let bytes = match fsx::read(home.fs(), &path) {
+        Ok(Some(bytes)) => bytes,
+        // What is gone or unreadable says nothing about what happened before it became so.
+        Ok(None) => return Ok(true),
+        Err(error) if error.is_no_such_file() => return Ok(true),
+        Err(error) => return Err(error.into()),
+    };
+    let updated = layout::read_last_updated(&bytes, &home.zone());
+    Ok(updated.is_none_or(|it| micros(it) >= entry.rev().unwrap_or_default()))
+}

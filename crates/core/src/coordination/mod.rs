@@ -1,0 +1,246 @@
+//! A coordination directory: what can be done with the table that agents share.
+//!
+//! Owns where the directory is, and how it is read. Every change goes through [`change`]: one locked
+//! reading, one rule, one replacement. The directory's own files are the truth; a repository's
+//! history gets a line of each change where the directory lies in one.
+
+mod change;
+mod discoveries;
+mod exchange;
+mod leader;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+use std::path::{Path, PathBuf};
+
+use flagpost_disk::{
+    self as disk,
+    dialects::coordination::{self as layout, AgentsFile, TasksFile},
+    fsx::{self, Lock, Rank},
+};
+use flagpost_model::{
+    RepoId, TaskId,
+    coordination::{Board, Standing, Task, whole_micros},
+};
+use jiff::{Timestamp, civil::DateTime};
+
+pub(crate) use change::{WHERE, appeared};
+pub use discoveries::{discover, discoveries};
+pub use exchange::{Brought, bring, intake};
+pub use leader::{Summary, add, aggregate, cancel, init, retry};
+pub use worker::{Claimed, Hand, claim, complete, fail, heartbeat, register, start, subtask};
+
+use crate::{
+    error::{Error, Result},
+    home::Home,
+    list::Skipped,
+    repository::Repository,
+};
+
+/// A coordination directory that is there.
+#[derive(Debug)]
+pub struct Directory<'h> {
+    home: &'h Home,
+    dir: PathBuf,
+    repository: Option<RepoId>,
+}
+
+/// All of a directory at one moment.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// The tasks and agents.
+    pub board: Board,
+    /// How each task stands.
+    pub standings: Vec<Standing>,
+    /// What is wanted, where the plan says so.
+    pub goal: Option<String>,
+    /// A name for the table, for good.
+    pub name: String,
+    /// When the table was last changed, as it says.
+    pub last_updated: Option<DateTime>,
+    /// What time it is in the directory's way of telling it.
+    pub now: DateTime,
+    /// Rows that are no tasks or no agents.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Look {
+    /// The tasks, each with how it stands.
+    pub fn tasks(&self) -> impl Iterator<Item = (&Task, &Standing)> {
+        self.board.tasks.iter().zip(&self.standings)
+    }
+}
+
+/// Both tables as they are on disk.
+#[derive(Debug, Clone)]
+struct Tables {
+    tasks: TasksFile,
+    agents: AgentsFile,
+    /// The bytes of the first, to see whether somebody without the lock changed it.
+    bytes: Vec<u8>,
+}
+
+impl Tables {
+    fn board(&self) -> Board {
+        Board {
+            tasks: self.tasks.contents().cloned().collect(),
+            agents: self.agents.contents().cloned().collect(),
+        }
+    }
+
+    fn skipped(&self) -> Vec<Skipped> {
+        let of = |name: &str, (row, reason): (String, &str)| {
+            Skipped::new(format!("{name}: {row}"), reason.to_owned())
+        };
+        let tasks = self.tasks.faults().map(|it| of(layout::TASKS, it));
+        let agents = self.agents.faults().map(|it| of(layout::AGENTS, it));
+        tasks.chain(agents).collect()
+    }
+}
+
+/// Where the directory is meant to be: as somebody says, else the nearest one upwards, else at the
+/// top of the repository.
+pub fn place(home: &Home, from: &Path, told: Option<&Path>) -> Result<PathBuf> {
+    if let Some(told) = told {
+        return Ok(from.join(told));
+    }
+    for dir in from.ancestors() {
+        let dir = dir.join(layout::DEFAULT_DIR);
+        if fsx::stat(home.fs(), &dir.join(layout::TASKS))?.is_some() {
+            return Ok(dir);
+        }
+    }
+    Ok(Repository::top(home, from)?.join(layout::DEFAULT_DIR))
+}
+
+impl<'h> Directory<'h> {
+    /// The directory at this place.
+    pub fn open(home: &'h Home, dir: &Path) -> Result<Self> {
+        match fsx::stat(home.fs(), &dir.join(layout::TASKS))? {
+            Some(_) => Self::at(home, dir),
+            None => Err(Error::NotFound {
+                what: "coordination directory",
+                id: dir.display().to_string(),
+                list: None,
+            }),
+        }
+    }
+
+    fn at(home: &'h Home, dir: &Path) -> Result<Self> {
+        let dir = home
+            .fs()
+            .canonical(dir)
+            .map_err(disk::Error::io("resolve", dir))?;
+        let repository = Repository::find(home, &dir)?.map(|it| it.id);
+        Ok(Self {
+            home,
+            dir,
+            repository,
+        })
+    }
+
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where one of its files is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// All of it as it is now.
+    pub fn look(&self) -> Result<Look> {
+        // Whoever replaces the table shows no half of it; whoever writes into it holds the lock.
+        let tables = match self.read() {
+            Err(Error::Disk(disk::Error::Malformed { .. })) => {
+                let _lock = self.lock()?;
+                self.read()?
+            }
+            read => read?,
+        };
+        let (board, now) = (tables.board(), self.naive(self.home.now()));
+        let plan = fsx::read_lossy(self.home.fs(), &self.path(layout::PLAN))?;
+        Ok(Look {
+            standings: board.standings(now),
+            board,
+            goal: plan.as_deref().and_then(layout::objective),
+            name: self.name(&tables),
+            last_updated: tables.tasks.last_updated,
+            now,
+            skipped: tables.skipped(),
+        })
+    }
+
+    /// The id that a person means: an exact one, the number in one of ours, else a prefix that fits
+    /// just one.
+    pub fn resolve(&self, given: &str) -> Result<TaskId> {
+        let exact = given.parse::<TaskId>()?;
+        let board = self.look()?.board;
+        let numbered = given.parse().ok().map(layout::numbered);
+        let numbered = numbered.and_then(|it| it.parse::<TaskId>().ok());
+        for id in [Some(&exact), numbered.as_ref()].into_iter().flatten() {
+            if board.task(id).is_some() {
+                return Ok(id.clone());
+            }
+        }
+        let fits = board.tasks.iter().map(|it| &it.id);
+        let fits: Vec<&TaskId> = fits.filter(|id| id.as_str().starts_with(given)).collect();
+        match fits.as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => Err(unknown(&exact)),
+            several => Err(Error::Ambiguous {
+                given: given.to_owned(),
+                candidates: several.iter().take(10).map(ToString::to_string).collect(),
+            }),
+        }
+    }
+
+    fn read(&self) -> Result<Tables> {
+        let zone = self.home.zone();
+        let fs = self.home.fs();
+        let malformed = |path: &Path| {
+            let path = path.to_owned();
+            move |reason| disk::Error::Malformed { path, reason }
+        };
+        let path = self.path(layout::TASKS);
+        let bytes = fsx::read(fs, &path)?.unwrap_or_default();
+        let tasks = layout::read_tasks(&bytes, &zone).map_err(malformed(&path))?;
+        let path = self.path(layout::AGENTS);
+        let agents = match fsx::read(fs, &path)? {
+            None => layout::new_table(),
+            Some(bytes) => layout::read_agents(&bytes, &zone).map_err(malformed(&path))?,
+        };
+        Ok(Tables {
+            tasks,
+            agents,
+            bytes,
+        })
+    }
+
+    /// What the table is called for good: when it was made, else where it is.
+    fn name(&self, tables: &Tables) -> String {
+        let made = tables.tasks.made().map(str::to_owned);
+        made.unwrap_or_else(|| self.dir.display().to_string())
+    }
+
+    fn lock(&self) -> Result<Lock> {
+        let path = self.path(layout::LOCK);
+        let (fs, now) = (self.home.fs(), self.home.now());
+        Ok(fsx::lock(fs, &path, Rank::List, fsx::DEFAULT_WAIT, now)?)
+    }
+
+    /// A moment as this directory tells it.
+    fn naive(&self, at: Timestamp) -> DateTime {
+        whole_micros(at.to_zoned(self.home.zone()).datetime())
+    }
+}
+
+fn unknown(task: &TaskId) -> Error {
+    Error::NotFound {
+        what: "task of the table",
+        id: task.to_string(),
+        list: None,
+    }
+}

@@ -1,0 +1,229 @@
+//! A worker's side: taking a task, doing it, saying what came of it.
+//!
+//! Owns that any verb of a worker is a sign of its life, and that what comes too late is kept.
+
+use flagpost_disk::{
+    dialects::coordination as layout,
+    fsx::{self, Durability},
+};
+use flagpost_model::{
+    TaskId, Token, WorkerId,
+    coordination::{Agent, Draft, Event, Refusal, Report, Status, Task, result_page},
+};
+
+use super::{Directory, change::Change, leader::put};
+use crate::{
+    error::{Error, Result},
+    history::Kind,
+};
+
+/// Who acts, with which token.
+#[derive(Debug, Clone, Copy)]
+pub struct Hand<'a> {
+    /// Who.
+    pub actor: &'a WorkerId,
+    /// The token of its claim, if it has it.
+    pub token: Option<Token>,
+}
+
+/// A task that was claimed.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// The task.
+    pub task: Task,
+    /// The claim's token.
+    pub token: Option<Token>,
+    /// What else the worker holds.
+    pub also: Vec<TaskId>,
+}
+
+/// Makes a worker known, or says anew what it can do.
+pub fn register(
+    directory: &Directory<'_>,
+    worker: &WorkerId,
+    capabilities: &[String],
+) -> Result<Agent> {
+    if let Some(word) = capabilities.iter().find(|it| it.contains(',')) {
+        return Err(Error::Invalid {
+            what: format!("capability {word:?}"),
+            reason: "a comma separates capabilities".to_owned(),
+        });
+    }
+    directory.change(worker, |change| {
+        let now = change.now;
+        let agent = change.agent(worker);
+        agent.capabilities = capabilities.to_vec();
+        agent.last_seen = Some(now);
+        let agent = agent.clone();
+        change.tell(worker.as_str(), "REGISTER", &capabilities.join(", "));
+        Ok(agent)
+    })
+}
+
+/// A sign of life: all that the worker holds stays its own for a lease from now.
+pub fn heartbeat(directory: &Directory<'_>, worker: &WorkerId) -> Result<Agent> {
+    directory.change(worker, |change| {
+        let now = change.now;
+        let agent = change.agent(worker);
+        agent.last_seen = Some(now);
+        Ok(agent.clone())
+    })
+}
+
+/// Claims a task by its id, else the one that comes first for this worker.
+pub fn claim(
+    directory: &Directory<'_>,
+    worker: &WorkerId,
+    wanted: Option<&TaskId>,
+) -> Result<Claimed> {
+    let answer = directory.change(worker, |change| {
+        // Before the sign of life: a worker that was away for too long claims its task anew.
+        let next = match wanted {
+            Some(id) => Ok(id.clone()),
+            None => change.board.next_for(worker, change.now),
+        };
+        let id = match next {
+            Ok(id) => id,
+            Err(idle) => {
+                change.seen(worker);
+                return Ok(Err(idle));
+            }
+        };
+        let task = change.task(&id)?.clone();
+        let event = change.board.claim(&task, worker);
+        let hand = Hand {
+            actor: worker,
+            token: None,
+        };
+        let task = change.judge(&task, &hand, event)?;
+        change.seen(worker);
+        change.apply(task.clone(), Kind::TaskClaimed);
+        change.tell(
+            worker.as_str(),
+            "CLAIM",
+            &format!("{id}: {}", task.description),
+        );
+        let mine = change.board.tasks.iter().filter(|it| {
+            let by = it.holder().map(|claim| claim.by.as_str());
+            by == Some(worker.as_str()) && it.id != id
+        });
+        Ok(Ok(Claimed {
+            token: task.claim.as_ref().and_then(|it| it.token()),
+            also: mine.map(|it| it.id.clone()).collect(),
+            task,
+        }))
+    })?;
+    answer.map_err(|idle| Error::Idle {
+        worker: worker.clone(),
+        idle,
+    })
+}
+
+/// Begins a claimed task.
+pub fn start(directory: &Directory<'_>, hand: &Hand<'_>, id: &TaskId) -> Result<Task> {
+    step(directory, hand, id, &Event::Start, Kind::TaskStarted)
+}
+
+/// Completes a task, its result durable with it.
+pub fn complete(
+    directory: &Directory<'_>,
+    hand: &Hand<'_>,
+    id: &TaskId,
+    report: &Report,
+) -> Result<Task> {
+    let event = Event::Complete(report.clone());
+    let said = report.output.as_deref().unwrap_or_default();
+    let done = step(directory, hand, id, &event, Kind::TaskCompleted);
+    or_keep(directory, hand, id, said, done)
+}
+
+/// Gives a task up. Where it has retries left it is available again after a rest.
+pub fn fail(directory: &Directory<'_>, hand: &Hand<'_>, id: &TaskId, why: &str) -> Result<Task> {
+    let event = Event::Fail(why.to_owned());
+    let failed = step(directory, hand, id, &event, Kind::TaskFailed);
+    or_keep(directory, hand, id, why, failed)
+}
+
+/// Adds a part of a task that the worker holds, as urgent as that.
+pub fn subtask(
+    directory: &Directory<'_>,
+    hand: &Hand<'_>,
+    parent: &TaskId,
+    draft: &Draft,
+) -> Result<Task> {
+    directory.change(hand.actor, |change| {
+        let whole = change.task(parent)?.clone();
+        let whole = change.judge(&whole, hand, Event::Split)?;
+        let mut draft = draft.clone();
+        draft.parent = Some(whole.id.clone());
+        draft.priority = draft.priority.or(Some(whole.priority));
+        let added = put(directory, change, vec![draft])?;
+        change.seen(hand.actor);
+        for task in &added {
+            let told = format!("{} of {parent}: {}", task.id, task.description);
+            change.tell(hand.actor.as_str(), "SUBTASK", &told);
+        }
+        added
+            .into_iter()
+            .next()
+            .ok_or_else(|| super::unknown(parent))
+    })
+}
+
+fn step(
+    directory: &Directory<'_>,
+    hand: &Hand<'_>,
+    id: &TaskId,
+    event: &Event,
+    kind: Kind,
+) -> Result<Task> {
+    directory.change(hand.actor, |change| {
+        let before = change.task(id)?.clone();
+        let after = change.judge(&before, hand, event.clone())?;
+        change.seen(hand.actor);
+        let word = match event {
+            Event::Complete(_) => "COMPLETE",
+            Event::Fail(_) => "FAIL",
+            Event::Claim { .. } | Event::Start | Event::Split | Event::Cancel | Event::Retry => {
+                "START"
+            }
+        };
+        if after.status == Status::Done {
+            result(directory, change, &after);
+        }
+        let said = after.result.error.as_deref().unwrap_or_default();
+        change.tell(hand.actor.as_str(), word, &format!("{id} {said}"));
+        change.apply(after.clone(), kind.clone());
+        Ok(after)
+    })
+}
+
+fn result(directory: &Directory<'_>, change: &mut Change, task: &Task) {
+    change.page(directory.path(&layout::result(&task.id)), result_page(task));
+}
+
+/// What a worker says about a task that is not its own any more is kept, and never applied.
+fn or_keep(
+    directory: &Directory<'_>,
+    hand: &Hand<'_>,
+    id: &TaskId,
+    said: &str,
+    done: Result<Task>,
+) -> Result<Task> {
+    let refusal = match done {
+        Err(Error::Coordination(
+            refusal @ (Refusal::Held { .. }
+            | Refusal::Stale { .. }
+            | Refusal::NotClaimed { .. }
+            | Refusal::WrongStatus { .. }),
+        )) if !said.trim().is_empty() => refusal,
+        other => return other,
+    };
+    let home = directory.home;
+    let _lock = directory.lock()?;
+    directory.make_dir(layout::LATE)?;
+    let entry = layout::late_entry(directory.naive(home.now()), hand.actor.as_str(), said);
+    let path = directory.path(&layout::late(id));
+    fsx::append(home.fs(), &path, entry.as_bytes(), Durability::Synced)?;
+    Err(Error::CoordinationLate { refusal, path })
+}

@@ -1,0 +1,97 @@
+//! What changed in the files of a list and of its session, as clients of the Kanban bus are told.
+//!
+//! Owns the comparison of two looks. What happened in between and is over is not seen; the history
+//! has it, where the list has one.
+
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
+
+use flagpost_disk::{dialects::claude_tasks::id_of, fsx::Stat};
+use flagpost_model::ListId;
+use serde_json::{Value, json};
+
+use super::{is_artifact, session_dir};
+use crate::{
+    error::{Error, Result},
+    home::Home,
+    list::List,
+};
+
+/// The files at one time.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    tasks: BTreeMap<OsString, Stat>,
+    artifacts: BTreeMap<PathBuf, Stat>,
+}
+
+/// The files as they are.
+pub fn files(home: &Home, list: &ListId) -> Result<Files> {
+    let tasks = match List::open(home, list) {
+        Ok(list) => list.survey()?.into_iter().collect(),
+        Err(Error::NotFound { .. }) => BTreeMap::new(),
+        Err(error) => return Err(error),
+    };
+    let artifacts = match session_dir(home, list)? {
+        Some(dir) => artifacts(home, dir)?,
+        None => BTreeMap::new(),
+    };
+    Ok(Files { tasks, artifacts })
+}
+
+fn artifacts(home: &Home, dir: PathBuf) -> Result<BTreeMap<PathBuf, Stat>> {
+    let wanted = |name: &[u8]| {
+        let name = String::from_utf8_lossy(name);
+        let stem = name.strip_suffix(".md").or(name.strip_suffix(".txt"));
+        stem.is_some_and(is_artifact)
+    };
+    match home.fs().survey(&dir, &wanted) {
+        Ok(files) => Ok(files
+            .into_iter()
+            .map(|(name, stat)| (dir.join(name), stat))
+            .collect()),
+        // It is being archived.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(flagpost_disk::Error::io("list", &dir)(error).into()),
+    }
+}
+
+/// The events between two looks: their names and what is said of them.
+pub fn changes(
+    home: &Home,
+    list: &ListId,
+    before: &Files,
+    after: &Files,
+) -> Result<Vec<(&'static str, Value)>> {
+    let mut told = Vec::new();
+    let name_of = |file: &OsString| file.to_str().and_then(id_of);
+    for file in before.tasks.keys() {
+        if !after.tasks.contains_key(file) {
+            told.extend(name_of(file).map(|id| {
+                let kind = "task:deleted";
+                (
+                    kind,
+                    json!({"type": kind, "taskListId": list, "taskId": id}),
+                )
+            }));
+        }
+    }
+    for (file, stat) in &after.tasks {
+        let kind = match before.tasks.get(file) {
+            None => "task:created",
+            Some(known) if known != stat => "task:updated",
+            Some(_) => continue,
+        };
+        // It may be gone, and what is no task is none here either.
+        let read = List::open(home, list).map(|list| list.read(file, *stat));
+        if let (Some(id), Ok(Ok(Some(task)))) = (name_of(file), read) {
+            let body = json!({
+                "type": kind, "taskListId": list, "taskId": id, "task": task.normalised(),
+            });
+            told.push((kind, body));
+        }
+    }
+    if before.artifacts != after.artifacts {
+        let kind = "execution:updated";
+        told.push((kind, json!({"type": kind, "taskListId": list})));
+    }
+    Ok(told)
+}

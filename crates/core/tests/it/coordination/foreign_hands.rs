@@ -1,0 +1,149 @@
+//! Others write there too: with the lock, without it, and nonsense.
+
+use std::fs;
+
+use flagpost_core::{
+    Error, Result,
+    coordination::{self, Directory},
+    history::Kind,
+};
+use flagpost_disk as disk;
+use flagpost_model::{coordination::Refusal, task::StateName};
+use jiff::SignedDuration;
+
+use super::{add, begin, complete, hand, id, told};
+use crate::world::{World, worker};
+
+fn made(world: &World) -> Directory<'_> {
+    begin(&world.home, &world.place().join("repo"))
+}
+
+#[test]
+fn a_table_that_is_none_is_refused_and_stays() {
+    let world = World::real();
+    let directory = made(&world);
+    add(&directory, "One").unwrap();
+    for (name, content) in [
+        ("tasks.json", "{\"tasks\": ["),
+        ("tasks.json", "[]"),
+        ("tasks.json", ""),
+        ("agents.json", "{"),
+    ] {
+        let path = directory.path(name);
+        let before = fs::read(&path).unwrap();
+        fs::write(&path, content).unwrap();
+        let answers: [Result<()>; 4] = [
+            add(&directory, "Two").map(drop),
+            coordination::claim(&directory, &worker("W1"), None).map(drop),
+            coordination::register(&directory, &worker("W1"), &[]).map(drop),
+            directory.look().map(drop),
+        ];
+        for answer in answers {
+            let refused = matches!(answer, Err(Error::Disk(disk::Error::Malformed { .. })));
+            assert!(refused, "{name}: {answer:?}");
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), content);
+        fs::write(&path, before).unwrap();
+    }
+    assert!(complete(&directory, "W1", "task-001").is_err());
+}
+
+#[test]
+fn what_is_changed_by_hand_counts() {
+    let world = World::real();
+    let directory = made(&world);
+    add(&directory, "One").unwrap();
+    let table = directory.path("tasks.json");
+    let text = fs::read_to_string(&table).unwrap();
+    fs::write(&table, text.replace("\"available\"", "\"in_progress\"")).unwrap();
+    // Nobody knows who, or since when: nobody takes it for dead.
+    world.pass(SignedDuration::from_hours(24));
+    let idle = coordination::claim(&directory, &worker("W1"), None).unwrap_err();
+    assert!(
+        matches!(&idle, Error::Idle { idle, .. } if idle.held == 1),
+        "{idle}"
+    );
+    coordination::retry(&directory, &worker("ann"), &[id("task-001")]).unwrap();
+    coordination::claim(&directory, &worker("W1"), None).unwrap();
+    assert_eq!(told(&directory.look().unwrap()), ["task-001 claimed W1"]);
+}
+
+#[test]
+fn trap_22_no_task_is_taken_from_a_worker_that_gives_signs_of_life() {
+    let world = World::real();
+    let directory = made(&world);
+    add(&directory, "One").unwrap();
+    let (w1, w2) = (worker("W1"), worker("W2"));
+    let first = coordination::claim(&directory, &w1, None).unwrap();
+    for _ in 0..4 {
+        world.pass(SignedDuration::from_mins(14));
+        assert!(coordination::claim(&directory, &w2, None).is_err());
+        coordination::heartbeat(&directory, &w1).unwrap();
+    }
+    world.pass(SignedDuration::from_mins(16));
+    let second = coordination::claim(&directory, &w1, None).unwrap();
+    assert!(second.token > first.token, "the same name, another claim");
+    let stale = coordination::Hand {
+        actor: &w1,
+        token: first.token,
+    };
+    let refused = coordination::fail(&directory, &stale, &id("task-001"), "an old word");
+    assert!(matches!(
+        refused,
+        Err(Error::CoordinationLate {
+            refusal: Refusal::Stale { .. },
+            ..
+        })
+    ));
+    let kept = fs::read_to_string(directory.path("results/late/task-001.md")).unwrap();
+    assert!(kept.ends_with("W1\n\nan old word\n"), "{kept}");
+    world.pass(SignedDuration::from_mins(16));
+    coordination::claim(&directory, &w2, None).unwrap();
+    let refused = coordination::start(&directory, &hand(&w1), &id("task-001"));
+    assert!(matches!(
+        refused,
+        Err(Error::Coordination(Refusal::Held { .. }))
+    ));
+}
+
+#[test]
+fn each_change_of_a_task_is_a_line_of_the_repositorys_history() {
+    let world = World::real();
+    let directory = made(&world);
+    let before = world.history().len();
+    add(&directory, "One").unwrap();
+    coordination::register(&directory, &worker("W1"), &[]).unwrap();
+    coordination::claim(&directory, &worker("W1"), None).unwrap();
+    coordination::heartbeat(&directory, &worker("W1")).unwrap();
+    complete(&directory, "W1", "task-001").unwrap();
+    let lines = world.history().split_off(before);
+    let told: Vec<_> = lines
+        .iter()
+        .map(|it| (it.entry.kind.clone(), it.entry.to))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Kind::TaskCreated, Some(StateName::Pending)),
+            (Kind::TaskClaimed, Some(StateName::Claimed)),
+            (Kind::TaskCompleted, Some(StateName::Completed)),
+        ]
+    );
+    assert!(
+        lines
+            .iter()
+            .all(|it| it.entry.detail.contains_key("coordination"))
+    );
+}
+
+#[test]
+fn a_directory_in_no_repository_works_without_a_history() {
+    let world = World::real();
+    let elsewhere = world.place().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let before = world.history().len();
+    let directory = begin(&world.home, &elsewhere);
+    add(&directory, "One").unwrap();
+    coordination::claim(&directory, &worker("W1"), None).unwrap();
+    assert_eq!(world.history().len(), before);
+}

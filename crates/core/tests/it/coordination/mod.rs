@@ -1,0 +1,60 @@
+//! The coordination directory: no change is lost, whoever makes it and whatever happens meanwhile.
+
+mod a_crash_leaves_a_whole_table;
+mod foreign_hands;
+pub mod races;
+
+use std::path::Path;
+
+use flagpost_core::{
+    Home, Result,
+    coordination::{self, Directory, Hand, Look},
+};
+use flagpost_model::{
+    TaskId, WorkerId,
+    coordination::{Draft, Report},
+};
+
+use crate::world::worker;
+
+fn id(text: &str) -> TaskId {
+    text.parse().unwrap()
+}
+
+fn begin<'h>(home: &'h Home, top: &Path) -> Directory<'h> {
+    coordination::init(home, &top.join(".coordination"), "Build it", None).unwrap()
+}
+
+fn draft(description: &str) -> Draft {
+    Draft {
+        description: description.to_owned(),
+        ..Draft::default()
+    }
+}
+
+fn add(directory: &Directory<'_>, description: &str) -> Result<TaskId> {
+    let added = coordination::add(directory, &worker("ann"), &[draft(description)])?;
+    Ok(added[0].id.clone())
+}
+
+fn hand(actor: &WorkerId) -> Hand<'_> {
+    Hand { actor, token: None }
+}
+
+fn complete(directory: &Directory<'_>, by: &str, task: &str) -> Result<()> {
+    let report = Report {
+        output: Some("what came of it".to_owned()),
+        ..Report::default()
+    };
+    let by = worker(by);
+    coordination::complete(directory, &hand(&by), &id(task), &report).map(drop)
+}
+
+/// Each task's status and holder.
+fn told(look: &Look) -> Vec<String> {
+    let one = |(task, _): (&flagpost_model::coordination::Task, _)| {
+        let by = task.claim.as_ref().map(|it| it.by.as_str());
+        format!("{} {} {}", task.id, task.status, by.unwrap_or("-"))
+    };
+    look.tasks().map(one).collect()
+}

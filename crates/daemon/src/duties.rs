@@ -1,0 +1,137 @@
+//! What the daemon does by itself: the sweep at the start, retention, and a record of what others do by
+//! hand.
+//!
+//! Owns when. What is done is an operation of `core`, the same as a command's, and every command does
+//! without it.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use flagpost_core::{
+    Home, Result, registry,
+    relay::{Fleet, observe as mail},
+    tasks::observe as tasks,
+    upkeep,
+};
+use flagpost_model::{RepoId, WorkerId};
+use tokio::{task::spawn_blocking, time::sleep};
+use tracing::{info, warn};
+
+use crate::events::Hub;
+
+/// How often to ask whether a quarter has ended.
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Sweeps once, and archives at each quarter's boundary.
+pub(crate) async fn upkeep(home: Home, actor: WorkerId) {
+    let swept = home.clone();
+    let swept = spawn_blocking(move || upkeep::sweep(&swept)).await;
+    match swept {
+        Ok(Ok(0)) | Err(_) => {}
+        Ok(Ok(count)) => info!(count, "removed what dead writers left"),
+        Ok(Err(error)) => warn!(%error, "what dead writers left stays"),
+    }
+    loop {
+        let (home, actor) = (home.clone(), actor.clone());
+        let archived = spawn_blocking(move || upkeep::archive_at_the_quarter(&home, &actor));
+        match archived.await {
+            Ok(Ok(0)) | Err(_) => {}
+            Ok(Ok(count)) => info!(count, "archived older messages"),
+            Ok(Err(error)) => warn!(%error, "older messages stay where they are"),
+        }
+        sleep(HOUR).await;
+    }
+}
+
+/// Puts on record what others do by hand, whenever something may have changed.
+pub(crate) async fn observe<W: Watching>(home: Home, hub: Arc<Hub>, mut watches: Watches<W>) {
+    let mut looks = hub.looks();
+    loop {
+        let at = home.clone();
+        let looked = spawn_blocking(move || {
+            watches.look(&at);
+            watches
+        });
+        let Ok(back) = looked.await else {
+            return;
+        };
+        watches = back;
+        if looks.changed().await.is_err() {
+            return;
+        }
+        sleep(W::BREATH).await;
+    }
+}
+
+/// A watch over what others do in a repository.
+pub(crate) trait Watching: Sized + Send + 'static {
+    /// Changes that come together are looked at together.
+    const BREATH: Duration;
+    /// Begins with what is there now.
+    fn begin(home: &Home, repo: &RepoId) -> Result<Self>;
+    /// Records what came since; how much that was.
+    fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize>;
+}
+
+impl Watching for mail::Watch {
+    const BREATH: Duration = Duration::from_millis(5);
+
+    fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
+        Self::begin(&Fleet::of(home, repo))
+    }
+
+    fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
+        Self::look(self, &Fleet::of(home, repo), &WorkerId::operator())
+    }
+}
+
+impl Watching for tasks::Watch {
+    // A list may be long.
+    const BREATH: Duration = Duration::from_millis(300);
+
+    fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
+        Self::begin(home, repo)
+    }
+
+    fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
+        Self::look(self, home, repo)
+    }
+}
+
+/// What is known of each repository.
+#[derive(Debug)]
+pub(crate) struct Watches<W>(BTreeMap<RepoId, W>);
+
+impl<W: Watching> Watches<W> {
+    /// Begins with what is there now.
+    pub(crate) fn begin(home: &Home) -> Self {
+        let mut watches = Self(BTreeMap::new());
+        watches.look(home);
+        watches
+    }
+
+    fn look(&mut self, home: &Home) {
+        let repositories = match registry::repositories(home) {
+            Ok(repositories) => repositories,
+            Err(error) => {
+                warn!(%error, "the repositories cannot be read");
+                return;
+            }
+        };
+        self.0
+            .retain(|id, _| repositories.iter().any(|it| it.id == *id));
+        for repository in repositories {
+            let looked = match self.0.get_mut(&repository.id) {
+                Some(watch) => watch.look(home, &repository.id),
+                None => W::begin(home, &repository.id).map(|watch| {
+                    self.0.insert(repository.id.clone(), watch);
+                    0
+                }),
+            };
+            match looked {
+                Ok(0) => {}
+                Ok(count) => info!(count, repo = %repository.name, "recorded what others did"),
+                Err(error) => warn!(%error, repo = %repository.name, "it cannot be looked at"),
+            }
+        }
+    }
+}

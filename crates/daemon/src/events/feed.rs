@@ -1,0 +1,129 @@
+//! A stream of events, for one who listens.
+//!
+//! Owns the pace: the next is fetched when the one before has gone out, so that a slow listener holds
+//! up nobody and costs no memory. It ends with the listener, or with the daemon.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::body::{Body, Bytes};
+use hyper::body::Frame;
+use tokio::{
+    sync::{mpsc, watch},
+    time::timeout,
+};
+use tracing::warn;
+
+/// How often an idle stream says that it is there.
+const ALIVE: Duration = Duration::from_secs(15);
+
+/// Whoever is told of events.
+pub(crate) trait Listener: Send + 'static {
+    /// How often it looks without being woken.
+    const RECHECK: Option<Duration>;
+
+    /// What to do next; waits for nothing.
+    fn step(&mut self) -> Step;
+
+    /// What there is to say, read from files.
+    fn look(&mut self) -> flagpost_core::Result<String>;
+}
+
+/// What to do next.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// To say this.
+    Say(String),
+    /// To read files.
+    Look,
+    /// To wait.
+    Wait,
+}
+
+/// What the listener is told, until it goes or the daemon ends.
+pub(crate) fn feed<L: Listener>(
+    listener: L,
+    looks: watch::Receiver<u64>,
+    mut ended: watch::Receiver<bool>,
+) -> Body {
+    let (send, receive) = mpsc::channel(1);
+    tokio::spawn(async move {
+        tokio::select! {
+            () = tell(listener, looks, send) => {}
+            _ = ended.wait_for(|it| *it) => {}
+        }
+    });
+    Body::new(Feed(receive))
+}
+
+async fn tell<L: Listener>(
+    mut listener: L,
+    mut looks: watch::Receiver<u64>,
+    send: mpsc::Sender<Bytes>,
+) {
+    let mut silent = Duration::ZERO;
+    loop {
+        looks.mark_unchanged();
+        let text = match listener.step() {
+            Step::Say(text) => text,
+            Step::Look => {
+                let looked = tokio::task::spawn_blocking(move || {
+                    let text = listener.look();
+                    (listener, text)
+                });
+                let Ok((back, text)) = looked.await else {
+                    return;
+                };
+                listener = back;
+                match text {
+                    Ok(text) => text,
+                    Err(error) => {
+                        // It comes again, and goes on where it was.
+                        warn!(%error, "a stream has ended");
+                        return;
+                    }
+                }
+            }
+            Step::Wait => {
+                let pause = L::RECHECK.unwrap_or(ALIVE);
+                tokio::select! {
+                    woken = timeout(pause, looks.changed()) => match woken {
+                        Ok(Ok(())) => String::new(),
+                        Ok(Err(_)) => return,
+                        Err(_) => {
+                            silent += pause;
+                            if silent < ALIVE { String::new() } else { ":\n\n".to_owned() }
+                        }
+                    },
+                    () = send.closed() => return,
+                }
+            }
+        };
+        if !text.is_empty() {
+            silent = Duration::ZERO;
+            if send.send(text.into()).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The receiving end as a body.
+struct Feed(mpsc::Receiver<Bytes>);
+
+impl hyper::body::Body for Feed {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let bytes = ready!(self.0.poll_recv(context));
+        Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}

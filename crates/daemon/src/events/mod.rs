@@ -1,0 +1,93 @@
+//! What happens in a home, told to those who listen.
+//!
+//! Owns what an event is: a transition of a history under the name that listeners know, with its
+//! number. Everything told here is in the histories; a listener that fell behind reads the state anew,
+//! and no event is the only copy of anything.
+
+mod cursor;
+mod feed;
+mod hub;
+mod kanban;
+mod reader;
+mod state;
+mod watch;
+
+use flagpost_core::{
+    history::{Kind, Line},
+    shape,
+};
+use serde_json::json;
+
+pub(crate) use cursor::Cursor;
+pub(crate) use feed::{Listener, feed};
+pub(crate) use hub::{Hub, Tails};
+pub(crate) use kanban::KanbanReader;
+pub(crate) use reader::{Reader, Scope, Wish};
+pub use watch::Watching;
+pub(crate) use watch::watch;
+
+/// A transition, ready to be told.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// Its number.
+    pub(crate) n: u64,
+    /// The event's name.
+    pub(crate) name: String,
+    /// Whether it is about mail.
+    pub(crate) is_mail: bool,
+    /// What is said of it, as JSON in one line.
+    pub(crate) data: String,
+}
+
+impl Told {
+    pub(crate) fn of(line: &Line) -> Self {
+        let name = name_of(&line.entry.kind);
+        let body = json!({"event": name, "line": shape::line(line)});
+        Self {
+            n: line.n,
+            name: name.to_owned(),
+            is_mail: line.entry.worker.is_some(),
+            data: shape::answer("transition", body).to_string(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.name.len() + self.data.len()
+    }
+}
+
+/// The name of the event; what listeners know no name for has the history's.
+fn name_of(kind: &Kind) -> &str {
+    match kind {
+        Kind::BriefProposed => "controller.brief_proposed",
+        Kind::TaskRemoved => "task.deleted",
+        Kind::TaskEdited
+        | Kind::TaskNoted
+        | Kind::TimerStarted
+        | Kind::TimerStopped
+        | Kind::TaskUndone
+        | Kind::TaskLinked
+        | Kind::TaskUnlinked
+        | Kind::TaskClaimed
+        | Kind::TaskStarted
+        | Kind::TaskRenewed
+        | Kind::TaskCompleted
+        | Kind::TaskFailed
+        | Kind::TaskStuck
+        | Kind::TaskReleased
+        | Kind::TaskReopened
+        | Kind::TaskCancelled
+        | Kind::TaskLate => "task.updated",
+        Kind::SessionStarted | Kind::SessionArchived | Kind::SessionRecovered => {
+            "execution.updated"
+        }
+        Kind::WorkerRegistered | Kind::WorkerRetired => "worker.state",
+        other => other.as_str(),
+    }
+}
+
+/// An event as it is sent.
+fn event(id: Option<&str>, name: &str, data: &str) -> String {
+    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    format!("{id}event: {name}\ndata: {data}\n\n")
+}

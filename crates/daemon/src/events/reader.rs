@@ -1,0 +1,208 @@
+//! One listener's way through what is told.
+//!
+//! Owns where it begins: with the state as it is, or after the last event that it had, however long ago
+//! and by whichever daemon. The end of the histories is taken before the state is read, so that the
+//! state lacks nothing that is not told afterwards.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use flagpost_core::{
+    Home, Repository,
+    history::{History, News, Tail},
+    registry,
+};
+use flagpost_model::RepoId;
+
+use super::{
+    Cursor, Hub, Told, event,
+    feed::{Listener, Step},
+    hub::{After, Position},
+    state::state,
+};
+
+/// What somebody listens to.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    /// Which repositories.
+    pub(crate) repository: Option<RepoId>,
+    /// Which transitions.
+    pub(crate) scope: Scope,
+}
+
+/// Which transitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All of them.
+    Everything,
+    /// Those about mail.
+    Mail,
+}
+
+/// Why a listener is given the state.
+#[derive(Debug, Clone, Copy)]
+enum Reason {
+    /// It has just come.
+    Fresh,
+    /// What it lacks is not kept any more.
+    Behind,
+    /// What it had was told by another history.
+    Rewritten,
+}
+
+impl Reason {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Fresh => "fresh",
+            Self::Behind => "behind",
+            Self::Rewritten => "rewritten",
+        }
+    }
+}
+
+/// One listener.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    home: Home,
+    hub: Arc<Hub>,
+    wish: Wish,
+    at: BTreeMap<RepoId, Position>,
+    /// What is to be read from files before anything else is said.
+    to_read: Option<Reading>,
+}
+
+/// What is read from files.
+#[derive(Debug)]
+enum Reading {
+    /// What came after this, or the state.
+    Begin(Option<Cursor>),
+    /// The state.
+    State(Reason),
+}
+
+impl Reader {
+    pub(crate) fn new(home: Home, hub: Arc<Hub>, wish: Wish, since: Option<Cursor>) -> Self {
+        Self {
+            home,
+            hub,
+            wish,
+            at: BTreeMap::new(),
+            to_read: Some(Reading::Begin(since)),
+        }
+    }
+
+    fn lost(&mut self, reason: Reason) -> Step {
+        self.to_read = Some(Reading::State(reason));
+        Step::Look
+    }
+
+    fn begin(&mut self, since: &Cursor) -> flagpost_core::Result<String> {
+        let ends = self.listened();
+        for (repo, end) in &ends {
+            let n = match since {
+                Cursor::One(n) => *n,
+                Cursor::Each(all) => all.get(repo).copied().unwrap_or_default(),
+            };
+            if n > end.n {
+                return self.anew(Reason::Rewritten);
+            }
+            let life = end.life;
+            self.at.insert(repo.clone(), Position { n, life });
+        }
+        let mut text = String::new();
+        for (repo, end) in ends {
+            let Some(at) = self.at.get(&repo).copied() else {
+                continue;
+            };
+            if let After::Lost = self.hub.after(&repo, at) {
+                // It comes from the file, this once.
+                let mut tail = Tail::since(at.n);
+                if let News::Lines(lines) = tail.read_on(&History::of(&self.home, &repo))? {
+                    for line in &lines {
+                        self.tell(&repo, &Told::of(line), end.life, &mut text);
+                    }
+                }
+                let (n, life) = (tail.told(), end.life);
+                self.at.insert(repo, Position { n, life });
+            }
+        }
+        Ok(text)
+    }
+
+    /// The state, from which on everything is told.
+    fn anew(&mut self, reason: Reason) -> flagpost_core::Result<String> {
+        self.at = self.listened();
+        let all: Vec<(Repository, u64)> = registry::repositories(&self.home)?
+            .into_iter()
+            .filter_map(|it| self.at.get(&it.id).map(|at| (it.clone(), at.n)))
+            .collect();
+        let state = state(&self.home, &all, self.wish.scope, reason.as_str())?;
+        let id = self.cursor();
+        Ok(event(Some(&id), "daemon.resync", &state.to_string()))
+    }
+
+    fn tell(&mut self, repo: &RepoId, told: &Told, life: u64, text: &mut String) {
+        let n = told.n;
+        self.at.insert(repo.clone(), Position { n, life });
+        if self.wish.scope == Scope::Everything || told.is_mail {
+            *text += &event(Some(&self.cursor()), &told.name, &told.data);
+        }
+    }
+
+    fn listened(&self) -> BTreeMap<RepoId, Position> {
+        let mut ends = self.hub.ends();
+        if let Some(only) = &self.wish.repository {
+            ends.retain(|id, _| id == only);
+        }
+        ends
+    }
+
+    fn cursor(&self) -> String {
+        let each = self.at.iter().map(|(id, at)| (id.clone(), at.n));
+        let cursor = match &self.wish.repository {
+            Some(_) => Cursor::One(self.at.values().next().map_or(0, |at| at.n)),
+            None => Cursor::Each(each.collect()),
+        };
+        cursor.to_string()
+    }
+}
+
+impl Listener for Reader {
+    const RECHECK: Option<Duration> = None;
+
+    fn step(&mut self) -> Step {
+        if self.to_read.is_some() {
+            return Step::Look;
+        }
+        let mut text = String::new();
+        for (repo, end) in self.listened() {
+            // One that was registered since is told of from its beginning.
+            let born = Position {
+                n: 0,
+                life: end.life,
+            };
+            let at = *self.at.entry(repo.clone()).or_insert(born);
+            match self.hub.after(&repo, at) {
+                After::These(these) => {
+                    for told in these {
+                        self.tell(&repo, &told, end.life, &mut text);
+                    }
+                }
+                After::Lost if at.life == end.life => return self.lost(Reason::Behind),
+                After::Lost => return self.lost(Reason::Rewritten),
+            }
+        }
+        match text.is_empty() {
+            true => Step::Wait,
+            false => Step::Say(text),
+        }
+    }
+
+    fn look(&mut self) -> flagpost_core::Result<String> {
+        match self.to_read.take() {
+            None => Ok(String::new()),
+            Some(Reading::Begin(None)) => self.anew(Reason::Fresh),
+            Some(Reading::Begin(Some(since))) => self.begin(&since),
+            Some(Reading::State(reason)) => self.anew(reason),
+        }
+    }
+}

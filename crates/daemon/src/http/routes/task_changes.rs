@@ -1,0 +1,256 @@
+//! Changes of tasks: the same operations as the commands of the same names.
+
+use flagpost_core::{
+    Config, List,
+    claims::{self, Claimed, Terms},
+    config::keys::CLAIM_LEASE,
+    shape,
+    tasks::{self, Fields, Move, Parts},
+};
+use flagpost_model::{
+    ListId, Token,
+    task::{Act as Acting, Ending},
+};
+use serde_json::Value;
+
+use super::tasks::LIST;
+use crate::http::{
+    answer::Fault,
+    asked::Asked,
+    desk::Desk,
+    route::{AS, Act, Kind, Param, REPO, Route, Verb, Work},
+};
+
+const PATH_LIST: Param = Param::path("list", Kind::Id, "The list.");
+const ID: Param = Param::path("id", Kind::Id, "The task, or the beginning of its id.");
+const TOKEN: Param = Param::body(
+    "token",
+    Kind::Number(1),
+    "The claim's token: a later holder's task is left alone.",
+);
+const TEXT: Param = Param::body("text", Kind::Text, "What there is to say about it.");
+const PARTS: Param = Param::body("force", Kind::Flag, "Although parts of it are not done.");
+const WHOEVER: Param = Param::body("force", Kind::Flag, "Whoever holds it.");
+const SUBJECT: Param = Param::body("subject", Kind::Text, "What is to be done, in one line.");
+const DESCRIPTION: Param = Param::body("description", Kind::Text, "The rest, Markdown.");
+const PRIORITY: Param = Param::body(
+    "priority",
+    Kind::Word(&["critical", "high", "medium", "low"]),
+    "How urgent it is.",
+);
+const GROUP: Param = Param::body("group", Kind::Text, "The feature it belongs to.");
+const PROJECT: Param = Param::body("project", Kind::Text, "The project it belongs to.");
+const COMPLEXITY: Param = Param::body("complexity", Kind::Text, "How large it is.");
+const PARENT: Param = Param::body("parent", Kind::Id, "The task it is part of.");
+const DUE: Param = Param::body("due", Kind::Text, "When it is due: 2026-12-01.");
+const UID: Param = Param::body("uid", Kind::Text, "The planner's name for it.");
+
+pub(crate) const ROUTES: &[Route] = &[
+    verb(
+        "/v1/tasks",
+        "Adds a task",
+        &[
+            REPO,
+            LIST,
+            AS,
+            SUBJECT.required(),
+            DESCRIPTION,
+            PRIORITY,
+            GROUP,
+            PROJECT,
+            COMPLEXITY,
+            PARENT,
+            DUE,
+            UID,
+        ],
+        add,
+    ),
+    verb(
+        "/v1/tasks/{list}/{id}/edit",
+        "Changes what is said of a task",
+        &[
+            PATH_LIST,
+            ID,
+            AS,
+            SUBJECT,
+            DESCRIPTION,
+            PRIORITY,
+            GROUP,
+            PROJECT,
+            COMPLEXITY,
+            PARENT,
+            DUE,
+        ],
+        edit,
+    ),
+    verb(
+        "/v1/claims",
+        "Claims the first ready task of a list",
+        &[REPO, LIST, AS],
+        claim_next,
+    ),
+    verb(
+        "/v1/tasks/{list}/{id}/claim",
+        "Claims a task; the answer has the token",
+        &[PATH_LIST, ID, AS],
+        claim,
+    ),
+    verb(
+        "/v1/tasks/{list}/{id}/start",
+        "Begins the work on a task, which is claimed where it is not",
+        &[PATH_LIST, ID, AS, TOKEN],
+        start,
+    ),
+    verb(
+        "/v1/tasks/{list}/{id}/done",
+        "Completes a task",
+        &[PATH_LIST, ID, AS, TOKEN, TEXT, PARTS],
+        |desk, asked| finish(desk, asked, Ending::Completed),
+    ),
+    verb(
+        "/v1/tasks/{list}/{id}/fail",
+        "Gives a task up: it did not work",
+        &[PATH_LIST, ID, AS, TOKEN, TEXT],
+        |desk, asked| finish(desk, asked, Ending::Failed),
+    ),
+    verb(
+        "/v1/tasks/{list}/{id}/stuck",
+        "Says that help is needed to go on",
+        &[PATH_LIST, ID, AS, TOKEN, TEXT],
+        |desk, asked| finish(desk, asked, Ending::Stuck),
+    ),
+    verb(
+        "/v1/tasks/{list}/{id}/renew",
+        "Extends the lease of a claim",
+        &[PATH_LIST, ID, AS, TOKEN],
+        |desk, asked| moved(desk, asked, Move::Renew),
+    ),
+    verb(
+        "/v1/tasks/{list}/{id}/release",
+        "Gives a task back",
+        &[PATH_LIST, ID, AS, TOKEN, WHOEVER],
+        |desk, asked| {
+            let force = asked.flag(WHOEVER.name);
+            moved(desk, asked, Move::Release { force })
+        },
+    ),
+    verb(
+        "/v1/tasks/{list}/{id}/reopen",
+        "Makes a task pending again",
+        &[PATH_LIST, ID, AS],
+        |desk, asked| moved(desk, asked, Move::Reopen),
+    ),
+    verb(
+        "/v1/tasks/{list}/{id}/cancel",
+        "Says that a task is not wanted any more",
+        &[PATH_LIST, ID, AS],
+        |desk, asked| moved(desk, asked, Move::Cancel),
+    ),
+];
+
+const fn verb(
+    path: &'static str,
+    about: &'static str,
+    params: &'static [Param],
+    act: Act<Value>,
+) -> Route {
+    Route {
+        verb: Verb::Post,
+        path,
+        about,
+        params,
+        work: Work::Answer("task", act),
+    }
+}
+
+fn add(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let repository = desk.repository(asked)?;
+    let id: Option<ListId> = asked.parsed(LIST.name)?;
+    let id = id.unwrap_or_else(|| repository.name.clone());
+    let list = List::open_or_create(desk.home, &id, &repository)?;
+    let fields = fields(&list, asked)?;
+    let task = tasks::add(&list, &desk.actor(asked)?, &fields, &[])?;
+    Ok(shape::task(&task))
+}
+
+fn edit(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let list = desk.list(asked)?;
+    let (id, fields) = (desk.task(&list, asked)?, fields(&list, asked)?);
+    let task = tasks::edit(&list, &desk.actor(asked)?, &id, &fields)?;
+    Ok(shape::task(&task))
+}
+
+fn fields(list: &List<'_>, asked: &Asked) -> Result<Fields, Fault> {
+    let text = |param: Param| asked.text(param.name).map(str::to_owned);
+    let parent = asked.text(PARENT.name).map(|it| list.resolve(it));
+    Ok(Fields {
+        subject: text(SUBJECT),
+        description: text(DESCRIPTION),
+        priority: asked.parsed(PRIORITY.name)?.map(Some),
+        complexity: text(COMPLEXITY),
+        group: text(GROUP),
+        project: text(PROJECT),
+        parent: parent.transpose()?.map(Some),
+        due: asked.parsed(DUE.name)?.map(Some),
+        uid: text(UID),
+        ..Fields::default()
+    })
+}
+
+fn claim_next(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let list = desk.list(asked)?;
+    Ok(claimed(&claims::claim_next(&list, &terms(desk, asked)?)?))
+}
+
+fn claim(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let list = desk.list(asked)?;
+    let id = desk.task(&list, asked)?;
+    Ok(claimed(&claims::claim(&list, &terms(desk, asked)?, &id)?))
+}
+
+fn start(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let list = desk.list(asked)?;
+    let (id, terms) = (desk.task(&list, asked)?, terms(desk, asked)?);
+    Ok(claimed(&claims::start(&list, &terms, token(asked), &id)?))
+}
+
+fn finish(desk: &Desk<'_>, asked: &Asked, ending: Ending) -> Result<Value, Fault> {
+    let parts = match asked.flag(PARTS.name) {
+        true => Parts::MayBeOpen,
+        false => Parts::MustBeDone,
+    };
+    let text = asked.text(TEXT.name).unwrap_or_default().to_owned();
+    let event = Move::Finish {
+        ending,
+        text,
+        parts,
+    };
+    moved(desk, asked, event)
+}
+
+fn moved(desk: &Desk<'_>, asked: &Asked, event: Move) -> Result<Value, Fault> {
+    let list = desk.list(asked)?;
+    let act = Acting {
+        actor: desk.actor(asked)?,
+        token: token(asked),
+        at: desk.home.now(),
+    };
+    let task = tasks::act(&list, &act, &desk.task(&list, asked)?, event)?;
+    Ok(shape::task(&task))
+}
+
+fn terms(desk: &Desk<'_>, asked: &Asked) -> Result<Terms, Fault> {
+    Ok(Terms {
+        actor: desk.actor(asked)?,
+        lease: Config::read(desk.home)?.need(&CLAIM_LEASE)?,
+        session: None,
+    })
+}
+
+fn token(asked: &Asked) -> Option<Token> {
+    asked.number(TOKEN.name).map(Token)
+}
+
+fn claimed(claimed: &Claimed) -> Value {
+    shape::task(&claimed.task)
+}

@@ -1,0 +1,146 @@
+//! What people read of a coordination directory: a task's result, and the summary of all.
+//!
+//! Owns their words and order. Texts of agents are put in whole, indented where they could pass for
+//! a line of ours.
+
+use std::fmt::Write;
+
+use jiff::civil::DateTime;
+
+use super::{Board, Report, Standing, Status, Task};
+
+/// `results/{task}.md`.
+pub fn result_page(task: &Task) -> String {
+    let mut page = format!("# {}: {}\n\n", task.id, one_line(&task.description));
+    let by = task.claim.as_ref().map(|claim| claim.by.as_str());
+    let facts = [
+        ("Worker", by.map(str::to_owned)),
+        ("Completed", task.completed_at.map(|at| format!("{at:.0}"))),
+        ("Files modified", names(&task.result.files_modified)),
+        ("Files created", names(&task.result.files_created)),
+    ];
+    for (name, value) in facts {
+        if let Some(value) = value {
+            put(&mut page, &format!("- {name}: {}", one_line(&value)));
+        }
+    }
+    if let Some(output) = task
+        .result
+        .output
+        .as_deref()
+        .filter(|it| !it.trim().is_empty())
+    {
+        put(&mut page, "");
+        put(&mut page, output.trim_end());
+    }
+    page
+}
+
+/// The whole of it, for a person: what was wanted, what came of it, and what needs them.
+pub fn summary(goal: Option<&str>, board: &Board, now: DateTime) -> String {
+    let mut page = String::from("# Summary\n");
+    if let Some(goal) = goal {
+        put(&mut page, &format!("\n{}", goal.trim()));
+    }
+    let counts = Status::ALL.iter().map(|status| {
+        let count = board.tasks.iter().filter(|it| it.status == *status).count();
+        (count, status.as_str().replace('_', " "))
+    });
+    let counts: Vec<_> = counts
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
+    let counts = match counts.is_empty() {
+        true => "no tasks".to_owned(),
+        false => counts.join(", "),
+    };
+    put(&mut page, &format!("\n{counts}; as of {now:.0}"));
+    let all: Vec<(&Task, Standing)> = board.tasks.iter().zip(board.standings(now)).collect();
+    let of = |statuses: &[Status]| -> Vec<&(&Task, Standing)> {
+        all.iter()
+            .filter(|(it, _)| statuses.contains(&it.status))
+            .collect()
+    };
+    section(&mut page, "Done", &of(&[Status::Done]));
+    section(&mut page, "Failed", &of(&[Status::Failed]));
+    section(
+        &mut page,
+        "Going on",
+        &of(&[Status::Claimed, Status::InProgress]),
+    );
+    section(
+        &mut page,
+        "To come",
+        &of(&[Status::Available, Status::Blocked]),
+    );
+    section(&mut page, "Cancelled", &of(&[Status::Cancelled]));
+    let mut files: Vec<&String> = board
+        .tasks
+        .iter()
+        .filter(|it| it.status == Status::Done)
+        .flat_map(|it| {
+            it.result
+                .files_modified
+                .iter()
+                .chain(&it.result.files_created)
+        })
+        .collect();
+    files.sort();
+    files.dedup();
+    if !files.is_empty() {
+        put(&mut page, "\n## Files\n");
+        for file in files {
+            put(&mut page, &format!("- {}", one_line(file)));
+        }
+    }
+    page
+}
+
+fn section(page: &mut String, title: &str, tasks: &[&(&Task, Standing)]) {
+    if tasks.is_empty() {
+        return;
+    }
+    put(page, &format!("\n## {title}\n"));
+    for (task, standing) in tasks {
+        let by = task.claim.as_ref().map(|claim| format!(" ({})", claim.by));
+        let why = match standing.to_string() {
+            why if why.is_empty() => why,
+            why => format!(" — {why}"),
+        };
+        let line = format!(
+            "- **{}** {}{}{why}",
+            task.id,
+            one_line(&task.description),
+            by.unwrap_or_default()
+        );
+        put(page, &line);
+        let Report { output, error, .. } = &task.result;
+        for text in output
+            .iter()
+            .chain(error)
+            .filter(|it| !it.trim().is_empty())
+        {
+            put(page, "");
+            for line in text.trim().lines() {
+                put(page, format!("  {line}").trim_end());
+            }
+            put(page, "");
+        }
+    }
+    while page.ends_with("\n\n") {
+        page.pop();
+    }
+}
+
+fn names(files: &[String]) -> Option<String> {
+    (!files.is_empty()).then(|| files.join(", "))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn put(page: &mut String, line: &str) {
+    // Writing to a string does not fail.
+    let _: std::fmt::Result = writeln!(page, "{line}");
+}
