@@ -238,6 +238,48 @@ fn the_task_of_a_silent_worker_goes_to_another_and_its_late_word_is_kept() {
     assert_eq!(flagpost["late"][0]["text"], "by the slow one");
 }
 
+#[test]
+fn processes_do_what_the_workers_have_no_hands_for() {
+    let stage = stage("- [ ] One\n- [ ] Two\n- [ ] Three\n", &["W1"]);
+    let agent = stage.agent("report PASS");
+    let args = ["--workers", "W1", "--agent", &agent];
+    let ran = run(&stage.world, &args).spawn().unwrap();
+    let mine = takes(&stage, "W1");
+    let done = || {
+        stage
+            .states(3)
+            .iter()
+            .filter(|it| *it == "completed")
+            .count()
+    };
+    until("the processes are done", || done() == 2);
+    says(&stage, "W1", &["DONE", "--task", &mine, "by hand"]);
+    assert!(success(ran));
+    let by = |id: &str| stage.task(id)["metadata"]["flagpost"]["result"]["by"].clone();
+    for id in ["1", "2", "3"] {
+        assert_eq!(by(id) == "W1", id == mine, "{id}");
+    }
+}
+
+#[test]
+fn the_second_interrupt_gives_the_tasks_back_and_the_next_run_takes_them_over() {
+    let stage = stage("- [ ] One\n", &["W1"]);
+    let mut first = run(&stage.world, &["--workers", "W1"]).spawn().unwrap();
+    assert_eq!(takes(&stage, "W1"), "1");
+    until("it is under way", || stage.state("1") == "in_progress");
+    let id = rustix::process::Pid::from_child(&first);
+    // To be told to end means at once.
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(first.wait().unwrap().code(), Some(1));
+    assert_eq!(stage.state("1"), "pending");
+    let second = run(&stage.world, &["--workers", "W1"]).spawn().unwrap();
+    until("W1 still has it", || stage.state("1") == "in_progress");
+    says(&stage, "W1", &["DONE", "--task", "1", "after all"]);
+    assert!(success(second));
+    assert_eq!(stage.state("1"), "completed");
+    assert_eq!(with_subject(&stage, "TASK").len(), 1);
+}
+
 /// A runner that dies as `kill -9` kills.
 fn killed(mut runner: Child) {
     runner.kill().unwrap();
