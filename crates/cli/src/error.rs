@@ -182,6 +182,10 @@ fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("install it, or name another command with --agent"),
         ),
+        run::Error::NoAgent => (
+            Kind::Usage,
+            hint("name one with --agent, or name --workers"),
+        ),
         run::Error::NothingToRun { .. } => (
             Kind::NotFound,
             hint("'flagpost add SUBJECT' or 'flagpost task import PLAN.md' gives it some"),

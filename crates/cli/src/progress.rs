@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, io::IsTerminal, time::Duration};
 
 use flagpost_model::TaskId;
-use flagpost_run::events::RunEvent;
+use flagpost_run::events::{At, RunEvent, Said};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde_json::{Map, Value};
 
@@ -113,6 +113,7 @@ impl Bars {
             }
             RunEvent::TaskSettled { .. } => self.total.inc(1),
             RunEvent::Recovered { .. }
+            | RunEvent::TaskSaid { .. }
             | RunEvent::TaskStopping { .. }
             | RunEvent::Worktree { .. }
             | RunEvent::Mended
@@ -152,9 +153,28 @@ fn words(event: &RunEvent) -> Option<String> {
             task,
             subject,
             attempt,
+            at,
             ..
         } => {
-            format!("  start {task} {} ({attempt})", terminal::line(subject))
+            let to = match at {
+                At::Process { .. } => String::new(),
+                At::Message(place) => format!(", {place}"),
+            };
+            format!("  start {task} {} ({attempt}{to})", terminal::line(subject))
+        }
+        RunEvent::TaskSaid {
+            task,
+            worker,
+            said,
+            words,
+        } => {
+            let said = match said {
+                Said::Progress => "says",
+                Said::Question => "waits for your word, 'flagpost msg send --subject REPLY'",
+                Said::Behind => "has to wait for",
+                Said::Late => "was done too late, and is kept",
+            };
+            format!("  {worker} {task} {said}: {}", brief(words))
         }
         RunEvent::TaskStopping { task, why } => format!("  stop  {task}: {why}"),
         RunEvent::TaskEnded {

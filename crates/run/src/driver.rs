@@ -8,6 +8,8 @@
 mod account;
 mod ending;
 mod launch;
+mod mail;
+mod residents;
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -26,7 +28,10 @@ use flagpost_model::{SessionId, TaskId, Token, WorkerId, plan::Attempt, task::Ac
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use self::account::Account;
+use self::{
+    account::Account,
+    residents::{Post, Residents},
+};
 use crate::{
     agent::Agent,
     error::{Error, Result},
@@ -47,8 +52,10 @@ const GRACE: Duration = Duration::from_secs(3);
 pub struct Options {
     /// Who runs it.
     pub actor: WorkerId,
-    /// What is started for each task.
-    pub agent: Agent,
+    /// What is started for a task that no resident worker takes.
+    pub agent: Option<Agent>,
+    /// Resident workers: they run by themselves and are given tasks as messages.
+    pub workers: Vec<WorkerId>,
     /// How it is scheduled.
     pub config: Config,
     /// How long a claim lasts that is not renewed.
@@ -79,6 +86,8 @@ pub struct Stage<'a> {
 pub enum Input {
     /// An agent's process ended.
     Exited(Exited),
+    /// A worker's mail changed.
+    Mail,
     /// The operator wants to end; the second time, at once.
     Interrupt,
 }
@@ -112,9 +121,10 @@ pub fn run(
     inputs: (&Sender<Input>, &Receiver<Input>),
     watch: Watch<'_>,
 ) -> Result<Report> {
-    let program = options
-        .agent
-        .locate(stage.settings.path.as_deref(), &stage.repository.top)?;
+    let (path, top) = (stage.settings.path.as_deref(), &stage.repository.top);
+    let program = options.agent.as_ref().map(|it| it.locate(path, top));
+    let program = program.transpose()?;
+    let mut residents = Residents::new(stage, options)?;
     let sessions = Sessions::of(stage.home, stage.repository);
     let worktrees_root = || {
         let root = stage.home.root().join("worktrees");
@@ -151,16 +161,15 @@ pub fn run(
             session,
         )
     });
-    let earlier = match &worktrees {
-        Some(_) => earlier(&sessions, stage.list)?,
-        None => Vec::new(),
-    };
+    let earlier = earlier(&sessions, stage.list)?;
+    residents.take_over(stage.list, &earlier, begun.live.id(), inputs.0)?;
     let outlines = stage.list.load()?.outlines;
     let outlines = scope(&outlines, wanted);
     let mut driver = Driver {
         stage,
         options,
         program,
+        residents,
         account: Account::new(begun.live.started(), &outlines, options),
         live: begun.live,
         worktrees,
@@ -189,11 +198,12 @@ pub fn run(
 struct Driver<'a> {
     stage: Stage<'a>,
     options: &'a Options,
-    program: PathBuf,
+    program: Option<PathBuf>,
+    residents: Residents<'a>,
     live: Live<'a>,
     account: Account,
     worktrees: Option<Worktrees>,
-    /// The sessions of this list that ended, newest first; only where there are worktrees.
+    /// The sessions of this list that ended, newest first.
     earlier: Vec<SessionId>,
     /// What runs.
     agents: Agents,
@@ -211,13 +221,40 @@ struct Driver<'a> {
 
 /// An agent at work.
 struct Work {
-    running: Running,
+    seat: Seat,
     attempt: Attempt,
-    slot: usize,
     started: Instant,
     renewed: Instant,
     /// Why it is being stopped, and when it is killed.
     stopping: Option<(Exit, Instant)>,
+}
+
+/// Where a task is worked on.
+enum Seat {
+    /// In a process that was started for it.
+    Process {
+        running: Running,
+        /// Which of the run's names it works under.
+        slot: usize,
+    },
+    /// With a worker that runs by itself.
+    Resident(Post),
+}
+
+impl Seat {
+    fn kill(&self) {
+        match self {
+            Self::Process { running, .. } => running.kill(),
+            Self::Resident(_) => {}
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        match self {
+            Self::Process { running, .. } => running.has_ended(),
+            Self::Resident(_) => true,
+        }
+    }
 }
 
 /// A claim that this run made.
@@ -231,10 +268,10 @@ struct Agents(BTreeMap<TaskId, Work>);
 
 impl Drop for Agents {
     fn drop(&mut self) {
-        self.0.values().for_each(|work| work.running.kill());
+        self.0.values().for_each(|work| work.seat.kill());
         // Not for ever: one that waits for a disk that is gone does not even die when killed.
         let deadline = Instant::now() + GRACE;
-        let lives = |work: &Work| !work.running.has_ended();
+        let lives = |work: &Work| !work.seat.has_ended();
         while self.0.values().any(lives) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -282,7 +319,9 @@ impl Driver<'_> {
             }
             let event = match input {
                 Ok(Input::Exited(exited)) => Some(self.ended(&exited)?),
+                Ok(Input::Mail) => None,
                 Ok(Input::Interrupt) => {
+                    self.residents.drain();
                     // The second time the agents are stopped, which is told of each.
                     if !std::mem::replace(&mut draining, true) {
                         self.tell(RunEvent::Draining)?;
@@ -296,13 +335,16 @@ impl Driver<'_> {
             events.for_each(|event| effects.extend(scheduler.handle(event, self.now())));
             // On every turn: where agents end all the time, no waiting ever runs out.
             self.attend()?;
+            for event in self.hear()? {
+                effects.extend(scheduler.handle(event, self.now()));
+            }
         }
     }
 
     /// Ends the agents and gives their tasks back, as far as that is possible: what cannot be given
     /// back now, recovery gives back.
     fn abandon(&mut self) {
-        self.agents.0.values().for_each(|work| work.running.kill());
+        self.agents.0.values().for_each(|work| work.seat.kill());
         for task in self.holds.keys().cloned().collect::<Vec<_>>() {
             let _: Result<()> = self.make_free(&task);
         }
@@ -310,7 +352,7 @@ impl Driver<'_> {
 
     fn perform(&mut self, effect: Effect) -> Result<Option<Event>> {
         match effect {
-            Effect::Launch { task, attempt } => return self.launch(task, attempt).map(Some),
+            Effect::Launch { task, attempt } => return self.launch(task, attempt),
             Effect::WaveStarted { n, of } => {
                 self.account.wave(n, of);
                 self.tell(RunEvent::WaveStarted { n, of })?;
@@ -337,10 +379,18 @@ impl Driver<'_> {
             .map(|at| Duration::try_from(at.duration_since(self.now())).unwrap_or_default());
         let renew_every = self.renew_every();
         let agents = self.agents.0.values().map(|work| match work.stopping {
+            // There is nothing to wait for.
+            Some(_) if matches!(work.seat, Seat::Resident(_)) => Duration::ZERO,
             Some((_, kill_at)) => kill_at.saturating_duration_since(Instant::now()),
             None => (work.renewed + renew_every).saturating_duration_since(Instant::now()),
         });
-        agents.chain(deadline).min().unwrap_or(renew_every) + Duration::from_millis(1)
+        let mail = self.residents.look_again();
+        agents
+            .chain(deadline)
+            .chain(mail)
+            .min()
+            .unwrap_or(renew_every)
+            + Duration::from_millis(1)
     }
 
     /// Kills what did not end when asked, and renews the leases of what runs.
@@ -350,7 +400,7 @@ impl Driver<'_> {
         for (task, work) in &mut self.agents.0 {
             match &mut work.stopping {
                 Some((_, kill_at)) if *kill_at <= now => {
-                    work.running.kill();
+                    work.seat.kill();
                     *kill_at = now + GRACE;
                 }
                 Some(_) => {}
@@ -378,6 +428,11 @@ impl Driver<'_> {
         for task in lost {
             if !self.has_ended_by_word(&task)? {
                 self.stop(&task, Exit::ClaimLost, "its claim was taken away")?;
+            } else if let Some(work) = self.agents.0.get_mut(&task)
+                && matches!(work.seat, Seat::Resident(_))
+            {
+                // No process will end: that word was its end.
+                work.stopping = Some((Exit::Code(0), now));
             }
         }
         Ok(())
@@ -385,7 +440,9 @@ impl Driver<'_> {
 
     fn stop(&mut self, task: &TaskId, exit: Exit, why: &'static str) -> Result<()> {
         if let Some(work) = self.agents.0.get_mut(task) {
-            work.running.ask_to_end();
+            if let Seat::Process { running, .. } = &work.seat {
+                running.ask_to_end();
+            }
             work.stopping = Some((exit, Instant::now() + GRACE));
             self.tell(RunEvent::TaskStopping {
                 task: task.clone(),
@@ -453,7 +510,11 @@ impl Driver<'_> {
 
     /// The lowest slot that no running agent has: a fleet of five works under five names.
     fn free_slot(&self) -> usize {
-        let taken: BTreeSet<usize> = self.agents.0.values().map(|work| work.slot).collect();
+        let slot = |work: &Work| match work.seat {
+            Seat::Process { slot, .. } => Some(slot),
+            Seat::Resident(_) => None,
+        };
+        let taken: BTreeSet<usize> = self.agents.0.values().filter_map(slot).collect();
         (1..).find(|slot| !taken.contains(slot)).unwrap_or(1)
     }
 }

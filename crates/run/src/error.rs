@@ -34,6 +34,9 @@ pub enum Error {
         /// Its program.
         program: String,
     },
+    /// A task is to be done by a process, and nobody said which.
+    #[error("no agent was named")]
+    NoAgent,
     /// There is nothing to run.
     #[error("list {list} has no open task{}", group.as_ref().map(|group| format!(" in group {group}")).unwrap_or_default())]
     NothingToRun {

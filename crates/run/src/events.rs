@@ -3,7 +3,9 @@
 //! Owns the vocabulary of the event stream: the lines of `progress.jsonl` and of `run --json`. An
 //! event only tells; the session's files and the tasks are the truth.
 
-use flagpost_model::{SessionId, TaskId, Token, WorkerId, plan::Attempt, session::Outcome};
+use flagpost_model::{
+    SessionId, TaskId, Token, WorkerId, message::Place, plan::Attempt, session::Outcome,
+};
 use serde_json::{Map, Value, json};
 
 /// Something that happened.
@@ -48,10 +50,19 @@ pub enum RunEvent {
         worker: WorkerId,
         /// By which claim.
         token: Token,
-        /// Its process.
-        pid: u32,
-        /// Where its output goes.
-        log: String,
+        /// Where.
+        at: At,
+    },
+    /// A resident worker said something about a task.
+    TaskSaid {
+        /// Which task.
+        task: TaskId,
+        /// Who.
+        worker: WorkerId,
+        /// What it is.
+        said: Said,
+        /// In its words.
+        words: String,
     },
     /// An agent's process is being stopped.
     TaskStopping {
@@ -112,6 +123,45 @@ pub enum RunEvent {
     },
 }
 
+/// Where a task is worked on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum At {
+    /// In a process.
+    Process {
+        /// Its id.
+        pid: u32,
+        /// Where its output goes.
+        log: String,
+    },
+    /// With a resident worker, by this message.
+    Message(Place),
+}
+
+/// What a worker's word means for its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// How far it is.
+    Progress,
+    /// It waits for a person's word.
+    Question,
+    /// It goes on after another task.
+    Behind,
+    /// It came too late, and is kept as a late result.
+    Late,
+}
+
+impl Said {
+    /// In a word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Progress => "progress",
+            Self::Question => "question",
+            Self::Behind => "behind",
+            Self::Late => "late",
+        }
+    }
+}
+
 impl RunEvent {
     /// The event as a JSON object, without cursor and time.
     pub fn to_json(&self) -> Map<String, Value> {
@@ -134,12 +184,26 @@ impl RunEvent {
                 attempt,
                 worker,
                 token,
-                pid,
-                log,
+                at,
+            } => {
+                let (pid, log, message) = match at {
+                    At::Process { pid, log } => (Some(pid), Some(log), None),
+                    At::Message(place) => (None, None, Some(place.to_string())),
+                };
+                json!({
+                    "event": "task.started", "task": task, "subject": subject,
+                    "attempt": attempt.number, "attempts": attempt.of,
+                    "worker": worker, "token": token, "pid": pid, "log": log, "message": message,
+                })
+            }
+            Self::TaskSaid {
+                task,
+                worker,
+                said,
+                words,
             } => json!({
-                "event": "task.started", "task": task, "subject": subject,
-                "attempt": attempt.number, "attempts": attempt.of,
-                "worker": worker, "token": token, "pid": pid, "log": log,
+                "event": "task.said", "task": task, "worker": worker, "said": said.as_str(),
+                "words": words,
             }),
             Self::TaskStopping { task, why } => {
                 json!({"event": "task.stopping", "task": task, "why": why})

@@ -35,6 +35,18 @@ pub struct Brief<'a> {
     pub notes: &'a Path,
 }
 
+/// What a resident worker is told: the task itself, since it knows how to report.
+pub fn of_task(task: &Task, last_failure: Option<&str>) -> String {
+    let mut text = format!("{}\n", task.subject);
+    if !task.description.trim().is_empty() {
+        text += &format!("\n{}\n", task.description.trim_end());
+    }
+    if let Some(failure) = last_failure {
+        text += &format!("\nWhy the last attempt failed: {}\n", failure.trim_end());
+    }
+    text
+}
+
 /// The prompt.
 pub fn render(brief: &Brief<'_>) -> String {
     let Brief {

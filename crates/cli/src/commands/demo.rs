@@ -87,7 +87,8 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     );
     let options = Options {
         actor,
-        agent: agent.parse()?,
+        agent: Some(agent.parse()?),
+        workers: Vec::new(),
         config: Config::default(),
         lease: DEFAULT_LEASE,
         group: None,

@@ -7,8 +7,13 @@ use std::{
 };
 
 use clap::ValueEnum;
-use flagpost_core::{Home, List, Repository, config::keys, sessions::Sessions};
-use flagpost_model::plan::{Graph, Schedule, is_open};
+use flagpost_core::{
+    Home, List, Repository, config::keys, messages, relay::Fleet, sessions::Sessions,
+};
+use flagpost_model::{
+    WorkerId,
+    plan::{Graph, Schedule, is_open},
+};
 use flagpost_run::{
     Input, Options, Report, Stage, Wanted,
     agent::Agent,
@@ -35,11 +40,15 @@ use crate::{
 #[command(after_help = "Examples:\n  \
     flagpost run --agent claude --max-parallel 5\n  \
     flagpost run --agent 'sh agent.sh {prompt_file}' --timeout 20m --retries 2\n  \
+    flagpost run --workers W1,W2,W3\n  \
     flagpost run --dry-run\n\n\
     Each task gets a process of its own. What it is to do comes on its stdin, or in a file where \
     the command line says {prompt_file}. It reports through a file, through 'flagpost done', or by \
     its exit code. Ctrl-C once lets running agents finish, twice stops them; running again goes on \
     with what is left.\n\n\
+    A worker that --workers names runs already, in a terminal of its own. It is given one TASK at a \
+    time and says DONE, STUCK or PROGRESS with 'flagpost msg'. A question of its waits for your \
+    REPLY; a task of one that says nothing for as long as a claim lasts is given to another.\n\n\
     Presets: claude, codex, gemini, aider. A command line runs without a shell: sh -c '…' is one. \
     An agent finds FLAGPOST_TASK, _LIST, _WORKER, _TOKEN and _SESSION_DIR in its environment. \
     Exit code 1 when any task did not pass.")]
@@ -47,7 +56,12 @@ pub struct Args {
     /// What does a task: a preset, or any command line [default: the setting run.agent]
     #[arg(long, value_name = "CMD")]
     agent: Option<Agent>,
-    /// How many tasks run side by side [default: the setting run.max_parallel, else 5]
+    /// Give the tasks to these workers of the fleet, as messages; with --agent, a process does what
+    /// they have no hands for
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    workers: Vec<String>,
+    /// How many tasks run side by side [default: one for each worker, and for an agent the setting
+    /// run.max_parallel, else 5]
     #[arg(long, value_name = "N")]
     max_parallel: Option<NonZeroU32>,
     /// How often a task is tried in all [default: the setting run.retries, else 3]
@@ -73,8 +87,8 @@ pub struct Args {
     dry_run: bool,
 }
 
-const NO_AGENT: &str =
-    "name an agent: --agent claude, or for every run 'flagpost config set run.agent claude'";
+const NO_AGENT: &str = "name an agent: --agent claude, or for every run 'flagpost config set run.agent claude'; or \
+     workers that run already: --workers W1,W2";
 
 /// When a task begins.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -92,8 +106,9 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             "a timeout lasts longer than nothing, as in --timeout 20m",
         ));
     }
+    let workers = crew(args)?;
     let (agent, config, lease) = settled(context, args)?;
-    if agent.is_none() && !args.dry_run {
+    if agent.is_none() && workers.is_empty() && !args.dry_run {
         return Err(usage(NO_AGENT));
     }
     let list = match args.dry_run {
@@ -131,13 +146,11 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             list.id()
         )));
     }
-    let Some(agent) = agent else {
-        return Err(usage(NO_AGENT));
-    };
     let repository = context.repository_or_register()?;
     let options = Options {
         actor: context.actor()?,
         agent,
+        workers,
         config,
         lease,
         group: args.task_group.clone(),
@@ -148,6 +161,24 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     Ok(answer(context, &list, &report))
 }
 
+/// The workers that are named, each once.
+fn crew(args: &Args) -> anyhow::Result<Vec<WorkerId>> {
+    let mut crew: Vec<WorkerId> = Vec::new();
+    for name in &args.workers {
+        let worker: WorkerId = name.trim().parse()?;
+        if crew.contains(&worker) {
+            return Err(usage(format!("--workers names {worker} twice")));
+        }
+        crew.push(worker);
+    }
+    if !crew.is_empty() && args.worktrees {
+        return Err(usage(
+            "--worktrees is for processes: a worker works where it is, so leave one of the two out",
+        ));
+    }
+    Ok(crew)
+}
+
 /// What the options say, and the settings where they are silent.
 fn settled(
     context: &Context,
@@ -156,18 +187,27 @@ fn settled(
     let settings = flagpost_core::Config::read(&context.home)?;
     let agent = match (&args.agent, settings.get(&keys::RUN_AGENT)?) {
         (Some(agent), _) => Some(agent.clone()),
+        // Whoever names workers means them.
+        (None, _) if !args.workers.is_empty() => None,
         (None, Some(line)) => Some(line.parse::<Agent>().map_err(|error| Invalid {
             what: keys::RUN_AGENT.about.name.to_owned(),
             reason: error.to_string(),
         })?),
         (None, None) => None,
     };
-    let max_parallel = match args.max_parallel {
-        Some(n) => n,
-        None => settings.need(&keys::RUN_MAX_PARALLEL)?,
+    let workers = NonZeroUsize::new(args.workers.len());
+    let wanted = args.max_parallel.map(NonZeroUsize::try_from).transpose()?;
+    let max_parallel = match (wanted, workers, &agent) {
+        (Some(n), Some(workers), None) => n.min(workers),
+        (Some(n), ..) => n,
+        (None, Some(workers), None) => workers,
+        (None, ..) => {
+            let processes = NonZeroUsize::try_from(settings.need(&keys::RUN_MAX_PARALLEL)?)?;
+            processes.saturating_add(args.workers.len())
+        }
     };
     let config = Config {
-        max_parallel: NonZeroUsize::try_from(max_parallel)?,
+        max_parallel,
         schedule: match args.schedule {
             When::Waves => Schedule::Waves,
             When::Eager => Schedule::Eager,
@@ -215,8 +255,13 @@ fn put_in_order(context: &Context, list: &List<'_>) -> anyhow::Result<()> {
         return Ok(());
     };
     let sessions = Sessions::of(&context.home, &repository);
-    match flagpost_core::sessions::recover(&sessions, list, &context.actor()?) {
-        Ok(_) => drop(flagpost_run::end_agents(&sessions)?),
+    let actor = context.actor()?;
+    match flagpost_core::sessions::recover(&sessions, list, &actor) {
+        Ok(_) => {
+            flagpost_run::end_agents(&sessions)?;
+            let fleet = Fleet::of(&context.home, &repository.id);
+            messages::settle_ended(&sessions, &fleet, list, &actor)?;
+        }
         // Somebody runs other tasks.
         Err(flagpost_core::Error::SessionLive { .. }) => {}
         Err(error) => return Err(error.into()),

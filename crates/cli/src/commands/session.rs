@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 use flagpost_core::{
+    messages,
     sessions::{self, Session as Record, Sessions, Stage},
     shape,
 };
@@ -172,14 +173,27 @@ fn events(context: &Context, session: &Record, since: u64) -> anyhow::Result<Ans
 }
 
 fn recover(context: &Context) -> anyhow::Result<Answer> {
-    let recovered = sessions::recover(&sessions(context)?, &context.list()?, &context.actor()?)?;
+    let (sessions, list, actor) = (sessions(context)?, context.list()?, context.actor()?);
+    let recovered = sessions::recover(&sessions, &list, &actor)?;
+    let settled = messages::settle_ended(&sessions, &context.fleet()?, &list, &actor)?;
+    let heard = match settled.is_empty() {
+        true => String::new(),
+        false => {
+            let ids: Vec<_> = settled.iter().map(|id| id.as_str()).collect();
+            format!("heard what workers said about {}\n", ids.join(" "))
+        }
+    };
     let Some(recovered) = recovered else {
-        let body = json!({"session": null, "dir": null, "tasks": []});
-        return Ok(Answer::new("recovery", body).text("nothing to recover"));
+        let body = json!({"session": null, "dir": null, "tasks": [], "settled": settled});
+        let text = match heard.is_empty() {
+            true => "nothing to recover".to_owned(),
+            false => heard,
+        };
+        return Ok(Answer::new("recovery", body).text(text).ids(&settled));
     };
     let ids: Vec<_> = recovered.tasks.iter().map(|id| id.as_str()).collect();
     let text = format!(
-        "recovered {}: {} tasks are pending again{}{}\nits files are in {}",
+        "{heard}recovered {}: {} tasks are pending again{}{}\nits files are in {}",
         recovered
             .session
             .as_ref()
@@ -189,7 +203,7 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
         ids.join(" "),
         recovered.dir.display()
     );
-    let body = json!({"session": recovered.session, "dir": shape::path(&recovered.dir), "tasks": recovered.tasks});
+    let body = json!({"session": recovered.session, "dir": shape::path(&recovered.dir), "tasks": recovered.tasks, "settled": settled});
     Ok(Answer::new("recovery", body)
         .text(text)
         .ids(&recovered.tasks))

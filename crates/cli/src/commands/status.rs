@@ -1,6 +1,7 @@
 //! `status`: what is going on, and what waits for a person.
 
 mod gate;
+mod questions;
 mod roots;
 
 use std::collections::BTreeMap;
@@ -100,20 +101,24 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         .into_iter()
         .map(|task| (task, said(&list, task)))
         .collect();
+    let asked = questions::open(context, &held)?;
     text += &section(
         screen,
         "Waits for you",
-        waiting.iter().map(|(task, said)| {
-            let words = said.as_deref().and_then(|text| text.lines().next());
-            let words = words.map(|words| format!(": {}", line(words)));
-            format!(
-                "{} {} {}{}",
-                task.id,
-                screen.state(task.state.name()),
-                line(&task.subject),
-                words.unwrap_or_default()
-            )
-        }),
+        asked
+            .iter()
+            .map(questions::words)
+            .chain(waiting.iter().map(|(task, said)| {
+                let words = said.as_deref().and_then(|text| text.lines().next());
+                let words = words.map(|words| format!(": {}", line(words)));
+                format!(
+                    "{} {} {}{}",
+                    task.id,
+                    screen.state(task.state.name()),
+                    line(&task.subject),
+                    words.unwrap_or_default()
+                )
+            })),
     );
     text += &section(
         screen,
@@ -158,9 +163,11 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "total": loaded.outlines.len(),
         "to_decide": gate::shape(&briefs),
         "counts": counts.iter().map(|(state, n)| (state.as_str(), *n)).collect::<BTreeMap<_, _>>(),
-        "waiting_for_person": waiting.iter().map(|(task, said)| {
-            json!({"task": shape::outline(task), "said": said})
-        }).collect::<Vec<_>>(),
+        "waiting_for_person": asked.iter().map(|it| {
+            json!({"task": shape::outline(it.task), "said": it.said, "message": it.message.place.to_string()})
+        }).chain(waiting.iter().map(|(task, said)| {
+            json!({"task": shape::outline(task), "said": said, "message": null})
+        })).collect::<Vec<_>>(),
         "stranded": stranded.iter().map(|task| json!({"id": task.id, "why": task.why.to_string()})).collect::<Vec<_>>(),
         "held": held.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
@@ -172,7 +179,12 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
     });
     Ok(Answer::new("status", body)
         .text(text)
-        .ids(waiting.iter().map(|(task, _)| &task.id))
+        .ids(
+            asked
+                .iter()
+                .map(|it| &it.task.id)
+                .chain(waiting.iter().map(|(task, _)| &task.id)),
+        )
         .notes(shape::skipped_notes(&loaded.skipped))
         .notes(roots::notes(&found)))
 }

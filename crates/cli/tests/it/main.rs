@@ -68,6 +68,7 @@ mod run_outcomes;
 mod run_output;
 mod run_overtaken;
 mod run_refusals;
+mod run_residents;
 mod run_schedule;
 mod run_stage;
 mod run_stream;

@@ -21,16 +21,21 @@ fn fleet(workers: &[&str]) -> World {
     for worker in workers {
         world.ok(["worker", "add", worker]);
     }
+    on_the_path(&world);
     let rule = "[[rule]]\ncontroller = \"orchestrator\"\nthen = \"ratify\"\n";
     std::fs::write(world.home().join("policy.toml"), rule).unwrap();
-    let bin = world.outside().join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_flagpost"), bin.join("flagpost")).unwrap();
     world
 }
 
+/// Puts the binary where shells find it.
+pub fn on_the_path(world: &World) {
+    let bin = world.outside().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_flagpost"), bin.join("flagpost")).unwrap();
+}
+
 /// A program in this world that finds `flagpost`, on the machine's own clock.
-fn program(world: &World, name: &str) -> Command {
+pub fn program(world: &World, name: &str) -> Command {
     let mut command = world.command_of(name);
     let path = std::env::var_os("PATH").unwrap();
     let dirs = std::env::split_paths(&path).collect::<Vec<_>>();
@@ -52,7 +57,7 @@ fn script(world: &World, shell: &str, name: &str) -> Command {
 }
 
 /// A worker that gives each prompt to a command.
-fn worker(world: &World, shell: &str, name: &str, command: &[&str]) -> Child {
+pub fn worker(world: &World, shell: &str, name: &str, command: &[&str]) -> Child {
     let mut worker = script(world, shell, "msg-worker.sh");
     worker.env("FLAGPOST_WORKER", name).args(command);
     worker.spawn().unwrap()
@@ -69,7 +74,7 @@ fn orchestrator(world: &World, shell: &str, workers: &[&str], prompts: &str) -> 
 }
 
 /// Children that are killed by their own ids, whatever happens to the test.
-struct Children(Vec<Child>);
+pub struct Children(pub Vec<Child>);
 
 impl Drop for Children {
     fn drop(&mut self) {
@@ -80,13 +85,13 @@ impl Drop for Children {
     }
 }
 
-fn finish(children: &mut Children) {
+pub fn finish(children: &mut Children) {
     for child in &mut children.0 {
         assert!(child.wait().unwrap().success());
     }
 }
 
-fn listed(world: &World) -> Vec<Value> {
+pub fn listed(world: &World) -> Vec<Value> {
     let (_, answer) = world.json(["msg", "list", "--limit", "0"]);
     answer["messages"].as_array().unwrap().clone()
 }

@@ -45,7 +45,7 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
     "#);
     assert_snapshot!(refused(&stage, &[]), @r#"
     exit 2
-    2> flagpost: name an agent: --agent claude, or for every run 'flagpost config set run.agent claude'
+    2> flagpost: name an agent: --agent claude, or for every run 'flagpost config set run.agent claude'; or workers that run already: --workers W1,W2
     2>   hint: flagpost --help shows how
     "#);
     assert_snapshot!(refused(&stage, &["--agent", "true", "--timeout", "0s"]), @r#"

@@ -106,6 +106,17 @@ pub struct InvalidBody {
     reason: String,
 }
 
+impl DoneBody {
+    /// What was done, and with which commit: the result of the task.
+    pub fn words(&self) -> String {
+        let summary = self.summary.trim_end();
+        match &self.commit_hash {
+            Some(commit) => format!("{summary}\n\ncommit {commit}"),
+            None => summary.to_owned(),
+        }
+    }
+}
+
 impl Body {
     /// Reads a body as its subject asks for.
     pub fn parse(subject: Subject, text: &str) -> Result<Self, InvalidBody> {

@@ -77,6 +77,12 @@ impl Account {
         self.open
     }
 
+    /// How many tasks were begun.
+    pub(super) fn begun(&self) -> usize {
+        let begun = self.tasks.values().filter(|entry| entry.began.is_some());
+        begun.count()
+    }
+
     pub(super) fn waves(&self) -> usize {
         self.waves
     }

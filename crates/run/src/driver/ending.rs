@@ -15,7 +15,7 @@ use flagpost_model::{
     task::{Act, Ending, State, Task},
 };
 
-use super::{Driver, Hold, Report, refusal};
+use super::{Driver, Hold, Report, Work, refusal};
 use crate::{
     error::Result,
     events::RunEvent,
@@ -50,12 +50,23 @@ impl Driver<'_> {
         let decided = task
             .as_ref()
             .and_then(|task| self.decided_beside(task, report.as_ref()));
-        let mut judged = decided.unwrap_or_else(|| {
+        let judged = decided.unwrap_or_else(|| {
             let said = task.as_ref().and_then(|task| self.said(task));
             let said = said.as_ref().map(|(ending, text)| (*ending, text.as_str()));
             let tail = self.tail(id, work.attempt.number);
             judge(report.as_ref(), said, exit, &tail)
         });
+        self.conclude(id, &work, report, judged)
+    }
+
+    /// An attempt is judged: completes the task if it passed, and tells of it.
+    pub(super) fn conclude(
+        &mut self,
+        id: &TaskId,
+        work: &Work,
+        report: Option<TaskReport>,
+        mut judged: Judged,
+    ) -> Result<Event> {
         if judged.outcome == Outcome::Pass
             && let Err(lost) = self.complete(id, &judged.words)?
         {
@@ -86,7 +97,11 @@ impl Driver<'_> {
     }
 
     /// What others made of the task while its agent worked on it, where that decides.
-    fn decided_beside(&self, task: &Task, report: Option<&TaskReport>) -> Option<Judged> {
+    pub(super) fn decided_beside(
+        &self,
+        task: &Task,
+        report: Option<&TaskReport>,
+    ) -> Option<Judged> {
         let failed = |retryable, words: &str| Judged {
             outcome: Outcome::Fail,
             retryable,
@@ -121,7 +136,7 @@ impl Driver<'_> {
     }
 
     /// What the store says of a task that ended without us: by its agent, or by somebody else.
-    fn said(&self, task: &Task) -> Option<(Ending, String)> {
+    pub(super) fn said(&self, task: &Task) -> Option<(Ending, String)> {
         let ending = match task.state {
             State::Completed => Ending::Completed,
             State::Failed => Ending::Failed,
@@ -141,7 +156,7 @@ impl Driver<'_> {
             .is_some_and(|task| self.said(&task).is_some()))
     }
 
-    fn read(&self, id: &TaskId) -> Result<Option<Task>> {
+    pub(super) fn read(&self, id: &TaskId) -> Result<Option<Task>> {
         match self.stage.list.task(id) {
             Ok(file) => Ok(Some(file.task)),
             Err(error) => refusal(error).map(|_| None),
@@ -367,7 +382,7 @@ impl Driver<'_> {
 }
 
 /// A report in words that a task's file and the events can carry; its own file keeps the rest.
-fn clipped(report: TaskReport) -> TaskReport {
+pub(super) fn clipped(report: TaskReport) -> TaskReport {
     TaskReport {
         summary: clip(report.summary, WORDS),
         issues: clip(report.issues, WORDS),

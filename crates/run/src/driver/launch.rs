@@ -1,4 +1,4 @@
-//! Launching: a claim, a prompt, a process.
+//! Launching: a claim, a prompt, a process; or a claim and a message to a resident worker.
 //!
 //! Owns the order: nothing is started for a task that is not claimed, and a claim whose agent
 //! could not be started is given back.
@@ -15,10 +15,10 @@ use flagpost_model::{
     task::{Act, State, StateName, Task},
 };
 
-use super::{Driver, Hold, Work, refusal};
+use super::{Driver, Hold, Seat, Work, refusal, residents::Place};
 use crate::{
     error::{Error, Result},
-    events::RunEvent,
+    events::{At, RunEvent},
     leftovers::{SESSION, SESSION_DIR},
     process::{self, Launch},
     prompt::{self, Brief},
@@ -27,12 +27,35 @@ use crate::{
 };
 
 impl Driver<'_> {
-    /// Claims a task and starts its agent.
-    pub(super) fn launch(&mut self, task: TaskId, attempt: Attempt) -> Result<Event> {
-        let slot = self.free_slot();
-        let worker: WorkerId = format!("run-{slot}")
-            .parse()
-            .map_err(flagpost_core::Error::from)?;
+    /// Claims a task and starts its agent, or gives it to a worker; no event where it has to wait
+    /// for one.
+    pub(super) fn launch(&mut self, task: TaskId, attempt: Attempt) -> Result<Option<Event>> {
+        match self.place(&task)? {
+            Place::Slot(slot) => {
+                let worker = format!("run-{slot}");
+                let worker = worker.parse().map_err(flagpost_core::Error::from)?;
+                self.launch_as(worker, Some(slot), task, attempt).map(Some)
+            }
+            Place::Worker(worker) => self.launch_as(worker, None, task, attempt).map(Some),
+            Place::Busy => {
+                self.residents.queue(task, attempt);
+                Ok(None)
+            }
+            Place::Nowhere(reason) => {
+                let because = NoLaunch::Refused { reason };
+                Ok(Some(Event::CouldNotLaunch { task, because }))
+            }
+        }
+    }
+
+    /// The same under a name: that of a process in this slot, or a resident worker's.
+    fn launch_as(
+        &mut self,
+        worker: WorkerId,
+        slot: Option<usize>,
+        task: TaskId,
+        attempt: Attempt,
+    ) -> Result<Event> {
         self.make_free(&task)?;
         // Whoever wrote it, the attempt before or an agent that was none of ours.
         self.live.put_result_aside(&task, attempt.number - 1)?;
@@ -61,7 +84,11 @@ impl Driver<'_> {
         };
         self.holds.insert(task.clone(), hold);
         self.account.began(&task);
-        match self.start(&claimed, &worker, attempt, slot) {
+        let started = match slot {
+            Some(slot) => self.start(&claimed, &worker, attempt, slot),
+            None => self.give(&claimed, &worker, attempt),
+        };
+        match started {
             Ok(event) => {
                 self.tell(event)?;
                 self.show_progress()?;
@@ -117,6 +144,10 @@ impl Driver<'_> {
             self.live.result_path(&task.id),
             self.live.notes_path(&task.id),
         );
+        let options = self.options;
+        let (Some(agent), Some(program)) = (&options.agent, self.program.clone()) else {
+            return Err(Error::NoAgent);
+        };
         let text = prompt::render(&Brief {
             task,
             worker,
@@ -133,10 +164,10 @@ impl Driver<'_> {
         });
         let prompt = self.keeping(|live| live.keep_prompt(&task.id, attempt.number, &text))?;
         let launch = Launch {
-            program: self.program.clone(),
-            args: self.options.agent.args(&prompt),
+            program,
+            args: agent.args(&prompt),
             dir,
-            stdin: self.options.agent.reads_stdin().then(|| prompt.clone()),
+            stdin: agent.reads_stdin().then(|| prompt.clone()),
             log: self.keeping(|live| live.open_log(&task.id, attempt.number))?,
             set: self.environment(claimed, worker),
             unset: self.unwanted(),
@@ -148,18 +179,19 @@ impl Driver<'_> {
             attempt,
             worker: worker.clone(),
             token: claimed.claim.token,
-            pid: running.pid(),
-            log: self
-                .live
-                .log_path(&task.id, attempt.number)
-                .display()
-                .to_string(),
+            at: At::Process {
+                pid: running.pid(),
+                log: self
+                    .live
+                    .log_path(&task.id, attempt.number)
+                    .display()
+                    .to_string(),
+            },
         };
         let now = Instant::now();
         let work = Work {
-            running,
+            seat: Seat::Process { running, slot },
             attempt,
-            slot,
             started: now,
             renewed: now,
             stopping: None,

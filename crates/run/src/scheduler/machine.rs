@@ -98,6 +98,7 @@ impl Scheduler {
                 outcome,
                 retryable,
             } => self.ended(&task, outcome, retryable, &mut effects),
+            Event::PutBack { task, behind } => self.put_back(&task, behind, &mut effects),
             Event::Tick => self.stop_the_late(now, &mut effects),
             Event::Interrupt => self.interrupt(&mut effects),
         }
@@ -200,6 +201,39 @@ impl Scheduler {
             Verdict::GiveUp => given_up(outcome, attempts),
         };
         self.settle(at, fate, true, fx);
+    }
+
+    /// The task waits for another one. It was no attempt: it is begun anew.
+    fn put_back(&mut self, task: &TaskId, behind: TaskId, effects: &mut Vec<Effect>) {
+        let Some(at) = self.tasks.at(task) else {
+            return;
+        };
+        if !matches!(self.tasks.entry(at).stage, Stage::Running { .. }) {
+            return;
+        }
+        self.busy.remove(&at);
+        // A circle would wait for ever.
+        let on = self.tasks.at(&behind);
+        let on = on.filter(|&on| !self.tasks.leads_to(at, on));
+        match on.map(|on| (on, &self.tasks.entry(on).stage)) {
+            _ if self.phase != Phase::Running => {
+                let fate = Fate::Interrupted { attempts: 1 };
+                self.tasks.set_fate(at, fate, effects);
+            }
+            Some((_, Stage::Settled(fate))) if fate.is_passed() => {
+                self.tasks.entry_mut(at).stage = Stage::Waiting;
+                self.queue.insert(at);
+            }
+            Some((on, Stage::Waiting | Stage::Launching { .. } | Stage::Running { .. })) => {
+                self.tasks.wait_for(at, on);
+            }
+            // It did not pass, is not part of this run, or waits for this task itself.
+            Some((_, Stage::Settled(_))) | None => {
+                let why = Skip::After { task: behind };
+                self.tasks.set_fate(at, Fate::Skipped { why }, effects);
+                self.tasks.skip_dependants(at, effects);
+            }
+        }
     }
 
     fn stop_the_late(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
@@ -316,18 +350,34 @@ impl Scheduler {
 
     /// Whether there was another wave with something left to do.
     fn enter_wave(&mut self, effects: &mut Vec<Effect>) -> bool {
-        while let Some(wave) = self.waves.get(self.waves_entered) {
+        while self.waves_entered < self.waves.len() {
             self.waves_entered += 1;
-            let waiting = wave.iter().copied().filter(|&at| self.tasks.is_waiting(at));
-            self.queue = waiting.collect();
+            // Those of earlier waves that were put back, too.
+            let so_far = self.waves.iter().take(self.waves_entered).flatten();
+            self.queue = so_far
+                .copied()
+                .filter(|&at| self.tasks.is_free(at))
+                .collect();
             if !self.queue.is_empty() {
-                self.wave_open = true;
-                let (n, of) = (self.waves_entered, self.waves.len());
-                effects.push(Effect::WaveStarted { n, of });
-                return true;
+                return self.open_wave(effects);
             }
         }
-        false
+        if self.config.schedule == Schedule::Waves {
+            self.queue = self.tasks.free().collect();
+        }
+        if self.queue.is_empty() {
+            return false;
+        }
+        self.waves.push(self.queue.iter().copied().collect());
+        self.waves_entered = self.waves.len();
+        self.open_wave(effects)
+    }
+
+    fn open_wave(&mut self, effects: &mut Vec<Effect>) -> bool {
+        self.wave_open = true;
+        let (n, of) = (self.waves_entered, self.waves.len());
+        effects.push(Effect::WaveStarted { n, of });
+        true
     }
 
     fn finish(&mut self, effects: &mut Vec<Effect>) {

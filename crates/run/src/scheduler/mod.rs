@@ -74,6 +74,13 @@ pub enum Event {
         /// Whether another attempt may help; not where the agent said that it is stuck.
         retryable: bool,
     },
+    /// The task cannot go on before another one is done: it gave its place back.
+    PutBack {
+        /// Which.
+        task: TaskId,
+        /// Behind which.
+        behind: TaskId,
+    },
     /// Time has passed.
     Tick,
     /// The operator wants to end: once, and running agents finish; twice, and they are stopped.

@@ -2,7 +2,7 @@
 //!
 //! Owns the order in which they go and what the fate of one means for those that wait for it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use flagpost_model::{
     TaskId,
@@ -95,7 +95,8 @@ impl Table {
         (0..self.entries.len()).filter(|&at| self.is_free(at))
     }
 
-    fn is_free(&self, at: usize) -> bool {
+    /// Whether it waits for its turn only.
+    pub fn is_free(&self, at: usize) -> bool {
         self.is_waiting(at) && self.entries[at].waits_for == 0
     }
 
@@ -103,6 +104,28 @@ impl Table {
         let task = self.entries[at].id.clone();
         self.entries[at].stage = Stage::Settled(fate.clone());
         effects.push(Effect::Settled { task, fate });
+    }
+
+    /// Whether a task is this one, or waits for it through however many others.
+    pub fn leads_to(&self, from: usize, to: usize) -> bool {
+        let (mut stack, mut seen) = (vec![from], HashSet::new());
+        while let Some(at) = stack.pop() {
+            if at == to {
+                return true;
+            }
+            if seen.insert(at) {
+                stack.extend(&self.entries[at].dependants);
+            }
+        }
+        false
+    }
+
+    /// From now on the task waits for this one as well.
+    pub fn wait_for(&mut self, at: usize, on: usize) {
+        self.entries[on].dependants.push(at);
+        let waits = &mut self.entries[at];
+        waits.waits_for += 1;
+        waits.stage = Stage::Waiting;
     }
 
     /// Takes a passed task off what others wait for; those that may start now.

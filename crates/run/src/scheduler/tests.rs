@@ -76,6 +76,11 @@ impl Run {
         })
     }
 
+    fn put_back(&mut self, task: &str, behind: &str) -> String {
+        let (task, behind) = (task.parse().unwrap(), behind.parse().unwrap());
+        self.on(Event::PutBack { task, behind })
+    }
+
     fn could_not(&mut self, task: &str, because: NoLaunch) -> String {
         let task = task.parse().unwrap();
         self.on(Event::CouldNotLaunch { task, because })
@@ -118,6 +123,8 @@ fn fate_line(fate: &Fate) -> String {
         Fate::Interrupted { attempts } => format!("interrupted after {attempts}"),
     }
 }
+
+mod put_back;
 
 use Schedule::{Eager, Waves};
 

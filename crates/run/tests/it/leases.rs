@@ -50,7 +50,8 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (Report, S
     };
     let options = Options {
         actor,
-        agent: agents::script(&place, "agent.sh", body).parse().unwrap(),
+        agent: Some(agents::script(&place, "agent.sh", body).parse().unwrap()),
+        workers: Vec::new(),
         config: Config::default(),
         lease: LEASE,
         group: None,

@@ -4,6 +4,8 @@
 //! relay's own. A message is a brief or a report and nothing else: there is no second store. To
 //! receive is no acknowledgement; to acknowledge is the recipient's alone.
 
+mod errands;
+mod questions;
 mod receive;
 mod send;
 mod survey;
@@ -17,6 +19,8 @@ use flagpost_model::{
 };
 use serde_json::Value;
 
+pub use errands::{Errand, Kept, errands, keep, settle, settle_ended, unheard};
+pub use questions::question;
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
 pub use survey::{Open, Seen, Survey, all, find, show, thread, unacked};
@@ -128,6 +132,13 @@ fn line(kind: Kind, message: &Message, by: Option<&str>) -> Entry {
     there.fold(entry, |entry, (key, text)| {
         entry.detail(key, Value::from(text))
     })
+}
+
+/// Who speaks to workers for a run that somebody started.
+pub fn in_charge(of: &WorkerId) -> Result<Speaker> {
+    let name: WorkerId = ORCHESTRATOR.parse()?;
+    let by = Some(of.clone()).filter(|actor| *actor != name);
+    Ok(Speaker { name, by })
 }
 
 /// For whom a worker's word is that names nobody.

@@ -163,7 +163,7 @@ fn is_unread(slot: &Slot) -> bool {
 }
 
 /// The reports that could be given to somebody, in their order.
-fn waiting_reports(party: &Party<'_>, ask: &Ask) -> Result<Vec<Message>> {
+pub(super) fn waiting_reports(party: &Party<'_>, ask: &Ask) -> Result<Vec<Message>> {
     let mut found = Vec::new();
     for mail in party.fleet.mails()? {
         for (seq, slot) in mail.slots(Direction::Outbox)? {

@@ -94,33 +94,53 @@ pub fn thread(fleet: &Fleet<'_>, thread: &str) -> Result<Survey> {
 pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<Open>, Vec<Skipped>)> {
     let (mut open, mut skipped) = (Vec::new(), Vec::new());
     for mail in fleet.mails()? {
-        let mut survey = Survey::default();
-        survey.add(&mail)?;
-        survey.sort();
-        skipped.append(&mut survey.skipped);
-        let answers = answers(&mail, &survey.messages)?;
-        let last_word = workers::show(&mail).ok().map(|it| it.worker.last_seen);
-        for mut seen in survey.messages {
-            let is_task = seen.message.subject == Some(Subject::Task);
-            if is_task && seen.lease.is_none() && seen.state == State::Acked {
-                // Who took it without us had it at the worker's last sign of life.
-                seen.lease = last_word.map(|at| Lease::new(&mail.worker, 0, at, LEASE));
-            }
-            let answer = answers.get(&seen.message.place);
-            let facts = Facts {
-                message: &seen.message,
-                decision: seen.decision,
-                acked: seen.state == State::Acked,
-                lease: seen.lease.as_ref(),
-                answer: answer.copied().unwrap_or(Answer::None),
-            };
-            match step(&facts, mail.home.now()) {
-                Step::Nothing => {}
-                next => open.push(Open { seen, next }),
-            }
-        }
+        let (messages, mut unread) = judged(&mail)?;
+        skipped.append(&mut unread);
+        let is_open = |it: &Judged| it.next != Step::Nothing;
+        let left = messages.into_iter().filter(is_open);
+        open.extend(left.map(|it| Open {
+            seen: it.seen,
+            next: it.next,
+        }));
     }
     Ok((open, skipped))
+}
+
+/// A message with what it came to.
+pub(super) struct Judged {
+    pub seen: Seen,
+    /// Of a task, how it was answered.
+    pub answer: Answer,
+    pub next: Step,
+}
+
+/// Every live message of a worker, with what is to be done about it.
+pub(super) fn judged(mail: &Mail<'_>) -> Result<(Vec<Judged>, Vec<Skipped>)> {
+    let mut survey = Survey::default();
+    survey.add(mail)?;
+    survey.sort();
+    let answers = answers(mail, &survey.messages)?;
+    let last_word = workers::show(mail).ok().map(|it| it.worker.last_seen);
+    let judge = |mut seen: Seen| {
+        let is_task = seen.message.subject == Some(Subject::Task);
+        if is_task && seen.lease.is_none() && seen.state == State::Acked {
+            // Who took it without us had it at the worker's last sign of life.
+            seen.lease = last_word.map(|at| Lease::new(&mail.worker, 0, at, LEASE));
+        }
+        let answer = answers.get(&seen.message.place).copied();
+        let answer = answer.unwrap_or(Answer::None);
+        let facts = Facts {
+            message: &seen.message,
+            decision: seen.decision,
+            acked: seen.state == State::Acked,
+            lease: seen.lease.as_ref(),
+            answer,
+        };
+        let next = step(&facts, mail.home.now());
+        Judged { seen, answer, next }
+    };
+    let messages = survey.messages.into_iter().map(judge).collect();
+    Ok((messages, survey.skipped))
 }
 
 /// How each acknowledged task was answered. The archive is asked where the live mail does not know.

@@ -1,0 +1,211 @@
+//! Errands: what runs of a list left with their workers, and what those said since.
+//!
+//! Owns what is made of a word whose run is over: a task that waits for nobody is done by it, and
+//! what comes too late is kept as a late result. Each report is acknowledged after it took effect,
+//! and to take effect twice changes nothing. It must never take a task from somebody who has it.
+
+use std::collections::BTreeSet;
+
+use flagpost_disk as disk;
+use flagpost_model::{
+    TaskId, WorkerId,
+    message::{Answer, Body, Message, Needs, Step, StuckBody, Subject},
+    task::{Act, DEFAULT_LEASE, Ending, State},
+};
+
+use super::{
+    Ask, Party, ack, in_charge,
+    receive::waiting_reports,
+    survey::{Judged, judged},
+};
+use crate::{
+    claims::{self, Terms},
+    error::{Error, Result},
+    list::List,
+    relay::Fleet,
+    sessions::Sessions,
+    tasks::{self, Move, Parts},
+};
+
+/// A TASK that is still with its worker.
+#[derive(Debug, Clone)]
+pub struct Errand {
+    /// Which task of the list.
+    pub task: TaskId,
+    /// The TASK.
+    pub message: Message,
+    /// Its worker was given it and has not fallen silent; else nobody has received it.
+    pub in_hand: bool,
+    /// Its worker asked for guidance and has no answer yet.
+    pub asks: bool,
+}
+
+/// What became of a worker's word about a task that its run does not wait for any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// The task is done by it.
+    Done,
+    /// It is kept as a late result.
+    Late,
+    /// It changes nothing: it had taken effect before, or there is nothing to keep.
+    Nothing,
+}
+
+/// The errands of these threads, a task's newest last.
+pub fn errands(fleet: &Fleet<'_>, threads: &BTreeSet<String>) -> Result<Vec<Errand>> {
+    let mut found = Vec::new();
+    for mail in fleet.mails()? {
+        let (messages, _) = judged(&mail)?;
+        for Judged { seen, answer, next } in messages {
+            let in_hand = match (next, answer) {
+                (Step::Offer, _) => false,
+                (Step::Await, _) | (_, Answer::Stuck(Needs::Guidance)) => true,
+                _ => continue,
+            };
+            let message = seen.message;
+            if message.subject == Some(Subject::Task)
+                && is_in(threads, &message)
+                && let Some(task) = task_of(&message)
+            {
+                let asks = answer == Answer::Stuck(Needs::Guidance);
+                found.push(Errand {
+                    task,
+                    message,
+                    in_hand,
+                    asks,
+                });
+            }
+        }
+    }
+    found.sort_by_key(|it| it.message.at);
+    Ok(found)
+}
+
+/// What workers said in these threads and nobody has acknowledged, in its order. Nobody is given
+/// it: whoever asks is the only one who may.
+pub fn unheard(party: &Party<'_>, threads: &BTreeSet<String>) -> Result<Vec<Message>> {
+    let ask = Ask {
+        restart: true,
+        ..Ask::default()
+    };
+    let mut reports = waiting_reports(party, &ask)?;
+    reports.retain(|it| is_in(threads, it));
+    Ok(reports)
+}
+
+/// Deals with what workers said in the threads of runs that are over: done is done, whoever cannot
+/// go on is heard. Answers with the tasks that it changed.
+pub fn settle(
+    list: &List<'_>,
+    party: &Party<'_>,
+    threads: &BTreeSet<String>,
+) -> Result<Vec<TaskId>> {
+    let mut changed = Vec::new();
+    for report in unheard(party, threads)? {
+        let kept = match (report.typed(), task_of(&report)) {
+            (Some(Body::Done(_)), _) => keep(list, &report)?,
+            (Some(Body::Stuck(body)), Some(task)) => heed(list, &report, &task, &body)?,
+            _ => Kept::Nothing,
+        };
+        ack(party, &report.place)?;
+        if kept != Kept::Nothing {
+            changed.extend(task_of(&report));
+        }
+    }
+    Ok(changed)
+}
+
+/// The same for every run of a list that has ended, on behalf of whoever asks.
+pub fn settle_ended(
+    sessions: &Sessions<'_>,
+    fleet: &Fleet<'_>,
+    list: &List<'_>,
+    actor: &WorkerId,
+) -> Result<Vec<TaskId>> {
+    let ended = sessions.ended()?.into_iter();
+    let of_list = ended.filter(|ended| ended.lock.list.as_ref() == Some(list.id()));
+    let threads = of_list.filter_map(|ended| Some(ended.lock.session?.to_string()));
+    let speaker = &in_charge(actor)?;
+    settle(list, &Party { fleet, speaker }, &threads.collect())
+}
+
+/// Makes of a DONE that nobody waits for what can be made of it.
+pub fn keep(list: &List<'_>, report: &Message) -> Result<Kept> {
+    let (Some(Body::Done(body)), Some(task)) = (report.typed(), task_of(report)) else {
+        return Ok(Kept::Nothing);
+    };
+    let (worker, words) = (&report.place.worker, body.words());
+    if let Ok(file) = list.task(&task)
+        && file.task.state == State::Completed
+        && let Some(result) = &file.task.result
+        && (&result.by, &result.text) == (worker, &words)
+    {
+        return Ok(Kept::Nothing);
+    }
+    let act = Act {
+        actor: worker.clone(),
+        token: None,
+        at: list.home.now(),
+    };
+    answer(tasks::act(list, &act, &task, finish(Ending::Completed, words)).map(drop))
+}
+
+/// What a STUCK asks for, where its task waits for nobody. Guidance needs a person, and the
+/// question stays where it is.
+fn heed(list: &List<'_>, report: &Message, task: &TaskId, body: &StuckBody) -> Result<Kept> {
+    match (body.needs, body.depends_on.as_ref().map(|it| it.parse())) {
+        (Needs::Abort, _) => answer(fail(list, &report.place.worker, task, &body.reason)),
+        (Needs::Dependency, Some(Ok(on))) => {
+            answer(tasks::link(list, &report.place.worker, task, &[on]).map(drop))
+        }
+        (Needs::Dependency | Needs::Guidance, _) => Ok(Kept::Nothing),
+    }
+}
+
+/// Only who has a task can fail at it.
+fn fail(list: &List<'_>, worker: &WorkerId, task: &TaskId, reason: &str) -> Result<()> {
+    let terms = Terms {
+        actor: worker.clone(),
+        lease: DEFAULT_LEASE,
+        session: None,
+    };
+    let claim = claims::start(list, &terms, None, task)?.claim;
+    let act = Act {
+        actor: claim.by,
+        token: Some(claim.token),
+        at: list.home.now(),
+    };
+    tasks::act(list, &act, task, finish(Ending::Failed, reason.to_owned())).map(drop)
+}
+
+fn finish(ending: Ending, text: String) -> Move {
+    Move::Finish {
+        ending,
+        text,
+        parts: Parts::MayBeOpen,
+    }
+}
+
+/// A rule that says no is an answer; a disk that does is not.
+fn answer(result: Result<()>) -> Result<Kept> {
+    match result {
+        Ok(()) => Ok(Kept::Done),
+        Err(Error::KeptLate(_)) => Ok(Kept::Late),
+        Err(
+            Error::Refused(_)
+            | Error::Invalid { .. }
+            | Error::NotFound { .. }
+            | Error::Disk(disk::Error::Malformed { .. }),
+        ) => Ok(Kept::Nothing),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_in(threads: &BTreeSet<String>, message: &Message) -> bool {
+    let thread = message.thread.as_ref();
+    thread.is_some_and(|thread| threads.contains(thread))
+}
+
+fn task_of(message: &Message) -> Option<TaskId> {
+    message.task()?.parse().ok()
+}

@@ -1,0 +1,339 @@
+//! Resident workers: who is given which task, and what a run takes over from one before.
+//!
+//! Owns the choice of a worker. A worker has one task of the run at a time; a task that a worker
+//! was given by a run that died stays with it for as long as it is not silent. What workers say is
+//! heard next door, in `mail`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::mpsc::Sender,
+    time::{Duration, Instant},
+};
+
+use flagpost_core::{
+    self as core, List,
+    claims::Claimed,
+    messages::{self, Errand, Party, Words},
+    relay::{Fleet, decide::Gate, workers},
+    tasks,
+};
+use flagpost_model::{
+    SessionId, TaskId, WorkerId,
+    envelope::Direction,
+    message::{self, Body, Speaker, Subject, TaskBody},
+    plan::Attempt,
+    task::{Ending, Task},
+};
+use jiff::Timestamp;
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
+
+use super::{Driver, Input, Options, Seat, Stage, Work};
+use crate::{
+    error::Result,
+    events::{At, RunEvent},
+    prompt,
+};
+
+/// How often to look where nothing tells of changes.
+const POLL: Duration = Duration::from_millis(500);
+
+/// How often to look all the same: no event is the only copy of anything.
+const RECHECK: Duration = Duration::from_secs(10);
+
+/// How many of the run's finished tasks a TASK tells of, beside those that it waited for.
+const FINISHED: usize = 10;
+
+/// Workers that run by themselves.
+pub(super) struct Residents<'a> {
+    fleet: Fleet<'a>,
+    speaker: Speaker,
+    crew: Vec<WorkerId>,
+    /// The conversations of this list's runs: this one's, and those before it.
+    threads: BTreeSet<String>,
+    /// What workers have from runs before, until the task is begun here.
+    pub inherited: BTreeMap<TaskId, Errand>,
+    /// Who fell silent over a task, and when that was noticed.
+    pub silent: BTreeMap<WorkerId, Timestamp>,
+    /// Tasks that wait for a worker.
+    pub waiting: VecDeque<(TaskId, Attempt)>,
+    /// What came of the tasks of this run, in a line each.
+    pub finished: Vec<(TaskId, String)>,
+    given: usize,
+    /// Nothing is begun any more.
+    pub draining: bool,
+    watcher: Option<RecommendedWatcher>,
+    is_watched: bool,
+}
+
+/// A task with a resident worker.
+pub(super) struct Post {
+    pub worker: WorkerId,
+    /// The TASK.
+    pub place: message::Place,
+    /// Its worker's last word about it.
+    pub heard: Timestamp,
+    /// Since when it waits for a person's answer.
+    pub asked: Option<Timestamp>,
+}
+
+/// Where a task is to be worked on.
+pub(super) enum Place {
+    /// In a process, under one of the run's names.
+    Slot(usize),
+    /// With this worker.
+    Worker(WorkerId),
+    /// With the next worker that is free.
+    Busy,
+    /// Nobody is there.
+    Nowhere(String),
+}
+
+impl<'a> Residents<'a> {
+    /// The workers of a run. Refused where one of them is not there.
+    pub fn new(stage: Stage<'a>, options: &Options) -> Result<Self> {
+        let fleet = Fleet::of(stage.home, &stage.repository.id);
+        for worker in &options.workers {
+            workers::must_be_live(&fleet.mail(worker)?)?;
+        }
+        Ok(Self {
+            fleet,
+            speaker: messages::in_charge(&options.actor)?,
+            crew: options.workers.clone(),
+            threads: BTreeSet::new(),
+            inherited: BTreeMap::new(),
+            silent: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            finished: Vec::new(),
+            given: 0,
+            draining: false,
+            watcher: None,
+            is_watched: false,
+        })
+    }
+
+    /// Deals with what was said about the tasks of runs that are over, and takes over what their
+    /// workers still have.
+    pub fn take_over(
+        &mut self,
+        list: &List<'_>,
+        earlier: &[SessionId],
+        live: &SessionId,
+        told: &Sender<Input>,
+    ) -> Result<()> {
+        self.threads = earlier.iter().map(ToString::to_string).collect();
+        if !self.threads.is_empty() && !self.fleet.ids()?.is_empty() {
+            messages::settle(list, &self.party(), &self.threads)?;
+            for errand in messages::errands(&self.fleet, &self.threads)? {
+                if errand.in_hand || self.crew.contains(&errand.message.place.worker) {
+                    self.inherited.insert(errand.task.clone(), errand);
+                }
+            }
+        }
+        self.threads.insert(live.to_string());
+        self.watch(told)
+    }
+
+    fn watch(&mut self, told: &Sender<Input>) -> Result<()> {
+        let inherited = self.inherited.values().map(|it| &it.message.place.worker);
+        let all: BTreeSet<&WorkerId> = self.crew.iter().chain(inherited).collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let told = told.clone();
+        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            // Our own looks would keep us awake.
+            if !event.as_ref().is_ok_and(|event| event.kind.is_access()) {
+                // Nobody listens any more once the run is over.
+                let _: Result<(), _> = told.send(Input::Mail);
+            }
+        });
+        let Ok(mut watcher) = watcher else {
+            return Ok(());
+        };
+        self.is_watched = true;
+        for worker in all {
+            let dir = self.fleet.mail(worker)?.dir(Direction::Outbox);
+            self.is_watched &= watcher.watch(&dir, RecursiveMode::NonRecursive).is_ok();
+        }
+        self.watcher = Some(watcher);
+        Ok(())
+    }
+
+    pub fn party(&self) -> Party<'_> {
+        Party {
+            fleet: &self.fleet,
+            speaker: &self.speaker,
+        }
+    }
+
+    /// What workers said that nobody has dealt with.
+    pub fn unheard(&self) -> core::Result<Vec<message::Message>> {
+        messages::unheard(&self.party(), &self.threads)
+    }
+
+    /// Whether this run has to do with any.
+    pub fn any(&self) -> bool {
+        !self.crew.is_empty() || self.watcher.is_some() || !self.inherited.is_empty()
+    }
+
+    /// After how long to look at their mail though nothing happened.
+    pub fn look_again(&self) -> Option<Duration> {
+        let pause = if self.is_watched { RECHECK } else { POLL };
+        self.any().then_some(pause)
+    }
+
+    /// Nothing is begun any more.
+    pub fn drain(&mut self) {
+        self.draining = true;
+    }
+
+    /// The task waits for a worker.
+    pub fn queue(&mut self, task: TaskId, attempt: Attempt) {
+        self.waiting.push_back((task, attempt));
+    }
+
+    /// Whether a worker can be given a task: it is live, and has said something since it fell
+    /// silent.
+    fn is_there(&self, worker: &WorkerId) -> Result<bool> {
+        let mail = match self.fleet.mail(worker) {
+            Ok(mail) => mail,
+            Err(core::Error::NotFound { .. }) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        match workers::must_be_live(&mail) {
+            Ok(()) => {}
+            Err(core::Error::NotLive { .. } | core::Error::NotFound { .. }) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        let Some(since) = self.silent.get(worker) else {
+            return Ok(true);
+        };
+        Ok(workers::show(&mail)?.worker.last_seen > *since)
+    }
+}
+
+impl Driver<'_> {
+    /// What is with resident workers.
+    fn posts(&self) -> impl Iterator<Item = &Post> {
+        self.agents.0.values().filter_map(|work| match &work.seat {
+            Seat::Resident(post) => Some(post),
+            Seat::Process { .. } => None,
+        })
+    }
+
+    /// Where a task is to be worked on: where it lies already, with a free worker, in a process.
+    pub(super) fn place(&self, task: &TaskId) -> Result<Place> {
+        let residents = &self.residents;
+        if let Some(errand) = residents.inherited.get(task) {
+            return Ok(Place::Worker(errand.message.place.worker.clone()));
+        }
+        let busy: BTreeSet<&WorkerId> = self.posts().map(|post| &post.worker).collect();
+        let mut free = Vec::new();
+        for worker in residents.crew.iter().filter(|it| !busy.contains(it)) {
+            if residents.is_there(worker)? {
+                free.push(worker);
+            }
+        }
+        let has_work = |worker: &WorkerId| {
+            let mut errands = residents.inherited.values();
+            errands.any(|it| it.message.place.worker == *worker)
+        };
+        let idle = free.iter().find(|worker| !has_work(worker));
+        if let Some(worker) = idle.or(free.first()) {
+            return Ok(Place::Worker((*worker).clone()));
+        }
+        if self.options.agent.is_some() {
+            return Ok(Place::Slot(self.free_slot()));
+        }
+        if !busy.is_empty() {
+            return Ok(Place::Busy);
+        }
+        let crew: Vec<&str> = residents.crew.iter().map(WorkerId::as_str).collect();
+        let reason = format!("no worker is live: {}", crew.join(", "));
+        Ok(Place::Nowhere(reason))
+    }
+
+    /// Gives a claimed task to its worker, unless it has it from a run before.
+    pub(super) fn give(
+        &mut self,
+        claimed: &Claimed,
+        worker: &WorkerId,
+        attempt: Attempt,
+    ) -> Result<RunEvent> {
+        let task = &claimed.task;
+        let inherited = self.residents.inherited.remove(&task.id);
+        let asks = inherited.as_ref().is_some_and(|errand| errand.asks);
+        let place = match inherited {
+            Some(errand) => errand.message.place,
+            None => self.send(task, worker)?,
+        };
+        let (began, now) = (Instant::now(), self.stage.home.now());
+        let post = Post {
+            worker: worker.clone(),
+            place: place.clone(),
+            heard: now,
+            asked: asks.then_some(now),
+        };
+        let work = Work {
+            seat: Seat::Resident(post),
+            attempt,
+            started: began,
+            renewed: began,
+            stopping: None,
+        };
+        self.agents.0.insert(task.id.clone(), work);
+        Ok(RunEvent::TaskStarted {
+            task: task.id.clone(),
+            subject: task.subject.clone(),
+            attempt,
+            worker: worker.clone(),
+            token: claimed.claim.token,
+            at: At::Message(place),
+        })
+    }
+
+    /// Sends the TASK. Who started the run has decided on it.
+    fn send(&mut self, task: &Task, worker: &WorkerId) -> Result<message::Place> {
+        let before = self.judged.get(&task.id).map(|it| it.words.as_str());
+        let body = Body::Task(TaskBody {
+            bead_id: task.id.to_string(),
+            title: task.subject.clone(),
+            prompt: prompt::of_task(task, before),
+            bead_num: u64::try_from(self.account.begun()).ok(),
+            total: u64::try_from(self.account.open()).ok(),
+            prior_summaries: self.prior_summaries(task)?,
+        });
+        let session = self.live.id().as_str();
+        self.residents.given += 1;
+        let words = Words {
+            subject: Subject::Task,
+            body: body.to_text(),
+            to: Some(worker.clone()),
+            thread: Some(session.to_owned()),
+            answers: None,
+            // The same words to the same worker again are another order all the same.
+            id: Some(format!("{session}-{}", self.residents.given)),
+        };
+        let sent = messages::send(&self.residents.party(), words, Gate::Run(session))?;
+        Ok(sent.message.place)
+    }
+
+    /// What came of the tasks that this one waited for, and of the last ones of this run.
+    fn prior_summaries(&self, task: &Task) -> Result<Vec<String>> {
+        let (list, mut told) = (self.stage.list, Vec::new());
+        let blockers = tasks::blockers(list, task)?;
+        for id in &blockers {
+            // An unreadable one costs its own part and no more.
+            let result = list.task(id).ok().and_then(|file| file.task.result);
+            let done = result.filter(|result| result.ending == Ending::Completed);
+            told.extend(done.map(|result| format!("{id}: {}", result.text.trim())));
+        }
+        let finished = &self.residents.finished;
+        let newest = finished
+            .iter()
+            .skip(finished.len().saturating_sub(FINISHED));
+        let others = newest.filter(|(id, _)| !blockers.contains(id));
+        told.extend(others.map(|(id, line)| format!("{id}: {line}")));
+        Ok(told)
+    }
+}
