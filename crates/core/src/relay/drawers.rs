@@ -5,10 +5,9 @@
 
 use std::path::PathBuf;
 
-use flagpost_disk::dialects::relay as layout;
 use flagpost_model::{WorkerId, envelope::Direction};
 
-use super::{Fleet, slots::names};
+use super::Fleet;
 use crate::error::Result;
 
 /// A directory of envelopes.
@@ -34,15 +33,14 @@ impl Fleet<'_> {
     pub(crate) fn drawers(&self) -> Result<Vec<Drawer>> {
         let mut drawers = Vec::new();
         for worker in self.ids()? {
-            let top = self.directory(&worker).dir;
-            let archive = top.join(layout::ARCHIVE);
-            let mut months = names(self.home.fs(), &archive)?;
+            let mail = self.directory(&worker);
+            let (archive, mut months) = (mail.archive(), mail.months()?);
             months.sort();
             let archived = months.into_iter().map(Some);
             for month in std::iter::once(None).chain(archived) {
                 let root = month
                     .as_ref()
-                    .map_or_else(|| top.clone(), |month| archive.join(month));
+                    .map_or_else(|| mail.dir.clone(), |month| archive.join(month));
                 for direction in Direction::ALL {
                     drawers.push(Drawer {
                         worker: worker.clone(),

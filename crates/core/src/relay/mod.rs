@@ -155,8 +155,7 @@ impl Mail<'_> {
 
     /// The same mail as it lies in the archive, a month each, oldest first.
     fn archived(&self) -> Result<Vec<Self>> {
-        let archive = self.dir.join(layout::ARCHIVE);
-        let mut months = slots::names(self.home.fs(), &archive)?;
+        let (archive, mut months) = (self.archive(), self.months()?);
         months.sort();
         let shelf = |month: String| Self {
             dir: archive.join(month),
