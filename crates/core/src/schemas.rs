@@ -31,7 +31,7 @@ schemas! {
     "config_path" "daemon" "decided" "demo" "doctor" "down" "dry_run" "error" "event" "export" "graph" "history" "import" "index"
     "instruction_files" "instructions" "instructions_removed" "link" "list" "log" "mail_archived" "mail_waiting"
     "man" "man_pages" "message" "message_acked" "message_none" "message_received" "message_sent"
-    "message_waiting" "messages" "messages_open" "moved" "number" "offer" "offer_none" "plan" "projects" "proposed" "recovery" "removed"
+    "message_waiting" "messages" "messages_imported" "messages_open" "moved" "number" "offer" "offer_none" "plan" "projects" "proposed" "recovery" "removed"
     "report" "reported" "reports" "repositories" "repository" "rows" "run" "schema" "schemas" "search" "session"
     "sessions" "setting" "setting_stored" "setting_unset" "slash" "soak" "soaked" "stats" "status" "tags" "task"
     "tasks" "timeline" "timer" "timers" "undo" "up" "worker" "workers"

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use flagpost_model::{RepoId, Seq, WorkerId, envelope::Direction};
+use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
@@ -15,8 +16,30 @@ use crate::{
     history::{self, Entry, History, Kind, Line},
 };
 
-/// What a mark says.
-fn marked(entry: &Entry) -> Option<(Direction, &'static str)> {
+/// What a line says of the envelope that it is about, and since when that holds.
+fn marked(line: &Line) -> Vec<(Direction, &'static str, Timestamp)> {
+    let at = line.at;
+    if line.entry.kind == Kind::MessageImported {
+        let acked = line.entry.detail.get("acked_at").and_then(Value::as_str);
+        let acked = acked.and_then(|it| it.parse().ok());
+        let marks = [Some(("published", at)), acked.map(|at| ("read", at))];
+        let direction = direction(&line.entry);
+        let marks = marks.into_iter().flatten();
+        return marks
+            .filter_map(|(what, at)| Some((direction?, what, at)))
+            .collect();
+    }
+    let mark = mark(&line.entry);
+    mark.map(|(direction, what)| (direction, what, at))
+        .into_iter()
+        .collect()
+}
+
+fn direction(entry: &Entry) -> Option<Direction> {
+    entry.detail.get("direction")?.as_str()?.parse().ok()
+}
+
+fn mark(entry: &Entry) -> Option<(Direction, &'static str)> {
     match entry.kind {
         Kind::BriefProposed => Some((Direction::Inbox, "published")),
         Kind::Reported => Some((Direction::Outbox, "published")),
@@ -24,8 +47,7 @@ fn marked(entry: &Entry) -> Option<(Direction, &'static str)> {
         Kind::ReportRead => Some((Direction::Outbox, "read")),
         // Whoever receives what needs no acknowledgement has it: nobody holds it under a lease.
         Kind::MessageReceived if !entry.detail.contains_key("count") => {
-            let direction = entry.detail.get("direction")?.as_str()?;
-            Some((direction.parse().ok()?, "read"))
+            Some((direction(entry)?, "read"))
         }
         _ => None,
     }
@@ -114,7 +136,7 @@ impl Projection<'_> {
                 text_of(line),
             ])?;
         if let Some((worker, seq)) = entry.worker.as_ref().zip(entry.seq) {
-            if let Some((direction, what)) = marked(entry) {
+            for (direction, what, at) in marked(line) {
                 self.db
                     .prepare_cached(
                         "INSERT OR REPLACE INTO \
@@ -128,7 +150,7 @@ impl Projection<'_> {
                         number(seq.get()),
                         what,
                         n,
-                        nanoseconds(line.at),
+                        nanoseconds(at),
                         latest
                     ])?;
             }

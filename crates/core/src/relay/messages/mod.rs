@@ -4,6 +4,8 @@
 //! relay's own. A message is a brief or a report and nothing else: there is no second store. To
 //! receive is no acknowledgement; to acknowledge is the recipient's alone.
 
+mod foreign;
+mod import;
 mod receive;
 mod send;
 mod survey;
@@ -17,6 +19,8 @@ use flagpost_model::{
 };
 use serde_json::Value;
 
+pub use foreign::{Source, read};
+pub use import::{Fate, Imported, import};
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
 pub use survey::{Open, Seen, Survey, all, find, show, thread, unacked};
