@@ -147,6 +147,8 @@ kinds! {
     MessageReceived = "message.received",
     /// The recipient has it.
     MessageAcked = "message.acked",
+    /// A message came from somebody else's database, or its acknowledgement did.
+    MessageImported = "message.imported",
     /// Older messages were archived.
     EnvelopesArchived = "relay.archived",
     /// The highest id that a list ever gave out was found anew.

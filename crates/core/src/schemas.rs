@@ -33,12 +33,12 @@ schemas! {
     "discoveries" "doctor" "down" "dry_run" "error" "event" "export" "graph" "history" "import"
     "index" "instruction_files" "instructions" "instructions_removed" "link" "list" "log"
     "mail_archived" "mail_waiting" "man" "man_pages" "message" "message_acked" "message_none"
-    "message_received" "message_sent" "message_waiting" "messages" "messages_open" "moved" "number"
-    "offer" "offer_none" "plan" "projects" "proposed" "recovery" "removed" "report" "reported"
-    "reports" "repositories" "repository" "resync" "rows" "run" "schema" "schemas" "search"
-    "session" "sessions" "setting" "setting_stored" "setting_unset" "slash" "soak" "soaked" "stats"
-    "status" "tags" "task" "tasks" "timeline" "timer" "timers" "transition" "undo" "up" "worker"
-    "workers"
+    "message_received" "message_sent" "message_waiting" "messages" "messages_imported"
+    "messages_open" "moved" "number" "offer" "offer_none" "plan" "projects" "proposed" "recovery"
+    "removed" "report" "reported" "reports" "repositories" "repository" "resync" "rows" "run"
+    "schema" "schemas" "search" "session" "sessions" "setting" "setting_stored" "setting_unset"
+    "slash" "soak" "soaked" "stats" "status" "tags" "task" "tasks" "timeline" "timer" "timers"
+    "transition" "undo" "up" "worker" "workers"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

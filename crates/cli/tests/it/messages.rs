@@ -387,3 +387,29 @@ fn the_operator_edits_a_task_without_making_it_another() {
     let edited = edit(r#"{"bead_id":"b1","title":"Now","prompt":"Do it now"}"#);
     assert_eq!(edited.stdout, "EDITED #b1 Now → W1\n");
 }
+
+#[test]
+fn what_was_said_is_a_table_and_another_programs_table_is_taken_over() {
+    let world = fleet();
+    let theirs = world.repository().join("theirs.db");
+    let rows = "CREATE TABLE messages(id INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, \
+        from_id TEXT NOT NULL, to_id TEXT NOT NULL, body TEXT, thread_id TEXT, \
+        created_at DATETIME DEFAULT CURRENT_TIMESTAMP, acked_at DATETIME); \
+        INSERT INTO messages VALUES(7, 'HELLO', 'orchestrator', 'W3', 'hi', 'epic-0', \
+        '2026-05-01 10:00:00', '2026-05-01 10:00:05'), \
+        (8, 'HELLO', 'orchestrator', 'orchestrator', NULL, NULL, '2026-05-01 10:00:00', NULL)";
+    let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])";
+    let mut python = std::process::Command::new("python3");
+    let made = python.args(["-c", script]).arg(&theirs).arg(rows).status();
+    assert!(made.expect("python3 is needed for this test").success());
+    assert_snapshot!(world.transcript(
+        "msg send --to W1 --subject TASK --task b1 --thread epic-1 'Write it' --as orchestrator --quiet
+        msg recv --as W1 --quiet
+        msg ack 1 --as W1 --quiet
+        index sql \"SELECT subject, from_id, to_id, acked_at FROM messages WHERE thread_id = 'epic-1'\"
+        msg import theirs.db --dry-run
+        msg import theirs.db
+        msg import theirs.db --quiet
+        index sql \"SELECT subject, from_id, to_id, body, created_at, acked_at FROM messages WHERE thread_id = 'epic-0'\"
+        msg import absent.db"), @"");
+}

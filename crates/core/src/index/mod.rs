@@ -87,13 +87,13 @@ pub fn ask<T>(home: &Home, question: impl Fn(&Index) -> Result<T>) -> Result<T> 
             answered => return answered,
         }
     }
-    let mut index = Index {
-        db: store::in_memory()?,
-        faults: Vec::new(),
+    let mut db = store::in_memory()?;
+    let faults = project::build(home, &mut db)?;
+    question(&Index {
+        db,
+        faults,
         in_memory: true,
-    };
-    index.refresh(home)?;
-    question(&index)
+    })
 }
 
 /// Where the index's file is.
@@ -125,32 +125,44 @@ fn on_disk(home: &Home) -> Result<Index> {
         return Err(unusable().into());
     }
     let _lock = store::lock(home).map_err(|_| unusable())?;
-    let db = store::open(home).map_err(|error| match store::blame(&error) {
+    current(home).map_err(|error| match store::blame(&error) {
         Blame::Elsewhere => unusable().into(),
         Blame::File | Blame::Circumstance => error,
-    })?;
-    let mut index = Index {
-        db,
-        faults: Vec::new(),
-        in_memory: false,
+    })
+}
+
+/// The one on disk, brought up to date or made anew, under its lock.
+fn current(home: &Home) -> Result<Index> {
+    let (db, faults) = match store::open(home)? {
+        Some(mut db) => {
+            let faults = refresh(home, &mut db)?;
+            (db, faults)
+        }
+        None => {
+            let (mut db, draft) = store::draft(home)?;
+            let faults = project::build(home, &mut db)?;
+            (store::put(home, db, draft)?, faults)
+        }
     };
-    index.refresh(home)?;
-    Ok(index)
+    Ok(Index {
+        db,
+        faults,
+        in_memory: false,
+    })
+}
+
+fn refresh(home: &Home, db: &mut Connection) -> Result<Vec<Fault>> {
+    let before = db.total_changes();
+    let faults = project::refresh(home, db)?;
+    if db.total_changes() != before {
+        // Nobody else writes now. A reader may hold it up: then the next one does it.
+        let _: rusqlite::Result<()> =
+            db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    }
+    Ok(faults)
 }
 
 impl Index {
-    fn refresh(&mut self, home: &Home) -> Result<()> {
-        let before = self.db.total_changes();
-        self.faults = project::refresh(home, &mut self.db)?;
-        if !self.in_memory && self.db.total_changes() != before {
-            // Nobody else writes now. A reader may hold it up: then the next one does it.
-            let _: rusqlite::Result<()> =
-                self.db
-                    .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        }
-        Ok(())
-    }
-
     /// What could not be read.
     pub fn faults(&self) -> &[Fault] {
         &self.faults

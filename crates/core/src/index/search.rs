@@ -9,12 +9,14 @@ use std::{cmp::Reverse, fmt};
 use flagpost_model::{
     ListId, RepoId, Seq, TaskId, WorkerId,
     envelope::Direction,
+    query,
     search::{self, Kind, Place, Spot, Word},
     task::StateName,
 };
-use rusqlite::params;
+use jiff::Timestamp;
+use rusqlite::{params, types::ValueRef};
 
-use super::{Fault, Index, Owner};
+use super::{Fault, Index, Owner, project::nanoseconds};
 use crate::error::{Error, Result};
 
 /// Where to look.
@@ -42,6 +44,17 @@ pub struct Wanted<'w> {
     pub kinds: &'w [Kind],
     /// At most so many places; 0 for all.
     pub limit: usize,
+}
+
+impl Wanted<'_> {
+    fn is_about(&self, kind: Kind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+
+    fn is_in(&self, text: ValueRef<'_>) -> bool {
+        let text = text.as_str().unwrap_or_default();
+        query::find(text, self.text).is_some()
+    }
 }
 
 /// What was found.
@@ -141,7 +154,8 @@ impl fmt::Display for Thing {
 
 /// A text with the wanted one in it, before anybody asks what it is of.
 struct Match {
-    passage: i64,
+    /// Its row, of the history or of the passages.
+    row: i64,
     kind: Kind,
     scope: String,
     name: String,
@@ -166,7 +180,7 @@ impl Match {
             task,
             Reverse(number),
             self.name.clone(),
-            self.passage,
+            self.row,
         )
     }
 
@@ -226,11 +240,9 @@ impl Index {
             let Some(kind) = parsed::<Kind>(row.get_ref(1)?.as_str()) else {
                 continue;
             };
-            let is_wanted = wanted.kinds.is_empty() || wanted.kinds.contains(&kind);
-            let text = row.get_ref(5)?.as_str().unwrap_or_default();
-            if is_wanted && flagpost_model::query::find(text, wanted.text).is_some() {
+            if wanted.is_about(kind) && wanted.is_in(row.get_ref(5)?) {
                 matches.push(Match {
-                    passage: row.get(0)?,
+                    row: row.get(0)?,
                     kind,
                     scope: row.get(2)?,
                     name: row.get(3)?,
@@ -238,16 +250,47 @@ impl Index {
                 });
             }
         }
+        if wanted.is_about(Kind::History) {
+            self.lines(wanted, everything, repository, &mut matches)?;
+        }
         Ok(matches)
+    }
+
+    /// The lines of the history, of which no words are kept: most are never looked for.
+    fn lines(
+        &self,
+        wanted: &Wanted<'_>,
+        everything: bool,
+        repository: &str,
+        matches: &mut Vec<Match>,
+    ) -> Result<()> {
+        let sql = "SELECT id, repo, n, at, line FROM history WHERE ?1 OR repo = ?2";
+        let mut query = self.db.prepare_cached(sql)?;
+        let mut rows = query.query(params![everything, repository])?;
+        while let Some(row) = rows.next()? {
+            if wanted.is_in(row.get_ref(4)?) {
+                let at = parsed::<Timestamp>(row.get_ref(3)?.as_str());
+                matches.push(Match {
+                    row: row.get(0)?,
+                    kind: Kind::History,
+                    scope: row.get(1)?,
+                    name: row.get::<_, i64>(2)?.to_string(),
+                    at: at.map_or(0, nanoseconds),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The whole of a match.
     fn hit(&self, it: &Match, wanted: &str) -> Result<Option<Hit>> {
-        let mut query = self
-            .db
-            .prepare_cached("SELECT thing, field, n, text FROM passage WHERE id = ?")?;
+        let sql = match it.kind {
+            Kind::History => "SELECT id, 'text', 1, line FROM history WHERE id = ?",
+            _ => "SELECT thing, field, n, text FROM passage WHERE id = ?",
+        };
+        let mut query = self.db.prepare_cached(sql)?;
         let (thing, field, n, text): (i64, String, u32, String) = query
-            .query_row([it.passage], |row| {
+            .query_row([it.row], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?;
         let spot = search::spot(&text, wanted);

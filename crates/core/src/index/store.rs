@@ -1,7 +1,8 @@
 //! The file of the index: opening it, knowing it again, setting it aside.
 //!
 //! Owns `index.db`. It is SQLite's to write, in its write-ahead mode, and only under `.index.lock`,
-//! so that nobody sets aside what another one is writing. Invariant: whatever is wrong with it costs
+//! so that nobody sets aside what another one is writing. A new one is filled under another name and
+//! without any care for a crash, which leaves nothing of it. Invariant: whatever is wrong with it costs
 //! time and nothing else: one of another version is made anew, a broken one is kept beside as
 //! `index.db.broken` and made anew, and where it cannot be written at all the same is built in memory.
 
@@ -9,7 +10,7 @@ use std::{path::PathBuf, time::Duration};
 
 use flagpost_disk::{
     self as disk,
-    fsx::{self, Lock, Rank},
+    fsx::{self, Draft, Lock, Rank},
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
@@ -19,12 +20,17 @@ use crate::{
 };
 
 /// Grows with every change of the schema, or of what a row means.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Says that a database is ours: "flag".
 const APPLICATION: i64 = 0x666c_6167;
 
-const SCHEMA: &str = include_str!("schema.sql");
+const TABLES: &str = include_str!("tables.sql");
+const INDEXES: &str = include_str!("indexes.sql");
+
+/// Nobody sees a new one before it is full: it needs no journal, and memory makes it faster.
+const FILLING: &str = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; \
+    PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536;";
 
 /// Another one may be making it anew.
 const WAIT: Duration = Duration::from_secs(30);
@@ -43,31 +49,50 @@ pub(super) fn lock(home: &Home) -> Result<Lock> {
     Ok(fsx::lock(home.fs(), &path, Rank::Index, WAIT, home.now())?)
 }
 
-/// Opens the file under its lock, with the schema in it.
-pub(super) fn open(home: &Home) -> Result<Connection> {
+/// Opens the file under its lock; `None` where there is none that could be brought up to date.
+pub(super) fn open(home: &Home) -> Result<Option<Connection>> {
+    let path = path(home);
+    match fsx::stat(home.fs(), &path)? {
+        None => return Ok(None),
+        Some(stat) if stat.kind == fsx::Kind::File => {}
+        Some(_) => {
+            return Err(disk::Error::Malformed {
+                path,
+                reason: "it is not a regular file".to_owned(),
+            }
+            .into());
+        }
+    }
     let db = connect(home)?;
     let number = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     match (number("application_id")?, number("user_version")?) {
-        (APPLICATION, VERSION) => Ok(db),
-        (0, 0) if is_empty(&db)? => {
-            create(&db)?;
-            Ok(db)
-        }
-        (APPLICATION, _) => {
-            drop(db);
-            remove(home)?;
-            let db = connect(home)?;
-            create(&db)?;
-            Ok(db)
-        }
+        (APPLICATION, VERSION) => Ok(Some(db)),
+        (APPLICATION, _) => Ok(None),
+        (0, 0) if is_empty(&db)? => Ok(None),
         _ => {
             drop(db);
             set_aside(home)?;
-            let db = connect(home)?;
-            create(&db)?;
-            Ok(db)
+            Ok(None)
         }
     }
+}
+
+/// A new one, to be filled and then put in its place.
+pub(super) fn draft(home: &Home) -> Result<(Connection, Draft<'_>)> {
+    // SQLite would make a file that others may read.
+    let draft = Draft::of(home.fs(), &path(home))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(draft.path(), flags)?;
+    create(&db)?;
+    Ok((db, draft))
+}
+
+/// Puts a full one in its place, and opens it there.
+pub(super) fn put(home: &Home, db: Connection, draft: Draft<'_>) -> Result<Connection> {
+    db.close().map_err(|(_, error)| error)?;
+    remove(home)?;
+    draft.reveal()?;
+    connect(home)
 }
 
 /// The same, in memory.
@@ -79,18 +104,6 @@ pub(super) fn in_memory() -> Result<Connection> {
 
 fn connect(home: &Home) -> Result<Connection> {
     let path = path(home);
-    // SQLite makes files that others may read, and gives those beside it the mode of this one.
-    match fsx::stat(home.fs(), &path)? {
-        Some(stat) if stat.kind == fsx::Kind::File => {}
-        Some(_) => {
-            return Err(disk::Error::Malformed {
-                path,
-                reason: "it is not a regular file".to_owned(),
-            }
-            .into());
-        }
-        None => fsx::publish(home.fs(), &path, b"")?,
-    }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(&path, flags)?;
     db.busy_timeout(BUSY)?;
@@ -115,10 +128,15 @@ fn is_empty(db: &Connection) -> Result<bool> {
 
 fn create(db: &Connection) -> Result<()> {
     db.execute_batch(&format!(
-        "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; \
+        "{FILLING} BEGIN IMMEDIATE; {TABLES} PRAGMA application_id = {APPLICATION}; \
          PRAGMA user_version = {VERSION}; COMMIT;"
     ))?;
     Ok(())
+}
+
+/// What finds the rows again, once they are there.
+pub(super) fn make_indexes(db: &Connection) -> Result<()> {
+    Ok(db.execute_batch(INDEXES)?)
 }
 
 /// Removes the file and what SQLite keeps beside it, which is worth nothing without it.

@@ -24,7 +24,8 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
     let inbox = mail.dir(Direction::Inbox);
     // A power cut may have left either half.
     let is_brief = entry.kind == Kind::BriefProposed
-        || (entry.kind == Kind::MessageSent && direction(entry) == Direction::Inbox);
+        || (matches!(entry.kind, Kind::MessageSent | Kind::MessageImported)
+            && direction(entry) == Direction::Inbox);
     let is_half = is_brief && fsx::stat(home.fs(), &inbox.join(layout::sidecar(seq)))?.is_none();
     if is_half {
         return Ok(false);
@@ -36,7 +37,7 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
         Kind::BriefRead => (Direction::Inbox, layout::read_flag(seq)),
         Kind::Reported => (Direction::Outbox, layout::report(seq)),
         Kind::ReportRead => (Direction::Outbox, layout::read_flag(seq)),
-        Kind::MessageSent => match direction(entry) {
+        Kind::MessageSent | Kind::MessageImported => match direction(entry) {
             Direction::Inbox => (Direction::Inbox, layout::body(seq)),
             Direction::Outbox => (Direction::Outbox, layout::report(seq)),
         },

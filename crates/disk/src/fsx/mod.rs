@@ -7,6 +7,7 @@
 
 mod append;
 mod batch;
+mod draft;
 mod flag;
 mod lock;
 mod number;
@@ -24,6 +25,7 @@ use std::{
 
 pub use append::{Durability, append};
 pub use batch::{Batch, Sealed, replace};
+pub use draft::Draft;
 pub use flag::{Raised, flag, flags};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold};
 pub use number::{allocate, peek};

@@ -6,6 +6,7 @@
 
 mod body;
 mod fields;
+pub mod foreign;
 mod lease;
 mod order;
 mod recovery;

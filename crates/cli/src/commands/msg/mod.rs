@@ -3,6 +3,7 @@
 //! Owns which verb is which function, and what a message looks like in JSON and in a line.
 
 mod ack;
+mod import;
 mod look;
 mod recv;
 mod send;
@@ -26,6 +27,7 @@ pub enum Msg {
     List(look::ListArgs),
     Show(look::ShowArgs),
     Wait(recv::WaitArgs),
+    Import(import::Args),
 }
 
 /// Carries out the verb.
@@ -39,6 +41,7 @@ pub fn run(context: &Context, verb: &Msg) -> anyhow::Result<Answer> {
         Msg::List(args) => look::list(context, args),
         Msg::Show(args) => look::show(context, args),
         Msg::Wait(args) => recv::wait(context, args),
+        Msg::Import(args) => import::run(context, args),
     }
 }
 

@@ -1,31 +1,54 @@
 //! The histories, from where the last refresh stopped reading.
 //!
-//! Owns their rows, their texts, and the marks: which line published an envelope, which one says that
+//! Owns their rows, each with its text, and the marks: which line published an envelope, which one says that
 //! its recipient has it. A history that is another one than before is read from its beginning.
 
 use std::collections::BTreeSet;
 
-use flagpost_model::{
-    RepoId, Seq, WorkerId,
-    envelope::Direction,
-    search::{Kind, Place},
-};
+use flagpost_model::{RepoId, Seq, WorkerId, envelope::Direction};
+use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
-use super::{Projection, Source, nanoseconds};
+use super::{Projection, State, nanoseconds};
 use crate::{
     error::Result,
-    history::{self, History, Line},
+    history::{self, Entry, History, Kind, Line},
 };
 
-/// What a mark says.
-fn marked(kind: &history::Kind) -> Option<(Direction, &'static str)> {
-    match kind {
-        history::Kind::BriefProposed => Some((Direction::Inbox, "published")),
-        history::Kind::Reported => Some((Direction::Outbox, "published")),
-        history::Kind::BriefRead => Some((Direction::Inbox, "read")),
-        history::Kind::ReportRead => Some((Direction::Outbox, "read")),
+/// What a line says of the envelope that it is about, and since when that holds.
+fn marked(line: &Line) -> Vec<(Direction, &'static str, Timestamp)> {
+    let at = line.at;
+    if line.entry.kind == Kind::MessageImported {
+        let acked = line.entry.detail.get("acked_at").and_then(Value::as_str);
+        let acked = acked.and_then(|it| it.parse().ok());
+        let marks = [Some(("published", at)), acked.map(|at| ("read", at))];
+        let direction = direction(&line.entry);
+        let marks = marks.into_iter().flatten();
+        return marks
+            .filter_map(|(what, at)| Some((direction?, what, at)))
+            .collect();
+    }
+    let mark = mark(&line.entry);
+    mark.map(|(direction, what)| (direction, what, at))
+        .into_iter()
+        .collect()
+}
+
+fn direction(entry: &Entry) -> Option<Direction> {
+    entry.detail.get("direction")?.as_str()?.parse().ok()
+}
+
+fn mark(entry: &Entry) -> Option<(Direction, &'static str)> {
+    match entry.kind {
+        Kind::BriefProposed => Some((Direction::Inbox, "published")),
+        Kind::Reported => Some((Direction::Outbox, "published")),
+        Kind::BriefRead => Some((Direction::Inbox, "read")),
+        Kind::ReportRead => Some((Direction::Outbox, "read")),
+        // Whoever receives what needs no acknowledgement has it: nobody holds it under a lease.
+        Kind::MessageReceived if !entry.detail.contains_key("count") => {
+            Some((direction(entry)?, "read"))
+        }
         _ => None,
     }
 }
@@ -61,6 +84,8 @@ impl Projection<'_> {
         let Some(next) = next else {
             return Ok(false);
         };
+        // A new index has no envelopes of theirs yet.
+        touched.retain(|_| self.state == State::Earlier);
         for (worker, seq) in touched {
             self.db
                 .prepare_cached(
@@ -95,8 +120,8 @@ impl Projection<'_> {
         let n = number(line.n);
         self.db
             .prepare_cached(
-                "INSERT INTO history(repo, n, at, kind, actor, worker, seq, list, task) \
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO history(repo, n, at, kind, actor, worker, seq, list, task, line) \
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?
             .execute(params![
                 repo.as_str(),
@@ -108,17 +133,10 @@ impl Projection<'_> {
                 entry.seq.map(|seq| number(seq.get())),
                 entry.list.as_ref().map(|list| list.as_str()),
                 entry.task.as_ref().map(|task| task.as_str()),
+                text_of(line),
             ])?;
-        let source = Source {
-            kind: Kind::History,
-            thing: self.db.last_insert_rowid(),
-            scope: repo.as_str(),
-            name: &line.n.to_string(),
-            at: nanoseconds(line.at),
-        };
-        self.texts(&source, &[(Place::Text, 1, &text_of(line))])?;
         if let Some((worker, seq)) = entry.worker.as_ref().zip(entry.seq) {
-            if let Some((direction, what)) = marked(&entry.kind) {
+            for (direction, what, at) in marked(line) {
                 self.db
                     .prepare_cached(
                         "INSERT OR REPLACE INTO \
@@ -132,7 +150,7 @@ impl Projection<'_> {
                         number(seq.get()),
                         what,
                         n,
-                        nanoseconds(line.at),
+                        nanoseconds(at),
                         latest
                     ])?;
             }
@@ -148,8 +166,6 @@ impl Projection<'_> {
 
     fn forget_history(&self, repo: &RepoId) -> Result<()> {
         for sql in [
-            "DELETE FROM passage WHERE kind = 'history' \
-             AND thing IN (SELECT id FROM history WHERE repo = ?)",
             "DELETE FROM history WHERE repo = ?",
             "DELETE FROM mark WHERE repo = ?",
             "DELETE FROM cursor WHERE repo = ?",

@@ -49,8 +49,11 @@ const INSERT: &str = "
     FROM envelope";
 
 impl Projection<'_> {
+    pub(super) fn settle_the_messages(&self) -> Result<()> {
+        Ok(self.db.execute_batch(SETTLE)?)
+    }
+
     pub(super) fn number_the_messages(&self) -> Result<()> {
-        self.db.execute_batch(SETTLE)?;
         let mut moved: Vec<(i64, i64)> = Vec::new();
         let mut changed: Vec<i64> = Vec::new();
         let mut count = 0;

@@ -1,7 +1,7 @@
 //! Bringing the index up to date.
 //!
 //! Owns the order: the history first, then what it tells of, then the numbers of the messages; all
-//! of it in one transaction. What cannot be read keeps the rows that it had and is reported; nothing
+//! of it in one transaction. A new one takes the same way, and gets its indexes once it has rows. What cannot be read keeps the rows that it had and is reported; nothing
 //! else is held up by it.
 
 mod history;
@@ -34,11 +34,21 @@ use crate::{
 struct Projection<'c> {
     home: &'c Home,
     db: &'c Connection,
+    state: State,
     /// When it began, in nanoseconds.
     looked_at: i128,
     /// The directories that are there, or may be.
     places: HashSet<i64>,
     faults: Vec<Fault>,
+}
+
+/// What the index holds so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nothing, and no indexes either.
+    New,
+    /// What the last one found.
+    Earlier,
 }
 
 /// What texts are of.
@@ -56,10 +66,20 @@ struct Source<'s> {
 
 /// Brings the index up to date; what could not be read.
 pub(super) fn refresh(home: &Home, db: &mut Connection) -> Result<Vec<Fault>> {
+    project(home, db, State::Earlier)
+}
+
+/// Fills a new one; what could not be read.
+pub(super) fn build(home: &Home, db: &mut Connection) -> Result<Vec<Fault>> {
+    project(home, db, State::New)
+}
+
+fn project(home: &Home, db: &mut Connection, state: State) -> Result<Vec<Fault>> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut projection = Projection {
         home,
         db: &transaction,
+        state,
         looked_at: home.now().as_nanosecond(),
         places: HashSet::new(),
         faults: Vec::new(),
@@ -91,10 +111,14 @@ impl<'c> Projection<'c> {
         drop(rows);
         drop(query);
         shelf::forget_places(self.db, &gone)?;
-        match self.db.total_changes() == before {
-            true => Ok(()),
-            false => self.number_the_messages(),
+        if self.state == State::Earlier && self.db.total_changes() == before {
+            return Ok(());
         }
+        self.settle_the_messages()?;
+        if self.state == State::New {
+            store::make_indexes(self.db)?;
+        }
+        self.number_the_messages()
     }
 
     fn repository(&mut self, repo: &RepoId) -> Result<()> {
@@ -179,7 +203,7 @@ fn survey(
 }
 
 /// A time in nanoseconds, as far as they reach: to the year 2262.
-fn nanoseconds(at: Timestamp) -> i64 {
+pub(super) fn nanoseconds(at: Timestamp) -> i64 {
     let nanoseconds = at.as_nanosecond();
     i64::try_from(nanoseconds).unwrap_or(if nanoseconds < 0 { i64::MIN } else { i64::MAX })
 }

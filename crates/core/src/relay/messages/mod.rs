@@ -5,6 +5,8 @@
 //! receive is no acknowledgement; to acknowledge is the recipient's alone.
 
 mod errands;
+mod foreign;
+mod import;
 mod questions;
 mod receive;
 mod send;
@@ -20,6 +22,8 @@ use flagpost_model::{
 use serde_json::Value;
 
 pub use errands::{Errand, Kept, errands, keep, settle, settle_ended, unheard};
+pub use foreign::{Source, read};
+pub use import::{Fate, Imported, import};
 pub use questions::question;
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};

@@ -214,7 +214,7 @@ impl Ground {
             "SELECT repo, worker, direction, seq, month, kind, ticket, uuid, at, flagged, n, moment, \
              acked, message FROM envelope ORDER BY message",
             "SELECT list, task, subject, state, owner FROM task ORDER BY 1, 2",
-            "SELECT repo, n, at, kind, actor, worker, seq, list, task FROM history ORDER BY 1, 2",
+            "SELECT repo, n, at, kind, actor, worker, seq, list, task, line FROM history ORDER BY 1, 2",
             "SELECT path, scope FROM place ORDER BY 1",
             "SELECT repo, offset, tail, latest FROM cursor ORDER BY 1",
             "SELECT count(*) FROM words WHERE words MATCH 'brief OR report OR task OR note'",

@@ -1,11 +1,15 @@
 //! The `messages` table: its columns, its order, its times.
 
 use flagpost_core::relay::{briefs, deliver, reports};
-use flagpost_model::envelope::{Direction, Extras};
+use flagpost_model::{
+    envelope::{Direction, Extras},
+    message::Subject,
+};
 use jiff::SignedDuration;
 
 use super::{MESSAGES, sql};
 use crate::{
+    messages::{Side, done, words},
     relay::{draft, mail, proposal, propose, put, ratify, register, report, seq},
     world::{World, worker},
 };
@@ -153,4 +157,48 @@ fn a_malformed_envelope_is_reported_and_hides_no_other() {
         let files: Vec<_> = faults.iter().filter_map(|it| it.file.as_deref()).collect();
         assert_eq!(files, ["W1/outbox/0002.json"]);
     }
+}
+
+#[test]
+fn a_message_is_acked_when_its_recipient_has_it() {
+    let world = World::simple_clock();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    let minute = || world.pass(SignedDuration::from_mins(1));
+    orchestrator.give("W1", "b1");
+    minute();
+    w1.receive().unwrap();
+    minute();
+    w1.ack("W1/inbox/1").unwrap();
+    minute();
+    w1.send(words(
+        Subject::Progress,
+        r#"{"bead_id":"b1","status":"half"}"#,
+    ));
+    w1.send(words(Subject::Done, &done("b1")));
+    minute();
+    // Received is acknowledged where nobody has to acknowledge it, and only there.
+    orchestrator.receive().unwrap();
+    orchestrator.receive().unwrap();
+    assert_eq!(
+        sql(
+            &world.home,
+            "SELECT subject, from_id, to_id, created_at, acked_at FROM messages \
+             WHERE thread_id = 'epic-1' ORDER BY id"
+        ),
+        [
+            "TASK|orchestrator|W1|2026-05-13 14:25:00|2026-05-13 14:27:00",
+            "PROGRESS|W1|orchestrator|2026-05-13 14:28:00|2026-05-13 14:29:00",
+            "DONE|W1|orchestrator|2026-05-13 14:28:00|NULL",
+        ]
+    );
+    minute();
+    orchestrator.ack("W1/outbox/2").unwrap();
+    assert_eq!(
+        sql(
+            &world.home,
+            "SELECT acked_at FROM messages WHERE subject = 'DONE'"
+        ),
+        ["2026-05-13 14:30:00"]
+    );
 }

@@ -9,7 +9,7 @@ use flagpost_model::message::Subject;
 
 use super::{Side, done, place, words};
 use crate::{
-    relay::{mail, register},
+    relay::{mail, propose, register},
     world::{World, worker},
 };
 
@@ -111,4 +111,20 @@ fn a_message_is_found_by_place_number_id_and_the_beginning_of_one() {
             other => panic!("{given}: {other:?}"),
         }
     }
+}
+
+#[test]
+fn what_was_archived_belongs_to_it() {
+    let world = World::simple_clock();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    orchestrator.give("W1", "b1");
+    w1.ack("W1/inbox/1").unwrap();
+    for number in 0..retention::KEEP {
+        propose(&mail(&world, "W1"), &format!("brief {number}"));
+    }
+    let archived = retention::archive(&mail(&world, "W1"), &worker("ann"), false).unwrap();
+    assert_eq!(archived.len(), 1);
+    let thread = messages::thread(&world.fleet(), "epic-1").unwrap();
+    assert_eq!(thread.messages.len(), 1);
 }

@@ -4,6 +4,7 @@ mod a_crash_leaves_whole_messages;
 mod a_restart_goes_on_from_files;
 mod a_run_lets_its_own_tasks_through;
 mod a_thread_is_kept_in_order;
+mod another_programs_messages_are_taken_over;
 mod trap_26_busy_senders;
 mod trap_27_one_message_five_receivers;
 mod trap_28_ack_on_receipt;

@@ -1,4 +1,5 @@
 -- What the index holds. It is a projection: every row can be read again from the files.
+-- What finds it again is in indexes.sql, and made when a new one is full.
 -- docs/formats/index.md tells what each column is.
 
 -- How far each repository's history was read, and the bytes that end there.
@@ -19,9 +20,9 @@ CREATE TABLE history(
   worker TEXT,
   seq INTEGER,
   list TEXT,
-  task TEXT
+  task TEXT,
+  line TEXT NOT NULL
 );
-CREATE INDEX history_number ON history(repo, n);
 
 -- The lines that tell of an envelope's publication, or that its recipient has it.
 CREATE TABLE mark(
@@ -84,9 +85,6 @@ CREATE TABLE envelope(
   changed INTEGER NOT NULL,
   UNIQUE(place, name)
 );
-CREATE INDEX envelope_order ON envelope(moment, repo, coalesce(n, 9223372036854775807), worker, direction, seq, month);
-CREATE INDEX envelope_changed ON envelope(id) WHERE changed;
-CREATE INDEX envelope_address ON envelope(repo, worker, direction, seq);
 
 CREATE TABLE log(
   id INTEGER PRIMARY KEY,
@@ -110,17 +108,11 @@ CREATE TABLE passage(
   n INTEGER NOT NULL,
   text TEXT NOT NULL
 );
-CREATE INDEX passage_thing ON passage(kind, thing);
 
 CREATE VIRTUAL TABLE words USING fts5(
-  text, content = 'passage', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 0'
+  text, content = 'passage', content_rowid = 'id', detail = 'none',
+  tokenize = 'unicode61 remove_diacritics 0'
 );
-CREATE TRIGGER passage_added AFTER INSERT ON passage BEGIN
-  INSERT INTO words(rowid, text) VALUES (new.id, new.text);
-END;
-CREATE TRIGGER passage_removed AFTER DELETE ON passage BEGIN
-  INSERT INTO words(words, rowid, text) VALUES ('delete', old.id, old.text);
-END;
 
 CREATE TABLE messages(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -132,5 +124,3 @@ CREATE TABLE messages(
   created_at DATETIME DEFAULT CURRENT_TIMESTAMP,
   acked_at DATETIME
 );
-CREATE INDEX idx_messages_unacked ON messages(to_id, acked_at);
-CREATE INDEX idx_messages_thread ON messages(thread_id);

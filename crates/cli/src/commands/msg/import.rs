@@ -1,0 +1,60 @@
+//! `msg import`: take over what another program's message database holds.
+
+use std::path::PathBuf;
+
+use flagpost_core::messages::{self, Fate};
+use serde_json::json;
+
+use crate::{context::Context, output::Answer};
+
+/// Take over the messages of another program's database
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost msg import .wt/messages.db --dry-run\n\n\
+    The database has a table 'messages' as 'flagpost index sql' shows it. It is only read.\n\
+    Imported again, it brings what is new there. Briefs that nobody acknowledged wait for the\n\
+    operator."
+)]
+pub struct Args {
+    /// The SQLite file
+    database: PathBuf,
+    /// Say what would be taken over, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Imports it.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let (fleet, actor) = (context.fleet()?, context.actor()?);
+    let source = messages::read(&context.home, &args.database)?;
+    let imported = messages::import(&fleet, &actor, &source, args.dry_run)?;
+    let count = |fate| imported.rows.iter().filter(|it| it.1 == fate).count();
+    let (added, acked) = (count(Fate::Added), count(Fate::Acked));
+    let unchanged = count(Fate::Unchanged);
+    let skipped = imported.skipped.iter();
+    let notes: Vec<String> = skipped
+        .clone()
+        .map(|it| format!("left out: {}: {}", it.name, it.reason))
+        .collect();
+    let would = if args.dry_run { "would be " } else { "" };
+    let mut text = format!(
+        "{added} messages {would}added, {acked} {would}acknowledged, {unchanged} here already\n"
+    );
+    if !imported.workers.is_empty() {
+        let ids: Vec<&str> = imported.workers.iter().map(|it| it.as_str()).collect();
+        text += &format!("workers {would}registered: {}\n", ids.join(" "));
+    }
+    let body = json!({
+        "dry_run": args.dry_run,
+        "added": added,
+        "acked": acked,
+        "unchanged": unchanged,
+        "workers": imported.workers,
+        "skipped": skipped
+            .map(|it| json!({"row": it.name, "reason": it.reason}))
+            .collect::<Vec<_>>(),
+    });
+    Ok(Answer::new("messages_imported", body)
+        .text(text)
+        .notes(notes))
+}

@@ -1,0 +1,142 @@
+//! An import of another program's message database: each row once, the source untouched.
+
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
+
+use flagpost_core::messages::{self, Fate, Imported};
+use rusqlite::Connection;
+
+use super::Side;
+use crate::{
+    index::sql,
+    world::{World, worker},
+};
+
+/// The seed's table.
+const TABLE: &str = "CREATE TABLE messages(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, from_id TEXT NOT NULL,
+    to_id TEXT NOT NULL, body TEXT, thread_id TEXT,
+    created_at DATETIME DEFAULT CURRENT_TIMESTAMP, acked_at DATETIME);";
+
+const ROWS: &str = r#"INSERT INTO messages(subject, from_id, to_id, body, thread_id, created_at, acked_at) VALUES
+    ('TASK', 'orchestrator', 'wt-1', '{"bead_id":"b1","title":"Parse","prompt":"Parse it"}', 'epic-1', '2026-05-01 10:00:00', '2026-05-01 10:00:02'),
+    ('PROGRESS', 'wt-1', 'orchestrator', '{"bead_id":"b1","percent":50,"status":"half"}', 'epic-1', '2026-05-01 10:05:00', NULL),
+    ('DONE', 'wt-1', 'orchestrator', '{"bead_id":"b1","summary":"Parsed"}', 'epic-1', '2026-05-01 10:09:00', '2026-05-01 10:09:30'),
+    ('TASK', 'orchestrator', 'wt-2', '{"bead_id":"b2","title":"Print","prompt":"Print it"}', 'epic-1', '2026-05-01 10:10:00', NULL),
+    ('HEARTBEAT', 'wt-2', 'orchestrator', NULL, NULL, '2026-05-01 10:11:00', NULL),
+    ('TASK', 'orchestrator', '../wt', 'x', NULL, '2026-05-01 10:12:00', NULL),
+    ('NOTE', 'orchestrator', 'wt-2', 'x', NULL, 'yesterday', NULL);"#;
+
+fn import(world: &World, path: &Path, dry_run: bool) -> Imported {
+    let source = messages::read(&world.home, path).unwrap();
+    messages::import(&world.fleet(), &worker("ann"), &source, dry_run).unwrap()
+}
+
+fn fates(imported: &Imported) -> Vec<Fate> {
+    imported.rows.iter().map(|(_, fate)| *fate).collect()
+}
+
+/// What lies in a directory, byte by byte.
+fn content(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(dir).unwrap().map(|it| it.unwrap());
+    let read = files.map(|it| {
+        let name = it.file_name().into_string().unwrap();
+        (name, fs::read(it.path()).unwrap())
+    });
+    read.collect()
+}
+
+const SEEN: [&str; 5] = [
+    r#"1|TASK|orchestrator|wt-1|{"bead_id":"b1","title":"Parse","prompt":"Parse it"}|epic-1|2026-05-01 10:00:00|2026-05-01 10:00:02"#,
+    r#"2|PROGRESS|wt-1|orchestrator|{"bead_id":"b1","percent":50,"status":"half"}|epic-1|2026-05-01 10:05:00|NULL"#,
+    r#"3|DONE|wt-1|orchestrator|{"bead_id":"b1","summary":"Parsed"}|epic-1|2026-05-01 10:09:00|2026-05-01 10:09:30"#,
+    r#"4|TASK|orchestrator|wt-2|{"bead_id":"b2","title":"Print","prompt":"Print it"}|epic-1|2026-05-01 10:10:00|NULL"#,
+    "5|HEARTBEAT|wt-2|orchestrator|||2026-05-01 10:11:00|NULL",
+];
+
+#[test]
+fn each_row_once_and_what_was_acked_stays_acked() {
+    let world = World::simple_clock();
+    let dir = world.place().join("theirs");
+    fs::create_dir(&dir).unwrap();
+    let path = dir.join("messages.db");
+    // Its writer lives, and what it wrote lies in the log beside the file.
+    let theirs = Connection::open(&path).unwrap();
+    theirs
+        .query_row("PRAGMA journal_mode = wal", [], |_| Ok(()))
+        .unwrap();
+    theirs.execute_batch(&format!("{TABLE}{ROWS}")).unwrap();
+    let before = content(&dir);
+    assert!(before["messages.db-wal"].len() > 1000);
+
+    let planned = import(&world, &path, true);
+    assert_eq!(fates(&planned), [Fate::Added; 5]);
+    assert!(world.fleet().mails().unwrap().is_empty());
+
+    let imported = import(&world, &path, false);
+    assert_eq!(fates(&imported), [Fate::Added; 5]);
+    assert_eq!(imported.workers, [worker("wt-1"), worker("wt-2")]);
+    let skipped: Vec<_> = imported.skipped.iter().map(|it| &*it.name).collect();
+    assert_eq!(skipped, ["row 7", "row 6"]);
+    assert_eq!(sql(&world.home, "SELECT * FROM messages ORDER BY id"), SEEN);
+    assert_eq!(fates(&import(&world, &path, false)), [Fate::Unchanged; 5]);
+
+    // No flag, no delivery: what nobody there had acknowledged waits for the operator.
+    assert!(Side::of(&world, "wt-2").receive().is_none());
+    let orchestrator = Side::of(&world, "orchestrator");
+    let steps = orchestrator.steps();
+    assert!(
+        !steps.iter().any(|it| it.starts_with("wt-1/inbox")),
+        "{steps:?}"
+    );
+
+    assert_eq!(content(&dir), before);
+    theirs
+        .execute_batch("UPDATE messages SET acked_at = '2026-05-02 08:00:00' WHERE id = 4")
+        .unwrap();
+    let again = fates(&import(&world, &path, false));
+    assert_eq!((again[3], again.len()), (Fate::Acked, 5));
+    assert_eq!(
+        sql(
+            &world.home,
+            "SELECT id, acked_at FROM messages WHERE id = 4"
+        ),
+        ["4|2026-05-02 08:00:00"]
+    );
+    let left = fs::read_dir(world.home.root()).unwrap();
+    let mut names = left.map(|it| it.unwrap().file_name().into_string().unwrap());
+    assert!(names.all(|name| !name.contains("import.db")));
+}
+
+#[test]
+fn one_that_python_made() {
+    let world = World::simple_clock();
+    let path = world.place().join("python.db");
+    let script = "import sqlite3, sys\n\
+        db = sqlite3.connect(sys.argv[1])\n\
+        db.executescript(sys.argv[2])\n\
+        db.commit()\n";
+    let made = Command::new("python3")
+        .args(["-c", script])
+        .arg(&path)
+        .arg(format!("{TABLE}{ROWS}"))
+        .status()
+        .expect("python3 is needed for this test");
+    assert!(made.success());
+    assert_eq!(fates(&import(&world, &path, false)), [Fate::Added; 5]);
+    assert_eq!(sql(&world.home, "SELECT * FROM messages ORDER BY id"), SEEN);
+}
+
+#[test]
+fn what_is_no_message_database_is_refused() {
+    let world = World::simple_clock();
+    let path = world.place().join("other.db");
+    for content in [&b""[..], b"no database at all, and long enough to be one"] {
+        fs::write(&path, content).unwrap();
+        let refused = messages::read(&world.home, &path).unwrap_err();
+        assert!(
+            refused.to_string().contains("no message database"),
+            "{refused}"
+        );
+    }
+    assert!(messages::read(&world.home, &world.place().join("absent.db")).is_err());
+}
