@@ -1,6 +1,6 @@
 //! A coordination directory: what can be done with the table that agents share.
 //!
-//! Owns where the directory is, and how it is read. Every change goes through [`change`]: one locked
+//! Owns where the directory is, and how it is read. Every change goes through `change`: one locked
 //! reading, one rule, one replacement. The directory's own files are the truth; a repository's
 //! history gets a line of each change where the directory lies in one.
 
