@@ -411,5 +411,31 @@ fn what_was_said_is_a_table_and_another_programs_table_is_taken_over() {
         msg import theirs.db
         msg import theirs.db --quiet
         index sql \"SELECT subject, from_id, to_id, body, created_at, acked_at FROM messages WHERE thread_id = 'epic-0'\"
-        msg import absent.db"), @"");
+        msg import absent.db"), @r#"
+    $ msg send --to W1 --subject TASK --task b1 --thread epic-1 'Write it' --as orchestrator --quiet
+    W1/inbox/1
+    $ msg recv --as W1 --quiet
+    W1/inbox/1
+    $ msg ack 1 --as W1 --quiet
+    W1/inbox/1
+    $ index sql "SELECT subject, from_id, to_id, acked_at FROM messages WHERE thread_id = 'epic-1'"
+    subject  from_id       to_id  acked_at
+    TASK     orchestrator  W1     2026-05-13 14:25:00
+    $ msg import theirs.db --dry-run
+    1 messages would be added, 0 would be acknowledged, 0 here already
+    workers would be registered: W3
+    2> flagpost: left out: row 8: the orchestrator says it to itself
+    $ msg import theirs.db
+    1 messages added, 0 acknowledged, 0 here already
+    workers registered: W3
+    2> flagpost: left out: row 8: the orchestrator says it to itself
+    $ msg import theirs.db --quiet
+    2> flagpost: left out: row 8: the orchestrator says it to itself
+    $ index sql "SELECT subject, from_id, to_id, body, created_at, acked_at FROM messages WHERE thread_id = 'epic-0'"
+    subject  from_id       to_id  body  created_at           acked_at
+    HELLO    orchestrator  W3     hi    2026-05-01 10:00:00  2026-05-01 10:00:05
+    $ msg import absent.db
+    exit 3
+    2> flagpost: cannot read absent.db: No such file or directory (os error 2)
+    "#);
 }

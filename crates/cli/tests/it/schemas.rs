@@ -312,6 +312,8 @@ fn every_schema_is_that_of_an_answer() {
         msg recv --as orchestrator
         msg recv --as orchestrator
         msg ack W1/outbox/2 --as orchestrator
+        index path
+        msg import {index} --dry-run
         slash /inbox
         coord leader init x
         coord leader add-task x
@@ -345,6 +347,7 @@ fn every_schema_is_that_of_an_answer() {
         bench --rows number --quick",
         plan = world.outside().join("PLAN.md").display(),
         outside = world.outside().display(),
+        index = world.home().join("index.db").display(),
     );
     let _daemon = Daemon(world);
     std::fs::create_dir_all(world.home()).unwrap();
