@@ -157,7 +157,7 @@ pub fn known_elsewhere(error: &clap::Error) -> Option<String> {
     Some(format!("'flagpost {path}' is what it is called"))
 }
 
-/// The words that lead to a verb, the shortest way.
+/// The words that lead to a verb, the shortest way; of those alike the one to a task's.
 fn path_of(group: &clap::Command, verb: &str) -> Option<String> {
     let found = |below: &clap::Command| {
         let rest = match below.find_subcommand(verb) {
@@ -167,7 +167,7 @@ fn path_of(group: &clap::Command, verb: &str) -> Option<String> {
         Some(format!("{} {rest}", below.get_name()))
     };
     let paths = group.get_subcommands().filter_map(found);
-    paths.min_by_key(|path| path.split(' ').count())
+    paths.min_by_key(|path| (path.split(' ').count(), !path.starts_with("task ")))
 }
 
 fn judge_run(error: &run::Error) -> (Kind, Option<String>) {

@@ -142,7 +142,7 @@ fn typos_and_verbs_of_a_group() {
     $ recover
     2>   hint: 'flagpost session recover' is what it is called
     $ session import x
-    2>   hint: 'flagpost msg import' is what it is called
+    2>   hint: 'flagpost task import' is what it is called
     $ task init
     2>   hint: 'flagpost init' is what it is called
     $ session rm 1
