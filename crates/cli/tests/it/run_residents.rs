@@ -369,7 +369,10 @@ fn a_run_killed_again_and_again_does_each_task_once() {
     // Where the last kill came after the last task, there is only to put in order.
     assert!(success(run(&stage.world, &args).spawn().unwrap()));
     assert_eq!(stage.states(9), vec!["completed"; 9]);
-    assert_eq!(counts(&stage, ["task.completed", "task.late"]), [9, 0]);
+    assert_eq!(
+        counts(&stage, ["task.completed", "task.late_result"]),
+        [9, 0]
+    );
     let done = with_subject(&stage, "DONE");
     assert_eq!(done.len(), 9);
     assert!(done.iter().all(|it| it["state"] == "acked"), "{done:?}");

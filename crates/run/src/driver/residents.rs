@@ -122,8 +122,7 @@ impl<'a> Residents<'a> {
     ) -> Result<()> {
         self.threads = earlier.iter().map(ToString::to_string).collect();
         if !self.threads.is_empty() && !self.fleet.ids()?.is_empty() {
-            messages::settle(list, &self.party(), &self.threads)?;
-            for errand in messages::errands(&self.fleet, &self.threads)? {
+            for errand in self.errands(list)? {
                 if errand.in_hand || self.crew.contains(&errand.message.place.worker) {
                     self.inherited.insert(errand.task.clone(), errand);
                 }
@@ -131,6 +130,18 @@ impl<'a> Residents<'a> {
         }
         self.threads.insert(live.to_string());
         self.watch(told)
+    }
+
+    /// What workers have in hand once all that they said is dealt with: one that ended its task
+    /// between the two looks has nothing in hand, and was not heard.
+    fn errands(&self, list: &List<'_>) -> Result<Vec<Errand>> {
+        loop {
+            messages::settle(list, &self.party(), &self.threads)?;
+            let errands = messages::errands(&self.fleet, &self.threads)?;
+            if self.unheard()?.is_empty() {
+                return Ok(errands);
+            }
+        }
     }
 
     fn watch(&mut self, told: &Sender<Input>) -> Result<()> {
