@@ -8,6 +8,7 @@
 )]
 
 mod answers;
+mod bridge;
 mod doors;
 mod duties;
 mod events;
