@@ -16,4 +16,5 @@ mod events_of_files;
 mod hostile;
 mod lifecycle;
 mod listening;
+mod messages;
 mod served;
