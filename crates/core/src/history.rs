@@ -8,6 +8,7 @@
 //! crash in between leaves it untold, and the session's own files tell of it. Nothing is ever
 //! rewritten.
 
+mod backward;
 mod onward;
 mod survey;
 mod tail;
@@ -121,6 +122,8 @@ kinds! {
     ListBound = "list.bound",
     /// A worker joined the fleet.
     WorkerRegistered = "worker.registered",
+    /// A worker has fallen silent, or is live again.
+    WorkerLiveness = "worker.liveness",
     /// A worker was taken off the fleet; its mail stays.
     WorkerRetired = "worker.retired",
     /// Somebody wrote a brief.

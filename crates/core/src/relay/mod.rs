@@ -13,6 +13,7 @@ mod drawers;
 pub mod fleet;
 mod halves;
 mod leases;
+pub mod liveness;
 pub mod messages;
 mod numbers;
 pub mod observe;

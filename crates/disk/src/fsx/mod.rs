@@ -47,6 +47,8 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// The content of a regular file, from `offset`, without following a final symlink. A file
     /// over `limit` bytes beyond the offset is refused with `FileTooLarge`.
     fn read(&self, path: &Path, offset: u64, limit: u64) -> io::Result<Vec<u8>>;
+    /// At most `len` bytes of a regular file, from `offset`, without following a final symlink.
+    fn read_part(&self, path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>>;
     /// What is there, without following a final symlink.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
     /// The names in a directory, in no order.
