@@ -225,6 +225,25 @@ impl Fs for RealFs {
         File::open(dir)?.sync_all()
     }
 
+    /// All at a time: a disk that waits for one waits for several as long.
+    fn sync_each(&self, files: &mut [Box<dyn Handle>]) -> Vec<io::Result<()>> {
+        let Some((first, rest)) = files.split_first_mut() else {
+            return Vec::new();
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = rest
+                .iter_mut()
+                .map(|file| scope.spawn(|| file.sync()))
+                .collect();
+            let gone = |_| Err(io::Error::other("a writer thread panicked"));
+            let first = std::iter::once(first.sync());
+            let others = others.into_iter();
+            first
+                .chain(others.map(|it| it.join().unwrap_or_else(gone)))
+                .collect()
+        })
+    }
+
     fn sync_all(&self, dir: &Path) -> io::Result<()> {
         sync_file_system(&File::open(dir)?)
     }
