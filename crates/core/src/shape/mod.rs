@@ -5,6 +5,7 @@
 
 mod history;
 mod mail;
+mod reservations;
 mod sessions;
 mod tasks;
 
@@ -14,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 pub use history::line;
 pub use mail::{brief, decided, letter, paper, proposed, report, said, verdict, worker};
+pub use reservations::{announced, reservation};
 pub use sessions::session;
 pub use tasks::{claim, outline, task};
 

@@ -77,6 +77,9 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let replay = sent
         .replay
         .then(|| "it was said before: nothing was added".to_owned());
+    let files = &sent.files;
+    let refused = files.refused.iter().map(ToString::to_string);
+    let unreserved = files.faults.iter().map(|it| format!("not reserved: {it}"));
     let fault = sent.policy_fault.as_ref();
     let fault = fault.map(|it| format!("the policy was not asked: {it}"));
     let body = json!({
@@ -84,9 +87,16 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         "replay": sent.replay,
         "verdict": sent.verdict.as_ref().map(shape::verdict),
         "policy_fault": sent.policy_fault,
+        "files": shape::announced(files),
     });
     Ok(Answer::new("message_sent", body)
         .text(text)
         .ids([&message.place])
-        .notes(replay.into_iter().chain(fault)))
+        .notes(
+            replay
+                .into_iter()
+                .chain(fault)
+                .chain(refused)
+                .chain(unreserved),
+        ))
 }
