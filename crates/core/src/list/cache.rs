@@ -17,7 +17,7 @@ use super::{Loaded, Skipped};
 use crate::{error::Result, home::Home};
 
 /// Grows with every change of the cached form; another version is no cache.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// A file that changed less than this before it was read, in nanoseconds, may change again within
 /// the same tick of the file system's clock: its stamp proves nothing yet.
