@@ -9,6 +9,7 @@
     allow(clippy::disallowed_methods, reason = "tests arrange files by hand")
 )]
 
+mod bridge;
 mod connections;
 mod duties;
 mod error;

@@ -19,9 +19,10 @@ use tokio::{
     sync::watch,
     task::JoinHandle,
 };
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::{
+    bridge,
     connections::{self, Connections},
     duties::{self, Watches},
     error::{Error, Result},
@@ -105,6 +106,7 @@ async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) 
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), tasks)),
         tokio::spawn(duties::upkeep(home.clone(), actor)),
     ];
+    let bridge = bridge::tend(home.clone());
     let shared = Arc::new(Shared::new(
         &config,
         held.paths.clone(),
@@ -136,7 +138,13 @@ async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) 
         // Cut off is what it is meant to be.
         let _ = accepting.await;
     }
-    connections.drain(DRAIN).await;
+    let (_, bridge_ended) = tokio::join!(
+        connections.drain(DRAIN),
+        tokio::task::spawn_blocking(move || bridge.end(DRAIN)),
+    );
+    if !bridge_ended.unwrap_or_default() {
+        warn!("the bridge was in the middle of a command, which counts as a crash");
+    }
     info!("ended");
     Ok(())
 }

@@ -246,3 +246,59 @@ fn where_no_repository_is_a_list_must_be_named() {
             .contains("~/.flagpost/agent-inbox.json")
     );
 }
+
+#[test]
+fn the_daemon_runs_it_and_leaves_it_alone_when_it_is_told() {
+    let world = world();
+    world.ok(["init", "--no-instructions"]);
+    let _daemon = crate::daemon::Daemon(&world);
+    assert_snapshot!(world.transcript("config set integrations.agent.enabled true\nagent status"), @r"
+    $ config set integrations.agent.enabled true
+    integrations.agent.enabled = true
+    $ agent status
+    Agent bridge: stopped
+      'flagpost up' runs it: integrations.agent.enabled is set
+      files in [dir]/home/.flagpost
+    ");
+    world.ok(["up"]);
+    until("the daemon runs it", || {
+        let (_, status) = world.json(["agent", "status"]);
+        status["running"]["host"] == "daemon" && status["running"]["poll_seconds"] == 2.0
+    });
+    let (code, error) = world.json(["agent", "start"]);
+    assert_eq!((code, &error["kind"]), (4, &json!("conflict")));
+    world.ok([
+        "agent",
+        "send",
+        r#"{"command": "create", "payload": {"title": "a"}}"#,
+    ]);
+    until("the count is told", || {
+        let (_, status) = world.json(["agent", "status"]);
+        status["running"]["processed"] == 1
+    });
+    assert_snapshot!(world.transcript("agent status\nagent stop\nagent stop\nagent status\nagent status --json"), @r#"
+    $ agent status
+    Agent bridge: running in the daemon (poll: 2s, processed: 1 commands)
+      files in [dir]/home/.flagpost
+    $ agent stop
+    Agent bridge: stopped (pid [pid])
+      the daemon leaves it alone until it is started anew
+    $ agent stop
+    Agent bridge: stopped; none was running
+      the daemon leaves it alone until it is started anew
+    $ agent status
+    Agent bridge: stopped
+      the daemon leaves it alone until it is started anew
+      files in [dir]/home/.flagpost
+    $ agent status --json
+    {"schema":"flagpost.agent_status/1","running":null,"dir":"[dir]/home/.flagpost","enabled":true,"stopped":true}
+    "#);
+    // Whoever starts it by hand means it.
+    world.ok(["agent", "start", "--once"]);
+    world.ok(["down"]);
+    world.ok(["up"]);
+    until("the next one runs it", || {
+        let (_, status) = world.json(["agent", "status"]);
+        status["running"]["host"] == "daemon"
+    });
+}

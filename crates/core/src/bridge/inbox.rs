@@ -4,6 +4,7 @@
 //! is waited for, and what `send` adds never replaces what somebody else has just written.
 
 use std::{
+    ops::ControlFlow,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -179,6 +180,7 @@ pub fn send(bridge: &Bridge<'_>, given: Given, wait: Duration) -> Result<Value> 
                     if done.id.as_deref() == Some(id.as_str()) {
                         own = Some(done.reply.clone());
                     }
+                    ControlFlow::Continue(())
                 })?;
                 if let Some(answer) = own {
                     return Ok(answer);

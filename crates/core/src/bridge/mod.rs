@@ -5,6 +5,7 @@
 //! whatever crashes; every item of an inbox is answered; an answer is durable before what it answers
 //! goes; one process at a time processes. Holds no rule and keeps no task.
 
+mod background;
 mod desk;
 mod execution;
 mod inbox;
@@ -22,9 +23,10 @@ use flagpost_disk::{
 };
 use flagpost_model::ListId;
 
+pub use background::Background;
 pub use inbox::{Given, send};
 pub use processor::{Processed, Processor};
-pub use serving::{Event, Running, Served, Service, serve};
+pub use serving::{Event, Host, Rest, Running, Served, Service, serve};
 
 use crate::{
     config::{Config, keys},
@@ -73,11 +75,14 @@ impl<'h> Bridge<'h> {
     }
 
     /// Asks whoever processes to stop, and waits until it has; who it was, and none where nobody
-    /// does.
+    /// does. A daemon that runs the bridge leaves it alone from then on, until [`Self::resume`].
     pub fn stop(&self, wait: Duration) -> Result<Option<Running>> {
-        let Some(running) = self.running()? else {
+        let running = self.running()?;
+        let by_daemon = Background::is_enabled(self.home)?;
+        if running.is_none() && !by_daemon {
             return Ok(None);
-        };
+        }
+        self.home.make_dirs(&self.dir)?;
         let flag = self.path(STOP);
         fsx::flag(self.home.fs(), &flag)?;
         let holds = self.home.fs().flock(&self.path(RUNNER), wait);
@@ -90,8 +95,20 @@ impl<'h> Bridge<'h> {
             }
             .into());
         }
-        fsx::remove(self.home.fs(), &flag)?;
-        Ok(Some(running))
+        if !by_daemon {
+            self.resume()?;
+        }
+        Ok(running)
+    }
+
+    /// Whether somebody asked for a stop, and nobody has begun anew since.
+    pub fn is_stopped(&self) -> Result<bool> {
+        Ok(fsx::stat(self.home.fs(), &self.path(STOP))?.is_some())
+    }
+
+    /// Takes back that somebody asked for a stop.
+    pub fn resume(&self) -> Result<()> {
+        Ok(fsx::remove(self.home.fs(), &self.path(STOP))?)
     }
 
     fn invalid(&self, what: &str, reason: impl Into<String>) -> Error {

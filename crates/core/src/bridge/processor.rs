@@ -4,7 +4,7 @@
 //! holds a lock for as long as it does. What cannot be carried out for want of the machine, such as
 //! room on the disk or a lock, is left for later with all that follows it.
 
-use std::{io, path::Path, time::Duration};
+use std::{io, ops::ControlFlow, path::Path, time::Duration};
 
 use flagpost_disk::{
     self as disk,
@@ -53,8 +53,16 @@ pub struct Processed {
     pub is_known: bool,
 }
 
-/// Hears what was dealt with.
-pub(super) type Hear<'t> = &'t mut dyn FnMut(&Processed);
+/// Hears what was dealt with, and says whether to go on.
+pub(super) type Hear<'t> = &'t mut dyn FnMut(&Processed) -> ControlFlow<()>;
+
+/// How far it went with an inbox: so many items were dealt with.
+enum Batch {
+    /// All there were.
+    Whole(usize),
+    /// Those that came before whoever hears of them said stop; the rest is left for later.
+    Cut(usize),
+}
 
 impl<'b> Processor<'b> {
     /// Begins to process; none where somebody else does.
@@ -76,19 +84,25 @@ impl<'b> Processor<'b> {
     }
 
     /// Deals with everything that is there: what a crash left first, then the inbox. How many items
-    /// there were.
+    /// there were. What is left after a stop in the middle counts as left by a crash.
     pub fn pass(&mut self, hear: Hear<'_>) -> Result<usize> {
         let left = self.bridge.processing()?;
         let mut last = self.ledger.last();
         let mut count = 0;
         for (n, path) in left {
             last = last.max(n);
-            count += self.batch(n, &path, Some(Traces::of(n)), hear)?;
+            match self.batch(n, &path, Some(Traces::of(n)), hear)? {
+                Batch::Whole(items) => count += items,
+                Batch::Cut(items) => return Ok(count + items),
+            }
         }
         let n = last + 1;
         let path = self.bridge.path(&dialect::processing(n));
         if self.bridge.take_in(&path)? {
-            count += self.batch(n, &path, None, hear)?;
+            match self.batch(n, &path, None, hear)? {
+                Batch::Whole(items) => count += items,
+                Batch::Cut(items) => return Ok(count + items),
+            }
         }
         if count > 0 {
             self.ledger.shorten()?;
@@ -103,12 +117,12 @@ impl<'b> Processor<'b> {
         path: &Path,
         mut traces: Option<Traces>,
         hear: Hear<'_>,
-    ) -> Result<usize> {
+    ) -> Result<Batch> {
         let fs = self.bridge.home.fs();
         loop {
             let seen = fsx::stat(fs, path)?;
             let items = match settled(fs, path, &dialect::inbox)? {
-                None => return Ok(0),
+                None => return Ok(Batch::Whole(0)),
                 Some(Ok(items)) => items,
                 Some(Err(_)) if is_empty(fs, path)? => Vec::new(),
                 Some(Err(reason)) => return self.reject(n, path, &reason, hear),
@@ -116,8 +130,12 @@ impl<'b> Processor<'b> {
             let mut replies = Vec::new();
             for (at, item) in items.iter().enumerate() {
                 let processed = self.item(n, at, item, &mut traces)?;
-                hear(&processed);
+                let next = hear(&processed);
                 replies.push(processed.reply);
+                if next.is_break() {
+                    self.show(&mut replies)?;
+                    return Ok(Batch::Cut(at + 1));
+                }
                 if replies.len() == CHUNK {
                     self.show(&mut replies)?;
                 }
@@ -126,7 +144,7 @@ impl<'b> Processor<'b> {
             // Somebody who had opened the inbox before it was renamed may have gone on writing.
             if fsx::stat(fs, path)? == seen {
                 fsx::remove(fs, path)?;
-                return Ok(items.len());
+                return Ok(Batch::Whole(items.len()));
             }
         }
     }
@@ -140,7 +158,7 @@ impl<'b> Processor<'b> {
         Ok(())
     }
 
-    fn reject(&mut self, n: u64, path: &Path, reason: &str, hear: Hear<'_>) -> Result<usize> {
+    fn reject(&mut self, n: u64, path: &Path, reason: &str, hear: Hear<'_>) -> Result<Batch> {
         let reply = match self.ledger.of_nameless(n, None) {
             Some(Known::Reply(reply)) => reply,
             _ => {
@@ -152,8 +170,10 @@ impl<'b> Processor<'b> {
         };
         self.show(&mut vec![reply.clone()])?;
         self.bridge.reject(path)?;
-        hear(&processed(None, "an inbox".to_owned(), reply));
-        Ok(1)
+        match hear(&processed(None, "an inbox".to_owned(), reply)) {
+            ControlFlow::Continue(()) => Ok(Batch::Whole(1)),
+            ControlFlow::Break(()) => Ok(Batch::Cut(1)),
+        }
     }
 
     /// Deals with one item, unless that was done before.

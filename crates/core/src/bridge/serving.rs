@@ -3,12 +3,9 @@
 //! Owns the loop that a foreground command and a daemon share, and the note in the lock that tells
 //! others who processes, how often, and how much was done.
 
-use std::{thread, time::Duration};
+use std::{ops::ControlFlow, time::Duration};
 
-use flagpost_disk::{
-    dialects::bridge::{RUNNER, STOP},
-    fsx,
-};
+use flagpost_disk::{dialects::bridge::RUNNER, fsx};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
@@ -22,15 +19,51 @@ const SLICE: Duration = Duration::from_millis(100);
 
 /// How to serve.
 pub struct Service<'s> {
+    /// Where the loop runs.
+    pub host: Host,
     /// How long from one look at the inbox to the next.
     pub poll: SignedDuration,
-    /// Whether to stop now; a flag beside the inbox means the same.
-    pub stop: &'s dyn Fn() -> bool,
+    /// Rests for at most so long, and says what to do then; a flag beside the inbox means stop as
+    /// well.
+    pub rest: &'s dyn Fn(Duration) -> Rest,
+}
+
+/// Where the bridge runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// In a command that somebody started.
+    Command,
+    /// In the daemon.
+    Daemon,
+}
+
+/// What to do after a rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rest {
+    /// To rest on, until it is time to look.
+    Over,
+    /// To look at once.
+    Woken,
+    /// To stop.
+    Stop,
+}
+
+impl Host {
+    const ALL: [Self; 2] = [Self::Command, Self::Daemon];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Daemon => "daemon",
+        }
+    }
 }
 
 impl std::fmt::Debug for Service<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Service")
+            .field("host", &self.host)
             .field("poll", &self.poll)
             .finish_non_exhaustive()
     }
@@ -57,6 +90,8 @@ pub struct Served {
 pub struct Running {
     /// Its process.
     pub pid: u32,
+    /// Where the loop runs.
+    pub host: Host,
     /// Since when.
     pub since: Option<Timestamp>,
     /// How often it looks; none where it only passes through.
@@ -65,47 +100,58 @@ pub struct Running {
     pub processed: u64,
 }
 
-/// Processes until it is to stop. A pass that fails is told of, and tried again after the pause.
+/// Processes until it is to stop, be it in the middle of an inbox: what is left of it comes first the
+/// next time. A pass that fails is told of, and tried again after the pause.
 pub fn serve(
     processor: &mut Processor<'_>,
     bridge: &Bridge<'_>,
     service: &Service<'_>,
     tell: &mut dyn FnMut(Event<'_>),
-) -> Result<Served> {
-    let (fs, flag) = (bridge.home.fs(), bridge.path(STOP));
-    // Whoever asked for that meant somebody else.
-    fsx::remove(fs, &flag)?;
+) -> Served {
     let mut running = Running {
+        host: service.host,
         poll: Some(service.poll),
         ..Running::begun(bridge.home.now())
+    };
+    let rest = |time: Duration| match bridge.is_stopped() {
+        Ok(true) => Rest::Stop,
+        // Who cannot look for the flag goes on.
+        Ok(false) | Err(_) => (service.rest)(time),
     };
     let poll = Duration::try_from(service.poll).unwrap_or(SLICE);
     processor.sign(&running);
     loop {
-        let mut processed = 0;
+        let (mut processed, mut next) = (0, Rest::Over);
         let passed = processor.pass(&mut |item| {
             processed += 1;
             tell(Event::Processed(item));
+            next = next.max(rest(Duration::ZERO));
+            match next {
+                Rest::Stop => ControlFlow::Break(()),
+                Rest::Over | Rest::Woken => ControlFlow::Continue(()),
+            }
         });
         if let Err(error) = passed {
             tell(Event::Trouble(&error));
+            // What woke us is no reason to try at once again.
+            next = rest(Duration::ZERO).max(next);
+            if next == Rest::Woken {
+                next = Rest::Over;
+            }
         }
         if processed > 0 {
             running.processed += processed;
             processor.sign(&running);
         }
         let mut waited = Duration::ZERO;
-        loop {
-            if (service.stop)() || fsx::stat(fs, &flag)?.is_some() {
-                let processed = running.processed;
-                return Ok(Served { processed });
-            }
-            if waited >= poll {
-                break;
-            }
+        while next == Rest::Over && waited < poll {
             let slice = SLICE.min(poll - waited);
-            thread::sleep(slice);
+            next = rest(slice);
             waited += slice;
+        }
+        if next == Rest::Stop {
+            let processed = running.processed;
+            return Served { processed };
         }
     }
 }
@@ -122,6 +168,7 @@ impl Running {
     pub(super) fn begun(since: Timestamp) -> Self {
         Self {
             pid: std::process::id(),
+            host: Host::Command,
             since: Some(since),
             poll: None,
             processed: 0,
@@ -129,7 +176,8 @@ impl Running {
     }
 
     fn note(&self) -> String {
-        let mut note = format!("pid: {}\ncommand: flagpost agent\n", self.pid);
+        let host = self.host.as_str();
+        let mut note = format!("pid: {}\ncommand: flagpost agent\nhost: {host}\n", self.pid);
         if let Some(since) = self.since {
             note += &format!("since: {since:.0}\n");
         }
@@ -141,8 +189,10 @@ impl Running {
 
     fn parse(note: &str) -> Option<Self> {
         let field = |name| note.lines().find_map(|line| line.strip_prefix(name));
+        let host = |it: &Host| field("host: ") == Some(it.as_str());
         Some(Self {
             pid: field("pid: ")?.parse().ok()?,
+            host: Host::ALL.into_iter().find(host).unwrap_or(Host::Command),
             since: field("since: ").and_then(|it| it.parse().ok()),
             poll: field("poll: ").and_then(|it| it.parse().ok()),
             processed: field("processed: ")?.parse().ok()?,
@@ -160,6 +210,7 @@ impl Bridge<'_> {
         let note = fsx::read_lossy(fs, &path)?.unwrap_or_default();
         let unsigned = Running {
             pid: 0,
+            host: Host::Command,
             since: None,
             poll: None,
             processed: 0,

@@ -5,6 +5,7 @@
 
 mod history;
 mod mail;
+pub mod messages;
 mod reservations;
 mod sessions;
 mod tasks;

@@ -4,9 +4,17 @@
 //! context is, but for the place: nobody stands anywhere here.
 
 use flagpost_core::{Home, List, Repository, registry, relay::Fleet};
-use flagpost_model::{ListId, TaskId, WorkerId};
+use flagpost_model::{
+    ListId, TaskId, WorkerId,
+    message::{Speaker, speaker},
+};
 
-use super::{Shared, answer::Fault, asked::Asked};
+use super::{
+    Shared,
+    answer::Fault,
+    asked::Asked,
+    route::{AGENT, AS},
+};
 
 /// One request's desk.
 #[derive(Debug)]
@@ -27,6 +35,28 @@ impl<'s> Desk<'s> {
     pub(crate) fn actor(&self, asked: &Asked) -> Result<WorkerId, Fault> {
         let named = asked.parsed("as")?;
         Ok(named.unwrap_or_else(|| self.shared.actor.clone()))
+    }
+
+    /// Which agent asks, where one says so.
+    fn agent(&self, asked: &Asked) -> Result<Option<WorkerId>, Fault> {
+        asked.parsed(AGENT.name)
+    }
+
+    /// Who decides on briefs: a person. No agent lets itself through.
+    pub(crate) fn operator(&self, asked: &Asked) -> Result<WorkerId, Fault> {
+        match self.agent(asked)? {
+            Some(_) => Err(Fault::usage(
+                "only the operator decides on briefs: flagpost-worker is said",
+            )),
+            None => self.actor(asked),
+        }
+    }
+
+    /// Who speaks, and in whose name.
+    pub(crate) fn speaker(&self, asked: &Asked) -> Result<Speaker, Fault> {
+        let (named, agent) = (asked.parsed(AS.name)?, self.agent(asked)?);
+        let speaker = speaker(named, agent, self.shared.actor.clone());
+        Ok(speaker.map_err(flagpost_core::Error::from)?)
     }
 
     /// Which repository is meant.

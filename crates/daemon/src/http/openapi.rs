@@ -21,9 +21,7 @@ pub fn description() -> serde_json::Result<Value> {
     let mut paths: Map<String, Value> = Map::new();
     let mut names = BTreeSet::from(["error"]);
     for route in routes::all() {
-        if let Work::Answer(name, _) = route.work {
-            names.insert(name);
-        }
+        names.extend(route.work.shapes());
         let verb = match route.verb {
             Verb::Get => "get",
             Verb::Post => "post",
@@ -57,6 +55,11 @@ fn operation(route: &Route) -> Value {
     let answers = match route.work {
         Work::Answer(name, _) => json!({
             "200": {"description": "What was asked for.", "content": content(reference(name))},
+            "default": {"description": "What went wrong.", "content": content(reference("error"))},
+        }),
+        Work::Awaited(names, _) => json!({
+            "200": {"description": "What was waited for, or that there is none.",
+                "content": content(json!({"oneOf": names.map(reference)}))},
             "default": {"description": "What went wrong.", "content": content(reference("error"))},
         }),
         Work::Foreign(schema, _) => json!({
@@ -199,7 +202,7 @@ mod tests {
             assert_eq!(varying, said, "{}", route.path);
             let is_sent = route.params.iter().any(|it| it.place == Place::Body);
             assert!(!is_sent || route.verb == Verb::Post, "{}", route.path);
-            if let Work::Answer(name, _) = route.work {
+            for name in route.work.shapes() {
                 let known = schemas::ALL.iter().any(|it| it.name == name);
                 assert!(known, "{}: there is no shape {name}", route.path);
             }

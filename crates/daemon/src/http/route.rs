@@ -37,12 +37,26 @@ pub(crate) enum Verb {
 pub(crate) enum Work {
     /// An answer of ours: `task` is `flagpost.task/1`.
     Answer(&'static str, Act<Value>),
+    /// One that may be waited for: in the first shape where there is something, in the second where
+    /// there is not. Its parameters have [`WAIT`].
+    Awaited([&'static str; 2], Act<Option<Value>>),
     /// An answer whose shape is somebody else's.
     Foreign(fn() -> Value, Act<Value>),
     /// Something else than JSON.
     Page(Act<Response>),
     /// Events, for as long as somebody listens.
     Stream(Whose, Act<Response>),
+}
+
+impl Work {
+    /// The shapes of ours that it answers in.
+    pub(crate) fn shapes(&self) -> Vec<&'static str> {
+        match self {
+            Self::Answer(name, _) => vec![name],
+            Self::Awaited(names, _) => names.to_vec(),
+            Self::Foreign(..) | Self::Page(_) | Self::Stream(..) => Vec::new(),
+        }
+    }
 }
 
 /// Whose clients listen.
@@ -181,6 +195,20 @@ pub(crate) const REPO: Param = Param::query(
     "repo",
     Kind::Text,
     "The repository, by name or id; may be left out where there is only one.",
+);
+
+/// How long to wait for something.
+pub(crate) const WAIT: Param = Param::query(
+    "wait",
+    Kind::Text,
+    "How long to wait until there is something, as in 30s; five minutes at most.",
+);
+
+/// Which agent it is that asks.
+pub(crate) const AGENT: Param = Param::header(
+    "flagpost-worker",
+    Kind::Id,
+    "Which worker it is that asks, as FLAGPOST_WORKER says of a command: it speaks for itself only.",
 );
 
 /// Who acts.

@@ -3,7 +3,10 @@
 //! Owns the one way that every request takes: through its door, against its description, to a thread
 //! where the operation may wait for locks and disks, and out as an answer.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{
     Router,
@@ -15,7 +18,8 @@ use axum::{
     routing::{MethodFilter, on},
 };
 use flagpost_core::shape;
-use serde_json::{Map, Value};
+use jiff::SignedDuration;
+use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use tracing::debug;
 
@@ -25,12 +29,16 @@ use super::{
     asked::{Asked, Parts},
     auth::Door,
     desk::Desk,
-    route::{Place, Route, Verb, Whose, Work},
+    route::{Act, Place, Route, Verb, WAIT, Whose, Work},
     routes,
 };
 
 /// The most that may be sent with a request: 2 MiB.
 const LARGEST: usize = 2 << 20;
+/// As long as one may wait for something.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
+/// How often to look all the same.
+const RECHECK: Duration = Duration::from_secs(1);
 /// So long it may take to come.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -83,9 +91,10 @@ fn told(route: &Route, worked: Result<Response, Fault>) -> Response {
     match (worked, route.work) {
         (Ok(response), _) => response,
         (Err(fault), Work::Foreign(..) | Work::Stream(Whose::Kanban, _)) => fault.into_kanban(),
-        (Err(fault), Work::Answer(..) | Work::Page(_) | Work::Stream(Whose::Ours, _)) => {
-            fault.into_response()
-        }
+        (
+            Err(fault),
+            Work::Answer(..) | Work::Awaited(..) | Work::Page(_) | Work::Stream(Whose::Ours, _),
+        ) => fault.into_response(),
     }
 }
 
@@ -112,7 +121,7 @@ async fn serve(
         false => Map::new(),
     };
     let query = query.0;
-    let asked = Asked::read(
+    let asked = Arc::new(Asked::read(
         route.params,
         Parts {
             path,
@@ -120,18 +129,60 @@ async fn serve(
             headers,
             body,
         },
-    )?;
-    let work = move || carry_out(&shared, route, &asked);
+    )?);
+    match route.work {
+        Work::Answer(name, act) => {
+            let body = carry_out(shared, asked, act).await?;
+            Ok(json_answer(&shape::answer(name, body)))
+        }
+        Work::Awaited(names, act) => wait_for(shared, asked, names, act).await,
+        Work::Foreign(_, act) => Ok(json_answer(&carry_out(shared, asked, act).await?)),
+        Work::Page(act) | Work::Stream(_, act) => carry_out(shared, asked, act).await,
+    }
+}
+
+/// Carries a route's work out where it may wait for locks and disks.
+async fn carry_out<T: Send + 'static>(
+    shared: Arc<Shared>,
+    asked: Arc<Asked>,
+    act: Act<T>,
+) -> Result<T, Fault> {
+    let work = move || act(&Desk::new(&shared), &asked);
     let worked = tokio::task::spawn_blocking(work).await;
     worked.map_err(|_| Fault::broken("this operation panicked"))?
 }
 
-fn carry_out(shared: &Shared, route: &Route, asked: &Asked) -> Result<Response, Fault> {
-    let desk = Desk::new(shared);
-    match route.work {
-        Work::Answer(name, act) => Ok(json_answer(&shape::answer(name, act(&desk, asked)?))),
-        Work::Foreign(_, act) => Ok(json_answer(&act(&desk, asked)?)),
-        Work::Page(act) | Work::Stream(_, act) => act(&desk, asked),
+/// Does the same again whenever something has changed, until there is something, the time is over or
+/// the daemon ends. Nothing is held up meanwhile: between two looks it is no operation.
+async fn wait_for(
+    shared: Arc<Shared>,
+    asked: Arc<Asked>,
+    [found, none]: [&'static str; 2],
+    act: Act<Option<Value>>,
+) -> Result<Response, Fault> {
+    let wait: Option<SignedDuration> = asked.parsed(WAIT.name)?;
+    let wait = wait.unwrap_or_default();
+    if wait.is_negative() {
+        return Err(Fault::invalid("wait must be a time, as in 30s"));
+    }
+    let until = Instant::now() + wait.unsigned_abs().min(LONGEST_WAIT);
+    let (mut looks, mut ended) = (shared.hub.looks(), shared.ended.clone());
+    loop {
+        looks.mark_unchanged();
+        let there = carry_out(Arc::clone(&shared), Arc::clone(&asked), act).await?;
+        if let Some(body) = there {
+            return Ok(json_answer(&shape::answer(found, body)));
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() || *ended.borrow() {
+            let body = json!({"waited": !wait.is_zero()});
+            return Ok(json_answer(&shape::answer(none, body)));
+        }
+        tokio::select! {
+            // A lease ends without a notice.
+            _ = timeout(left.min(RECHECK), looks.changed()) => {}
+            _ = ended.wait_for(|it| *it) => {}
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod answers;
+mod bridge;
 mod doors;
 mod duties;
 mod events;
@@ -15,4 +16,5 @@ mod events_of_files;
 mod hostile;
 mod lifecycle;
 mod listening;
+mod messages;
 mod served;

@@ -56,6 +56,16 @@ pub trait Fs: Send + Sync + fmt::Debug {
         &self,
         dir: &Path,
         wanted: &(dyn Fn(&[u8]) -> bool + Sync),
+    ) -> io::Result<Vec<(OsString, Stat)>> {
+        self.look(dir, wanted, &|_, _| true)
+    }
+    /// As [`Fs::survey`], of which only what `is_news` says is kept. It is asked once of each, by
+    /// several threads at a time.
+    fn look(
+        &self,
+        dir: &Path,
+        wanted: &(dyn Fn(&[u8]) -> bool + Sync),
+        is_news: &(dyn Fn(&[u8], Stat) -> bool + Sync),
     ) -> io::Result<Vec<(OsString, Stat)>>;
     /// The path with every symlink resolved.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;

@@ -10,6 +10,7 @@ mod note;
 mod outline;
 pub mod recurrence;
 mod said;
+mod standing;
 mod transition;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use note::{Note, Origin, Provenance};
 pub use outline::Outline;
 pub use recurrence::{Every, Recurrence};
 pub use said::{Hearing, Said};
+pub use standing::Standing;
 pub use transition::{Act, Event, transition};
 
 use crate::{

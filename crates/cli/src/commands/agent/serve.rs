@@ -1,23 +1,27 @@
 //! `agent start`, `stop`, `status`: who processes the inbox.
 
 use std::{
+    ops::ControlFlow,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    thread,
     time::Duration,
 };
 
 use flagpost_core::{
     Config, Error,
-    bridge::{Bridge, Event, Processed, Processor, Service, serve},
+    bridge::{
+        Background, Bridge, Event, Host, Processed, Processor, Rest, Running, Service, serve,
+    },
     config::keys::AGENT_POLL,
 };
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    commands::waiting::time,
+    commands::{daemon, waiting::time},
     context::Context,
     error::usage,
     output::{self, Answer, Reader},
@@ -71,7 +75,10 @@ pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
         Event::Trouble(error) => output::say(&format!("flagpost: {error}; trying again")),
     };
     if args.once {
-        processor.pass(&mut |item| tell(Event::Processed(item)))?;
+        processor.pass(&mut |item| {
+            tell(Event::Processed(item));
+            ControlFlow::Continue(())
+        })?;
         return Ok(Answer::silent());
     }
     if !context.globals.json {
@@ -82,10 +89,19 @@ pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     let service = Service {
+        host: Host::Command,
         poll,
-        stop: &|| stop.load(Relaxed),
+        rest: &|time| {
+            if stop.load(Relaxed) {
+                return Rest::Stop;
+            }
+            thread::sleep(time);
+            Rest::Over
+        },
     };
-    serve(&mut processor, &bridge, &service, &mut tell)?;
+    // Whoever asked for a stop meant somebody else.
+    bridge.resume()?;
+    serve(&mut processor, &bridge, &service, &mut tell);
     Ok(Answer::silent())
 }
 
@@ -122,40 +138,67 @@ fn say(context: &Context, cursor: u64, item: &Processed) -> std::io::Result<Read
 
 /// Stops it.
 pub fn stop(context: &Context, _: &StopArgs) -> anyhow::Result<Answer> {
-    let stopped = super::bridge(context)?.stop(PATIENCE)?;
-    let text = match &stopped {
+    let bridge = super::bridge(context)?;
+    let stopped = bridge.stop(PATIENCE)?;
+    let mut text = match &stopped {
         Some(running) => format!("Agent bridge: stopped (pid {})", running.pid),
         None => "Agent bridge: stopped; none was running".to_owned(),
     };
+    if bridge.is_stopped()? {
+        text += &format!("\n  {LEFT_ALONE}");
+    }
     let body = json!({"stopped": stopped.map(|it| it.pid)});
     Ok(Answer::new("agent_stopped", body).text(text))
 }
+
+/// What a stop means to a daemon that would run the bridge.
+const LEFT_ALONE: &str = "the daemon leaves it alone until it is started anew";
 
 /// Shows it.
 pub fn status(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
     let bridge = super::bridge(context)?;
     let running = bridge.running()?;
-    let text = match &running {
+    let is_enabled = Background::is_enabled(&context.home)?;
+    let is_stopped = is_enabled && bridge.is_stopped()?;
+    let mut text = match &running {
         None => "Agent bridge: stopped".to_owned(),
-        Some(it) => {
-            let poll = it.poll.map(|poll| format!("poll: {poll:#}, "));
-            let poll = poll.unwrap_or_default();
-            format!(
-                "Agent bridge: running ({poll}processed: {} commands)",
-                it.processed
-            )
+        Some(it) => told(it),
+    };
+    text += &match (&running, is_enabled, is_stopped) {
+        (_, _, true) => format!("\n  {LEFT_ALONE}"),
+        (None, true, false) if daemon::instance(context)?.is_none() => {
+            "\n  'flagpost up' runs it: integrations.agent.enabled is set".to_owned()
         }
+        (None | Some(_), _, false) => String::new(),
     };
     let dir = bridge.dir();
     let about: Value = running.as_ref().map_or(Value::Null, |it| {
         json!({
             "pid": it.pid,
+            "host": it.host.as_str(),
             "since": it.since,
             "poll_seconds": it.poll.map(|poll| poll.as_secs_f64()),
             "processed": it.processed,
         })
     });
-    let body = json!({"running": about, "dir": shape::path(dir)});
+    let body = json!({
+        "running": about, "dir": shape::path(dir),
+        "enabled": is_enabled, "stopped": is_stopped,
+    });
     let text = format!("{text}\n  files in {}", dir.display());
     Ok(Answer::new("agent_status", body).text(text))
+}
+
+/// Who processes, in a line.
+fn told(running: &Running) -> String {
+    let host = match running.host {
+        Host::Command => "",
+        Host::Daemon => " in the daemon",
+    };
+    let poll = running.poll.map(|poll| format!("poll: {poll:#}, "));
+    format!(
+        "Agent bridge: running{host} ({}processed: {} commands)",
+        poll.unwrap_or_default(),
+        running.processed
+    )
 }

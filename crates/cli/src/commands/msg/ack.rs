@@ -1,7 +1,9 @@
 //! `msg ack`: the recipient has a message.
 
-use flagpost_core::messages::{self, Party};
-use serde_json::json;
+use flagpost_core::{
+    messages::{self, Party},
+    shape,
+};
 
 use crate::{context::Context, output::Answer};
 
@@ -24,7 +26,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let place = messages::find(&party, &args.message)?;
     let acked = messages::ack(&party, &place)?;
     let before = if acked.already { " before" } else { "" };
-    let body = json!({"message": super::shape(&acked.message), "already": acked.already});
+    let body = shape::messages::acked(&acked);
     let who = &speaker.name;
     Ok(Answer::new("message_acked", body)
         .text(format!("{who} has {}{before}", super::head(&acked.message)))

@@ -1,8 +1,7 @@
 //! `msg list`, `thread`, `unacked`, `show`: what was said, and what is open.
 
-use flagpost_core::messages::{self, Party, Seen};
+use flagpost_core::messages::{self, Filter, Party, Seen};
 use flagpost_model::message::{Step, Subject};
-use serde_json::json;
 
 use crate::{
     commands::{
@@ -75,29 +74,20 @@ pub struct ShowArgs {
 /// Lists.
 pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
     let mut survey = messages::all(&context.fleet()?)?;
-    let is = |wanted: &Option<String>, found: Option<&str>| {
-        wanted.as_deref().is_none_or(|it| Some(it) == found)
+    let filter = Filter {
+        thread: args.thread.clone(),
+        subject: args.subject,
+        from: args.from.clone(),
+        to: args.to.clone(),
     };
-    survey.messages.retain(|it| {
-        let it = &it.message;
-        is(&args.thread, it.thread.as_deref())
-            && is(&args.from, Some(&it.from))
-            && is(&args.to, Some(&it.to))
-            && args.subject.is_none_or(|wanted| it.subject == Some(wanted))
-    });
-    let total = survey.messages.len();
-    let hidden = match args.limit {
-        0 => 0,
-        limit => total.saturating_sub(limit),
-    };
-    survey.messages.drain(..hidden);
-    Ok(table(context, &survey, total, hidden))
+    let total = survey.select(&filter, args.limit);
+    Ok(table(context, &survey, total))
 }
 
 /// Shows a conversation.
 pub fn thread(context: &Context, args: &ThreadArgs) -> anyhow::Result<Answer> {
     let survey = messages::thread(&context.fleet()?, &args.thread)?;
-    Ok(table(context, &survey, survey.messages.len(), 0))
+    Ok(table(context, &survey, survey.messages.len()))
 }
 
 /// Shows what is open.
@@ -112,15 +102,7 @@ pub fn unacked(context: &Context, args: &UnackedArgs) -> anyhow::Result<Answer> 
             Screen::of(context).table(&header, rows.collect())
         }
     };
-    let each = open.iter().map(|it| {
-        let mut shape = super::seen(&it.seen);
-        shape["next"] = json!(it.next);
-        shape
-    });
-    let body = json!({
-        "messages": each.collect::<Vec<_>>(),
-        "total": open.len(), "truncated": false, "skipped": shape::skipped(&skipped),
-    });
+    let body = shape::messages::open(&open, &skipped);
     Ok(Answer::new("messages_open", body)
         .text(text)
         .ids(open.iter().map(|it| &it.seen.message.place))
@@ -135,7 +117,7 @@ pub fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         speaker: &speaker,
     };
     let seen = messages::show(&fleet, &messages::find(&party, &args.message)?)?;
-    let answer = Answer::new("message", super::seen(&seen)).ids([&seen.message.place]);
+    let answer = Answer::new("message", shape::messages::seen(&seen)).ids([&seen.message.place]);
     if args.line {
         let message = &seen.message;
         let said = line(&message.line());
@@ -156,7 +138,8 @@ pub fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
     Ok(answer.exact(text))
 }
 
-fn table(context: &Context, survey: &messages::Survey, total: usize, hidden: usize) -> Answer {
+fn table(context: &Context, survey: &messages::Survey, total: usize) -> Answer {
+    let hidden = total - survey.messages.len();
     let rows = survey.messages.iter().map(|seen| row(seen, None));
     let text = match survey.messages.is_empty() {
         true => "no messages".to_owned(),
@@ -165,11 +148,7 @@ fn table(context: &Context, survey: &messages::Survey, total: usize, hidden: usi
             Screen::of(context).table(&header, rows.collect()) + &more(hidden)
         }
     };
-    let body = json!({
-        "messages": survey.messages.iter().map(super::seen).collect::<Vec<_>>(),
-        "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&survey.skipped),
-    });
-    Answer::new("messages", body)
+    Answer::new("messages", shape::messages::survey(survey, total))
         .text(text)
         .ids(survey.messages.iter().map(|it| &it.message.place))
         .notes(unseen(context, hidden))

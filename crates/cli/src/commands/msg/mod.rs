@@ -1,6 +1,6 @@
 //! `msg`: what an orchestrator and its workers say to each other.
 //!
-//! Owns which verb is which function, and what a message looks like in JSON and in a line.
+//! Owns which verb is which function, and what a message looks like in a line.
 
 mod ack;
 mod import;
@@ -10,9 +10,7 @@ mod send;
 mod words;
 
 use clap::Subcommand;
-use flagpost_core::messages::Seen;
-use flagpost_model::message::{Body, Lease, Message};
-use serde_json::{Value, json};
+use flagpost_model::message::Message;
 
 use crate::{context::Context, output::Answer};
 
@@ -43,39 +41,6 @@ pub fn run(context: &Context, verb: &Msg) -> anyhow::Result<Answer> {
         Msg::Wait(args) => recv::wait(context, args),
         Msg::Import(args) => import::run(context, args),
     }
-}
-
-/// A message.
-fn shape(message: &Message) -> Value {
-    let data = message.typed().filter(|it| !matches!(it, Body::Text(_)));
-    json!({
-        "place": message.place.to_string(),
-        "id": message.id,
-        "subject": message.subject,
-        "kind": message.kind,
-        "from": message.from,
-        "to": message.to,
-        "by": message.by,
-        "thread": message.thread,
-        "answers": message.answers.as_ref().map(ToString::to_string),
-        "at": message.at,
-        "body": message.body,
-        "data": data,
-    })
-}
-
-/// A message and how far it is.
-fn seen(seen: &Seen) -> Value {
-    json!({
-        "message": shape(&seen.message),
-        "state": seen.state,
-        "decision": seen.decision,
-        "lease": seen.lease.as_ref().map(lease),
-    })
-}
-
-fn lease(lease: &Lease) -> Value {
-    json!({"by": lease.by, "at": lease.at, "until": lease.until, "count": lease.count})
 }
 
 /// The first line about a message: `DONE W1/outbox/3 from W1 to orchestrator in epic-1`.

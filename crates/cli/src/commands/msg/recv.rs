@@ -1,12 +1,14 @@
 //! `msg recv`, `wait`: the next message, or that there is one.
 
-use flagpost_core::messages::{self, Ask, Party, Received};
+use flagpost_core::{
+    messages::{self, Ask, Filter, Party, Received},
+    shape,
+};
 use flagpost_model::{
     decision::Delivery,
     message::{LEASE, Subject},
 };
 use jiff::SignedDuration;
-use serde_json::json;
 
 use crate::{
     commands::{
@@ -67,10 +69,14 @@ pub struct WaitArgs {
 
 impl Which {
     fn ask(&self) -> Ask {
-        Ask {
+        let of = Filter {
             thread: self.thread.clone(),
             subject: self.subject,
             from: self.from.clone(),
+            to: None,
+        };
+        Ask {
+            of,
             ..Ask::default()
         }
     }
@@ -108,11 +114,8 @@ pub fn wait(context: &Context, args: &WaitArgs) -> anyhow::Result<Answer> {
         Ok(messages::is_waiting(&party, &ask)?.then_some(()))
     })?;
     Ok(match found {
-        Some(()) => {
-            let body = json!({"recipient": speaker.name, "waiting": true});
-            Answer::new("message_waiting", body)
-                .text("a message waits: 'flagpost msg recv' takes it")
-        }
+        Some(()) => Answer::new("message_waiting", shape::messages::waiting(&speaker.name))
+            .text("a message waits: 'flagpost msg recv' takes it"),
         None => nothing(true),
     })
 }
@@ -133,20 +136,13 @@ fn shown(received: &Received) -> Answer {
         (Delivery::Rejection, None) => "REJECTED: do not do this\n".to_owned(),
         (Delivery::Rejection, Some(why)) => format!("REJECTED: do not do this: {why}\n"),
     };
-    let body = json!({
-        "message": super::shape(message),
-        "lease": received.lease.as_ref().map(super::lease),
-        "redelivered": received.redelivered,
-        "delivery": match received.delivery { Delivery::Brief => "brief", Delivery::Rejection => "rejection" },
-        "reason": received.reason,
-    });
-    Answer::new("message_received", body)
+    Answer::new("message_received", shape::messages::received(received))
         .text(format!("{text}\n{}", message.body))
         .ids([&message.place])
 }
 
 fn nothing(waited: bool) -> Answer {
-    let mut answer = Answer::new("message_none", json!({"waited": waited}));
+    let mut answer = Answer::new("message_none", shape::messages::none(waited));
     answer.notes = vec!["no message waits".to_owned()];
     answer.code = match waited {
         true => Kind::TimedOut as u8,

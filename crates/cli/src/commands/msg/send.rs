@@ -6,7 +6,6 @@ use flagpost_core::{
     shape,
 };
 use flagpost_model::{WorkerId, message::Subject};
-use serde_json::json;
 
 use super::words::WordsArgs;
 use crate::{commands::query::named, context::Context, error::usage, output::Answer};
@@ -82,14 +81,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let unreserved = files.faults.iter().map(|it| format!("not reserved: {it}"));
     let fault = sent.policy_fault.as_ref();
     let fault = fault.map(|it| format!("the policy was not asked: {it}"));
-    let body = json!({
-        "message": super::shape(message),
-        "replay": sent.replay,
-        "verdict": sent.verdict.as_ref().map(shape::verdict),
-        "policy_fault": sent.policy_fault,
-        "files": shape::announced(files),
-    });
-    Ok(Answer::new("message_sent", body)
+    Ok(Answer::new("message_sent", shape::messages::sent(&sent))
         .text(text)
         .ids([&message.place])
         .notes(

@@ -5,6 +5,7 @@
 //! receive is no acknowledgement; to acknowledge is the recipient's alone.
 
 mod errands;
+mod filter;
 mod foreign;
 mod import;
 mod questions;
@@ -22,6 +23,7 @@ use flagpost_model::{
 use serde_json::Value;
 
 pub use errands::{Errand, Kept, errands, keep, settle, settle_ended, unheard};
+pub use filter::Filter;
 pub use foreign::{Source, read};
 pub use import::{Fate, Imported, import};
 pub use questions::question;

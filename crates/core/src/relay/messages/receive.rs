@@ -12,13 +12,13 @@ use flagpost_model::{
     WorkerId,
     decision::Delivery,
     envelope::Direction,
-    message::{LEASE, Lease, Message, Subject, in_order},
+    message::{LEASE, Lease, Message, in_order},
 };
 use jiff::SignedDuration;
 
-use super::{Party, line};
+use super::{Filter, Party, line};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     history::Kind,
     relay::{Locked, Mail, briefs, deliver, slots::Slot, workers},
 };
@@ -26,12 +26,8 @@ use crate::{
 /// What somebody wants to receive.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// Of this conversation only.
-    pub thread: Option<String>,
-    /// With this subject only.
-    pub subject: Option<Subject>,
-    /// From this one only.
-    pub from: Option<String>,
+    /// Only of these.
+    pub of: Filter,
     /// How long it is the receiver's.
     pub lease: SignedDuration,
     /// Whoever held messages under this name is gone: they are given out again at once.
@@ -41,9 +37,7 @@ pub struct Ask {
 impl Default for Ask {
     fn default() -> Self {
         Self {
-            thread: None,
-            subject: None,
-            from: None,
+            of: Filter::default(),
             lease: LEASE,
             restart: false,
         }
@@ -66,15 +60,6 @@ pub struct Received {
 }
 
 impl Ask {
-    fn wants(&self, message: &Message) -> bool {
-        let is = |wanted: &Option<String>, found: Option<&str>| {
-            wanted.as_deref().is_none_or(|it| Some(it) == found)
-        };
-        is(&self.thread, message.thread.as_deref())
-            && is(&self.from, Some(&message.from))
-            && self.subject.is_none_or(|it| message.subject == Some(it))
-    }
-
     fn may_take(&self, mail: &Mail<'_>, lease: Option<&Lease>) -> bool {
         self.restart || !lease.is_some_and(|lease| lease.is_live(mail.home.now()))
     }
@@ -82,6 +67,12 @@ impl Ask {
 
 /// The next message; `None` where there is none.
 pub fn receive(party: &Party<'_>, ask: &Ask) -> Result<Option<Received>> {
+    if !ask.lease.is_positive() {
+        return Err(Error::Invalid {
+            what: "lease".to_owned(),
+            reason: "it must be a time, as in 30s or 15m".to_owned(),
+        });
+    }
     match party.own()? {
         Some(mail) => from_inbox(party, &mail, ask),
         None => from_outboxes(party, ask),
@@ -98,7 +89,9 @@ pub fn is_waiting(party: &Party<'_>, ask: &Ask) -> Result<bool> {
         if slot.is_open_to_the_worker()
             && ask.may_take(&mail, mail.lease(Direction::Inbox, seq, &slot)?.as_ref())
             && let Ok(letter) = briefs::letter(&mail, seq, &slot)?
-            && ask.wants(&Message::of_brief(&letter.brief, &letter.body))
+            && ask
+                .of
+                .wants(&Message::of_brief(&letter.brief, &letter.body))
             && deliver::deliverable(&mail, &letter).is_ok()
         {
             return Ok(true);
@@ -127,7 +120,7 @@ fn from_inbox(party: &Party<'_>, mail: &Mail<'_>, ask: &Ask) -> Result<Option<Re
             continue;
         };
         let message = Message::of_brief(&letter.brief, &letter.body);
-        if !ask.wants(&message) {
+        if !ask.of.wants(&message) {
             continue;
         }
         let Some(delivery) = deliver::passed(&locked, party.name(), &letter)? else {
@@ -179,7 +172,7 @@ pub(super) fn waiting_reports(party: &Party<'_>, ask: &Ask) -> Result<Vec<Messag
                 continue;
             };
             let message = Message::of_report(&file.content);
-            if message.to == party.name().as_str() && ask.wants(&message) {
+            if message.to == party.name().as_str() && ask.of.wants(&message) {
                 found.push(message);
             }
         }

@@ -16,7 +16,7 @@ use flagpost_model::{
     },
 };
 
-use super::{Party, role};
+use super::{Filter, Party, role};
 use crate::{
     error::{Error, Result},
     list::Skipped,
@@ -60,6 +60,21 @@ pub struct Survey {
     pub skipped: Vec<Skipped>,
 }
 
+impl Survey {
+    /// Leaves those that are asked for, and of these the newest so many, all of them for 0. How many
+    /// were asked for.
+    pub fn select(&mut self, filter: &Filter, limit: usize) -> usize {
+        self.messages.retain(|it| filter.wants(&it.message));
+        let total = self.messages.len();
+        let hidden = match limit {
+            0 => 0,
+            limit => total.saturating_sub(limit),
+        };
+        self.messages.drain(..hidden);
+        total
+    }
+}
+
 /// Every message there is.
 pub fn all(fleet: &Fleet<'_>) -> Result<Survey> {
     let mut survey = Survey::default();
@@ -76,10 +91,11 @@ pub fn all(fleet: &Fleet<'_>) -> Result<Survey> {
 /// The messages of one conversation.
 pub fn thread(fleet: &Fleet<'_>, thread: &str) -> Result<Survey> {
     let mut survey = all(fleet)?;
-    survey
-        .messages
-        .retain(|it| it.message.thread.as_deref() == Some(thread));
-    if survey.messages.is_empty() {
+    let filter = Filter {
+        thread: Some(thread.to_owned()),
+        ..Filter::default()
+    };
+    if survey.select(&filter, 0) == 0 {
         return Err(Error::NotFound {
             what: "thread",
             id: thread.to_owned(),

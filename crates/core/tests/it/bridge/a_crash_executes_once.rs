@@ -1,7 +1,7 @@
 //! The power goes after any step of a pass, or a step fails. Whoever processes next leaves every
 //! command executed once and answered once.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::ControlFlow::Continue};
 
 use flagpost_core::{
     Result,
@@ -41,7 +41,7 @@ fn run(fs: &PowerFs) -> Result<usize> {
     let home = simulated_home(fs);
     let bridge = bridge(&home);
     let mut processor = Processor::start(&bridge)?.expect("nobody else processes");
-    processor.pass(&mut |_| {})
+    processor.pass(&mut |_| Continue(()))
 }
 
 /// What must hold after a pass that was interrupted anywhere and one that was not.

@@ -1,6 +1,6 @@
 //! What the other processes of these tests do.
 
-use std::{fs, sync::Arc, thread, time::Duration};
+use std::{fs, ops::ControlFlow::Continue, sync::Arc, thread, time::Duration};
 
 use flagpost_core::{
     Home, List, SystemClock,
@@ -53,6 +53,7 @@ fn serve(part: &Part, home: &Home) {
             if done.error.is_none() {
                 part.report(format!("did {}", done.id.as_deref().unwrap_or_default()));
             }
+            Continue(())
         });
         passed.unwrap();
         thread::sleep(Duration::from_millis(20));
@@ -62,7 +63,7 @@ fn serve(part: &Part, home: &Home) {
 fn pass_through(home: &Home) {
     let bridge = super::bridge(home);
     if let Some(mut processor) = Processor::start(&bridge).unwrap() {
-        processor.pass(&mut |_| {}).unwrap();
+        processor.pass(&mut |_| Continue(())).unwrap();
     }
 }
 

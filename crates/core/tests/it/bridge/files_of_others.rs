@@ -1,6 +1,6 @@
 //! What other programs do to the two files.
 
-use std::{fs, thread, time::Duration};
+use std::{fs, ops::ControlFlow::Continue, thread, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -95,9 +95,9 @@ fn a_link_or_a_directory_in_its_place_harms_nobody() {
     let mut processor = flagpost_core::bridge::Processor::start(&bridge)
         .unwrap()
         .unwrap();
-    assert!(processor.pass(&mut |_| {}).is_err());
+    assert!(processor.pass(&mut |_| Continue(())).is_err());
     fs::remove_file(inbox(&world.home)).unwrap();
     fs::create_dir(inbox(&world.home)).unwrap();
-    assert!(processor.pass(&mut |_| {}).is_err());
+    assert!(processor.pass(&mut |_| Continue(())).is_err());
     assert!(target.exists() && inbox(&world.home).is_dir());
 }

@@ -12,7 +12,7 @@ mod trap_16_two_bridges;
 mod trap_17_silence;
 mod trap_18_what_updates_forgot;
 
-use std::path::PathBuf;
+use std::{ops::ControlFlow::Continue, path::PathBuf};
 
 use flagpost_core::{
     Home,
@@ -43,7 +43,7 @@ pub fn pass(home: &Home) -> usize {
     let mut processor = Processor::start(&bridge)
         .unwrap()
         .expect("nobody else processes");
-    processor.pass(&mut |_| {}).unwrap()
+    processor.pass(&mut |_| Continue(())).unwrap()
 }
 
 /// What the outbox holds.

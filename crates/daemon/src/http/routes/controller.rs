@@ -15,7 +15,7 @@ use crate::http::{
     answer::Fault,
     asked::Asked,
     desk::Desk,
-    route::{AS, Kind, Param, REPO, Route, Verb, Work},
+    route::{AGENT, AS, Kind, Param, REPO, Route, Verb, Work},
 };
 
 pub(crate) const ROUTES: &[Route] = &[Route {
@@ -25,6 +25,7 @@ pub(crate) const ROUTES: &[Route] = &[Route {
     params: &[
         REPO,
         AS,
+        AGENT,
         Param::body("command", Kind::Text, "As in /ratify all --scope=W{1,2}.").required(),
         Param::body(
             "text",
@@ -38,7 +39,11 @@ pub(crate) const ROUTES: &[Route] = &[Route {
 fn dispatch(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let line = asked.needed("command");
     let command = parse(line).map_err(|error| Fault::invalid(error.to_string()))?;
-    let (repository, actor) = (desk.repository(asked)?, desk.actor(asked)?);
+    let repository = desk.repository(asked)?;
+    let actor = match command.decides() {
+        true => desk.operator(asked)?,
+        false => desk.actor(asked)?,
+    };
     if let Slash::Assign {
         text: Text::File(name),
         ..

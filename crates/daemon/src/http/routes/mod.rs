@@ -6,6 +6,7 @@ mod controller;
 mod events;
 mod history;
 mod kanban;
+mod messages;
 mod relay;
 mod sessions;
 mod task_changes;
@@ -23,6 +24,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
         task_changes::ROUTES,
         workers::ROUTES,
         relay::ROUTES,
+        messages::ROUTES,
         controller::ROUTES,
         sessions::ROUTES,
         history::ROUTES,

@@ -24,7 +24,7 @@ use crate::http::{
     answer::Fault,
     asked::Asked,
     desk::Desk,
-    route::{AS, Kind, Param, REPO, Route, Verb, Work},
+    route::{AGENT, AS, Kind, Param, REPO, Route, Verb, Work},
 };
 
 const WORKER: Param = Param::path("worker", Kind::Id, "The worker.");
@@ -91,6 +91,7 @@ pub(crate) const ROUTES: &[Route] = &[
         params: &[
             REPO,
             AS,
+            AGENT,
             Param::body("worker", Kind::Id, "Whose brief."),
             Param::body(
                 "seq",
@@ -164,7 +165,7 @@ fn read(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 }
 
 fn ratify(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    let (fleet, actor) = (desk.fleet(asked)?, desk.actor(asked)?);
+    let (fleet, actor) = (desk.fleet(asked)?, desk.operator(asked)?);
     let decision = asked.parsed("decision")?.unwrap_or(Decision::Ratified);
     let worker: Option<WorkerId> = asked.parsed("worker")?;
     let all = match (worker, asked.text("scope")) {

@@ -1,0 +1,268 @@
+//! What an orchestrator and its workers say to each other.
+//!
+//! Who speaks is decided by the same rule as for a command: an agent that says which worker it is
+//! speaks for itself, and whoever speaks in another's name without that is the operator, visibly.
+
+use flagpost_core::{
+    messages::{self, Ask, Filter, Party, Words},
+    relay::decide::Gate,
+    shape::messages as shape,
+};
+use flagpost_model::{
+    WorkerId,
+    message::{LEASE, Place, Speaker},
+};
+use serde_json::Value;
+
+use crate::http::{
+    answer::Fault,
+    asked::Asked,
+    desk::Desk,
+    route::{AGENT, AS, Kind, Param, REPO, Route, Verb, WAIT, Work},
+};
+
+const THREAD: Param = Param::query("thread", Kind::Text, "Only of this conversation.");
+const SUBJECT: Param = Param::query("subject", Kind::Word(SUBJECTS), "Only with this subject.");
+const FROM: Param = Param::query("from", Kind::Text, "Only from this one.");
+const TO: Param = Param::query("to", Kind::Text, "Only to this one.");
+const SUBJECTS: &[&str] = &["TASK", "DONE", "STUCK", "PROGRESS", "QUERY", "REPLY"];
+
+const WORKER: Param = Param::path("worker", Kind::Id, "Whose mail it is in.");
+const DIRECTION: Param = Param::path(
+    "direction",
+    Kind::Word(&["inbox", "outbox"]),
+    "Which way it goes.",
+);
+const SEQ: Param = Param::path("seq", Kind::Number(1), "Its number.");
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route {
+        verb: Verb::Get,
+        path: "/v1/messages",
+        about: "Messages in their order, the archive included",
+        params: &[
+            REPO,
+            THREAD,
+            SUBJECT,
+            FROM,
+            TO,
+            Param::query(
+                "limit",
+                Kind::Number(0),
+                "At most this many, the newest; 0, or nothing, for all.",
+            ),
+        ],
+        work: Work::Answer("messages", list),
+    },
+    Route {
+        verb: Verb::Post,
+        path: "/v1/messages",
+        about: "Sends a message; what goes to a worker waits for the policy or the operator",
+        params: &[
+            REPO,
+            AS,
+            AGENT,
+            Param::body("subject", Kind::Word(SUBJECTS), "What it is.").required(),
+            Param::body(
+                "body",
+                Kind::Text,
+                "What it says, as its subject asks for: JSON as a text, but for QUERY and REPLY.",
+            )
+            .required(),
+            Param::body(
+                "to",
+                Kind::Id,
+                "To whom; without it, to whoever it answers.",
+            ),
+            Param::body("thread", Kind::Text, "The conversation."),
+            Param::body(
+                "re",
+                Kind::Text,
+                "The message that it answers, by its place or its id.",
+            ),
+            Param::body(
+                "id",
+                Kind::Text,
+                "Its id: a second one of the same is a retry.",
+            ),
+            Param::body(
+                "ratify",
+                Kind::Flag,
+                "Lets it through at once; an agent may not.",
+            ),
+        ],
+        work: Work::Answer("message_sent", send),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/v1/messages/open",
+        about: "What is open, and what is to be done about each",
+        params: &[REPO, TO],
+        work: Work::Answer("messages_open", open),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/v1/messages/waiting",
+        about: "Whether there is a message for whoever asks, without taking it",
+        params: &[REPO, AS, AGENT, THREAD, SUBJECT, FROM, WAIT],
+        work: Work::Awaited(["message_waiting", "message_none"], waiting),
+    },
+    Route {
+        verb: Verb::Post,
+        path: "/v1/messages/receive",
+        about: "The next message for whoever asks, who has it for a while",
+        params: &[
+            REPO,
+            AS,
+            AGENT,
+            THREAD,
+            SUBJECT,
+            FROM,
+            WAIT,
+            Param::query(
+                "lease",
+                Kind::Text,
+                "How long, as in 15m; without it, five minutes.",
+            ),
+            Param::query(
+                "restart",
+                Kind::Flag,
+                "Whoever received under this name before is gone: what it held is given out again.",
+            ),
+        ],
+        work: Work::Awaited(["message_received", "message_none"], receive),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/v1/messages/{worker}/{direction}/{seq}",
+        about: "A message; this acknowledges nothing",
+        params: &[REPO, WORKER, DIRECTION, SEQ],
+        work: Work::Answer("message", show),
+    },
+    Route {
+        verb: Verb::Post,
+        path: "/v1/messages/{worker}/{direction}/{seq}/ack",
+        about: "The recipient has a message: it is not given out again",
+        params: &[REPO, AS, AGENT, WORKER, DIRECTION, SEQ],
+        work: Work::Answer("message_acked", ack),
+    },
+    Route {
+        verb: Verb::Get,
+        path: "/v1/threads/{thread}",
+        about: "A conversation in its order, the archive included",
+        params: &[REPO, Param::path("thread", Kind::Text, "The conversation.")],
+        work: Work::Answer("messages", thread),
+    },
+];
+
+fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let mut survey = messages::all(&desk.fleet(asked)?)?;
+    let limit = usize::try_from(asked.number("limit").unwrap_or_default());
+    let total = survey.select(&filter(asked)?, limit.unwrap_or(usize::MAX));
+    Ok(shape::survey(&survey, total))
+}
+
+fn thread(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let survey = messages::thread(&desk.fleet(asked)?, asked.needed("thread"))?;
+    Ok(shape::survey(&survey, survey.messages.len()))
+}
+
+fn open(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let (mut open, skipped) = messages::unacked(&desk.fleet(asked)?)?;
+    let filter = filter(asked)?;
+    open.retain(|it| filter.wants(&it.seen.message));
+    Ok(shape::open(&open, &skipped))
+}
+
+fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let seen = messages::show(&desk.fleet(asked)?, &place(asked)?)?;
+    Ok(shape::seen(&seen))
+}
+
+fn send(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let gate = match asked.flag("ratify") {
+        true => {
+            desk.operator(asked)?;
+            Gate::Writer
+        }
+        false => Gate::Policy,
+    };
+    with_party(desk, asked, |party| {
+        let answers = asked.text("re").map(|it| messages::find(party, it));
+        let text = |name| asked.text(name).map(str::to_owned);
+        let words = Words {
+            subject: asked.id("subject")?,
+            body: asked.needed("body").to_owned(),
+            to: asked.parsed("to")?,
+            thread: text("thread"),
+            answers: answers.transpose()?,
+            id: text("id"),
+        };
+        Ok(shape::sent(&messages::send(party, words, gate)?))
+    })
+}
+
+fn receive(desk: &Desk<'_>, asked: &Asked) -> Result<Option<Value>, Fault> {
+    let ask = Ask {
+        of: filter(asked)?,
+        lease: asked.parsed("lease")?.unwrap_or(LEASE),
+        restart: asked.flag("restart"),
+    };
+    with_party(desk, asked, |party| {
+        let received = messages::receive(party, &ask)?;
+        Ok(received.as_ref().map(shape::received))
+    })
+}
+
+fn waiting(desk: &Desk<'_>, asked: &Asked) -> Result<Option<Value>, Fault> {
+    let ask = Ask {
+        of: filter(asked)?,
+        ..Ask::default()
+    };
+    with_party(desk, asked, |party| {
+        let is_there = messages::is_waiting(party, &ask)?;
+        Ok(is_there.then(|| shape::waiting(&party.speaker.name)))
+    })
+}
+
+fn ack(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let place = place(asked)?;
+    with_party(desk, asked, |party| {
+        Ok(shape::acked(&messages::ack(party, &place)?))
+    })
+}
+
+fn with_party<T>(
+    desk: &Desk<'_>,
+    asked: &Asked,
+    act: impl FnOnce(&Party<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let fleet = desk.fleet(asked)?;
+    let speaker: Speaker = desk.speaker(asked)?;
+    act(&Party {
+        fleet: &fleet,
+        speaker: &speaker,
+    })
+}
+
+fn filter(asked: &Asked) -> Result<Filter, Fault> {
+    let text = |param: Param| asked.text(param.name).map(str::to_owned);
+    Ok(Filter {
+        thread: text(THREAD),
+        subject: asked.parsed(SUBJECT.name)?,
+        from: text(FROM),
+        to: text(TO),
+    })
+}
+
+fn place(asked: &Asked) -> Result<Place, Fault> {
+    let worker: WorkerId = asked.id("worker")?;
+    let seq = asked.number("seq").unwrap_or_default();
+    Ok(Place {
+        worker,
+        direction: asked.id("direction")?,
+        seq: seq
+            .try_into()
+            .map_err(|error| Fault::invalid(format!("seq: {error}")))?,
+    })
+}

@@ -1,0 +1,196 @@
+//! The verbs on messages over HTTP: the same rules and shapes as those of the commands.
+
+use std::{
+    io::Write,
+    thread,
+    time::{Duration, Instant},
+};
+
+use flagpost_core::relay::{
+    Fleet,
+    workers::{self, Traits},
+};
+use serde_json::{Value, json};
+
+use crate::served::{Place, Served, Told, exchange};
+
+fn with_workers(ids: &[&str]) -> Place {
+    let place = Place::new();
+    let fleet = Fleet::of(&place.home, &place.repository().id);
+    for id in ids {
+        let (ann, id) = ("ann".parse().unwrap(), id.parse().unwrap());
+        workers::register(&fleet, &ann, &id, Traits::default()).unwrap();
+    }
+    place
+}
+
+/// What this agent is told, which says that it is one.
+fn by(served: &Served, agent: &str, line: &str, body: &str) -> Told {
+    let request = format!(
+        "{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nFlagpost-Worker: {agent}\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    exchange(served.socket(), request.as_bytes())
+}
+
+fn sent(told: &Told) -> Value {
+    assert_eq!(told.status, 200, "{told:?}");
+    told.json()["message"].clone()
+}
+
+fn task() -> String {
+    let body = json!({"bead_id": "b1", "title": "Parser", "prompt": "Write it"});
+    json!({"subject": "TASK", "to": "W1", "thread": "epic", "body": body.to_string(), "ratify": true})
+        .to_string()
+}
+
+#[test]
+fn a_task_goes_there_and_its_end_comes_back() {
+    let place = with_workers(&["W1"]);
+    let served = place.serve();
+    let message = sent(&served.post("/v1/messages?as=orchestrator", &task()));
+    assert_eq!(
+        (&message["place"], &message["by"]),
+        (&json!("W1/inbox/1"), &json!("ann"))
+    );
+    let taken = by(&served, "W1", "POST /v1/messages/receive?lease=90s", "").json();
+    assert_eq!(taken["schema"], "flagpost.message_received/1");
+    assert_eq!(taken["message"]["data"]["prompt"], "Write it");
+    let again = by(&served, "W1", "POST /v1/messages/receive", "").json();
+    assert_eq!(again["schema"], "flagpost.message_none/1");
+    let acked = by(&served, "W1", "POST /v1/messages/W1/inbox/1/ack", "").json();
+    assert_eq!(acked["already"], false);
+    let open = served.get("/v1/messages/open").json();
+    assert_eq!(open["messages"][0]["next"], "await");
+    let body = json!({"bead_id": "b1", "summary": "Written"}).to_string();
+    let done = json!({"subject": "DONE", "body": body}).to_string();
+    let done = sent(&by(&served, "W1", "POST /v1/messages", &done));
+    assert_eq!(
+        (&done["thread"], &done["by"]),
+        (&json!("epic"), &Value::Null)
+    );
+    let thread = served.get("/v1/threads/epic").json();
+    let places: Vec<&Value> = thread["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["message"]["place"])
+        .collect();
+    assert_eq!(places, ["W1/inbox/1", "W1/outbox/1"]);
+    let newest = served.get("/v1/messages?limit=1").json();
+    assert_eq!(
+        (&newest["total"], &newest["truncated"]),
+        (&json!(2), &json!(true))
+    );
+}
+
+#[test]
+fn who_waits_is_told_at_once_and_holds_up_nobody() {
+    let place = with_workers(&["W1"]);
+    let served = place.serve();
+    thread::scope(|scope| {
+        // More than there are threads for operations.
+        let waiting: Vec<_> = (0..40)
+            .map(|_| {
+                let ask = "GET /v1/messages/waiting?wait=1m";
+                scope.spawn(|| by(&served, "W1", ask, "").json())
+            })
+            .collect();
+        let receiving =
+            scope.spawn(|| by(&served, "W1", "POST /v1/messages/receive?wait=1m", "").json());
+        assert_eq!(served.get("/v1/daemon").status, 200);
+        let begun = Instant::now();
+        sent(&served.post("/v1/messages?as=orchestrator", &task()));
+        let received = receiving.join().unwrap();
+        assert_eq!(received["message"]["place"], "W1/inbox/1", "{received}");
+        println!("received after {:?}", begun.elapsed());
+        // Some saw it before it was taken; the others wait until its lease is over.
+        drop(waiting);
+        by(&served, "W1", "POST /v1/messages/W1/inbox/1/ack", "");
+        let reply = json!({"subject": "QUERY", "to": "W1", "body": "And now?", "ratify": true});
+        sent(&served.post("/v1/messages", &reply.to_string()));
+    });
+}
+
+#[test]
+fn nobody_waits_longer_than_was_said_nor_than_the_daemon_lives() {
+    let place = with_workers(&["W1"]);
+    let served = place.serve();
+    let none = by(&served, "W1", "POST /v1/messages/receive?wait=30ms", "").json();
+    assert_eq!(
+        none,
+        json!({"schema": "flagpost.message_none/1", "waited": true})
+    );
+    let none = by(&served, "W1", "POST /v1/messages/receive", "").json();
+    assert_eq!(none["waited"], false);
+    let mut waiting = served.socket();
+    let head = "GET /v1/messages/waiting?wait=5m HTTP/1.1\r\nHost: x\r\n\r\n";
+    waiting.write_all(head.as_bytes()).unwrap();
+    thread::sleep(Duration::from_millis(50));
+    let begun = Instant::now();
+    drop(served);
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn trap_29_an_agent_speaks_for_itself_only() {
+    let place = with_workers(&["W1", "W2"]);
+    let served = place.serve();
+    let query = json!({"subject": "QUERY", "body": "Which?"}).to_string();
+    let told = by(&served, "W1", "POST /v1/messages?as=W2", &query);
+    assert_eq!(
+        (told.status, &told.json()["kind"]),
+        (409, &json!("conflict")),
+        "{told:?}"
+    );
+    sent(&by(&served, "W1", "POST /v1/messages?as=W1", &query));
+    // Whoever does not say which worker it is, is the operator, and is seen to be.
+    let seen = sent(&served.post("/v1/messages?as=W2", &query));
+    assert_eq!((&seen["from"], &seen["by"]), (&json!("W2"), &json!("ann")));
+    // To receive and to acknowledge is the recipient's alone.
+    sent(&served.post("/v1/messages?as=orchestrator", &task()));
+    let told = by(&served, "W2", "POST /v1/messages/W1/inbox/1/ack", "");
+    assert_eq!(told.status, 409, "{told:?}");
+    // Nor does an agent let anything through.
+    for (line, body) in [
+        ("POST /v1/messages", task()),
+        (
+            "POST /v1/relay/outbox/ratify",
+            r#"{"scope":"all"}"#.to_owned(),
+        ),
+        (
+            "POST /v1/controller/dispatch",
+            r#"{"command":"/ratify all"}"#.to_owned(),
+        ),
+    ] {
+        let told = by(&served, "W1", line, &body);
+        assert_eq!((told.status, &told.json()["kind"]), (400, &json!("usage")));
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let place = with_workers(&["W1"]);
+    let served = place.serve();
+    for (line, status) in [
+        ("POST /v1/messages/receive?wait=-1s", 422),
+        ("POST /v1/messages/receive?wait=soon", 422),
+        ("POST /v1/messages/receive?lease=0s", 422),
+        ("POST /v1/messages/receive?lease=-5m", 422),
+        ("GET /v1/messages/W1/inbox/9", 404),
+        ("GET /v1/messages/W9/inbox/1", 404),
+        ("GET /v1/messages/W1/sideways/1", 422),
+        ("GET /v1/threads/none", 404),
+        ("GET /v1/messages?subject=NEWS", 422),
+    ] {
+        let told = by(&served, "W1", line, "");
+        assert_eq!(told.status, status, "{line}: {told:?}");
+    }
+    for body in [
+        json!({"subject": "TASK", "to": "W1", "body": "no JSON"}),
+        json!({"subject": "DONE", "body": "{}"}),
+    ] {
+        let told = served.post("/v1/messages", &body.to_string());
+        assert!((400..500).contains(&told.status), "{told:?}");
+    }
+}
