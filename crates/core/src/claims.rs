@@ -8,7 +8,7 @@ use flagpost_disk as disk;
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
     refusal::Refusal,
-    task::{Act, Claim, Event, Outline, StateName, Task, transition},
+    task::{Act, Claim, Event, Standing, StateName, Task, transition},
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -45,7 +45,7 @@ pub struct Claimed {
 
 /// Claims this task.
 pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
-    let others = tasks::named_by_others(&list.load()?.outlines, id);
+    let others = tasks::named_by_others(&list.standings()?, id);
     let change = list.change(&terms.actor)?;
     let ((), mut written) =
         change.commit_with(|change, token| claim_one(change, terms, id, token, &others))?;
@@ -67,9 +67,7 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
             other => return other,
         }
     }
-    let found = Shortlist::find(list, || {
-        Ok(candidates(&change.load()?.outlines, change.at()))
-    })?;
+    let found = Shortlist::find(list, || Ok(candidates(&list.standings()?, change.at())))?;
     if found.is_empty() {
         return Err(Error::NothingReady {
             list: list.id().clone(),
@@ -79,17 +77,14 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
 }
 
 /// What can be claimed now, in order.
-fn candidates(outlines: &[Outline], now: Timestamp) -> Vec<TaskId> {
-    let ready = tasks::ready(outlines, now);
-    ready
-        .into_iter()
-        .map(|outline| outline.id.clone())
-        .collect()
+fn candidates(standings: &[Standing], now: Timestamp) -> Vec<TaskId> {
+    let ready = tasks::ready(standings, now).into_iter();
+    ready.map(|standing| standing.id.clone()).collect()
 }
 
 /// Claims the task if nobody holds it, and begins the work on it.
 pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) -> Result<Claimed> {
-    let others = tasks::named_by_others(&list.load()?.outlines, id);
+    let others = tasks::named_by_others(&list.standings()?, id);
     let change = list.change(&terms.actor)?;
     let ((), mut written) = change.commit_with(|change, new_token| {
         let act = Act {

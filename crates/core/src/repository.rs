@@ -149,7 +149,10 @@ impl Place {
 
     fn id(&self, home: &Home) -> Result<Option<RepoId>> {
         let text = match self {
-            Self::Git(top) => git(top, &["config", "--local", "--get", KEY])?,
+            Self::Git(top) => match plainly_configured(home, top) {
+                Some(id) => Some(id),
+                None => git(top, &["config", "--local", "--get", KEY])?,
+            },
             Self::Plain(top) => fsx::read(home.fs(), &plain_id(top))?
                 .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };
@@ -284,6 +287,28 @@ fn free_name(home: &Home, top: &Path, id: &RepoId) -> Result<ListId> {
     Ok(format!("{plain}-{short}").parse()?)
 }
 
+/// The id as git itself writes it into a configuration of one file, which every verb would otherwise
+/// start a process for. Whatever is spelled or spread in another way is git's to read.
+fn plainly_configured(home: &Home, top: &Path) -> Option<String> {
+    let path = top.join(".git").join("config");
+    let bytes = home.fs().read(&path, 0, fsx::READ_LIMIT).ok()?;
+    plain_value(std::str::from_utf8(&bytes).ok()?).map(str::to_owned)
+}
+
+fn plain_value(config: &str) -> Option<&str> {
+    let lower = config.to_ascii_lowercase();
+    if lower.contains("[include") || lower.matches("repoid").count() != 1 {
+        return None;
+    }
+    let (before, after) = config.split_once("\n\trepoId = ")?;
+    let (_, section) = before.rsplit_once('[')?;
+    let is_ours = section.strip_prefix("flagpost]\n").is_some_and(|rest| {
+        rest.lines().all(|line| line.starts_with('\t')) && !rest.ends_with('\\')
+    }) || section == "flagpost]";
+    let (value, _) = after.split_once('\n')?;
+    (is_ours && value.parse::<RepoId>().is_ok()).then_some(value)
+}
+
 /// Asks git; `None` when it answers with exit code 1, which for `config --get` means "not set".
 fn git(dir: &Path, args: &[&str]) -> Result<Option<String>> {
     let answer = ask_git(dir, args)?;
@@ -341,5 +366,30 @@ mod tests {
         assert_eq!(a, b);
         let text = fsx::read_lossy(&fsx::RealFs, &a).unwrap().unwrap();
         assert!(text.contains("the-id"), "{text}");
+    }
+
+    #[test]
+    fn the_id_is_read_without_git_only_where_git_wrote_it_in_its_plain_way() {
+        let id = "6e7ee871-a3a3-4410-a3f9-1c49236124c7";
+        let plain = format!("[core]\n\tbare = false\n[flagpost]\n\trepoId = {id}\n");
+        assert_eq!(plain_value(&plain), Some(id));
+        let among_others = format!("[flagpost]\n\tx = 1\n\trepoId = {id}\n[user]\n\tname = a\n");
+        assert_eq!(plain_value(&among_others), Some(id));
+        for config in [
+            String::new(),
+            "[flagpost]\n\trepoId = no id at all!\n".to_owned(),
+            format!("[other]\n\trepoId = {id}\n"),
+            format!("[flagpost \"x\"]\n\trepoId = {id}\n"),
+            format!("[Flagpost]\n\trepoId = {id}\n"),
+            format!("[flagpost]\n\trepoId = \"{id}\"\n"),
+            format!("[flagpost]\n\trepoId = {id} # mine\n"),
+            format!("[flagpost]\n\trepoId = {id}"),
+            format!("[flagpost]\n#\trepoId = {id}\n"),
+            format!("[flagpost]\n\tx = a\\\n\trepoId = {id}\n"),
+            format!("{plain}[include]\n\tpath = other\n"),
+            format!("{plain}[flagpost]\n\trepoid = {id}\n"),
+        ] {
+            assert_eq!(plain_value(&config), None, "{config}");
+        }
     }
 }

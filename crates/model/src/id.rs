@@ -224,7 +224,7 @@ impl fmt::Display for Seq {
 #[error("{0:?} is not the number of an envelope: numbers are 1, 2, 3 and so on")]
 pub struct InvalidSeq(String);
 
-fn number(text: &str) -> Option<u64> {
+pub(crate) fn number(text: &str) -> Option<u64> {
     text.bytes()
         .all(|b| b.is_ascii_digit())
         .then(|| text.parse().ok())

@@ -20,6 +20,7 @@ pub mod plan;
 pub mod policy;
 pub mod query;
 pub mod refusal;
+pub mod reservation;
 pub mod search;
 pub mod session;
 pub mod slash;

@@ -9,6 +9,7 @@ mod account;
 mod ending;
 mod launch;
 mod mail;
+mod reservations;
 mod residents;
 
 use std::{
@@ -46,6 +47,9 @@ use crate::{
 
 /// How long a group that was asked to end may take.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// How often to look whether files are free that a task waits for.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// What to run, and how.
 #[derive(Debug, Clone)]
@@ -302,6 +306,7 @@ impl Driver<'_> {
         })?;
         self.show_progress()?;
         let mut draining = false;
+        self.look_at_reservations(&mut scheduler)?;
         let mut effects = VecDeque::from(scheduler.handle(Event::Begin, self.now()));
         loop {
             while let Some(effect) = effects.pop_front() {
@@ -335,6 +340,7 @@ impl Driver<'_> {
             events.for_each(|event| effects.extend(scheduler.handle(event, self.now())));
             // On every turn: where agents end all the time, no waiting ever runs out.
             self.attend()?;
+            effects.extend(self.look_at_reservations(&mut scheduler)?);
             for event in self.hear()? {
                 effects.extend(scheduler.handle(event, self.now()));
             }
@@ -358,6 +364,11 @@ impl Driver<'_> {
                 self.tell(RunEvent::WaveStarted { n, of })?;
                 self.show_progress()?;
             }
+            Effect::Waits { task, on } => self.tell(RunEvent::TaskWaits {
+                task,
+                holder: on.holder,
+                path: on.path.to_string(),
+            })?,
             Effect::Stop { task, why } => {
                 let (exit, why) = match why {
                     StopReason::Timeout => (Exit::TimedOut, "its time is up"),
@@ -385,9 +396,11 @@ impl Driver<'_> {
             None => (work.renewed + renew_every).saturating_duration_since(Instant::now()),
         });
         let mail = self.residents.look_again();
+        let files = scheduler.waits_for_files().then_some(LOOK_AGAIN);
         agents
             .chain(deadline)
             .chain(mail)
+            .chain(files)
             .min()
             .unwrap_or(renew_every)
             + Duration::from_millis(1)

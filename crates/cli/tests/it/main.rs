@@ -57,6 +57,7 @@ mod relay_failures;
 mod relay_races;
 mod relay_smoke;
 mod repositories;
+mod reservations;
 mod run_demo;
 mod run_endings;
 mod run_environment;

@@ -3,7 +3,7 @@
 use crate::world;
 
 #[test]
-fn a_fleet_whose_workers_are_killed_loses_nothing() {
+fn a_fleet_whose_workers_and_daemon_are_killed_loses_nothing() {
     let mut world = world();
     let memory = world.outside().to_owned();
     world.set("TMPDIR", memory);
@@ -18,6 +18,10 @@ fn a_fleet_whose_workers_are_killed_loses_nothing() {
     assert!(number("kills") > 0 && number("proposed") > 0, "{told}");
     assert_eq!(number("ratified"), number("proposed"));
     assert_eq!(number("read") + number("deliverable"), number("ratified"));
+    assert!(told["daemon"]["kills"].as_u64() > Some(0), "{told}");
+    // Each brief is proposed, decided on, read and reported on.
+    let heard = told["daemon"]["heard"].as_u64().unwrap();
+    assert!(heard >= 4 * number("read"), "{told}");
     let left = std::fs::read_dir(world.outside()).unwrap();
     let left = left.filter(|it| {
         let name = it.as_ref().unwrap().file_name();

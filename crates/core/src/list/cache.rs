@@ -1,23 +1,33 @@
-//! Outlines of a whole list, fast.
+//! A whole list, fast.
 //!
-//! Owns `.cache`: the outlines of a list, by id, with the stamp of the file each was read from. It is a
-//! projection: every load looks at every file's stamp, reads again what differs, and believes the
-//! directory. Deleting it costs one slow load.
+//! Owns the look at a list's directory: every load looks at every file's stamp, reads again what
+//! differs from the cache, and believes the directory. A load holds of each task what the caller
+//! asked for: its outline, or only its standing. Deleting the cache costs one slow load.
 
-use std::{io, path::Path, thread};
+mod form;
+
+use std::{
+    ffi::OsString,
+    io,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
 
 use flagpost_disk::{
     self as disk,
     dialects::claude_tasks::{self, CACHE, TaskFile},
     fsx::{self, Fs, Kind, Stat},
 };
-use flagpost_model::{TaskId, plan::Index, task::Outline};
+use flagpost_model::{
+    TaskId,
+    plan::{Index, Node},
+    task::{Outline, Standing, Task},
+};
 
 use super::{Loaded, Skipped};
 use crate::{error::Result, home::Home};
-
-/// Grows with every change of the cached form; another version is no cache.
-const VERSION: u32 = 5;
+use form::{Form, Stamp};
 
 /// A file that changed less than this before it was read, in nanoseconds, may change again within
 /// the same tick of the file system's clock: its stamp proves nothing yet.
@@ -32,75 +42,22 @@ const ASIDE_FROM: usize = 64 << 10;
 /// No list's outlines come near it, 1 GiB: a larger file is no cache.
 const LIMIT: u64 = 1 << 30;
 
-/// What changes whenever a file's content does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    len: u64,
-    inode: u64,
-    modified: i64,
-    changed: i64,
+/// What is held of each task of a list.
+trait Held: Node + for<'t> From<&'t Task> {
+    /// All of them, as the cache has them.
+    fn cached(form: &Form<'_>) -> Option<Vec<Self>>;
 }
 
-impl From<Stat> for Stamp {
-    fn from(stat: Stat) -> Self {
-        Self {
-            len: stat.len,
-            inode: stat.inode,
-            modified: stat.modified,
-            changed: stat.changed,
-        }
+impl Held for Outline {
+    fn cached(form: &Form<'_>) -> Option<Vec<Self>> {
+        form.outlines()
     }
 }
 
-impl Stamp {
-    /// No file has it: what it stands for is read again.
-    const NONE: Self = Self {
-        len: 0,
-        inode: 0,
-        modified: 0,
-        changed: 0,
-    };
-    const BYTES: usize = 32;
-
-    fn to_bytes(self) -> [u8; Self::BYTES] {
-        let mut bytes = [0; Self::BYTES];
-        bytes[..8].copy_from_slice(&self.len.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.inode.to_le_bytes());
-        bytes[16..24].copy_from_slice(&self.modified.to_le_bytes());
-        bytes[24..].copy_from_slice(&self.changed.to_le_bytes());
-        bytes
+impl Held for Standing {
+    fn cached(form: &Form<'_>) -> Option<Vec<Self>> {
+        form.standings()
     }
-
-    fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
-        let word = |n: usize| std::array::from_fn(|at| bytes[8 * n + at]);
-        Self {
-            len: u64::from_le_bytes(word(0)),
-            inode: u64::from_le_bytes(word(1)),
-            modified: i64::from_le_bytes(word(2)),
-            changed: i64::from_le_bytes(word(3)),
-        }
-    }
-}
-
-/// Outlines by id, and at the same place the stamp of each one's file.
-#[derive(Debug, Default)]
-struct Cache {
-    stamps: Vec<Stamp>,
-    outlines: Vec<Outline>,
-}
-
-/// What a look at the directory found to differ from the cache.
-#[derive(Debug, Default)]
-struct Found {
-    /// By place in the cache: whether its file is still as it was.
-    current: Vec<bool>,
-    /// What was read anew, with its place in the cache if it has one.
-    read: Vec<(Option<usize>, Stamp, Outline)>,
-    skipped: Vec<Skipped>,
-    /// How many of `read` may be cached.
-    settled: usize,
-    /// How many of the cache have no file any more.
-    gone: usize,
 }
 
 /// Whether a load leaves the cache as it should be next time.
@@ -112,146 +69,176 @@ pub(super) enum Leave {
     Untouched,
 }
 
+/// The tasks by id, each with the stamp of its file, and what is no task.
+#[derive(Debug)]
+struct Seen<T> {
+    stamps: Vec<Stamp>,
+    tasks: Vec<T>,
+    skipped: Vec<Skipped>,
+    /// Whether the next load would be faster with another cache.
+    is_stale: bool,
+}
+
+/// Everything that can be read.
 pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
-    let fs = home.fs();
-    let looked_at = home.now().as_nanosecond();
-    let bytes = fs.read(&dir.join(CACHE), 0, LIMIT).unwrap_or_default();
-    let survey = || {
-        fs.survey(dir, &claude_tasks::is_task_name)
-            .map_err(disk::Error::io("list", dir))
-    };
-    let (files, mut cache) = if bytes.len() < ASIDE_FROM {
-        (survey()?, Cache::decode(&bytes).unwrap_or_default())
-    } else {
-        thread::scope(|scope| {
-            let files = scope.spawn(survey);
-            let cache = Cache::decode(&bytes).unwrap_or_default();
-            let gone = || io::Error::other("a reader thread panicked");
-            let files = files
-                .join()
-                .unwrap_or_else(|_| Err(disk::Error::io("list", dir)(gone())))?;
-            Ok::<_, disk::Error>((files, cache))
-        })?
-    };
-    let mut found = cache.compare(fs, dir, files, looked_at);
-    found.skipped.sort_by(|a, b| a.name.cmp(&b.name));
-    let cached = cache.outlines.len();
-    cache.update(found.current, found.read);
-    let pays =
-        found.settled >= WORTHWHILE.max(cached / 512) || found.gone > WORTHWHILE.max(cached / 2);
-    if pays && leave == Leave::Fresh {
+    let seen: Seen<Outline> = look(home, dir)?;
+    if seen.is_stale && leave == Leave::Fresh {
         // Not being able to cache is no reason not to answer.
-        let _: Result<(), disk::Error> = cache.write(fs, dir);
+        let _: Result<(), disk::Error> = write(home.fs(), dir, &seen);
     }
     Ok(Loaded {
-        outlines: cache.outlines,
-        skipped: found.skipped,
+        outlines: seen.tasks,
+        skipped: seen.skipped,
     })
 }
 
-impl Cache {
-    /// Looks at every file, and reads those that the cache does not know as they are.
-    fn compare(
-        &self,
+/// Where each task stands. `None` where the cache is of no help: [`load`] mends that.
+pub(super) fn standings(home: &Home, dir: &Path) -> Result<Option<(Vec<Standing>, Vec<Skipped>)>> {
+    let seen = look(home, dir)?;
+    Ok((!seen.is_stale).then_some((seen.tasks, seen.skipped)))
+}
+
+fn write(fs: &dyn Fs, dir: &Path, seen: &Seen<Outline>) -> Result<(), disk::Error> {
+    match form::encode(&seen.stamps, &seen.tasks) {
+        Ok(bytes) => fsx::replace(fs, &dir.join(CACHE), &bytes),
+        Err(_) => Ok(()),
+    }
+}
+
+fn look<T: Held + Send>(home: &Home, dir: &Path) -> Result<Seen<T>> {
+    let fs = home.fs();
+    let looked_at = home.now().as_nanosecond();
+    let bytes = fs.read(&dir.join(CACHE), 0, LIMIT).unwrap_or_default();
+    if let Some(form) = Form::decode(&bytes) {
+        let places = Index::new(form.names.iter().copied());
+        let look = || News::of(fs, dir, &form, &places);
+        let (news, tasks) = if bytes.len() < ASIDE_FROM {
+            (look()?, T::cached(&form))
+        } else {
+            thread::scope(|scope| {
+                let tasks = scope.spawn(|| T::cached(&form));
+                let news = look()?;
+                Ok::<_, disk::Error>((news, tasks.join().ok().flatten()))
+            })?
+        };
+        if let Some(tasks) = tasks.filter(|tasks| tasks.len() == form.len()) {
+            return Ok(news.merge(fs, dir, (form.stamps(), tasks), &places, looked_at));
+        }
+    }
+    let (form, places) = (Form::EMPTY, Index::new([].into_iter()));
+    let news = News::of(fs, dir, &form, &places)?;
+    Ok(news.merge(fs, dir, (Vec::new(), Vec::new()), &places, looked_at))
+}
+
+/// What a look at the directory found to differ from the cache.
+#[derive(Debug)]
+struct News {
+    /// By place in the cache: whether its file is still as it was.
+    current: Vec<bool>,
+    /// The other files.
+    files: Vec<(OsString, Stat)>,
+}
+
+impl News {
+    fn of(fs: &dyn Fs, dir: &Path, form: &Form<'_>, places: &Index<'_>) -> disk::Result<Self> {
+        let current: Vec<AtomicBool> = (0..form.len()).map(|_| AtomicBool::new(false)).collect();
+        let is_news = |name: &[u8], stat: Stat| {
+            let place = place_of(places, name);
+            let known = place.filter(|&at| form.stamp(at) == Stamp::from(stat));
+            if let Some(at) = known {
+                current[at].store(true, Ordering::Relaxed);
+            }
+            known.is_none()
+        };
+        let files = fs
+            .look(dir, &claude_tasks::is_task_name, &is_news)
+            .map_err(disk::Error::io("list", dir))?;
+        Ok(Self {
+            current: current.into_iter().map(AtomicBool::into_inner).collect(),
+            files,
+        })
+    }
+
+    /// Reads what is new, and takes it in; takes out what is not there any more.
+    fn merge<T: Held>(
+        mut self,
         fs: &dyn Fs,
         dir: &Path,
-        files: Vec<(std::ffi::OsString, Stat)>,
+        (mut stamps, mut tasks): (Vec<Stamp>, Vec<T>),
+        places: &Index<'_>,
         looked_at: i128,
-    ) -> Found {
-        let index = Index::new(&self.outlines);
-        let mut found = Found {
-            current: vec![false; self.outlines.len()],
-            gone: self.outlines.len(),
-            ..Found::default()
-        };
-        for (name, stat) in files {
-            let stamp = Stamp::from(stat);
+    ) -> Seen<T> {
+        use std::os::unix::ffi::OsStrExt;
+
+        let (mut new, mut skipped) = (Vec::new(), Vec::new());
+        let (mut settled, mut gone) = (0, self.current.iter().filter(|it| !**it).count());
+        for (name, stat) in self.files {
+            let place = place_of(places, name.as_bytes());
+            gone -= usize::from(place.is_some());
             let id = name.to_str().and_then(claude_tasks::id_of);
-            let place = id.as_ref().and_then(|id| index.get(id));
-            if let Some(at) = place {
-                found.gone -= 1;
-                if self.stamps[at] == stamp {
-                    found.current[at] = true;
+            let task = match read_file(fs, &dir.join(&name), id, stat) {
+                Ok(Some(file)) => T::from(&file.task),
+                Ok(None) => continue,
+                Err(reason) => {
+                    let (file, name) = (name.clone(), name.to_string_lossy().into_owned());
+                    skipped.push(Skipped { name, file, reason });
                     continue;
                 }
-            }
-            let read = read_file(fs, &dir.join(&name), id, stat);
-            match read.map(|file| file.map(|file| Outline::from(&file.task))) {
-                Ok(Some(outline)) if looked_at - i128::from(stat.changed) > SETTLED => {
-                    found.settled += 1;
-                    found.read.push((place, stamp, outline));
-                }
-                Ok(Some(outline)) => found.read.push((place, Stamp::NONE, outline)),
-                Ok(None) => {}
-                Err(reason) => found.skipped.push(Skipped {
-                    name: name.to_string_lossy().into_owned(),
-                    file: name,
-                    reason,
-                }),
-            }
-        }
-        found
-    }
-
-    /// Takes in what was read, and out what is not current.
-    fn update(&mut self, mut current: Vec<bool>, read: Vec<(Option<usize>, Stamp, Outline)>) {
-        let mut new = Vec::new();
-        for (place, stamp, outline) in read {
+            };
+            let is_settled = looked_at - i128::from(stat.changed) > SETTLED;
+            settled += usize::from(is_settled);
+            let stamp = if is_settled {
+                Stamp::from(stat)
+            } else {
+                Stamp::NONE
+            };
             match place {
                 Some(at) => {
-                    (self.stamps[at], self.outlines[at]) = (stamp, outline);
-                    current[at] = true;
+                    (stamps[at], tasks[at]) = (stamp, task);
+                    self.current[at] = true;
                 }
-                None => new.push((stamp, outline)),
+                None => new.push((stamp, task)),
             }
         }
-        if current.contains(&false) {
-            let mut keep = current.iter();
-            self.stamps.retain(|_| keep.next() == Some(&true));
-            let mut keep = current.iter();
-            self.outlines.retain(|_| keep.next() == Some(&true));
+        skipped.sort_by(|a, b| a.name.cmp(&b.name));
+        let cached = tasks.len();
+        if self.current.contains(&false) {
+            let mut keep = self.current.iter();
+            stamps.retain(|_| keep.next() == Some(&true));
+            let mut keep = self.current.iter();
+            tasks.retain(|_| keep.next() == Some(&true));
         }
-        new.sort_by(|(_, a), (_, b)| a.id.cmp(&b.id));
-        // New tasks have the highest ids, unless somebody else named them.
-        if let (Some(last), Some((_, first))) = (self.outlines.last(), new.first())
-            && last.id > first.id
-        {
-            let stamps = std::mem::take(&mut self.stamps).into_iter();
-            let outlines = std::mem::take(&mut self.outlines).into_iter();
-            new.extend(stamps.zip(outlines));
-            new.sort_by(|(_, a), (_, b)| a.id.cmp(&b.id));
-        }
-        for (stamp, outline) in new {
-            self.stamps.push(stamp);
-            self.outlines.push(outline);
+        take_in(&mut stamps, &mut tasks, new);
+        Seen {
+            stamps,
+            tasks,
+            skipped,
+            is_stale: settled >= WORTHWHILE.max(cached / 512) || gone > WORTHWHILE.max(cached / 2),
         }
     }
+}
 
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let (version, rest) = postcard::take_from_bytes::<u32>(bytes).ok()?;
-        if version != VERSION {
-            return None;
-        }
-        let (count, rest) = postcard::take_from_bytes::<usize>(rest).ok()?;
-        let (stamps, rest) = rest.split_at_checked(count.checked_mul(Stamp::BYTES)?)?;
-        let (stamps, _) = stamps.as_chunks();
-        let outlines: Vec<Outline> = postcard::from_bytes(rest).ok()?;
-        let stamps = stamps.iter().map(Stamp::from_bytes).collect();
-        (outlines.len() == count).then_some(Self { stamps, outlines })
+/// Where the cache has the task that a file of this name holds.
+fn place_of(places: &Index<'_>, name: &[u8]) -> Option<usize> {
+    places.get(claude_tasks::stem(name)?)
+}
+
+fn take_in<T: Held>(stamps: &mut Vec<Stamp>, tasks: &mut Vec<T>, mut new: Vec<(Stamp, T)>) {
+    new.sort_by(|(_, a), (_, b)| a.id().cmp(b.id()));
+    // New tasks have the highest ids, unless somebody else named them.
+    if let (Some(last), Some((_, first))) = (tasks.last(), new.first())
+        && last.id() > first.id()
+    {
+        new.extend(
+            std::mem::take(stamps)
+                .into_iter()
+                .zip(std::mem::take(tasks)),
+        );
+        new.sort_by(|(_, a), (_, b)| a.id().cmp(b.id()));
     }
-
-    fn encode(&self) -> postcard::Result<Vec<u8>> {
-        let bytes = postcard::to_extend(&VERSION, Vec::new())?;
-        let mut bytes = postcard::to_extend(&self.stamps.len(), bytes)?;
-        bytes.extend(self.stamps.iter().flat_map(|stamp| stamp.to_bytes()));
-        postcard::to_extend(&self.outlines, bytes)
-    }
-
-    fn write(&self, fs: &dyn Fs, dir: &Path) -> Result<(), disk::Error> {
-        match self.encode() {
-            Ok(bytes) => fsx::replace(fs, &dir.join(CACHE), &bytes),
-            Err(_) => Ok(()),
-        }
+    for (stamp, task) in new {
+        stamps.push(stamp);
+        tasks.push(task);
     }
 }
 
@@ -269,7 +256,7 @@ pub(super) fn read_file(
     }
     let bytes = match fs.read(path, 0, fsx::READ_LIMIT) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
     claude_tasks::read(&id, &bytes).map(Some)

@@ -16,7 +16,10 @@ use flagpost_disk::{
     dialects::claude_tasks::{self, TaskFile},
     fsx,
 };
-use flagpost_model::{ListId, RepoId, TaskId, WorkerId, task::Outline};
+use flagpost_model::{
+    ListId, RepoId, TaskId, WorkerId,
+    task::{Outline, Standing},
+};
 
 use crate::{
     change::Change,
@@ -283,6 +286,19 @@ impl<'h> List<'h> {
             let _: Result<()> = self.keep_aside(&loaded.skipped);
         }
         Ok(loaded)
+    }
+
+    /// Where each task that can be read stands, by id. What cannot be read is as [`List::load`] has it.
+    pub fn standings(&self) -> Result<Vec<Standing>> {
+        match cache::standings(self.home, &self.dir)? {
+            Some((standings, skipped)) => {
+                if !skipped.is_empty() {
+                    let _: Result<()> = self.keep_aside(&skipped);
+                }
+                Ok(standings)
+            }
+            None => Ok(self.load()?.outlines.iter().map(Standing::from).collect()),
+        }
     }
 
     /// Everything that can be read, by a look that leaves no trace: for a shell that only wonders

@@ -143,9 +143,9 @@ pub fn propose_through(
             if brief.extras.id.is_none() {
                 brief.extras.id = Some(uuid::Uuid::now_v7().to_string());
             }
-            locked.under_a_new_number(|seq| {
+            locked.under_a_new_number(|seq, batch| {
                 brief.seq = seq;
-                locked.publish(actor, &brief, &proposal.body)
+                locked.publish(actor, &brief, &proposal.body, batch)
             })?;
         }
     }
@@ -185,9 +185,14 @@ fn check(proposal: &Proposal) -> Result<()> {
 impl Locked<'_> {
     /// Puts sidecar and body in place. Where a foreign writer took the number meanwhile, what it
     /// wrote stays, and the history says so.
-    pub(super) fn publish(&self, actor: &WorkerId, brief: &Brief, body: &str) -> Result<()> {
+    pub(super) fn publish(
+        &self,
+        actor: &WorkerId,
+        brief: &Brief,
+        body: &str,
+        mut batch: Batch,
+    ) -> Result<()> {
         let (seq, fs) = (brief.seq, self.mail.home.fs());
-        let mut batch = Batch::new();
         let sidecar = self.path(&layout::sidecar(seq));
         let meta = readable("summary", layout::write_brief(None, brief))?;
         batch.create(sidecar.clone(), meta);

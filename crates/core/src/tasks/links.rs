@@ -5,9 +5,9 @@
 
 use flagpost_model::{
     TaskId, WorkerId,
-    plan::Graph,
+    plan::{Graph, Node},
     refusal::Refusal,
-    task::{Outline, State, Task},
+    task::{State, Task},
 };
 
 use super::finish;
@@ -114,14 +114,14 @@ pub fn unlink(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) 
 
 /// The blockers of a task that only their own files name: a crash or a foreign writer may leave
 /// that.
-pub(crate) fn named_by_others(outlines: &[Outline], id: &TaskId) -> Vec<TaskId> {
-    let graph = Graph::new(outlines);
-    let Some(own) = graph.get(id) else {
+pub(crate) fn named_by_others<N: Node>(tasks: &[N], id: &TaskId) -> Vec<TaskId> {
+    let Some(own) = tasks.iter().find(|task| task.id() == id) else {
         return Vec::new();
     };
-    let others = graph.blockers(id).map(|it| &it.id);
+    let others = tasks.iter().filter(|task| task.blocks().contains(id));
+    let others = others.map(Node::id);
     others
-        .filter(|it| !own.blocked_by.contains(it))
+        .filter(|it| !own.blocked_by().contains(it))
         .cloned()
         .collect()
 }

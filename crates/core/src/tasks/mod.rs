@@ -18,8 +18,8 @@ mod undo;
 
 use flagpost_model::{
     Refusal, TaskId,
-    plan::Graph,
-    task::{Outline, Task},
+    plan::{Graph, Node},
+    task::Task,
 };
 use jiff::Timestamp;
 
@@ -42,8 +42,8 @@ use crate::{
 };
 
 /// The tasks of the list that can be claimed now, in the order in which they would be.
-pub fn ready(outlines: &[Outline], now: Timestamp) -> Vec<&Outline> {
-    flagpost_model::plan::ready(&Graph::new(outlines), now)
+pub fn ready<N: Node>(tasks: &[N], now: Timestamp) -> Vec<&N> {
+    flagpost_model::plan::ready(&Graph::new(tasks), now)
 }
 
 /// What an operation would do to one task.

@@ -28,7 +28,7 @@ pub use batch::{Batch, Sealed, replace};
 pub use draft::Draft;
 pub use flag::{Raised, flag, flags};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold};
-pub use number::{allocate, peek};
+pub use number::{allocate, allocate_in, peek};
 pub use publish::publish;
 pub use quarantine::{Case, Kept, QUARANTINE, keep, kept, quarantine};
 pub use real::RealFs;
@@ -58,6 +58,16 @@ pub trait Fs: Send + Sync + fmt::Debug {
         &self,
         dir: &Path,
         wanted: &(dyn Fn(&[u8]) -> bool + Sync),
+    ) -> io::Result<Vec<(OsString, Stat)>> {
+        self.look(dir, wanted, &|_, _| true)
+    }
+    /// As [`Fs::survey`], of which only what `is_news` says is kept. It is asked once of each, by
+    /// several threads at a time.
+    fn look(
+        &self,
+        dir: &Path,
+        wanted: &(dyn Fn(&[u8]) -> bool + Sync),
+        is_news: &(dyn Fn(&[u8], Stat) -> bool + Sync),
     ) -> io::Result<Vec<(OsString, Stat)>>;
     /// The path with every symlink resolved.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
@@ -87,6 +97,10 @@ pub trait Fs: Send + Sync + fmt::Debug {
     fn room(&self, path: &Path) -> io::Result<Room>;
     /// Makes the names of a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Makes what was written to each of these durable, and says of each whether it is.
+    fn sync_each(&self, files: &mut [Box<dyn Handle>]) -> Vec<io::Result<()>> {
+        files.iter_mut().map(|file| file.sync()).collect()
+    }
     /// Makes the content of every file of the file system that holds `dir` durable.
     fn sync_all(&self, dir: &Path) -> io::Result<()>;
     /// Takes the `flock` on a file, creating it 0600; `None` when it was not free within `wait`.
@@ -94,7 +108,7 @@ pub trait Fs: Send + Sync + fmt::Debug {
 }
 
 /// An open file being written.
-pub trait Handle {
+pub trait Handle: Send {
     /// Writes all of `bytes` with one call where the system allows it.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Makes what was written durable.

@@ -17,7 +17,7 @@ use std::{
         fs::{DirBuilderExt, FileExt, OpenOptionsExt},
     },
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError, mpsc},
+    sync::mpsc,
     thread,
     time::Duration,
 };
@@ -30,9 +30,12 @@ use super::{Flock, Fs, Handle, Kind, Room, Stat};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealFs;
 
-/// So many names are read from a directory at once. Two threads look at one that holds more, each
-/// reading on when it has looked at what it had.
-const AT_ONCE: usize = 1_000;
+/// So many bytes of a directory are read at once: some hundred entries, so that two who share them
+/// end at about the same time.
+const ENTRIES: usize = 8 << 10;
+
+/// After so many files of a directory, a second thread looks on with the first.
+const MANY: usize = 500;
 
 /// A regular file, and how long it is.
 fn open(path: &Path) -> io::Result<(File, u64)> {
@@ -93,62 +96,56 @@ impl Fs for RealFs {
             .collect()
     }
 
-    fn survey(
+    fn look(
         &self,
         dir: &Path,
         wanted: &(dyn Fn(&[u8]) -> bool + Sync),
+        is_news: &(dyn Fn(&[u8], Stat) -> bool + Sync),
     ) -> io::Result<Vec<(OsString, Stat)>> {
         let fd = sys::open(
             dir,
             OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
             Mode::empty(),
         )?;
-        let mut buffer = Vec::with_capacity(64 << 10);
-        let entries = Mutex::new(sys::RawDir::new(&fd, buffer.spare_capacity_mut()));
-        let next_names = || -> io::Result<Vec<OsString>> {
-            let mut names = Vec::new();
-            let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
-            while names.len() < AT_ONCE {
-                let Some(entry) = entries.next() else {
-                    break;
-                };
+        // The kernel gives each entry to one of those who read on from the same descriptor.
+        let look_on = |after_many: &mut dyn FnMut()| -> io::Result<Vec<(OsString, Stat)>> {
+            let mut news = Vec::new();
+            let mut buffer = Vec::with_capacity(ENTRIES);
+            let mut entries = sys::RawDir::new(&fd, buffer.spare_capacity_mut());
+            let mut count = 0;
+            while let Some(entry) = entries.next() {
                 let entry = entry?;
-                let name = entry.file_name().to_bytes();
-                let is_own = name != b"." && name != b"..";
-                if is_own && wanted(name) {
-                    names.push(OsStr::from_bytes(name).to_owned());
+                let name = entry.file_name();
+                let is_own = name != c"." && name != c"..";
+                if !is_own || !wanted(name.to_bytes()) {
+                    continue;
                 }
-            }
-            Ok(names)
-        };
-        let look = |mut names: Vec<OsString>| -> io::Result<Vec<(OsString, Stat)>> {
-            let mut seen = Vec::with_capacity(names.len());
-            while !names.is_empty() {
-                for name in names {
-                    match sys::statat(&fd, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
-                        Ok(stat) => seen.push((name, stat_of(&stat))),
-                        // Gone since the directory was read.
-                        Err(rustix::io::Errno::NOENT) => {}
-                        Err(errno) => return Err(errno.into()),
+                match sys::statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) => {
+                        let stat = stat_of(&stat);
+                        if is_news(name.to_bytes(), stat) {
+                            news.push((OsStr::from_bytes(name.to_bytes()).to_owned(), stat));
+                        }
                     }
+                    // Gone since the directory was read.
+                    Err(rustix::io::Errno::NOENT) => {}
+                    Err(errno) => return Err(errno.into()),
                 }
-                names = next_names()?;
+                count += 1;
+                if count == MANY {
+                    after_many();
+                }
             }
-            Ok(seen)
+            Ok(news)
         };
-        let first = next_names()?;
-        let second = next_names()?;
-        if second.is_empty() {
-            return look(first);
-        }
         thread::scope(|scope| {
-            let other = scope.spawn(|| look(second));
-            let mut seen = look(first)?;
-            let rest = other
-                .join()
-                .map_err(|_| io::Error::other("a reader thread panicked"))??;
-            seen.extend(rest);
-            Ok(seen)
+            let mut other = None;
+            let mut news = look_on(&mut || other = Some(scope.spawn(|| look_on(&mut || ()))))?;
+            if let Some(other) = other {
+                let gone = |_| io::Error::other("a reader thread panicked");
+                news.extend(other.join().map_err(gone)??);
+            }
+            Ok(news)
         })
     }
 
@@ -246,6 +243,25 @@ impl Fs for RealFs {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         File::open(dir)?.sync_all()
+    }
+
+    /// All at a time: a disk that waits for one waits for several as long.
+    fn sync_each(&self, files: &mut [Box<dyn Handle>]) -> Vec<io::Result<()>> {
+        let Some((first, rest)) = files.split_first_mut() else {
+            return Vec::new();
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = rest
+                .iter_mut()
+                .map(|file| scope.spawn(|| file.sync()))
+                .collect();
+            let gone = |_| Err(io::Error::other("a writer thread panicked"));
+            let first = std::iter::once(first.sync());
+            let others = others.into_iter();
+            first
+                .chain(others.map(|it| it.join().unwrap_or_else(gone)))
+                .collect()
+        })
     }
 
     fn sync_all(&self, dir: &Path) -> io::Result<()> {

@@ -27,14 +27,16 @@ pub type Circle = Vec<TaskId>;
 
 /// The dependencies that only one file tells of, in order.
 pub fn one_sided(outlines: &[Outline], graph: &Graph<'_>) -> Vec<OneSided> {
-    let index = Index::new(outlines);
+    let index = Index::new(outlines.iter().map(|task| task.id.as_str()));
     let pairs = |named: fn(&Outline) -> &Vec<TaskId>| -> HashSet<(usize, usize)> {
         let mut pairs = HashSet::new();
         for outline in outlines {
-            let Some(at) = index.get(&outline.id) else {
+            let Some(at) = index.get(outline.id.as_str()) else {
                 continue;
             };
-            let others = named(outline).iter().filter_map(|id| index.get(id));
+            let others = named(outline)
+                .iter()
+                .filter_map(|id| index.get(id.as_str()));
             pairs.extend(others.map(|other| (at, other)));
         }
         pairs
@@ -62,9 +64,12 @@ pub fn one_sided(outlines: &[Outline], graph: &Graph<'_>) -> Vec<OneSided> {
 
 /// Who claims to block a task that does not exist, and which: (blocking, missing).
 pub fn dangling(outlines: &[Outline]) -> Vec<(TaskId, TaskId)> {
-    let index = Index::new(outlines);
+    let index = Index::new(outlines.iter().map(|task| task.id.as_str()));
     let missing = |outline: &Outline| {
-        let unknown = outline.blocks.iter().filter(|id| index.get(id).is_none());
+        let unknown = outline
+            .blocks
+            .iter()
+            .filter(|id| index.get(id.as_str()).is_none());
         let pairs = unknown.map(|id| (outline.id.clone(), id.clone()));
         pairs.collect::<Vec<_>>()
     };

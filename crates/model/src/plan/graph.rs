@@ -7,18 +7,35 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use jiff::Timestamp;
 use petgraph::{algo::kosaraju_scc, graph::DiGraph};
 
 use super::index::Index;
 use crate::{
     id::TaskId,
-    task::{Outline, State},
+    task::{Outline, Priority, State},
 };
+
+/// A task as the graph sees it.
+pub trait Node {
+    /// Its id.
+    fn id(&self) -> &TaskId;
+    /// Where it stands.
+    fn state(&self) -> &State;
+    /// How urgent it is.
+    fn priority(&self) -> Option<Priority>;
+    /// It is not handed out before.
+    fn not_before(&self) -> Option<Timestamp>;
+    /// Tasks that wait for it, as its file says.
+    fn blocks(&self) -> &[TaskId];
+    /// Tasks it waits for, as its file says.
+    fn blocked_by(&self) -> &[TaskId];
+}
 
 /// Who waits for whom.
 #[derive(Debug)]
-pub struct Graph<'o> {
-    outlines: &'o [Outline],
+pub struct Graph<'o, N = Outline> {
+    outlines: &'o [N],
     index: Index<'o>,
     blockers: Rows,
     dependants: Rows,
@@ -34,23 +51,27 @@ pub(super) struct Knot {
     pub path: Vec<TaskId>,
 }
 
-impl<'o> Graph<'o> {
+impl<'o, N: Node> Graph<'o, N> {
     /// Reads the dependencies of a whole list.
-    pub fn new(outlines: &'o [Outline]) -> Self {
-        let index = Index::new(outlines);
+    pub fn new(outlines: &'o [N]) -> Self {
+        let index = Index::new(outlines.iter().map(|task| task.id().as_str()));
         let mut edges = Vec::new();
         let mut unknown = Vec::new();
         for (position, outline) in outlines.iter().enumerate() {
-            let at = index.get(&outline.id).unwrap_or(position);
-            for blocker in &outline.blocked_by {
-                match index.get(blocker) {
+            let at = index.get(outline.id().as_str()).unwrap_or(position);
+            for blocker in outline.blocked_by() {
+                match index.get(blocker.as_str()) {
                     Some(blocker) => edges.push((at, blocker)),
                     None => unknown.push((at, blocker)),
                 }
             }
-            for dependant in &outline.blocks {
+            for dependant in outline.blocks() {
                 // Blocking one that does not exist is harmless: nobody waits.
-                edges.extend(index.get(dependant).map(|dependant| (dependant, at)));
+                edges.extend(
+                    index
+                        .get(dependant.as_str())
+                        .map(|dependant| (dependant, at)),
+                );
             }
         }
         edges.sort_unstable();
@@ -66,7 +87,7 @@ impl<'o> Graph<'o> {
             unknown_at: unknown.iter().map(|&(at, _)| at).collect(),
             unknown: unknown
                 .into_iter()
-                .map(|(at, missing)| (outlines[at].id.clone(), missing.clone()))
+                .map(|(at, missing)| (outlines[at].id().clone(), missing.clone()))
                 .collect(),
         }
     }
@@ -77,30 +98,30 @@ impl<'o> Graph<'o> {
     }
 
     /// The task of that id.
-    pub fn get(&self, id: &TaskId) -> Option<&'o Outline> {
-        self.index.get(id).map(|at| &self.outlines[at])
+    pub fn get(&self, id: &TaskId) -> Option<&'o N> {
+        self.index.get(id.as_str()).map(|at| &self.outlines[at])
     }
 
     /// The tasks that `id` waits for, in the list's order; unknown ones are not among them.
-    pub fn blockers(&self, id: &TaskId) -> impl Iterator<Item = &'o Outline> + use<'_, 'o> {
+    pub fn blockers(&self, id: &TaskId) -> impl Iterator<Item = &'o N> + use<'_, 'o, N> {
         self.neighbours(&self.blockers, id)
     }
 
     /// The tasks that wait for `id`, in the list's order.
-    pub fn dependants(&self, id: &TaskId) -> impl Iterator<Item = &'o Outline> + use<'_, 'o> {
+    pub fn dependants(&self, id: &TaskId) -> impl Iterator<Item = &'o N> + use<'_, 'o, N> {
         self.neighbours(&self.dependants, id)
     }
 
     /// What `id` still waits for: blockers that are not completed, cancelled ones included, then
     /// the unknown ones.
     pub fn open_blockers(&self, id: &TaskId) -> Vec<TaskId> {
-        let Some(at) = self.index.get(id) else {
+        let Some(at) = self.index.get(id.as_str()) else {
             return Vec::new();
         };
         let known = self.blockers_at(at).iter().map(|&on| &self.outlines[on]);
         known
-            .filter(|blocker| blocker.state != State::Completed)
-            .map(|blocker| blocker.id.clone())
+            .filter(|blocker| *blocker.state() != State::Completed)
+            .map(|blocker| blocker.id().clone())
             .chain(self.unknown_of(at).iter().map(|(_, id)| id.clone()))
             .collect()
     }
@@ -126,7 +147,7 @@ impl<'o> Graph<'o> {
     }
 
     /// A circle that was not in `before`: one in a knot that was not a knot, or part of one, there.
-    pub fn new_cycle(&self, before: &Graph) -> Option<Vec<TaskId>> {
+    pub fn new_cycle(&self, before: &Self) -> Option<Vec<TaskId>> {
         let mut knot_of: HashMap<&TaskId, usize> = HashMap::new();
         for (knot, old) in before.knots(|_| true).into_iter().enumerate() {
             knot_of.extend(old.members.into_iter().map(|at| (before.id(at), knot)));
@@ -149,8 +170,8 @@ impl<'o> Graph<'o> {
         if waiting == blocker {
             return Some(vec![waiting.clone(), waiting.clone()]);
         }
-        let start = self.index.get(blocker)?;
-        let target = self.index.get(waiting);
+        let start = self.index.get(blocker.as_str())?;
+        let target = self.index.get(waiting.as_str());
         let mut came_from = HashMap::from([(start, start)]);
         let mut queue = VecDeque::from([start]);
         while let Some(at) = queue.pop_front() {
@@ -179,7 +200,7 @@ impl<'o> Graph<'o> {
         let mut path = vec![waiting.clone()];
         let mut at = last;
         loop {
-            path.push(self.outlines[at].id.clone());
+            path.push(self.outlines[at].id().clone());
             match came_from.get(&at) {
                 Some(&before) if before != at => at = before,
                 _ => break,
@@ -239,28 +260,31 @@ impl<'o> Graph<'o> {
         &'g self,
         rows: &'g Rows,
         id: &TaskId,
-    ) -> impl Iterator<Item = &'o Outline> + use<'g, 'o> {
-        let row = self.index.get(id).map_or(&[][..], |at| rows.of(at));
+    ) -> impl Iterator<Item = &'o N> + use<'g, 'o, N> {
+        let row = self
+            .index
+            .get(id.as_str())
+            .map_or(&[][..], |at| rows.of(at));
         row.iter().map(|&other| &self.outlines[other])
     }
 
     fn id(&self, at: usize) -> &'o TaskId {
-        &self.outlines[at].id
+        self.outlines[at].id()
     }
 
     /// The outlines that stand, by position.
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = (usize, &'o Outline)> + use<'_, 'o> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (usize, &'o N)> + use<'_, 'o, N> {
         let stands =
-            |&(at, outline): &(usize, &'o Outline)| self.index.get(&outline.id) == Some(at);
+            |&(at, outline): &(usize, &'o N)| self.index.get(outline.id().as_str()) == Some(at);
         self.outlines.iter().enumerate().filter(stands)
     }
 
-    pub(crate) fn outline(&self, at: usize) -> &'o Outline {
+    pub(crate) fn outline(&self, at: usize) -> &'o N {
         &self.outlines[at]
     }
 
     pub(crate) fn position(&self, id: &TaskId) -> Option<usize> {
-        self.index.get(id)
+        self.index.get(id.as_str())
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -20,7 +20,7 @@ pub(crate) use circle::closing;
 pub use critical::{critical, expected};
 pub use family::{Family, Progress};
 pub use faults::{Circle, OneSided, dangling, one_sided, parent_circles};
-pub use graph::Graph;
+pub use graph::{Graph, Node};
 pub use index::Index;
 pub use retry::{Attempt, Verdict, verdict};
 pub use wave::{Stranded, StrandedBecause, claim_order, is_ready, ready, stranded, waves};

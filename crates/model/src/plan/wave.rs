@@ -8,14 +8,14 @@ use std::{cmp::Reverse, collections::VecDeque, fmt, sync::Arc};
 
 use jiff::Timestamp;
 
-use super::{Graph, is_open};
+use super::{Graph, Node, is_open};
 use crate::{
     id::TaskId,
     task::{Outline, Priority, State, StateName},
 };
 
 /// The tasks that may be claimed at `now`, in the order in which they are handed out.
-pub fn ready<'o>(graph: &Graph<'o>, now: Timestamp) -> Vec<&'o Outline> {
+pub fn ready<'o, N: Node>(graph: &Graph<'o, N>, now: Timestamp) -> Vec<&'o N> {
     let mut ready: Vec<usize> = ready_at(graph, now).collect();
     sort(graph, &mut ready);
     ready.into_iter().map(|at| graph.outline(at)).collect()
@@ -181,29 +181,29 @@ pub fn is_ready(graph: &Graph, task: &Outline, now: Timestamp) -> bool {
     at.is_some_and(|at| is_ready_at(graph, at, now))
 }
 
-fn ready_at(graph: &Graph, now: Timestamp) -> impl Iterator<Item = usize> {
+fn ready_at<N: Node>(graph: &Graph<'_, N>, now: Timestamp) -> impl Iterator<Item = usize> {
     let places = graph.nodes().map(|(at, _)| at);
     places.filter(move |&at| is_ready_at(graph, at, now))
 }
 
-fn is_ready_at(graph: &Graph, at: usize, now: Timestamp) -> bool {
+fn is_ready_at<N: Node>(graph: &Graph<'_, N>, at: usize, now: Timestamp) -> bool {
     let task = graph.outline(at);
-    let free = match &task.state {
+    let free = match task.state() {
         State::Pending => true,
         State::Claimed(claim) | State::InProgress(Some(claim)) => !claim.is_live(now),
         // A foreign writer's work has no lease that could run out.
         State::InProgress(None) => false,
         State::Completed | State::Failed | State::Stuck | State::Cancelled => false,
     };
-    let begun = task.not_before.is_none_or(|morning| morning <= now);
+    let begun = task.not_before().is_none_or(|morning| morning <= now);
     let mut blockers = graph.blockers_at(at).iter();
     begun
         && free
-        && blockers.all(|&on| graph.outline(on).state == State::Completed)
+        && blockers.all(|&on| *graph.outline(on).state() == State::Completed)
         && graph.unknown_of(at).is_empty()
 }
 
-fn sort(graph: &Graph, tasks: &mut [usize]) {
+fn sort<N: Node>(graph: &Graph<'_, N>, tasks: &mut [usize]) {
     tasks.sort_by_cached_key(|&at| rank(graph, at));
 }
 
@@ -214,15 +214,15 @@ type Rank<'o> = (
 );
 
 /// Smaller is handed out earlier. A task without priority comes after every one that has one.
-fn rank<'o>(graph: &Graph<'o>, at: usize) -> Rank<'o> {
+fn rank<'o, N: Node>(graph: &Graph<'o, N>, at: usize) -> Rank<'o> {
     let task = graph.outline(at);
     let dependants = graph.dependants_at(at).iter();
-    let waiting = dependants.filter(|&&on| is_open(&graph.outline(on).state));
+    let waiting = dependants.filter(|&&on| is_open(graph.outline(on).state()));
     let unblocks = Reverse(waiting.count());
-    let number = task.id.number();
+    let number = task.id().number();
     let is_named = number.is_none();
     (
-        (task.priority.is_none(), task.priority, unblocks),
-        (is_named, number, &task.id),
+        (task.priority().is_none(), task.priority(), unblocks),
+        (is_named, number, task.id()),
     )
 }

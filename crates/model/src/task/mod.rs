@@ -10,6 +10,7 @@ mod note;
 mod outline;
 pub mod recurrence;
 mod said;
+mod standing;
 mod transition;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use note::{Note, Origin, Provenance};
 pub use outline::Outline;
 pub use recurrence::{Every, Recurrence};
 pub use said::{Hearing, Said};
+pub use standing::Standing;
 pub use transition::{Act, Event, transition};
 
 use crate::{
@@ -128,6 +130,18 @@ impl Task {
             attempts: 0,
             result: None,
             late: Vec::new(),
+        }
+    }
+
+    /// The files that it says it will touch, under `files` of its metadata: a text or a list of them.
+    pub fn files(&self) -> Vec<String> {
+        match self.metadata.get("files") {
+            Some(Value::String(file)) => vec![file.clone()],
+            Some(Value::Array(files)) => {
+                let texts = files.iter().filter_map(Value::as_str);
+                texts.map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
         }
     }
 }

@@ -50,10 +50,11 @@ impl Fs for PowerFs {
         Ok(all.into_iter().map(|(name, _)| name).collect())
     }
 
-    fn survey(
+    fn look(
         &self,
         dir: &Path,
         wanted: &(dyn Fn(&[u8]) -> bool + Sync),
+        is_news: &(dyn Fn(&[u8], Stat) -> bool + Sync),
     ) -> io::Result<Vec<(OsString, Stat)>> {
         let machine = self.powered()?;
         let inode = machine.tree.inode(dir)?;
@@ -64,6 +65,7 @@ impl Fs for PowerFs {
         Ok(entries
             .filter(|(name, _)| wanted(name.as_bytes()))
             .map(|(name, child)| (name.clone(), machine.tree.stat(child)))
+            .filter(|(name, stat)| is_news(name.as_bytes(), *stat))
             .collect())
     }
 

@@ -16,6 +16,7 @@ use flagpost_core::{
         workers::{self, Traits},
     },
 };
+use flagpost_daemon::Paths;
 use flagpost_disk::fsx::RealFs;
 use flagpost_model::{RepoId, Seq, WorkerId, envelope::Ticket};
 
@@ -81,6 +82,11 @@ impl<'s> Fleet<'s> {
     /// The history of its repository.
     pub fn history(&self) -> History<'_> {
         History::of(&self.home, &self.id)
+    }
+
+    /// Where its daemon listens.
+    pub fn socket(&self) -> PathBuf {
+        Paths::of(&self.home).socket
     }
 
     /// A worker's directory.

@@ -1,51 +1,38 @@
-//! `bench soak`: a fleet at work for minutes, its workers killed throughout, and then its history.
+//! `bench soak`: a fleet at work for minutes, its workers and its daemon killed throughout, and then
+//! its history.
 //!
 //! Owns who does what in it: this process proposes a brief for each worker every second; cold
-//! processes ratify and archive; each worker is a process that reports on what it gets. Workers and
-//! ratifiers are killed as `kill -9` does. One worker is never killed, so that its memory can be
-//! looked at. It must never decide by itself whether all is well: `account` does, from what is on
+//! processes and the daemon ratify, in turns; each worker is a process that reports on what it gets;
+//! somebody listens to the daemon. Workers, ratifiers and the daemon are killed as `kill -9` does. One
+//! worker is never killed, and the daemon is let alone for the middle third, so that their memory can
+//! be looked at. It must never decide by itself whether all is well: `account` does, from what is on
 //! disk.
 
 mod account;
+mod daemon;
+mod listener;
+mod meter;
+mod worker;
 
 use std::{
-    io::Read,
     process::{Child, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result};
-use flagpost_core::{
-    Error,
-    relay::{
-        Mail, deliver,
-        reports::{self, Draft},
-    },
-};
-use flagpost_disk as disk;
-use flagpost_model::{
-    WorkerId,
-    envelope::{Direction, Extras, ReportKind},
-};
+use flagpost_core::relay::deliver;
+use flagpost_model::WorkerId;
 use jiff::SignedDuration;
 use serde_json::json;
 
+use self::{daemon::Daemon, listener::Listener};
 use super::{fleet::Fleet, scratch::Scratch};
-use crate::{
-    commands::waiting::{self, until},
-    context::Context,
-    error::Kind,
-    output::Answer,
-};
+use crate::{commands::waiting, context::Context, error::Kind, output::Answer};
 
-/// Keep a fleet busy, kill its workers, and see that nothing is lost
+/// Keep a fleet busy, kill its parts, and see that nothing is lost
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost bench soak --workers 11 --for 2m\n\
-    Exits with 1 where a brief was lost, read twice or numbered twice.")]
+    Exits with 1 where a brief was lost, read, numbered or told of twice.")]
 pub struct Args {
     /// How many workers
     #[arg(long, value_name = "N", default_value_t = 25,
@@ -62,13 +49,16 @@ pub struct Args {
 /// How often each worker is given a brief.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// How long the last briefs may take to be read.
+/// How long the last briefs may take to be read, and to be told of.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long the daemon is looked at when nothing happens any more; less in a short soak.
+const IDLE: Duration = Duration::from_secs(10);
 
 /// Soaks.
 pub fn run(context: &Context, args: &Args) -> Result<Answer> {
     if args.worker {
-        return work(context);
+        return worker::work(context);
     }
     let scratch = Scratch::new()?;
     let fleet = Fleet::new(&scratch, "soak", usize::from(args.workers))?;
@@ -76,38 +66,54 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer> {
     let began = Instant::now();
     let time = args.time.unsigned_abs();
     for beat in 0.. {
-        if began.elapsed() >= time {
+        let elapsed = began.elapsed();
+        if elapsed >= time {
             break;
         }
-        scratch.time(|| soak.beat(beat))?;
+        let is_middle = (time / 3..time / 3 * 2).contains(&elapsed);
+        scratch.time(|| soak.beat(beat, is_middle))?;
         let next = BEAT * (beat + 1);
         std::thread::sleep(next.saturating_sub(began.elapsed()).min(BEAT));
     }
     soak.drain()?;
-    let memory = soak.memory.clone();
-    let (kills, proposed) = (soak.kills, soak.proposed);
-    soak.end()?;
-    let found = account::of(&fleet, proposed)?;
     let took = began.elapsed().as_secs();
-    let [first, last] = [memory.first(), memory.last()].map(|it| it.copied().unwrap_or_default());
+    soak.end_workers()?;
+    let idle = soak.daemon.idle(IDLE.min(time / 4));
+    let found = account::of(&fleet, soak.proposed, || soak.listener.heard())?;
+    let [first, last] =
+        [soak.memory.first(), soak.memory.last()].map(|it| it.copied().unwrap_or(0));
+    let [daemon_first, daemon_last, peak] = soak.daemon.memory();
+    let kills = soak.daemon.kills();
+    let idle_text = idle.map_or_else(|| "unknown".to_owned(), |idle| format!("{idle:.1} %"));
     let text = format!(
-        "{} workers for {took} s, {kills} killed: {proposed} briefs proposed, {} ratified, {} read, \
+        "{} workers for {took} s, {} killed: {} briefs proposed, {} ratified, {} read, \
          {} still to be delivered, {} reports\n\
-         the worker that was never killed had {first} KiB, then {last} KiB\n{}",
+         the worker that was never killed had {first} KiB, then {last} KiB\n\
+         the daemon was killed {kills} times, and a listener heard of {} transitions\n\
+         its longest life had {daemon_first} KiB, then {daemon_last} KiB, and none more than {peak} KiB; \
+         idle it takes {idle_text} of a processor\n{}",
         args.workers,
+        soak.kills,
+        soak.proposed,
         found.ratified,
         found.read,
         found.deliverable,
         found.reports,
+        found.heard,
         match found.faults.is_empty() {
-            true => "nothing lost, nothing twice\n".to_owned(),
-            false => String::new(),
+            true => "nothing lost, nothing twice\n",
+            false => "",
         }
     );
     let body = json!({
-        "workers": args.workers, "seconds": took, "kills": kills, "proposed": proposed,
+        "workers": args.workers, "seconds": took, "kills": soak.kills, "proposed": soak.proposed,
         "ratified": found.ratified, "read": found.read, "deliverable": found.deliverable,
         "reports": found.reports, "memory_kib": {"first": first, "last": last},
+        "daemon": {
+            "kills": kills, "heard": found.heard,
+            "memory_kib": {"first": daemon_first, "last": daemon_last, "peak": peak},
+            "idle_percent": idle,
+        },
         "faults": found.faults,
     });
     let mut answer = Answer::new("soak", body).text(text);
@@ -127,39 +133,56 @@ struct Soak<'f> {
     proposed: usize,
     /// What the first worker had at each beat, in KiB.
     memory: Vec<u64>,
+    /// Goes before who listens to it.
+    daemon: Daemon<'f>,
+    listener: Listener,
 }
 
 impl<'f> Soak<'f> {
     fn start(fleet: &'f Fleet<'f>) -> Result<Self> {
+        let daemon = Daemon::start(fleet)?;
         let mut soak = Self {
             fleet,
             processes: Vec::new(),
             kills: 0,
             proposed: 0,
             memory: Vec::new(),
+            daemon,
+            listener: Listener::start(fleet.socket()),
         };
         for worker in &fleet.ids {
             soak.processes.push(spawn(fleet, worker)?);
         }
+        // It hears of everything from here on.
+        waits("nobody can listen", || {
+            Ok(!soak.listener.heard().states.is_empty())
+        })?;
         Ok(soak)
     }
 
-    fn beat(&mut self, beat: u32) -> Result<()> {
+    fn beat(&mut self, beat: u32, is_middle: bool) -> Result<()> {
         let beat = usize::try_from(beat).unwrap_or_default();
+        if beat % 10 == 3 {
+            self.daemon.revive()?;
+        }
         for worker in &self.fleet.ids {
             self.fleet.propose(worker)?;
             self.proposed += 1;
         }
-        let mut ratifier = self.fleet.repository.flagpost(&["ratify", "all"])?;
-        ratifier.stderr(Stdio::null());
-        let mut ratifier = ratifier.spawn().context("cannot run myself")?;
-        if beat % 3 == 1 {
-            // In the middle, wherever that is.
-            std::thread::sleep(Duration::from_millis(beat as u64 * 7 % 40));
-            self.kills += 1;
-            ratifier.kill()?;
+        // In the middle of whatever is killed, wherever that is.
+        let moment = Duration::from_millis(beat as u64 * 7 % 40);
+        match (beat % 2 == 1)
+            .then(|| self.daemon.ask_to_ratify())
+            .transpose()?
+            .flatten()
+        {
+            Some(_) if beat % 10 == 1 && !is_middle => {
+                std::thread::sleep(moment);
+                self.daemon.kill()?;
+            }
+            Some(asked) => daemon::answered(asked)?,
+            None => self.ratify((beat % 4 == 2).then_some(moment))?,
         }
-        ratifier.wait()?;
         if beat % 20 == 19 {
             self.fleet.repository.run(&["relay", "gc"])?;
         }
@@ -169,7 +192,22 @@ impl<'f> Soak<'f> {
             self.kill(1 + (beat * 3 + n * 5) % others)?;
         }
         let first = self.processes.first().map(Child::id);
-        self.memory.extend(first.and_then(resident));
+        self.memory.extend(first.and_then(meter::memory));
+        self.daemon.look();
+        Ok(())
+    }
+
+    /// Ratifies all in a process of its own, which may be killed after a while.
+    fn ratify(&mut self, killed_after: Option<Duration>) -> Result<()> {
+        let mut ratifier = self.fleet.repository.flagpost(&["ratify", "all"])?;
+        ratifier.stderr(Stdio::null());
+        let mut ratifier = ratifier.spawn().context("cannot run myself")?;
+        if let Some(moment) = killed_after {
+            std::thread::sleep(moment);
+            self.kills += 1;
+            ratifier.kill()?;
+        }
+        ratifier.wait()?;
         Ok(())
     }
 
@@ -185,22 +223,20 @@ impl<'f> Soak<'f> {
     }
 
     /// Lets through what is left, and gives the workers time to read it.
-    fn drain(&self) -> Result<()> {
+    fn drain(&mut self) -> Result<()> {
+        self.daemon.revive()?;
         self.fleet.repository.run(&["ratify", "all"])?;
-        let began = Instant::now();
-        while began.elapsed() < PATIENCE {
+        // What is left then is counted as still to be delivered.
+        let _: Result<()> = waits("", || {
             let mails = self.fleet.ids.iter().map(|worker| self.fleet.mail(worker));
             let waits = mails.map(|mail| Ok(deliver::is_waiting(&mail?)?));
-            if !waits.collect::<Result<Vec<_>>>()?.contains(&true) {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+            Ok(!waits.collect::<Result<Vec<_>>>()?.contains(&true))
+        });
         Ok(())
     }
 
     /// Tells the workers that it is over, and waits for them.
-    fn end(mut self) -> Result<()> {
+    fn end_workers(&mut self) -> Result<()> {
         for process in &mut self.processes {
             drop(process.stdin.take());
         }
@@ -212,8 +248,21 @@ impl<'f> Soak<'f> {
     }
 }
 
+/// Waits until it holds.
+fn waits(what: &str, holds: impl Fn() -> Result<bool>) -> Result<()> {
+    let began = Instant::now();
+    while !holds()? {
+        if began.elapsed() > PATIENCE {
+            anyhow::bail!("{what}, after {} s", PATIENCE.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
 impl Drop for Soak<'_> {
     fn drop(&mut self) {
+        self.listener.end();
         for process in &mut self.processes {
             // One that has ended and was waited for is not signalled.
             if let Err(error) = process.kill().and_then(|()| process.wait()) {
@@ -228,67 +277,4 @@ fn spawn(fleet: &Fleet<'_>, worker: &WorkerId) -> Result<Child> {
     let mut command = fleet.repository.flagpost(&args)?;
     command.stdin(Stdio::piped());
     command.spawn().context("cannot run a worker")
-}
-
-/// What a process has in memory, in KiB, where the system tells.
-fn resident(pid: u32) -> Option<u64> {
-    let path = std::path::PathBuf::from(format!("/proc/{pid}/status"));
-    let status = flagpost_disk::fsx::read_lossy(&flagpost_disk::fsx::RealFs, &path).ok()??;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.split_whitespace().next()?.parse().ok()
-}
-
-/// What a worker does: it reports on each brief, and then says that it has read it.
-fn work(context: &Context) -> Result<Answer> {
-    let (mail, me) = (context.own_mail()?, context.actor()?);
-    let over = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&over);
-    std::thread::spawn(move || {
-        // However it ends, nobody is there any more.
-        let _: std::io::Result<usize> = std::io::stdin().read_to_end(&mut Vec::new());
-        told.store(true, Ordering::Relaxed);
-    });
-    let mut read = 0_u64;
-    while !over.load(Ordering::Relaxed) {
-        match turn(&mail, &me) {
-            Ok(got) => read += u64::from(got),
-            // Somebody else was slow: as anybody would, it asks again.
-            Err(error) if is_busy(&error) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let body = json!({"worker": me, "read": read});
-    Ok(Answer::new("soaked", body).text(format!("{me} has read {read}\n")))
-}
-
-fn is_busy(error: &anyhow::Error) -> bool {
-    let error = error.downcast_ref::<Error>();
-    matches!(error, Some(Error::Disk(disk::Error::Busy { .. })))
-}
-
-/// Waits a second for a brief and answers it; whether there was one.
-fn turn(mail: &Mail<'_>, me: &WorkerId) -> Result<bool> {
-    let second = Some(SignedDuration::from_secs(1));
-    let Some(offer) = until(&[mail.dir(Direction::Inbox)], second, || {
-        Ok(deliver::next(mail, me)?)
-    })?
-    else {
-        return Ok(false);
-    };
-    let seq = offer.brief.seq;
-    let report = Draft {
-        kind: ReportKind::Cycle,
-        ticket: None,
-        body: format!("Done with {seq}"),
-        pr: None,
-        next_action: None,
-        in_reply_to: Some(seq),
-        session: None,
-        extras: Extras::default(),
-    };
-    reports::publish(mail, me, report)?;
-    deliver::ack(mail, me, seq)?;
-    Ok(true)
 }

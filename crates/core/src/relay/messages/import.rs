@@ -97,7 +97,8 @@ pub fn import(
         let locked = mail.lock(direction)?;
         locked.tidy(actor)?;
         match here.get(&id) {
-            None => locked.under_a_new_number(|seq| locked.take_over(actor, row, &id, seq))?,
+            None => locked
+                .under_a_new_number(|seq, batch| locked.take_over(actor, row, &id, (seq, batch)))?,
             Some((place, _)) => locked.take_over_ack(actor, row, &id, place.seq)?,
         }
     }
@@ -119,8 +120,13 @@ fn id_of(row: &Row) -> String {
 }
 
 impl Locked<'_> {
-    fn take_over(&self, actor: &WorkerId, row: &Row, id: &str, seq: Seq) -> Result<()> {
-        let mut batch = Batch::new();
+    fn take_over(
+        &self,
+        actor: &WorkerId,
+        row: &Row,
+        id: &str,
+        (seq, mut batch): (Seq, Batch),
+    ) -> Result<()> {
         let message = match self.direction {
             Direction::Inbox => {
                 let brief = self.brief_of(row, id, seq);

@@ -25,7 +25,12 @@ pub fn is_task_name(name: &[u8]) -> bool {
     name.ends_with(b".json") && !name.starts_with(b".")
 }
 
+/// The part of a file name that should be an id.
+pub fn stem(name: &[u8]) -> Option<&str> {
+    std::str::from_utf8(name).ok()?.strip_suffix(".json")
+}
+
 /// The id that a file name promises.
 pub fn id_of(name: &str) -> Option<TaskId> {
-    name.strip_suffix(".json")?.parse().ok()
+    stem(name.as_bytes())?.parse().ok()
 }

@@ -15,7 +15,7 @@ mod write;
 pub use changes::{ChangedSince, changes, fingerprint};
 pub use intake::draft;
 pub use layout::{
-    CACHE, COUNTER, LOCK, POINTER, REPOSITORY, SHORTLIST, file_name, id_of, is_task_name,
+    CACHE, COUNTER, LOCK, POINTER, REPOSITORY, SHORTLIST, file_name, id_of, is_task_name, stem,
 };
 pub use read::{is_field, is_too_deep, read};
 pub use write::{restore, to_bytes, write};

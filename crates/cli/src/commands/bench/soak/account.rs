@@ -1,7 +1,8 @@
 //! What became of every brief of a soak.
 //!
 //! Owns the promises that are held against the history and the files: no number twice, one decision,
-//! read once or still to be delivered, one report on each that was read, nothing lost.
+//! read once or still to be delivered, one report on each that was read, nothing lost, and whoever
+//! listens told of all of it once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,7 @@ use flagpost_core::{
 };
 use flagpost_model::{Seq, WorkerId};
 
-use super::super::fleet::Fleet;
+use super::{super::fleet::Fleet, PATIENCE, listener::Heard, waits};
 
 /// The account.
 #[derive(Debug, Default)]
@@ -28,6 +29,8 @@ pub struct Found {
     pub deliverable: usize,
     /// Reports.
     pub reports: usize,
+    /// Transitions that a listener was told of.
+    pub heard: usize,
     /// What does not hold.
     pub faults: Vec<String>,
 }
@@ -38,8 +41,8 @@ type Message = (WorkerId, Seq);
 /// How often the history tells of each message.
 type Told = BTreeMap<Message, usize>;
 
-/// Looks at everything, once nobody writes any more.
-pub fn of(fleet: &Fleet<'_>, proposed: usize) -> Result<Found> {
+/// Looks at everything, once nobody writes any more; what was `heard` may still be on its way.
+pub fn of(fleet: &Fleet<'_>, proposed: usize, heard: impl Fn() -> Heard) -> Result<Found> {
     let lines = fleet.history().since(0)?;
     let void: BTreeSet<u64> = lines.iter().filter_map(|line| line.entry.voids()).collect();
     let standing: Vec<&Line> = lines
@@ -78,7 +81,47 @@ pub fn of(fleet: &Fleet<'_>, proposed: usize) -> Result<Found> {
     for worker in &fleet.ids {
         follow(fleet, worker, [&briefs, &decided, &read], &mut found)?;
     }
+    hear(&standing, heard, &mut found);
     Ok(found)
+}
+
+/// What a listener was told of, and how often.
+fn hear(standing: &[&Line], heard: impl Fn() -> Heard, found: &mut Found) {
+    let mail = |line: &&&Line| {
+        let kind = &line.entry.kind;
+        [
+            Kind::BriefProposed,
+            Kind::BriefDecided,
+            Kind::BriefRead,
+            Kind::Reported,
+        ]
+        .contains(kind)
+    };
+    let mail: Vec<&&Line> = standing.iter().filter(mail).collect();
+    let knows_all = || {
+        let told = heard().told;
+        Ok(mail.iter().all(|line| told.contains_key(&line.n)))
+    };
+    if waits("", knows_all).is_err() {
+        let told = heard().told;
+        let missed = mail
+            .iter()
+            .filter(|line| !told.contains_key(&line.n))
+            .count();
+        let after = PATIENCE.as_secs();
+        found.faults.push(format!(
+            "{missed} transitions were told to no listener after {after} s"
+        ));
+    }
+    let heard = heard();
+    found.heard = heard.told.len();
+    let twice = heard.told.iter().filter(|(_, times)| **times > 1);
+    let twice = twice.map(|(n, times)| format!("transition {n} was told {times} times"));
+    found.faults.extend(twice);
+    let again = heard.states.iter().skip(1);
+    found
+        .faults
+        .extend(again.map(|why| format!("a listener had to begin anew: {why}")));
 }
 
 fn told(standing: &[&Line], kind: &Kind) -> Told {

@@ -1,0 +1,126 @@
+//! What `.cache` looks like.
+//!
+//! Owns its form: what each task was made of is found by its file's name, beside the stamp that the
+//! file had; standings and outlines are read only by who needs them. Another version is no cache.
+
+use flagpost_disk::fsx::Stat;
+use flagpost_model::task::{Outline, Standing};
+use serde::{Deserialize, Serialize};
+
+/// Grows with every change of the cached form.
+const VERSION: u32 = 7;
+
+/// What changes whenever a file's content does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    len: u64,
+    inode: u64,
+    modified: i64,
+    changed: i64,
+}
+
+impl From<Stat> for Stamp {
+    fn from(stat: Stat) -> Self {
+        Self {
+            len: stat.len,
+            inode: stat.inode,
+            modified: stat.modified,
+            changed: stat.changed,
+        }
+    }
+}
+
+impl Stamp {
+    /// No file has it: what it stands for is read again.
+    pub(super) const NONE: Self = Self {
+        len: 0,
+        inode: 0,
+        modified: 0,
+        changed: 0,
+    };
+    const BYTES: usize = 32;
+
+    fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.len.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.inode.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.modified.to_le_bytes());
+        bytes[24..].copy_from_slice(&self.changed.to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let word = |n: usize| std::array::from_fn(|at| bytes[8 * n + at]);
+        Self {
+            len: u64::from_le_bytes(word(0)),
+            inode: u64::from_le_bytes(word(1)),
+            modified: i64::from_le_bytes(word(2)),
+            changed: i64::from_le_bytes(word(3)),
+        }
+    }
+}
+
+/// A cache as it was read: of each task, at the same place, the id, the file's stamp, the standing
+/// and the outline.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Form<'b> {
+    version: u32,
+    #[serde(borrow)]
+    pub(super) names: Vec<&'b str>,
+    stamps: &'b [u8],
+    standings: &'b [u8],
+    outlines: &'b [u8],
+}
+
+impl<'b> Form<'b> {
+    /// Of a list of which nothing is known.
+    pub(super) const EMPTY: Self = Self {
+        version: VERSION,
+        names: Vec::new(),
+        stamps: &[],
+        standings: &[],
+        outlines: &[],
+    };
+
+    pub(super) fn decode(bytes: &'b [u8]) -> Option<Self> {
+        let (version, _) = postcard::take_from_bytes::<u32>(bytes).ok()?;
+        let form: Self = (version == VERSION)
+            .then(|| postcard::from_bytes(bytes).ok())
+            .flatten()?;
+        (form.stamps.len() == form.len() * Stamp::BYTES).then_some(form)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(super) fn stamp(&self, at: usize) -> Stamp {
+        let (stamps, _) = self.stamps.as_chunks();
+        stamps.get(at).map_or(Stamp::NONE, Stamp::from_bytes)
+    }
+
+    pub(super) fn stamps(&self) -> Vec<Stamp> {
+        let (stamps, _) = self.stamps.as_chunks();
+        stamps.iter().map(Stamp::from_bytes).collect()
+    }
+
+    pub(super) fn standings(&self) -> Option<Vec<Standing>> {
+        postcard::from_bytes(self.standings).ok()
+    }
+
+    pub(super) fn outlines(&self) -> Option<Vec<Outline>> {
+        postcard::from_bytes(self.outlines).ok()
+    }
+}
+
+pub(super) fn encode(stamps: &[Stamp], outlines: &[Outline]) -> postcard::Result<Vec<u8>> {
+    let stamps: Vec<u8> = stamps.iter().flat_map(|stamp| stamp.to_bytes()).collect();
+    let standings: Vec<Standing> = outlines.iter().map(Standing::from).collect();
+    postcard::to_stdvec(&Form {
+        version: VERSION,
+        names: outlines.iter().map(|it| it.id.as_str()).collect(),
+        stamps: &stamps,
+        standings: &postcard::to_stdvec(&standings)?,
+        outlines: &postcard::to_stdvec(outlines)?,
+    })
+}

@@ -1,0 +1,436 @@
+//! What a reservation is about: a path below the top of a repository, or a glob of such paths.
+//!
+//! Owns what a pattern takes and whether two of them can meet. A path stands for all that lies below
+//! it. Two patterns meet where one path could be taken by both; where that cannot be told, they do.
+//! `*`, `?` and `[…]` stay within a name, `**` is any number of names, `{a,b}` one of several, `\`
+//! takes the next letter as it is. What is written also means the file of exactly that name, as in
+//! `app/[id]/page.tsx`. It must never look at the machine.
+
+use std::{fmt, str::FromStr};
+
+/// More alternatives than this are not told apart: such a pattern takes everything.
+const WAYS: usize = 64;
+
+/// A path below the top of a repository, or a glob of such paths.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    text: String,
+    /// Each is one reading of the text.
+    ways: Vec<Vec<Step>>,
+}
+
+/// What is no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} cannot be reserved: {reason}")]
+pub struct InvalidPattern {
+    text: String,
+    reason: &'static str,
+}
+
+/// A name on the way down, or any number of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Deep,
+    Name(Vec<Token>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    Letter(char),
+    One,
+    Many,
+    Set {
+        inverted: bool,
+        ranges: Vec<(char, char)>,
+    },
+}
+
+impl Pattern {
+    /// The pattern as written, less what means nothing in a path.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it takes the file at this path, itself or with a directory above it.
+    pub fn takes(&self, path: &str) -> bool {
+        let path = literal(path);
+        let covers = |way: &Vec<Step>| along(way, &path, |pattern_ends, _| pattern_ends);
+        self.ways.iter().any(covers)
+    }
+
+    /// Whether some path could be taken by both.
+    pub fn meets(&self, other: &Self) -> bool {
+        let meet = |a: &Vec<Step>| {
+            let mut others = other.ways.iter();
+            others.any(|b| along(a, b, |_, _| true))
+        };
+        self.ways.iter().any(meet)
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = InvalidPattern;
+    fn from_str(text: &str) -> Result<Self, InvalidPattern> {
+        let invalid = |reason| InvalidPattern {
+            text: text.chars().take(80).collect(),
+            reason,
+        };
+        if text.is_empty() {
+            return Err(invalid("it is empty"));
+        }
+        if text.starts_with('/') {
+            return Err(invalid("it must lie below the top of the repository"));
+        }
+        if text.chars().any(char::is_control) {
+            return Err(invalid("it holds characters that cannot be shown"));
+        }
+        let names: Vec<&str> = names(text).collect();
+        if names.first() == Some(&"..") {
+            return Err(invalid("it must lie below the top of the repository"));
+        }
+        if names.contains(&"..") {
+            return Err(invalid("write it without '..'"));
+        }
+        let text = match names.is_empty() {
+            true => ".".to_owned(),
+            false => names.join("/"),
+        };
+        Ok(Self {
+            ways: ways(&text),
+            text,
+        })
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Pattern {}
+
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split('/').filter(|name| !matches!(*name, "" | "."))
+}
+
+/// Every reading of a text; the whole repository where there are too many.
+fn ways(text: &str) -> Vec<Vec<Step>> {
+    let mut spelled = Vec::new();
+    if !spell(String::new(), text, &mut spelled) {
+        return vec![Vec::new()];
+    }
+    let mut ways: Vec<Vec<Step>> = spelled
+        .iter()
+        .map(|text| names(text).map(step).collect())
+        .collect();
+    let plain = literal(text);
+    if !ways.contains(&plain) {
+        ways.push(plain);
+    }
+    ways
+}
+
+/// A path of which every letter is meant.
+fn literal(path: &str) -> Vec<Step> {
+    let name = |name: &str| Step::Name(name.chars().map(Token::Letter).collect());
+    names(path).map(name).collect()
+}
+
+/// Spells out the first choice in the text, and those in what comes of it; false where there are
+/// too many.
+fn spell(done: String, text: &str, all: &mut Vec<String>) -> bool {
+    let Some((before, choices, after)) = choice(text) else {
+        all.push(done + text);
+        return all.len() <= WAYS;
+    };
+    choices
+        .iter()
+        .all(|choice| spell(format!("{done}{before}"), &format!("{choice}{after}"), all))
+}
+
+/// The first `{a,b}` of a text: what stands before it, what there is to choose from, and the rest.
+fn choice(text: &str) -> Option<(&str, Vec<&str>, &str)> {
+    let (mut depth, mut open, mut begun) = (0_usize, 0, 0);
+    let mut choices = Vec::new();
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '{' => {
+                if depth == 0 {
+                    (open, begun) = (at, at + 1);
+                }
+                depth += 1;
+            }
+            ',' if depth == 1 => {
+                choices.push(&text[begun..at]);
+                begun = at + 1;
+            }
+            '}' if depth == 1 => {
+                choices.push(&text[begun..at]);
+                return Some((&text[..open], choices, &text[at + 1..]));
+            }
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn step(name: &str) -> Step {
+    if name == "**" {
+        return Step::Deep;
+    }
+    let mut letters = name.chars();
+    let mut tokens = Vec::new();
+    while let Some(letter) = letters.next() {
+        tokens.push(match letter {
+            '*' => Token::Many,
+            '?' => Token::One,
+            '\\' => Token::Letter(letters.next().unwrap_or('\\')),
+            '[' => match set(letters.as_str()) {
+                Some((set, rest)) => {
+                    letters = rest.chars();
+                    set
+                }
+                // Where it ends cannot be told.
+                None => {
+                    tokens.push(Token::Many);
+                    break;
+                }
+            },
+            letter => Token::Letter(letter),
+        });
+    }
+    Step::Name(tokens)
+}
+
+/// A set of letters whose bracket is open already, and what follows it.
+fn set(text: &str) -> Option<(Token, &str)> {
+    let inner = text.strip_prefix(['!', '^']);
+    let (inverted, inner) = (inner.is_some(), inner.unwrap_or(text));
+    // A bracket at the very beginning is one of the letters.
+    let first = inner.chars().next()?.len_utf8();
+    let end = first + inner.get(first..)?.find(']')?;
+    let letters: Vec<char> = inner[..end].chars().collect();
+    let (mut ranges, mut rest) = (Vec::new(), letters.as_slice());
+    while let [from, more @ ..] = rest {
+        match more {
+            ['-', to, more @ ..] => {
+                ranges.push((*from, *to));
+                rest = more;
+            }
+            more => {
+                ranges.push((*from, *from));
+                rest = more;
+            }
+        }
+    }
+    Some((Token::Set { inverted, ranges }, &inner[end + 1..]))
+}
+
+/// Whether one path goes along both, until one of them ends; `ends` is asked whether it may, and told
+/// whether the first and the second have ended.
+fn along(a: &[Step], b: &[Step], ends: fn(bool, bool) -> bool) -> bool {
+    let end = |i: usize, j: usize| ends(i == a.len(), j == b.len());
+    walk((a.len(), b.len()), end, |i, j, on| match (&a[i], &b[j]) {
+        // One of them ends here, or takes what the other one has next.
+        (Step::Deep, _) | (_, Step::Deep) => on(1, 0) || on(0, 1),
+        (Step::Name(a), Step::Name(b)) => alike(a, b) && on(1, 1),
+    })
+}
+
+/// Whether one name fits both.
+fn alike(a: &[Token], b: &[Token]) -> bool {
+    let spent = |tokens: &[Token]| tokens.iter().all(|it| *it == Token::Many);
+    let end = |i: usize, j: usize| spent(&a[i..]) && spent(&b[j..]);
+    walk((a.len(), b.len()), end, |i, j, on| match (&a[i], &b[j]) {
+        (Token::Many, _) | (_, Token::Many) => on(1, 0) || on(0, 1),
+        (a, b) => share(a, b) && on(1, 1),
+    })
+}
+
+/// Walks two sequences side by side, each pair of places once. `end` judges where one of them ends,
+/// `go` before that; it may ask how it goes on so many places further.
+fn walk(
+    (n, m): (usize, usize),
+    end: impl Fn(usize, usize) -> bool,
+    go: impl Fn(usize, usize, &dyn Fn(usize, usize) -> bool) -> bool,
+) -> bool {
+    let mut seen = vec![vec![false; m + 1]; n + 1];
+    for i in (0..=n).rev() {
+        for j in (0..=m).rev() {
+            seen[i][j] = match i == n || j == m {
+                true => end(i, j),
+                false => go(i, j, &|more_i, more_j| seen[i + more_i][j + more_j]),
+            };
+        }
+    }
+    seen[0][0]
+}
+
+/// Whether one letter fits both.
+fn share(a: &Token, b: &Token) -> bool {
+    match (a, b) {
+        (Token::One | Token::Many, _) | (_, Token::One | Token::Many) => true,
+        (Token::Letter(a), Token::Letter(b)) => a == b,
+        (Token::Letter(letter), Token::Set { inverted, ranges })
+        | (Token::Set { inverted, ranges }, Token::Letter(letter)) => {
+            let inside = ranges
+                .iter()
+                .any(|(from, to)| (from..=to).contains(&letter));
+            inside != *inverted
+        }
+        // What neither leaves out is more than can be told here.
+        (Token::Set { inverted: true, .. }, Token::Set { .. })
+        | (Token::Set { .. }, Token::Set { inverted: true, .. }) => true,
+        (Token::Set { ranges: a, .. }, Token::Set { ranges: b, .. }) => {
+            let meet = |a: &(char, char)| b.iter().any(|b| a.0 <= b.1 && b.0 <= a.1);
+            a.iter().any(meet)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use globset::GlobBuilder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_pattern_takes_what_lies_below_it() {
+        for (text, taken, left) in [
+            (
+                "src",
+                &["src", "src/a.rs", "src/a/b.rs"][..],
+                &["srcs", "lib/src"][..],
+            ),
+            ("./src//a.rs", &["src/a.rs"], &["src", "src/a.rsx"]),
+            ("src/*.rs", &["src/a.rs", "src/.rs"], &["src/a/b.rs", "src"]),
+            ("**/*.rs", &["a.rs", "x/y/a.rs"], &["a.md"]),
+            ("src/**", &["src/a", "src/a/b"], &["src", "lib"]),
+            ("a/**/z", &["a/z", "a/b/c/z", "a/z/below"], &["a/b"]),
+            ("{src,lib/*}/a", &["src/a", "lib/x/a"], &["lib/a"]),
+            ("x.{js,t{s,sx}}", &["x.js", "x.ts", "x.tsx"], &["x.t"]),
+            ("f[0-9b]?", &["f1x", "fbx"], &["fax", "f1"]),
+            ("f[!a-c]", &["fd"], &["fb"]),
+            (
+                "app/[id]/page",
+                &["app/i/page", "app/[id]/page"],
+                &["app/x/page"],
+            ),
+            (r"a\*b", &["a*b"], &["axb"]),
+            (".", &["anything", "at/all"], &[]),
+        ] {
+            let it = pattern(text);
+            assert!(taken.iter().all(|path| it.takes(path)), "{text}");
+            assert!(!left.iter().any(|path| it.takes(path)), "{text}");
+        }
+    }
+
+    #[test]
+    fn patterns_meet_where_a_path_could_be_of_both() {
+        for (a, b, meet) in [
+            ("src/a.rs", "src/a.rs", true),
+            ("src/a.rs", "src/b.rs", false),
+            ("src", "src/a/b.rs", true),
+            ("src", "srcs", false),
+            ("src/*.rs", "src/a.*", true),
+            ("src/*.rs", "src/*.md", false),
+            // A directory may be called a.rs.
+            ("src/*.rs", "src/a.rs/b.md", true),
+            ("src/*.rs", "src/a/*.rs", false),
+            ("**/a.rs", "src/**", true),
+            ("**/a.rs", "src/*/b.rs", true),
+            ("a/**/z", "a/b", true),
+            ("a/**/z", "b", false),
+            ("{src,lib}/**", "lib/a", true),
+            ("{src,lib}/**", "docs/a", false),
+            ("f[a-c]", "f[c-e]", true),
+            ("f[a-c]", "f[d-e]", false),
+            // Unsure: it counts as meeting.
+            ("f[!a]", "f[!b]", true),
+            ("f[!a]", "f[a]", true),
+            ("f[a", "fb", true),
+            (".", "x", true),
+            ("a*c", "ab*", true),
+            ("a?", "a", false),
+        ] {
+            assert_eq!(pattern(a).meets(&pattern(b)), meet, "{a} and {b}");
+            assert_eq!(pattern(b).meets(&pattern(a)), meet, "{b} and {a}");
+        }
+    }
+
+    #[test]
+    fn too_many_choices_take_everything() {
+        let wide = pattern(&"{a,b}".repeat(7));
+        assert!(wide.takes("somewhere/else"));
+        assert!(!pattern(&"{a,b}".repeat(6)).takes("else"));
+    }
+
+    #[test]
+    fn what_leaves_the_repository_is_no_pattern() {
+        for bad in ["", "/etc/passwd", "../x", "a/../../x", "a\0b", "a\nb"] {
+            assert!(bad.parse::<Pattern>().is_err(), "{bad:?}");
+        }
+        assert_eq!(pattern("./a//b/").to_string(), "a/b");
+    }
+
+    fn text(sets: &'static str) -> impl Strategy<Value = String> {
+        let name = prop_oneof![
+            "[ab]{1,3}",
+            "[ab?*]{1,3}",
+            Just("**".to_owned()),
+            sets,
+            r"[ab]?\{[ab*]{1,2},[ab?]\}",
+        ];
+        prop::collection::vec(name, 1..4).prop_map(|names| names.join("/"))
+    }
+
+    fn path() -> impl Strategy<Value = String> {
+        prop::collection::vec("[ab]{1,3}", 1..5).prop_map(|names| names.join("/"))
+    }
+
+    /// What somebody else's globs say of the path and of the directories above it.
+    fn second_opinion(text: &str, path: &str) -> bool {
+        let glob = GlobBuilder::new(text).literal_separator(true).build();
+        let glob = glob.unwrap().compile_matcher();
+        let ends = path.match_indices('/').map(|(at, _)| at);
+        ends.chain([path.len()])
+            .any(|end| glob.is_match(&path[..end]))
+    }
+
+    proptest! {
+        #[test]
+        // Theirs lets `[!a]` be a separator.
+        fn a_pattern_takes_what_a_second_opinion_says(
+            text in text(r"[ab]?\[[ab]\][ab*]?"), path in path()
+        ) {
+            prop_assert_eq!(pattern(&text).takes(&path), second_opinion(&text, &path));
+        }
+
+        #[test]
+        fn patterns_that_take_one_path_meet(
+            a in text(r"[ab]?\[!?[ab]\][ab*]?"), b in text(r"[ab]?\[!?[ab]\][ab*]?"), path in path()
+        ) {
+            let (a, b) = (pattern(&a), pattern(&b));
+            prop_assert_eq!(a.meets(&b), b.meets(&a));
+            prop_assert!(a.meets(&a));
+            if a.takes(&path) && b.takes(&path) {
+                prop_assert!(a.meets(&b));
+            }
+        }
+    }
+}
