@@ -61,6 +61,7 @@ mod reservations;
 mod run_demo;
 mod run_endings;
 mod run_environment;
+mod run_files;
 mod run_full_disk;
 mod run_garbage;
 mod run_hell;

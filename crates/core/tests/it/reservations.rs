@@ -91,9 +91,9 @@ pub fn reserve_one(part: &Part, home: &Home) {
     let paths = ["src/a.rs", "src", "src/*.rs", "**/a.rs"];
     let wanted = wanted(&format!("W{}", part.number()), paths[part.number() % 4]);
     match Reservations::of(home, &id).add(vec![wanted], LEASE) {
-        Ok(_) => part.report(&format!("holds {}", part.number())),
+        Ok(_) => part.report(format!("holds {}", part.number())),
         Err(Error::Reservation(refusal)) => {
-            part.report(&format!("sees {}", refusal.by.wanted.holder))
+            part.report(format!("sees {}", refusal.by.wanted.holder))
         }
         Err(error) => panic!("{error}"),
     }
