@@ -64,6 +64,7 @@ mod run_full_disk;
 mod run_garbage;
 mod run_hell;
 mod run_meddling;
+mod run_on_behalf;
 mod run_outcomes;
 mod run_output;
 mod run_overtaken;
