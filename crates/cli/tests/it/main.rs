@@ -73,6 +73,7 @@ mod run_residents;
 mod run_schedule;
 mod run_stage;
 mod run_stream;
+mod run_survives;
 mod run_worktrees;
 mod schemas;
 mod search;
