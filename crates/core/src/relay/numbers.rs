@@ -41,6 +41,11 @@ impl Locked<'_> {
 
     /// The next number, durable before it is given out.
     pub(super) fn number(&self) -> Result<Seq> {
+        self.numbers(1)
+    }
+
+    /// So many numbers in a row, durable before they are given out: the first.
+    pub(super) fn numbers(&self, count: u64) -> Result<Seq> {
         let fs = self.mail.home.fs();
         let counter = self.path(layout::COUNTER);
         let archived = match fsx::stat(fs, &counter)? {
@@ -49,7 +54,7 @@ impl Locked<'_> {
             None => self.highest_in_archive()?,
         };
         let highest = self.highest_in(&self.dir)?.max(archived);
-        let number = fsx::allocate(fs, &counter, highest, 1)?;
+        let number = fsx::allocate(fs, &counter, highest, count)?;
         Seq::try_from(number).map_err(|error| Error::Invalid {
             what: counter.display().to_string(),
             reason: error.to_string(),
