@@ -6,8 +6,7 @@
 #
 # The command finds the task's id in $TASK. Its output is the summary of the DONE; where it fails,
 # the reason of a STUCK that asks for guidance, and the REPLY is given to it as the prompt was. A
-# QUERY ends the worker. Killed at any moment and started again, it goes on: what it held is given
-# to it once more when the lease is over.
+# QUERY ends the worker. Killed at any moment and started again, it goes on with what it had in hand.
 
 set -u
 : "${FLAGPOST_WORKER:?say who you are}" "${1:?usage: msg-worker.sh COMMAND [ARGUMENT...]}"
@@ -25,8 +24,10 @@ work() {
     fi
 }
 
-while place=$(flagpost msg recv --wait --quiet); do
-    flagpost msg ack "$place" --quiet
+# Takes the message $place in hand, and does what it says.
+take() {
+    # It may have been taken back since.
+    flagpost msg ack "$place" --quiet || return 0
     case $(flagpost msg show "$place" --json) in
         *'"decision":"rejected"'*) ;;
         *'"subject":"TASK"'*)
@@ -40,4 +41,12 @@ while place=$(flagpost msg recv --wait --quiet); do
             flagpost msg send --subject REPLY --re "$place" 'I stop.' --quiet
             exit 0 ;;
     esac
+}
+
+# What it had in hand when it was killed.
+for place in $(flagpost msg unacked --to "$FLAGPOST_WORKER" --quiet); do
+    take "$@"
+done
+while place=$(flagpost msg recv --wait --quiet); do
+    take "$@"
 done

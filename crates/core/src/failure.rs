@@ -268,6 +268,9 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
         }
         decision::Refusal::Expired { .. } => hint("'flagpost assign' proposes it anew"),
         decision::Refusal::Undecided { .. } => hint("'flagpost worker next' shows what is decided"),
+        decision::Refusal::Withdrawn { .. } => {
+            hint("'flagpost msg recv' gives out what is still wanted")
+        }
         decision::Refusal::Changed { .. } => hint("'flagpost inbox' shows how it is now"),
     };
     (Kind::Conflict, next)

@@ -150,6 +150,8 @@ kinds! {
     MessageReceived = "message.received",
     /// The recipient has it.
     MessageAcked = "message.acked",
+    /// Whoever sent it took it back.
+    MessageWithdrawn = "message.withdrawn",
     /// A message came from somebody else's database, or its acknowledgement did.
     MessageImported = "message.imported",
     /// Older messages were archived.

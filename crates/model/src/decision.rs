@@ -111,6 +111,14 @@ pub enum Refusal {
         /// Which one.
         seq: Seq,
     },
+    /// Whoever wrote it took it back.
+    #[error("brief {seq} of {worker} was taken back")]
+    Withdrawn {
+        /// For whom the brief is.
+        worker: WorkerId,
+        /// Which one.
+        seq: Seq,
+    },
     /// The body is not the one that was shown, or decided on.
     #[error("brief {seq} of {worker} was changed since")]
     Changed {

@@ -119,6 +119,9 @@ id!(
     "repository"
 );
 
+/// How the names of a run's processes begin.
+const PROCESS: &str = "run-";
+
 impl WorkerId {
     /// Who acts when nothing says who.
     pub fn operator() -> Self {
@@ -131,8 +134,23 @@ impl WorkerId {
         match self.as_str() {
             "all" => Some("'ratify all' lets everybody's briefs through"),
             crate::message::ORCHESTRATOR => Some("it is who gives the workers their tasks"),
+            _ if self.is_process() => Some("a run names its own processes so"),
             _ => None,
         }
+    }
+
+    /// The name of a run's process: the lowest number that none of its others has.
+    pub fn of_process(number: usize) -> Self {
+        Self(format!("{PROCESS}{number}"))
+    }
+
+    /// Whether a run names its processes so.
+    pub fn is_process(&self) -> bool {
+        let number = self.as_str().strip_prefix(PROCESS);
+        number.is_some_and(|it| {
+            it.parse::<usize>()
+                .is_ok_and(|n| Self::of_process(n) == *self)
+        })
     }
 }
 
@@ -259,8 +277,16 @@ mod tests {
     }
 
     #[test]
-    fn two_names_mean_something_else_than_a_worker() {
-        for (name, means) in [("all", true), ("orchestrator", true), ("W1", false)] {
+    fn some_names_mean_something_else_than_a_worker() {
+        for (name, means) in [
+            ("all", true),
+            ("orchestrator", true),
+            ("run-12", true),
+            ("run-", false),
+            ("run-01", false),
+            ("run-a", false),
+            ("W1", false),
+        ] {
             let id: WorkerId = name.parse().unwrap();
             assert_eq!(id.means_instead().is_some(), means, "{name}");
         }

@@ -9,8 +9,10 @@ mod account;
 mod ending;
 mod launch;
 mod mail;
+mod processes;
 mod reservations;
 mod residents;
+mod seats;
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -25,13 +27,14 @@ use flagpost_core::{
     tasks::{self, Move},
 };
 use flagpost_disk as disk;
-use flagpost_model::{SessionId, TaskId, Token, WorkerId, plan::Attempt, task::Act};
+use flagpost_model::{SessionId, TaskId, WorkerId, task::Act};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use self::{
     account::Account,
-    residents::{Post, Residents},
+    residents::Residents,
+    seats::{Agents, GRACE, Hold, Seat, Work},
 };
 use crate::{
     agent::Agent,
@@ -39,14 +42,11 @@ use crate::{
     events::RunEvent,
     leftovers::end_agents,
     outcome::{Exit, Judged},
-    process::{Exited, Running},
+    process::Exited,
     scheduler::{Config, Effect, Event, Fate, Scheduler, StopReason},
     scope::{Wanted, plan, scope},
     worktree::Worktrees,
 };
-
-/// How long a group that was asked to end may take.
-const GRACE: Duration = Duration::from_secs(3);
 
 /// How often to look whether files are free that a task waits for.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -178,7 +178,7 @@ pub fn run(
         live: begun.live,
         worktrees,
         earlier,
-        agents: Agents(BTreeMap::new()),
+        agents: Agents::default(),
         holds: BTreeMap::new(),
         judged: BTreeMap::new(),
         open_worktrees: BTreeMap::new(),
@@ -221,65 +221,6 @@ struct Driver<'a> {
     /// The session's files were begun anew, and nobody was told yet.
     mended: bool,
     began: (Instant, Timestamp),
-}
-
-/// An agent at work.
-struct Work {
-    seat: Seat,
-    attempt: Attempt,
-    started: Instant,
-    renewed: Instant,
-    /// Why it is being stopped, and when it is killed.
-    stopping: Option<(Exit, Instant)>,
-}
-
-/// Where a task is worked on.
-enum Seat {
-    /// In a process that was started for it.
-    Process {
-        running: Running,
-        /// Which of the run's names it works under.
-        slot: usize,
-    },
-    /// With a worker that runs by itself.
-    Resident(Post),
-}
-
-impl Seat {
-    fn kill(&self) {
-        match self {
-            Self::Process { running, .. } => running.kill(),
-            Self::Resident(_) => {}
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        match self {
-            Self::Process { running, .. } => running.has_ended(),
-            Self::Resident(_) => true,
-        }
-    }
-}
-
-/// A claim that this run made.
-struct Hold {
-    worker: WorkerId,
-    token: Token,
-}
-
-/// The agents at work. None outlives the run, however it ends.
-struct Agents(BTreeMap<TaskId, Work>);
-
-impl Drop for Agents {
-    fn drop(&mut self) {
-        self.0.values().for_each(|work| work.seat.kill());
-        // Not for ever: one that waits for a disk that is gone does not even die when killed.
-        let deadline = Instant::now() + GRACE;
-        let lives = |work: &Work| !work.seat.has_ended();
-        while self.0.values().any(lives) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
 }
 
 impl Driver<'_> {
@@ -395,7 +336,7 @@ impl Driver<'_> {
             Some((_, kill_at)) => kill_at.saturating_duration_since(Instant::now()),
             None => (work.renewed + renew_every).saturating_duration_since(Instant::now()),
         });
-        let mail = self.residents.look_again();
+        let mail = [self.residents.look_again()];
         let files = scheduler.waits_for_files().then_some(LOOK_AGAIN);
         agents
             .chain(deadline)
@@ -406,10 +347,11 @@ impl Driver<'_> {
             + Duration::from_millis(1)
     }
 
-    /// Kills what did not end when asked, and renews the leases of what runs.
+    /// Kills what did not end when asked, renews the leases of what runs, and says for processes that
+    /// they are at it.
     fn attend(&mut self) -> Result<()> {
         let (now, renew_every) = (Instant::now(), self.renew_every());
-        let mut lost = Vec::new();
+        let (mut lost, mut renewed) = (Vec::new(), Vec::new());
         for (task, work) in &mut self.agents.0 {
             match &mut work.stopping {
                 Some((_, kill_at)) if *kill_at <= now => {
@@ -428,7 +370,7 @@ impl Driver<'_> {
                         at: self.stage.home.now(),
                     };
                     match tasks::act(self.stage.list, &act, task, Move::Renew) {
-                        Ok(_) => {}
+                        Ok(_) => renewed.push(task.clone()),
                         // The lease is three times as long: the next renewal is early enough.
                         Err(core::Error::Disk(disk::Error::Busy { .. })) => {}
                         Err(core::Error::Refused(_)) => lost.push(task.clone()),
@@ -437,6 +379,9 @@ impl Driver<'_> {
                 }
                 None => {}
             }
+        }
+        for task in renewed {
+            self.tell_of_output(&task)?;
         }
         for task in lost {
             if !self.has_ended_by_word(&task)? {
@@ -453,8 +398,8 @@ impl Driver<'_> {
 
     fn stop(&mut self, task: &TaskId, exit: Exit, why: &'static str) -> Result<()> {
         if let Some(work) = self.agents.0.get_mut(task) {
-            if let Seat::Process { running, .. } = &work.seat {
-                running.ask_to_end();
+            if let Seat::Process(desk) = &work.seat {
+                desk.running.ask_to_end();
             }
             work.stopping = Some((exit, Instant::now() + GRACE));
             self.tell(RunEvent::TaskStopping {
@@ -523,8 +468,8 @@ impl Driver<'_> {
 
     /// The lowest slot that no running agent has: a fleet of five works under five names.
     fn free_slot(&self) -> usize {
-        let slot = |work: &Work| match work.seat {
-            Seat::Process { slot, .. } => Some(slot),
+        let slot = |work: &Work| match &work.seat {
+            Seat::Process(desk) => Some(desk.slot),
             Seat::Resident(_) => None,
         };
         let taken: BTreeSet<usize> = self.agents.0.values().filter_map(slot).collect();

@@ -62,7 +62,7 @@ pub enum RunEvent {
         /// Where.
         at: At,
     },
-    /// A resident worker said something about a task.
+    /// A worker said something about a task.
     TaskSaid {
         /// Which task.
         task: TaskId,
@@ -141,6 +141,8 @@ pub enum At {
         pid: u32,
         /// Where its output goes.
         log: String,
+        /// The TASK that says so in its mail.
+        message: Place,
     },
     /// With a resident worker, by this message.
     Message(Place),
@@ -199,13 +201,14 @@ impl RunEvent {
                 at,
             } => {
                 let (pid, log, message) = match at {
-                    At::Process { pid, log } => (Some(pid), Some(log), None),
-                    At::Message(place) => (None, None, Some(place.to_string())),
+                    At::Process { pid, log, message } => (Some(pid), Some(log), message),
+                    At::Message(message) => (None, None, message),
                 };
                 json!({
                     "event": "task.started", "task": task, "subject": subject,
                     "attempt": attempt.number, "attempts": attempt.of,
-                    "worker": worker, "token": token, "pid": pid, "log": log, "message": message,
+                    "worker": worker, "token": token, "pid": pid, "log": log,
+                    "message": message.to_string(),
                 })
             }
             Self::TaskSaid {

@@ -22,12 +22,17 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
     };
     let mail = Fleet::of(home, repo).directory(worker);
     let inbox = mail.dir(Direction::Inbox);
-    // A power cut may have left either half.
-    let is_brief = entry.kind == Kind::BriefProposed
-        || (matches!(entry.kind, Kind::MessageSent | Kind::MessageImported)
-            && direction(entry) == Direction::Inbox);
-    let is_half = is_brief && fsx::stat(home.fs(), &inbox.join(layout::sidecar(seq)))?.is_none();
-    if is_half {
+    let there =
+        |name: String| -> Result<bool> { Ok(fsx::stat(home.fs(), &inbox.join(name))?.is_some()) };
+    // A power cut may have left either half, or a mark alone.
+    let is_of_brief = match entry.kind {
+        Kind::BriefProposed | Kind::BriefDecided | Kind::BriefRead => true,
+        Kind::MessageSent | Kind::MessageImported | Kind::MessageAcked => {
+            direction(entry) == Direction::Inbox
+        }
+        _ => false,
+    };
+    if is_of_brief && !(there(layout::sidecar(seq))? && there(layout::body(seq))?) {
         return Ok(false);
     }
     let (direction, name) = match entry.kind {
@@ -48,6 +53,7 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
                 return Ok(lease.is_some_and(|lease| lease.count >= count));
             }
         },
+        Kind::MessageWithdrawn => (Direction::Inbox, layout::withdrawn(seq)),
         Kind::MessageAcked => (direction(entry), layout::read_flag(seq)),
         _ => return Ok(true),
     };

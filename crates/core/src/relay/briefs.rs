@@ -10,7 +10,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Standing, Verdict},
+    decision::{Decision, Standing, Verdict, Via},
     envelope::{Brief, BriefKind, Direction, Extras, Hash, Key, VERSION, is_within, summary_of},
     message::Message,
 };
@@ -75,6 +75,8 @@ pub enum Stage {
     Offered(Decision),
     /// The worker has it.
     Read(Decision),
+    /// Whoever wrote it took it back.
+    Withdrawn,
 }
 
 impl Stage {
@@ -86,6 +88,7 @@ impl Stage {
             Self::Decided(decision) => decision.as_str(),
             Self::Offered(_) => "offered",
             Self::Read(_) => "read",
+            Self::Withdrawn => "withdrawn",
         }
     }
 }
@@ -119,22 +122,7 @@ pub fn propose_through(
     check(&proposal)?;
     let locked = mail.lock(Direction::Inbox)?;
     locked.tidy(actor)?;
-    let mut brief = Brief {
-        seq: Seq::FIRST,
-        version: VERSION,
-        kind: proposal.kind,
-        submitted_at: locked.at,
-        controller_session_id: proposal.controller.unwrap_or_else(|| actor.to_string()),
-        target_worker: mail.worker.clone(),
-        target_ticket: proposal.ticket,
-        expires_at: proposal.expires_at,
-        summary: proposal
-            .summary
-            .unwrap_or_else(|| summary_of(&proposal.body)),
-        in_reply_to: proposal.in_reply_to,
-        idempotency_key: Key::of(&proposal.body),
-        extras: proposal.extras,
-    };
+    let (mut brief, body) = locked.brief(actor, proposal);
     let earlier = locked.replayed(&brief)?;
     let replay = earlier.is_some();
     match earlier {
@@ -145,14 +133,18 @@ pub fn propose_through(
             }
             locked.under_a_new_number(|seq, batch| {
                 brief.seq = seq;
-                locked.publish(actor, &brief, &proposal.body, batch)
+                locked.publish(actor, &brief, (&body, None), batch)
             })?;
         }
     }
     let letter = show(mail, brief.seq)?;
     let asked = match letter.stage {
         Stage::Pending => decide::at_once(&locked, &letter, actor, gate),
-        Stage::Expired | Stage::Decided(_) | Stage::Offered(_) | Stage::Read(_) => Ok(None),
+        Stage::Expired
+        | Stage::Decided(_)
+        | Stage::Offered(_)
+        | Stage::Read(_)
+        | Stage::Withdrawn => Ok(None),
     };
     let (verdict, policy_fault) = match (asked, gate) {
         (Ok(verdict), _) => (verdict, None),
@@ -166,6 +158,33 @@ pub fn propose_through(
         verdict,
         policy_fault,
     })
+}
+
+/// Publishes a brief that is let through and in its worker's hands the moment it appears, in one step:
+/// that of a run for a process of its own. It is given out once, so it repeats none.
+pub(super) fn hand_over(
+    mail: &Mail<'_>,
+    actor: &WorkerId,
+    proposal: Proposal,
+    session: &str,
+) -> Result<(Brief, String)> {
+    check(&proposal)?;
+    let locked = mail.lock(Direction::Inbox)?;
+    let (mut brief, body) = locked.brief(actor, proposal);
+    let verdict = Verdict {
+        decision: Decision::Ratified,
+        by: actor.clone(),
+        at: locked.at,
+        sha256: Hash::of(body.as_bytes()),
+        via: Via::Run,
+        reason: None,
+        rule: Some(session.to_owned()),
+    };
+    locked.under_a_new_number(|seq, batch| {
+        brief.seq = seq;
+        locked.publish(actor, &brief, (&body, Some(&verdict)), batch)
+    })?;
+    Ok((brief, body))
 }
 
 fn check(proposal: &Proposal) -> Result<()> {
@@ -183,13 +202,34 @@ fn check(proposal: &Proposal) -> Result<()> {
 }
 
 impl Locked<'_> {
-    /// Puts sidecar and body in place. Where a foreign writer took the number meanwhile, what it
-    /// wrote stays, and the history says so.
+    /// The brief that is proposed, without its number, and its body.
+    fn brief(&self, actor: &WorkerId, proposal: Proposal) -> (Brief, String) {
+        let brief = Brief {
+            seq: Seq::FIRST,
+            version: VERSION,
+            kind: proposal.kind,
+            submitted_at: self.at,
+            controller_session_id: proposal.controller.unwrap_or_else(|| actor.to_string()),
+            target_worker: self.mail.worker.clone(),
+            target_ticket: proposal.ticket,
+            expires_at: proposal.expires_at,
+            summary: proposal
+                .summary
+                .unwrap_or_else(|| summary_of(&proposal.body)),
+            in_reply_to: proposal.in_reply_to,
+            idempotency_key: Key::of(&proposal.body),
+            extras: proposal.extras,
+        };
+        (brief, proposal.body)
+    }
+
+    /// Puts sidecar and body in place; with a verdict, that and its worker's mark too. Where a foreign
+    /// writer took the number meanwhile, what it wrote stays, and the history says so.
     pub(super) fn publish(
         &self,
         actor: &WorkerId,
         brief: &Brief,
-        body: &str,
+        (body, taken): (&str, Option<&Verdict>),
         mut batch: Batch,
     ) -> Result<()> {
         let (seq, fs) = (brief.seq, self.mail.home.fs());
@@ -205,9 +245,22 @@ impl Locked<'_> {
             .detail("ticket", brief.target_ticket.clone())
             .detail("summary", brief.summary.clone())
             .detail("sha256", Hash::of(body.as_bytes()).as_str());
-        let sent = messages::told(Kind::MessageSent, &Message::of_brief(brief, body));
-        let entries = [entry].into_iter().chain(sent).collect();
-        let published = self.commit(actor, entries, batch, &[]);
+        let message = Message::of_brief(brief, body);
+        let sent = messages::told(Kind::MessageSent, &message);
+        let (mut entries, mut flags): (Vec<_>, _) =
+            ([entry].into_iter().chain(sent).collect(), Vec::new());
+        if let Some(verdict) = taken {
+            let decision = self.path(&layout::decision(seq));
+            batch.create(decision, layout::write_verdict(verdict));
+            flags.push(self.path(&layout::flag(seq, verdict.decision)));
+            flags.push(self.path(&layout::read_flag(seq)));
+            let read = self.mail.entry(Kind::BriefRead, Some(seq));
+            let by = Some(actor.as_str());
+            let acked = messages::told_by(Kind::MessageAcked, &message, by);
+            entries.extend([self.verdict_entry(seq, verdict), read]);
+            entries.extend(acked);
+        }
+        let published = self.commit(actor, entries, batch, &flags);
         if let Err(Error::Disk(disk::Error::Conflict { path })) = &published {
             if *path != sidecar {
                 // Ours must not speak for somebody else's body.
@@ -246,7 +299,7 @@ impl Locked<'_> {
     fn may_arrive(&self, seq: Seq, slot: &Slot) -> Result<bool> {
         Ok(match letter(self.mail, seq, slot)? {
             Ok(letter) => match letter.stage {
-                Stage::Expired => false,
+                Stage::Expired | Stage::Withdrawn => false,
                 Stage::Pending | Stage::Decided(_) | Stage::Offered(_) | Stage::Read(_) => {
                     letter.standing.decision() != Some(Decision::Rejected)
                 }
@@ -286,8 +339,7 @@ pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
 /// The number of the newest brief that waits for a decision.
 pub fn newest_pending(mail: &Mail<'_>) -> Result<Seq> {
     let slots = mail.slots(Direction::Inbox)?;
-    let waits = |slot: &Slot| slot.is_brief() && !slot.is_decided();
-    let newest = slots.iter().rev().find(|(_, slot)| waits(slot));
+    let newest = slots.iter().rev().find(|(_, slot)| slot.is_undecided());
     let newest = newest.map(|(seq, _)| *seq);
     newest.ok_or_else(|| Error::NothingPending {
         worker: mail.worker.clone(),
@@ -314,6 +366,7 @@ pub(super) fn letter(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Result<Le
     };
     let is_late = brief.expires_at.is_some_and(|at| at <= mail.home.now());
     let stage = match standing.decision() {
+        _ if slot.has(Part::Withdrawn) => Stage::Withdrawn,
         None if is_late => Stage::Expired,
         None => Stage::Pending,
         Some(decision) if slot.has(Part::Read) => Stage::Read(decision),

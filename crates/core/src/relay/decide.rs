@@ -136,7 +136,7 @@ pub fn ratify_pending(
     let wish = Wish::new(Decision::Ratified, via);
     let (mut ready, mut failed) = (Vec::new(), Vec::new());
     for (seq, slot) in mail.slots(Direction::Inbox)? {
-        if !slot.is_brief() || slot.is_decided() {
+        if !slot.is_undecided() {
             continue;
         }
         let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
@@ -185,8 +185,17 @@ pub fn open(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
         seq,
         expires_at: letter.brief.expires_at,
     };
+    not_withdrawn(&mail.worker, &letter)?;
     decision::decide(&letter.standing, on, mail.home.now())?;
     Ok(letter)
+}
+
+fn not_withdrawn(worker: &WorkerId, letter: &Letter) -> Result<()> {
+    if letter.stage != Stage::Withdrawn {
+        return Ok(());
+    }
+    let (worker, seq) = (worker.clone(), letter.brief.seq);
+    Err(Refusal::Withdrawn { worker, seq }.into())
 }
 
 /// Replaces the body that was `seen` by another, and lets that one be delivered.
@@ -287,6 +296,7 @@ fn verdict(locked: &Locked<'_>, letter: &Letter, actor: &WorkerId, wish: &Wish) 
         seq,
         expires_at: letter.brief.expires_at,
     };
+    not_withdrawn(worker, letter)?;
     decision::decide(&letter.standing, on, locked.at)?;
     let sha256 = Hash::of(letter.body.as_bytes());
     if wish.seen.as_ref().is_some_and(|seen| *seen != sha256) {

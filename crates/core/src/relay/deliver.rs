@@ -149,6 +149,10 @@ pub(super) fn acknowledge(
     if slot.has(Part::Read) {
         return Ok(true);
     }
+    if slot.has(Part::Withdrawn) {
+        let worker = mail.worker.clone();
+        return Err(Error::Gate(Refusal::Withdrawn { worker, seq }));
+    }
     if !slot.is_decided() {
         let worker = mail.worker.clone();
         return Err(Error::Gate(Refusal::Undecided { worker, seq }));

@@ -51,8 +51,7 @@ pub fn pending(fleet: &Fleet<'_>) -> Result<Vec<Letter>> {
     let mut pending = Vec::new();
     for mail in fleet.mails()? {
         for (seq, slot) in mail.slots(Direction::Inbox)? {
-            if slot.is_brief()
-                && !slot.is_decided()
+            if slot.is_undecided()
                 && let Ok(letter) = briefs::letter(&mail, seq, &slot)?
                 && letter.stage == Stage::Pending
             {

@@ -232,6 +232,39 @@ impl Mail<'_> {
     }
 }
 
+/// What changes together, and the lines that tell of it.
+#[derive(Debug, Default)]
+struct Transition {
+    entries: Vec<Entry>,
+    batch: Batch,
+    flags: Vec<PathBuf>,
+}
+
+impl Transition {
+    /// Its content is sealed, its lines are durable, its files appear, then its flags. Durable on
+    /// return.
+    fn carry_out(
+        self,
+        home: &Home,
+        repo: &RepoId,
+        (actor, at): (&WorkerId, Timestamp),
+    ) -> Result<()> {
+        let (fs, history) = (home.fs(), History::of(home, repo));
+        let sealed = self.batch.seal(fs)?;
+        let mut writer = history.writer(at, &|it| change::appeared(home, None, it))?;
+        writer.record(actor, self.entries)?;
+        let revealed = sealed.reveal().and_then(|()| fsx::flags(fs, &self.flags));
+        if let Err(error) = revealed {
+            drop(writer);
+            // What failed may have appeared all the same. Should looking fail too, the next writer
+            // does it.
+            let _: Result<()> = history.settle(actor, at);
+            return Err(error.into());
+        }
+        Ok(())
+    }
+}
+
 /// One direction, locked.
 #[derive(Debug)]
 struct Locked<'m> {
@@ -247,8 +280,7 @@ impl Locked<'_> {
         self.dir.join(name)
     }
 
-    /// Carries out a transition: its content is sealed, its lines are durable, its files appear,
-    /// then its flags. Durable on return.
+    /// Carries out a transition, durable on return.
     fn commit(
         &self,
         actor: &WorkerId,
@@ -256,20 +288,13 @@ impl Locked<'_> {
         batch: Batch,
         flags: &[PathBuf],
     ) -> Result<()> {
-        let (home, fs) = (self.mail.home, self.mail.home.fs());
-        let history = self.mail.history();
-        let sealed = batch.seal(fs)?;
-        let mut writer = history.writer(self.at, &|it| change::appeared(home, None, it))?;
-        writer.record(actor, entries)?;
-        let revealed = sealed.reveal().and_then(|()| fsx::flags(fs, flags));
-        if let Err(error) = revealed {
-            drop(writer);
-            // What failed may have appeared all the same. Should looking fail too, the next writer
-            // does it.
-            let _: Result<()> = history.settle(actor, self.at);
-            return Err(error.into());
-        }
-        Ok(())
+        let transition = Transition {
+            entries,
+            batch,
+            flags: flags.to_vec(),
+        };
+        let mail = self.mail;
+        transition.carry_out(mail.home, &mail.repo, (actor, self.at))
     }
 
     /// Records what no file of its own shows.

@@ -19,13 +19,7 @@ use crate::error::{Error, Result};
 impl Fleet<'_> {
     /// Gives out the next number of a direction, for a writer who puts the message there by hand.
     pub fn allocate(&self, worker: &WorkerId, direction: Direction) -> Result<Seq> {
-        let mail = self.mail(worker)?;
-        let locked = mail.lock(direction)?;
-        let (counter, highest) = locked.taken()?;
-        seq(
-            &counter,
-            fsx::allocate(mail.home.fs(), &counter, highest, 1)?,
-        )
+        self.mail(worker)?.lock(direction)?.numbers(1)
     }
 }
 
@@ -53,6 +47,14 @@ impl Locked<'_> {
         published
     }
 
+    /// So many numbers in a row, durable before they are given out: the first.
+    pub(super) fn numbers(&self, count: u64) -> Result<Seq> {
+        let (counter, highest) = self.taken()?;
+        let first = fsx::allocate(self.mail.home.fs(), &counter, highest, count)?;
+        seq(&counter, first)
+    }
+
+    /// The next number, and a batch that takes it.
     fn number(&self) -> Result<(Seq, Batch)> {
         let (counter, highest) = self.taken()?;
         let mut batch = Batch::new();

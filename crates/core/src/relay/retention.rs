@@ -1,8 +1,10 @@
 //! Retention: older mail moves to the archive.
 //!
-//! Owns what may go: all but the newest hundred of a direction, as far as it was read. What waits for
-//! anybody stays. The body goes first, and durably: what is left of a move that was cut short is no
+//! Owns what may go: all but the newest hundred of a direction, as far as it was read or taken back.
+//! What waits for anybody stays, and so does a TASK that its worker has not ended. The body goes first, and durably: what is left of a move that was cut short is no
 //! message, and the next run finishes it.
+
+use std::collections::BTreeSet;
 
 use flagpost_disk::{
     dialects::relay::{self as layout, Part},
@@ -11,7 +13,7 @@ use flagpost_disk::{
 use flagpost_model::{Seq, WorkerId, envelope::Direction};
 use jiff::Timestamp;
 
-use super::{Locked, Mail, slots::Slot};
+use super::{Locked, Mail, messages, slots::Slot};
 use crate::{error::Result, history::Kind};
 
 /// So many messages of a direction stay where they are.
@@ -100,10 +102,16 @@ impl Locked<'_> {
             .map(|(seq, _)| seq)
             .collect();
         let old = whole.len().saturating_sub(KEEP);
+        let in_hand = match (old, self.direction) {
+            (0, _) | (_, Direction::Outbox) => BTreeSet::new(),
+            (_, Direction::Inbox) => messages::in_hand(self.mail)?,
+        };
         let mut going = Vec::new();
         for seq in whole.into_iter().take(old) {
             let Some(slot) = slots.get(seq) else { continue };
-            if slot.has(Part::Read)
+            let is_over = slot.has(Part::Read) || slot.has(Part::Withdrawn);
+            if is_over
+                && !in_hand.contains(seq)
                 && let Some(at) = self.time_of(*seq, slot)?
             {
                 going.push((*seq, layout::month(at)));

@@ -51,9 +51,15 @@ impl Slot {
         self.has(Part::Decision) || !self.flags().is_empty()
     }
 
+    /// Whether the operator may be asked about what is here.
+    pub(super) fn is_undecided(&self) -> bool {
+        self.is_brief() && !self.is_decided() && !self.has(Part::Withdrawn)
+    }
+
     /// Whether a worker may be waiting for what is here.
     pub(super) fn is_open_to_the_worker(&self) -> bool {
-        self.is_brief() && self.is_decided() && !self.has(Part::Read)
+        let is_over = self.has(Part::Read) || self.has(Part::Withdrawn);
+        self.is_brief() && self.is_decided() && !is_over
     }
 }
 

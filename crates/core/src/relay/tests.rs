@@ -49,7 +49,7 @@ fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
             fsx::replace(home.fs(), &path, b"theirs").unwrap();
         }
         tried.push(seq.get());
-        locked.publish(&ann, &brief(seq), "ours", batch)
+        locked.publish(&ann, &brief(seq), ("ours", None), batch)
     });
     published.unwrap();
     assert_eq!(tried, [1, 2, 3]);

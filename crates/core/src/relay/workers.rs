@@ -66,6 +66,25 @@ pub fn register(
         let worker = id.clone();
         return Err(Error::Reserved { worker, why });
     }
+    join(fleet, actor, id, traits)
+}
+
+/// Puts a process of a run on the fleet, where it is not there yet.
+pub fn enlist(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> Result<()> {
+    let known = match fleet.mail(id) {
+        Ok(mail) => Some((mail.file()?.content, mail)),
+        Err(Error::NotFound { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    match known {
+        Some((it, _)) if it.standing == Standing::Active && it.pid == traits.pid => Ok(()),
+        // Its run was killed.
+        Some((it, mail)) if it.standing == Standing::Active => beat(&mail, traits).map(drop),
+        Some(_) | None => join(fleet, actor, id, traits).map(drop),
+    }
+}
+
+fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> Result<Worker> {
     let mail = fleet.directory(id);
     for direction in Direction::ALL {
         mail.home.make_dirs(&mail.dir(*direction))?;
@@ -219,6 +238,12 @@ pub fn must_be_live(mail: &Mail<'_>) -> Result<()> {
     }
 }
 
+/// Whether the process that a worker named runs.
+pub(super) fn runs(mail: &Mail<'_>) -> Result<bool> {
+    let pid = mail.file()?.content.pid;
+    Ok(pid.is_some_and(process::is_alive))
+}
+
 fn liveness(mail: &Mail<'_>, worker: &Worker) -> Liveness {
     let runs = worker.pid.is_some_and(process::is_alive);
     worker.liveness(mail.home.now(), runs)
@@ -235,10 +260,7 @@ fn look(mail: &Mail<'_>, worker: Worker) -> Result<Seen> {
     };
     Ok(Seen {
         liveness: liveness(mail, &worker),
-        pending: inbox
-            .values()
-            .filter(|it| it.is_brief() && !it.is_decided())
-            .count(),
+        pending: inbox.values().filter(|it| it.is_undecided()).count(),
         unread: inbox
             .values()
             .filter(|it| it.is_open_to_the_worker())

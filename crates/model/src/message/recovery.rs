@@ -40,16 +40,30 @@ names! {
         Lapsed = "lapsed",
         /// Its recipient has it.
         Acked = "acked",
+        /// Whoever wrote it took it back.
+        Withdrawn = "withdrawn",
     }
+}
+
+/// The marks beside a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Marks {
+    /// It may reach its recipient.
+    pub decided: bool,
+    /// Its recipient has it.
+    pub acked: bool,
+    /// Whoever wrote it took it back.
+    pub withdrawn: bool,
 }
 
 impl State {
     /// How far a message is, by what lies there. One that was given out by a mark alone can be
     /// given out again at once.
-    pub fn of(decided: bool, acked: bool, lease: Option<&Lease>, now: Timestamp) -> Self {
+    pub fn of(marks: Marks, lease: Option<&Lease>, now: Timestamp) -> Self {
         match lease {
-            _ if acked => Self::Acked,
-            _ if !decided => Self::Undecided,
+            _ if marks.withdrawn => Self::Withdrawn,
+            _ if marks.acked => Self::Acked,
+            _ if !marks.decided => Self::Undecided,
             Some(lease) if lease.is_live(now) => Self::Held,
             Some(_) => Self::Lapsed,
             None => Self::New,
@@ -75,8 +89,8 @@ pub struct Facts<'m> {
     pub message: &'m Message,
     /// What was decided on it; on what a worker says, nothing is.
     pub decision: Option<Decision>,
-    /// Its recipient has it.
-    pub acked: bool,
+    /// How far it is.
+    pub state: State,
     /// In whose hands it is.
     pub lease: Option<&'m Lease>,
     /// Of a task, how it was answered.
@@ -87,7 +101,10 @@ pub struct Facts<'m> {
 pub fn step(facts: &Facts<'_>, now: Timestamp) -> Step {
     let is_held = facts.lease.is_some_and(|lease| lease.is_live(now));
     let (direction, subject) = (facts.message.place.direction, facts.message.subject);
-    match (direction, facts.acked) {
+    if facts.state == State::Withdrawn {
+        return Step::Nothing;
+    }
+    match (direction, facts.state == State::Acked) {
         (Direction::Inbox, false) if facts.decision.is_none() => Step::Decide,
         (_, false) if !facts.message.needs_ack() => Step::Nothing,
         (_, false) if is_held => Step::Await,

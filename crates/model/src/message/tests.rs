@@ -354,14 +354,22 @@ fn trap_28_recovery_offers_processes_and_reassigns() {
         (&done, no, true, None, Open, 0, Step::Nothing),
         (&progress, no, false, None, Open, 0, Step::Nothing),
     ] {
-        let facts = Facts {
+        let marks = |withdrawn| Marks {
+            decided: message.place.direction == Direction::Outbox || decision.is_some(),
+            acked,
+            withdrawn,
+        };
+        let facts = |withdrawn| Facts {
             message,
             decision,
-            acked,
+            state: State::of(marks(withdrawn), lease, at(minute)),
             lease,
             answer,
         };
-        assert_eq!(step(&facts, at(minute)), expected, "{facts:?} {minute}");
+        let said = step(&facts(false), at(minute));
+        assert_eq!(said, expected, "{:?} {minute}", facts(false));
+        // What was taken back concerns nobody, however far it was.
+        assert_eq!(step(&facts(true), at(minute)), Step::Nothing);
     }
 }
 

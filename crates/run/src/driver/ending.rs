@@ -15,7 +15,10 @@ use flagpost_model::{
     task::{Act, Ending, State, Task},
 };
 
-use super::{Driver, Hold, Report, Work, refusal};
+use super::{
+    Driver, Report, refusal,
+    seats::{Hold, Seat, Word, Work},
+};
 use crate::{
     error::Result,
     events::RunEvent,
@@ -38,9 +41,16 @@ impl Driver<'_> {
     /// An agent's process is gone: judges its attempt, and completes the task if it passed.
     pub(super) fn ended(&mut self, exited: &Exited) -> Result<Event> {
         let id = &exited.task;
-        let Some(work) = self.agents.0.remove(id) else {
+        self.hear_the_last(id)?;
+        let Some(mut work) = self.agents.0.remove(id) else {
             return Ok(Event::Tick);
         };
+        if let Seat::Process(desk) = &mut work.seat
+            && let Some(Word::Behind(_)) = &desk.word
+            && let Some(Word::Behind(body)) = desk.word.take()
+        {
+            return self.behind(id, &work, &body);
+        }
         let exit = work
             .stopping
             .map_or_else(|| exit_of(exited.status), |(exit, _)| exit);
@@ -67,6 +77,7 @@ impl Driver<'_> {
         report: Option<TaskReport>,
         mut judged: Judged,
     ) -> Result<Event> {
+        let word = self.speak_for(id, work, &judged)?;
         if judged.outcome == Outcome::Pass
             && let Err(lost) = self.complete(id, &judged.words)?
         {
@@ -75,6 +86,9 @@ impl Driver<'_> {
                 retryable: false,
                 words: lost,
             };
+        }
+        if let Some(place) = word {
+            self.heard(&place)?;
         }
         let subject = self.account.subject(id);
         let seconds = work.started.elapsed().as_secs();
@@ -168,7 +182,7 @@ impl Driver<'_> {
         self.finish_task(id, Ending::Completed, words)
     }
 
-    fn finish_task(
+    pub(super) fn finish_task(
         &mut self,
         id: &TaskId,
         ending: Ending,
@@ -292,7 +306,7 @@ impl Driver<'_> {
     }
 
     /// The end of the output of an attempt.
-    fn tail(&self, id: &TaskId, attempt: u32) -> String {
+    pub(super) fn tail(&self, id: &TaskId, attempt: u32) -> String {
         let fs = self.stage.home.fs();
         let path = self.live.log_path(id, attempt);
         let read = || -> std::io::Result<Vec<u8>> {
@@ -344,6 +358,7 @@ impl Driver<'_> {
                 self.tell(RunEvent::Worktree { task, said })?;
             }
         }
+        self.dismiss_processes()?;
         let session = self.live.id().clone();
         let passed = fates.iter().filter(|(_, fate)| fate.is_passed()).count();
         let failed = fates

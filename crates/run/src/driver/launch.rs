@@ -15,7 +15,11 @@ use flagpost_model::{
     task::{Act, State, StateName, Task},
 };
 
-use super::{Driver, Hold, Seat, Work, refusal, residents::Place};
+use super::{
+    Driver, refusal,
+    residents::Place,
+    seats::{Desk, Hold, Seat, Work},
+};
 use crate::{
     error::{Error, Result},
     events::{At, RunEvent},
@@ -32,8 +36,7 @@ impl Driver<'_> {
     pub(super) fn launch(&mut self, task: TaskId, attempt: Attempt) -> Result<Option<Event>> {
         match self.place(&task)? {
             Place::Slot(slot) => {
-                let worker = format!("run-{slot}");
-                let worker = worker.parse().map_err(flagpost_core::Error::from)?;
+                let worker = WorkerId::of_process(slot);
                 self.launch_as(worker, Some(slot), task, attempt).map(Some)
             }
             Place::Worker(worker) => self.launch_as(worker, None, task, attempt).map(Some),
@@ -172,7 +175,14 @@ impl Driver<'_> {
             set: self.environment(claimed, worker),
             unset: self.unwanted(),
         };
-        let running = process::start(launch, &task.id, self.ended)?;
+        let place = self.hand(task, worker)?;
+        let running = match process::start(launch, &task.id, self.ended) {
+            Ok(running) => running,
+            Err(error) => {
+                self.take_back(&place, "its process could not be started")?;
+                return Err(error);
+            }
+        };
         let event = RunEvent::TaskStarted {
             task: task.id.clone(),
             subject: task.subject.clone(),
@@ -186,11 +196,18 @@ impl Driver<'_> {
                     .log_path(&task.id, attempt.number)
                     .display()
                     .to_string(),
+                message: place.clone(),
             },
         };
         let now = Instant::now();
         let work = Work {
-            seat: Seat::Process { running, slot },
+            seat: Seat::Process(Desk {
+                running,
+                slot,
+                place,
+                word: None,
+                printed: 0,
+            }),
             attempt,
             started: now,
             renewed: now,

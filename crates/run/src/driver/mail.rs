@@ -1,4 +1,4 @@
-//! What resident workers say, and what it means for their tasks.
+//! What workers say, and what it means for their tasks.
 //!
 //! Owns how a word becomes an event for the scheduler. A word is acknowledged after it took effect:
 //! a run that dies in between hears it again, and to hear it twice changes nothing. A worker is
@@ -15,22 +15,28 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::{Driver, Seat, Work, ending::clipped, refusal, residents::Post};
+use super::{
+    Driver,
+    ending::clipped,
+    refusal,
+    residents::Post,
+    seats::{Seat, Work},
+};
 use crate::{
     error::Result,
     events::{RunEvent, Said},
-    outcome::{Judged, judge},
+    outcome::{Exit, Judged, judge},
     scheduler::{Event, NoLaunch},
 };
 
 impl Driver<'_> {
     /// Hears what workers said, sees who is gone, and gives what waits to those who are free.
     pub(super) fn hear(&mut self) -> Result<Vec<Event>> {
-        if !self.residents.any() {
+        if !self.residents.is_due() {
             return Ok(Vec::new());
         }
         let mut events = Vec::new();
-        let unheard = match self.residents.unheard() {
+        let unheard = match self.residents.unheard(None) {
             // Somebody writes: the next look is early enough.
             Err(core::Error::Disk(disk::Error::Busy { .. })) => Vec::new(),
             unheard => unheard?,
@@ -54,7 +60,7 @@ impl Driver<'_> {
     }
 
     /// Takes one report in, and acknowledges it.
-    fn heed(&mut self, report: &Message) -> Result<Option<Event>> {
+    pub(super) fn heed(&mut self, report: &Message) -> Result<Option<Event>> {
         let task = report.task().and_then(|id| id.parse::<TaskId>().ok());
         let event = match (task, report.typed()) {
             // Its task was not begun yet: it is heard then.
@@ -81,11 +87,14 @@ impl Driver<'_> {
         let work = self.agents.0.get(task);
         work.is_some_and(|work| match &work.seat {
             Seat::Resident(post) => post.worker == report.place.worker,
-            Seat::Process { .. } => false,
+            Seat::Process(desk) => desk.place.worker == report.place.worker,
         })
     }
 
     fn apply(&mut self, task: &TaskId, report: &Message, body: Body) -> Result<Option<Event>> {
+        if self.agents.desk_mut(task).is_some() {
+            return self.believe(task, report, body).map(|()| None);
+        }
         let now = self.stage.home.now();
         if let Some(post) = self.post_mut(task) {
             (post.heard, post.asked) = (now, None);
@@ -128,7 +137,7 @@ impl Driver<'_> {
     fn post_mut(&mut self, task: &TaskId) -> Option<&mut Post> {
         match &mut self.agents.0.get_mut(task)?.seat {
             Seat::Resident(post) => Some(post),
-            Seat::Process { .. } => None,
+            Seat::Process(_) => None,
         }
     }
 
@@ -211,6 +220,17 @@ impl Driver<'_> {
         Ok(Ok(on))
     }
 
+    /// The process that needs another task first has ended.
+    pub(super) fn behind(&mut self, id: &TaskId, work: &Work, body: &StuckBody) -> Result<Event> {
+        match self.put_behind(id, body)? {
+            Ok(behind) => Ok(Event::PutBack {
+                task: id.clone(),
+                behind,
+            }),
+            Err(judged) => self.conclude(id, work, None, judged),
+        }
+    }
+
     /// A DONE on a task that its worker does not have any more.
     fn too_late(&mut self, task: &TaskId, report: &Message, body: &DoneBody) -> Result<()> {
         let kept = messages::keep(self.stage.list, report)?;
@@ -240,6 +260,12 @@ impl Driver<'_> {
             .collect();
         let mut events = Vec::new();
         for (id, exit) in all {
+            // Told to stop with the run, it may go on: the next run finds it with its task.
+            if exit != Exit::Stopped
+                && let Some(place) = self.post_mut(&id).map(|post| post.place.clone())
+            {
+                self.take_back(&place, "its time was up, or its task was taken")?;
+            }
             let task = self.read(&id)?;
             let decided = task
                 .as_ref()
@@ -261,7 +287,7 @@ impl Driver<'_> {
         let is_over = |heard: Timestamp| now.duration_since(heard) > lease;
         let late = |(id, work): (&TaskId, &Work)| match &work.seat {
             Seat::Resident(post) if is_over(post.heard) => Some((id.clone(), post.place.clone())),
-            Seat::Resident(_) | Seat::Process { .. } => None,
+            Seat::Resident(_) | Seat::Process(_) => None,
         };
         let late: Vec<_> = self.agents.0.iter().filter_map(late).collect();
         let mut events = Vec::new();
@@ -285,6 +311,7 @@ impl Driver<'_> {
                 let worker = post.worker.clone();
                 let words = format!("worker {worker} fell silent");
                 self.residents.silent.insert(worker, now);
+                self.take_back(&place, &words)?;
                 events.extend(self.failed(&id, true, words)?);
             }
         }

@@ -27,7 +27,10 @@ use flagpost_model::{
 use jiff::Timestamp;
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::{Driver, Input, Options, Seat, Stage, Work};
+use super::{
+    Driver, Input, Options, Stage,
+    seats::{Seat, Work},
+};
 use crate::{
     error::Result,
     events::{At, RunEvent},
@@ -45,7 +48,7 @@ const FINISHED: usize = 10;
 
 /// Workers that run by themselves.
 pub(super) struct Residents<'a> {
-    fleet: Fleet<'a>,
+    pub fleet: Fleet<'a>,
     speaker: Speaker,
     crew: Vec<WorkerId>,
     /// The conversations of this list's runs: this one's, and those before it.
@@ -59,6 +62,10 @@ pub(super) struct Residents<'a> {
     /// What came of the tasks of this run, in a line each.
     pub finished: Vec<(TaskId, String)>,
     given: usize,
+    /// The processes that are on the fleet for this run.
+    pub processes: BTreeSet<WorkerId>,
+    /// When the mail was last looked at.
+    looked: Instant,
     /// Nothing is begun any more.
     pub draining: bool,
     watcher: Option<RecommendedWatcher>,
@@ -105,6 +112,8 @@ impl<'a> Residents<'a> {
             waiting: VecDeque::new(),
             finished: Vec::new(),
             given: 0,
+            processes: BTreeSet::new(),
+            looked: Instant::now(),
             draining: false,
             watcher: None,
             is_watched: false,
@@ -122,6 +131,7 @@ impl<'a> Residents<'a> {
     ) -> Result<()> {
         self.threads = earlier.iter().map(ToString::to_string).collect();
         if !self.threads.is_empty() && !self.fleet.ids()?.is_empty() {
+            messages::put_away(list, &self.party(), &self.threads)?;
             for errand in self.errands(list)? {
                 if errand.in_hand || self.crew.contains(&errand.message.place.worker) {
                     self.inherited.insert(errand.task.clone(), errand);
@@ -138,7 +148,7 @@ impl<'a> Residents<'a> {
         loop {
             messages::settle(list, &self.party(), &self.threads)?;
             let errands = messages::errands(&self.fleet, &self.threads)?;
-            if self.unheard()?.is_empty() {
+            if self.unheard(None)?.is_empty() {
                 return Ok(errands);
             }
         }
@@ -177,9 +187,9 @@ impl<'a> Residents<'a> {
         }
     }
 
-    /// What workers said that nobody has dealt with.
-    pub fn unheard(&self) -> core::Result<Vec<message::Message>> {
-        messages::unheard(&self.party(), &self.threads)
+    /// What workers said, or only one of them, that nobody has dealt with.
+    pub fn unheard(&self, from: Option<&WorkerId>) -> core::Result<Vec<message::Message>> {
+        messages::unheard(&self.party(), &self.threads, from)
     }
 
     /// Whether this run has to do with any.
@@ -187,10 +197,22 @@ impl<'a> Residents<'a> {
         !self.crew.is_empty() || self.watcher.is_some() || !self.inherited.is_empty()
     }
 
-    /// After how long to look at their mail though nothing happened.
-    pub fn look_again(&self) -> Option<Duration> {
-        let pause = if self.is_watched { RECHECK } else { POLL };
-        self.any().then_some(pause)
+    /// After how long to look at the mail though nothing happened. What a process says by itself is
+    /// heard then, or when it ends.
+    pub fn look_again(&self) -> Duration {
+        match self.is_watched || !self.any() {
+            true => RECHECK,
+            false => POLL,
+        }
+    }
+
+    /// Whether it is time to look at the mail. That of residents is looked at on every turn.
+    pub fn is_due(&mut self) -> bool {
+        let due = self.any() || self.looked.elapsed() >= RECHECK;
+        if due {
+            self.looked = Instant::now();
+        }
+        due
     }
 
     /// Nothing is begun any more.
@@ -228,7 +250,7 @@ impl Driver<'_> {
     fn posts(&self) -> impl Iterator<Item = &Post> {
         self.agents.0.values().filter_map(|work| match &work.seat {
             Seat::Resident(post) => Some(post),
-            Seat::Process { .. } => None,
+            Seat::Process(_) => None,
         })
     }
 
@@ -305,6 +327,14 @@ impl Driver<'_> {
 
     /// Sends the TASK. Who started the run has decided on it.
     fn send(&mut self, task: &Task, worker: &WorkerId) -> Result<message::Place> {
+        let words = self.order(task, worker)?;
+        let gate = Gate::Run(self.live.id().as_str());
+        let sent = messages::send(&self.residents.party(), words, gate)?;
+        Ok(sent.message.place)
+    }
+
+    /// The TASK in words.
+    pub(super) fn order(&mut self, task: &Task, worker: &WorkerId) -> Result<Words> {
         let before = self.judged.get(&task.id).map(|it| it.words.as_str());
         let body = Body::Task(TaskBody {
             bead_id: task.id.to_string(),
@@ -316,7 +346,7 @@ impl Driver<'_> {
         });
         let session = self.live.id().as_str();
         self.residents.given += 1;
-        let words = Words {
+        Ok(Words {
             subject: Subject::Task,
             body: body.to_text(),
             to: Some(worker.clone()),
@@ -324,9 +354,7 @@ impl Driver<'_> {
             answers: None,
             // The same words to the same worker again are another order all the same.
             id: Some(format!("{session}-{}", self.residents.given)),
-        };
-        let sent = messages::send(&self.residents.party(), words, Gate::Run(session))?;
-        Ok(sent.message.place)
+        })
     }
 
     /// What came of the tasks that this one waited for, and of the last ones of this run.

@@ -14,7 +14,7 @@ use flagpost_model::{
 };
 
 use super::{
-    Ask, Party, ack, in_charge,
+    Ask, Filter, Party, ack, in_charge, put_away,
     receive::waiting_reports,
     survey::{Judged, judged},
 };
@@ -55,6 +55,10 @@ pub enum Kept {
 pub fn errands(fleet: &Fleet<'_>, threads: &BTreeSet<String>) -> Result<Vec<Errand>> {
     let mut found = Vec::new();
     for mail in fleet.mails()? {
+        // A process ends with its run.
+        if mail.worker.is_process() {
+            continue;
+        }
         let (messages, _) = judged(&mail)?;
         for Judged { seen, answer, next } in messages {
             let in_hand = match (next, answer) {
@@ -81,10 +85,18 @@ pub fn errands(fleet: &Fleet<'_>, threads: &BTreeSet<String>) -> Result<Vec<Erra
     Ok(found)
 }
 
-/// What workers said in these threads and nobody has acknowledged, in its order. Nobody is given
-/// it: whoever asks is the only one who may.
-pub fn unheard(party: &Party<'_>, threads: &BTreeSet<String>) -> Result<Vec<Message>> {
+/// What workers, or only one of them, said in these threads and nobody has acknowledged, in its
+/// order. Nobody is given it: whoever asks is the only one who may.
+pub fn unheard(
+    party: &Party<'_>,
+    threads: &BTreeSet<String>,
+    from: Option<&WorkerId>,
+) -> Result<Vec<Message>> {
     let ask = Ask {
+        of: Filter {
+            from: from.map(ToString::to_string),
+            ..Filter::default()
+        },
         restart: true,
         ..Ask::default()
     };
@@ -101,7 +113,7 @@ pub fn settle(
     threads: &BTreeSet<String>,
 ) -> Result<Vec<TaskId>> {
     let mut changed = Vec::new();
-    for report in unheard(party, threads)? {
+    for report in unheard(party, threads, None)? {
         let kept = match (report.typed(), task_of(&report)) {
             (Some(Body::Done(_)), _) => keep(list, &report)?,
             (Some(Body::Stuck(body)), Some(task)) => heed(list, &report, &task, &body)?,
@@ -126,7 +138,10 @@ pub fn settle_ended(
     let of_list = ended.filter(|ended| ended.lock.list.as_ref() == Some(list.id()));
     let threads = of_list.filter_map(|ended| Some(ended.lock.session?.to_string()));
     let speaker = &in_charge(actor)?;
-    settle(list, &Party { fleet, speaker }, &threads.collect())
+    let (party, threads) = (&Party { fleet, speaker }, threads.collect());
+    let changed = settle(list, party, &threads)?;
+    put_away(list, party, &threads)?;
+    Ok(changed)
 }
 
 /// Makes of a DONE that nobody waits for what can be made of it.
@@ -138,7 +153,8 @@ pub fn keep(list: &List<'_>, report: &Message) -> Result<Kept> {
     if let Ok(file) = list.task(&task)
         && file.task.state == State::Completed
         && let Some(result) = &file.task.result
-        && (&result.by, &result.text) == (worker, &words)
+        && &result.by == worker
+        && (result.text == words || result.at >= report.at)
     {
         return Ok(Kept::Nothing);
     }
@@ -201,11 +217,11 @@ fn answer(result: Result<()>) -> Result<Kept> {
     }
 }
 
-fn is_in(threads: &BTreeSet<String>, message: &Message) -> bool {
+pub(super) fn is_in(threads: &BTreeSet<String>, message: &Message) -> bool {
     let thread = message.thread.as_ref();
     thread.is_some_and(|thread| threads.contains(thread))
 }
 
-fn task_of(message: &Message) -> Option<TaskId> {
+pub(super) fn task_of(message: &Message) -> Option<TaskId> {
     message.task()?.parse().ok()
 }

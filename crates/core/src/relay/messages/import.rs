@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use flagpost_disk::{dialects::relay as layout, fsx::Batch};
+use flagpost_disk::dialects::relay as layout;
 use flagpost_model::{
     Seq, WorkerId,
     decision::{Decision, Verdict, Via},
@@ -16,6 +16,7 @@ use flagpost_model::{
         foreign::{self, Row},
     },
 };
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::{Source, line, survey};
@@ -23,7 +24,7 @@ use crate::{
     error::Result,
     history::Kind,
     list::Skipped,
-    relay::{Fleet, Locked, readable, workers},
+    relay::{Fleet, Transition, readable, workers},
 };
 
 /// What became of a row.
@@ -67,42 +68,90 @@ pub fn import(
         .into_iter()
         .filter_map(|it| Some((it.message.id?, (it.message.place, it.state))))
         .collect();
+    let mut planned = Vec::new();
     for row in &source.rows {
-        let (worker, direction) = match foreign::place(row, &workers) {
-            Ok(place) => place,
+        let side = match foreign::place(row, &workers) {
+            Ok(side) => side,
             Err(reason) => {
                 let name = format!("row {}", row.id);
                 imported.skipped.push(Skipped::new(name, reason));
                 continue;
             }
         };
-        if !known.contains(&worker) && !imported.workers.contains(&worker) {
-            if !dry_run {
-                workers::register(fleet, actor, &worker, workers::Traits::default())?;
-            }
-            imported.workers.push(worker.clone());
+        if !known.contains(&side.0) && !imported.workers.contains(&side.0) {
+            imported.workers.push(side.0.clone());
         }
         let id = id_of(row);
-        let fate = match here.get(&id) {
-            None => Fate::Added,
-            Some((_, State::Acked)) => Fate::Unchanged,
-            Some(_) if row.acked.is_none() => Fate::Unchanged,
-            Some(_) => Fate::Acked,
+        let (fate, place) = match here.get(&id) {
+            None => (Fate::Added, None),
+            Some((_, State::Acked)) => (Fate::Unchanged, None),
+            Some(_) if row.acked.is_none() => (Fate::Unchanged, None),
+            Some((place, _)) => (Fate::Acked, Some(place.seq)),
         };
         imported.rows.push((row.id, fate));
-        if dry_run || fate == Fate::Unchanged {
-            continue;
+        if fate != Fate::Unchanged {
+            planned.push(Planned {
+                row,
+                id,
+                side,
+                fate,
+                seq: place,
+            });
         }
+    }
+    if dry_run {
+        return Ok(imported);
+    }
+    for worker in &imported.workers {
+        workers::register(fleet, actor, worker, workers::Traits::default())?;
+    }
+    for some in planned.chunks_mut(TOGETHER) {
+        number(fleet, actor, some)?;
+        let mut transition = Transition::default();
+        let at = fleet.home.now();
+        for it in some {
+            it.enter(fleet, (actor, at), &mut transition)?;
+        }
+        transition.carry_out(fleet.home, &fleet.repo, (actor, at))?;
+    }
+    Ok(imported)
+}
+
+/// So many rows appear in one step. What they become has numbers of its own, so no direction has to
+/// be locked meanwhile; somebody who takes one all the same ends the import, and the next goes on.
+const TOGETHER: usize = 500;
+
+/// A row that is to be taken over.
+struct Planned<'r> {
+    row: &'r Row,
+    id: String,
+    /// Whose mail, and which direction.
+    side: (WorkerId, Direction),
+    /// Added, or acknowledged since it came.
+    fate: Fate,
+    /// Its number, once it has one.
+    seq: Option<Seq>,
+}
+
+/// Gives each row that has none its number, in the rows' order.
+fn number(fleet: &Fleet<'_>, actor: &WorkerId, rows: &mut [Planned<'_>]) -> Result<()> {
+    let mut sides: BTreeMap<(WorkerId, Direction), Vec<&mut Option<Seq>>> = BTreeMap::new();
+    for row in rows.iter_mut().filter(|it| it.seq.is_none()) {
+        sides
+            .entry(row.side.clone())
+            .or_default()
+            .push(&mut row.seq);
+    }
+    for ((worker, direction), open) in sides {
         let mail = fleet.mail(&worker)?;
         let locked = mail.lock(direction)?;
         locked.tidy(actor)?;
-        match here.get(&id) {
-            None => locked
-                .under_a_new_number(|seq, batch| locked.take_over(actor, row, &id, (seq, batch)))?,
-            Some((place, _)) => locked.take_over_ack(actor, row, &id, place.seq)?,
+        let first = locked.numbers(open.len() as u64)?.get();
+        for (number, seq) in (first..).zip(open) {
+            *seq = Seq::try_from(number).ok();
         }
     }
-    Ok(imported)
+    Ok(())
 }
 
 /// The same for the same row, wherever its database lies.
@@ -119,92 +168,86 @@ fn id_of(row: &Row) -> String {
     format!("{a}-{b}-8{c}-8{d}-{e}")
 }
 
-impl Locked<'_> {
-    fn take_over(
+impl Planned<'_> {
+    /// Adds what the row becomes. An acknowledged brief was delivered, so somebody there had let it
+    /// through.
+    fn enter(
         &self,
-        actor: &WorkerId,
-        row: &Row,
-        id: &str,
-        (seq, mut batch): (Seq, Batch),
+        fleet: &Fleet<'_>,
+        (actor, now): (&WorkerId, Timestamp),
+        transition: &mut Transition,
     ) -> Result<()> {
-        let message = match self.direction {
+        let Some(seq) = self.seq else { return Ok(()) };
+        let (row, (worker, direction)) = (self.row, &self.side);
+        let mail = fleet.mail(worker)?;
+        let path = |name: String| mail.dir(*direction).join(name);
+        let is_new = self.fate == Fate::Added;
+        let message = match direction {
             Direction::Inbox => {
-                let brief = self.brief_of(row, id, seq);
-                let meta = readable("summary", layout::write_brief(None, &brief))?;
-                batch.create(self.path(&layout::sidecar(seq)), meta);
-                let body = readable("brief", row.body.as_bytes().to_owned())?;
-                batch.create(self.path(&layout::body(seq)), body);
+                let brief = self.brief(seq);
+                if is_new {
+                    let meta = readable("summary", layout::write_brief(None, &brief))?;
+                    transition.batch.create(path(layout::sidecar(seq)), meta);
+                    let body = readable("brief", row.body.as_bytes().to_owned())?;
+                    transition.batch.create(path(layout::body(seq)), body);
+                }
                 Message::of_brief(&brief, &row.body)
             }
             Direction::Outbox => {
-                let report = self.report_of(row, id, seq);
-                let bytes = readable("report", layout::write_report(None, &report))?;
-                batch.create(self.path(&layout::report(seq)), bytes);
+                let report = self.report(seq);
+                if is_new {
+                    let bytes = readable("report", layout::write_report(None, &report))?;
+                    transition.batch.create(path(layout::report(seq)), bytes);
+                }
                 Message::of_report(&report)
             }
         };
-        self.put_row(actor, row, &message, batch)
-    }
-
-    /// It was acknowledged since it came.
-    fn take_over_ack(&self, actor: &WorkerId, row: &Row, id: &str, seq: Seq) -> Result<()> {
-        let message = match self.direction {
-            Direction::Inbox => Message::of_brief(&self.brief_of(row, id, seq), &row.body),
-            Direction::Outbox => Message::of_report(&self.report_of(row, id, seq)),
-        };
-        self.put_row(actor, row, &message, Batch::new())
-    }
-
-    /// An acknowledged brief was delivered, so somebody there had let it through.
-    fn put_row(
-        &self,
-        actor: &WorkerId,
-        row: &Row,
-        message: &Message,
-        mut batch: Batch,
-    ) -> Result<()> {
-        let seq = message.place.seq;
-        let mut entry = line(Kind::MessageImported, message, None)
+        let mut entry = line(Kind::MessageImported, &message, None)
             .detail("row", row.id)
             .detail("subject", row.subject.as_str());
-        let mut flags = Vec::new();
         if let Some(at) = row.acked {
             entry = entry.detail("acked_at", at.to_string());
-            let slots = self.mail.slots(self.direction)?;
-            let is_decided = slots.get(&seq).is_some_and(|slot| slot.is_decided());
-            if self.direction == Direction::Inbox && !is_decided {
+            let is_decided = !is_new && {
+                let slots = mail.slots(*direction)?;
+                slots.get(&seq).is_some_and(|slot| slot.is_decided())
+            };
+            if *direction == Direction::Inbox && !is_decided {
                 let verdict = Verdict {
                     decision: Decision::Ratified,
                     by: actor.clone(),
-                    at: self.at,
+                    at: now,
                     sha256: Hash::of(row.body.as_bytes()),
                     via: Via::External,
                     reason: None,
                     rule: None,
                 };
-                let decision = self.path(&layout::decision(seq));
-                batch.create(decision, layout::write_verdict(&verdict));
-                flags.push(self.path(&layout::flag(seq, Decision::Ratified)));
+                let decision = path(layout::decision(seq));
+                let verdict = layout::write_verdict(&verdict);
+                transition.batch.create(decision, verdict);
+                let flag = path(layout::flag(seq, Decision::Ratified));
+                transition.flags.push(flag);
             }
-            flags.push(self.path(&layout::read_flag(seq)));
+            transition.flags.push(path(layout::read_flag(seq)));
         }
-        self.commit(actor, vec![entry], batch, &flags)
+        transition.entries.push(entry);
+        Ok(())
     }
 
-    fn brief_of(&self, row: &Row, id: &str, seq: Seq) -> Brief {
+    fn brief(&self, seq: Seq) -> Brief {
+        let row = self.row;
         let mut brief = Brief {
             seq,
             version: VERSION,
             kind: BriefKind::Freeform,
             submitted_at: row.at,
             controller_session_id: row.from.clone(),
-            target_worker: self.mail.worker.clone(),
+            target_worker: self.side.0.clone(),
             target_ticket: None,
             expires_at: None,
             summary: String::new(),
             in_reply_to: None,
             idempotency_key: Key::of(&row.body),
-            extras: extras(row, id, &row.from),
+            extras: extras(row, &self.id, &row.from),
         };
         let message = Message::of_brief(&brief, &row.body);
         brief.summary = message.summary();
@@ -219,14 +262,15 @@ impl Locked<'_> {
         brief
     }
 
-    fn report_of(&self, row: &Row, id: &str, seq: Seq) -> Report {
+    fn report(&self, seq: Seq) -> Report {
+        let row = self.row;
         let kind = row.known_subject().map(Subject::report_kind);
         let mut report = Report {
             seq,
             version: VERSION,
             kind: kind.unwrap_or(ReportKind::Freeform),
             produced_at: row.at,
-            worker_id: self.mail.worker.clone(),
+            worker_id: self.side.0.clone(),
             ticket_id: None,
             claude_session_id: row.from.clone(),
             body: row.body.clone(),
@@ -234,7 +278,7 @@ impl Locked<'_> {
             next_action: None,
             in_reply_to: None,
             idempotency_key: Key::of(&row.body),
-            extras: extras(row, id, &row.to),
+            extras: extras(row, &self.id, &row.to),
         };
         report.ticket_id = Message::of_report(&report).task();
         report

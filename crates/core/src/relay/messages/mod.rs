@@ -8,10 +8,12 @@ mod errands;
 mod filter;
 mod foreign;
 mod import;
+mod processes;
 mod questions;
 mod receive;
 mod send;
 mod survey;
+mod withdraw;
 
 use std::path::PathBuf;
 
@@ -26,10 +28,13 @@ pub use errands::{Errand, Kept, errands, keep, settle, settle_ended, unheard};
 pub use filter::Filter;
 pub use foreign::{Source, read};
 pub use import::{Fate, Imported, import};
+pub use processes::{Word, hand, put_away, report_for};
 pub use questions::question;
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
+pub(in crate::relay) use survey::in_hand;
 pub use survey::{Open, Seen, Survey, all, find, show, thread, unacked};
+pub use withdraw::withdraw;
 
 use super::{Fleet, Mail, deliver, reports, workers};
 use crate::{

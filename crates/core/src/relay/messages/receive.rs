@@ -158,7 +158,14 @@ fn is_unread(slot: &Slot) -> bool {
 /// The reports that could be given to somebody, in their order.
 pub(super) fn waiting_reports(party: &Party<'_>, ask: &Ask) -> Result<Vec<Message>> {
     let mut found = Vec::new();
-    for mail in party.fleet.mails()? {
+    // What a worker says lies in its own outbox.
+    let from = ask.of.from.as_ref().and_then(|from| from.parse().ok());
+    let mails = match from.map(|it| party.fleet.mail(&it)) {
+        Some(Err(Error::NotFound { .. })) => Vec::new(),
+        Some(mail) => vec![mail?],
+        None => party.fleet.mails()?,
+    };
+    for mail in mails {
         for (seq, slot) in mail.slots(Direction::Outbox)? {
             if !is_unread(&slot) {
                 continue;

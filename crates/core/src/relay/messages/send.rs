@@ -5,9 +5,9 @@
 
 use std::path::PathBuf;
 
-use flagpost_model::decision::{Decision, Verdict};
 use flagpost_model::{
     WorkerId,
+    decision::{self, Decision, Verdict},
     envelope::{Direction, Extras},
     message::{Body, Message, Place, Refusal, Role, Subject, may_send},
 };
@@ -61,11 +61,7 @@ pub struct Sent {
 
 /// Sends a message, durable on return. The gate is for what goes to a worker.
 pub fn send(party: &Party<'_>, words: Words, gate: Gate<'_>) -> Result<Sent> {
-    let invalid = |error: flagpost_model::message::InvalidBody| Error::Invalid {
-        what: "body".to_owned(),
-        reason: error.to_string(),
-    };
-    let body = Body::parse(words.subject, &words.body).map_err(invalid)?;
+    let body = parsed(&words)?;
     let own = party.own()?;
     may_send(words.subject, party.name(), role(own.as_ref()))?;
     match own {
@@ -74,17 +70,52 @@ pub fn send(party: &Party<'_>, words: Words, gate: Gate<'_>) -> Result<Sent> {
     }
 }
 
+/// The body, as its subject asks for.
+pub(super) fn parsed(words: &Words) -> Result<Body> {
+    Body::parse(words.subject, &words.body).map_err(|error| Error::Invalid {
+        what: "body".to_owned(),
+        reason: error.to_string(),
+    })
+}
+
 fn propose(party: &Party<'_>, words: Words, body: &Body, gate: Gate<'_>) -> Result<Sent> {
     let answered = answered(party, &words, Role::Controller)?;
     let of_answered = answered.as_ref().map(|it| it.place.worker.clone());
-    let to = words.to.or(of_answered).ok_or_else(|| Error::Invalid {
-        what: "recipient".to_owned(),
-        reason: "say for which worker it is".to_owned(),
-    })?;
+    let to = words
+        .to
+        .clone()
+        .or(of_answered)
+        .ok_or_else(|| Error::Invalid {
+            what: "recipient".to_owned(),
+            reason: "say for which worker it is".to_owned(),
+        })?;
     let mail = party.fleet.mail(&to)?;
     workers::must_belong(&mail)?;
     must_be_mail_of(&mail, answered.as_ref(), Direction::Outbox)?;
-    let proposal = Proposal {
+    let proposal = proposal(party, words, body, answered);
+    let proposed = briefs::propose_through(&mail, party.name(), proposal, gate)?;
+    let place = Place {
+        worker: to,
+        direction: Direction::Inbox,
+        seq: proposed.brief.seq,
+    };
+    Ok(Sent {
+        message: survey::at(party.fleet, &place)?,
+        replay: proposed.replay,
+        verdict: proposed.verdict,
+        policy_fault: proposed.policy_fault,
+        files: Announced::default(),
+    })
+}
+
+/// A message to a worker as a brief.
+pub(super) fn proposal(
+    party: &Party<'_>,
+    words: Words,
+    body: &Body,
+    answered: Option<Message>,
+) -> Proposal {
+    Proposal {
         kind: words.subject.brief_kind(),
         ticket: body.task().map(str::to_owned),
         summary: Some(body.title()),
@@ -100,20 +131,7 @@ fn propose(party: &Party<'_>, words: Words, body: &Body, gate: Gate<'_>) -> Resu
             by: party.speaker.by.as_ref().map(ToString::to_string),
             data: None,
         },
-    };
-    let proposed = briefs::propose_through(&mail, party.name(), proposal, gate)?;
-    let place = Place {
-        worker: to,
-        direction: Direction::Inbox,
-        seq: proposed.brief.seq,
-    };
-    Ok(Sent {
-        message: survey::at(party.fleet, &place)?,
-        replay: proposed.replay,
-        verdict: proposed.verdict,
-        policy_fault: proposed.policy_fault,
-        files: Announced::default(),
-    })
+    }
 }
 
 fn report(party: &Party<'_>, mail: &Mail<'_>, words: Words, body: &Body) -> Result<Sent> {
@@ -140,7 +158,11 @@ fn report(party: &Party<'_>, mail: &Mail<'_>, words: Words, body: &Body) -> Resu
         .filter(|it| it.subject == Some(Subject::Task));
     if let Some(task) = task_in_hand {
         let by = party.speaker.by.as_ref();
-        deliver::acknowledge(mail, party.name(), by, task.place.seq)?;
+        match deliver::acknowledge(mail, party.name(), by, task.place.seq) {
+            // What it says of a task that was taken back is kept all the same.
+            Ok(_) | Err(Error::Gate(decision::Refusal::Withdrawn { .. })) => {}
+            Err(error) => return Err(error),
+        }
     }
     let in_reply_to = answered.as_ref().map(|it| it.place.seq);
     let draft = Draft {
@@ -234,6 +256,8 @@ fn task_of(mail: &Mail<'_>, id: &str, thread: Option<&str>) -> Result<Option<Mes
         Stage::Decided(decision) | Stage::Offered(decision) | Stage::Read(decision) => {
             decision != Decision::Rejected
         }
+        // Taken back, it is still what its worker speaks of.
+        Stage::Withdrawn => true,
         Stage::Pending | Stage::Expired => false,
     };
     let seen = letters.iter().rev().filter(|it| may_see(it.stage));

@@ -11,8 +11,8 @@ use flagpost_model::{
     decision::Decision,
     envelope::Direction,
     message::{
-        Answer, Facts, LEASE, Lease, Message, Place, Role, State, Step, Subject, answer, in_order,
-        step,
+        Answer, Facts, LEASE, Lease, Marks, Message, Needs, Place, Role, State, Step, Subject,
+        answer, in_order, step,
     },
 };
 
@@ -137,9 +137,20 @@ pub(super) fn judged(mail: &Mail<'_>) -> Result<(Vec<Judged>, Vec<Skipped>)> {
     survey.sort();
     let answers = answers(mail, &survey.messages)?;
     let last_word = workers::show(mail).ok().map(|it| it.worker.last_seen);
+    // A process has its task for as long as its run lives.
+    let runs = match mail.worker.is_process() {
+        true => Some(workers::runs(mail)?),
+        false => None,
+    };
+    let now = mail.home.now();
     let judge = |mut seen: Seen| {
         let is_task = seen.message.subject == Some(Subject::Task);
-        if is_task && seen.lease.is_none() && seen.state == State::Acked {
+        if is_task
+            && seen.state == State::Acked
+            && let Some(runs) = runs
+        {
+            seen.lease = runs.then(|| Lease::new(&mail.worker, 0, now, LEASE));
+        } else if is_task && seen.lease.is_none() && seen.state == State::Acked {
             // Who took it without us had it at the worker's last sign of life.
             seen.lease = last_word.map(|at| Lease::new(&mail.worker, 0, at, LEASE));
         }
@@ -148,15 +159,26 @@ pub(super) fn judged(mail: &Mail<'_>) -> Result<(Vec<Judged>, Vec<Skipped>)> {
         let facts = Facts {
             message: &seen.message,
             decision: seen.decision,
-            acked: seen.state == State::Acked,
+            state: seen.state,
             lease: seen.lease.as_ref(),
             answer,
         };
-        let next = step(&facts, mail.home.now());
+        let next = step(&facts, now);
         Judged { seen, answer, next }
     };
     let messages = survey.messages.into_iter().map(judge).collect();
     Ok((messages, survey.skipped))
+}
+
+/// The tasks that a worker has acknowledged and not ended; one over which it waits for an answer too.
+pub(in crate::relay) fn in_hand(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
+    let (messages, _) = judged(mail)?;
+    let is_open = |it: &Judged| {
+        let asks = it.answer == Answer::Stuck(Needs::Guidance);
+        it.seen.message.subject == Some(Subject::Task) && (it.next != Step::Nothing || asks)
+    };
+    let open = messages.iter().filter(|it| is_open(it));
+    Ok(open.map(|it| it.seen.message.place.seq).collect())
 }
 
 /// How each acknowledged task was answered. The archive is asked where the live mail does not know.
@@ -165,7 +187,8 @@ fn answers(mail: &Mail<'_>, live: &[Seen]) -> Result<BTreeMap<Place, Answer>> {
         |it: &&Seen| it.message.subject == Some(Subject::Task) && it.state == State::Acked;
     let tasks: Vec<&Message> = live.iter().filter(is_taken).map(|it| &it.message).collect();
     let mut found = answered(&tasks, live);
-    if found.values().any(|it| *it == Answer::None) {
+    let is_open = |it: &Answer| matches!(it, Answer::None | Answer::Stuck(Needs::Guidance));
+    if found.values().any(is_open) {
         let mut whole = Survey::default();
         for shelf in mail.archived()? {
             whole.add(&shelf)?;
@@ -307,12 +330,12 @@ fn look(
 ) -> Result<Option<std::result::Result<Seen, Skipped>>> {
     let lease = mail.lease(direction, seq, slot)?;
     let state = |decided| {
-        State::of(
+        let marks = Marks {
             decided,
-            slot.has(Part::Read),
-            lease.as_ref(),
-            mail.home.now(),
-        )
+            acked: slot.has(Part::Read),
+            withdrawn: slot.has(Part::Withdrawn),
+        };
+        State::of(marks, lease.as_ref(), mail.home.now())
     };
     Ok(match direction {
         Direction::Inbox if slot.has(Part::Body) => {

@@ -1,7 +1,17 @@
 //! Whoever restarts asks the files, as often as it likes, and does each thing once.
 
-use flagpost_core::messages::Words;
-use flagpost_model::message::Subject;
+use flagpost_core::{
+    messages::{self, Words},
+    relay::{
+        briefs,
+        decide::{self, Gate, Wish},
+        fleet,
+    },
+};
+use flagpost_model::{
+    decision::{Decision, Via},
+    message::{State, Subject},
+};
 use jiff::SignedDuration;
 
 use super::{Side, done, place, words};
@@ -43,6 +53,88 @@ fn every_message_that_is_open_names_its_next_step() {
     w4.send(words(Subject::Done, &done("b-W4")));
     orchestrator.ack("W4/outbox/2").unwrap();
     assert_eq!(orchestrator.steps(), steps);
+}
+
+#[test]
+fn what_was_taken_back_is_offered_to_nobody_and_a_late_word_about_it_is_kept() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    let withdraw = |at| messages::withdraw(&orchestrator.party(), &place(at), "no need").unwrap();
+    for id in ["b1", "b2", "b3"] {
+        orchestrator.give("W1", id);
+    }
+    w1.receive().unwrap();
+    w1.receive().unwrap();
+    w1.ack("W1/inbox/1").unwrap();
+    for at in ["W1/inbox/1", "W1/inbox/2", "W1/inbox/3"] {
+        assert!(withdraw(at), "{at}");
+        assert!(!withdraw(at), "{at} a second time");
+    }
+    world.pass(SignedDuration::from_mins(6));
+    assert_eq!(orchestrator.steps(), [""; 0]);
+    assert!(w1.receive().is_none());
+    // One that comes back over it hears so, and whatever it did is not lost.
+    let refused = w1.ack("W1/inbox/2").unwrap_err().to_string();
+    assert_eq!(refused, "brief 0002 of W1 was taken back");
+    let late = w1.send(words(Subject::Done, &done("b2")));
+    assert_eq!(late.message.answers, Some(place("W1/inbox/2")));
+    assert_eq!(orchestrator.steps(), ["W1/outbox/1 process"]);
+    let states = messages::all(&world.fleet()).unwrap().messages;
+    let withdrawn = states.iter().filter(|it| it.state == State::Withdrawn);
+    assert_eq!(withdrawn.count(), 3);
+}
+
+#[test]
+fn a_task_that_nobody_decided_on_can_be_taken_back_too() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let orchestrator = Side::of(&world, "orchestrator");
+    let undecided = Words {
+        to: Some(crate::world::worker("W1")),
+        ..words(Subject::Query, "Well?")
+    };
+    messages::send(&orchestrator.party(), undecided, Gate::Policy).unwrap();
+    messages::withdraw(&orchestrator.party(), &place("W1/inbox/1"), "no need").unwrap();
+    assert_eq!(orchestrator.steps(), [""; 0]);
+    assert!(fleet::pending(&world.fleet()).unwrap().is_empty());
+    let (mail, ann) = (
+        crate::relay::mail(&world, "W1"),
+        crate::world::worker("ann"),
+    );
+    assert!(briefs::newest_pending(&mail).is_err());
+    let wish = Wish::new(Decision::Ratified, Via::Cli);
+    let seq = Some(place("W1/inbox/1").seq);
+    assert!(decide::decide(&mail, &ann, seq, &wish).is_err());
+}
+
+#[test]
+fn a_task_that_is_still_with_its_worker_is_never_archived() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    for id in ["b1", "b2", "b3", "b4"] {
+        orchestrator.give("W1", id);
+        let received = w1.receive().unwrap().message.place.to_string();
+        w1.ack(&received).unwrap();
+    }
+    // The first is open, the second done, over the third it asks, the fourth is taken back.
+    w1.send(words(Subject::Done, &done("b2")));
+    let stuck = r#"{"bead_id":"b3","reason":"Which?","needs":"guidance"}"#;
+    w1.send(words(Subject::Stuck, stuck));
+    messages::withdraw(&orchestrator.party(), &place("W1/inbox/4"), "no need").unwrap();
+    for n in 0..100 {
+        orchestrator.send(Words {
+            to: Some(crate::world::worker("W1")),
+            ..words(Subject::Query, &format!("Question {n}"))
+        });
+    }
+    world.pass(SignedDuration::from_mins(60));
+    let mail = crate::relay::mail(&world, "W1");
+    let ann = crate::world::worker("ann");
+    let archived = flagpost_core::relay::retention::archive(&mail, &ann, false).unwrap();
+    let seqs: Vec<u64> = archived[0].seqs.iter().map(|seq| seq.get()).collect();
+    assert_eq!(seqs, [2, 4]);
 }
 
 #[test]

@@ -120,11 +120,12 @@ fn what_was_archived_belongs_to_it() {
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     orchestrator.give("W1", "b1");
     w1.ack("W1/inbox/1").unwrap();
+    w1.send(words(Subject::Done, &done("b1")));
     for number in 0..retention::KEEP {
         propose(&mail(&world, "W1"), &format!("brief {number}"));
     }
     let archived = retention::archive(&mail(&world, "W1"), &worker("ann"), false).unwrap();
     assert_eq!(archived.len(), 1);
     let thread = messages::thread(&world.fleet(), "epic-1").unwrap();
-    assert_eq!(thread.messages.len(), 1);
+    assert_eq!(thread.messages.len(), 2);
 }

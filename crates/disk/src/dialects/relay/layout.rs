@@ -29,6 +29,8 @@ pub enum Part {
     Offered,
     /// The recipient has it.
     Read,
+    /// Whoever wrote it took it back.
+    Withdrawn,
 }
 
 /// The highest number of a direction that was ever archived; in the archive.
@@ -71,6 +73,11 @@ pub fn read_flag(seq: Seq) -> String {
     format!("{seq}.read")
 }
 
+/// That whoever wrote it took it back.
+pub fn withdrawn(seq: Seq) -> String {
+    format!("{seq}.withdrawn")
+}
+
 /// The month that a message of this time is archived under.
 pub fn month(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%Y-%m").to_string()
@@ -92,6 +99,7 @@ pub fn parse(direction: Direction, name: &str) -> Option<(Seq, Part)> {
         (Direction::Outbox, false, "json") => Part::Report,
         (Direction::Outbox, false, "ratified") => Part::Flag(Decision::Ratified),
         (_, false, "read") => Part::Read,
+        (Direction::Inbox, false, "withdrawn") => Part::Withdrawn,
         (Direction::Inbox, false, word) => Part::Flag(word.parse().ok()?),
         _ => return None,
     };

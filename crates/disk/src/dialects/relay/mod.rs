@@ -13,7 +13,7 @@ mod write;
 
 pub use layout::{
     ARCHIVE, COUNTER, LOCK, Part, WORKER, archived, body, decision, flag, month, offered, parse,
-    read_flag, report, sidecar,
+    read_flag, report, sidecar, withdrawn,
 };
 pub use read::{read_brief, read_lease, read_report, read_verdict, read_worker};
 pub use write::{write_brief, write_lease, write_report, write_verdict, write_worker};

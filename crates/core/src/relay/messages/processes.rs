@@ -1,0 +1,159 @@
+//! What a run says and hears on behalf of the processes that it starts.
+//!
+//! Owns that a process is a worker like any other: its TASK lies in its inbox, what came of it in its
+//! outbox, and each message tells that it was `by` the orchestrator. A process ends with its run, so
+//! what it had in hand then is taken back by whoever comes next.
+
+use std::collections::BTreeSet;
+
+use flagpost_model::{
+    TaskId, WorkerId,
+    message::{
+        Answer, Body, DoneBody, Message, Needs, Place, ProgressBody, Speaker, State, Step,
+        StuckBody, Subject,
+    },
+    task::{Ending, State as TaskState},
+};
+
+use super::{
+    Party, Sent, Words, ack,
+    errands::{is_in, task_of},
+    send::{parsed, proposal, send},
+    survey::{Judged, judged},
+    withdraw,
+};
+use crate::{
+    error::Result,
+    list::List,
+    relay::{briefs, decide::Gate},
+};
+
+/// What a run says for a process about its task.
+#[derive(Debug, Clone, Copy)]
+pub enum Word<'w> {
+    /// It is done.
+    Done(&'w str),
+    /// It is given up, for this reason.
+    Abort(&'w str),
+    /// It needs a person.
+    Guidance(&'w str),
+    /// It is at it.
+    Progress(&'w str),
+}
+
+/// Gives a process its TASK: sent, let through by the run that this session is, and in its hands, in
+/// one step.
+pub fn hand(party: &Party<'_>, worker: &WorkerId, words: Words, session: &str) -> Result<Message> {
+    let mail = party.fleet.mail(worker)?;
+    let body = parsed(&words)?;
+    let proposal = proposal(party, words, &body, None);
+    let (brief, text) = briefs::hand_over(&mail, party.name(), proposal, session)?;
+    Ok(Message::of_brief(&brief, &text))
+}
+
+/// Says a process's word about the TASK that it was given. Whoever it is for has not acknowledged it.
+pub fn report_for(
+    party: &Party<'_>,
+    (place, task): (&Place, &TaskId),
+    word: Word<'_>,
+) -> Result<Sent> {
+    let bead_id = task.to_string();
+    let stuck = |reason: &str, needs| StuckBody {
+        bead_id: bead_id.clone(),
+        reason: said(reason),
+        needs,
+        depends_on: None,
+    };
+    let (subject, body) = match word {
+        Word::Done(words) => {
+            let (summary, commit_hash) = (said(words), None);
+            let body = DoneBody {
+                bead_id,
+                commit_hash,
+                summary,
+            };
+            (Subject::Done, Body::Done(body))
+        }
+        Word::Abort(words) => (Subject::Stuck, Body::Stuck(stuck(words, Needs::Abort))),
+        Word::Guidance(words) => (Subject::Stuck, Body::Stuck(stuck(words, Needs::Guidance))),
+        Word::Progress(words) => {
+            let body = ProgressBody {
+                bead_id,
+                percent: None,
+                status: said(words),
+                files: Vec::new(),
+            };
+            (Subject::Progress, Body::Progress(body))
+        }
+    };
+    let words = Words {
+        subject,
+        body: body.to_text(),
+        to: None,
+        thread: None,
+        answers: Some(place.clone()),
+        id: None,
+    };
+    let speaker = &spoken_for(party, &place.worker);
+    let fleet = party.fleet;
+    send(&Party { fleet, speaker }, words, Gate::Policy)
+}
+
+/// A message says something.
+fn said(words: &str) -> String {
+    match words.trim() {
+        "" => "it says no more".to_owned(),
+        words => words.to_owned(),
+    }
+}
+
+/// Who speaks in a process's name, and says so.
+fn spoken_for(party: &Party<'_>, process: &WorkerId) -> Speaker {
+    Speaker {
+        name: process.clone(),
+        by: Some(party.name().clone()),
+    }
+}
+
+/// Ends the TASKs of processes in these threads, whose runs are over. Of one that did its task and
+/// had no time to say so, that is said now; any other is taken back.
+pub fn put_away(list: &List<'_>, party: &Party<'_>, threads: &BTreeSet<String>) -> Result<()> {
+    for mail in party.fleet.mails()? {
+        if !mail.worker.is_process() {
+            continue;
+        }
+        for Judged { seen, answer, next } in judged(&mail)?.0 {
+            let message = &seen.message;
+            let is_open = next != Step::Nothing && answer == Answer::None;
+            if message.subject != Some(Subject::Task) || !is_open || !is_in(threads, message) {
+                continue;
+            }
+            let done = match seen.state {
+                State::Acked => done_by(list, message),
+                _ => None,
+            };
+            match done {
+                Some((task, text)) => {
+                    let word = Word::Done(&text);
+                    let sent = report_for(party, (&message.place, &task), word)?;
+                    ack(party, &sent.message.place)?;
+                }
+                None => {
+                    withdraw(party, &message.place, "the run that it belonged to is over")?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The task of a TASK, if its worker did it, and its result. One that cannot be read costs no other.
+fn done_by(list: &List<'_>, message: &Message) -> Option<(TaskId, String)> {
+    let id = task_of(message)?;
+    let task = list.task(&id).ok()?.task;
+    let result = task.result.filter(|result| {
+        let ours = result.by == message.place.worker && result.at >= message.at;
+        result.ending == Ending::Completed && ours
+    })?;
+    (task.state == TaskState::Completed).then_some((id, result.text))
+}

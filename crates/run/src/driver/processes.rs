@@ -1,0 +1,212 @@
+//! What the run says and hears for the processes that it starts.
+//!
+//! Owns that a process speaks the messages of a resident worker, though it may know none: its TASK is
+//! in its hands before it starts, and its word is sent before it takes effect and acknowledged after,
+//! so that whoever comes after a crash finds either the word or the task as it was. A mail that cannot
+//! be written costs the word, and never what was done.
+
+use flagpost_core::{
+    messages,
+    relay::{retention, workers},
+};
+use flagpost_model::{
+    TaskId, WorkerId,
+    message::{Body, Message, Needs, Place},
+    session::Outcome,
+    task::{Ending, State, Task},
+};
+
+use super::{
+    Driver, refusal,
+    seats::{Seat, Word, Work},
+};
+use crate::{
+    error::{Error, Result},
+    events::{RunEvent, Said},
+    outcome::Judged,
+};
+
+impl Driver<'_> {
+    /// Puts a task into the hands of the process that is about to start.
+    pub(super) fn hand(&mut self, task: &Task, worker: &WorkerId) -> Result<Place> {
+        match self.try_to_hand(task, worker) {
+            Err(Error::Core(error)) => {
+                let (worker, reason) = (worker.clone(), refusal(error)?);
+                Err(Error::Mail { worker, reason })
+            }
+            handed => handed,
+        }
+    }
+
+    fn try_to_hand(&mut self, task: &Task, worker: &WorkerId) -> Result<Place> {
+        let options = self.options;
+        let traits = workers::Traits {
+            agent: options.agent.as_ref().map(|it| it.name.clone()),
+            // It has what it has for as long as its run lives.
+            pid: Some(std::process::id()),
+            ..workers::Traits::default()
+        };
+        workers::enlist(&self.residents.fleet, &options.actor, worker, traits)?;
+        self.residents.processes.insert(worker.clone());
+        let words = self.order(task, worker)?;
+        let (party, session) = (self.residents.party(), self.live.id().as_str());
+        Ok(messages::hand(&party, worker, words, session)?.place)
+    }
+
+    /// Takes a TASK back that nobody is to work on any more.
+    pub(super) fn take_back(&self, place: &Place, because: &str) -> Result<()> {
+        match messages::withdraw(&self.residents.party(), place, because) {
+            Ok(_) => Ok(()),
+            Err(error) => refusal(error).map(drop),
+        }
+    }
+
+    /// Says for a process what came of its attempt. The word is to be acknowledged once it took
+    /// effect.
+    pub(super) fn speak_for(
+        &mut self,
+        id: &TaskId,
+        work: &Work,
+        judged: &Judged,
+    ) -> Result<Option<Place>> {
+        let Seat::Process(desk) = &work.seat else {
+            return Ok(None);
+        };
+        let task = self.read(id)?;
+        let state = task.as_ref().map(|task| &task.state);
+        let is_ours = task.as_ref().is_some_and(|task| self.is_ours(task));
+        if judged.outcome == Outcome::Pass {
+            let summary = flagpost_model::envelope::summary_of(&judged.words);
+            self.residents.finished.push((id.clone(), summary));
+        }
+        let word = match (judged.outcome, state, &desk.word) {
+            (Outcome::Pass, Some(State::Completed), _) if !is_ours => {
+                self.take_back(&desk.place, "somebody else did it")?;
+                return Ok(None);
+            }
+            (Outcome::Pass, _, Some(Word::Done)) => return Ok(None),
+            (Outcome::Pass, ..) => messages::Word::Done(&judged.words),
+            (Outcome::Partial | Outcome::Fail, _, Some(Word::Stuck)) => return Ok(None),
+            (Outcome::Partial | Outcome::Fail, Some(State::Stuck), _) if is_ours => {
+                messages::Word::Guidance(&judged.words)
+            }
+            (Outcome::Partial | Outcome::Fail, ..) => messages::Word::Abort(&judged.words),
+        };
+        self.say(id, &desk.place, word)
+    }
+
+    fn say(&self, id: &TaskId, place: &Place, word: messages::Word<'_>) -> Result<Option<Place>> {
+        match messages::report_for(&self.residents.party(), (place, id), word) {
+            Ok(sent) => Ok(Some(sent.message.place)),
+            Err(error) => refusal(error).map(|_| None),
+        }
+    }
+
+    /// The run has dealt with a word.
+    pub(super) fn heard(&self, place: &Place) -> Result<()> {
+        match messages::ack(&self.residents.party(), place) {
+            Ok(_) => Ok(()),
+            Err(error) => refusal(error).map(drop),
+        }
+    }
+
+    /// Says for a process that it is at it, where its output has grown since that was last said.
+    pub(super) fn tell_of_output(&mut self, id: &TaskId) -> Result<()> {
+        let Some(attempt) = self.agents.0.get(id).map(|work| work.attempt) else {
+            return Ok(());
+        };
+        let path = self.live.log_path(id, attempt.number);
+        let Ok(stat) = self.stage.home.fs().stat(&path) else {
+            return Ok(());
+        };
+        let Some(desk) = self.agents.desk_mut(id).filter(|it| it.printed < stat.len) else {
+            return Ok(());
+        };
+        desk.printed = stat.len;
+        let place = desk.place.clone();
+        let status = last_line(&self.tail(id, attempt.number));
+        if let Some(said) = self.say(id, &place, messages::Word::Progress(&status))? {
+            self.heard(&said)?;
+        }
+        self.tell(RunEvent::TaskSaid {
+            task: id.clone(),
+            worker: place.worker,
+            said: Said::Progress,
+            words: status,
+        })
+    }
+
+    /// What a process said by itself, before its end is judged.
+    pub(super) fn hear_the_last(&mut self, id: &TaskId) -> Result<()> {
+        let Some(desk) = self.agents.desk_mut(id) else {
+            return Ok(());
+        };
+        let worker = desk.place.worker.clone();
+        for report in self.residents.unheard(Some(&worker))? {
+            // What a process says changes its task's file, and is judged with it.
+            self.heed(&report)?;
+        }
+        Ok(())
+    }
+
+    /// What a process says about its task by itself counts as its other words do, `flagpost done` and
+    /// `flagpost stuck`; its end is awaited all the same.
+    pub(super) fn believe(&mut self, id: &TaskId, report: &Message, body: Body) -> Result<()> {
+        let (word, said) = match body {
+            Body::Done(body) => {
+                self.finish_task(id, Ending::Completed, &body.words())?.ok();
+                (Some(Word::Done), None)
+            }
+            Body::Progress(body) => (None, Some((Said::Progress, body.status))),
+            Body::Stuck(body) => match body.needs {
+                Needs::Abort => {
+                    self.finish_task(id, Ending::Failed, &body.reason)?.ok();
+                    (Some(Word::Stuck), None)
+                }
+                Needs::Guidance => {
+                    self.finish_task(id, Ending::Stuck, &body.reason)?.ok();
+                    (Some(Word::Stuck), Some((Said::Question, body.reason)))
+                }
+                Needs::Dependency => (Some(Word::Behind(body)), None),
+            },
+            Body::Task(_) | Body::Text(_) => (None, None),
+        };
+        if let (Some(word), Some(desk)) = (word, self.agents.desk_mut(id)) {
+            desk.word = Some(word);
+        }
+        match said {
+            Some((said, words)) => self.tell(RunEvent::TaskSaid {
+                task: id.clone(),
+                worker: report.place.worker.clone(),
+                said,
+                words,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The processes leave the fleet; of their mail the newest stays where it is.
+    pub(super) fn dismiss_processes(&mut self) -> Result<()> {
+        for worker in std::mem::take(&mut self.residents.processes) {
+            let (fleet, actor) = (&self.residents.fleet, &self.options.actor);
+            let left = workers::retire(fleet, actor, &worker, true)
+                .and_then(|_| retention::archive(&fleet.mail(&worker)?, actor, false));
+            match left {
+                Ok(_) => {}
+                Err(error) => drop(refusal(error)?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The last line of an output that says something, as a line of text.
+fn last_line(output: &str) -> String {
+    let printable = |line: &str| -> String { line.chars().filter(|it| !it.is_control()).collect() };
+    let mut lines = output
+        .lines()
+        .rev()
+        .map(|line| printable(line).trim().to_owned());
+    let said = lines.find(|line| !line.is_empty());
+    said.unwrap_or_else(|| "it printed something".to_owned())
+}

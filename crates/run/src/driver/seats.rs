@@ -1,0 +1,109 @@
+//! Where tasks are worked on, and under which claims.
+//!
+//! Owns that no process outlives the run, however it ends.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use flagpost_model::{
+    TaskId, Token, WorkerId,
+    message::{Place, StuckBody},
+    plan::Attempt,
+};
+
+use super::residents::Post;
+use crate::{outcome::Exit, process::Running};
+
+/// How long a group that was asked to end may take.
+pub(super) const GRACE: Duration = Duration::from_secs(3);
+
+/// An agent at work.
+pub(super) struct Work {
+    pub seat: Seat,
+    pub attempt: Attempt,
+    pub started: Instant,
+    pub renewed: Instant,
+    /// Why it is being stopped, and when it is killed.
+    pub stopping: Option<(Exit, Instant)>,
+}
+
+/// Where a task is worked on.
+pub(super) enum Seat {
+    /// In a process that was started for it.
+    Process(Desk),
+    /// With a worker that runs by itself.
+    Resident(Post),
+}
+
+/// A task in a process.
+pub(super) struct Desk {
+    pub running: Running,
+    /// Which of the run's names it works under.
+    pub slot: usize,
+    /// Its TASK.
+    pub place: Place,
+    /// Its own last word about it, if it knows `flagpost msg`.
+    pub word: Option<Word>,
+    /// How long its output was when that was last told.
+    pub printed: u64,
+}
+
+/// A process's own word about its task.
+pub(super) enum Word {
+    /// It is done.
+    Done,
+    /// It cannot go on.
+    Stuck,
+    /// It needs another task first.
+    Behind(StuckBody),
+}
+
+impl Seat {
+    pub fn kill(&self) {
+        match self {
+            Self::Process(desk) => desk.running.kill(),
+            Self::Resident(_) => {}
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        match self {
+            Self::Process(desk) => desk.running.has_ended(),
+            Self::Resident(_) => true,
+        }
+    }
+}
+
+/// A claim that this run made.
+pub(super) struct Hold {
+    pub worker: WorkerId,
+    pub token: Token,
+}
+
+/// The agents at work. None outlives the run, however it ends.
+#[derive(Default)]
+pub(super) struct Agents(pub BTreeMap<TaskId, Work>);
+
+impl Agents {
+    /// The process that works on a task.
+    pub fn desk_mut(&mut self, task: &TaskId) -> Option<&mut Desk> {
+        match &mut self.0.get_mut(task)?.seat {
+            Seat::Process(desk) => Some(desk),
+            Seat::Resident(_) => None,
+        }
+    }
+}
+
+impl Drop for Agents {
+    fn drop(&mut self) {
+        self.0.values().for_each(|work| work.seat.kill());
+        // Not for ever: one that waits for a disk that is gone does not even die when killed.
+        let deadline = Instant::now() + GRACE;
+        let lives = |work: &Work| !work.seat.has_ended();
+        while self.0.values().any(lives) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
