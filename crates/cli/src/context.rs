@@ -9,9 +9,10 @@ use anyhow::Context as _;
 use flagpost_core::{
     Config, Error, Home, List, Repository, Settings,
     config::keys,
+    coordination::{self, Directory},
     relay::{Fleet, Mail},
 };
-use flagpost_model::{ListId, TaskId, Token, WorkerId, message::Speaker};
+use flagpost_model::{ListId, ListRef, TaskId, Token, WorkerId, message::Speaker};
 
 use crate::{args::Globals, error::usage};
 
@@ -103,13 +104,34 @@ impl Context {
         Error::NoRepository { dir }.into()
     }
 
-    fn named_list(&self) -> anyhow::Result<Option<ListId>> {
+    fn named_list(&self) -> anyhow::Result<Option<ListRef>> {
         let named = self
             .globals
             .list
             .as_deref()
             .or(self.settings.list.as_deref());
         Ok(named.map(str::parse).transpose()?)
+    }
+
+    /// The list of this name, or at this place as it is seen from where we stand.
+    fn open_list(&self, list: &ListRef) -> anyhow::Result<List<'_>> {
+        let place = match list {
+            ListRef::Named(id) => return Ok(List::open(&self.home, id)?),
+            ListRef::Coordination(place) => place,
+        };
+        let told = Some(place.path()).filter(|it| !it.as_os_str().is_empty());
+        let dir = match told {
+            Some(path) => self.dir.join(path),
+            None => self.coordination_dir(None)?,
+        };
+        let directory = Directory::open(&self.home, &dir)?;
+        Ok(List::of_table(&self.home, directory)?)
+    }
+
+    /// Where the coordination directory is meant to be.
+    pub fn coordination_dir(&self, told: Option<&std::path::Path>) -> anyhow::Result<PathBuf> {
+        let told = told.or(self.settings.coordination.as_deref());
+        Ok(coordination::place(&self.home, &self.dir, told)?)
     }
 
     /// The list where we stand in no repository.
@@ -122,16 +144,17 @@ impl Context {
 
     /// The list to read.
     pub fn list(&self) -> anyhow::Result<List<'_>> {
-        let id = match self.named_list()? {
-            Some(id) => id,
+        let list = match self.named_list()? {
+            Some(list) => list,
             None => match self.repository()? {
-                Some(repository) => repository.name,
+                Some(repository) => repository.name.into(),
                 None => self
                     .list_of_nowhere()?
-                    .ok_or_else(|| self.no_repository())?,
+                    .ok_or_else(|| self.no_repository())?
+                    .into(),
             },
         };
-        Ok(List::open(&self.home, &id)?)
+        self.open_list(&list)
     }
 
     /// An existing list to change. One that somebody made by hand belongs to the repository we
@@ -143,7 +166,8 @@ impl Context {
     /// The list to write, created where there is none.
     pub fn list_or_create(&self) -> anyhow::Result<List<'_>> {
         let id = match self.named_list()? {
-            Some(id) => id,
+            Some(ListRef::Named(id)) => id,
+            Some(place) => return self.open_list(&place),
             None => match self.list_of_nowhere()? {
                 Some(id) => id,
                 None => self.repository_or_register()?.name,
@@ -158,7 +182,10 @@ impl Context {
 
     /// Another list to change, by name; created only where that is asked for.
     pub fn other_list(&self, name: &str, create: bool) -> anyhow::Result<List<'_>> {
-        let id = name.parse()?;
+        let id = match name.parse()? {
+            ListRef::Named(id) => id,
+            place => return self.open_list(&place),
+        };
         match List::open(&self.home, &id) {
             Ok(list) => self.bound(list),
             Err(Error::NotFound { .. }) if create => self.bind(&id),
@@ -167,9 +194,13 @@ impl Context {
     }
 
     fn bound<'c>(&'c self, list: List<'c>) -> anyhow::Result<List<'c>> {
+        // A table needs none to be changed.
+        let Some(name) = list.id().name() else {
+            return Ok(list);
+        };
         match list.repository() {
             Ok(_) => Ok(list),
-            Err(Error::NoRepository { .. }) => self.bind(list.id()),
+            Err(Error::NoRepository { .. }) => self.bind(name),
             Err(error) => Err(error.into()),
         }
     }

@@ -7,14 +7,23 @@
 
 mod appearance;
 mod outcome;
+mod table;
 
-use std::collections::BTreeMap;
+use std::{cell::Cell, collections::BTreeMap};
 
 use flagpost_disk::{
-    dialects::claude_tasks::{self, COUNTER, TaskFile},
-    fsx::{self, Lock, Rank},
+    self as disk, TaskFile,
+    dialects::{
+        claude_tasks::{self, COUNTER},
+        coordination as layout,
+    },
+    fsx::{self, Durability, Lock, Rank},
 };
-use flagpost_model::{RepoId, TaskId, Token, WorkerId, task::Task};
+use flagpost_model::{
+    RepoId, TaskId, Token, WorkerId,
+    coordination::micros,
+    task::{State, Task},
+};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -23,21 +32,38 @@ pub(crate) use appearance::appeared;
 use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
-    list::{List, Loaded},
+    list::{
+        List, Loaded,
+        table::{Held, Table},
+    },
 };
 use outcome::Outcome;
+use table::{Beside, Maker};
 
 /// A list, locked for one change. Dropping it changes nothing.
 #[derive(Debug)]
 pub struct Change<'l> {
     list: &'l List<'l>,
-    repository: RepoId,
-    _lock: Lock,
+    repository: Option<RepoId>,
+    _lock: Guard<'l>,
     actor: WorkerId,
     at: Timestamp,
     drafts: BTreeMap<TaskId, Draft>,
     removed: BTreeMap<TaskId, TaskFile>,
     entries: Vec<Entry>,
+    /// The tasks that are given back in the name of whoever holds them.
+    given_back: Vec<TaskId>,
+    /// How many numbers of the table were given out, which its rows do not show yet.
+    numbered: Cell<u64>,
+}
+
+/// The lock of either sort of list.
+#[derive(Debug)]
+enum Guard<'l> {
+    /// Of a directory of files.
+    Files(#[expect(dead_code, reason = "it is held")] Lock),
+    /// Of a table.
+    Table(#[expect(dead_code, reason = "it is held")] Held<'l>),
 }
 
 /// The tasks of a change as they are on disk now.
@@ -59,9 +85,15 @@ pub(crate) const FINGERPRINT: &str = "fingerprint";
 impl<'l> Change<'l> {
     pub(crate) fn begin(list: &'l List<'l>, actor: &WorkerId) -> Result<Self> {
         let home = list.home;
-        let repository = list.repository()?;
-        let path = list.path(claude_tasks::LOCK);
-        let lock = fsx::lock(home.fs(), &path, Rank::List, fsx::DEFAULT_WAIT, home.now())?;
+        let repository = list.recorder()?;
+        let lock = match list.table() {
+            Some(table) => Guard::Table(table.lock()?),
+            None => {
+                let path = list.path(claude_tasks::LOCK);
+                let wait = fsx::DEFAULT_WAIT;
+                Guard::Files(fsx::lock(home.fs(), &path, Rank::List, wait, home.now())?)
+            }
+        };
         Ok(Self {
             list,
             repository,
@@ -71,6 +103,8 @@ impl<'l> Change<'l> {
             drafts: BTreeMap::new(),
             removed: BTreeMap::new(),
             entries: Vec::new(),
+            given_back: Vec::new(),
+            numbered: Cell::new(0),
         })
     }
 
@@ -137,8 +171,7 @@ impl<'l> Change<'l> {
 
     /// Puts a task's file back to what it was: one that is there or one that was removed.
     pub(crate) fn restore(&mut self, id: &TaskId, raw: Raw) -> Result<()> {
-        let file = claude_tasks::read(id, &claude_tasks::to_bytes(raw.clone()));
-        let after = file.map_err(|reason| self.malformed(id, reason))?.task;
+        let after = self.list.understand(id, &raw)?.task;
         let before = match self.list.task(id) {
             Ok(file) => Some(file),
             Err(Error::NotFound { .. }) => None,
@@ -149,13 +182,18 @@ impl<'l> Change<'l> {
         Ok(())
     }
 
-    fn malformed(&self, id: &TaskId, reason: String) -> Error {
-        let path = self.list.task_path(id);
-        flagpost_disk::Error::Malformed { path, reason }.into()
+    /// Makes a task pending in the name of whoever holds it, who is not there any more.
+    pub(crate) fn give_back(&mut self, id: &TaskId) -> Result<()> {
+        let task = self.task(id)?;
+        task.state = State::Pending;
+        task.owner = None;
+        self.given_back.push(id.clone());
+        Ok(())
     }
 
     /// Removes a task. Its id is not given out again, even where a foreign writer chose it.
     pub(crate) fn remove(&mut self, id: &TaskId) -> Result<()> {
+        self.list.must_let_go()?;
         let number = id.counted().unwrap_or_default();
         if number > self.last_id()? {
             let counter = self.list.path(COUNTER);
@@ -170,12 +208,31 @@ impl<'l> Change<'l> {
 
     /// Ids that were never given out, durable before they are.
     pub(crate) fn new_ids(&self, count: u64) -> Result<impl Iterator<Item = TaskId> + use<>> {
+        let ids = match self.list.table() {
+            Some(table) => self.new_names(table, count)?,
+            None => self.new_numbers(count)?.map(TaskId::from).collect(),
+        };
+        Ok(ids.into_iter())
+    }
+
+    /// Ids as the table has them. One that was ever used, as its result shows, is not given again.
+    fn new_names(&self, table: &Table<'_>, count: u64) -> Result<Vec<TaskId>> {
+        let view = table.view()?;
+        let highest = table.directory.highest(&view.tables)?;
+        let first = highest.max(self.numbered.get()).saturating_add(1);
+        let end = first.saturating_add(count);
+        self.numbered.set(end.saturating_sub(1));
+        let ids = (first..end).map(|number| Ok(layout::numbered(number).parse()?));
+        ids.collect()
+    }
+
+    fn new_numbers(&self, count: u64) -> Result<std::ops::Range<u64>> {
         let ids = self.list.ids()?;
         let highest = ids.iter().filter_map(TaskId::counted).max();
         let highest = highest.max(Some(self.last_id()?)).unwrap_or_default();
         let counter = self.list.path(COUNTER);
         let first = fsx::allocate(self.list.home.fs(), &counter, highest, count)?;
-        Ok((first..first.saturating_add(count)).map(TaskId::from))
+        Ok(first..first.saturating_add(count))
     }
 
     /// The highest id given out so far, as the counter says. A list whose counter is gone, with its
@@ -193,9 +250,12 @@ impl<'l> Change<'l> {
     /// The ids that the history tells of.
     fn told_ids(&self) -> Result<Vec<TaskId>> {
         let list = self.list;
-        let history = History::of(list.home, &self.repository);
+        let Some(repository) = &self.repository else {
+            return Ok(Vec::new());
+        };
+        let history = History::of(list.home, repository);
         let told = history.since(0)?.into_iter().filter_map(|line| {
-            let ours = line.entry.list.as_ref() == Some(list.id());
+            let ours = list.is_told_of(&line.entry);
             line.entry.task.filter(|_| ours)
         });
         Ok(told.collect())
@@ -210,7 +270,7 @@ impl<'l> Change<'l> {
             return Ok(false);
         }
         let fs = list.home.fs();
-        let history = History::of(list.home, &self.repository);
+        let history = History::of(list.home, &list.repository()?);
         let ids = list.ids()?.into_iter().chain(self.told_ids()?);
         let highest = ids.filter_map(|id| id.counted()).max().unwrap_or_default();
         let counter = list.path(COUNTER);
@@ -218,7 +278,7 @@ impl<'l> Change<'l> {
             fsx::keep(fs, &counter, &content, "it was not the highest id")?;
         }
         let mut entry = Entry::new(Kind::ListRecounted).detail("highest", highest);
-        entry.list = Some(list.id().clone());
+        list.sign(&mut entry);
         history.record(&self.actor, self.at, vec![entry])?;
         fsx::replace(fs, &counter, format!("{highest}\n").as_bytes())?;
         Ok(true)
@@ -227,7 +287,7 @@ impl<'l> Change<'l> {
     /// Says what the change was, for the history.
     pub(crate) fn note(&mut self, kind: Kind, task: &TaskId) -> &mut Entry {
         let mut entry = Entry::new(kind);
-        entry.list = Some(self.list.id().clone());
+        self.list.sign(&mut entry);
         entry.task = Some(task.clone());
         self.entries.push(entry);
         let last = self.entries.len() - 1;
@@ -271,7 +331,7 @@ impl<'l> Change<'l> {
     /// Says something about the whole list, for the history.
     pub(crate) fn note_list(&mut self, kind: Kind) -> &mut Entry {
         let mut entry = Entry::new(kind);
-        entry.list = Some(self.list.id().clone());
+        self.list.sign(&mut entry);
         self.entries.push(entry);
         let last = self.entries.len() - 1;
         &mut self.entries[last]
@@ -282,20 +342,28 @@ impl<'l> Change<'l> {
         Ok(self.commit_with(|_, _| Ok(()))?.1)
     }
 
-    /// Carries the change out after `rule` has been given the claim token that it may use: the
-    /// number of the change's first history line, which only grows (`tree.md` §2).
+    /// Carries the change out after `rule` has been given the claim token that it may use, which only
+    /// grows: the number of the change's first history line (`tree.md` §2), or the moment in a table,
+    /// which every program of that format knows.
     pub(crate) fn commit_with<T>(
         mut self,
         rule: impl FnOnce(&mut Self, Token) -> Result<T>,
     ) -> Result<(T, Written)> {
         let fs = self.list.home.fs();
         let list = self.list;
-        let history = History::of(list.home, &self.repository);
-        let mut writer =
-            history.writer(self.at, &|entry| appeared(list.home, Some(list), entry))?;
-        let answer = rule(&mut self, Token(writer.next()))?;
+        let repository = self.repository.clone();
+        let history = repository.as_ref().map(|it| History::of(list.home, it));
+        let known = |entry: &Entry| appeared(list.home, Some(list), entry);
+        let writer = history.as_ref().map(|it| it.writer(self.at, &known));
+        let mut writer = writer.transpose()?;
+        let token = match (list.table(), &writer) {
+            (None, Some(writer)) => writer.next(),
+            (Some(table), _) => micros(table.directory.naive(self.at)),
+            (None, None) => 0,
+        };
+        let answer = rule(&mut self, Token(token))?;
 
-        let mut outcome = Outcome::of(list, self.drafts, self.removed)?;
+        let mut outcome = self.outcome()?;
         if self.entries.is_empty() {
             return Ok((answer, outcome.written));
         }
@@ -306,14 +374,67 @@ impl<'l> Change<'l> {
             }
         }
         let sealed = outcome.batch.seal(fs)?;
-        writer.record(&self.actor, self.entries)?;
+        if let (Some(table), Some(beside)) = (list.table(), &outcome.beside) {
+            beside.make_way(table)?;
+        }
+        // A sign of life alone is no news.
+        let is_news = outcome.beside.as_ref().is_none_or(|it| it.rev.is_some());
+        if let Some(writer) = writer.as_mut().filter(|_| is_news) {
+            writer.record(&self.actor, self.entries)?;
+        }
         if let Err(error) = sealed.reveal() {
             drop(writer);
-            // What failed may have appeared all the same. Should looking fail too, the next writer
-            // does it.
-            let _: Result<()> = history.settle(&self.actor, self.at);
+            if let Some(history) = &history {
+                // What failed may have appeared all the same. Should looking fail too, the next
+                // writer does it.
+                let _: Result<()> = history.settle(&self.actor, self.at);
+            }
             return Err(error.into());
         }
+        if let (Some(table), Some(beside)) = (list.table(), outcome.beside) {
+            beside.tell(table);
+        }
         Ok((answer, outcome.written))
+    }
+
+    /// What becomes of the list.
+    fn outcome(&mut self) -> Result<Outcome> {
+        let drafts = std::mem::take(&mut self.drafts);
+        let Some(table) = self.list.table() else {
+            return Outcome::of(self.list, drafts, std::mem::take(&mut self.removed));
+        };
+        let maker = Maker {
+            actor: &self.actor,
+            at: self.at,
+            given_back: &self.given_back,
+        };
+        table::outcome(table, &maker, drafts, &self.entries)
+    }
+}
+
+impl Beside {
+    /// Refuses where somebody changed the table without its lock, and writes what it is about to speak
+    /// of.
+    fn make_way(&self, table: &Table<'_>) -> Result<()> {
+        let (fs, directory) = (table.directory.home().fs(), &table.directory);
+        let path = directory.path(layout::TASKS);
+        if fsx::read(fs, &path)?.as_ref() != Some(&self.before) {
+            return Err(disk::Error::Changed { path }.into());
+        }
+        for (name, page) in &self.pages {
+            directory.make_dir(layout::RESULTS)?;
+            fsx::replace(fs, &directory.path(name), page)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the logs. The table is the truth: one that cannot be written takes nothing back.
+    fn tell(self, table: &Table<'_>) {
+        let (fs, directory) = (table.directory.home().fs(), &table.directory);
+        for (name, line) in self.logs {
+            let path = directory.path(&layout::log(&name));
+            let _: Result<()> = directory.make_dir(layout::LOGS);
+            let _: disk::Result<()> = fsx::append(fs, &path, line.as_bytes(), Durability::Lazy);
+        }
     }
 }

@@ -54,6 +54,12 @@ pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
 
 /// Claims the first ready task.
 pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
+    if let Some(table) = list.table() {
+        let change = list.change(&terms.actor)?;
+        let ready = candidates(&list.standings()?, change.at());
+        let found = table.in_order(&terms.actor, change.at(), &ready)?;
+        return claim_first(change, terms, &Shortlist::untold(list, found));
+    }
     let asked = Shortlist::asked(list);
     if asked == Look::NONE {
         // Whoever comes first reads every file. That fills the cache, and may take longer than
@@ -149,7 +155,10 @@ fn claim_first(change: Change<'_>, terms: &Terms, found: &Shortlist<'_>) -> Resu
 fn is_about_one_task(error: &Error) -> bool {
     matches!(
         error,
-        Error::Refused(_) | Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })
+        Error::Refused(_)
+            | Error::Coordination(_)
+            | Error::NotFound { .. }
+            | Error::Disk(disk::Error::Malformed { .. })
     )
 }
 

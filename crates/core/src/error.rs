@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use flagpost_disk as disk;
 use flagpost_model::{
-    InvalidId, ListId, Refusal, WorkerId, coordination, decision, intake::Broken, message,
+    InvalidId, ListRef, Refusal, WorkerId, coordination, decision, intake::Broken, message,
     reservation,
 };
 use jiff::Timestamp;
@@ -97,7 +97,7 @@ pub enum Error {
     #[error("no task of {list} fits {query}")]
     NoneFits {
         /// The list.
-        list: ListId,
+        list: ListRef,
         /// The query, as it was understood.
         query: String,
     },
@@ -105,7 +105,7 @@ pub enum Error {
     #[error("other tasks of {list} fit {query} now than when you were asked; nothing was changed")]
     OthersFit {
         /// The list.
-        list: ListId,
+        list: ListRef,
         /// The query, as it was understood.
         query: String,
     },
@@ -113,7 +113,7 @@ pub enum Error {
     #[error("{} is the list {list} itself: what is there are its tasks already", dir.display())]
     OwnFolder {
         /// The list.
-        list: ListId,
+        list: ListRef,
         /// The directory, as it was named.
         dir: PathBuf,
     },
@@ -128,7 +128,7 @@ pub enum Error {
         /// As it was asked for.
         id: String,
         /// Where it was looked for.
-        list: Option<ListId>,
+        list: Option<ListRef>,
     },
     /// A partial id fits several things.
     #[error("{given} could be any of {}", candidates.join(", "))]
@@ -142,7 +142,15 @@ pub enum Error {
     #[error("no task of {list} is ready")]
     NothingReady {
         /// The list.
-        list: ListId,
+        list: ListRef,
+    },
+    /// What a list's files can do and a table's rows cannot.
+    #[error("{list} is a coordination directory: {cannot}")]
+    NotInTable {
+        /// The list.
+        list: ListRef,
+        /// What cannot be.
+        cannot: &'static str,
     },
     /// The actor changed nothing in the list that is not taken back yet.
     #[error("{actor} changed nothing in {list} that could be taken back")]
@@ -150,7 +158,7 @@ pub enum Error {
         /// Who asks.
         actor: WorkerId,
         /// The list.
-        list: ListId,
+        list: ListRef,
     },
     /// The directory belongs to no repository that Flagpost knows.
     #[error("{} is in no repository that Flagpost knows", dir.display())]
@@ -162,7 +170,7 @@ pub enum Error {
     #[error("{list} is bound to a repository that has no history here")]
     LostRepository {
         /// The list.
-        list: ListId,
+        list: ListRef,
     },
     /// Neither `$FLAGPOST_HOME` nor `$HOME` says where the home is.
     #[error("there is no home: neither $FLAGPOST_HOME nor $HOME is set")]
@@ -271,7 +279,7 @@ fn listed(broken: &[Broken]) -> String {
     }
 }
 
-fn in_list(list: Option<&ListId>) -> String {
+fn in_list(list: Option<&ListRef>) -> String {
     list.map(|list| format!(" in list {list}"))
         .unwrap_or_default()
 }

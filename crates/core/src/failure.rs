@@ -206,6 +206,10 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("only your own changes of this very list can be taken back"),
         ),
+        Error::NotInTable { .. } => (
+            Kind::Conflict,
+            hint("'flagpost task cancel' and 'flagpost coord' change such a directory too"),
+        ),
         Error::NothingReady { .. } => (
             Kind::NotFound,
             hint("'flagpost list' shows what the rest waits for"),

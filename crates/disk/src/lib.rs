@@ -13,7 +13,9 @@ pub mod dialects;
 pub mod fsx;
 pub mod process;
 pub mod record;
+pub mod task_file;
 
 mod error;
 
 pub use error::{Error, Result};
+pub use task_file::TaskFile;

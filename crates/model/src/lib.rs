@@ -13,6 +13,7 @@ pub mod finding;
 pub mod glob;
 pub mod id;
 pub mod intake;
+pub mod list_ref;
 pub mod marked_block;
 pub mod message;
 pub mod names;
@@ -29,4 +30,5 @@ pub mod task;
 pub mod worker;
 
 pub use id::{InvalidId, ListId, RepoId, Seq, SessionId, TaskId, Token, WorkerId};
+pub use list_ref::ListRef;
 pub use refusal::Refusal;

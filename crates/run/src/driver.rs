@@ -489,6 +489,8 @@ fn earlier(sessions: &Sessions<'_>, list: &List<'_>) -> Result<Vec<SessionId>> {
 fn refusal(error: core::Error) -> Result<String> {
     match error {
         core::Error::Refused(_)
+        | core::Error::Coordination(_)
+        | core::Error::CoordinationLate { .. }
         | core::Error::KeptLate(_)
         | core::Error::Invalid { .. }
         | core::Error::NotFound { .. }

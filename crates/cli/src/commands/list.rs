@@ -2,7 +2,7 @@
 
 use flagpost_core::{List, Loaded, tasks::Selected};
 use flagpost_model::{
-    ListId,
+    ListRef,
     query::{GroupBy, Query, groups},
     task::Outline,
 };
@@ -139,7 +139,7 @@ fn told(
 }
 
 /// Says why there is nothing to show.
-fn none(all: &[Outline], list: &ListId, query: &Query, nothing_asked: bool) -> String {
+fn none(all: &[Outline], list: &ListRef, query: &Query, nothing_asked: bool) -> String {
     if all.is_empty() {
         return format!("{list} has no tasks yet; 'flagpost add' makes one");
     }

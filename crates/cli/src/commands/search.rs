@@ -91,6 +91,9 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         .notes(shape::skipped_notes(&skipped)))
 }
 
+/// What is searched is the index, and whatever is in it has a name.
+const NO_INDEX: &str = "'flagpost search' knows lists with names; 'flagpost list' takes a query";
+
 /// Where to look. A list that is named is looked through alone.
 fn scope(context: &Context, args: &Args) -> anyhow::Result<Scope> {
     if args.all_lists {
@@ -101,7 +104,7 @@ fn scope(context: &Context, args: &Args) -> anyhow::Result<Scope> {
         None => context.repository()?.map(|it| it.id),
     };
     let list = match context.list() {
-        Ok(list) => Some(list.id().clone()),
+        Ok(list) => Some(list.name_for(NO_INDEX)?.clone()),
         // A fleet may have mail before it has tasks.
         Err(error) if repository.is_some() && is_missing(&error) => None,
         Err(error) => return Err(error),

@@ -22,6 +22,7 @@ mod contrib_coord;
 mod contrib_poller;
 mod contrib_tmux;
 mod coordination;
+mod coordination_as_a_list;
 mod daemon;
 mod doctor;
 mod doctor_faults;

@@ -2,7 +2,7 @@
 //!
 //! Owns what in a list's files each kind of line stands for. It must never change anything.
 
-use flagpost_disk::dialects::claude_tasks::TaskFile;
+use flagpost_disk::TaskFile;
 use flagpost_model::TaskId;
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub(crate) fn appeared(home: &Home, known: Option<&List<'_>>, entry: &Entry) -> 
         return Ok(true);
     };
     let other;
-    let list = match known.filter(|list| list.id() == id) {
+    let list = match known.filter(|list| *list.id() == *id) {
         Some(list) => list,
         None => match List::open(home, id) {
             Ok(opened) => {

@@ -6,17 +6,18 @@
 use std::collections::BTreeMap;
 
 use flagpost_disk::{
-    dialects::claude_tasks::{self, TaskFile},
+    TaskFile,
+    dialects::claude_tasks,
     fsx::{self, Batch},
 };
 use flagpost_model::{TaskId, task::StateName};
 use serde_json::Value;
 
-use super::{Draft, FINGERPRINT, Raw, Written};
+use super::{Draft, FINGERPRINT, Raw, Written, table::Beside};
 use crate::{
     error::{Error, Result},
     history::Entry,
-    list::List,
+    list::{List, rows},
 };
 
 /// What is to be written, and to be told.
@@ -32,6 +33,8 @@ pub(super) struct Outcome {
     changes: BTreeMap<TaskId, Raw>,
     /// What each new file says.
     created: BTreeMap<TaskId, String>,
+    /// What goes with the change of a table.
+    pub(super) beside: Option<Beside>,
 }
 
 impl Outcome {
@@ -66,9 +69,7 @@ impl Outcome {
                 None => claude_tasks::write(before.as_ref(), &after),
             };
             let is_too_deep = claude_tasks::is_too_deep(&raw);
-            let told = before
-                .as_ref()
-                .map(|file| claude_tasks::changes(file.raw(), &raw));
+            let told = before.as_ref().map(|file| file.changes(&raw));
             let fingerprint = before.is_none().then(|| claude_tasks::fingerprint(&raw));
             let (path, bytes) = (list.task_path(&id), claude_tasks::to_bytes(raw));
             readable(&id, &bytes, is_too_deep)?;
@@ -81,6 +82,19 @@ impl Outcome {
         }
         self.written.insert(id, after);
         Ok(())
+    }
+
+    /// Takes down what a row was and is.
+    pub(super) fn take_note(&mut self, id: &TaskId, before: Option<&TaskFile>, raw: &Raw) {
+        match before {
+            Some(file) => {
+                self.from.insert(id.clone(), file.task.state.name());
+                self.changes.insert(id.clone(), file.changes(raw));
+            }
+            None => {
+                self.created.insert(id.clone(), rows::fingerprint(raw));
+            }
+        }
     }
 
     /// Adds to each line which values its task's file had and has.
@@ -107,7 +121,13 @@ impl Outcome {
         let Some(after) = self.written.get(id) else {
             return;
         };
-        entry.detail.insert("rev".to_owned(), after.rev.into());
+        let rev = self.beside.as_ref().map_or(Some(after.rev), |it| it.rev);
+        entry
+            .detail
+            .extend(rev.map(|it| ("rev".to_owned(), it.into())));
+        if let (Some(token), Some(claim)) = (entry.detail.get_mut("token"), after.state.claim()) {
+            *token = claim.token.0.into();
+        }
         let (before, now) = (self.from.get(id).copied(), after.state.name());
         if entry.to.is_none() && before != Some(now) {
             entry.from = before;

@@ -36,8 +36,9 @@ pub(crate) const WHERE: &str = "coordination";
 /// Somebody who writes without the lock is given way to so often.
 const ATTEMPTS: usize = 5;
 
-/// So long nobody asks again who has just had the lock.
-const STAND_BACK: Duration = Duration::from_micros(200);
+/// So long nobody asks again who has just had the lock. It knows no queue: whoever has just had it would
+/// have it again before anybody who waits for it has woken up.
+pub(crate) const STAND_BACK: Duration = Duration::from_micros(200);
 
 /// A sign of life is not written more often than this.
 const BEAT: SignedDuration = SignedDuration::from_secs(20);
@@ -67,8 +68,6 @@ impl Directory<'_> {
         let lock = self.lock()?;
         let done = self.attempts(actor, &mut work);
         drop(lock);
-        // The lock knows no queue: whoever has just had it would have it again before anybody who
-        // waits for it has woken up.
         std::thread::sleep(STAND_BACK);
         done
     }
@@ -100,7 +99,7 @@ impl Directory<'_> {
     }
 
     /// Makes sure of a directory in ours; other programs make them when they need them.
-    pub(super) fn make_dir(&self, name: &str) -> Result<()> {
+    pub(crate) fn make_dir(&self, name: &str) -> Result<()> {
         let dir = self.path(name);
         match fsx::stat(self.home.fs(), &dir)? {
             Some(_) => Ok(()),
@@ -125,7 +124,7 @@ impl Directory<'_> {
         }
         let sealed = batch.seal(fs)?;
         let path = self.path(layout::TASKS);
-        if fsx::read(fs, &path)?.as_deref() != Some(change.tables.bytes.as_slice()) {
+        if fsx::read(fs, &path)?.as_deref() != Some(change.tables.bytes.tasks.as_slice()) {
             return Err(disk::Error::Changed { path }.into());
         }
         // Before the table says that there is one.
@@ -217,9 +216,9 @@ impl Change {
         self.board.tasks.push(task);
     }
 
-    /// The numbers in the ids of all rows, those that cannot be understood as well.
-    pub fn numbers(&self) -> impl Iterator<Item = u64> {
-        self.tables.tasks.names().filter_map(layout::number)
+    /// The tables as they are.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
     }
 
     /// An agent's sign of life; not written more often than need be.
@@ -276,7 +275,7 @@ fn state(status: Status) -> StateName {
 }
 
 /// Acknowledged means that it can be read again.
-fn readable(what: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
+pub(crate) fn readable(what: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
     let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
     if len as u64 <= limit {
         return Ok(bytes);

@@ -12,10 +12,7 @@ use flagpost_model::{
     intake::{Drafts, Format, Intake, assemble},
 };
 
-use super::{
-    Directory,
-    leader::{highest, put},
-};
+use super::{Directory, leader::put};
 use crate::{
     error::{Error, Result},
     list::List,
@@ -43,7 +40,7 @@ pub fn bring(directory: &Directory<'_>, actor: &WorkerId, list: &List<'_>) -> Re
         let known: BTreeMap<String, TaskId> =
             known.map(|it| (uid(&name, it), it.id.clone())).collect();
         let mut brought = Brought::default();
-        let mut number = highest(directory, change)?;
+        let mut number = directory.highest(change.tables())?;
         let mut places: BTreeMap<&TaskId, TaskId> = BTreeMap::new();
         for (task, uid) in export.named() {
             let id = match known.get(uid) {

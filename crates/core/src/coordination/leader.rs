@@ -14,7 +14,7 @@ use flagpost_model::{
     coordination::{Draft, Event, Status, Task, check_new, summary},
 };
 
-use super::{Directory, change::Change, worker::Hand};
+use super::{Directory, Tables, change::Change, worker::Hand};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -102,7 +102,7 @@ pub(super) fn put(
             reason: "a task needs one".to_owned(),
         });
     }
-    let mut highest = highest(directory, change)?;
+    let mut highest = directory.highest(change.tables())?;
     let given = drafts.iter().filter_map(|it| it.id.as_ref());
     let given = given.filter_map(|id| layout::number(id.as_str()));
     highest = given.fold(highest, u64::max);
@@ -124,20 +124,23 @@ pub(super) fn put(
     Ok(new)
 }
 
-/// The highest number that a task has, or had when its result was written. Rows that cannot be read
-/// count as well.
-pub(super) fn highest(directory: &Directory<'_>, change: &Change) -> Result<u64> {
-    let dir = directory.path(layout::RESULTS);
-    let names = match directory.home.fs().names(&dir) {
-        Ok(names) => names,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(disk::Error::io("list", &dir)(error).into()),
-    };
-    let results = names
-        .iter()
-        .filter_map(|name| name.to_str()?.strip_suffix(".md"));
-    let results = results.filter_map(layout::number);
-    Ok(results.chain(change.numbers()).max().unwrap_or_default())
+impl Directory<'_> {
+    /// The highest number that a task has, or had when its result was written. Rows that cannot be
+    /// read count as well.
+    pub(crate) fn highest(&self, tables: &Tables) -> Result<u64> {
+        let dir = self.path(layout::RESULTS);
+        let names = match self.home.fs().names(&dir) {
+            Ok(names) => names,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(disk::Error::io("list", &dir)(error).into()),
+        };
+        let results = names
+            .iter()
+            .filter_map(|name| name.to_str()?.strip_suffix(".md"));
+        let rows = tables.tasks.names();
+        let numbers = results.chain(rows).filter_map(layout::number);
+        Ok(numbers.max().unwrap_or_default())
+    }
 }
 
 /// Drops tasks, all of them or none.

@@ -23,12 +23,13 @@ use flagpost_model::{
     RepoId, TaskId,
     coordination::{Board, Standing, Task, whole_micros},
 };
-use jiff::{Timestamp, civil::DateTime};
+use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-pub(crate) use change::{WHERE, appeared};
+pub(crate) use change::{STAND_BACK, WHERE, appeared, readable};
 pub use discoveries::{discover, discoveries};
 pub use exchange::{Brought, bring, intake};
 pub use leader::{Summary, add, aggregate, cancel, init, retry};
+pub(crate) use worker::keep;
 pub use worker::{Claimed, Hand, claim, complete, fail, heartbeat, register, start, subtask};
 
 use crate::{
@@ -43,7 +44,7 @@ use crate::{
 pub struct Directory<'h> {
     home: &'h Home,
     dir: PathBuf,
-    repository: Option<RepoId>,
+    pub(crate) repository: Option<RepoId>,
 }
 
 /// All of a directory at one moment.
@@ -74,22 +75,28 @@ impl Look {
 
 /// Both tables as they are on disk.
 #[derive(Debug, Clone)]
-struct Tables {
-    tasks: TasksFile,
-    agents: AgentsFile,
-    /// The bytes of the first, to see whether somebody without the lock changed it.
-    bytes: Vec<u8>,
+pub(crate) struct Tables {
+    pub(crate) tasks: TasksFile,
+    pub(crate) agents: AgentsFile,
+    pub(crate) bytes: Bytes,
+}
+
+/// The bytes of both tables, to see whether somebody changed them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bytes {
+    pub(crate) tasks: Vec<u8>,
+    pub(crate) agents: Option<Vec<u8>>,
 }
 
 impl Tables {
-    fn board(&self) -> Board {
+    pub(crate) fn board(&self) -> Board {
         Board {
             tasks: self.tasks.contents().cloned().collect(),
             agents: self.agents.contents().cloned().collect(),
         }
     }
 
-    fn skipped(&self) -> Vec<Skipped> {
+    pub(crate) fn skipped(&self) -> Vec<Skipped> {
         let of = |name: &str, (row, reason): (String, &str)| {
             Skipped::new(format!("{name}: {row}"), reason.to_owned())
         };
@@ -138,6 +145,10 @@ impl<'h> Directory<'h> {
             dir,
             repository,
         })
+    }
+
+    pub(crate) fn home(&self) -> &'h Home {
+        self.home
     }
 
     /// Where it is.
@@ -198,19 +209,27 @@ impl<'h> Directory<'h> {
     }
 
     fn read(&self) -> Result<Tables> {
-        let zone = self.home.zone();
+        self.tables(self.bytes()?)
+    }
+
+    pub(crate) fn bytes(&self) -> Result<Bytes> {
         let fs = self.home.fs();
-        let malformed = |path: &Path| {
-            let path = path.to_owned();
+        Ok(Bytes {
+            tasks: fsx::read(fs, &self.path(layout::TASKS))?.unwrap_or_default(),
+            agents: fsx::read(fs, &self.path(layout::AGENTS))?,
+        })
+    }
+
+    pub(crate) fn tables(&self, bytes: Bytes) -> Result<Tables> {
+        let zone = self.zone();
+        let malformed = |name: &str| {
+            let path = self.path(name);
             move |reason| disk::Error::Malformed { path, reason }
         };
-        let path = self.path(layout::TASKS);
-        let bytes = fsx::read(fs, &path)?.unwrap_or_default();
-        let tasks = layout::read_tasks(&bytes, &zone).map_err(malformed(&path))?;
-        let path = self.path(layout::AGENTS);
-        let agents = match fsx::read(fs, &path)? {
+        let tasks = layout::read_tasks(&bytes.tasks, &zone).map_err(malformed(layout::TASKS))?;
+        let agents = match &bytes.agents {
             None => layout::new_table(),
-            Some(bytes) => layout::read_agents(&bytes, &zone).map_err(malformed(&path))?,
+            Some(bytes) => layout::read_agents(bytes, &zone).map_err(malformed(layout::AGENTS))?,
         };
         Ok(Tables {
             tasks,
@@ -220,20 +239,25 @@ impl<'h> Directory<'h> {
     }
 
     /// What the table is called for good: when it was made, else where it is.
-    fn name(&self, tables: &Tables) -> String {
+    pub(crate) fn name(&self, tables: &Tables) -> String {
         let made = tables.tasks.made().map(str::to_owned);
         made.unwrap_or_else(|| self.dir.display().to_string())
     }
 
-    fn lock(&self) -> Result<Lock> {
+    pub(crate) fn lock(&self) -> Result<Lock> {
         let path = self.path(layout::LOCK);
         let (fs, now) = (self.home.fs(), self.home.now());
         Ok(fsx::lock(fs, &path, Rank::List, fsx::DEFAULT_WAIT, now)?)
     }
 
     /// A moment as this directory tells it.
-    fn naive(&self, at: Timestamp) -> DateTime {
-        whole_micros(at.to_zoned(self.home.zone()).datetime())
+    pub(crate) fn naive(&self, at: Timestamp) -> DateTime {
+        whole_micros(at.to_zoned(self.zone()).datetime())
+    }
+
+    /// What its times mean.
+    pub(crate) fn zone(&self) -> TimeZone {
+        self.home.zone()
     }
 }
 

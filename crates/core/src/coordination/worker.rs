@@ -184,9 +184,13 @@ fn step(
         let word = match event {
             Event::Complete(_) => "COMPLETE",
             Event::Fail(_) => "FAIL",
-            Event::Claim { .. } | Event::Start | Event::Split | Event::Cancel | Event::Retry => {
-                "START"
-            }
+            Event::Claim { .. }
+            | Event::Start
+            | Event::Split
+            | Event::Block(_)
+            | Event::Release
+            | Event::Cancel
+            | Event::Retry => "START",
         };
         if after.status == Status::Done {
             result(directory, change, &after);
@@ -210,20 +214,36 @@ fn or_keep(
     said: &str,
     done: Result<Task>,
 ) -> Result<Task> {
-    let refusal = match done {
-        Err(Error::Coordination(
-            refusal @ (Refusal::Held { .. }
+    match done {
+        Err(Error::Coordination(refusal)) => Err(keep(directory, hand.actor, id, said, refusal)?),
+        other => other,
+    }
+}
+
+/// Keeps what somebody says of a task where a claim that is over is why it is refused; the refusal that
+/// says so.
+pub(crate) fn keep(
+    directory: &Directory<'_>,
+    actor: &WorkerId,
+    id: &TaskId,
+    said: &str,
+    refusal: Refusal,
+) -> Result<Error> {
+    let is_late = matches!(
+        refusal,
+        Refusal::Held { .. }
             | Refusal::Stale { .. }
             | Refusal::NotClaimed { .. }
-            | Refusal::WrongStatus { .. }),
-        )) if !said.trim().is_empty() => refusal,
-        other => return other,
-    };
+            | Refusal::WrongStatus { .. }
+    );
+    if !is_late || said.trim().is_empty() {
+        return Ok(refusal.into());
+    }
     let home = directory.home;
     let _lock = directory.lock()?;
     directory.make_dir(layout::LATE)?;
-    let entry = layout::late_entry(directory.naive(home.now()), hand.actor.as_str(), said);
+    let entry = layout::late_entry(directory.naive(home.now()), actor.as_str(), said);
     let path = directory.path(&layout::late(id));
     fsx::append(home.fs(), &path, entry.as_bytes(), Durability::Synced)?;
-    Err(Error::CoordinationLate { refusal, path })
+    Ok(Error::CoordinationLate { refusal, path })
 }

@@ -1,9 +1,9 @@
 //! Sessions: dead ones, half-recovered ones, unreadable files, tasks that nobody will finish.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use flagpost_disk::{dialects::session::layout, fsx};
-use flagpost_model::{SessionId, finding::Code, session::ProgressStatus};
+use flagpost_model::{ListRef, SessionId, finding::Code, session::ProgressStatus};
 
 use super::{Finding, told, word, world::World};
 use crate::{
@@ -126,7 +126,7 @@ pub(super) fn tasks(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             );
             let hint = over
                 .get(session)
-                .map(|place| recover(place, Some(seen.id())));
+                .map(|place| recover(place, Some(seen.list.id())));
             let finding = Finding::new(Code::TaskOfDeadSession, what);
             let finding = finding.at(seen.list.dir()).list(seen.id());
             findings.push(finding.by_hand(hint.unwrap_or_default()));
@@ -136,10 +136,11 @@ pub(super) fn tasks(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 }
 
 /// The command that recovers a session where it is.
-fn recover(place: &Repository, list: Option<&flagpost_model::ListId>) -> String {
-    let list = list.unwrap_or(&place.name);
+fn recover(place: &Repository, list: Option<&ListRef>) -> String {
+    let list = list.map_or(place.name.as_str(), ListRef::as_str);
     format!(
-        "cd {} && flagpost session recover --list {list}",
-        word(&place.top)
+        "cd {} && flagpost session recover --list {}",
+        word(&place.top),
+        word(Path::new(list))
     )
 }

@@ -8,10 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flagpost_disk::{
-    dialects::{claude_tasks::TaskFile, coordination},
-    fsx,
-};
+use flagpost_disk::{TaskFile, dialects::coordination, fsx};
 use flagpost_model::{ListId, RepoId, finding::Code, task::Outline};
 
 use super::{Finding, told, word};
@@ -39,6 +36,7 @@ pub(super) struct World<'h> {
 
 /// A list and all of its tasks.
 pub(super) struct Seen<'h> {
+    id: ListId,
     pub(super) list: List<'h>,
     pub(super) tasks: Vec<TaskFile>,
     pub(super) outlines: Vec<Outline>,
@@ -60,7 +58,7 @@ impl Known {
 
 impl Seen<'_> {
     pub(super) fn id(&self) -> &ListId {
-        self.list.id()
+        &self.id
     }
 
     /// Whether Flagpost wrote any of it.
@@ -190,6 +188,7 @@ fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<Seen<'h>> {
         let examined = List::open(home, &id).and_then(|list| {
             let (tasks, broken) = list.examine()?;
             Ok(Seen {
+                id: id.clone(),
                 outlines: tasks.iter().map(|file| Outline::from(&file.task)).collect(),
                 tasks,
                 broken,

@@ -1,10 +1,12 @@
-//! A list of tasks on disk.
+//! A list of tasks on disk: a directory of files, or the table of a coordination directory.
 //!
-//! Owns reading: one task, or the outlines of all. A file that is no task is skipped, reported and
-//! kept; it never hides its neighbours.
+//! Owns reading: one task, or the outlines of all. A file or a row that is no task is skipped, reported
+//! and kept; it never hides its neighbours.
 
 mod cache;
+pub(crate) mod rows;
 pub(crate) mod shortlist;
+pub(crate) mod table;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -12,17 +14,20 @@ use std::{
 };
 
 use flagpost_disk::{
-    self as disk,
-    dialects::claude_tasks::{self, TaskFile},
+    self as disk, TaskFile,
+    dialects::{claude_tasks, coordination as layout},
     fsx,
 };
 use flagpost_model::{
-    ListId, RepoId, TaskId, WorkerId,
+    ListId, ListRef, RepoId, TaskId, WorkerId,
     task::{Outline, Standing},
 };
 
+use table::Table;
+
 use crate::{
     change::Change,
+    coordination::{Directory, WHERE},
     error::{Error, Result},
     history::{Entry, History, Kind},
     home::Home,
@@ -30,13 +35,23 @@ use crate::{
     roots,
 };
 
-/// A list whose directory has been found to lie inside its root.
+/// A list that has been found: one of ours, whose directory lies inside its root, or a table.
 #[derive(Debug)]
 pub struct List<'h> {
     pub(crate) home: &'h Home,
-    id: ListId,
+    id: ListRef,
     dir: PathBuf,
+    store: Store<'h>,
     account: Option<Account>,
+}
+
+/// What its tasks are in.
+#[derive(Debug)]
+enum Store<'h> {
+    /// A file each.
+    Files,
+    /// The rows of one table.
+    Table(Box<Table<'h>>),
 }
 
 /// On whose account a list is changed: a detail that each line of the history has then.
@@ -70,6 +85,32 @@ impl Skipped {
 }
 
 impl<'h> List<'h> {
+    /// An existing list, by its name or at its place.
+    pub fn find(home: &'h Home, list: &ListRef) -> Result<Self> {
+        match list {
+            ListRef::Named(id) => Self::open(home, id),
+            ListRef::Coordination(place) => {
+                Self::of_table(home, Directory::open(home, place.path())?)
+            }
+        }
+    }
+
+    /// The table of a coordination directory as a list.
+    pub fn of_table(home: &'h Home, directory: Directory<'h>) -> Result<Self> {
+        let dir = directory.dir().to_owned();
+        let id = ListRef::of_directory(&dir).ok_or_else(|| Error::Invalid {
+            what: "list".to_owned(),
+            reason: format!("the path {} has no spelling", dir.display()),
+        })?;
+        Ok(Self {
+            home,
+            id,
+            dir,
+            store: Store::Table(Box::new(Table::of(directory))),
+            account: None,
+        })
+    }
+
     /// An existing list, of the home or else of the first root that has it.
     pub fn open(home: &'h Home, id: &ListId) -> Result<Self> {
         let list = Self::of_home(home, id);
@@ -108,8 +149,9 @@ impl<'h> List<'h> {
     fn of_home(home: &'h Home, id: &ListId) -> Self {
         Self {
             home,
-            id: id.clone(),
+            id: id.into(),
             dir: home.list_dir(id),
+            store: Store::Files,
             account: None,
         }
     }
@@ -134,9 +176,35 @@ impl<'h> List<'h> {
         }
     }
 
+    /// The table that it is, where it is one.
+    pub(crate) fn table(&self) -> Option<&Table<'h>> {
+        match &self.store {
+            Store::Files => None,
+            Store::Table(table) => Some(table),
+        }
+    }
+
+    /// Refuses to take a task out where only its state can say that it is not wanted.
+    pub(crate) fn must_let_go(&self) -> Result<()> {
+        self.must_be_files("its tasks are cancelled, and none is removed")
+    }
+
+    /// Refuses what only a list of files can do.
+    pub(crate) fn must_be_files(&self, cannot: &'static str) -> Result<()> {
+        self.name_for(cannot).map(drop)
+    }
+
+    /// Its name, for what is kept under names alone.
+    pub fn name_for(&self, cannot: &'static str) -> Result<&ListId> {
+        self.id.name().ok_or_else(|| Error::NotInTable {
+            list: self.id.clone(),
+            cannot,
+        })
+    }
+
     /// The root that it lies in, unless that is the home.
     pub fn root(&self) -> Option<&Path> {
-        let root = self.dir.parent();
+        let root = self.dir.parent().filter(|_| self.table().is_none());
         root.filter(|root| *root != self.home.tasks_root())
     }
 
@@ -148,8 +216,8 @@ impl<'h> List<'h> {
         }
     }
 
-    /// The list's id.
-    pub fn id(&self) -> &ListId {
+    /// What it is called.
+    pub fn id(&self) -> &ListRef {
         &self.id
     }
 
@@ -163,12 +231,50 @@ impl<'h> List<'h> {
     }
 
     pub(crate) fn task_path(&self, id: &TaskId) -> PathBuf {
-        self.path(&claude_tasks::file_name(id))
+        match &self.store {
+            Store::Files => self.path(&claude_tasks::file_name(id)),
+            Store::Table(_) => self.path(layout::TASKS),
+        }
+    }
+
+    /// The repository whose history records this list, if it must have one or has one.
+    pub(crate) fn recorder(&self) -> Result<Option<RepoId>> {
+        match &self.store {
+            Store::Files => self.repository().map(Some),
+            Store::Table(table) => Ok(table.directory.repository.clone()),
+        }
+    }
+
+    /// Says of a history line that it is about this list.
+    pub(crate) fn sign(&self, entry: &mut Entry) {
+        match &self.id {
+            ListRef::Named(id) => entry.list = Some(id.clone()),
+            ListRef::Coordination(_) => {
+                let dir = self.dir.to_string_lossy().into_owned();
+                entry.detail.insert(WHERE.to_owned(), dir.into());
+            }
+        }
+    }
+
+    /// Whether a history line is about this list.
+    pub(crate) fn is_told_of(&self, entry: &Entry) -> bool {
+        match &self.id {
+            ListRef::Named(id) => entry.list.as_ref() == Some(id),
+            ListRef::Coordination(_) => {
+                let dir = entry.detail.get(WHERE).and_then(|it| it.as_str());
+                dir == Some(&*self.dir.to_string_lossy())
+            }
+        }
     }
 
     /// The repository whose history records this list. One that has no history here is refused: a
     /// second one would count from the beginning.
     pub fn repository(&self) -> Result<RepoId> {
+        if let Some(table) = self.table() {
+            let repository = table.directory.repository.clone();
+            let dir = self.dir.clone();
+            return repository.ok_or(Error::NoRepository { dir });
+        }
         let path = self.path(claude_tasks::REPOSITORY);
         let Some(text) = fsx::read_lossy(self.home.fs(), &path)? else {
             return Err(Error::NoRepository {
@@ -204,7 +310,7 @@ impl<'h> List<'h> {
             fsx::keep(fs, &binding, &content, "it named no registered repository")?;
         }
         let mut entry = Entry::new(Kind::ListBound);
-        entry.list = Some(self.id.clone());
+        self.sign(&mut entry);
         History::of(self.home, repository).record(actor, now, vec![entry])?;
         fsx::replace(fs, &binding, format!("{repository}\n").as_bytes())?;
         Ok(true)
@@ -212,24 +318,61 @@ impl<'h> List<'h> {
 
     /// One task.
     pub fn task(&self, id: &TaskId) -> Result<TaskFile> {
+        if let Some(table) = self.table() {
+            let file = table.view()?.files.get(id).cloned();
+            return file.ok_or_else(|| self.unknown(id.as_str()));
+        }
         let path = self.task_path(id);
         let Some(bytes) = fsx::read(self.home.fs(), &path)? else {
-            let list = Some(self.id.clone());
-            return Err(Error::NotFound {
-                what: "task",
-                id: id.to_string(),
-                list,
-            });
+            return Err(self.unknown(id.as_str()));
         };
         claude_tasks::read(id, &bytes)
             .map_err(|reason| disk::Error::Malformed { path, reason }.into())
     }
 
+    fn unknown(&self, task: &str) -> Error {
+        Error::NotFound {
+            what: "task",
+            id: task.to_owned(),
+            list: Some(self.id.clone()),
+        }
+    }
+
+    /// The task that what is in its store would be.
+    pub(crate) fn understand(&self, id: &TaskId, raw: &rows::Raw) -> Result<TaskFile> {
+        let read = match &self.store {
+            Store::Files => claude_tasks::read(id, &claude_tasks::to_bytes(raw.clone())),
+            Store::Table(table) => table.read_row(raw),
+        };
+        let path = || self.task_path(id);
+        read.map_err(|reason| {
+            let path = path();
+            disk::Error::Malformed { path, reason }.into()
+        })
+    }
+
+    /// The task as a file of its own, for whoever keeps a copy.
+    pub fn copy_of(&self, file: &TaskFile) -> Vec<u8> {
+        match &self.store {
+            Store::Files => file.with(&file.task),
+            Store::Table(_) => claude_tasks::to_bytes(claude_tasks::write(None, &file.task)),
+        }
+    }
+
     /// The task that a person means: an exact id, else a prefix that fits just one.
     pub fn resolve(&self, given: &str) -> Result<TaskId> {
         let exact = given.parse::<TaskId>()?;
-        if fsx::stat(self.home.fs(), &self.task_path(&exact))?.is_some() {
-            return Ok(exact);
+        match &self.store {
+            Store::Files => {
+                if fsx::stat(self.home.fs(), &self.task_path(&exact))?.is_some() {
+                    return Ok(exact);
+                }
+            }
+            Store::Table(table) => {
+                if let Some(id) = table.named(&exact)? {
+                    return Ok(id);
+                }
+            }
         }
         let mut fits: Vec<TaskId> = self
             .ids()?
@@ -239,11 +382,7 @@ impl<'h> List<'h> {
         fits.sort();
         match fits.as_slice() {
             [one] => Ok(one.clone()),
-            [] => Err(Error::NotFound {
-                what: "task",
-                id: given.to_owned(),
-                list: Some(self.id.clone()),
-            }),
+            [] => Err(self.unknown(given)),
             several => Err(Error::Ambiguous {
                 given: given.to_owned(),
                 candidates: several.iter().take(10).map(TaskId::to_string).collect(),
@@ -251,8 +390,11 @@ impl<'h> List<'h> {
         }
     }
 
-    /// The ids that task files are named by, in no order.
+    /// The ids of its tasks, and of files that should be some, in no order.
     pub fn ids(&self) -> Result<Vec<TaskId>> {
+        if let Some(table) = self.table() {
+            return Ok(table.view()?.files.keys().cloned().collect());
+        }
         let names = self
             .home
             .fs()
@@ -264,8 +406,11 @@ impl<'h> List<'h> {
             .collect())
     }
 
-    /// The files that tasks are in, or should be, in no order.
+    /// The files that tasks are in, or should be, in no order; none where a table has them.
     pub(crate) fn survey(&self) -> Result<Vec<(OsString, fsx::Stat)>> {
+        if self.table().is_some() {
+            return Ok(Vec::new());
+        }
         let fs = self.home.fs();
         Ok(fs
             .survey(&self.dir, &claude_tasks::is_task_name)
@@ -280,6 +425,9 @@ impl<'h> List<'h> {
 
     /// Everything that can be read. What cannot is reported, and kept aside if that is possible.
     pub fn load(&self) -> Result<Loaded> {
+        if let Some(table) = self.table() {
+            return Ok(table.view()?.loaded());
+        }
         let loaded = cache::load(self.home, &self.dir, cache::Leave::Fresh)?;
         if !loaded.skipped.is_empty() {
             // A reader on a read-only home still reads; the next writer keeps the file aside.
@@ -290,6 +438,10 @@ impl<'h> List<'h> {
 
     /// Where each task that can be read stands, by id. What cannot be read is as [`List::load`] has it.
     pub fn standings(&self) -> Result<Vec<Standing>> {
+        if let Some(table) = self.table() {
+            let outlines = table.view()?.loaded().outlines;
+            return Ok(outlines.iter().map(Standing::from).collect());
+        }
         match cache::standings(self.home, &self.dir)? {
             Some((standings, skipped)) => {
                 if !skipped.is_empty() {
@@ -304,12 +456,19 @@ impl<'h> List<'h> {
     /// Everything that can be read, by a look that leaves no trace: for a shell that only wonders
     /// what could be typed.
     pub fn peek(&self) -> Result<Loaded> {
+        if let Some(table) = self.table() {
+            return Ok(table.view()?.loaded());
+        }
         cache::load(self.home, &self.dir, cache::Leave::Untouched)
     }
 
     /// Every task as its file says, by id, and what is no task. Unlike [`List::load`] it reads every
     /// file, believes no cache, and leaves nothing behind.
     pub(crate) fn examine(&self) -> Result<(Vec<TaskFile>, Vec<Skipped>)> {
+        if let Some(table) = self.table() {
+            let view = table.view()?;
+            return Ok((view.files.values().cloned().collect(), view.skipped()));
+        }
         let files = self.survey()?;
         let read = |files: &[(OsString, fsx::Stat)]| {
             let (mut tasks, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
@@ -383,7 +542,7 @@ impl<'h> List<'h> {
             let mut entry = Entry::new(Kind::TaskQuarantined)
                 .detail("file", name.as_str())
                 .detail("reason", reason.as_str());
-            entry.list = Some(self.id.clone());
+            self.sign(&mut entry);
             let history = History::of(home, repository);
             history.record(&WorkerId::operator(), now, vec![entry])?;
         }

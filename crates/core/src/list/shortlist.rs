@@ -62,6 +62,12 @@ impl<'l> Shortlist<'l> {
         Ok(Self { list, look, ready })
     }
 
+    /// What was found where nobody else is told.
+    pub(crate) fn untold(list: &'l List<'l>, ready: Vec<TaskId>) -> Self {
+        let look = None;
+        Self { list, look, ready }
+    }
+
     /// The tasks, in claim order.
     pub(crate) fn ready(&self) -> &[TaskId] {
         &self.ready

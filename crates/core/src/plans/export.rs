@@ -10,7 +10,7 @@ use flagpost_disk::dialects::{
     markdown_plan,
 };
 use flagpost_model::{
-    ListId, TaskId,
+    ListRef, TaskId,
     intake::Spelling,
     plan::Graph,
     task::{State, Task},
@@ -18,7 +18,7 @@ use flagpost_model::{
 
 use crate::{
     error::{Error, Result},
-    list::{List, Skipped},
+    list::{List, Skipped, table::Table},
 };
 
 /// Which tasks leave.
@@ -33,7 +33,7 @@ pub enum Scope {
 /// What leaves.
 #[derive(Debug, Clone)]
 pub struct Export {
-    list: ListId,
+    list: ListRef,
     /// The tasks, by id.
     pub tasks: Vec<Task>,
     uids: Vec<String>,
@@ -47,6 +47,9 @@ pub struct Export {
 /// What a list is called among all lists: those of its tasks that have no name of their own are
 /// called `{name}/{id}`.
 pub(super) fn name(list: &List<'_>) -> String {
+    if let Some(name) = list.table().and_then(Table::name) {
+        return format!("coordination:{name}");
+    }
     let list_id = list.id();
     match list.repository() {
         Ok(repository) => format!("flagpost:{repository}/{list_id}"),

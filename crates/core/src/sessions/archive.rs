@@ -60,7 +60,7 @@ pub fn archive(
     fsx::make_dirs(fs, &from)?;
     drop(gate);
     let mut entry = Entry::new(Kind::SessionArchived).session(live.id());
-    entry.list = Some(list.id().clone());
+    list.sign(&mut entry);
     History::of(home, live.repository()).record(actor, home.now(), vec![entry])?;
     Ok(to)
 }
@@ -98,7 +98,7 @@ pub fn archive_complete(
     fsx::make_dirs(home.fs(), &from)?;
     drop((look.flock, gate));
     let mut entry = Entry::new(Kind::SessionArchived).session(&id);
-    entry.list = Some(list.id().clone());
+    list.sign(&mut entry);
     History::of(home, &list.repository()?).record(actor, home.now(), vec![entry])?;
     Ok(to)
 }

@@ -101,7 +101,7 @@ pub fn begin<'h>(
         }
     };
     let mut entry = Entry::new(Kind::SessionStarted).session(&session);
-    entry.list = Some(list.id().clone());
+    list.sign(&mut entry);
     if !inherited.unread.is_empty() {
         entry = entry.detail("not_inherited", told(&inherited.unread));
     }

@@ -26,7 +26,7 @@ use flagpost_disk::{
     process,
 };
 use flagpost_model::{
-    ListId, SessionId, TaskId,
+    ListRef, SessionId, TaskId,
     session::{self, LogRow, Pid, Sighting, Standing},
 };
 use jiff::{Timestamp, tz::TimeZone};
@@ -355,11 +355,11 @@ fn gate(home: &Home, root: &Path, wait: Duration) -> Result<Lock> {
 fn other_list<'h>(
     home: &'h Home,
     list: &List<'_>,
-    named: Option<&ListId>,
+    named: Option<&ListRef>,
 ) -> Result<Option<List<'h>>> {
     match named.filter(|named| *named != list.id()) {
         None => Ok(None),
-        Some(named) => match List::open(home, named) {
+        Some(named) => match List::find(home, named) {
             Ok(other) => Ok(Some(other)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),

@@ -8,9 +8,8 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use flagpost_disk::{dialects::session::layout, fsx};
 use flagpost_model::{
-    ListId, SessionId, TaskId, WorkerId,
+    ListRef, SessionId, TaskId, WorkerId,
     session::{interrupted_name, is_interrupted, orphaned},
-    task::State,
 };
 use jiff::tz::TimeZone;
 
@@ -40,7 +39,7 @@ pub struct Recovered {
 /// A dead session whose files were moved out of the way.
 struct Moved {
     session: Option<SessionId>,
-    list: Option<ListId>,
+    list: Option<ListRef>,
     foreign: bool,
     dir: PathBuf,
 }
@@ -155,7 +154,7 @@ fn release(
     if orphaned(&list.load()?.outlines, dead, foreign).is_empty() {
         if let Some(moved) = moved {
             let mut entry = told(Entry::new(Kind::SessionRecovered), moved);
-            entry.list = Some(list.id().clone());
+            list.sign(&mut entry);
             let history = History::of(list.home, &list.repository()?);
             history.record(actor, list.home.now(), vec![entry])?;
         }
@@ -166,8 +165,7 @@ fn release(
     for id in &orphans {
         let task = change.task(id)?;
         let session = task.state.claim().and_then(|claim| claim.session.clone());
-        task.state = State::Pending;
-        task.owner = None;
+        change.give_back(id)?;
         let entry = change.note(Kind::TaskReleased, id);
         entry
             .detail

@@ -16,6 +16,7 @@ use flagpost_model::{
 use super::{Preview, Which, finish_all, named_by_others, only, open_blockers};
 use crate::{
     change::Change,
+    coordination,
     error::{Error, Result},
     history::Kind,
     list::List,
@@ -73,7 +74,14 @@ pub fn act_all(list: &List<'_>, act: &Act, which: impl Into<Which>, event: Move)
             Err(refusal) => return Err(refusal.into()),
         }
     }
-    let mut tasks = finish_all(change, &[&ids[..], &next].concat())?;
+    let done = finish_all(change, &[&ids[..], &next].concat());
+    let mut tasks = match (done, list.table(), &ids[..], late_result(&event, &act)) {
+        (Err(Error::Coordination(refusal)), Some(table), [id], Some(late)) => {
+            let (directory, by) = (&table.directory, &act.actor);
+            return Err(coordination::keep(directory, by, id, &late.text, refusal)?);
+        }
+        (done, ..) => done?,
+    };
     let next = tasks.split_off(ids.len());
     Ok(Moved { tasks, next, last })
 }

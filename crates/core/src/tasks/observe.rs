@@ -50,9 +50,9 @@ impl Watch {
             tail: Tail::at_end(&History::of(home, repo))?,
             ..Self::default()
         };
-        for list in lists(home, repo)? {
+        for (id, list) in lists(home, repo)? {
             let files = files(&list, &Files::new())?;
-            watch.lists.insert(list.id().clone(), files);
+            watch.lists.insert(id, files);
         }
         Ok(watch)
     }
@@ -63,12 +63,11 @@ impl Watch {
         let mut entries = Vec::new();
         let lists = lists(home, repo)?;
         self.lists
-            .retain(|id, _| lists.iter().any(|list| list.id() == id));
+            .retain(|id, _| lists.iter().any(|(list, _)| list == id));
         let mut looked = Vec::new();
-        for list in &lists {
-            let id = list.id().clone();
+        for (id, list) in lists {
             let before = self.lists.entry(id.clone()).or_default();
-            let now = files(list, before)?;
+            let now = files(&list, before)?;
             let before = std::mem::replace(before, now);
             looked.push((id, before));
         }
@@ -129,12 +128,12 @@ impl Watch {
 }
 
 /// The lists whose history this repository's is.
-fn lists<'h>(home: &'h Home, repo: &RepoId) -> Result<Vec<List<'h>>> {
-    let all = roots::lists(home)?;
+fn lists<'h>(home: &'h Home, repo: &RepoId) -> Result<Vec<(ListId, List<'h>)>> {
+    let all = roots::lists(home)?.into_iter();
     // One that leads elsewhere or belongs to nobody has no history.
-    let open = all.iter().filter_map(|id| List::open(home, id).ok());
+    let open = all.filter_map(|id| List::open(home, &id).ok().map(|list| (id, list)));
     Ok(open
-        .filter(|list| list.repository().is_ok_and(|it| it == *repo))
+        .filter(|(_, list)| list.repository().is_ok_and(|it| it == *repo))
         .collect())
 }
 

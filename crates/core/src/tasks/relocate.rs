@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flagpost_disk::dialects::claude_tasks::{TaskFile, fingerprint};
+use flagpost_disk::{TaskFile, dialects::claude_tasks::fingerprint};
 use flagpost_model::{
     Refusal, TaskId, WorkerId,
     plan::{Family, Graph},
@@ -25,6 +25,9 @@ use crate::{
     history::{History, Kind, Line},
     list::List,
 };
+
+/// A table is a leader's to fill.
+const NO_MOVES: &str = "'flagpost coord import' and 'export' copy tasks to it and from it";
 
 /// What becomes of dependencies and parts that stay behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +61,7 @@ pub fn relocate(
     which: impl Into<Which>,
     ties: Ties,
 ) -> Result<Vec<Relocated>> {
+    to.must_be_files(NO_MOVES)?;
     let which = which.into();
     let ids = which.seen().to_vec();
     if from.id() == to.id() {
@@ -100,6 +104,7 @@ fn ids_of(files: &[TaskFile]) -> impl Iterator<Item = TaskId> {
 
 /// The tasks as they are, if nothing holds them here.
 fn snapshot(from: &List<'_>, ids: &[TaskId], ties: Ties) -> Result<Vec<TaskFile>> {
+    from.must_be_files(NO_MOVES)?;
     let now = from.home.now();
     let outlines = from.load()?.outlines;
     let moving: BTreeSet<&TaskId> = ids.iter().collect();
@@ -243,7 +248,7 @@ fn earlier_copies(from: &List<'_>, to: &List<'_>) -> Result<BTreeMap<TaskId, Ear
     let there: BTreeSet<TaskId> = to.ids()?.into_iter().collect();
     let copy_of = |Line { entry, .. }: &Line| {
         let (id, place) = (entry.task.clone()?, entry.detail.get("moved_from")?);
-        let ours = entry.list.as_ref() == Some(to.id())
+        let ours = to.is_told_of(entry)
             && place.get("list").and_then(Value::as_str) == Some(from.id().as_str());
         let was = place.get("task")?.as_str()?.parse().ok()?;
         let fingerprint = entry.detail.get(FINGERPRINT).and_then(Value::as_str);

@@ -39,6 +39,7 @@ pub fn remove_all(list: &List<'_>, actor: &WorkerId, which: impl Into<Which>) ->
 
 /// Whether these tasks could be removed now: the answer of [`remove_all`] without its effect.
 pub fn preview_removal(list: &List<'_>, actor: &WorkerId, ids: &[TaskId]) -> Result<Vec<Task>> {
+    list.must_let_go()?;
     let now = list.home.now();
     let tasks = ids.iter().map(|id| {
         let task = list.task(id)?.task;

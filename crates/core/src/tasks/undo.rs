@@ -18,6 +18,9 @@ use crate::{
     list::List,
 };
 
+/// Only the verbs of lists keep what there was before.
+const NO_UNDO: &str = "what 'flagpost coord' did cannot be taken back";
+
 /// A change that was taken back.
 #[derive(Debug, Clone)]
 pub struct Undone {
@@ -55,6 +58,15 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
         });
     };
     let mine = story.lines_of(last);
+    // A directory's own verbs tell what a task became, and not what its row was.
+    let is_told = |line: &&Line| {
+        ["changes", FINGERPRINT]
+            .iter()
+            .any(|it| line.entry.detail.contains_key(*it))
+    };
+    if !mine.iter().any(is_told) {
+        list.must_be_files(NO_UNDO)?;
+    }
     refuse_if_relocated(&mine)?;
     story.refuse_if_built_on(&mine)?;
 
@@ -176,7 +188,7 @@ fn refuse_if_there(list: &List<'_>, id: &TaskId) -> Result<()> {
 fn refuse_if_written_into(list: &List<'_>, id: &TaskId, told: Option<&Value>) -> Result<()> {
     let file = list.task(id)?;
     match told.and_then(Value::as_str) {
-        Some(told) if claude_tasks::fingerprint(file.raw()) != told => {
+        Some(told) if file.fingerprint() != told => {
             let (task, how) = (id.clone(), "its file was changed since".to_owned());
             Err(Refusal::BuiltOn { task, how }.into())
         }
@@ -204,7 +216,7 @@ impl<'l> Story<'l> {
     fn of(lines: &'l [Line], list: &List<'_>) -> Self {
         let voided: BTreeSet<u64> = lines.iter().filter_map(|it| it.entry.voids()).collect();
         let happened = |line: &&Line| {
-            line.entry.list.as_ref() == Some(list.id())
+            list.is_told_of(&line.entry)
                 && !voided.contains(&line.n)
                 && line.entry.kind != Kind::Void
         };

@@ -44,6 +44,9 @@ fn main() {
     if part.role() == "claim of the table" {
         return crate::coordination::races::claim_all(&part, &home);
     }
+    if part.role() == "claim of the table as a list" {
+        return crate::coordination::races::claim_all_as_a_list(&part, &home);
+    }
     let list = List::open(&home, &"repo".parse().unwrap()).unwrap();
     let name = format!("W{}", part.number());
     match part.role() {

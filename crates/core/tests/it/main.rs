@@ -35,5 +35,6 @@ mod the_cache_is_never_seen;
 mod the_documentation_names_every_setting;
 mod undo_takes_back_the_last_change;
 mod what_happened_is_told_once;
+mod what_holds_of_every_store;
 mod what_leaves_comes_back;
 mod world;

@@ -166,7 +166,11 @@ fn a_move_is_taken_back_by_moving_back_and_not_by_half() {
         };
         assert_eq!(
             (tasks, &from, &to),
-            (vec![there.clone()], list.id(), other.id())
+            (
+                vec![there.clone()],
+                list.id().name().unwrap(),
+                other.id().name().unwrap()
+            )
         );
     }
     assert!(other.task(&there).is_ok() && list.task(&id(3)).is_err());

@@ -300,7 +300,7 @@ fn what_was_done_to_no_task_stands_in_nobodys_way() {
     let list = world.list();
     tasks::edit(&list, &worker("W1"), &id(1), &subject("Parse all")).unwrap();
     let mut archived = Entry::new(Kind::SessionArchived);
-    archived.list = Some(list.id().clone());
+    archived.list = list.id().name().cloned();
     let history = History::of(&world.home, &world.repository.id);
     let now = world.home.now();
     history.record(&worker("W1"), now, vec![archived]).unwrap();

@@ -198,10 +198,15 @@ impl Board {
 
     /// The task that a worker is given next, or why there is none.
     pub fn next_for(&self, worker: &WorkerId, now: DateTime) -> Result<TaskId, Idle> {
+        let (queue, idle) = self.queue(worker, now);
+        queue.into_iter().next().ok_or(idle)
+    }
+
+    /// What a worker may be given, in order, and what it may not.
+    pub fn queue(&self, worker: &WorkerId, now: DateTime) -> (Vec<TaskId>, Idle) {
         let capabilities = self.capabilities(worker);
         let mut idle = Idle::default();
-        let mut best: Option<&Task> = None;
-        let rank = |task: &Task| (task.due(), task.priority, task.id.clone());
+        let mut queue: Vec<&Task> = Vec::new();
         let done = self.tasks.iter().filter(|it| it.status == Status::Done);
         let done: HashSet<&TaskId> = done.map(|it| &it.id).collect();
         for (task, standing) in self.tasks.iter().zip(self.standings(now)) {
@@ -213,11 +218,7 @@ impl Board {
                 Standing::Expired if !task.dependencies.iter().all(|it| done.contains(it)) => {
                     idle.waiting += 1;
                 }
-                Standing::Ready | Standing::Expired => {
-                    if best.is_none_or(|it| rank(task) < rank(it)) {
-                        best = Some(task);
-                    }
-                }
+                Standing::Ready | Standing::Expired => queue.push(task),
                 Standing::Waiting(_) => idle.waiting += 1,
                 Standing::Resting(_) => idle.resting += 1,
                 Standing::Blocked(_) => idle.blocked += 1,
@@ -225,7 +226,11 @@ impl Board {
                 Standing::Over => {}
             }
         }
-        best.map(|task| task.id.clone()).ok_or(idle)
+        queue.sort_by(|a, b| {
+            let rank = |it: &Task| (it.due(), it.priority);
+            rank(a).cmp(&rank(b)).then_with(|| a.id.cmp(&b.id))
+        });
+        (queue.into_iter().map(|it| it.id.clone()).collect(), idle)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod board;
 mod pages;
+mod seen_as_list;
 #[cfg(test)]
 mod tests;
 mod transition;
@@ -15,6 +16,7 @@ use jiff::{SignedDuration, civil::DateTime};
 
 pub use board::{Board, Idle, Standing, check_new};
 pub use pages::{result_page, summary};
+pub use seen_as_list::{Hand, Seen, course, put_fields, see, status_of};
 pub use transition::{Act, Event, Refusal, transition};
 pub use translation::{from_list, to_list};
 
@@ -50,7 +52,8 @@ names!(
         Failed = "failed",
         /// Not wanted any more.
         Cancelled = "cancelled",
-        /// Somebody wrote that it cannot go on; Flagpost finds out for itself and never writes it.
+        /// It cannot go on without help, as somebody wrote or its holder said. What waits for others is
+        /// available: that it cannot begin is found out anew each time.
         Blocked = "blocked",
     }
 );
@@ -245,6 +248,14 @@ pub fn rest(failures: u32) -> SignedDuration {
     rest.filter(|it| it.is_positive())
         .unwrap_or(LONGEST_REST)
         .min(LONGEST_REST)
+}
+
+/// The time that a number of [`micros`] says.
+pub fn at_micros(number: u64) -> DateTime {
+    let since = SignedDuration::from_micros(i64::try_from(number).unwrap_or(i64::MAX));
+    jiff::civil::date(1970, 1, 1)
+        .at(0, 0, 0, 0)
+        .saturating_add(since)
 }
 
 /// A time as a number that grows with it, microsecond by microsecond.

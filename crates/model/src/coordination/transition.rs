@@ -22,7 +22,8 @@ pub struct Act {
     pub held_until: Option<DateTime>,
 }
 
-/// What is asked of a task. The last two are for the leader, the others for workers.
+/// What is asked of a task. The last two are for the leader, the others for workers; those who block or
+/// release work on the table as on a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// Take it.
@@ -40,6 +41,10 @@ pub enum Event {
     Complete(Report),
     /// It did not work.
     Fail(String),
+    /// It cannot go on without help.
+    Block(String),
+    /// Give it back.
+    Release,
     /// It is not wanted any more.
     Cancel,
     /// Make it available again, with all its retries.
@@ -185,6 +190,19 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
             } else {
                 next.status = Status::Failed;
             }
+        }
+        Event::Block(error) => {
+            held(task, act, "blocked")?;
+            next.status = Status::Blocked;
+            next.result = Report {
+                error: Some(error),
+                ..Report::default()
+            };
+        }
+        Event::Release => {
+            held(task, act, "released")?;
+            next.status = Status::Available;
+            next.claim = None;
         }
         Event::Cancel => {
             if matches!(task.status, Status::Done | Status::Cancelled) {

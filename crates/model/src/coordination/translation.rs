@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What the label begins with that says which task of a list it is.
-const LABEL: &str = "uid:";
+pub(super) const LABEL: &str = "uid:";
 
 impl Task {
     /// The name for good that the label gives it, where it came from a list.
@@ -55,23 +55,35 @@ pub fn from_list(task: &task::Task, uid: &str) -> (Draft, Status) {
     (draft, status)
 }
 
-/// What a task of the table is in a list. `uid` is its name for good there, `zone` what
-/// its times mean.
-pub fn to_list(from: &Task, uid: String, zone: &TimeZone) -> intake::Draft {
-    let (subject, description) = match from.description.trim().split_once('\n') {
-        Some((subject, rest)) => (subject.trim_end(), rest.trim_start_matches(['\n', '\r'])),
-        None => (from.description.trim(), ""),
-    };
-    let mut task = task::Task::new(TaskId::from(1), subject);
-    task.description = description.to_owned();
-    // The middle is what a task has that nobody said it of.
-    task.priority = match from.priority.get() {
+/// The one line, and the rest.
+pub(super) fn split(description: &str) -> (&str, &str) {
+    match description.trim_start().split_once('\n') {
+        Some((subject, rest)) => {
+            let rest = rest.strip_prefix('\r').unwrap_or(rest);
+            (subject.trim_end(), rest.strip_prefix('\n').unwrap_or(rest))
+        }
+        None => (description.trim(), ""),
+    }
+}
+
+/// How urgent it is in a list. The middle is what a task has that nobody said it of.
+pub(super) fn priority_of(priority: Priority) -> Option<task::Priority> {
+    match priority.get() {
         ..=2 => Some(task::Priority::Critical),
         3..=4 => Some(task::Priority::High),
         5 => None,
         6 => Some(task::Priority::Medium),
         7.. => Some(task::Priority::Low),
-    };
+    }
+}
+
+/// What a task of the table is in a list. `uid` is its name for good there, `zone` what
+/// its times mean.
+pub fn to_list(from: &Task, uid: String, zone: &TimeZone) -> intake::Draft {
+    let (subject, description) = split(from.description.trim_end());
+    let mut task = task::Task::new(TaskId::from(1), subject);
+    task.description = description.to_owned();
+    task.priority = priority_of(from.priority);
     let labels = from.tags.iter().filter(|tag| !tag.starts_with(LABEL));
     task.tags = labels.cloned().collect();
     task.state = match from.status {

@@ -6,7 +6,7 @@
 
 use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
 
-use crate::id::{ListId, SessionId};
+use crate::{id::SessionId, list_ref::ListRef};
 
 /// How long a lock stands whose holder cannot be asked.
 pub const STALE_AFTER: SignedDuration = SignedDuration::from_hours(4);
@@ -21,7 +21,7 @@ pub struct Lock {
     /// Who holds it.
     pub pid: Pid,
     /// The list the session runs; only our locks say so.
-    pub list: Option<ListId>,
+    pub list: Option<ListRef>,
     /// Whether its holder keeps an flock on the file for the session's life, as Flagpost does.
     pub flocked: bool,
 }
@@ -82,7 +82,7 @@ pub enum Evidence {
 
 impl Lock {
     /// The lock of a session that Flagpost runs.
-    pub fn of_ours(session: SessionId, list: ListId, pid: u32, started: Timestamp) -> Self {
+    pub fn of_ours(session: SessionId, list: ListRef, pid: u32, started: Timestamp) -> Self {
         Self {
             session: Some(session),
             started: Some(Stamp::Zoned(started)),

@@ -3,7 +3,10 @@
 //! Owns the record of what was meant to run. The schedule itself belongs to [`crate::plan`];
 //! nothing is ever scheduled from this record.
 
-use crate::id::{ListId, SessionId, TaskId};
+use crate::{
+    id::{SessionId, TaskId},
+    list_ref::ListRef,
+};
 
 /// What a session set out to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +14,7 @@ pub struct SessionPlan {
     /// The session.
     pub session: SessionId,
     /// The list it runs.
-    pub list: ListId,
+    pub list: ListRef,
     /// How many tasks may run side by side.
     pub max_parallel: u32,
     /// How often a task is tried.

@@ -6,7 +6,10 @@
 use jiff::Timestamp;
 
 use super::{LogRow, Outcome};
-use crate::id::{ListId, SessionId, TaskId};
+use crate::{
+    id::{SessionId, TaskId},
+    list_ref::ListRef,
+};
 
 /// A session that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +17,7 @@ pub struct SessionSummary {
     /// The session.
     pub session: SessionId,
     /// The list it ran.
-    pub list: ListId,
+    pub list: ListRef,
     /// When it began.
     pub started: Timestamp,
     /// When it ended.

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Instant};
 use flagpost_core::List;
 use flagpost_disk::dialects::session::progress::verdict;
 use flagpost_model::{
-    ListId, SessionId, TaskId,
+    ListRef, SessionId, TaskId,
     plan::{Attempt, Graph, Schedule, StrandedBecause, is_open, waves},
     session::{
         ActiveTask, CompletedTask, LogRow, NotStarted, Outcome, Progress, ProgressStatus,
@@ -193,7 +193,7 @@ impl Account {
     pub(super) fn summary(
         &self,
         session: SessionId,
-        list: ListId,
+        list: ListRef,
         ended: Timestamp,
     ) -> SessionSummary {
         SessionSummary {

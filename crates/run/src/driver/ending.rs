@@ -229,7 +229,8 @@ impl Driver<'_> {
         let (name, why) = match fate {
             Fate::Passed { .. } => {
                 if let Ok(file) = self.stage.list.task(id) {
-                    self.keeping(|live| live.keep_task(id, &file.with(&file.task)))?;
+                    let copy = self.stage.list.copy_of(&file);
+                    self.keeping(|live| live.keep_task(id, &copy))?;
                 }
                 ("passed", String::new())
             }

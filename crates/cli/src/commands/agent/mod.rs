@@ -13,6 +13,9 @@ use serde_json::Value;
 
 use crate::{context::Context, output::Answer, terminal::line};
 
+/// Its commands name lists.
+const NO_BRIDGE: &str = "the bridge works on lists with names";
+
 /// The verbs of the bridge.
 #[derive(Debug, Subcommand)]
 pub enum Agent {

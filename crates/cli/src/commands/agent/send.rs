@@ -73,7 +73,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 /// The list of where we stand; one that is not there yet is made, as `add` does.
 fn list(context: &Context) -> anyhow::Result<Option<ListId>> {
     match context.list_or_create() {
-        Ok(list) => Ok(Some(list.id().clone())),
+        Ok(list) => Ok(Some(list.name_for(super::NO_BRIDGE)?.clone())),
         // The bridge may have one of its own.
         Err(error) if is_nowhere(&error) => Ok(None),
         Err(error) => Err(error),

@@ -59,8 +59,9 @@ pub struct StatusArgs {}
 /// Serves.
 pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
     let poll = interval(context, args)?;
-    let list = context.list_or_create()?.id().clone();
-    let bridge = Bridge::of(&context.home, Some(list))?;
+    let list = context.list_or_create()?;
+    let list = list.name_for(super::NO_BRIDGE)?;
+    let bridge = Bridge::of(&context.home, Some(list.clone()))?;
     let Some(mut processor) = Processor::start(&bridge)? else {
         let pid = bridge.running()?.map_or(0, |running| running.pid);
         return Err(Error::BridgeRuns { pid }.into());

@@ -13,7 +13,7 @@ pub mod worker;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use flagpost_core::coordination::{self, Directory};
+use flagpost_core::coordination::Directory;
 
 use crate::{context::Context, output::Answer};
 
@@ -75,8 +75,7 @@ impl<'c> Place<'c> {
 
 /// Carries out the verb.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let told = args.dir.as_ref().or(context.settings.coordination.as_ref());
-    let dir = coordination::place(&context.home, &context.dir, told.map(PathBuf::as_path))?;
+    let dir = context.coordination_dir(args.dir.as_deref())?;
     let place = Place { context, dir };
     match &args.verb {
         Verb::Leader(verb) => leader::run(&place, verb),

@@ -4,17 +4,19 @@
 use std::path::Path;
 
 use flagpost_core::{
-    Result,
+    Home, List, Result, claims,
     coordination::{self, Directory, Look},
     history::Line,
+    tasks,
 };
 use flagpost_disk::fsx::{self, Fs};
+use flagpost_model::task::Ending;
 use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
 
 use super::{add, begin, complete, draft, hand, id};
 use crate::{
     account,
-    world::{self, World, power, worker},
+    world::{self, World, act, finish, power, subject, terms, worker},
 };
 
 /// What the next operation adds.
@@ -49,11 +51,22 @@ fn told(look: &Look) -> Vec<String> {
     told
 }
 
+/// The same of the verbs of a list.
+fn survives_as_a_list(operation: &dyn Fn(&List<'_>) -> Result<()>) {
+    survives_all(&|home| {
+        operation(&List::of_table(
+            home,
+            Directory::open(home, Path::new(DIR))?,
+        )?)
+    });
+}
+
 fn survives(operation: &dyn Fn(&Directory<'_>) -> Result<()>) {
-    let run = |fs: &PowerFs| {
-        let home = world::simulated_home(fs);
-        operation(&Directory::open(&home, Path::new(DIR))?)
-    };
+    survives_all(&|home| operation(&Directory::open(home, Path::new(DIR))?));
+}
+
+fn survives_all(operation: &dyn Fn(&Home) -> Result<()>) {
+    let run = |fs: &PowerFs| operation(&world::simulated_home(fs));
     let fs = setup();
     let before = look(&fs);
     run(&fs).unwrap();
@@ -107,6 +120,21 @@ fn a_completion_survives_with_its_result() {
 fn a_failure_survives() {
     let by = worker("W1");
     survives(&|it| coordination::fail(it, &hand(&by), &id("task-002"), "no").map(drop));
+}
+
+#[test]
+fn so_do_those_of_a_list() {
+    survives_as_a_list(&|it| tasks::add(it, &worker("ann"), &subject("New"), &[]).map(drop));
+    survives_as_a_list(&|it| claims::claim(it, &terms("W2"), &id("task-001")).map(drop));
+    let done = finish(Ending::Completed);
+    survives_as_a_list(&|it| {
+        let act = act("W1", None);
+        tasks::act(it, &act, &id("task-002"), done.clone()).map(drop)
+    });
+    survives_as_a_list(&|it| {
+        let words = subject("Other words");
+        tasks::edit(it, &worker("ann"), &id("task-001"), &words).map(drop)
+    });
 }
 
 #[test]

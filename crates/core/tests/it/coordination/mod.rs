@@ -1,6 +1,7 @@
 //! The coordination directory: no change is lost, whoever makes it and whatever happens meanwhile.
 
 mod a_crash_leaves_a_whole_table;
+mod as_a_list;
 mod foreign_hands;
 pub mod races;
 

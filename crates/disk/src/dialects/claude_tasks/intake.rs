@@ -27,7 +27,7 @@ const KEYS: [&str; 9] = [
 
 /// The task of the file `place` in a list called `list`.
 pub fn draft(list: &str, place: &str, id: &TaskId, bytes: &[u8]) -> Result<Draft, String> {
-    let TaskFile { mut task, raw } = read(id, bytes)?;
+    let TaskFile { mut task, raw, .. } = read(id, bytes)?;
     if task.subject.trim().is_empty() {
         return Err("subject: a task needs one".to_owned());
     }

@@ -4,7 +4,6 @@
 //!
 #![doc = include_str!("../../../../../docs/formats/claude-tasks.md")]
 
-mod changes;
 mod intake;
 mod layout;
 mod read;
@@ -12,7 +11,6 @@ mod read;
 mod tests;
 mod write;
 
-pub use changes::{ChangedSince, changes, fingerprint};
 pub use intake::draft;
 pub use layout::{
     CACHE, COUNTER, LOCK, POINTER, REPOSITORY, SHORTLIST, file_name, id_of, is_task_name, stem,
@@ -23,13 +21,15 @@ pub use write::{restore, to_bytes, write};
 use flagpost_model::task::{StateName, Task};
 use serde_json::{Map, Value, json};
 
-/// A task with the file it came from: the typed view beside the original.
-#[derive(Debug, Clone)]
-pub struct TaskFile {
-    /// What we understand.
-    pub task: Task,
-    /// The whole file as parsed, unknown keys included.
-    raw: Map<String, Value>,
+use crate::task_file;
+pub use crate::task_file::TaskFile;
+
+/// How deep the keys of a file are told apart.
+const NESTED: &[&str] = &["metadata", "flagpost"];
+
+/// A short name for what a file says.
+pub fn fingerprint(raw: &Map<String, Value>) -> String {
+    task_file::fingerprint(raw, NESTED)
 }
 
 impl TaskFile {

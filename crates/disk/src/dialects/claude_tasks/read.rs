@@ -15,7 +15,7 @@ use flagpost_model::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::{TaskFile, write::status_of};
+use super::{NESTED, TaskFile, write::status_of};
 use crate::record::kind;
 
 /// The keys of the metadata that are fields of a task, or ours besides.
@@ -140,7 +140,7 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
         parsed(ours, "state"),
         ours.get("claim").and_then(claim),
     );
-    Ok(TaskFile { task, raw })
+    Ok(TaskFile::new(task, raw, NESTED))
 }
 
 /// Our state where it agrees with the status; else what the status says.

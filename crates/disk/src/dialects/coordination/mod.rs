@@ -18,9 +18,9 @@ pub use layout::{
     late, log, number, numbered, result,
 };
 pub use prose::{Discovery, discovery, late_entry, log_line, objective, plan, read_discoveries};
-pub use read::{read_agents, read_drafts, read_last_updated, read_tasks};
+pub use read::{read_agents, read_drafts, read_last_updated, read_row, read_tasks};
 pub use time::to_text as time_to_text;
-pub use write::{new_table, write_agents, write_tasks};
+pub use write::{new_table, put_rows, to_bytes, write_agents, write_row, write_tasks};
 
 use flagpost_model::coordination::{Agent, Task};
 use jiff::civil::DateTime;
@@ -51,6 +51,12 @@ impl<T> Table<T> {
     /// The rows that can be understood, in their order.
     pub fn contents(&self) -> impl Iterator<Item = &T> {
         self.rows.iter().filter_map(|row| row.content.as_ref().ok())
+    }
+
+    /// The same, each with its row as it stands.
+    pub fn rows(&self) -> impl Iterator<Item = (&T, &Map<String, Value>)> {
+        let rows = self.rows.iter();
+        rows.filter_map(|row| Some((row.content.as_ref().ok()?, row.raw.as_object()?)))
     }
 
     /// When it was made, word for word: a name for it that goes with it wherever it is moved.

@@ -86,6 +86,11 @@ fn table<T>(
     })
 }
 
+/// Reads one row of the table of tasks; the error says why it is no task.
+pub fn read_row(raw: &Map<String, Value>, zone: &TimeZone) -> Result<Task, String> {
+    task(Fields(raw), zone)
+}
+
 fn task(fields: Fields<'_>, zone: &TimeZone) -> Result<Task, String> {
     let at = |key| time::read(fields.value(key), zone);
     let count = |key| fields.number(key).and_then(|it| u32::try_from(it).ok());

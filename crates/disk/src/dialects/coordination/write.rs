@@ -3,13 +3,16 @@
 //! Owns the order of the keys, and that a rewrite touches only the rows and keys whose meaning
 //! changed. What is absent is left out.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use flagpost_model::coordination::{Agent, Task};
+use flagpost_model::{
+    TaskId,
+    coordination::{Agent, Task},
+};
 use jiff::civil::DateTime;
 use serde_json::{Map, Value, json};
 
-use super::{AgentsFile, Table, TasksFile, time::to_text};
+use super::{AgentsFile, Row, Table, TasksFile, time::to_text};
 
 /// The keys of a row with their values; `None` where nothing is to be written.
 type Keys = Vec<(&'static str, Option<Value>)>;
@@ -25,6 +28,34 @@ pub fn new_table<T>() -> Table<T> {
 
 /// The table with these tasks, keeping what `before` holds beyond them.
 pub fn write_tasks(before: &TasksFile, tasks: &[Task], now: DateTime) -> Vec<u8> {
+    let rows = rows(before, tasks, |it| it.id.as_str(), write_task);
+    to_bytes(with_rows(before, rows, now))
+}
+
+/// The table with these rows in the place of those of the same ids, and new ones at the end.
+pub fn put_rows(
+    before: &TasksFile,
+    mut rows: BTreeMap<TaskId, Map<String, Value>>,
+    now: DateTime,
+) -> Vec<u8> {
+    let mut put = |row: &Row<Task>| {
+        let task = row.content.as_ref().ok();
+        let new = task.and_then(|task| rows.remove(&task.id));
+        new.map_or_else(|| row.raw.clone(), Value::Object)
+    };
+    let mut all: Vec<Value> = before.rows.iter().map(&mut put).collect();
+    all.extend(rows.into_values().map(Value::Object));
+    to_bytes(with_rows(before, all.into(), now))
+}
+
+/// The row of a task, keeping what it had beyond what it says.
+pub fn write_row(before: Option<(&Task, &Map<String, Value>)>, now: &Task) -> Map<String, Value> {
+    let mut raw = before.map(|(_, raw)| raw.clone()).unwrap_or_default();
+    write_task(&mut raw, before.map(|(was, _)| was), now);
+    raw
+}
+
+fn with_rows(before: &TasksFile, rows: Value, now: DateTime) -> Map<String, Value> {
     let mut raw = before.raw.clone();
     let now = json!(to_text(now));
     if !raw.contains_key("version") {
@@ -34,9 +65,8 @@ pub fn write_tasks(before: &TasksFile, tasks: &[Task], now: DateTime) -> Vec<u8>
         raw.insert("created_at".to_owned(), now.clone());
     }
     raw.insert("last_updated".to_owned(), now);
-    let rows = rows(before, tasks, |it| it.id.as_str(), write_task);
     raw.insert("tasks".to_owned(), rows);
-    to_bytes(raw)
+    raw
 }
 
 /// The table with these agents, keeping what `before` holds beyond them.
@@ -191,6 +221,7 @@ fn list(items: &[String]) -> Option<Value> {
     (!items.is_empty()).then(|| json!(items))
 }
 
-fn to_bytes(raw: Map<String, Value>) -> Vec<u8> {
+/// JSON as every file of ours has it.
+pub fn to_bytes(raw: Map<String, Value>) -> Vec<u8> {
     format!("{:#}\n", Value::Object(raw)).into_bytes()
 }

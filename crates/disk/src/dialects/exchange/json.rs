@@ -1,6 +1,6 @@
 //! The records as one JSON document, and as one line each.
 
-use flagpost_model::{ListId, intake::Drafts};
+use flagpost_model::{ListRef, intake::Drafts};
 use serde_json::{Map, Value, json};
 
 use super::{read::Reader, write::Exported};
@@ -15,7 +15,7 @@ pub fn is_ours(object: &Map<String, Value>) -> bool {
 }
 
 /// One document.
-pub fn to_json(list: &ListId, tasks: &[Exported<'_>]) -> String {
+pub fn to_json(list: &ListRef, tasks: &[Exported<'_>]) -> String {
     let tasks: Vec<_> = tasks.iter().map(Exported::record).collect();
     let document = json!({"schema": SCHEMA, "list": list, "tasks": tasks});
     format!("{document:#}\n")

@@ -1,19 +1,27 @@
-//! What a rewrite of a task file changed, key by key, and how to take it back.
+//! A task beside the JSON object that it was read from, and what a rewrite of that changed.
 //!
-//! Owns the form in which the history keeps it: `{"subject": [old, new]}`, in which `metadata` and
-//! `metadata.flagpost` are nested and a value that was not there is null. Invariant: taking back
-//! what nobody has touched since gives the old file, and touches no other key. Of a file that a
-//! change created the history keeps a fingerprint, which tells whether anybody wrote into it.
+//! Owns the form in which the history keeps a change, key by key: `{"subject": [old, new]}`, in which
+//! what is ours within the object is nested and a value that was not there is null. Invariant: taking
+//! back what nobody has touched since gives the old object, and touches no other key. Of an object
+//! that a change created the history keeps a fingerprint, which tells whether anybody wrote into it.
 
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::TaskFile;
+use flagpost_model::task::Task;
 
-/// How deep keys are told apart: below `metadata` and `metadata.flagpost`, and nowhere else.
-const NESTED: [&str; 2] = ["metadata", "flagpost"];
+/// A task with the object it came from: the typed view beside the original.
+#[derive(Debug, Clone)]
+pub struct TaskFile {
+    /// What we understand.
+    pub task: Task,
+    /// The whole object as parsed, unknown keys included.
+    pub(crate) raw: Map<String, Value>,
+    /// How deep keys are told apart: below each of these within the one before, and nowhere else.
+    nested: &'static [&'static str],
+}
 
 /// Why a change cannot be taken back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,11 +29,6 @@ const NESTED: [&str; 2] = ["metadata", "flagpost"];
 pub struct ChangedSince {
     /// The key, with those above it.
     pub key: String,
-}
-
-/// The values that differ. A task's revision is none of them: it tells changes apart.
-pub fn changes(before: &Map<String, Value>, after: &Map<String, Value>) -> Map<String, Value> {
-    differences(before, after, &NESTED)
 }
 
 fn differences(
@@ -68,9 +71,9 @@ fn differences(
 
 /// A short name for what a file says, whatever its revision and the order of its keys. A key that
 /// says nothing counts as one that is not there: changes that are taken back leave some.
-pub fn fingerprint(raw: &Map<String, Value>) -> String {
+pub fn fingerprint(raw: &Map<String, Value>, nested: &[&str]) -> String {
     let mut text = String::new();
-    tell(raw, &NESTED, &mut text);
+    tell(raw, nested, &mut text);
     let digest = Sha256::digest(text);
     digest.iter().take(16).fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -97,12 +100,27 @@ fn tell(raw: &Map<String, Value>, nested: &[&str], text: &mut String) {
 }
 
 impl TaskFile {
-    /// The whole file as parsed.
+    /// A task that says what `raw` says.
+    pub fn new(task: Task, raw: Map<String, Value>, nested: &'static [&'static str]) -> Self {
+        Self { task, raw, nested }
+    }
+
+    /// The whole object as parsed.
     pub fn raw(&self) -> &Map<String, Value> {
         &self.raw
     }
 
-    /// The file as it was before `changes`.
+    /// The values in which `after` differs. A task's revision is none of them: it tells changes apart.
+    pub fn changes(&self, after: &Map<String, Value>) -> Map<String, Value> {
+        differences(&self.raw, after, self.nested)
+    }
+
+    /// A short name for what it says; see [`fingerprint`].
+    pub fn fingerprint(&self) -> String {
+        fingerprint(&self.raw, self.nested)
+    }
+
+    /// The object as it was before `changes`.
     pub fn before(&self, changes: &Map<String, Value>) -> Result<Map<String, Value>, ChangedSince> {
         let mut raw = self.raw.clone();
         take_back(&mut raw, changes, "")?;
@@ -144,14 +162,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::dialects::claude_tasks::{read, restore, to_bytes};
+    use crate::dialects::claude_tasks::restore;
 
     fn map(value: Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
     }
 
     fn file(raw: Map<String, Value>) -> TaskFile {
-        read(&"1".parse().unwrap(), &to_bytes(raw)).unwrap()
+        let task = Task::new("1".parse().unwrap(), "x");
+        TaskFile::new(task, raw, &["metadata", "flagpost"])
     }
 
     #[test]
@@ -163,7 +182,10 @@ mod tests {
         let expected = json!({"subject": ["a", "b"], "x": [{"y": 1}, {"y": 2}],
             "metadata": {"due_date": [null, "2026-12-01"], "flagpost": {"state": ["pending", "claimed"]}},
             "owner": ["W1", null]});
-        assert_eq!(Value::Object(changes(&map(before), &map(after))), expected);
+        assert_eq!(
+            Value::Object(file(map(before)).changes(&map(after))),
+            expected
+        );
     }
 
     #[test]
@@ -224,7 +246,8 @@ mod tests {
     proptest! {
         #[test]
         fn taking_back_gives_the_old_file(before in raw(), after in raw()) {
-            let back = file(after.clone()).before(&changes(&before, &after)).unwrap();
+            let changes = file(before.clone()).changes(&after);
+            let back = file(after).before(&changes).unwrap();
             prop_assert_eq!(bare(back), bare(before));
         }
     }

@@ -1,0 +1,225 @@
+//! `--list coord:PATH`: every family of verbs on the table of a coordination directory.
+
+use std::fs;
+
+use flagpost_testkit::sealed::World;
+use serde_json::Value;
+
+use crate::world;
+
+const LIST: &str = "coord:.coordination";
+
+fn begun() -> World {
+    let world = world();
+    world.ok(["init", "--yes"]);
+    world.ok(["coord", "leader", "init", "Build it"]);
+    world
+}
+
+fn ok(world: &World, args: &[&str]) -> String {
+    world.ok([args, &["--list", LIST]].concat())
+}
+
+fn json(world: &World, args: &[&str]) -> (i32, Value) {
+    world.json([args, &["--list", LIST]].concat())
+}
+
+/// A row of the table.
+fn row(world: &World, id: &str) -> Value {
+    let text = fs::read_to_string(world.repository().join(".coordination/tasks.json")).unwrap();
+    let table: Value = serde_json::from_str(&text).unwrap();
+    let rows = table["tasks"].as_array().unwrap();
+    rows.iter().find(|it| it["id"] == id).unwrap().clone()
+}
+
+#[test]
+fn each_verb_of_a_list_works_on_the_table() {
+    let world = begun();
+    assert_eq!(
+        ok(&world, &["add", "Write the parser", "--priority", "high"]),
+        "added task-001 Write the parser\n"
+    );
+    ok(
+        &world,
+        &["add", "Test the parser", "--after", "1", "--tag", "test"],
+    );
+    ok(&world, &["task", "add", "Publish it"]);
+    ok(&world, &["task", "dep", "add", "3", "2"]);
+    ok(&world, &["task", "edit", "2", "--project", "web"]);
+    ok(&world, &["task", "note", "2", "Mind the gap"]);
+    let (code, list) = json(&world, &["list"]);
+    assert_eq!(
+        (code, &list["list"]),
+        (0, &"coord:[dir]/web/.coordination".into())
+    );
+    assert_eq!(list["tasks"].as_array().unwrap().len(), 3);
+    let (_, ready) = json(&world, &["ready"]);
+    assert_eq!(ready["tasks"][0]["id"], "task-001");
+    let (_, claimed) = json(&world, &["claim", "--next", "--as", "W1"]);
+    let token = claimed["claim"]["token"].as_u64().unwrap().to_string();
+    assert_eq!(claimed["id"], "task-001", "{claimed}");
+    ok(
+        &world,
+        &["task", "start", "1", "--as", "W1", "--token", &token],
+    );
+    ok(
+        &world,
+        &["done", "1", "It parses.", "--as", "W1", "--token", &token],
+    );
+    let done = row(&world, "task-001");
+    assert_eq!(
+        (&done["status"], &done["result"]["output"]),
+        (&"done".into(), &"It parses.".into())
+    );
+    let (_, shown) = json(&world, &["show", "2"]);
+    assert_eq!(
+        (&shown["project"], &shown["tags"][0]),
+        (&"web".into(), &"test".into())
+    );
+    ok(&world, &["claim", "2", "--as", "W2"]);
+    ok(&world, &["task", "renew", "2", "--as", "W2"]);
+    ok(&world, &["task", "release", "2", "--as", "W2"]);
+    ok(&world, &["claim", "2", "--as", "W2"]);
+    ok(&world, &["stuck", "2", "Which API?", "--as", "W2"]);
+    assert_eq!(row(&world, "task-002")["status"], "blocked");
+    ok(&world, &["task", "reopen", "2"]);
+    ok(&world, &["task", "cancel", "3"]);
+    ok(&world, &["task", "timer", "start", "2"]);
+    ok(&world, &["task", "timer", "stop"]);
+    for read in ["graph", "stats", "export", "tags"] {
+        assert!(!ok(&world, &["task", read]).is_empty(), "{read}");
+    }
+    ok(&world, &["status"]);
+    ok(&world, &["task", "edit", "2", "--project", "app"]);
+    assert!(ok(&world, &["task", "undo"]).contains("task-002"));
+    assert_eq!(json(&world, &["show", "2"]).1["project"], "web");
+    // The directory's own verbs see the same.
+    let status = world.ok(["coord", "leader", "status"]);
+    assert!(
+        status.contains("task-001  done") && status.contains("task-003  cancelled"),
+        "{status}"
+    );
+}
+
+#[test]
+fn a_bulk_a_query_and_an_import_work_on_the_table() {
+    let world = begun();
+    let plan = world.repository().join("plan.md");
+    fs::write(&plan, "- [ ] One\n- [ ] Two\n").unwrap();
+    ok(&world, &["task", "import", "plan.md"]);
+    let (_, again) = json(&world, &["task", "import", "plan.md"]);
+    assert_eq!(again["added"], 0, "{again}");
+    ok(
+        &world,
+        &[
+            "task",
+            "edit",
+            "--where",
+            "state=pending",
+            "--group",
+            "auth",
+            "--yes",
+        ],
+    );
+    let (_, all) = json(&world, &["list", "group=auth"]);
+    assert_eq!(all["tasks"].as_array().unwrap().len(), 2, "{all}");
+}
+
+#[test]
+fn what_a_table_cannot_do_is_said() {
+    let world = begun();
+    ok(&world, &["add", "One"]);
+    for (args, code) in [
+        (&["task", "rm", "1", "--yes"][..], 4),
+        (&["task", "move", "1", "--to", "web"], 4),
+        (&["task", "undo"], 4),
+        (&["search", "One"], 4),
+        (&["show", "9"], 3),
+    ] {
+        let (told, error) = json(&world, args);
+        assert_eq!(told, code, "{args:?}: {error}");
+    }
+    ok(&world, &["done", "1"]);
+    assert_eq!(json(&world, &["task", "reopen", "1"]).0, 4);
+    let missing = world.flagpost(["list", "--list", "coord:nowhere"]);
+    assert_eq!(missing.code, 3, "{missing}");
+    let nonsense = world.flagpost(["list", "--list", "a:b"]);
+    assert_eq!(nonsense.code, 6, "{nonsense}");
+}
+
+#[test]
+fn the_place_may_be_left_out_and_may_be_elsewhere() {
+    let world = begun();
+    world.ok(["add", "One", "--list", "coord:"]);
+    let dir = world.repository().join(".coordination");
+    let place = format!("coord:{}", dir.display());
+    assert!(world.ok(["list", "--list", &place]).contains("One"));
+    let mut outside = world.command();
+    outside
+        .current_dir(world.outside())
+        .env("FLAGPOST_LIST", &place)
+        .args(["done", "1"]);
+    let done = world.run(&mut outside);
+    assert_eq!(done.code, 0, "{done}");
+    assert_eq!(row(&world, "task-001")["status"], "done");
+}
+
+#[test]
+fn a_run_works_on_the_table_and_its_agents_by_the_table_s_verbs() {
+    let world = begun();
+    for text in ["One", "Two", "Three"] {
+        ok(&world, &["add", text]);
+    }
+    world.ok(["coord", "leader", "add-task", "Four", "--after", "task-001"]);
+    let agent = r#"case "$FLAGPOST_TASK" in
+        task-001) flagpost done "by a list's verb" ;;
+        task-002) flagpost coord worker complete 2 "by the directory's verb" --as "$FLAGPOST_WORKER" ;;
+        task-003) exit 3 ;;
+        task-004) exit 0 ;;
+    esac"#;
+    let script = world.outside().join("agent.sh");
+    fs::write(&script, agent).unwrap();
+    let agent = format!("sh {}", script.display());
+    let args = [
+        "run",
+        "--agent",
+        &agent,
+        "--retries",
+        "1",
+        "--max-parallel",
+        "2",
+        "--list",
+        LIST,
+    ];
+    let mut run = world.command();
+    run.args(args).env("FLAGPOST_CLOCK", "");
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_flagpost"))
+        .parent()
+        .unwrap();
+    let path = std::env::var("PATH").unwrap();
+    run.env("PATH", format!("{}:{path}", binary.display()));
+    let ran = world.run(&mut run);
+    assert!(ran.stdout.contains("3 of 4 passed, 1 failed"), "{ran}");
+    for (id, status, said) in [
+        ("task-001", "done", "by a list's verb"),
+        ("task-002", "done", "by the directory's verb"),
+        ("task-003", "failed", "it exited with code 3"),
+        ("task-004", "done", ""),
+    ] {
+        let row = row(&world, id);
+        let result = &row["result"];
+        let text = result["output"].as_str().or(result["error"].as_str());
+        assert_eq!(row["status"], status, "{ran}");
+        assert_eq!(text.unwrap_or_default(), said, "{ran}");
+    }
+    let pointer = fs::read_to_string(
+        world
+            .repository()
+            .join(".coordination/execution_pointer.md"),
+    );
+    assert!(
+        std::path::Path::new(pointer.unwrap().trim())
+            .join("session_summary.md")
+            .exists()
+    );
+}
