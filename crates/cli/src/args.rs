@@ -106,6 +106,12 @@ pub enum Command {
         after_help = "Example: flagpost msg send --subject DONE --task b1 'Parser written' --as W1"
     )]
     Msg(commands::msg::Msg),
+    /// Announce who works on which files, before two do
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost reserve add 'src/parser/**' --as W1"
+    )]
+    Reserve(commands::reserve::Reserve),
     /// See and change the fleet; a worker's side of its mail
     #[command(
         subcommand,

@@ -215,6 +215,10 @@ fn judge_daemon(error: &daemon::Error) -> (Kind, Option<String>) {
             let more = format!("{} tells more", log.display());
             (Kind::Failed, Some(more))
         }
+        daemon::Error::Unreadable { .. } => (
+            Kind::Failed,
+            hint("'flagpost down', then 'flagpost up' writes it anew"),
+        ),
         daemon::Error::NotStopped { .. } => {
             (Kind::TimedOut, hint("'flagpost logs' tells what it does"))
         }

@@ -113,6 +113,7 @@ impl Bars {
             }
             RunEvent::TaskSettled { .. } => self.total.inc(1),
             RunEvent::Recovered { .. }
+            | RunEvent::TaskWaits { .. }
             | RunEvent::TaskSaid { .. }
             | RunEvent::TaskStopping { .. }
             | RunEvent::Worktree { .. }
@@ -149,6 +150,9 @@ fn words(event: &RunEvent) -> Option<String> {
             counted(agents.len(), "process", "processes")
         ),
         RunEvent::WaveStarted { n, of } => format!("wave {n} of {of}"),
+        RunEvent::TaskWaits { task, holder, path } => {
+            format!("  wait  {task}: {holder} works on {path}")
+        }
         RunEvent::TaskStarted {
             task,
             subject,

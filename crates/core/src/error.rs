@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use flagpost_disk as disk;
 use flagpost_model::{
     InvalidId, ListId, Refusal, WorkerId, coordination, decision, intake::Broken, message,
+    reservation,
 };
 use jiff::Timestamp;
 
@@ -29,6 +30,12 @@ pub enum Error {
     /// A rule of messages said no; nothing changed.
     #[error(transparent)]
     Speech(#[from] message::Refusal),
+    /// Somebody else works on the files.
+    #[error(transparent)]
+    Reservation(#[from] reservation::Refusal),
+    /// What cannot be reserved.
+    #[error(transparent)]
+    Pattern(#[from] reservation::InvalidPattern),
     /// A rule of the coordination directory said no; nothing changed.
     #[error(transparent)]
     Coordination(#[from] coordination::Refusal),

@@ -132,6 +132,23 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             hint("'flagpost msg list' shows those there are"),
         ),
         Error::Speech(refusal) => judge_speech(refusal),
+        Error::Reservation(_) => (
+            Kind::Conflict,
+            hint(
+                "'flagpost reserve list' shows who works on what; begin with something else, or wait",
+            ),
+        ),
+        Error::Pattern(_) => (
+            Kind::Invalid,
+            hint("'flagpost reserve add --help' tells what can be reserved"),
+        ),
+        Error::NotFound {
+            what: "reservation",
+            ..
+        } => (
+            Kind::NotFound,
+            hint("'flagpost reserve list' shows those there are"),
+        ),
         Error::NotFound {
             what: "coordination directory",
             ..

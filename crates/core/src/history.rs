@@ -8,6 +8,7 @@
 //! crash in between leaves it untold, and the session's own files tell of it. Nothing is ever
 //! rewritten.
 
+mod backward;
 mod onward;
 mod survey;
 mod tail;
@@ -29,7 +30,7 @@ pub(crate) use onward::Place;
 pub(crate) use survey::Survey;
 pub use tail::{News, Tail};
 
-use crate::{change, error::Result, home::Home, relay};
+use crate::{change, error::Result, home::Home, relay, reservations};
 
 /// How much of the end is read to find the last line.
 const TAIL: u64 = 4 << 10;
@@ -121,6 +122,8 @@ kinds! {
     ListBound = "list.bound",
     /// A worker joined the fleet.
     WorkerRegistered = "worker.registered",
+    /// A worker has fallen silent, or is live again.
+    WorkerLiveness = "worker.liveness",
     /// A worker was taken off the fleet; its mail stays.
     WorkerRetired = "worker.retired",
     /// Somebody wrote a brief.
@@ -153,6 +156,12 @@ kinds! {
     MessageImported = "message.imported",
     /// Older messages were archived.
     EnvelopesArchived = "relay.archived",
+    /// Somebody reserved files.
+    ReservationAdded = "reservation.added",
+    /// Somebody gave a reservation back.
+    ReservationReleased = "reservation.released",
+    /// A reservation was over, and its file was cleared away.
+    ReservationExpired = "reservation.expired",
     /// The highest id that a list ever gave out was found anew.
     ListRecounted = "list.recounted",
     /// The lines before it are damaged, or some are lost; numbers go on above all that were seen.
@@ -277,7 +286,7 @@ impl Entry {
         self.detail("session", session.as_str())
     }
 
-    fn number(&self, key: &str) -> Option<u64> {
+    pub(crate) fn number(&self, key: &str) -> Option<u64> {
         self.detail.get(key).and_then(Value::as_u64)
     }
 
@@ -388,9 +397,12 @@ impl<'h> History<'h> {
         let voided: Vec<u64> = last.iter().filter_map(|line| line.entry.voids()).collect();
         let first = last.first().map_or(0, |line| line.n);
         for line in last {
-            let may_be_void = line.entry.rev().is_some() || line.entry.seq.is_some();
+            let entry = &line.entry;
+            let may_be_void = entry.rev().is_some()
+                || entry.seq.is_some()
+                || entry.number(reservations::NUMBER).is_some();
             let open = may_be_void && !voided.contains(&line.n);
-            if open && !(appeared(&line.entry)? && self.is_in_the_mail(&line.entry)?) {
+            if open && !(appeared(entry)? && self.is_beside(entry)?) {
                 let mut void = Entry::new(Kind::Void)
                     .detail("n", line.n)
                     .detail("op", first);
@@ -404,8 +416,10 @@ impl<'h> History<'h> {
         Ok(voids)
     }
 
-    fn is_in_the_mail(&self, entry: &Entry) -> Result<bool> {
-        relay::appeared(self.home, &self.repo, entry)
+    /// Whether it is in what the repository has beside its lists: its mail, its reservations.
+    fn is_beside(&self, entry: &Entry) -> Result<bool> {
+        Ok(relay::appeared(self.home, &self.repo, entry)?
+            && reservations::appeared(self.home, &self.repo, entry)?)
     }
 
     /// All lines of the change that the last line belongs to, or takes back; none only where the

@@ -24,6 +24,7 @@ pub mod plans;
 pub mod registry;
 pub mod relay;
 mod repository;
+pub mod reservations;
 pub mod roots;
 pub mod schemas;
 pub mod sessions;

@@ -3,7 +3,6 @@
 //! Owns finding one by what a person calls it. A record that cannot be read is passed over: the
 //! doctor tells of it.
 
-use flagpost_disk as disk;
 use flagpost_model::RepoId;
 
 use crate::{
@@ -18,7 +17,8 @@ pub fn repositories(home: &Home) -> Result<Vec<Repository>> {
     for id in home.ids_in::<RepoId>(&home.repositories_root())? {
         let record = match repository::record(home, &id) {
             Ok(Some(record)) => record,
-            Ok(None) | Err(Error::Disk(disk::Error::Malformed { .. })) => continue,
+            Ok(None) => continue,
+            Err(Error::Disk(error)) if error.is_no_such_file() => continue,
             Err(error) => return Err(error),
         };
         all.push(Repository {

@@ -8,12 +8,15 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use flagpost_core::{
     Home, Result, registry,
-    relay::{Fleet, observe as mail},
+    relay::{Fleet, liveness, observe as mail},
     tasks::observe as tasks,
     upkeep,
 };
 use flagpost_model::{RepoId, WorkerId};
-use tokio::{task::spawn_blocking, time::sleep};
+use tokio::{
+    task::spawn_blocking,
+    time::{sleep, timeout},
+};
 use tracing::{info, warn};
 
 use crate::events::Hub;
@@ -55,10 +58,11 @@ pub(crate) async fn observe<W: Watching>(home: Home, hub: Arc<Hub>, mut watches:
             return;
         };
         watches = back;
-        if looks.changed().await.is_err() {
-            return;
+        match timeout(W::RECHECK, looks.changed()).await {
+            Ok(Ok(())) => sleep(W::BREATH).await,
+            Ok(Err(_)) => return,
+            Err(_) => {}
         }
-        sleep(W::BREATH).await;
     }
 }
 
@@ -66,7 +70,9 @@ pub(crate) async fn observe<W: Watching>(home: Home, hub: Arc<Hub>, mut watches:
 pub(crate) trait Watching: Sized + Send + 'static {
     /// Changes that come together are looked at together.
     const BREATH: Duration;
-    /// Begins with what is there now.
+    /// How often to look in any case.
+    const RECHECK: Duration = HOUR;
+    /// Begins, with what is known already.
     fn begin(home: &Home, repo: &RepoId) -> Result<Self>;
     /// Records what came since; how much that was.
     fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize>;
@@ -74,6 +80,20 @@ pub(crate) trait Watching: Sized + Send + 'static {
 
 impl Watching for mail::Watch {
     const BREATH: Duration = Duration::from_millis(5);
+
+    fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
+        Self::begin(&Fleet::of(home, repo))
+    }
+
+    fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
+        Self::look(self, &Fleet::of(home, repo), &WorkerId::operator())
+    }
+}
+
+impl Watching for liveness::Watch {
+    const BREATH: Duration = Duration::from_millis(5);
+    // A worker falls silent without a notice.
+    const RECHECK: Duration = Duration::from_secs(5);
 
     fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
         Self::begin(&Fleet::of(home, repo))
@@ -101,10 +121,16 @@ impl Watching for tasks::Watch {
 #[derive(Debug)]
 pub(crate) struct Watches<W>(BTreeMap<RepoId, W>);
 
+impl<W> Default for Watches<W> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
 impl<W: Watching> Watches<W> {
     /// Begins with what is there now.
     pub(crate) fn begin(home: &Home) -> Self {
-        let mut watches = Self(BTreeMap::new());
+        let mut watches = Self::default();
         watches.look(home);
         watches
     }
@@ -122,9 +148,10 @@ impl<W: Watching> Watches<W> {
         for repository in repositories {
             let looked = match self.0.get_mut(&repository.id) {
                 Some(watch) => watch.look(home, &repository.id),
-                None => W::begin(home, &repository.id).map(|watch| {
+                None => W::begin(home, &repository.id).and_then(|mut watch| {
+                    let count = watch.look(home, &repository.id)?;
                     self.0.insert(repository.id.clone(), watch);
-                    0
+                    Ok(count)
                 }),
             };
             match looked {

@@ -47,6 +47,14 @@ pub enum Error {
         /// Where it says more.
         log: PathBuf,
     },
+    /// One runs, and nobody knows how to reach it.
+    #[error("the daemon, pid {pid}, runs, and {} cannot be read, which tells how to reach it", note.display())]
+    Unreadable {
+        /// Its process.
+        pid: u32,
+        /// The file that tells how it is reached.
+        note: PathBuf,
+    },
     /// It does not end.
     #[error("the daemon, pid {pid}, was told to end and still runs")]
     NotStopped {

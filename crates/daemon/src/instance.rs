@@ -35,7 +35,8 @@ pub struct Paths {
     /// What it says.
     pub log: PathBuf,
     lock: PathBuf,
-    note: PathBuf,
+    /// How it is reached.
+    pub(crate) note: PathBuf,
 }
 
 impl Paths {
@@ -90,6 +91,8 @@ pub enum Standing {
     Down,
     /// One runs that does not answer yet.
     Starting(Holder),
+    /// One runs, and the note of how it is reached cannot be read.
+    Unreadable(Holder),
     /// One answers.
     Up(Instance),
 }
@@ -101,15 +104,27 @@ pub fn standing(home: &Home) -> Result<Standing> {
         return Ok(Standing::Down);
     };
     Ok(match note(home, &paths)? {
-        Some(instance) if instance.pid == holder.pid => Standing::Up(instance),
-        _ => Standing::Starting(holder),
+        Note::Of(instance) if instance.pid == holder.pid => Standing::Up(instance),
+        Note::Of(_) | Note::None => Standing::Starting(holder),
+        Note::Unreadable => Standing::Unreadable(holder),
     })
 }
 
-/// The note of the daemon that runs, or ran last; one that cannot be read is none.
-fn note(home: &Home, paths: &Paths) -> Result<Option<Instance>> {
-    let bytes = fsx::read(home.fs(), &paths.note)?;
-    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+/// The note of the daemon that runs, or ran last.
+enum Note {
+    None,
+    Of(Instance),
+    Unreadable,
+}
+
+fn note(home: &Home, paths: &Paths) -> Result<Note> {
+    let bytes = match fsx::read(home.fs(), &paths.note) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(Note::None),
+        Err(error) if error.is_no_such_file() => return Ok(Note::Unreadable),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(serde_json::from_slice(&bytes).map_or(Note::Unreadable, Note::Of))
 }
 
 /// The one instance of a home, for as long as this lives.
@@ -135,7 +150,10 @@ impl Held {
 
     /// The port of the daemon before.
     pub(crate) fn last_port(&self, home: &Home) -> Result<Option<u16>> {
-        Ok(note(home, &self.paths)?.and_then(|last| last.port()))
+        Ok(match note(home, &self.paths)? {
+            Note::Of(last) => last.port(),
+            Note::None | Note::Unreadable => None,
+        })
     }
 
     /// Says how this daemon is reached: from now on it counts as up.

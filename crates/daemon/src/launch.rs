@@ -21,6 +21,8 @@ use crate::{
 
 /// So long a daemon may take until it answers.
 const READY: Duration = Duration::from_secs(15);
+/// So long a note may be one that cannot be read.
+const REWRITTEN: Duration = Duration::from_secs(1);
 /// So long it may take to end.
 const GONE: Duration = Duration::from_secs(10);
 /// How often it is looked at meanwhile.
@@ -40,13 +42,25 @@ pub struct Started {
 /// Sees to it that the home has a daemon. `binary` is started with `args` where it has none, apart
 /// from our terminal and with its output in the log.
 pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
-    if let Standing::Up(instance) = standing(home)? {
-        return Ok(Started {
-            instance,
-            already: true,
-        });
-    }
     let paths = Paths::of(home);
+    let begun = Instant::now();
+    loop {
+        match standing(home)? {
+            Standing::Up(instance) => {
+                return Ok(Started {
+                    instance,
+                    already: true,
+                });
+            }
+            // One that starts at this moment writes it anew.
+            Standing::Unreadable(_) if begun.elapsed() < REWRITTEN => thread::sleep(PAUSE),
+            Standing::Unreadable(holder) => {
+                let (pid, note) = (holder.pid, paths.note);
+                return Err(Error::Unreadable { pid, note });
+            }
+            Standing::Down | Standing::Starting(_) => break,
+        }
+    }
     fsx::make_dirs(home.fs(), &paths.dir)?;
     let begun = rotate(home, &paths)?;
     let log = || fsx::open_log(&paths.log);
@@ -133,7 +147,7 @@ fn rotate(home: &Home, paths: &Paths) -> Result<u64> {
 pub fn stop(home: &Home) -> Result<Option<u32>> {
     let pid = match standing(home)? {
         Standing::Down => return Ok(None),
-        Standing::Starting(holder) => holder.pid,
+        Standing::Starting(holder) | Standing::Unreadable(holder) => holder.pid,
         Standing::Up(instance) => instance.pid,
     };
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
@@ -143,7 +157,7 @@ pub fn stop(home: &Home) -> Result<Option<u32>> {
     loop {
         match standing(home)? {
             Standing::Up(next) if next.pid == pid => {}
-            Standing::Starting(next) if next.pid == pid => {}
+            Standing::Starting(next) | Standing::Unreadable(next) if next.pid == pid => {}
             _ => return Ok(Some(pid)),
         }
         if Instant::now() > deadline {

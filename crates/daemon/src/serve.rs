@@ -6,11 +6,16 @@
 use std::{
     future::Future,
     net::{Ipv4Addr, TcpListener as StdTcpListener},
+    os::unix::net::UnixListener as StdUnixListener,
     sync::Arc,
     time::Duration,
 };
 
-use flagpost_core::{Home, relay::observe as mail, tasks::observe as tasks};
+use flagpost_core::{
+    Home,
+    relay::{liveness, observe as mail},
+    tasks::observe as tasks,
+};
 use flagpost_disk::fsx;
 use flagpost_model::WorkerId;
 use tokio::{
@@ -37,7 +42,7 @@ const OPERATIONS: usize = 16;
 const DRAIN: Duration = Duration::from_millis(700);
 
 /// What a daemon is for.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Config {
     /// Its home.
     pub home: Home,
@@ -47,6 +52,16 @@ pub struct Config {
     pub port: Option<u16>,
     /// How it notices what others do.
     pub watching: Watching,
+    /// A socket that somebody listens at for it, as systemd does; without one it listens itself.
+    pub socket: Option<StdUnixListener>,
+}
+
+/// Whose the socket is.
+enum Origin {
+    /// The daemon's.
+    Ours,
+    /// That of whoever starts the daemon when somebody asks.
+    Given,
 }
 
 /// Is over when the process is told to end.
@@ -78,9 +93,13 @@ pub fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<()> {
     served
 }
 
-async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) -> Result<()> {
+async fn serve(mut config: Config, held: &Held, shutdown: impl Future<Output = ()>) -> Result<()> {
+    let given = config.socket.take();
     let home = &config.home;
-    let socket = fsx::listen(home.fs(), &held.paths.socket)?;
+    let (socket, origin) = match given {
+        Some(given) => (given, Origin::Given),
+        None => (fsx::listen(home.fs(), &held.paths.socket)?, Origin::Ours),
+    };
     let tcp = bind(config.port, held.last_port(home)?)?;
     let local = tcp.local_addr().map_err(Error::system("listen"))?;
     socket
@@ -93,19 +112,24 @@ async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) 
     let (end, ended) = watch::channel(false);
     let token = held.token(home)?;
     let hub = Arc::new(Hub::new(home.clone(), config.watching));
-    let watcher = events::watch(home, &hub)?;
+    let watched = events::watch(home, &hub)?;
     // From here on everything is told.
     let mut tails = events::Tails::default();
     hub.look(&mut tails);
-    let mail: Watches<mail::Watch> = Watches::begin(home);
+    // What the history does not tell of is found whenever these begin.
+    let mail: Watches<mail::Watch> = Watches::default();
+    let liveness: Watches<liveness::Watch> = Watches::default();
     let tasks: Watches<tasks::Watch> = Watches::begin(home);
     let actor = config.actor.clone();
-    let at_work = [
+    let mut at_work = vec![
         tokio::spawn(Arc::clone(&hub).run(tails)),
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), mail)),
+        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), liveness)),
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), tasks)),
         tokio::spawn(duties::upkeep(home.clone(), actor)),
     ];
+    let keeping = watched.map(|it| events::keep(home.clone(), Arc::clone(&hub), it));
+    at_work.extend(keeping.map(tokio::spawn));
     let bridge = bridge::tend(home.clone());
     let shared = Arc::new(Shared::new(
         &config,
@@ -128,10 +152,13 @@ async fn serve(config: Config, held: &Held, shutdown: impl Future<Output = ()>) 
 
     shutdown.await;
     info!("ending");
-    // Before the sockets close: whoever finds no socket finds no daemon.
-    held.leave(home)?;
+    // Before the sockets close: whoever finds no socket finds no daemon. Whoever gave us one listens
+    // on for the next daemon.
+    match origin {
+        Origin::Ours => held.leave(home)?,
+        Origin::Given => {}
+    }
     let _ = end.send(true);
-    drop(watcher);
     at_work.iter().for_each(JoinHandle::abort);
     for accepting in accepting {
         accepting.abort();

@@ -75,6 +75,7 @@ codes! {
     SessionUnnamed = "session-unnamed", Warning, "The lock of the live session names no session.";
     TaskOfDeadSession = "task-of-dead-session", Warning, "A session that is over still holds tasks.";
     WorktreeLeft = "worktree-left", Note, "A run left a worktree, because something in it could be lost.";
+    ReservationBroken = "reservation-broken", Error, "A file among the reservations cannot be understood, so it holds nothing.";
     LockHeld = "lock-held", Warning, "Somebody has held a lock for more than a minute, so others cannot go on.";
     LockUnusable = "lock-unusable", Error, "What lies in the place of a lock is none, so nothing can be changed.";
     TemporaryOrphaned = "temporary-orphaned", Note, "Writers that died left temporary files.";

@@ -10,6 +10,7 @@ mod ending;
 mod launch;
 mod mail;
 mod processes;
+mod reservations;
 mod residents;
 mod seats;
 
@@ -46,6 +47,9 @@ use crate::{
     scope::{Wanted, plan, scope},
     worktree::Worktrees,
 };
+
+/// How often to look whether files are free that a task waits for.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// What to run, and how.
 #[derive(Debug, Clone)]
@@ -243,6 +247,7 @@ impl Driver<'_> {
         })?;
         self.show_progress()?;
         let mut draining = false;
+        self.look_at_reservations(&mut scheduler)?;
         let mut effects = VecDeque::from(scheduler.handle(Event::Begin, self.now()));
         loop {
             while let Some(effect) = effects.pop_front() {
@@ -276,6 +281,7 @@ impl Driver<'_> {
             events.for_each(|event| effects.extend(scheduler.handle(event, self.now())));
             // On every turn: where agents end all the time, no waiting ever runs out.
             self.attend()?;
+            effects.extend(self.look_at_reservations(&mut scheduler)?);
             for event in self.hear()? {
                 effects.extend(scheduler.handle(event, self.now()));
             }
@@ -299,6 +305,11 @@ impl Driver<'_> {
                 self.tell(RunEvent::WaveStarted { n, of })?;
                 self.show_progress()?;
             }
+            Effect::Waits { task, on } => self.tell(RunEvent::TaskWaits {
+                task,
+                holder: on.holder,
+                path: on.path.to_string(),
+            })?,
             Effect::Stop { task, why } => {
                 let (exit, why) = match why {
                     StopReason::Timeout => (Exit::TimedOut, "its time is up"),
@@ -325,9 +336,11 @@ impl Driver<'_> {
             Some((_, kill_at)) => kill_at.saturating_duration_since(Instant::now()),
             None => (work.renewed + renew_every).saturating_duration_since(Instant::now()),
         });
+        let files = scheduler.waits_for_files().then_some(LOOK_AGAIN);
         agents
             .chain(deadline)
             .chain([self.residents.look_again()])
+            .chain(files)
             .min()
             .unwrap_or(renew_every)
             + Duration::from_millis(1)

@@ -38,6 +38,15 @@ pub enum RunEvent {
         /// Of how many.
         of: usize,
     },
+    /// A task is not started, since somebody else works on its files.
+    TaskWaits {
+        /// Which.
+        task: TaskId,
+        /// Who works on them.
+        holder: WorkerId,
+        /// What that one reserved.
+        path: String,
+    },
     /// An agent began a task.
     TaskStarted {
         /// Which.
@@ -180,6 +189,9 @@ impl RunEvent {
                 json!({"event": "session.recovered", "dir": dir, "tasks": tasks, "agents_ended": agents})
             }
             Self::WaveStarted { n, of } => json!({"event": "wave.started", "wave": n, "of": of}),
+            Self::TaskWaits { task, holder, path } => {
+                json!({"event": "task.waits", "task": task, "holder": holder, "path": path})
+            }
             Self::TaskStarted {
                 task,
                 subject,

@@ -31,6 +31,7 @@ pub mod query;
 pub mod ready;
 pub mod relay;
 pub mod relocate;
+pub mod reserve;
 pub mod rm;
 pub mod rows;
 pub mod run;
@@ -81,6 +82,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Outbox(args)) => relay::mail::outbox(context, &args),
         Some(Command::Relay(verb)) => relay::run(context, &verb),
         Some(Command::Msg(verb)) => msg::run(context, &verb),
+        Some(Command::Reserve(verb)) => reserve::run(context, &verb),
         Some(Command::Worker(verb)) => worker::run(context, &verb),
         Some(Command::Slash(args)) => relay::slash::run(context, &args),
         Some(Command::Up(args)) => daemon::up(context, &args),

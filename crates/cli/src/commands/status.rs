@@ -186,7 +186,8 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
                 .chain(waiting.iter().map(|(task, _)| &task.id)),
         )
         .notes(shape::skipped_notes(&loaded.skipped))
-        .notes(roots::notes(&found)))
+        .notes(roots::notes(&found))
+        .notes(daemon::trouble(context)?))
 }
 
 /// What the last worker said: the question of a stuck task, the reason of a failed one.
@@ -219,7 +220,8 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
     });
     Ok(Answer::new("status", body)
         .text(text)
-        .notes(roots::notes(&found)))
+        .notes(roots::notes(&found))
+        .notes(daemon::trouble(context)?))
 }
 
 /// The daemon, where one runs: nothing is amiss without it.

@@ -25,6 +25,12 @@ pub fn time(text: &str) -> Result<SignedDuration, String> {
     time.ok_or_else(|| "use a time, as in 30s or 5m".to_owned())
 }
 
+/// How long something is to last, as it is typed.
+pub fn length(text: &str) -> Result<SignedDuration, String> {
+    let length = time(text).ok().filter(|it| it.is_positive());
+    length.ok_or_else(|| "use a time, as in 30s or 15m".to_owned())
+}
+
 /// Looks until there is something, or the time is over; at once when one of the directories changes.
 pub fn until<T>(
     dirs: &[PathBuf],

@@ -230,6 +230,100 @@ fn a_log_is_followed() {
     }
 }
 
+#[test]
+fn a_running_one_stays_as_it_is_and_up_says_so() {
+    let world = world();
+    let _daemon = Daemon(&world);
+    world.ok(["up"]);
+    let told = world.transcript("up --port 7717\nup --port 7717 --poll --quiet");
+    assert_snapshot!(redacted(&world, &told), @r"
+    $ up --port 7717
+    the daemon runs already: pid [pid], [http]
+    2> flagpost: ignored, since it runs already: --port; 'flagpost down' first
+    $ up --port 7717 --poll --quiet
+    [http]
+    2> flagpost: ignored, since it runs already: --port, --poll; 'flagpost down' first
+    ");
+}
+
+#[test]
+fn a_note_that_cannot_be_read_is_no_riddle() {
+    let world = world();
+    let _daemon = Daemon(&world);
+    world.ok(["up"]);
+    let note = world.home().join("run/daemon.json");
+    fs::write(&note, "{").unwrap();
+    assert_snapshot!(world.transcript("status\nup\ndown"), @r"
+    $ status
+    no tasks here yet
+    next: flagpost add 'What is to be done', or flagpost demo
+    2> flagpost: the daemon, pid [pid], runs, and run/daemon.json cannot be read: 'flagpost down', then 'flagpost up' writes it anew
+    $ up
+    exit 1
+    2> flagpost: the daemon, pid [pid], runs, and [dir]/home/.flagpost/run/daemon.json cannot be read, which tells how to reach it
+    2>   hint: 'flagpost down', then 'flagpost up' writes it anew
+    $ down
+    the daemon, pid [pid], has ended
+    ");
+    fs::remove_file(&note).unwrap();
+    fs::write(&note, "{").unwrap();
+    // What a dead one left is no obstacle.
+    world.ok(["up"]);
+    assert!(pid(&world).is_some());
+}
+
+/// Listens at the daemon's socket and becomes the daemon, as systemd does when somebody asks.
+const ACTIVATE: &str = "
+import os, select, socket, sys
+path, binary = sys.argv[1:]
+os.makedirs(os.path.dirname(path), 0o700)
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(path)
+listener.listen()
+print('listening', flush=True)
+select.select([listener], [], [])
+os.dup2(listener.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1')
+os.execv(binary, [binary, 'up', '--foreground'])
+";
+
+#[test]
+fn whoever_asks_at_a_socket_of_systemd_starts_it() {
+    let world = world();
+    let socket = world.home().join("run/daemon.sock");
+    let binary = world.command().get_program().to_owned();
+    let mut command = std::process::Command::new("python3");
+    command.args(["-c", ACTIVATE]).arg(&socket).arg(&binary);
+    for (name, value) in world.command().get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.current_dir(world.command().get_current_dir().unwrap());
+    let mut daemon = Background::start(&mut command);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !daemon.stdout().contains("listening") {
+        assert!(
+            daemon.is_running() && Instant::now() < deadline,
+            "{}",
+            daemon.stderr()
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(pid(&world), None);
+    // This waits until the daemon is there that it starts.
+    let told = ask(&world, "GET /v1/daemon", "");
+    assert_eq!(told["daemon"]["pid"], daemon.id());
+    daemon.signal(Signal::TERM);
+    let ended = daemon.end();
+    assert_eq!(ended.code, 0, "{ended}");
+    // Whoever gave it the socket goes on listening.
+    assert!(socket.exists());
+    assert_eq!(pid(&world), None);
+}
+
 /// What anybody does in a day, with what every command prints.
 const DAY: &str = "
     add 'Write the parser' --priority high

@@ -76,7 +76,7 @@ const FAILURES: &[Case] = &[
         &[("FLAGPOST_HOME", "/dev/null")],
         &["add", "x"],
     ),
-    ("failed", 1, &[("PATH", "/nonexistent")], &["list"]),
+    ("failed", 1, &[("PATH", "/nonexistent")], &["demo"]),
 ];
 
 #[test]

@@ -140,6 +140,7 @@ fn typos_and_verbs_of_a_group() {
     $ list --limt 3
     2>   tip: a similar argument exists: '--limit'
     $ recover
+    2>   tip: a similar subcommand exists: 'reserve'
     2>   hint: 'flagpost session recover' is what it is called
     $ session import x
     2>   hint: 'flagpost task import' is what it is called

@@ -323,6 +323,8 @@ fn every_schema_is_that_of_an_answer() {
         coord leader retry
         coord register W1
         coord discoveries list
+        reserve add src --as W1
+        reserve check
         task timer start 3
         task timer show
         search c

@@ -8,18 +8,21 @@ use flagpost_model::finding::Code;
 use jiff::SignedDuration;
 
 use super::{Finding, told, word, world::World};
-use crate::{error::Result, history::History};
+use crate::{error::Result, history::History, reservations::Reservations};
 
 /// Nobody holds one of these longer than it takes to write some files.
 const LONG: SignedDuration = SignedDuration::from_mins(1);
 
-/// The locks of the home, of every list and of every history.
+/// The locks of the home, of every list, of every history and of all reservations.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     let lists = world.lists.iter().map(|seen| seen.list.dir().join(LOCK));
     let histories = world.repositories.keys();
     let histories = histories.map(|id| History::of(world.home, id).lock_path());
     let home = world.home.root().join(".lock");
-    let paths: Vec<PathBuf> = lists.chain(histories).chain([home]).collect();
+    let reservations = world.repositories.keys();
+    let reservations = reservations.map(|id| Reservations::of(world.home, id).lock_path());
+    let all = lists.chain(histories).chain(reservations).chain([home]);
+    let paths: Vec<PathBuf> = all.collect();
     for path in paths {
         match fsx::holder(world.home.fs(), &path) {
             Ok(Some(holder)) if world.home.now().duration_since(holder.since) > LONG => {

@@ -18,6 +18,7 @@ mod mend;
 mod modes;
 mod moves;
 mod repositories;
+mod reservations;
 mod sessions;
 mod settings;
 mod tasks;
@@ -190,6 +191,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("parents", tasks::parents),
     ("moves", moves::check),
     ("repositories", repositories::check),
+    ("reservations", reservations::check),
     ("histories", history::check),
     ("sessions", sessions::check),
     ("tasks of sessions", sessions::tasks),

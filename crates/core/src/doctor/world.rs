@@ -22,6 +22,7 @@ use crate::{
     list::{List, Skipped},
     relay::Fleet,
     repository::{self, Record, Repository},
+    reservations::Reservations,
     roots::{self, Standing},
     sessions::Sessions,
 };
@@ -104,6 +105,7 @@ impl<'h> World<'h> {
         dirs.push(self.home.repositories_root());
         for id in self.repositories.keys() {
             dirs.push(self.home.repository_dir(id));
+            dirs.push(Reservations::of(self.home, id).dir().clone());
             // What cannot be looked at is told of where it is used.
             dirs.extend(Fleet::of(self.home, id).dirs().unwrap_or_default());
         }

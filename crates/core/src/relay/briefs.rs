@@ -131,9 +131,9 @@ pub fn propose_through(
             if brief.extras.id.is_none() {
                 brief.extras.id = Some(uuid::Uuid::now_v7().to_string());
             }
-            locked.under_a_new_number(|seq| {
+            locked.under_a_new_number(|seq, batch| {
                 brief.seq = seq;
-                locked.publish(actor, &brief, &body, None)
+                locked.publish(actor, &brief, &body, (batch, None))
             })?;
         }
     }
@@ -180,9 +180,9 @@ pub(super) fn hand_over(
         reason: None,
         rule: Some(session.to_owned()),
     };
-    locked.under_a_new_number(|seq| {
+    locked.under_a_new_number(|seq, batch| {
         brief.seq = seq;
-        locked.publish(actor, &brief, &body, Some(&verdict))
+        locked.publish(actor, &brief, &body, (batch, Some(&verdict)))
     })?;
     Ok((brief, body))
 }
@@ -230,10 +230,9 @@ impl Locked<'_> {
         actor: &WorkerId,
         brief: &Brief,
         body: &str,
-        taken: Option<&Verdict>,
+        (mut batch, taken): (Batch, Option<&Verdict>),
     ) -> Result<()> {
         let (seq, fs) = (brief.seq, self.mail.home.fs());
-        let mut batch = Batch::new();
         let sidecar = self.path(&layout::sidecar(seq));
         let meta = readable("summary", layout::write_brief(None, brief))?;
         batch.create(sidecar.clone(), meta);

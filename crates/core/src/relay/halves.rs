@@ -28,7 +28,12 @@ impl Locked<'_> {
                 Direction::Outbox if !slot.has(Part::Read) => {
                     self.tidy_report(actor, seq, &slot)?
                 }
-                Direction::Inbox if slot.has(Part::Body) && !slot.has(Part::Read) => {
+                // A worker may be quicker than whoever records what was decided by hand.
+                Direction::Inbox
+                    if slot.has(Part::Body)
+                        && (!slot.has(Part::Read)
+                            || slot.is_brief() && !slot.has(Part::Decision)) =>
+                {
                     self.tidy_brief(actor, seq, &slot)?;
                 }
                 Direction::Inbox | Direction::Outbox => {}

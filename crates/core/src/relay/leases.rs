@@ -17,7 +17,7 @@ use flagpost_model::{
 };
 
 use super::{Locked, Mail, slots::Slot};
-use crate::{error::Result, home::Home};
+use crate::{error::Result, home::Home, reservations::Reservations};
 
 /// In whose hands a message is; none where nobody was ever given it under a lease.
 pub(super) fn read(home: &Home, dir: &Path, seq: Seq) -> Result<Option<Lease>> {
@@ -39,8 +39,11 @@ impl Mail<'_> {
         }
     }
 
-    /// Renews what the worker has in hand: of a task, only that; without one, all.
+    /// Renews what the worker has in hand: of a task, only that; without one, all. What it reserved
+    /// it goes on holding in any case.
     pub(super) fn renew(&self, task: Option<&str>) -> Result<()> {
+        // One that could not be renewed ends in its time: no reason to keep a worker's word back.
+        let _: Result<()> = Reservations::of(self.home, &self.repo).renew(&self.worker);
         let slots = self.slots(Direction::Inbox)?;
         let mut due = Vec::new();
         for (seq, slot) in &slots {

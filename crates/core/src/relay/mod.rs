@@ -13,6 +13,7 @@ mod drawers;
 pub mod fleet;
 mod halves;
 mod leases;
+pub mod liveness;
 pub mod messages;
 mod numbers;
 pub mod observe;
@@ -43,6 +44,7 @@ use crate::{
     history::{Entry, History, Kind},
     home::Home,
     list::Skipped,
+    reservations::Reservations,
 };
 
 /// All workers of one repository.
@@ -68,6 +70,11 @@ impl<'h> Fleet<'h> {
             home,
             repo: repo.clone(),
         }
+    }
+
+    /// What its workers reserved.
+    pub fn reservations(&self) -> Reservations<'h> {
+        Reservations::of(self.home, &self.repo)
     }
 
     /// Where the workers' directories are.

@@ -6,7 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
-use flagpost_disk::{self as disk, dialects::relay as layout, fsx};
+use flagpost_disk::{
+    self as disk,
+    dialects::relay as layout,
+    fsx::{self, Batch},
+};
 use flagpost_model::{Seq, WorkerId, envelope::Direction};
 
 use super::{Fleet, Locked, slots};
@@ -15,7 +19,13 @@ use crate::error::{Error, Result};
 impl Fleet<'_> {
     /// Gives out the next number of a direction, for a writer who puts the message there by hand.
     pub fn allocate(&self, worker: &WorkerId, direction: Direction) -> Result<Seq> {
-        self.mail(worker)?.lock(direction)?.number()
+        let mail = self.mail(worker)?;
+        let locked = mail.lock(direction)?;
+        let (counter, highest) = locked.taken()?;
+        seq(
+            &counter,
+            fsx::allocate(mail.home.fs(), &counter, highest, 1)?,
+        )
     }
 }
 
@@ -23,42 +33,50 @@ impl Fleet<'_> {
 const TRIES: usize = 8;
 
 impl Locked<'_> {
-    /// Publishes something under the next number; under the one after where somebody who had not
-    /// asked for a number took it meanwhile.
+    /// Publishes something under the next number, in a batch that takes the number when it is sealed;
+    /// under the one after where somebody who had not asked for a number took it meanwhile.
     pub(super) fn under_a_new_number(
         &self,
-        mut publish: impl FnMut(Seq) -> Result<()>,
+        mut publish: impl FnMut(Seq, Batch) -> Result<()>,
     ) -> Result<()> {
-        let mut published = publish(self.number()?);
+        let mut publish = || {
+            let (seq, batch) = self.number()?;
+            publish(seq, batch)
+        };
+        let mut published = publish();
         for _ in 1..TRIES {
             if !matches!(published, Err(Error::Disk(disk::Error::Conflict { .. }))) {
                 break;
             }
-            published = publish(self.number()?);
+            published = publish();
         }
         published
     }
 
-    /// The next number, durable before it is given out.
-    pub(super) fn number(&self) -> Result<Seq> {
-        self.numbers(1)
-    }
-
     /// So many numbers in a row, durable before they are given out: the first.
     pub(super) fn numbers(&self, count: u64) -> Result<Seq> {
-        let fs = self.mail.home.fs();
+        let (counter, highest) = self.taken()?;
+        let first = fsx::allocate(self.mail.home.fs(), &counter, highest, count)?;
+        seq(&counter, first)
+    }
+
+    fn number(&self) -> Result<(Seq, Batch)> {
+        let (counter, highest) = self.taken()?;
+        let mut batch = Batch::new();
+        let number = fsx::allocate_in(&mut batch, self.mail.home.fs(), &counter, highest)?;
+        Ok((seq(&counter, number)?, batch))
+    }
+
+    /// The counter, and the highest number that it may lag behind.
+    fn taken(&self) -> Result<(PathBuf, u64)> {
         let counter = self.path(layout::COUNTER);
-        let archived = match fsx::stat(fs, &counter)? {
+        let archived = match fsx::stat(self.mail.home.fs(), &counter)? {
             Some(_) => self.archived()?,
             // Whoever removed it may have removed more.
             None => self.highest_in_archive()?,
         };
         let highest = self.highest_in(&self.dir)?.max(archived);
-        let number = fsx::allocate(fs, &counter, highest, count)?;
-        Seq::try_from(number).map_err(|error| Error::Invalid {
-            what: counter.display().to_string(),
-            reason: error.to_string(),
-        })
+        Ok((counter, highest))
     }
 
     /// Sees to it that a number that somebody took by hand is never given out.
@@ -121,4 +139,11 @@ impl Locked<'_> {
             .filter_map(|name| layout::parse(self.direction, name));
         Ok(numbers.map(|(seq, _)| seq.get()).max().unwrap_or_default())
     }
+}
+
+fn seq(counter: &Path, number: u64) -> Result<Seq> {
+    Seq::try_from(number).map_err(|error| Error::Invalid {
+        what: counter.display().to_string(),
+        reason: error.to_string(),
+    })
 }

@@ -1,11 +1,14 @@
 //! What others do to mail by hand, put on record.
 //!
 //! Owns the comparison of what lies in the directions with what the history tells: a message or a mark
-//! that nobody recorded was put there by a foreign writer, and is recorded once, as observed. What
-//! was there when the watch began is nobody's news. Files are looked at before the history: our own
+//! that nobody recorded was put there by a foreign writer, and is recorded once, as observed, also
+//! where nobody watched when it was put there. Files are looked at before the history: our own
 //! lines are durable before their files appear, so none of ours can look foreign.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::ControlFlow,
+};
 
 use flagpost_disk::dialects::relay::Part;
 use flagpost_model::{
@@ -23,8 +26,11 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Watch {
     tail: Tail,
-    known: BTreeMap<(WorkerId, Direction), BTreeSet<(Seq, Sign)>>,
+    known: BTreeMap<Side, BTreeSet<(Seq, Sign)>>,
 }
+
+/// One direction of one worker's mail.
+type Side = (WorkerId, Direction);
 
 /// What may lie in a direction without a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,20 +42,35 @@ enum Sign {
 }
 
 impl Watch {
-    /// Begins to watch: what is there counts as known.
+    /// Begins to watch: what the history tells of is known. It is read back from its end as far as
+    /// it takes to find a line for everything that is there.
     pub fn begin(fleet: &Fleet<'_>) -> Result<Self> {
-        let history = History::of(fleet.home, &fleet.repo);
-        let mut watch = Self {
-            tail: Tail::at_end(&history)?,
-            known: BTreeMap::new(),
-        };
+        let (mut known, mut untold) = (BTreeMap::new(), BTreeSet::new());
         for mail in fleet.mails()? {
             for direction in Direction::ALL {
-                let place = (mail.worker.clone(), *direction);
-                watch.known.insert(place, signs(&mail, *direction)?);
+                let side = (mail.worker.clone(), *direction);
+                let signs = signs(&mail, *direction)?;
+                untold.extend(signs.iter().map(|sign| (side.clone(), *sign)));
+                known.insert(side, signs);
             }
         }
-        Ok(watch)
+        let history = History::of(fleet.home, &fleet.repo);
+        let tail = Tail::at_end(&history)?;
+        if !untold.is_empty() {
+            history.backward(u64::MAX, &mut |line| {
+                for one in told(line) {
+                    untold.remove(&one);
+                }
+                match untold.is_empty() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            })?;
+        }
+        for (side, sign) in untold {
+            known.entry(side).or_default().remove(&sign);
+        }
+        Ok(Self { tail, known })
     }
 
     /// Records what came by other hands since, and finishes what they left half done. Answers with how
@@ -81,11 +102,8 @@ impl Watch {
         for (mail, direction, new) in strange {
             let known = self.known.entry((mail.worker.clone(), direction));
             let known = known.or_default();
-            for sign in new {
-                if known.insert(sign) {
-                    recorded += usize::from(mail.lock(direction)?.observe(sign)?);
-                }
-            }
+            let new: Vec<_> = new.into_iter().filter(|sign| known.insert(*sign)).collect();
+            recorded += mail.lock(direction)?.observe(&new)?;
         }
         Ok(recorded)
     }
@@ -97,8 +115,8 @@ impl Watch {
             News::Rewritten => history.since(0)?,
         };
         for line in lines.iter().chain(self.tail.held()) {
-            if let Some((place, sign)) = told(line) {
-                self.known.entry(place).or_default().insert(sign);
+            for (side, sign) in told(line) {
+                self.known.entry(side).or_default().insert(sign);
             }
         }
         Ok(())
@@ -106,22 +124,30 @@ impl Watch {
 }
 
 /// What a line tells of.
-fn told(line: &Line) -> Option<((WorkerId, Direction), (Seq, Sign))> {
+fn told(line: &Line) -> Vec<(Side, (Seq, Sign))> {
     let entry = &line.entry;
-    let (direction, sign) = match entry.kind {
-        Kind::BriefProposed => (Direction::Inbox, Sign::Message),
-        Kind::BriefRead => (Direction::Inbox, Sign::Read),
-        Kind::Reported => (Direction::Outbox, Sign::Message),
-        Kind::ReportRead => (Direction::Outbox, Sign::Read),
-        Kind::MessageSent => (direction(entry), Sign::Message),
-        Kind::MessageAcked => (direction(entry), Sign::Read),
+    let (direction, signs): (_, &[Sign]) = match entry.kind {
+        Kind::BriefProposed => (Direction::Inbox, &[Sign::Message]),
+        Kind::BriefRead => (Direction::Inbox, &[Sign::Read]),
+        Kind::Reported => (Direction::Outbox, &[Sign::Message]),
+        Kind::ReportRead => (Direction::Outbox, &[Sign::Read]),
+        Kind::MessageSent => (direction(entry), &[Sign::Message]),
+        Kind::MessageAcked => (direction(entry), &[Sign::Read]),
+        // It may have come with its acknowledgement.
+        Kind::MessageImported => (direction(entry), &[Sign::Message, Sign::Read]),
         // With a count it tells of a lease, and of no mark.
         Kind::MessageReceived if !entry.detail.contains_key("count") => {
-            (direction(entry), Sign::Read)
+            (direction(entry), &[Sign::Read])
         }
-        _ => return None,
+        _ => return Vec::new(),
     };
-    Some(((entry.worker.clone()?, direction), (entry.seq?, sign)))
+    let (Some(worker), Some(seq)) = (&entry.worker, entry.seq) else {
+        return Vec::new();
+    };
+    let each = signs
+        .iter()
+        .map(|sign| ((worker.clone(), direction), (seq, *sign)));
+    each.collect()
 }
 
 fn signs(mail: &Mail<'_>, direction: Direction) -> Result<BTreeSet<(Seq, Sign)>> {
@@ -149,10 +175,27 @@ fn is_unfinished(slot: &Slot) -> bool {
 }
 
 impl Locked<'_> {
-    /// Puts on record what a foreign writer did; whether it could be understood.
-    fn observe(&self, (seq, sign): (Seq, Sign)) -> Result<bool> {
+    /// Puts on record what foreign writers did; how much of it could be understood.
+    fn observe(&self, signs: &[(Seq, Sign)]) -> Result<usize> {
+        let mut entries = Vec::new();
+        for sign in signs {
+            entries.extend(self.entry_of(*sign)?);
+        }
+        // Each line has one actor, and those of one actor are written together.
+        for of_one in entries.chunk_by(|(one, _), (other, _)| one == other) {
+            let (actor, _) = &of_one[0];
+            let lines = of_one.iter().map(|(_, entry)| entry.clone()).collect();
+            let history = self.mail.history();
+            history.record(actor, self.at, lines)?;
+        }
+        Ok(entries.len())
+    }
+
+    /// What is to be recorded of something that a foreign writer did, and who did it; none where it
+    /// cannot be understood.
+    fn entry_of(&self, (seq, sign): (Seq, Sign)) -> Result<Option<(WorkerId, Entry)>> {
         let worker = self.mail.worker.clone();
-        let (actor, entry) = match (self.direction, sign) {
+        let observed = match (self.direction, sign) {
             (Direction::Inbox, Sign::Read) => (worker, self.foreign(Kind::BriefRead, seq)),
             (Direction::Outbox, Sign::Read) => {
                 (WorkerId::operator(), self.foreign(Kind::ReportRead, seq))
@@ -161,7 +204,7 @@ impl Locked<'_> {
                 let (Ok(sidecar), Ok(body)) = (self.mail.sidecar(seq)?, self.mail.body(seq)?)
                 else {
                     self.tidy(&WorkerId::operator())?;
-                    return Ok(false);
+                    return Ok(None);
                 };
                 let brief = sidecar.content;
                 let actor = brief.controller_session_id.parse();
@@ -176,7 +219,7 @@ impl Locked<'_> {
             (Direction::Outbox, Sign::Message) => {
                 let Ok(report) = self.mail.report(seq)? else {
                     self.tidy(&WorkerId::operator())?;
-                    return Ok(false);
+                    return Ok(None);
                 };
                 let report = report.content;
                 let entry = self
@@ -188,8 +231,7 @@ impl Locked<'_> {
                 (worker, entry)
             }
         };
-        self.record(&actor, entry)?;
-        Ok(true)
+        Ok(Some(observed))
     }
 
     fn foreign(&self, kind: Kind, seq: Seq) -> Entry {

@@ -103,9 +103,9 @@ pub fn publish(mail: &Mail<'_>, actor: &WorkerId, draft: Draft) -> Result<Report
     if report.extras.id.is_none() {
         report.extras.id = Some(uuid::Uuid::now_v7().to_string());
     }
-    locked.under_a_new_number(|seq| {
+    locked.under_a_new_number(|seq, batch| {
         report.seq = seq;
-        locked.post(actor, &report)
+        locked.post(actor, &report, batch)
     })?;
     Ok(Reported {
         report,
@@ -131,9 +131,8 @@ fn check(draft: &Draft) -> Result<()> {
 }
 
 impl Locked<'_> {
-    pub(super) fn post(&self, actor: &WorkerId, report: &Report) -> Result<()> {
+    fn post(&self, actor: &WorkerId, report: &Report, mut batch: Batch) -> Result<()> {
         let seq = report.seq;
-        let mut batch = Batch::new();
         let bytes = readable("report", layout::write_report(None, report))?;
         batch.create(self.path(&layout::report(seq)), bytes);
         let message = Message::of_report(report);

@@ -38,7 +38,7 @@ fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
     let mail = fleet.mail(&w1).unwrap();
     let locked = mail.lock(Direction::Inbox).unwrap();
     let mut tried = Vec::new();
-    let published = locked.under_a_new_number(|seq| {
+    let published = locked.under_a_new_number(|seq, batch| {
         let taken = match tried.len() {
             0 => Some(layout::body(seq)),
             1 => Some(layout::sidecar(seq)),
@@ -49,7 +49,7 @@ fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
             fsx::replace(home.fs(), &path, b"theirs").unwrap();
         }
         tried.push(seq.get());
-        locked.publish(&ann, &brief(seq), "ours", None)
+        locked.publish(&ann, &brief(seq), "ours", (batch, None))
     });
     published.unwrap();
     assert_eq!(tried, [1, 2, 3]);

@@ -196,6 +196,23 @@ pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<Seen>, Vec<Skipped>)> {
     Ok((all, unread))
 }
 
+/// How each worker is that belongs to the fleet. One whose file cannot be understood is passed over.
+pub(super) fn at_work(fleet: &Fleet<'_>) -> Result<Vec<(WorkerId, Liveness)>> {
+    let mut all = Vec::new();
+    for mail in fleet.mails()? {
+        match mail.file() {
+            Ok(file) if file.content.standing == Standing::Active => {
+                let liveness = liveness(&mail, &file.content);
+                all.push((mail.worker, liveness));
+            }
+            Ok(_) | Err(Error::NotFound { .. }) => {}
+            Err(Error::Disk(error)) if error.is_no_such_file() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(all)
+}
+
 /// Refuses a worker that was taken off the fleet.
 pub fn must_belong(mail: &Mail<'_>) -> Result<()> {
     match mail.file()?.content.standing {

@@ -7,7 +7,7 @@ use flagpost_model::{
 };
 use serde_json::{Value, json};
 
-use super::{skipped, verdict};
+use super::{announced, skipped, verdict};
 use crate::{
     list::Skipped,
     messages::{Acked, Open, Received, Seen, Sent, Survey},
@@ -76,6 +76,7 @@ pub fn sent(sent: &Sent) -> Value {
         "replay": sent.replay,
         "verdict": sent.verdict.as_ref().map(verdict),
         "policy_fault": sent.policy_fault,
+        "files": announced(&sent.files),
     })
 }
 

@@ -6,6 +6,7 @@
 mod history;
 mod mail;
 pub mod messages;
+mod reservations;
 mod sessions;
 mod tasks;
 
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 pub use history::line;
 pub use mail::{brief, decided, letter, paper, proposed, report, said, verdict, worker};
+pub use reservations::{announced, reservation};
 pub use sessions::session;
 pub use tasks::{claim, outline, task};
 

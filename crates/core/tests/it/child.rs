@@ -38,6 +38,9 @@ fn main() {
     if let "send a message" | "receive as W1" | "receive as orchestrator" = part.role() {
         return message(&part, &home);
     }
+    if part.role() == "reserve one file" {
+        return crate::reservations::reserve_one(&part, &home);
+    }
     if part.role() == "claim of the table" {
         return crate::coordination::races::claim_all(&part, &home);
     }

@@ -27,6 +27,7 @@ mod messages;
 mod operations_match_a_second_opinion;
 mod processes_race;
 mod relay;
+mod reservations;
 mod second_opinion;
 mod sessions;
 mod tasks_move_between_lists;

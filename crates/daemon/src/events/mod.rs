@@ -8,6 +8,7 @@ mod cursor;
 mod feed;
 mod hub;
 mod kanban;
+mod places;
 mod reader;
 mod state;
 mod watch;
@@ -24,7 +25,7 @@ pub(crate) use hub::{Hub, Tails};
 pub(crate) use kanban::KanbanReader;
 pub(crate) use reader::{Reader, Scope, Wish};
 pub use watch::Watching;
-pub(crate) use watch::watch;
+pub(crate) use watch::{keep, watch};
 
 /// A transition, ready to be told.
 #[derive(Debug)]
@@ -81,7 +82,7 @@ fn name_of(kind: &Kind) -> &str {
         Kind::SessionStarted | Kind::SessionArchived | Kind::SessionRecovered => {
             "execution.updated"
         }
-        Kind::WorkerRegistered | Kind::WorkerRetired => "worker.state",
+        Kind::WorkerRegistered | Kind::WorkerRetired | Kind::WorkerLiveness => "worker.state",
         other => other.as_str(),
     }
 }

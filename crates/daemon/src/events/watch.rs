@@ -1,23 +1,32 @@
 //! Being told by the system that something changed.
 //!
-//! Owns what counts: any change of a file in the home's tasks and repositories, or in another root of
-//! tasks, but for locks and temporaries, and never that something was read: our own looks would
-//! keep us awake. A notice only wakes; what happened is read from the files. Where the system cannot
+//! Owns what counts: any change of a file where something may change that somebody is told of, but for
+//! locks and temporaries, and never that something was read: our own looks would keep us awake. Each
+//! directory is watched by itself, and those that come later from then on. A notice only wakes; what happened is read from the files. Where the system cannot
 //! tell of everything, one looks each second instead.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use flagpost_core::{Home, roots};
+use flagpost_core::Home;
 use flagpost_disk::fsx;
-use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{
+    EventKind, RecommendedWatcher, RecursiveMode, Watcher,
+    event::{ModifyKind, RenameMode},
+};
 use serde::{Deserialize, Serialize};
+use tokio::{sync::Notify, task::spawn_blocking, time::timeout};
 use tracing::warn;
 
-use super::Hub;
+use super::{Hub, places::places};
 use crate::error::Result;
+
+/// How often to ask whether there are other directories.
+const RECHECK: Duration = Duration::from_secs(30);
 
 /// How changes are noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -30,16 +39,26 @@ pub enum Watching {
     Polling,
 }
 
+/// What the system tells of.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    watcher: RecommendedWatcher,
+    /// What is watched. A directory that goes is forgotten, so that one in its place is watched anew.
+    places: Arc<Mutex<BTreeSet<PathBuf>>>,
+    /// There may be others.
+    others: Arc<Notify>,
+}
+
 /// Wakes the hub with every change, for as long as the answer lives.
-pub(crate) fn watch(home: &Home, hub: &Arc<Hub>) -> Result<Option<RecommendedWatcher>> {
+pub(crate) fn watch(home: &Home, hub: &Arc<Hub>) -> Result<Option<Watched>> {
     if hub.watching() == Watching::Polling {
         return Ok(None);
     }
     for dir in [home.tasks_root(), home.repositories_root()] {
         fsx::make_dirs(home.fs(), &dir)?;
     }
-    Ok(match begin(home, hub) {
-        Ok(watcher) => Some(watcher),
+    Ok(match Watched::begin(home, hub) {
+        Ok(watched) => Some(watched),
         Err(error) => {
             warn!(%error, "the system does not tell of changes: looking once a second");
             hub.poll_from_now();
@@ -48,33 +67,115 @@ pub(crate) fn watch(home: &Home, hub: &Arc<Hub>) -> Result<Option<RecommendedWat
     })
 }
 
-fn begin(home: &Home, hub: &Arc<Hub>) -> notify::Result<RecommendedWatcher> {
-    let woken = Arc::clone(hub);
-    let mut watcher =
-        notify::recommended_watcher(move |told: notify::Result<notify::Event>| match told {
-            Ok(event) if event.need_rescan() || matters(&event) => woken.wake.notify_one(),
-            Ok(_) => {}
+/// Watches directories that come later, too.
+pub(crate) async fn keep(home: Home, hub: Arc<Hub>, mut watched: Watched) {
+    let others = Arc::clone(&watched.others);
+    loop {
+        // No notice is the only one.
+        let _: std::result::Result<(), _> = timeout(RECHECK, others.notified()).await;
+        let at = home.clone();
+        let renewed = spawn_blocking(move || {
+            let renewed = watched.renew(&at);
+            (watched, renewed)
+        });
+        let Ok((back, renewed)) = renewed.await else {
+            return;
+        };
+        watched = back;
+        match renewed {
+            // Something may have come there before it was watched.
+            Ok(true) => hub.wake.notify_one(),
+            Ok(false) => {}
             Err(error) => {
                 warn!(%error, "the system does not tell of all changes: looking once a second");
-                woken.poll_from_now();
+                hub.poll_from_now();
+                return;
             }
-        })?;
-    for dir in dirs(home) {
-        watcher.watch(&dir, RecursiveMode::Recursive)?;
+        }
     }
-    Ok(watcher)
 }
 
-fn dirs(home: &Home) -> Vec<PathBuf> {
-    let mut dirs = vec![home.tasks_root(), home.repositories_root()];
-    // One that cannot be read has lists that cannot be read either.
-    let others = roots::survey(home).unwrap_or_default();
-    let others = others.into_iter().filter(|root| match root.standing {
-        roots::Standing::Readable { .. } => true,
-        roots::Standing::Missing | roots::Standing::Unreadable(_) => false,
-    });
-    dirs.extend(others.map(|root| root.dir));
-    dirs
+impl Watched {
+    fn begin(home: &Home, hub: &Arc<Hub>) -> notify::Result<Self> {
+        let (woken, others) = (Arc::clone(hub), Arc::new(Notify::new()));
+        let places: Arc<Mutex<BTreeSet<PathBuf>>> = Arc::default();
+        let (more, known) = (Arc::clone(&others), Arc::clone(&places));
+        let watcher =
+            notify::recommended_watcher(move |told: notify::Result<notify::Event>| match told {
+                Ok(event) => {
+                    if takes_something_away(&event) {
+                        event.paths.iter().for_each(|path| {
+                            locked(&known).remove(path);
+                        });
+                    }
+                    if event.need_rescan() || brings_a_directory(&event) {
+                        more.notify_one();
+                    }
+                    if event.need_rescan() || matters(&event) {
+                        woken.wake.notify_one();
+                    }
+                }
+                Err(error) => {
+                    warn!(%error, "the system does not tell of all changes: looking once a second");
+                    woken.poll_from_now();
+                }
+            })?;
+        let mut watched = Self {
+            watcher,
+            places,
+            others,
+        };
+        watched.renew(home)?;
+        Ok(watched)
+    }
+
+    /// Watches what is there now; whether some of it was not watched before.
+    fn renew(&mut self, home: &Home) -> notify::Result<bool> {
+        let mut is_new = false;
+        loop {
+            let mut added = false;
+            for place in places(home) {
+                // Before it is watched: should it go meanwhile, it is forgotten again.
+                if !locked(&self.places).insert(place.clone()) {
+                    continue;
+                }
+                match self.watcher.watch(&place, RecursiveMode::NonRecursive) {
+                    Ok(()) => added = true,
+                    // It went again.
+                    Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) => {
+                        locked(&self.places).remove(&place);
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            // Within what is watched only now there may be others.
+            if !added {
+                return Ok(is_new);
+            }
+            is_new = true;
+        }
+    }
+}
+
+fn locked(places: &Mutex<BTreeSet<PathBuf>>) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+    places.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Something is not any more where it was.
+fn takes_something_away(event: &notify::Event) -> bool {
+    matches!(
+        event.kind,
+        EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
+    )
+}
+
+/// A directory has come that may have to be watched.
+fn brings_a_directory(event: &notify::Event) -> bool {
+    let comes = matches!(
+        event.kind,
+        EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_))
+    );
+    comes && event.paths.iter().any(|path| path.is_dir())
 }
 
 fn matters(event: &notify::Event) -> bool {
@@ -89,7 +190,7 @@ fn is_passing(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use notify::event::{AccessKind, AccessMode, CreateKind, DataChange, Event, ModifyKind};
+    use notify::event::{AccessKind, AccessMode, CreateKind, DataChange, Event};
 
     use super::*;
 

@@ -72,6 +72,13 @@ impl Asked {
         self.text(name).unwrap_or_default()
     }
 
+    /// Several texts; none where nothing is said of them.
+    pub(crate) fn texts(&self, name: &str) -> Option<Vec<String>> {
+        let all = self.0.get(name)?.as_array()?;
+        let text = |it: &Value| it.as_str().map(str::to_owned);
+        Some(all.iter().filter_map(text).collect())
+    }
+
     /// A number.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
         self.0.get(name)?.as_u64()
@@ -126,6 +133,7 @@ fn from_text(param: &Param, text: String) -> Result<Value, Fault> {
         Kind::Text | Kind::Id | Kind::Word(_) => Some(text.clone().into()),
         Kind::Number(_) => text.parse::<u64>().ok().map(Value::from),
         Kind::Flag => text.parse::<bool>().ok().map(Value::from),
+        Kind::Texts => None,
     };
     match value {
         Some(value) => from_json(param, value),
@@ -141,6 +149,9 @@ fn from_json(param: &Param, value: Value) -> Result<Value, Fault> {
             .as_u64()
             .is_some_and(|it| (least..=MOST).contains(&it)),
         Kind::Flag => value.is_boolean(),
+        Kind::Texts => value
+            .as_array()
+            .is_some_and(|all| all.iter().all(Value::is_string)),
         Kind::Word(words) => value.as_str().is_some_and(|it| words.contains(&it)),
     };
     match fits {
@@ -154,6 +165,7 @@ fn wrong(param: &Param, given: &str) -> Fault {
         Kind::Text | Kind::Id => "a text".to_owned(),
         Kind::Number(least) => format!("a whole number from {least}"),
         Kind::Flag => "true or false".to_owned(),
+        Kind::Texts => "a list of texts".to_owned(),
         Kind::Word(words) => format!("one of {}", words.join(", ")),
     };
     let given: String = given.chars().take(64).collect();

@@ -91,7 +91,10 @@ impl Guard {
 
     fn shows_token(&self, headers: &HeaderMap) -> bool {
         let bearer = only(headers, header::AUTHORIZATION).ok().flatten();
-        let bearer = bearer.and_then(|it| it.strip_prefix("Bearer "));
+        let bearer = bearer.and_then(|it| it.split_once(' '));
+        // The names of schemes have no case.
+        let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        let bearer = bearer.map(|(_, token)| token.trim());
         let cookies = headers.get_all(header::COOKIE);
         let cookies = cookies.iter().filter_map(|it| it.to_str().ok());
         let ours = |pair: &str| {
@@ -207,6 +210,7 @@ mod tests {
         for good in [
             format!("{host}\n{token}"),
             format!("Host: localhost:7717\n{token}"),
+            format!("{host}\nAuthorization: bearer secret"),
             format!("{host}\nCookie: a=b; flagpost-7717=secret"),
             format!("{host}\n{token}\nOrigin: http://127.0.0.1:7717"),
             format!("{host}\n{token}\nSec-Fetch-Site: same-origin"),

@@ -119,6 +119,8 @@ pub(crate) enum Kind {
     Number(u64),
     /// Yes or no.
     Flag,
+    /// Several texts; in what is sent, and nowhere else.
+    Texts,
     /// One of these words.
     Word(&'static [&'static str]),
 }
@@ -136,6 +138,7 @@ impl Kind {
                 json!({"type": "integer", "minimum": least, "maximum": MOST})
             }
             Self::Flag => json!({"type": "boolean"}),
+            Self::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Self::Word(words) => json!({"enum": words}),
         }
     }

@@ -100,7 +100,7 @@ fn every_route_keeps_to_its_description() {
         (
             "post",
             "/v1/tasks",
-            r#"{"subject":"Ship it","priority":"high","due":"2026-12-01","parent":"1"}"#,
+            r#"{"subject":"Ship it","priority":"high","due":"2026-12-01","parent":"1","tags":["a","b"]}"#,
         ),
         (
             "post",
@@ -108,7 +108,7 @@ fn every_route_keeps_to_its_description() {
             r#"{"group":"release","subject":null}"#,
         ),
         ("post", "/v1/claims?list=web&as=W1", ""),
-        ("post", "/v1/tasks/web/1/claim?as=W1", "{}"),
+        ("post", "/v1/tasks/web/1/claim?as=W1", r#"{"lease":"1h"}"#),
         ("post", "/v1/tasks/web/1/start?as=W1", "{}"),
         ("post", "/v1/tasks/web/1/renew?as=W1", ""),
         (
@@ -134,7 +134,7 @@ fn every_route_keeps_to_its_description() {
         (
             "post",
             "/v1/workers",
-            r#"{"id":"W9","agent":"shell","pid":1}"#,
+            r#"{"id":"W9","agent":"shell","pid":1,"capabilities":["rust"]}"#,
         ),
         ("post", "/v1/workers/W9/heartbeat", r#"{"tmux":"main.1"}"#),
         ("get", "/v1/workers?all=true", ""),
@@ -508,4 +508,68 @@ fn a_claim_over_the_interface_is_fenced_as_any_other() {
     assert_eq!(told.status, 422, "{told:?}");
     let told = served.post("/v1/workers", r#"{"id":"../evil"}"#);
     assert_eq!(told.status, 422, "{told:?}");
+}
+
+#[test]
+fn labels_leases_and_what_a_worker_can_do_over_the_interface() {
+    let place = furnished();
+    let served = place.serve();
+    let task = posted(
+        &served,
+        "/v1/tasks/web/1/edit",
+        &json!({"tags": ["a", "b", "a"]}),
+    );
+    assert_eq!(task["tags"], json!(["a", "b"]));
+    let untouched = posted(&served, "/v1/tasks/web/1/edit", &json!({"group": "g"}));
+    assert_eq!(untouched["tags"], json!(["a", "b"]));
+    let claim = posted(
+        &served,
+        "/v1/tasks/web/1/claim?as=W1",
+        &json!({"lease": "2h"}),
+    )["claim"]
+        .clone();
+    let time = |key: &str| {
+        claim[key]
+            .as_str()
+            .unwrap()
+            .parse::<jiff::Timestamp>()
+            .unwrap()
+    };
+    assert_eq!(
+        time("expires_at").duration_since(time("at")),
+        jiff::SignedDuration::from_hours(2)
+    );
+    let worker = posted(
+        &served,
+        "/v1/workers/W1/heartbeat",
+        &json!({"capabilities": ["rust"]}),
+    );
+    assert_eq!(worker["capabilities"], json!(["rust"]));
+    for (path, body) in [
+        ("/v1/tasks/web/1/edit", json!({"tags": "a"})),
+        ("/v1/tasks/web/1/edit", json!({"tags": [1]})),
+        ("/v1/tasks/web/2/claim", json!({"lease": "0s"})),
+        ("/v1/tasks/web/2/claim", json!({"lease": "soon"})),
+    ] {
+        let told = served.post(path, &body.to_string());
+        assert_eq!(told.status, 422, "{path} {body}: {told:?}");
+    }
+}
+
+#[test]
+fn a_record_that_is_no_file_blinds_nobody() {
+    let place = furnished();
+    let repositories = place.home.repositories_root();
+    fs::create_dir_all(repositories.join("dir-1/repo.json")).unwrap();
+    fs::create_dir_all(repositories.join("link-1")).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", repositories.join("link-1/repo.json")).unwrap();
+    let served = place.serve();
+    assert_eq!(
+        got(&served, "/v1/repositories")["repositories"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(got(&served, "/v1/tasks")["total"], 2);
 }

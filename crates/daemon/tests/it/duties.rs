@@ -81,11 +81,9 @@ fn field<'v>(data: &'v Value, key: &str) -> &'v Value {
 fn what_others_do_by_hand_is_told_and_recorded_once() {
     let place = Place::new();
     let mail = w1(&place);
-    by_hand(&mail, 1);
     let served = place.serve();
     let mut stream = Listening::to(&served, "/v1/relay/inbox/events");
-    // What was there before is in the state, and nobody's news.
-    assert_eq!(stream.next().data["repositories"][0]["briefs"][0]["seq"], 1);
+    stream.next();
     by_hand(&mail, 2);
     let mut names: Vec<String> = Vec::new();
     for _ in 0..2 {
@@ -128,6 +126,97 @@ fn what_others_do_by_hand_is_told_and_recorded_once() {
     assert_eq!(told(&place, &Kind::BriefRead), 1);
     let letter = briefs::show(&mail, Seq::try_from(2).unwrap()).unwrap();
     assert!(matches!(letter.stage, Stage::Read(_)), "{:?}", letter.stage);
+}
+
+fn until(what: &str, is: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_others_did_while_no_daemon_ran_is_recorded_by_the_next_one() {
+    let place = Place::new();
+    let mail = w1(&place);
+    let ticket = "9".parse().unwrap();
+    let ours = slash::dispatch(&ticket, "Ours.\n".to_owned());
+    briefs::propose(&mail, &ann(), ours).unwrap();
+    by_hand(&mail, 2);
+    let inbox = mail.dir(Direction::Inbox);
+    fs::write(inbox.join("0002.ratified"), "").unwrap();
+    fs::write(inbox.join("0002.read"), "").unwrap();
+    let recorded = || -> Vec<String> {
+        let all = lines(&place).into_iter();
+        let observed = all.filter(|it| it.entry.detail.get("observed") == Some(&true.into()));
+        let mut kinds: Vec<String> = observed
+            .map(|it| it.entry.kind.as_str().to_owned())
+            .collect();
+        kinds.sort();
+        kinds
+    };
+    let served = place.serve();
+    until("four are recorded", || recorded().len() >= 4);
+    assert_eq!(
+        recorded(),
+        [
+            "relay.brief_proposed",
+            "relay.decided",
+            "worker.paste_back",
+            "worker.read"
+        ]
+    );
+    drop(served);
+    by_hand(&mail, 3);
+    let last = lines(&place).last().unwrap().n;
+    let served = place.serve();
+    // Whoever comes again is told of it, too.
+    let mut stream = Listening::to(&served, &format!("/v1/events?repo=web&since={last}"));
+    for _ in 0..2 {
+        assert_eq!(field(&stream.next().data, "seq"), 3);
+    }
+    drop(stream);
+    drop(served);
+    let before = lines(&place).len();
+    let served = place.serve();
+    // There is nothing more to tell: by then everything was looked at.
+    by_hand(&mail, 4);
+    until("the next is recorded", || lines(&place).len() >= before + 2);
+    drop(served);
+    assert_eq!(recorded().len(), 8, "{:#?}", lines(&place));
+}
+
+#[test]
+fn a_worker_that_falls_silent_is_told_of_and_so_is_its_return() {
+    let place = Place::new();
+    let mail = w1(&place);
+    let silent = |at: &str| {
+        let path = mail.dir(Direction::Inbox).with_file_name("worker.json");
+        let text = fs::read_to_string(&path).unwrap();
+        let mut worker: Value = serde_json::from_str(&text).unwrap();
+        worker["last_seen"] = at.into();
+        fs::write(&path, worker.to_string()).unwrap();
+    };
+    silent("2026-05-13T14:25:00Z");
+    let served = place.serve();
+    let mut stream = Listening::to(&served, "/v1/events?repo=web&since=0");
+    let mut next = || loop {
+        let event = stream.next();
+        if event.name == "worker.state" {
+            return event.data["line"]["detail"]["liveness"].clone();
+        }
+    };
+    // It joined, and fell silent while nobody watched.
+    assert_eq!([next(), next()], [Value::Null, "silent".into()]);
+    workers::heartbeat(&mail, Traits::default()).unwrap();
+    assert_eq!(next(), "heartbeat");
+    drop(served);
+    silent("2026-05-13T14:25:00Z");
+    let _next = place.serve();
+    until("it is told by the next daemon", || {
+        told(&place, &Kind::WorkerLiveness) == 3
+    });
 }
 
 #[test]

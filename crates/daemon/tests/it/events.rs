@@ -1,6 +1,9 @@
 //! What happens is told to everybody who listens: once, in order, and none before it is there.
 
-use std::{fs, thread, time::Duration};
+use std::{
+    fs, thread,
+    time::{Duration, Instant},
+};
 
 use flagpost_core::{
     List,
@@ -340,4 +343,36 @@ fn what_nobody_can_listen_to_is_refused() {
         let told = served.loopback(&format!("GET {path}"), &[host], "");
         assert_eq!(told.status, 401, "{path}");
     }
+}
+
+#[test]
+fn what_comes_later_is_watched_too_and_no_archive_is() {
+    let place = Place::new();
+    let served = place.serve();
+    let mut stream = Listening::to(&served, "/v1/events");
+    stream.next();
+    // A repository, its workers and their mail did not exist when the watch began.
+    let later = place.register("later");
+    let fleet = Fleet::of(&place.home, &later.id);
+    let begun = Instant::now();
+    let add = |id: &str| {
+        let (ann, id) = ("ann".parse().unwrap(), id.parse().unwrap());
+        workers::register(&fleet, &ann, &id, workers::Traits::default()).unwrap();
+    };
+    add("W1");
+    loop {
+        if stream.next().name == "worker.state" {
+            break;
+        }
+    }
+    add("W2");
+    assert_eq!(stream.next().name, "worker.state");
+    // Sooner than one would look in any case.
+    assert!(begun.elapsed() < Duration::from_secs(25));
+    let archive = fleet.dir().join("W1/archive/2026-05/inbox");
+    fs::create_dir_all(&archive).unwrap();
+    assert_eq!(
+        served.get("/v1/daemon").json()["daemon"]["watching"],
+        "events"
+    );
 }

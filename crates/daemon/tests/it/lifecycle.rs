@@ -27,6 +27,7 @@ fn trap_43_a_second_one_says_who_runs() {
         actor: "ben".parse().unwrap(),
         port: None,
         watching: Watching::Events,
+        socket: None,
     };
     let refused = run(config, std::future::ready(())).unwrap_err();
     let Error::Running {

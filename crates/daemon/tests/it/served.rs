@@ -62,6 +62,7 @@ impl Place {
             actor: "ann".parse().unwrap(),
             port: None,
             watching,
+            socket: None,
         };
         let thread = thread::spawn(move || {
             run(config, async {

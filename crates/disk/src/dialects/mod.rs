@@ -11,5 +11,6 @@ pub mod coordination;
 pub mod exchange;
 pub mod markdown_plan;
 pub mod relay;
+pub mod reservations;
 pub mod session;
 pub mod taskmaster;

@@ -19,6 +19,7 @@ const SYNC_ALL_FROM: usize = 16;
 /// Files to be replaced and removed together.
 #[derive(Debug, Default)]
 pub struct Batch {
+    ahead: Vec<(PathBuf, Vec<u8>)>,
     creations: Vec<(PathBuf, Vec<u8>)>,
     puts: Vec<(PathBuf, Vec<u8>)>,
     removals: Vec<PathBuf>,
@@ -28,6 +29,11 @@ impl Batch {
     /// An empty batch.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Replace `target`, or create it, before anything else appears: durable once the batch is sealed.
+    pub fn put_ahead(&mut self, target: PathBuf, bytes: Vec<u8>) {
+        self.ahead.push((target, bytes));
     }
 
     /// Replace `target`, or create it.
@@ -46,17 +52,21 @@ impl Batch {
         self.removals.push(target);
     }
 
-    /// Makes all new content durable under temporary names. On failure nothing is left.
+    /// Makes all new content durable under temporary names, and what goes ahead under its own. On
+    /// failure nothing else is left.
     pub fn seal(self, fs: &dyn Fs) -> Result<Sealed<'_>> {
         let mut sealed = Sealed {
             fs,
             staged: Vec::new(),
             removals: self.removals,
         };
-        let one_by_one = self.creations.len() + self.puts.len() < SYNC_ALL_FROM;
+        let ahead = self.ahead.len();
+        let one_by_one = ahead + self.creations.len() + self.puts.len() < SYNC_ALL_FROM;
+        let mut files = Vec::new();
         let creations = self.creations.into_iter().map(|put| (true, put));
         let puts = self.puts.into_iter().map(|put| (false, put));
-        for (is_new, (target, bytes)) in creations.chain(puts) {
+        let first = self.ahead.into_iter().map(|put| (false, put));
+        for (is_new, (target, bytes)) in first.chain(creations).chain(puts) {
             let temporary = temporary::beside(&target);
             let mut file = fs
                 .create(&temporary)
@@ -71,13 +81,17 @@ impl Batch {
             };
             file.write(&bytes).map_err(Error::io("write", target))?;
             if one_by_one {
-                file.sync().map_err(Error::io("sync", target))?;
+                files.push(file);
             }
+        }
+        for (synced, file) in fs.sync_each(&mut files).into_iter().zip(&sealed.staged) {
+            synced.map_err(Error::io("sync", &file.target))?;
         }
         if let Some(first) = sealed.staged.first().filter(|_| !one_by_one) {
             fs.sync_all(&first.temporary)
                 .map_err(Error::io("sync", &first.target))?;
         }
+        sealed.reveal_first(ahead)?;
         Ok(sealed)
     }
 }
@@ -139,6 +153,15 @@ impl Sealed<'_> {
             found(self.fs.sync_dir(&dir)).map_err(Error::io("sync", &dir))?;
         }
         Ok(())
+    }
+
+    fn reveal_first(&mut self, count: usize) -> Result<()> {
+        let mut put_in = BTreeSet::new();
+        for _ in 0..count {
+            self.staged[0].reveal(self.fs)?;
+            put_in.extend(self.staged.remove(0).target.parent().map(Path::to_owned));
+        }
+        self.sync(&put_in)
     }
 
     fn sync(&self, dirs: &BTreeSet<PathBuf>) -> Result<()> {

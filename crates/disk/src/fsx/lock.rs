@@ -1,8 +1,9 @@
 //! Locks between processes.
 //!
 //! Owns the `flock` on a lock file that is never deleted, the note in it that names the holder, and
-//! the rank of each lock: index < home < list < worker direction < session start < history. Taking a lower
-//! rank while holding a higher one can deadlock and panics in debug builds.
+//! the rank of each lock: index < home < list < worker direction < reservations < session
+//! start < history. Taking a lower rank while holding a higher one can deadlock and panics in debug
+//! builds.
 
 use std::{cell::RefCell, fmt, io, path::Path, time::Duration};
 
@@ -27,6 +28,8 @@ pub enum Rank {
     List,
     /// One direction of one worker's mail.
     Direction,
+    /// The reservations of one repository.
+    Reservations,
     /// The start of a session.
     Session,
     /// One repository's history: the last lock of every change.

@@ -28,7 +28,7 @@ pub use batch::{Batch, Sealed, replace};
 pub use draft::Draft;
 pub use flag::{Raised, flag, flags};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold};
-pub use number::{allocate, peek};
+pub use number::{allocate, allocate_in, peek};
 pub use publish::publish;
 pub use quarantine::{Case, Kept, QUARANTINE, keep, kept, quarantine};
 pub use real::RealFs;
@@ -47,6 +47,8 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// The content of a regular file, from `offset`, without following a final symlink. A file
     /// over `limit` bytes beyond the offset is refused with `FileTooLarge`.
     fn read(&self, path: &Path, offset: u64, limit: u64) -> io::Result<Vec<u8>>;
+    /// At most `len` bytes of a regular file, from `offset`, without following a final symlink.
+    fn read_part(&self, path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>>;
     /// What is there, without following a final symlink.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
     /// The names in a directory, in no order.
@@ -95,6 +97,10 @@ pub trait Fs: Send + Sync + fmt::Debug {
     fn room(&self, path: &Path) -> io::Result<Room>;
     /// Makes the names of a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Makes what was written to each of these durable, and says of each whether it is.
+    fn sync_each(&self, files: &mut [Box<dyn Handle>]) -> Vec<io::Result<()>> {
+        files.iter_mut().map(|file| file.sync()).collect()
+    }
     /// Makes the content of every file of the file system that holds `dir` durable.
     fn sync_all(&self, dir: &Path) -> io::Result<()>;
     /// Takes the `flock` on a file, creating it 0600; `None` when it was not free within `wait`.
@@ -102,7 +108,7 @@ pub trait Fs: Send + Sync + fmt::Debug {
 }
 
 /// An open file being written.
-pub trait Handle {
+pub trait Handle: Send {
     /// Writes all of `bytes` with one call where the system allows it.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Makes what was written durable.

@@ -37,33 +37,53 @@ const ENTRIES: usize = 8 << 10;
 /// After so many files of a directory, a second thread looks on with the first.
 const MANY: usize = 500;
 
+/// A regular file, and how long it is.
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    // NONBLOCK: opening a pipe that somebody left here must not hang.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let opened = sys::open(path, flags, Mode::empty()).map_err(|errno| match errno {
+        rustix::io::Errno::LOOP => no_file("a symbolic link, which is not followed"),
+        // What a socket answers.
+        rustix::io::Errno::NXIO => no_file("not a regular file"),
+        errno => errno.into(),
+    });
+    let file = File::from(opened?);
+    let stat = regular(&file)?;
+    let len = u64::try_from(stat.st_size).unwrap_or_default();
+    Ok((file, len))
+}
+
+/// About `len` bytes and at most `limit`.
+fn read_from(file: &mut File, offset: u64, len: u64, limit: u64) -> io::Result<Vec<u8>> {
+    if offset > 0 {
+        file.seek(SeekFrom::Start(offset))?;
+    }
+    let mut bytes = Vec::new();
+    // What the machine cannot hold is an error of this file, and no end of the process.
+    bytes.try_reserve_exact(usize::try_from(len).unwrap_or_default().saturating_add(1))?;
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 impl Fs for RealFs {
     fn read(&self, path: &Path, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
-        // NONBLOCK: opening a pipe that somebody left here must not hang.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let opened = sys::open(path, flags, Mode::empty()).map_err(|errno| match errno {
-            rustix::io::Errno::LOOP => no_file("a symbolic link, which is not followed"),
-            // What a socket answers.
-            rustix::io::Errno::NXIO => no_file("not a regular file"),
-            errno => errno.into(),
-        });
-        let mut file = File::from(opened?);
-        let stat = regular(&file)?;
-        let len = u64::try_from(stat.st_size)
-            .unwrap_or_default()
-            .saturating_sub(offset);
+        let (mut file, len) = open(path)?;
+        let len = len.saturating_sub(offset);
         if len > limit {
             let text = format!("{len} bytes are more than the {limit} that are read whole");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
         }
-        if offset > 0 {
-            file.seek(SeekFrom::Start(offset))?;
-        }
-        let mut bytes = Vec::new();
-        // What the machine cannot hold is an error of this file, and no end of the process.
-        bytes.try_reserve_exact(usize::try_from(len).unwrap_or_default().saturating_add(1))?;
-        file.take(limit).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        read_from(&mut file, offset, len, limit)
+    }
+
+    fn read_part(&self, path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+        let (mut file, whole) = open(path)?;
+        read_from(
+            &mut file,
+            offset,
+            whole.saturating_sub(offset).min(len),
+            len,
+        )
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
@@ -223,6 +243,25 @@ impl Fs for RealFs {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         File::open(dir)?.sync_all()
+    }
+
+    /// All at a time: a disk that waits for one waits for several as long.
+    fn sync_each(&self, files: &mut [Box<dyn Handle>]) -> Vec<io::Result<()>> {
+        let Some((first, rest)) = files.split_first_mut() else {
+            return Vec::new();
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = rest
+                .iter_mut()
+                .map(|file| scope.spawn(|| file.sync()))
+                .collect();
+            let gone = |_| Err(io::Error::other("a writer thread panicked"));
+            let first = std::iter::once(first.sync());
+            let others = others.into_iter();
+            first
+                .chain(others.map(|it| it.join().unwrap_or_else(gone)))
+                .collect()
+        })
     }
 
     fn sync_all(&self, dir: &Path) -> io::Result<()> {

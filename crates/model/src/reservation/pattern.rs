@@ -85,6 +85,9 @@ impl FromStr for Pattern {
             return Err(invalid("it holds characters that cannot be shown"));
         }
         let names: Vec<&str> = names(text).collect();
+        if names.first() == Some(&"..") {
+            return Err(invalid("it must lie below the top of the repository"));
+        }
         if names.contains(&"..") {
             return Err(invalid("write it without '..'"));
         }

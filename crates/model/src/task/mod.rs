@@ -132,6 +132,18 @@ impl Task {
             late: Vec::new(),
         }
     }
+
+    /// The files that it says it will touch, under `files` of its metadata: a text or a list of them.
+    pub fn files(&self) -> Vec<String> {
+        match self.metadata.get("files") {
+            Some(Value::String(file)) => vec![file.clone()],
+            Some(Value::Array(files)) => {
+                let texts = files.iter().filter_map(Value::as_str);
+                texts.map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// Where a task stands, with what only that state has.

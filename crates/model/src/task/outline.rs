@@ -39,6 +39,8 @@ pub struct Outline {
     pub project: Option<String>,
     /// Free labels.
     pub tags: Vec<String>,
+    /// The files that it says it will touch.
+    pub files: Vec<String>,
     /// When it is due.
     pub due: Option<Date>,
     /// It is not handed out before.
@@ -76,6 +78,7 @@ impl From<&Task> for Outline {
             complexity: task.complexity.clone(),
             project: task.project.clone(),
             tags: task.tags.clone(),
+            files: task.files(),
             due: task.due,
             not_before: task.not_before,
             parent: task.parent.clone(),

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use flagpost_model::{
-    TaskId,
+    TaskId, WorkerId,
     plan::{Attempt, Graph, Schedule, Verdict, claim_order, is_open, stranded, verdict, waves},
     session::Outcome,
     task::Outline,
@@ -14,7 +14,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 
 use super::{
-    Config, Effect, Event, Fate, NoLaunch, Skip, StopReason,
+    Config, Effect, Event, Fate, Hold, NoLaunch, Skip, StopReason,
     table::{Stage, Table},
 };
 
@@ -36,6 +36,10 @@ pub struct Scheduler {
     queue: BTreeSet<usize>,
     /// Being launched or running.
     busy: BTreeSet<usize>,
+    /// What others work on.
+    holds: Vec<Hold>,
+    /// Which task was said to wait for whom.
+    said: BTreeSet<(usize, WorkerId)>,
     phase: Phase,
 }
 
@@ -80,6 +84,8 @@ impl Scheduler {
             ran: Vec::new(),
             queue: BTreeSet::new(),
             busy: BTreeSet::new(),
+            holds: Vec::new(),
+            said: BTreeSet::new(),
             phase: Phase::New,
         }
     }
@@ -99,11 +105,23 @@ impl Scheduler {
                 retryable,
             } => self.ended(&task, outcome, retryable, &mut effects),
             Event::PutBack { task, behind } => self.put_back(&task, behind, &mut effects),
+            Event::Reserved(holds) => self.holds = holds,
             Event::Tick => self.stop_the_late(now, &mut effects),
             Event::Interrupt => self.interrupt(&mut effects),
         }
         self.go_on(&mut effects);
         effects
+    }
+
+    /// Whether it matters what others have reserved.
+    pub fn asks_for_reservations(&self) -> bool {
+        self.tasks.names_files()
+    }
+
+    /// Whether a task waits for files that somebody else works on: nothing tells when they are free.
+    pub fn waits_for_files(&self) -> bool {
+        let mut queue = self.queue.iter();
+        queue.any(|&at| self.tasks.held_up_by(at, &self.holds).is_some())
     }
 
     /// When the next `Tick` will do something, as things are.
@@ -317,13 +335,15 @@ impl Scheduler {
         }
         loop {
             while self.busy.len() < self.config.max_parallel.get() {
-                let Some(at) = self.queue.pop_first() else {
+                let Some(at) = self.next_in_nobodys_way(effects) else {
                     break;
                 };
+                self.queue.remove(&at);
                 let first = Attempt::first(self.config.max_attempts.get());
                 self.launch(at, first, effects);
             }
-            if !self.busy.is_empty() {
+            // What is still queued where nothing runs waits for somebody else.
+            if !self.busy.is_empty() || !self.queue.is_empty() {
                 return;
             }
             self.end_wave(effects);
@@ -332,6 +352,24 @@ impl Scheduler {
             }
         }
         self.finish(effects);
+    }
+
+    /// The first of the queue whose files nobody works on. What waits for others is told.
+    fn next_in_nobodys_way(&mut self, effects: &mut Vec<Effect>) -> Option<usize> {
+        for &at in &self.queue {
+            if self.busy.iter().any(|&busy| self.tasks.collide(at, busy)) {
+                continue;
+            }
+            let Some(hold) = self.tasks.held_up_by(at, &self.holds) else {
+                return Some(at);
+            };
+            if self.said.insert((at, hold.holder.clone())) {
+                let task = self.tasks.entry(at).id.clone();
+                let on = hold.clone();
+                effects.push(Effect::Waits { task, on });
+            }
+        }
+        None
     }
 
     fn end_wave(&mut self, effects: &mut Vec<Effect>) {

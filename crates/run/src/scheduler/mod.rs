@@ -1,7 +1,8 @@
 //! What a run does next: events in, effects out.
 //!
 //! Owns the decisions of one run over a list: what is launched when, what is tried again, what is
-//! given up, and when it is over. Invariants: never more than `max_parallel` tasks at once; a task
+//! given up, and when it is over. Invariants: never more than `max_parallel` tasks at once; never two
+//! that say they touch the same files, nor one whose files somebody reserved; a task
 //! is launched only after all its blockers passed; each open task comes to exactly one [`Fate`];
 //! after the last one comes exactly one [`Effect::Finished`]. It must never touch a process, a
 //! file or a clock: the driver does, and reports back.
@@ -15,8 +16,9 @@ mod tests;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 use flagpost_model::{
-    TaskId,
+    TaskId, WorkerId,
     plan::{Attempt, Schedule, StrandedBecause},
+    reservation::Pattern,
     session::Outcome,
 };
 use jiff::SignedDuration;
@@ -81,10 +83,23 @@ pub enum Event {
         /// Behind which.
         behind: TaskId,
     },
+    /// What others hold now: all of it.
+    Reserved(Vec<Hold>),
     /// Time has passed.
     Tick,
     /// The operator wants to end: once, and running agents finish; twice, and they are stopped.
     Interrupt,
+}
+
+/// Files that somebody else works on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hold {
+    /// Which.
+    pub path: Pattern,
+    /// Who.
+    pub holder: WorkerId,
+    /// The task that it is for, whose way it is not in.
+    pub task: Option<String>,
 }
 
 /// Why an agent was not started.
@@ -108,6 +123,14 @@ pub enum Effect {
         n: usize,
         /// How many were planned.
         of: usize,
+    },
+    /// A task could be started and is not, since somebody else works on its files. Told once of each
+    /// task and holder.
+    Waits {
+        /// Which.
+        task: TaskId,
+        /// For what.
+        on: Hold,
     },
     /// Claim the task and start an agent on it; answer with `Launched` or `CouldNotLaunch`.
     Launch {

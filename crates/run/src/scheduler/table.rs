@@ -7,12 +7,13 @@ use std::collections::{HashMap, HashSet};
 use flagpost_model::{
     TaskId,
     plan::{Attempt, Graph},
+    reservation::Pattern,
     session::Outcome,
     task::{Outline, State},
 };
 use jiff::Timestamp;
 
-use super::{Effect, Fate, Skip, StopReason};
+use super::{Effect, Fate, Hold, Skip, StopReason};
 
 /// Open tasks in claim order: a smaller position goes first.
 #[derive(Debug, Clone)]
@@ -24,6 +25,8 @@ pub(super) struct Table {
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub id: TaskId,
+    /// The files that it says it will touch.
+    files: Vec<Pattern>,
     /// Blockers that have not passed yet.
     waits_for: usize,
     dependants: Vec<usize>,
@@ -60,6 +63,8 @@ impl Table {
             let dependants = graph.dependants(&task.id);
             Entry {
                 id: task.id.clone(),
+                // What is no path below the top is none of the repository's files.
+                files: task.files.iter().filter_map(|it| it.parse().ok()).collect(),
                 waits_for: blockers.filter(|b| b.state != State::Completed).count(),
                 dependants: dependants
                     .filter_map(|task| positions.get(&task.id).copied())
@@ -104,6 +109,28 @@ impl Table {
         let task = self.entries[at].id.clone();
         self.entries[at].stage = Stage::Settled(fate.clone());
         effects.push(Effect::Settled { task, fate });
+    }
+
+    /// Whether any task says which files it will touch.
+    pub fn names_files(&self) -> bool {
+        self.entries.iter().any(|entry| !entry.files.is_empty())
+    }
+
+    /// Whether two tasks could touch one file.
+    pub fn collide(&self, a: usize, b: usize) -> bool {
+        let others = &self.entries[b].files;
+        self.entries[a]
+            .files
+            .iter()
+            .any(|file| others.iter().any(|it| it.meets(file)))
+    }
+
+    /// What of others is in a task's way.
+    pub fn held_up_by<'h>(&self, at: usize, holds: &'h [Hold]) -> Option<&'h Hold> {
+        let Entry { id, files, .. } = &self.entries[at];
+        let is_own = |hold: &Hold| hold.task.as_deref() == Some(id.as_str());
+        let mut others = holds.iter().filter(|hold| !is_own(hold));
+        others.find(|hold| files.iter().any(|file| file.meets(&hold.path)))
     }
 
     /// Whether a task is this one, or waits for it through however many others.

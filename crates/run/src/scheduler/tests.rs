@@ -101,6 +101,7 @@ fn refused() -> NoLaunch {
 fn line(effect: &Effect) -> String {
     match effect {
         Effect::WaveStarted { n, of } => format!("wave {n} of {of}"),
+        Effect::Waits { task, on } => format!("{task} waits for {} of {}", on.path, on.holder),
         Effect::Launch { task, attempt } => format!("launch {task} {attempt}"),
         Effect::Stop { task, why } => format!("stop {task} {why:?}"),
         Effect::Settled { task, fate } => format!("{task} {}", fate_line(fate)),
@@ -125,6 +126,7 @@ fn fate_line(fate: &Fate) -> String {
 }
 
 mod put_back;
+mod reserved;
 
 use Schedule::{Eager, Waves};
 
@@ -405,6 +407,12 @@ fn lists() -> impl Strategy<Value = Vec<Outline>> {
             .map(|(at, (state, blockers))| {
                 let mut task = Outline::from(&Task::new(TaskId::from(at as u64), ""));
                 task.state = state;
+                let files = ["a", "b/*", "b/c", "*/d"];
+                task.files = blockers
+                    .iter()
+                    .filter_map(|b| files.get(*b as usize / 4))
+                    .map(|it| (*it).to_owned())
+                    .collect();
                 // Mostly earlier tasks; now and then a later one, so a circle, or none.
                 let on = |b: &u64| match b {
                     0 => (at as u64 + 1) % (n + 1),
@@ -436,6 +444,9 @@ impl Witness {
             assert!(self.finished.is_none(), "{effect:?} after the end");
             match effect {
                 Effect::Launch { task, attempt } => self.see_launch(task, attempt, config, list),
+                Effect::Waits { task, on } => {
+                    assert!(!self.busy.contains_key(&task) && on.task.is_none());
+                }
                 Effect::Stop { task, .. } => assert!(self.running.contains(&task)),
                 Effect::Settled { task, fate } => {
                     let ran = self.attempts.get(&task).copied().unwrap_or(0);
@@ -483,6 +494,7 @@ impl Witness {
         assert!(self.busy.len() <= config.max_parallel.get());
         assert_eq!(self.wave.is_some(), config.schedule == Waves);
         let outline = list.iter().find(|t| t.id == task).unwrap();
+        reserved::are_apart(&task, self.busy.keys(), list);
         for blocker in &outline.blocked_by {
             let done = list
                 .iter()

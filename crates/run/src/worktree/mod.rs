@@ -15,6 +15,7 @@ mod left;
 mod listing;
 mod open;
 mod standing;
+mod touched;
 
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,7 @@ pub use git::PARENT_VARIABLES;
 pub use left::left;
 pub use open::Opened;
 pub use standing::Files;
+pub use touched::{Tree, touched};
 
 use git::Git;
 use listing::Entry;

@@ -34,6 +34,12 @@ impl Fs for PowerFs {
         Ok(bytes.to_owned())
     }
 
+    fn read_part(&self, path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = self.read(path, offset, u64::MAX)?;
+        bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX));
+        Ok(bytes)
+    }
+
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         let machine = self.powered()?;
         Ok(machine.tree.stat(machine.tree.inode(path)?))

@@ -29,7 +29,7 @@ use self::{daemon::Daemon, listener::Listener};
 use super::{fleet::Fleet, scratch::Scratch};
 use crate::{commands::waiting, context::Context, error::Kind, output::Answer};
 
-/// Keep a fleet busy, kill its workers and its daemon, and see that nothing is lost
+/// Keep a fleet busy, kill its parts, and see that nothing is lost
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost bench soak --workers 11 --for 2m\n\
     Exits with 1 where a brief was lost, read, numbered or told of twice.")]

@@ -2,8 +2,10 @@
 
 pub mod logs;
 
+use anyhow::Context as _;
 use flagpost_core::shape;
 use flagpost_daemon::{self as daemon, Config, Instance, Paths, Standing, Watching};
+use listenfd::ListenFd;
 use serde_json::{Value, json};
 
 use crate::{context::Context, output::Answer};
@@ -58,9 +60,22 @@ pub fn up(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
     };
     let text = format!("the daemon {word}: {}\n", line(&started.instance));
     let body = json!({"daemon": started.instance.shape(&paths), "already": started.already});
+    let ignored = started.already.then(|| ignored(args)).flatten();
     Ok(Answer::new("up", body)
         .text(text)
-        .ids([&started.instance.http]))
+        .ids([&started.instance.http])
+        .notes(ignored))
+}
+
+/// What is asked in vain of a daemon that runs already.
+fn ignored(args: &UpArgs) -> Option<String> {
+    let asked: Vec<&str> = [("--port", args.port.is_some()), ("--poll", args.poll)]
+        .into_iter()
+        .filter_map(|(option, is)| is.then_some(option))
+        .collect();
+    let options = asked.join(", ");
+    (!asked.is_empty())
+        .then(|| format!("ignored, since it runs already: {options}; 'flagpost down' first"))
 }
 
 fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
@@ -80,6 +95,9 @@ fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
             true => Watching::Polling,
             false => Watching::Events,
         },
+        socket: ListenFd::from_env()
+            .take_unix_listener(0)
+            .context("what systemd passed on is no socket of a daemon")?,
     };
     daemon::run(config, daemon::signals())?;
     Ok(Answer::silent())
@@ -99,7 +117,19 @@ pub fn down(context: &Context, _: &DownArgs) -> anyhow::Result<Answer> {
 pub fn instance(context: &Context) -> anyhow::Result<Option<Instance>> {
     Ok(match daemon::standing(&context.home)? {
         Standing::Up(instance) => Some(instance),
-        Standing::Down | Standing::Starting(_) => None,
+        Standing::Down | Standing::Starting(_) | Standing::Unreadable(_) => None,
+    })
+}
+
+/// What is amiss with the daemon, and what to do.
+pub fn trouble(context: &Context) -> anyhow::Result<Option<String>> {
+    Ok(match daemon::standing(&context.home)? {
+        Standing::Unreadable(holder) => Some(format!(
+            "the daemon, pid {}, runs, and run/daemon.json cannot be read: 'flagpost down', then \
+             'flagpost up' writes it anew",
+            holder.pid
+        )),
+        Standing::Down | Standing::Starting(_) | Standing::Up(_) => None,
     })
 }
 

@@ -13,7 +13,7 @@ use jiff::SignedDuration;
 use crate::{
     commands::{
         query::named,
-        waiting::{time, until},
+        waiting::{length, time, until},
     },
     context::Context,
     error::Kind,
@@ -65,11 +65,6 @@ pub struct WaitArgs {
     /// How long to wait, as in 30s [default: for ever]
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<SignedDuration>,
-}
-
-fn length(text: &str) -> Result<SignedDuration, String> {
-    let length = time(text).ok().filter(|it| it.is_positive());
-    length.ok_or_else(|| "use a time, as in 30s or 15m".to_owned())
 }
 
 impl Which {

@@ -76,10 +76,19 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let replay = sent
         .replay
         .then(|| "it was said before: nothing was added".to_owned());
+    let files = &sent.files;
+    let refused = files.refused.iter().map(ToString::to_string);
+    let unreserved = files.faults.iter().map(|it| format!("not reserved: {it}"));
     let fault = sent.policy_fault.as_ref();
     let fault = fault.map(|it| format!("the policy was not asked: {it}"));
     Ok(Answer::new("message_sent", shape::messages::sent(&sent))
         .text(text)
         .ids([&message.place])
-        .notes(replay.into_iter().chain(fault)))
+        .notes(
+            replay
+                .into_iter()
+                .chain(fault)
+                .chain(refused)
+                .chain(unreserved),
+        ))
 }

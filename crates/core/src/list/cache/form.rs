@@ -8,7 +8,7 @@ use flagpost_model::task::{Outline, Standing};
 use serde::{Deserialize, Serialize};
 
 /// Grows with every change of the cached form.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// What changes whenever a file's content does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 //! Owns what a message takes from the one it answers: its thread, its recipient and the task. The
 //! envelope takes the relay's way, with its numbers, its gate and its retries.
 
+use std::path::PathBuf;
+
 use flagpost_model::{
     WorkerId,
     decision::{self, Decision, Verdict},
@@ -21,6 +23,8 @@ use crate::{
         reports::{self, Draft},
         workers,
     },
+    repository::Repository,
+    reservations::{Announced, Reservations},
 };
 
 /// What somebody wants to say.
@@ -51,6 +55,8 @@ pub struct Sent {
     pub verdict: Option<Verdict>,
     /// Why the policy could not be asked.
     pub policy_fault: Option<String>,
+    /// What became of the files that it names.
+    pub files: Announced,
 }
 
 /// Sends a message, durable on return. The gate is for what goes to a worker.
@@ -98,6 +104,7 @@ fn propose(party: &Party<'_>, words: Words, body: &Body, gate: Gate<'_>) -> Resu
         replay: proposed.replay,
         verdict: proposed.verdict,
         policy_fault: proposed.policy_fault,
+        files: Announced::default(),
     })
 }
 
@@ -185,7 +192,28 @@ fn report(party: &Party<'_>, mail: &Mail<'_>, words: Words, body: &Body) -> Resu
         replay: reported.replay,
         verdict: None,
         policy_fault: None,
+        files: files(mail, body),
     })
+}
+
+/// What a word about a task means for the files that the worker reserved. It stands whatever comes
+/// of it.
+fn files(mail: &Mail<'_>, body: &Body) -> Announced {
+    let reservations = Reservations::of(mail.home, &mail.repo);
+    match body {
+        Body::Done(body) => reservations.end_task(&mail.worker, &body.bead_id),
+        Body::Progress(body) => {
+            let registered = Repository::registered(mail.home, &mail.repo).ok().flatten();
+            let worker = workers::show(mail).ok();
+            let worktree = worker.and_then(|it| it.worker.worktree).map(PathBuf::from);
+            let roots: Vec<PathBuf> = worktree
+                .into_iter()
+                .chain(registered.map(|it| it.top))
+                .collect();
+            reservations.announce(&mail.worker, &body.files, Some(&body.bead_id), &roots)
+        }
+        Body::Task(_) | Body::Stuck(_) | Body::Text(_) => Announced::default(),
+    }
 }
 
 /// The message that the words answer, where they name one.

@@ -5,12 +5,13 @@ use flagpost_core::{
     claims::{self, Claimed, Terms},
     config::keys::CLAIM_LEASE,
     shape,
-    tasks::{self, Fields, Move, Parts},
+    tasks::{self, Fields, Labels, Move, Parts},
 };
 use flagpost_model::{
     ListId, Token,
     task::{Act as Acting, Ending},
 };
+use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::tasks::LIST;
@@ -43,6 +44,12 @@ const PROJECT: Param = Param::body("project", Kind::Text, "The project it belong
 const COMPLEXITY: Param = Param::body("complexity", Kind::Text, "How large it is.");
 const PARENT: Param = Param::body("parent", Kind::Id, "The task it is part of.");
 const DUE: Param = Param::body("due", Kind::Text, "When it is due: 2026-12-01.");
+const TAGS: Param = Param::body("tags", Kind::Texts, "Its labels, in place of those it has.");
+const LEASE: Param = Param::body(
+    "lease",
+    Kind::Text,
+    "How long the claim holds without renewal, as in 15m; without it, the setting claim.lease.",
+);
 const UID: Param = Param::body("uid", Kind::Text, "The planner's name for it.");
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -61,6 +68,7 @@ pub(crate) const ROUTES: &[Route] = &[
             COMPLEXITY,
             PARENT,
             DUE,
+            TAGS,
             UID,
         ],
         add,
@@ -80,25 +88,26 @@ pub(crate) const ROUTES: &[Route] = &[
             COMPLEXITY,
             PARENT,
             DUE,
+            TAGS,
         ],
         edit,
     ),
     verb(
         "/v1/claims",
         "Claims the first ready task of a list",
-        &[REPO, LIST, AS],
+        &[REPO, LIST, AS, LEASE],
         claim_next,
     ),
     verb(
         "/v1/tasks/{list}/{id}/claim",
         "Claims a task; the answer has the token",
-        &[PATH_LIST, ID, AS],
+        &[PATH_LIST, ID, AS, LEASE],
         claim,
     ),
     verb(
         "/v1/tasks/{list}/{id}/start",
         "Begins the work on a task, which is claimed where it is not",
-        &[PATH_LIST, ID, AS, TOKEN],
+        &[PATH_LIST, ID, AS, TOKEN, LEASE],
         start,
     ),
     verb(
@@ -193,6 +202,9 @@ fn fields(list: &List<'_>, asked: &Asked) -> Result<Fields, Fault> {
         parent: parent.transpose()?.map(Some),
         due: asked.parsed(DUE.name)?.map(Some),
         uid: text(UID),
+        tags: asked
+            .texts(TAGS.name)
+            .map_or_else(Labels::default, Labels::Set),
         ..Fields::default()
     })
 }
@@ -240,9 +252,14 @@ fn moved(desk: &Desk<'_>, asked: &Asked, event: Move) -> Result<Value, Fault> {
 }
 
 fn terms(desk: &Desk<'_>, asked: &Asked) -> Result<Terms, Fault> {
+    let lease = match asked.parsed::<SignedDuration>(LEASE.name)? {
+        Some(lease) if CLAIM_LEASE.kind.contains(lease) => lease,
+        Some(_) => return Err(Fault::invalid("a lease lasts from one second to 30 days")),
+        None => Config::read(desk.home)?.need(&CLAIM_LEASE)?,
+    };
     Ok(Terms {
         actor: desk.actor(asked)?,
-        lease: Config::read(desk.home)?.need(&CLAIM_LEASE)?,
+        lease,
         session: None,
     })
 }

@@ -41,6 +41,7 @@ pub(crate) const ROUTES: &[Route] = &[
             AS,
             Param::body("id", Kind::Id, "What it is called.").required(),
             AGENT,
+            CAPABILITIES,
             PID,
             TMUX,
             WORKTREE,
@@ -55,6 +56,7 @@ pub(crate) const ROUTES: &[Route] = &[
             REPO,
             Param::path("worker", Kind::Id, "The worker."),
             AGENT,
+            CAPABILITIES,
             PID,
             TMUX,
             WORKTREE,
@@ -64,6 +66,7 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 const AGENT: Param = Param::body("agent", Kind::Text, "Which agent it is.");
+const CAPABILITIES: Param = Param::body("capabilities", Kind::Texts, "What it can do.");
 const PID: Param = Param::body("pid", Kind::Number(1), "Its process.");
 const TMUX: Param = Param::body("tmux", Kind::Text, "Its pane.");
 const WORKTREE: Param = Param::body("worktree", Kind::Text, "Where it works.");
@@ -101,7 +104,7 @@ fn traits(asked: &Asked) -> Result<Traits, Fault> {
     let pid = asked.number(PID.name).map(u32::try_from).transpose();
     Ok(Traits {
         agent: text(AGENT),
-        capabilities: Vec::new(),
+        capabilities: asked.texts(CAPABILITIES.name).unwrap_or_default(),
         pid: pid.map_err(|_| Fault::invalid("pid: no process has this number"))?,
         tmux: text(TMUX),
         worktree: text(WORKTREE),

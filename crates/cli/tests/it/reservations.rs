@@ -1,0 +1,175 @@
+//! Reservations, as agents and the operator type them.
+
+use flagpost_testkit::sealed::World;
+use insta::assert_snapshot;
+
+use crate::world;
+
+fn fleet() -> World {
+    let world = world();
+    world.ok(["worker", "add", "W1"]);
+    world.ok(["worker", "add", "W2"]);
+    world
+}
+
+#[test]
+fn one_holder_and_the_others_are_told_who() {
+    let world = fleet();
+    assert_snapshot!(world.transcript(
+        "reserve add src/** README.md --reason 'the new parser' --task 7 --for 30m --as W1
+        reserve add src/lexer.rs --as W2
+        reserve add docs --shared --as W1
+        reserve add docs/guide.md --shared --as W2
+        reserve add docs/guide.md --as W2
+        reserve add ../elsewhere --as W2
+        reserve add 'src/**' --as W1
+        reserve list
+        reserve list --quiet
+        reserve release src --as W1
+        reserve release 'src/**' docs --as W1
+        reserve release --all --as W1
+        reserve release --all --as W1
+        reserve add src/lexer.rs --as W2"), @r#"
+    $ reserve add src/** README.md --reason 'the new parser' --task 7 --for 30m --as W1
+    W1 holds src/** until 2026-05-13T14:55:00Z
+    W1 holds README.md until 2026-05-13T14:55:00Z
+    $ reserve add src/lexer.rs --as W2
+    exit 4
+    2> flagpost: src/lexer.rs is reserved by W1 until 2026-05-13T14:55:00Z, as part of src/**: the new parser
+    2>   hint: 'flagpost reserve list' shows who works on what; begin with something else, or wait
+    $ reserve add docs --shared --as W1
+    W1 holds docs until 2026-05-13T14:40:00Z, shared
+    $ reserve add docs/guide.md --shared --as W2
+    W2 holds docs/guide.md until 2026-05-13T14:40:00Z, shared
+    $ reserve add docs/guide.md --as W2
+    exit 4
+    2> flagpost: docs/guide.md is reserved by W1 until 2026-05-13T14:40:00Z, as part of docs
+    2>   hint: 'flagpost reserve list' shows who works on what; begin with something else, or wait
+    $ reserve add ../elsewhere --as W2
+    exit 6
+    2> flagpost: "../elsewhere" cannot be reserved: it must lie below the top of the repository
+    2>   hint: 'flagpost reserve add --help' tells what can be reserved
+    $ reserve add 'src/**' --as W1
+    W1 holds src/** until 2026-05-13T14:40:00Z
+    $ reserve list
+    PATH           WORKER  MODE       UNTIL                 TASK  REASON
+    src/**         W1      exclusive  2026-05-13T14:40:00Z  7     the new parser
+    README.md      W1      exclusive  2026-05-13T14:55:00Z  7     the new parser
+    docs           W1      shared     2026-05-13T14:40:00Z
+    docs/guide.md  W2      shared     2026-05-13T14:40:00Z
+    $ reserve list --quiet
+    src/**
+    README.md
+    docs
+    docs/guide.md
+    $ reserve release src --as W1
+    exit 3
+    2> flagpost: there is no reservation of src by W1
+    2>   hint: 'flagpost reserve list' shows those there are
+    $ reserve release 'src/**' docs --as W1
+    W1 gave src/** back
+    W1 gave docs back
+    $ reserve release --all --as W1
+    W1 gave README.md back
+    $ reserve release --all --as W1
+    nothing was reserved
+    $ reserve add src/lexer.rs --as W2
+    W2 holds src/lexer.rs until 2026-05-13T14:40:00Z
+    "#);
+}
+
+#[test]
+fn a_progress_reserves_and_a_done_gives_back() {
+    let world = fleet();
+    world.ok(["reserve", "add", "src/a.rs", "--as", "W2"]);
+    assert_snapshot!(world.transcript(
+        "msg send --subject PROGRESS --task b1 --touches src/a.rs --touches src/b.rs 'at work' --as W1
+        reserve list
+        msg send --subject DONE --task b1 'Done' --as W1
+        reserve list --quiet"), @r"
+    $ msg send --subject PROGRESS --task b1 --touches src/a.rs --touches src/b.rs 'at work' --as W1
+    sent PROGRESS W1/outbox/1 from W1 (by ann) to orchestrator (94 bytes)
+    2> flagpost: src/a.rs is reserved by W2 until 2026-05-13T14:40:00Z
+    $ reserve list
+    PATH      WORKER  MODE       UNTIL                 TASK
+    src/a.rs  W2      exclusive  2026-05-13T14:40:00Z
+    src/b.rs  W1      exclusive  2026-05-13T14:40:00Z  b1
+    $ msg send --subject DONE --task b1 'Done' --as W1
+    sent DONE W1/outbox/2 from W1 (by ann) to orchestrator (43 bytes)
+    $ reserve list --quiet
+    src/a.rs
+    ");
+    let (_, sent) = world.json([
+        "msg",
+        "send",
+        "--subject",
+        "PROGRESS",
+        "--task",
+        "b2",
+        "--touches",
+        "src/a.rs",
+        "x",
+        "--as",
+        "W1",
+    ]);
+    assert_eq!(sent["files"]["refused"][0]["held"]["worker"], "W2");
+}
+
+#[test]
+fn a_check_names_who_touched_what_without_holding_it() {
+    let world = fleet();
+    let top = world.repository();
+    std::fs::create_dir_all(top.join("src")).unwrap();
+    let linked = top.with_file_name("second");
+    for (dir, args) in [
+        (&top, &["add", "-A"][..]),
+        (
+            &top,
+            &[
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b",
+                "commit",
+                "-q",
+                "--allow-empty",
+                "-m",
+                "x",
+            ],
+        ),
+        (
+            &top,
+            &["worktree", "add", "-q", "-b", "second", "../second"],
+        ),
+    ] {
+        let mut git = std::process::Command::new("git");
+        let status = git.arg("-C").arg(dir).args(args).status().unwrap();
+        assert!(status.success());
+    }
+    world.ok([
+        "worker",
+        "heartbeat",
+        "--worktree",
+        linked.to_str().unwrap(),
+        "--as",
+        "W2",
+    ]);
+    world.ok(["reserve", "add", "src/a.rs", "--as", "W1"]);
+    let check = || world.json(["reserve", "check"]);
+    assert_eq!(check().0, 0, "nothing was touched");
+    std::fs::write(top.join("src/a.rs"), "").unwrap();
+    assert_eq!(check().0, 0, "somebody holds it");
+    std::fs::create_dir(linked.join("src")).unwrap();
+    std::fs::write(linked.join("src/a.rs"), "").unwrap();
+    std::fs::write(linked.join("b.rs"), "").unwrap();
+    let (code, found) = check();
+    assert_eq!(code, 1);
+    let touched = found["touched"].as_array().unwrap();
+    let told: Vec<String> = touched
+        .iter()
+        .map(|it| format!("{} {} {}", it["worker"], it["path"], it["held"]["worker"]))
+        .collect();
+    assert_eq!(told, [r#""W2" "b.rs" null"#, r#""W2" "src/a.rs" "W1""#]);
+    world.ok(["reserve", "add", "b.rs", "--as", "W2"]);
+    assert_eq!(check().1["touched"].as_array().unwrap().len(), 1);
+}

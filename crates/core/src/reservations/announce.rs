@@ -1,0 +1,94 @@
+//! What a worker's PROGRESS and DONE say about the files it works on.
+//!
+//! Owns that such a word reserves what is free and never fails by it: what is somebody else's stays
+//! his, and the answer says so.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_model::{
+    WorkerId,
+    reservation::{LEASE, Mode, Pattern, Refusal, Reservation, Wanted},
+};
+
+use super::{Renew, Reservations, Which};
+use crate::error::Result;
+
+/// What came of naming files.
+#[derive(Debug, Clone, Default)]
+pub struct Announced {
+    /// What the worker holds of them.
+    pub held: Vec<Reservation>,
+    /// What somebody else holds.
+    pub refused: Vec<Refusal>,
+    /// What was not reserved for another reason, and why.
+    pub faults: Vec<String>,
+}
+
+impl Reservations<'_> {
+    /// Reserves the files that a worker names, as far as they are free. A name below one of `roots`
+    /// may be absolute.
+    pub(crate) fn announce(
+        &self,
+        holder: &WorkerId,
+        files: &[String],
+        task: Option<&str>,
+        roots: &[PathBuf],
+    ) -> Announced {
+        let mut announced = Announced::default();
+        if files.is_empty() {
+            return announced;
+        }
+        let mut wanted = Vec::new();
+        for file in files {
+            match below(file, roots).parse::<Pattern>() {
+                Ok(path) => wanted.push(Wanted {
+                    path,
+                    holder: holder.clone(),
+                    mode: Mode::Exclusive,
+                    task: task.map(str::to_owned),
+                    reason: None,
+                }),
+                Err(error) => announced.faults.push(error.to_string()),
+            }
+        }
+        match self.take_free(holder, wanted) {
+            Ok((held, refused)) => (announced.held, announced.refused) = (held, refused),
+            Err(error) => announced.faults.push(error.to_string()),
+        }
+        announced
+    }
+
+    fn take_free(
+        &self,
+        holder: &WorkerId,
+        wanted: Vec<Wanted>,
+    ) -> Result<(Vec<Reservation>, Vec<Refusal>)> {
+        let mut change = self.change()?;
+        let take = |wanted| change.take(wanted, LEASE, Renew::WhenDue).err();
+        let refused = wanted.into_iter().filter_map(take).collect();
+        Ok((change.commit(holder)?, refused))
+    }
+
+    /// The worker has ended a task: what it reserved for it is free. Why it is not, where that fails.
+    pub(crate) fn end_task(&self, holder: &WorkerId, task: &str) -> Announced {
+        let released = self.release(holder, &Which::Task(task.to_owned()));
+        let faults = released.err().map(|error| error.to_string());
+        Announced {
+            faults: faults.into_iter().collect(),
+            ..Announced::default()
+        }
+    }
+}
+
+/// The path from the top of its working tree, where it lies in one of them.
+fn below<'f>(file: &'f str, roots: &[PathBuf]) -> &'f str {
+    let mut inner = roots
+        .iter()
+        .filter_map(|root| Path::new(file).strip_prefix(root).ok());
+    inner
+        .find_map(|it| it.to_str())
+        .map_or(file, |it| match it {
+            "" => ".",
+            it => it,
+        })
+}

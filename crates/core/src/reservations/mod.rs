@@ -1,0 +1,360 @@
+//! Reservations: who works on which files of a repository.
+//!
+//! Owns the repository's `reservations` directory. A change of it is made under its lock, the line in
+//! the history is durable first, and what is over goes with it. A renewal is no line: nothing
+//! changes hands. What cannot be understood holds nothing, is told of, and is never touched.
+
+mod announce;
+
+use std::path::PathBuf;
+
+use flagpost_disk::{
+    self as disk,
+    dialects::reservations::{self as layout, ReservationFile},
+    fsx::{self, Batch, Lock, Rank},
+};
+use flagpost_model::{
+    RepoId, WorkerId,
+    reservation::{Pattern, Refusal, Reservation, Standing, Wanted, may_reserve},
+};
+use jiff::{SignedDuration, Timestamp};
+
+pub use announce::Announced;
+
+use crate::{
+    change,
+    error::{Error, Result},
+    history::{Entry, History, Kind},
+    home::Home,
+    list::Skipped,
+};
+
+/// Which line of the history a reservation is.
+pub(crate) const NUMBER: &str = "reservation";
+
+/// The reservations of one repository.
+#[derive(Debug)]
+pub struct Reservations<'h> {
+    home: &'h Home,
+    repo: RepoId,
+    dir: PathBuf,
+}
+
+/// What there is.
+#[derive(Debug, Clone, Default)]
+pub struct Survey {
+    /// What holds, by number.
+    pub live: Vec<Reservation>,
+    /// Files that cannot be understood.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Which of somebody's reservations.
+#[derive(Debug, Clone)]
+pub enum Which {
+    /// All of them.
+    All,
+    /// Those of these paths, as they were reserved.
+    Paths(Vec<Pattern>),
+    /// Those for this task.
+    Task(String),
+}
+
+impl<'h> Reservations<'h> {
+    /// Those of a registered repository.
+    pub fn of(home: &'h Home, repo: &RepoId) -> Self {
+        Self {
+            home,
+            repo: repo.clone(),
+            dir: home.repository_dir(repo).join(layout::DIR),
+        }
+    }
+
+    /// Where they are.
+    pub(crate) fn dir(&self) -> &PathBuf {
+        &self.dir
+    }
+
+    /// Their lock.
+    pub(crate) fn lock_path(&self) -> PathBuf {
+        self.dir.join(layout::LOCK)
+    }
+
+    /// What holds now, and what cannot be understood.
+    pub fn survey(&self) -> Result<Survey> {
+        let (files, skipped) = self.read()?;
+        let now = self.home.now();
+        let mut live: Vec<Reservation> = files.into_iter().map(|it| it.content).collect();
+        live.retain(|it| it.is_live(now));
+        Ok(Survey { live, skipped })
+    }
+
+    /// Reserves all of these, or none; durable on return. What its holder has already begins anew.
+    pub fn add(&self, wanted: Vec<Wanted>, length: SignedDuration) -> Result<Vec<Reservation>> {
+        let Some(first) = wanted.first() else {
+            return Ok(Vec::new());
+        };
+        let holder = first.holder.clone();
+        let mut change = self.change()?;
+        for wanted in wanted {
+            change.take(wanted, length, Renew::Always)?;
+        }
+        change.commit(&holder)
+    }
+
+    /// Gives back; of paths all of them, or none. What was given back.
+    pub fn release(&self, holder: &WorkerId, which: &Which) -> Result<Vec<Reservation>> {
+        let mine = |it: &Reservation| {
+            it.wanted.holder == *holder
+                && match which {
+                    Which::All => true,
+                    Which::Paths(paths) => paths.contains(&it.wanted.path),
+                    Which::Task(task) => it.wanted.task.as_ref() == Some(task),
+                }
+        };
+        let any = self.survey()?.live.iter().any(&mine);
+        if !any && !matches!(which, Which::Paths(_)) {
+            return Ok(Vec::new());
+        }
+        let mut change = self.change()?;
+        let released = change.give_back(mine);
+        if let Which::Paths(paths) = which {
+            let is_there = |path: &&Pattern| released.iter().any(|it| it.wanted.path == **path);
+            if let Some(missing) = paths.iter().find(|path| !is_there(path)) {
+                return Err(Error::NotFound {
+                    what: "reservation",
+                    id: format!("of {missing} by {holder}"),
+                    list: None,
+                });
+            }
+        }
+        change.commit(holder)?;
+        Ok(released)
+    }
+
+    /// The holder lives: what it reserved holds as long again. What is fresh is not written.
+    pub(crate) fn renew(&self, holder: &WorkerId) -> Result<()> {
+        let now = self.home.now();
+        let due = |it: &Reservation| {
+            let renewed = it.renewed(now);
+            renewed.filter(|_| it.wanted.holder == *holder)
+        };
+        if !self.survey()?.live.iter().any(|it| due(it).is_some()) {
+            return Ok(());
+        }
+        let mut change = self.change()?;
+        change.renew(due);
+        change.commit(holder).map(drop)
+    }
+
+    /// Every file, by number, and those that cannot be understood.
+    fn read(&self) -> Result<(Vec<ReservationFile>, Vec<Skipped>)> {
+        let (mut files, mut skipped) = (Vec::new(), Vec::new());
+        let names = match self.home.fs().names(&self.dir) {
+            Ok(names) => names,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok((files, skipped));
+            }
+            Err(error) => return Err(disk::Error::io("list", &self.dir)(error).into()),
+        };
+        for name in names {
+            let name = name.to_string_lossy();
+            let Some(number) = layout::parse(&name) else {
+                continue;
+            };
+            let path = self.dir.join(&*name);
+            let read = match (number, fsx::read(self.home.fs(), &path)) {
+                // Somebody gave it back meanwhile.
+                (_, Ok(None)) => continue,
+                (None, _) => Err("its name is no number".to_owned()),
+                (Some(n), Ok(Some(bytes))) => layout::read(n, &bytes),
+                (_, Err(error)) if error.is_no_such_file() => Err(error.reason()),
+                (_, Err(error)) => return Err(error.into()),
+            };
+            match read {
+                Ok(file) => files.push(file),
+                Err(reason) => {
+                    let name = format!("{}/{name}", layout::DIR);
+                    skipped.push(Skipped::new(name, reason));
+                }
+            }
+        }
+        files.sort_by_key(|it| it.content.n);
+        skipped.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok((files, skipped))
+    }
+
+    fn change(&self) -> Result<Change<'_>> {
+        let (fs, at) = (self.home.fs(), self.home.now());
+        self.home.make_dirs(&self.dir)?;
+        let lock = fsx::lock(
+            fs,
+            &self.lock_path(),
+            Rank::Reservations,
+            fsx::DEFAULT_WAIT,
+            at,
+        )?;
+        let (files, _) = self.read()?;
+        let (live, over) = files.into_iter().partition(|it| it.content.is_live(at));
+        Ok(Change {
+            of: self,
+            at,
+            live,
+            over,
+            released: Vec::new(),
+            renewed: Vec::new(),
+            added: Vec::new(),
+            _lock: lock,
+        })
+    }
+
+    fn path(&self, n: u64) -> PathBuf {
+        self.dir.join(layout::name(n))
+    }
+}
+
+/// When to begin a lease anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Renew {
+    /// Whenever it is asked for.
+    Always,
+    /// Where a good part of it is over.
+    WhenDue,
+}
+
+/// A change of the reservations, under their lock.
+struct Change<'r> {
+    of: &'r Reservations<'r>,
+    at: Timestamp,
+    live: Vec<ReservationFile>,
+    over: Vec<ReservationFile>,
+    released: Vec<Reservation>,
+    renewed: Vec<Reservation>,
+    /// Without their numbers yet.
+    added: Vec<Reservation>,
+    _lock: Lock,
+}
+
+impl Change<'_> {
+    /// Reserves one more, as far as the rules allow.
+    fn take(
+        &mut self,
+        wanted: Wanted,
+        length: SignedDuration,
+        renew: Renew,
+    ) -> std::result::Result<(), Refusal> {
+        let held: Vec<Reservation> = self.live.iter().map(|it| it.content.clone()).collect();
+        let standing = may_reserve(&wanted, &held, self.at)?;
+        let fresh = |n, wanted| Reservation::new(n, wanted, self.at, length);
+        match standing {
+            _ if self.added.iter().any(|it| it.wanted.path == wanted.path) => {}
+            Standing::New => self.added.push(fresh(0, wanted)),
+            Standing::Replaces(n) => {
+                self.added.push(fresh(0, wanted));
+                self.give_back(|it| it.n == n);
+            }
+            Standing::Renews(n) => {
+                let mine = held.into_iter().find(|it| it.n == n);
+                self.renewed.extend(mine.map(|mine| {
+                    let due = mine.renewed(self.at);
+                    let wanted = Wanted {
+                        task: wanted.task.or(mine.wanted.task.clone()),
+                        reason: wanted.reason.or(mine.wanted.reason.clone()),
+                        ..wanted
+                    };
+                    match (renew, due) {
+                        (Renew::Always, _) => fresh(n, wanted),
+                        (Renew::WhenDue, due) => due.unwrap_or(mine),
+                    }
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self, which: impl Fn(&Reservation) -> bool) -> Vec<Reservation> {
+        let gone = self.live.extract_if(.., |it| which(&it.content));
+        let gone: Vec<Reservation> = gone.map(|it| it.content).collect();
+        self.released.extend(gone.iter().cloned());
+        gone
+    }
+
+    fn renew(&mut self, due: impl Fn(&Reservation) -> Option<Reservation>) {
+        let renewed = self.live.iter().filter_map(|it| due(&it.content));
+        self.renewed.extend(renewed);
+    }
+
+    /// Carries it out, durable on return, and answers with what was asked for as it is now.
+    fn commit(mut self, actor: &WorkerId) -> Result<Vec<Reservation>> {
+        let (home, fs) = (self.of.home, self.of.home.fs());
+        let over = self.over.iter().map(|it| &it.content);
+        let over = over.map(|it| told(Kind::ReservationExpired, it));
+        let released = self.released.iter();
+        let released = released.map(|it| told(Kind::ReservationReleased, it));
+        let mut entries: Vec<Entry> = over.chain(released).collect();
+        let mut batch = Batch::new();
+        for reservation in &self.renewed {
+            let n = reservation.n;
+            let before = self.live.iter().find(|it| it.content.n == n);
+            if before.is_none_or(|it| it.content != *reservation) {
+                batch.put(self.of.path(n), layout::write(before, reservation));
+            }
+        }
+        if entries.is_empty() && self.added.is_empty() {
+            batch.seal(fs)?.reveal()?;
+            return Ok(self.renewed);
+        }
+        let history = History::of(home, &self.of.repo);
+        let appeared = |entry: &Entry| change::appeared(home, None, entry);
+        let mut writer = history.writer(self.at, &appeared)?;
+        for (reservation, n) in self
+            .added
+            .iter_mut()
+            .zip(writer.next() + entries.len() as u64..)
+        {
+            reservation.n = n;
+            batch.create(self.of.path(n), layout::write(None, reservation));
+        }
+        entries.extend(self.added.iter().map(|it| told(Kind::ReservationAdded, it)));
+        let over = self.over.iter().map(|it| it.content.n);
+        let gone = over.chain(self.released.iter().map(|it| it.n));
+        gone.for_each(|n| batch.remove(self.of.path(n)));
+        let sealed = batch.seal(fs)?;
+        writer.record(actor, entries)?;
+        if let Err(error) = sealed.reveal() {
+            drop(writer);
+            // What failed may have appeared all the same. Should looking fail too, the next writer
+            // does it.
+            let _: Result<()> = history.settle(actor, self.at);
+            return Err(error.into());
+        }
+        self.added.extend(self.renewed);
+        Ok(self.added)
+    }
+}
+
+fn told(kind: Kind, reservation: &Reservation) -> Entry {
+    let wanted = &reservation.wanted;
+    Entry::new(kind)
+        .mail(&wanted.holder, None)
+        .detail(NUMBER, reservation.n)
+        .detail("path", wanted.path.as_str())
+        .detail("mode", wanted.mode.as_str())
+        .detail("task", wanted.task.clone())
+        .detail("until", reservation.until.to_string())
+}
+
+/// Whether what a line tells of a reservation is in its directory; a line about none has always
+/// appeared.
+pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool> {
+    let Some(n) = entry.number(NUMBER) else {
+        return Ok(true);
+    };
+    let path = Reservations::of(home, repo).path(n);
+    let is_there = fsx::stat(home.fs(), &path)?.is_some();
+    Ok(match entry.kind {
+        Kind::ReservationAdded => is_there,
+        Kind::ReservationReleased | Kind::ReservationExpired => !is_there,
+        _ => true,
+    })
+}

@@ -1,0 +1,43 @@
+//! Where something may change that somebody is told of.
+//!
+//! Owns the directories: those of lists and of repositories, and of each worker its own, its inbox and
+//! its outbox. Archives only grow by what was told before, and may be large: nobody watches them.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_core::{Home, registry, relay::Fleet, roots};
+use flagpost_disk::fsx;
+
+/// All of them, as far as they are there.
+pub(super) fn places(home: &Home) -> Vec<PathBuf> {
+    let mut places = vec![home.tasks_root(), home.repositories_root()];
+    places.extend(below(home, &home.tasks_root()));
+    // A root that cannot be read has lists that cannot be read either.
+    for root in roots::survey(home).unwrap_or_default() {
+        if let roots::Standing::Readable { .. } = root.standing {
+            places.extend(below(home, &root.dir));
+            places.push(root.dir);
+        }
+    }
+    for repository in registry::repositories(home).unwrap_or_default() {
+        let workers = Fleet::of(home, &repository.id).dir();
+        places.push(home.repository_dir(&repository.id));
+        for worker in below(home, &workers) {
+            places.extend([worker.join("inbox"), worker.join("outbox"), worker]);
+        }
+        places.push(workers);
+    }
+    places.retain(|place| is_dir(home, place));
+    places
+}
+
+fn below(home: &Home, dir: &Path) -> Vec<PathBuf> {
+    let names = home.fs().names(dir).unwrap_or_default();
+    let all = names.into_iter().map(|name| dir.join(name));
+    all.filter(|path| is_dir(home, path)).collect()
+}
+
+fn is_dir(home: &Home, path: &Path) -> bool {
+    let stat = fsx::stat(home.fs(), path).ok().flatten();
+    stat.is_some_and(|stat| stat.kind == fsx::Kind::Dir)
+}

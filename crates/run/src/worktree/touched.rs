@@ -1,0 +1,57 @@
+//! What changed in the worktrees of a repository and is in no commit.
+//!
+//! Owns the look. Flagpost's own files are nobody's work and are left out. What cannot be looked at
+//! is an error of that worktree and hides no other. A look changes nothing.
+
+use std::path::{Path, PathBuf};
+
+use super::{error::Result, git::Git, listing, standing};
+
+/// What Flagpost keeps in a repository.
+const OURS: &[&str] = &[".flagpost", ".claude/sessions", ".coordination"];
+
+/// A worktree and what changed in it.
+#[derive(Debug)]
+pub struct Tree {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The branch it stands on.
+    pub branch: Option<String>,
+    /// Every changed or new file, from its top; what is not UTF-8 in a name is shown as U+FFFD.
+    pub files: Result<Vec<String>>,
+}
+
+/// Every worktree of the repository that is there, the main one first.
+pub fn touched(top: &Path) -> Result<Vec<Tree>> {
+    let there = listing::entries(top)?.into_iter();
+    let there = there.filter(|entry| entry.path.exists());
+    Ok(there
+        .map(|entry| Tree {
+            files: files(&entry.path),
+            branch: entry
+                .branch
+                .map(|name| name.trim_start_matches("refs/heads/").to_owned()),
+            path: entry.path,
+        })
+        .collect())
+}
+
+fn files(worktree: &Path) -> Result<Vec<String>> {
+    standing::stands_alone(worktree)?;
+    let mut git = Git::at(worktree)
+        .args(&["status", "--porcelain=v1", "-z", "--no-renames"])
+        .args(&[
+            "--untracked-files=all",
+            "--ignore-submodules=none",
+            "--",
+            ".",
+        ]);
+    for ours in OURS {
+        git = git.arg(format!(":(top,exclude){ours}"));
+    }
+    let out = git.run()?;
+    let lines = out.split(|&byte| byte == 0).filter(|line| line.len() > 3);
+    Ok(lines
+        .map(|line| String::from_utf8_lossy(&line[3..]).into_owned())
+        .collect())
+}
