@@ -41,5 +41,5 @@ fn carry_out(args: Args) -> anyhow::Result<u8> {
     let Args { globals, command } = args;
     let context = context::Context::open(globals)?;
     let answer = commands::run(&context, command)?;
-    output::answer(&context, &answer)
+    output::answer(&context, answer)
 }

@@ -35,8 +35,21 @@ pub struct Answer {
     pub ids: Vec<String>,
     /// What a person should know besides, on stderr.
     pub notes: Vec<String>,
+    /// What to do once it is shown, and not before.
+    pub then: Option<Then>,
     /// The exit code: 0 unless the verb itself worked and what it found is a failure.
     pub code: u8,
+}
+
+/// What is left to do with what was shown.
+pub struct Then(Box<Deed>);
+
+type Deed = dyn FnOnce(&Context) -> anyhow::Result<()>;
+
+impl std::fmt::Debug for Then {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Then")
+    }
 }
 
 impl Answer {
@@ -79,6 +92,13 @@ impl Answer {
         self
     }
 
+    /// With this to be done once it is shown.
+    #[must_use]
+    pub fn then(mut self, then: impl FnOnce(&Context) -> anyhow::Result<()> + 'static) -> Self {
+        self.then = Some(Then(Box::new(then)));
+        self
+    }
+
     /// With these remarks.
     #[must_use]
     pub fn notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
@@ -88,7 +108,7 @@ impl Answer {
 }
 
 /// Prints an answer; the exit code.
-pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
+pub fn answer(context: &Context, answer: Answer) -> anyhow::Result<u8> {
     for note in &answer.notes {
         say(&format!("flagpost: {note}"));
     }
@@ -116,7 +136,14 @@ pub fn answer(context: &Context, answer: &Answer) -> anyhow::Result<u8> {
             format!("{text}\n")
         }
     };
-    put(&text).context("it is done, but the answer cannot be written to stdout")?;
+    let lost = match &answer.then {
+        None => "it is done, but the answer cannot be written to stdout",
+        Some(_) => "the answer cannot be written to stdout, so it does not count as read",
+    };
+    put(&text).context(lost)?;
+    if let Some(Then(then)) = answer.then {
+        then(context)?;
+    }
     Ok(answer.code)
 }
 

@@ -256,6 +256,12 @@ pub enum Error {
         /// How long it was waited for.
         waited: std::time::Duration,
     },
+    /// A question took longer than it may.
+    #[error("the question took longer than {:.1} s", limit.as_secs_f32())]
+    Slow {
+        /// How long it may take.
+        limit: std::time::Duration,
+    },
     /// A value that cannot be taken.
     #[error("{what}: {reason}")]
     Invalid {
@@ -264,6 +270,19 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+}
+
+/// An error with the system's own word for it.
+pub(crate) fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if !text.contains(&cause.to_string()) {
+            text += &format!(": {cause}");
+        }
+        source = cause.source();
+    }
+    text
 }
 
 fn listed(broken: &[Broken]) -> String {

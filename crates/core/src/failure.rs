@@ -157,7 +157,7 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             hint("'flagpost coord leader init GOAL' makes one; --dir names another"),
         ),
         Error::NotFound {
-            what: "task of the table",
+            what: "coordination task",
             ..
         } => (
             Kind::NotFound,
@@ -229,6 +229,10 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
         Error::NoAnswer { .. } => (
             Kind::TimedOut,
             hint("'flagpost agent outbox' shows the answer once it is there"),
+        ),
+        Error::Slow { .. } => (
+            Kind::TimedOut,
+            hint("ask for less, or give it more time with --timeout"),
         ),
         Error::NoHome => (
             Kind::Failed,

@@ -6,7 +6,6 @@
 
 use std::{
     cell::Cell,
-    path::Path,
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -14,10 +13,9 @@ use std::{
 
 use flagpost_core::{
     Home, Result,
-    bridge::{Background, Event, Host, Processor, Rest, Service, serve},
+    bridge::{Background, Bridge, Event, Host, Processor, Rest, Service, serve},
 };
-use flagpost_disk::dialects::bridge::INBOX;
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use flagpost_disk::notices::Watcher;
 use tracing::{debug, info, warn};
 
 /// How often to ask what the configuration wants, and whether somebody else processes.
@@ -106,7 +104,7 @@ impl Tending {
         let Some(mut processor) = Processor::start(&bridge)? else {
             return Ok(());
         };
-        let _watcher = self.watch(bridge.dir());
+        let _watcher = self.watch(&bridge);
         let looked = Cell::new(Instant::now());
         let rest = |time| {
             if looked.get().elapsed() >= LOOK {
@@ -153,21 +151,11 @@ impl Tending {
     }
 
     /// Wakes the poll where something happens to the inbox, for as long as the answer lives.
-    fn watch(&self, dir: &Path) -> Option<RecommendedWatcher> {
+    fn watch(&self, bridge: &Bridge<'_>) -> Option<Watcher> {
         let notices = self.notices.clone();
-        let told = move |told: notify::Result<notify::Event>| {
-            let is_inbox = |event: &notify::Event| {
-                let named = event.paths.iter().any(|it| it.ends_with(INBOX));
-                named && !event.kind.is_access()
-            };
-            if told.is_ok_and(|event| is_inbox(&event)) {
-                // Nobody listens any more once the daemon has ended.
-                let _: std::result::Result<(), _> = notices.send(Notice::Inbox);
-            }
-        };
-        let watched = notify::recommended_watcher(told).and_then(|mut watcher| {
-            watcher.watch(dir, RecursiveMode::NonRecursive)?;
-            Ok(watcher)
+        let watched = bridge.watch(move || {
+            // Nobody listens any more once the daemon has ended.
+            let _: std::result::Result<(), _> = notices.send(Notice::Inbox);
         });
         watched
             .inspect_err(|error| debug!(%error, "the system does not tell of the bridge's inbox"))

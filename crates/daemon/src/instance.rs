@@ -10,6 +10,7 @@ use flagpost_core::Home;
 use flagpost_disk::{
     self as disk,
     fsx::{self, Flock, Holder},
+    process::is_alive,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -104,7 +105,11 @@ pub fn standing(home: &Home) -> Result<Standing> {
         return Ok(Standing::Down);
     };
     Ok(match note(home, &paths)? {
-        Note::Of(instance) if instance.pid == holder.pid => Standing::Up(instance),
+        // One that was killed has left both its note and its name in the lock, which the next one
+        // holds before it has signed it.
+        Note::Of(instance) if instance.pid == holder.pid && is_alive(holder.pid) => {
+            Standing::Up(instance)
+        }
         Note::Of(_) | Note::None => Standing::Starting(holder),
         Note::Unreadable => Standing::Unreadable(holder),
     })

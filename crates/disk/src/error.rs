@@ -93,6 +93,12 @@ impl Error {
         }
     }
 
+    /// Whether this says that one file cannot be read, by us or by anybody: its neighbours can.
+    pub fn is_unreadable_file(&self) -> bool {
+        let is_read = matches!(self, Self::Io { doing: "read", .. });
+        self.is_no_such_file() || is_read && self.is_denied()
+    }
+
     /// Why, for whoever has named the file already.
     pub fn reason(&self) -> String {
         match self {

@@ -11,6 +11,7 @@
 
 pub mod dialects;
 pub mod fsx;
+pub mod notices;
 pub mod process;
 pub mod record;
 pub mod task_file;

@@ -70,6 +70,8 @@ codes! {
     HistoryDamaged = "history-damaged", Warning, "A history has lines that cannot be read, or numbers that do not grow.";
     HistoryBehind = "history-behind", Error, "Tasks carry greater tokens than their history has numbers: part of it is lost, and tokens would come again.";
     HistoryUnsettled = "history-unsettled", Warning, "The last line of a history tells of a change that never appeared.";
+    WorkerBroken = "worker-broken", Error, "The file that says who a worker is cannot be understood, so nothing can be sent to it.";
+    MailBroken = "mail-broken", Error, "A file in a worker's mail is no message; it is skipped.";
     SessionUnreadable = "session-unreadable", Warning, "The files of a session cannot be read.";
     SessionDead = "session-dead", Warning, "The runner of a session is gone, and nobody has recovered it.";
     SessionUnnamed = "session-unnamed", Warning, "The lock of the live session names no session.";

@@ -105,6 +105,7 @@ pub fn parse(line: &str) -> Result<Slash, InvalidSlash> {
             }),
             None => Err(wrong("/ratify all --scope=W{1,2}")),
         },
+        ("/ratify", ["all", ..]) => Err(wrong("/ratify all --scope=W{1,2}")),
         ("/ratify", _) => one(&words, "/ratify W3").map(|(it, seq)| Slash::Ratify(it, seq)),
         ("/reject", _) => one(&words, "/reject W3 7").map(|(it, seq)| Slash::Reject(it, seq)),
         ("/edit", _) => one(&words, "/edit W3 7").map(|(it, seq)| Slash::Edit(it, seq)),
@@ -257,6 +258,12 @@ mod tests {
         ] {
             assert_eq!(parse(line), Ok(expected), "{line}");
         }
+    }
+
+    #[test]
+    fn a_scope_without_its_sign_is_shown_with_it() {
+        let error = parse("/ratify all --scope W1").unwrap_err().to_string();
+        assert_eq!(error, "write it as in /ratify all --scope=W{1,2}");
     }
 
     #[test]

@@ -5,9 +5,13 @@ use flagpost_core::{
     Skipped,
     index::{self, Fault, Owner, Status},
 };
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use super::list::{LIMIT, more, unseen};
+use super::{
+    list::{LIMIT, more, unseen},
+    waiting::time,
+};
 use crate::{
     context::Context,
     error::usage,
@@ -48,6 +52,9 @@ pub struct SqlArgs {
     /// At most this many rows; 0 for all
     #[arg(long, value_name = "N", default_value_t = LIMIT)]
     limit: usize,
+    /// How long it may take
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    timeout: SignedDuration,
 }
 
 /// Carries out the verb.
@@ -116,7 +123,10 @@ fn sql(context: &Context, args: &SqlArgs) -> anyhow::Result<Answer> {
             "ask in SQL, as in index sql 'SELECT * FROM messages'",
         ));
     };
-    let rows = index::ask(&context.home, |index| index.sql(&question, args.limit))?;
+    let time = args.timeout.unsigned_abs();
+    let rows = index::ask(&context.home, |index| {
+        index.sql(&question, args.limit, time)
+    })?;
     let hidden = rows.total - rows.rows.len();
     let body = json!({
         "columns": rows.columns,

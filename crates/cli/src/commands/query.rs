@@ -130,7 +130,7 @@ pub fn parse(context: &Context, expression: &str) -> anyhow::Result<Query> {
     let own: Query = rest
         .parse()
         .map_err(|InvalidQuery { at, problem }| Invalid {
-            what: format!("the query {expression:?}"),
+            what: format!("the query {:?}", shortened(expression)),
             reason: InvalidQuery {
                 at: at + before,
                 problem,
@@ -138,6 +138,15 @@ pub fn parse(context: &Context, expression: &str) -> anyhow::Result<Query> {
             .to_string(),
         })?;
     Ok(query.and(own))
+}
+
+/// As much of an expression as tells it from others.
+fn shortened(expression: &str) -> String {
+    const LONGEST: usize = 200;
+    match expression.char_indices().nth(LONGEST) {
+        None => expression.to_owned(),
+        Some((end, _)) => format!("{}…", &expression[..end]),
+    }
 }
 
 fn saved(context: &Context, name: &str) -> anyhow::Result<Query> {

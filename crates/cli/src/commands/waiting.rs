@@ -9,8 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use flagpost_disk::notices::{Reach, Watcher};
 use jiff::SignedDuration;
-use notify::{Event, RecursiveMode, Watcher};
 
 /// How often to look where nothing tells of changes.
 const POLL: Duration = Duration::from_millis(500);
@@ -42,18 +42,13 @@ pub fn until<T>(
     let (send, events) = mpsc::channel();
     // Kept here as well, so that the channel stays open where nothing can be watched.
     let told = send.clone();
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-        // Our own looks would keep us awake.
-        if event.as_ref().is_ok_and(|event| event.kind.is_access()) {
-            return;
-        }
+    let mut watcher = Watcher::new(move |_| {
         // Nobody listens any more once there is something.
         let _: Result<(), _> = told.send(());
     });
-    let watched = watcher.as_mut().is_ok_and(|it| {
-        dirs.iter()
-            .all(|dir| it.watch(dir, RecursiveMode::NonRecursive).is_ok())
-    });
+    let watched = watcher
+        .as_mut()
+        .is_ok_and(|it| dirs.iter().all(|dir| it.add(dir, Reach::Directory).is_ok()));
     let pause = if watched { RECHECK } else { POLL };
     loop {
         if let Some(found) = look()? {

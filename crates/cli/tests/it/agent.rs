@@ -7,8 +7,9 @@ use std::{
     process::Stdio,
 };
 
-use flagpost_testkit::{race::until, sealed::World};
+use flagpost_testkit::{background::Background, race::until, sealed::World};
 use insta::assert_snapshot;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::{world, world_without_repository};
@@ -77,13 +78,13 @@ fn a_known_id_a_part_of_a_list_and_what_is_no_answer_are_called_so() {
         &world,
         &json!([{"id": "a", "command": "create", "payload": {"title": "Three"}}]),
     );
-    assert_snapshot!(world.transcript("agent start --once\nlist"), @r"
+    assert_snapshot!(world.transcript("agent start --once\nlist"), @r#"
     $ agent start --once
-    Processing: create 'Three' → ok (as before: the id is known)
+    Processing: create 'Three' → error: the id "a" was used before, by another command; a new command needs a new id
     $ list
     ID  STATE    SUBJECT
     1   pending  One
-    ");
+    "#);
     world.ok(["add", "Two"]);
     let part = json!({"command": "list", "payload": {"limit": 1}}).to_string();
     assert_snapshot!(world.ok(["agent", "send", &part]), @r"
@@ -301,4 +302,23 @@ fn the_daemon_runs_it_and_leaves_it_alone_when_it_is_told() {
         let (_, status) = world.json(["agent", "status"]);
         status["running"]["host"] == "daemon"
     });
+}
+
+#[test]
+fn a_command_need_not_wait_for_the_next_look() {
+    let world = world();
+    let args = ["agent", "start", "--interval", "1h"];
+    let mut bridge = Background::start(world.command().args(args));
+    until("it listens", || bridge.stdout().contains("listening"));
+    for n in 1..=3 {
+        let id = format!("c{n}");
+        put(
+            &world,
+            &json!([{"id": id, "command": "create", "payload": {"title": id}}]),
+        );
+        let done = format!("create '{id}' → ok");
+        until("it is carried out", || bridge.stdout().contains(&done));
+    }
+    bridge.signal(Signal::TERM);
+    assert_eq!(bridge.end().code, 0);
 }

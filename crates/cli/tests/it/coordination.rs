@@ -163,7 +163,7 @@ fn each_refusal_has_its_code_and_says_what_to_do() {
     2>   hint: 'flagpost coord leader status' shows what the rest waits for
     $ coord worker start task-007 --as W1
     exit 3
-    2> flagpost: there is no task of the table task-007
+    2> flagpost: there is no coordination task task-007
     2>   hint: 'flagpost coord leader status' shows those there are
     $ coord leader cancel task
     exit 4
@@ -423,4 +423,33 @@ fn a_lists_tasks_go_to_the_table_and_come_back_to_what_they_were() {
         rows[2]["status"], "blocked",
         "somebody holds it in the list"
     );
+}
+
+#[test]
+fn broken_agents_stop_nobody_from_looking_and_are_written_over_by_nobody() {
+    let world = begun();
+    add(&world, &["One"]);
+    let agents = world.repository().join(".coordination/agents.json");
+    fs::write(&agents, "{ broken").unwrap();
+    let (code, status) = world.json(["coord", "leader", "status"]);
+    assert_eq!((code, &status["total"]), (0, &1.into()), "{status}");
+    let skipped = status["skipped"][0].to_string();
+    assert!(skipped.contains("agents.json"), "{skipped}");
+    add(&world, &["Two"]);
+    let claim = world.flagpost(["coord", "worker", "claim", "--as", "a1"]);
+    assert_eq!(claim.code, 6, "{claim}");
+    assert_eq!(fs::read_to_string(agents).unwrap(), "{ broken");
+    assert_eq!(table(&world)["tasks"][0]["status"], "available");
+}
+
+#[test]
+fn logs_that_cannot_be_kept_are_told_of() {
+    let world = begun();
+    let logs = world.repository().join(".coordination/logs");
+    fs::remove_dir_all(&logs).unwrap();
+    fs::write(&logs, "").unwrap();
+    add(&world, &["One"]);
+    let status = world.flagpost(["coord", "leader", "status"]);
+    assert_eq!(status.code, 0, "{status}");
+    assert!(status.stderr.contains("nobody's log is kept"), "{status}");
 }

@@ -5,11 +5,13 @@ use std::{
     fs,
     io::{Read, Write},
     os::unix::net::UnixStream,
+    path::Path,
     time::{Duration, Instant},
 };
 
 use flagpost_testkit::{
     background::{Background, is_alive, kill, with_in_environment},
+    race::until,
     sealed::World,
 };
 use insta::assert_snapshot;
@@ -30,23 +32,49 @@ impl Drop for Daemon<'_> {
     }
 }
 
-fn pid(world: &World) -> Option<u32> {
+pub fn pid(world: &World) -> Option<u32> {
     let (_, status) = world.json(["status"]);
     u32::try_from(status["daemon"]["pid"].as_u64()?).ok()
 }
 
-/// What the daemon answers by its socket.
-fn ask(world: &World, line: &str, body: &str) -> Value {
-    let mut stream = UnixStream::connect(world.home().join("run/daemon.sock")).unwrap();
+/// Asks the daemon by its socket, and does not wait for its answer.
+pub fn request(world: &World, line: &str, body: &str) -> UnixStream {
+    request_at(&world.home().join("run/daemon.sock"), line, body)
+}
+
+fn request_at(socket: &Path, line: &str, body: &str) -> UnixStream {
+    let mut stream = UnixStream::connect(socket).unwrap();
     let len = body.len();
     let head =
         format!("{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len}\r\n\r\n");
     stream
         .write_all(format!("{head}{body}").as_bytes())
         .unwrap();
+    stream
+}
+
+/// What it answers; none where it was killed before.
+pub fn answer(mut stream: UnixStream) -> Option<Value> {
     let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
+    stream.read_to_string(&mut text).ok()?;
+    serde_json::from_str(text.split_once("\r\n\r\n")?.1).ok()
+}
+
+/// What the daemon answers by its socket.
+pub fn ask(world: &World, line: &str, body: &str) -> Value {
+    answer(request(world, line, body)).unwrap()
+}
+
+/// The same where the world's home lies elsewhere.
+pub fn ask_at(socket: &Path, line: &str, body: &str) -> Value {
+    answer(request_at(socket, line, body)).unwrap()
+}
+
+/// Kills it as `kill -9` does, and waits until it is gone.
+pub fn kill_daemon(world: &World) {
+    let killed = pid(world).expect("a daemon runs");
+    kill(killed, Signal::KILL);
+    until("it is gone", || pid(world) != Some(killed));
 }
 
 /// The same with the daemon's port by its name.
@@ -170,11 +198,7 @@ fn a_killed_one_is_no_obstacle() {
     let _daemon = Daemon(&world);
     world.ok(["up"]);
     let killed = pid(&world).unwrap();
-    kill(killed, Signal::KILL);
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while pid(&world).is_some() {
-        assert!(Instant::now() < deadline);
-    }
+    kill_daemon(&world);
     world.ok(["list"]);
     world.ok(["up"]);
     assert_ne!(pid(&world).unwrap(), killed);

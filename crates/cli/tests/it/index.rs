@@ -79,6 +79,30 @@ fn without_its_file_it_still_answers() {
 }
 
 #[test]
+fn what_is_no_file_in_its_place_is_said_and_left_alone() {
+    let world = world_with(&["one"]);
+    let path = world.home().join("index.db");
+    std::fs::create_dir(&path).unwrap();
+    let ran = world.flagpost(["index", "rebuild"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    assert!(ran.stderr.contains("move it away"), "{ran}");
+    assert!(path.is_dir());
+    std::fs::remove_dir(&path).unwrap();
+    world.ok(["index", "rebuild"]);
+}
+
+#[test]
+fn a_question_that_takes_too_long_is_cut_off() {
+    let world = world_with(&["one"]);
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+    let ran = world.flagpost(["index", "sql", endless, "--timeout", "200ms"]);
+    assert_eq!(ran.code, 5, "{ran}");
+    assert!(ran.stderr.contains("longer than 0.2 s"), "{ran}");
+    assert!(ran.stderr.contains("--timeout"), "{ran}");
+}
+
+#[test]
 fn where_there_is_no_home_none_is_made() {
     let world = world();
     world.ok(["index", "sql", "SELECT * FROM messages"]);

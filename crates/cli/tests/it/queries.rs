@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::world;
+use crate::{world, world_with};
 
 /// Six tasks that differ in every field.
 fn planned() -> flagpost_testkit::sealed::World {
@@ -364,4 +364,13 @@ fn a_pipe_gets_every_column_and_whole_cells() {
         wide.contains(subject.trim()) && wide.contains("somebody-with-quite-a-long-name"),
         "{wide}"
     );
+}
+
+#[test]
+fn a_long_expression_is_not_repeated_whole() {
+    let world = world_with(&["one"]);
+    let long = format!("status={}", "x".repeat(5_000));
+    let ran = world.flagpost(["list", &long]);
+    assert_eq!(ran.code, 6, "{ran}");
+    assert!(ran.stderr.len() < 1_000, "{ran}");
 }

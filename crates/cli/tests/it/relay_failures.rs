@@ -18,8 +18,7 @@
 //! | power loss | `a_crash_leaves_whole_messages` in core, after every step of every operation |
 //! | disk full, inotify limit | as above |
 //!
-//! What is about the daemon itself (its crash, a client that subscribes again, its own sweep and its
-//! 1 Hz fallback) is with the daemon's tests.
+//! The same rows where the daemon is at work are in `relay_failures_of_the_daemon`.
 
 use std::{
     fs::{self, OpenOptions},

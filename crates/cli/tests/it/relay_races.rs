@@ -1,15 +1,18 @@
-//! Many processes, and hands in the files, decide on the same briefs at the same time. A thousand
-//! decisions at once are core's test of the same trap.
+//! Many processes, the daemon's interface, and hands in the files decide on the same briefs at the
+//! same time.
 
 use std::{collections::BTreeMap, fs, thread};
 
 use flagpost_disk::fsx;
 use flagpost_model::envelope::Hash;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::fleet::Fleet;
+use crate::{
+    daemon::{Daemon, ask},
+    fleet::Fleet,
+};
 
-const BRIEFS: usize = 40;
+const BRIEFS: usize = 100;
 
 /// So many decide on each brief, one of them without any program.
 const HANDS: usize = 10;
@@ -18,12 +21,14 @@ const HANDS: usize = 10;
 const FLAGS: [&str; 3] = ["ratified", "rejected", "edited"];
 
 #[test]
-fn trap_31_ten_hands_on_each_brief_in_processes_and_in_files_make_one_decision() {
+fn trap_31_a_thousand_decisions_by_command_interface_and_hand_make_one_for_each_brief() {
     let fleet = Fleet::of(1);
     let inbox = fleet.inbox("W1");
     for ticket in 1..=BRIEFS {
         fleet.assign_each(ticket);
     }
+    let _daemon = Daemon(&fleet.world);
+    fleet.world.ok(["up"]);
     let decide = &|hand: usize, seq: usize| {
         let number = seq.to_string();
         let slash = format!("/reject W1 {seq}");
@@ -32,7 +37,10 @@ fn trap_31_ten_hands_on_each_brief_in_processes_and_in_files_make_one_decision()
             let flag = inbox.join(format!("{seq:04}.{}", FLAGS[seq % 3]));
             return fs::write(flag, "").unwrap();
         }
-        let ran = match turn % 4 {
+        if turn <= 6 {
+            return by_interface(&fleet, seq, FLAGS[turn % 3]);
+        }
+        let ran = match (hand + seq / HANDS) % 4 {
             0 => fleet.world.flagpost(["ratify", "W1", &number]),
             1 => fleet.world.flagpost(["relay", "reject", "W1", &number]),
             2 => fleet.world.flagpost(["slash", &slash]),
@@ -66,4 +74,20 @@ fn trap_31_ten_hands_on_each_brief_in_processes_and_in_files_make_one_decision()
         );
     }
     println!("{won:?}");
+}
+
+/// It won, it was so already, or somebody else had won.
+fn by_interface(fleet: &Fleet, seq: usize, decision: &str) {
+    let path = format!("GET /v1/relay/inbox/W1/{seq}");
+    let mut wish = json!({"worker": "W1", "seq": seq, "decision": decision});
+    if decision == "edited" {
+        let brief = ask(&fleet.world, &path, "");
+        let seen = Hash::of(brief["body"].as_str().unwrap().as_bytes());
+        wish["seen"] = seen.as_str().into();
+        wish["body"] = "edited".into();
+    }
+    let wish = wish.to_string();
+    let answer = ask(&fleet.world, "POST /v1/relay/outbox/ratify", &wish);
+    let is_fine = answer["schema"] == "flagpost.decided/1" || answer["kind"] == "conflict";
+    assert!(is_fine, "{answer}");
 }

@@ -15,10 +15,17 @@ use flagpost_disk::{
     dialects::bridge::{self as dialect, INBOX, INBOX_LOCK},
     fsx::{self, Fs, Lock, Rank},
 };
-use flagpost_model::{ListId, bridge::Source};
+use flagpost_model::{
+    ListId,
+    bridge::{self as protocol, Source},
+};
 use serde_json::{Map, Value, json};
 
-use super::{Bridge, LOOKS, PAUSE, ledger, processor::Processor};
+use super::{
+    Bridge, LOOKS, PAUSE,
+    ledger::{self, Found},
+    processor::Processor,
+};
 use crate::error::{Error, Result};
 
 /// How often `send` looks for its answer.
@@ -165,7 +172,17 @@ pub fn send(bridge: &Bridge<'_>, given: Given, wait: Duration) -> Result<Value> 
         ("source", json!(given.source)),
         ("list", list),
     ];
+    let is_named = given.command.contains_key("id");
     let command = dialect::command(given.command, lacks);
+    // A new name cannot have been used before.
+    if is_named {
+        match ledger::look_up(bridge, &id, &protocol::fingerprint(&command))? {
+            Found::Same(_) => {}
+            Found::Other => return Err(bridge.invalid("id", protocol::taken(&id))),
+            // What is answered to it in the outbox is not for good: it is asked anew.
+            Found::New => bridge.withdraw(&id)?,
+        }
+    }
     let deadline = Instant::now() + wait;
     let mut is_sent = false;
     loop {

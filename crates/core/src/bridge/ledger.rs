@@ -10,6 +10,7 @@ use flagpost_disk::{
     dialects::bridge::{self as dialect, Entry, Known, LEDGER},
     fsx::{self, Durability},
 };
+use flagpost_model::envelope::Hash;
 use serde_json::Value;
 
 use super::Bridge;
@@ -24,6 +25,24 @@ const LIMIT: u64 = 1 << 30;
 
 /// The answers of reading commands are kept up to this size: anybody can ask again.
 const SHOWN: usize = 64 << 10;
+
+/// What is known of an id.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Found {
+    /// Nothing.
+    New,
+    /// It was used for the same command, which was answered so.
+    Same(Known),
+    /// It was used for another command.
+    Other,
+}
+
+/// Where an item was: its inbox, and its place there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub batch: u64,
+    pub item: Option<usize>,
+}
 
 /// What was executed.
 #[derive(Debug)]
@@ -73,35 +92,37 @@ impl<'h> Ledger<'h> {
         self.last
     }
 
-    /// What was answered to the command of this id.
-    pub fn of(&self, id: &str) -> Option<Known> {
-        self.answer(*self.by_id.get(id)?)
+    /// What is known of a command with this id.
+    pub fn of(&self, id: &str, print: &Hash) -> Found {
+        let entry = self.by_id.get(id).and_then(|at| self.entry(*at));
+        entry.map_or(Found::New, |entry| found(entry, print))
     }
 
     /// What was answered to an item that named no id, or to a whole inbox.
-    pub fn of_nameless(&self, batch: u64, item: Option<usize>) -> Option<Known> {
-        self.answer(*self.nameless.get(&(batch, item))?)
+    pub fn of_nameless(&self, place: Place) -> Option<Known> {
+        let at = self.nameless.get(&(place.batch, place.item))?;
+        Some(self.entry(*at)?.answer)
     }
 
-    fn answer(&self, at: usize) -> Option<Known> {
-        let entry = dialect::ledger(self.lines.get(at)?).next();
-        entry.map(|entry| entry.answer)
+    fn entry(&self, at: usize) -> Option<Entry> {
+        dialect::ledger(self.lines.get(at)?).next()
     }
 
     /// Keeps an answer, for as long as the machine runs.
     pub fn keep(
         &mut self,
-        batch: u64,
-        item: Option<usize>,
+        place: Place,
+        print: Option<&Hash>,
         reply: &Value,
         reads: bool,
     ) -> Result<()> {
         let id = reply.get("commandId").and_then(Value::as_str);
         let whole = Known::Reply(reply.clone());
         let mut entry = Entry {
-            batch,
-            item,
+            batch: place.batch,
+            item: place.item,
             id: id.map(str::to_owned),
+            print: print.map(|it| it.as_str().to_owned()),
             answer: whole,
         };
         let mut line = dialect::entry(&entry);
@@ -148,11 +169,29 @@ impl<'h> Ledger<'h> {
 
 /// What was answered to the command of this id, as far as it is known.
 pub(super) fn answer(bridge: &Bridge<'_>, id: &str) -> Result<Option<Value>> {
-    let path = bridge.path(LEDGER);
-    let bytes = fsx::read_up_to(bridge.home.fs(), &path, LIMIT)?.unwrap_or_default();
-    let found = dialect::ledger(&bytes).filter(|entry| entry.id.as_deref() == Some(id));
-    Ok(found.last().and_then(|entry| match entry.answer {
+    Ok(last(bridge, id)?.and_then(|entry| match entry.answer {
         Known::Reply(reply) => Some(reply),
         Known::Shown => None,
     }))
+}
+
+/// What is known of a command with this id, for who does not process.
+pub(super) fn look_up(bridge: &Bridge<'_>, id: &str, print: &Hash) -> Result<Found> {
+    Ok(last(bridge, id)?.map_or(Found::New, |entry| found(entry, print)))
+}
+
+fn last(bridge: &Bridge<'_>, id: &str) -> Result<Option<Entry>> {
+    let path = bridge.path(LEDGER);
+    let bytes = fsx::read_up_to(bridge.home.fs(), &path, LIMIT)?.unwrap_or_default();
+    Ok(dialect::ledger(&bytes)
+        .filter(|entry| entry.id.as_deref() == Some(id))
+        .last())
+}
+
+/// A line from before prints were kept counts as the same.
+fn found(entry: Entry, print: &Hash) -> Found {
+    match entry.print {
+        Some(was) if was != print.as_str() => Found::Other,
+        _ => Found::Same(entry.answer),
+    }
 }

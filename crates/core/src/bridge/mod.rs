@@ -18,8 +18,9 @@ mod traces;
 use std::{path::PathBuf, time::Duration};
 
 use flagpost_disk::{
-    dialects::bridge::{OUTBOX, RUNNER, STOP},
+    dialects::bridge::{INBOX, OUTBOX, RUNNER, STOP},
     fsx,
+    notices::{Deaf, Notice, Reach, Watcher},
 };
 use flagpost_model::ListId;
 
@@ -68,6 +69,21 @@ impl<'h> Bridge<'h> {
     /// Where its files are.
     pub fn dir(&self) -> &PathBuf {
         &self.dir
+    }
+
+    /// Calls `woken` whenever something happens to the inbox, for as long as the answer lives. Who
+    /// polls does without it.
+    pub fn watch(&self, woken: impl Fn() + Send + 'static) -> Result<Watcher, Deaf> {
+        let mut watcher = Watcher::new(move |notice| match notice {
+            Notice::Changed(paths)
+                if paths.is_empty() || paths.iter().any(|path| path.ends_with(INBOX)) =>
+            {
+                woken();
+            }
+            Notice::Changed(_) | Notice::Deaf(_) => {}
+        })?;
+        watcher.add(&self.dir, Reach::Directory)?;
+        Ok(watcher)
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -65,6 +65,22 @@ impl Bridge<'_> {
         Ok(fsx::replace(self.home.fs(), &self.path(OUTBOX), &bytes)?)
     }
 
+    /// Takes an answer away whose command is asked anew.
+    pub(super) fn withdraw(&self, id: &str) -> Result<()> {
+        let is_it = |answer: &Value| id_of(answer) == Some(id);
+        if !self
+            .answers()
+            .is_ok_and(|answers| answers.iter().any(is_it))
+        {
+            return Ok(());
+        }
+        let _lock = self.lock_outbox()?;
+        let mut answers = self.answers_or_keep_aside()?;
+        answers.retain(|answer| !is_it(answer));
+        let bytes = dialect::outbox_bytes(answers);
+        Ok(fsx::replace(self.home.fs(), &self.path(OUTBOX), &bytes)?)
+    }
+
     fn lock_outbox(&self) -> Result<Lock> {
         let (home, path) = (self.home, self.path(OUTBOX_LOCK));
         let (rank, wait) = (Rank::Direction, fsx::DEFAULT_WAIT);

@@ -11,18 +11,24 @@ use flagpost_disk::{
     dialects::bridge::{self as dialect, Known, RUNNER},
     fsx::{self, Flock},
 };
-use flagpost_model::bridge::{self as protocol, Addressee, Command, Outcome, Refused, Reply};
+use flagpost_model::{
+    bridge::{self as protocol, Addressee, Command, Outcome, Refused, Reply},
+    envelope::Hash,
+};
 use serde_json::Value;
 
 use super::{
     Bridge,
     desk::{self, Desk},
     inbox::settled,
-    ledger::Ledger,
+    ledger::{Found, Ledger, Place},
     serving::Running,
     traces::Traces,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    history::Line,
+};
 
 /// Longer than anybody holds the lock who only asks who holds it.
 const A_LOOK: Duration = Duration::from_millis(200);
@@ -51,6 +57,32 @@ pub struct Processed {
     pub reply: Value,
     /// Its id was answered before, and now in the same way: nothing was carried out.
     pub is_known: bool,
+}
+
+/// Whether an id may be asked under once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Used {
+    /// What was answered holds for good.
+    Up,
+    /// The machine was in the way and nothing has happened: who asks again may fare better.
+    Not,
+}
+
+/// Why a command came to nothing.
+#[derive(Debug)]
+enum Failed {
+    /// It was not begun.
+    Before(Error),
+    /// It was, and some of it may have happened.
+    Begun(Error),
+}
+
+impl Failed {
+    fn error(self) -> Error {
+        match self {
+            Self::Before(error) | Self::Begun(error) => error,
+        }
+    }
 }
 
 /// Hears what was dealt with, and says whether to go on.
@@ -159,12 +191,16 @@ impl<'b> Processor<'b> {
     }
 
     fn reject(&mut self, n: u64, path: &Path, reason: &str, hear: Hear<'_>) -> Result<Batch> {
-        let reply = match self.ledger.of_nameless(n, None) {
+        let place = Place {
+            batch: n,
+            item: None,
+        };
+        let reply = match self.ledger.of_nameless(place) {
             Some(Known::Reply(reply)) => reply,
             _ => {
                 let reason = format!("the inbox is no JSON, and is kept aside: {reason}");
                 let reply = self.reply(Addressee::Inbox, Outcome::Refused(reason));
-                self.ledger.keep(n, None, &reply, false)?;
+                self.ledger.keep(place, None, &reply, false)?;
                 reply
             }
         };
@@ -184,81 +220,134 @@ impl<'b> Processor<'b> {
         item: &Value,
         traces: &mut Option<Traces>,
     ) -> Result<Processed> {
+        let print = protocol::fingerprint(item);
+        let place = Place {
+            batch: n,
+            item: Some(at),
+        };
         let command = match protocol::read(item) {
             Ok(command) => command,
-            Err(refused) => return self.refuse(n, at, refused),
+            Err(refused) => return self.refuse(place, &print, refused),
         };
-        let known = self.ledger.of(&command.id);
-        if let Some(Known::Reply(reply)) = known {
-            return Ok(again(Some(command.id.clone()), command.title(), reply));
-        }
         let only_reads = command.action.only_reads();
-        if known == Some(Known::Shown) && !only_reads {
-            let reason = "this id was used before, by a command that only read";
-            let refused = Refused {
-                id: Some(command.id),
-                reason: reason.to_owned(),
-            };
-            return self.refuse(n, at, refused);
+        let found = self.ledger.of(&command.id, &print);
+        match &found {
+            Found::Same(Known::Reply(reply)) => {
+                let reply = reply.clone();
+                return Ok(again(Some(command.id.clone()), command.title(), reply));
+            }
+            Found::Same(Known::Shown) if only_reads => {}
+            // A line from before prints were kept, of a command that only read.
+            Found::Same(Known::Shown) | Found::Other => {
+                return Ok(self.taken(command.id.clone(), command.title()));
+            }
+            Found::New => {}
         }
-        let outcome = self.carry_out(n, &command, traces)?;
+        let (outcome, used) = self.carry_out(n, &command, traces)?;
         let reply = self.reply(Addressee::Command(command.id.clone()), outcome);
-        if known.is_none() {
-            self.ledger.keep(n, Some(at), &reply, only_reads)?;
+        if found == Found::New && used == Used::Up {
+            self.ledger.keep(place, Some(&print), &reply, only_reads)?;
         }
         Ok(processed(Some(command.id.clone()), command.title(), reply))
     }
 
-    fn refuse(&mut self, n: u64, at: usize, refused: Refused) -> Result<Processed> {
+    /// Refuses another command under an id that was used. What was answered under it stays on record.
+    fn taken(&self, id: String, title: String) -> Processed {
+        let reason = protocol::taken(&id);
+        let reply = self.reply(Addressee::Command(id.clone()), Outcome::Refused(reason));
+        processed(Some(id), title, reply)
+    }
+
+    fn refuse(&mut self, place: Place, print: &Hash, refused: Refused) -> Result<Processed> {
         let Refused { id, reason } = refused;
-        let known = match &id {
-            Some(id) => self.ledger.of(id),
-            None => self.ledger.of_nameless(n, Some(at)),
+        let found = match &id {
+            Some(id) => self.ledger.of(id, print),
+            None => match self.ledger.of_nameless(place) {
+                Some(known) => Found::Same(known),
+                None => Found::New,
+            },
         };
         let title = "no command".to_owned();
-        if let Some(Known::Reply(reply)) = known {
-            return Ok(again(id, title, reply));
+        match (found, &id) {
+            (Found::Same(Known::Reply(reply)), _) => return Ok(again(id, title, reply)),
+            (Found::Same(Known::Shown) | Found::Other, Some(id)) => {
+                return Ok(self.taken(id.clone(), title));
+            }
+            (Found::Same(Known::Shown) | Found::Other | Found::New, _) => {}
         }
-        let to = match &id {
-            Some(id) => Addressee::Command(id.clone()),
-            None => Addressee::Item(at),
+        let to = match (&id, place.item) {
+            (Some(id), _) => Addressee::Command(id.clone()),
+            (None, Some(at)) => Addressee::Item(at),
+            (None, None) => Addressee::Inbox,
         };
         let reply = self.reply(to, Outcome::Refused(reason));
-        if known.is_none() {
-            self.ledger.keep(n, Some(at), &reply, false)?;
-        }
+        let print = id.is_some().then_some(print);
+        self.ledger.keep(place, print, &reply, false)?;
         Ok(processed(id, title, reply))
     }
 
-    /// What comes of a command. Where the disk failed in the middle of it, the history tells how far
-    /// it went, and the rest is tried once more.
-    fn carry_out(&self, n: u64, command: &Command, traces: &mut Option<Traces>) -> Result<Outcome> {
-        let tried = self.attempt(n, command, traces.as_mut());
-        let tried = match tried {
-            Err(Error::Disk(error)) if is_transient(&error) => return Err(error.into()),
-            Err(Error::Disk(error)) if !error.is_no_such_file() => {
-                self.attempt(n, command, Some(&mut Traces::of(n)))
-            }
-            tried => tried,
+    /// What comes of a command, and whether its id is used up by that. Where the disk failed in the
+    /// middle of it, the history tells how far it went, and the rest is tried once more.
+    fn carry_out(
+        &self,
+        n: u64,
+        command: &Command,
+        traces: &mut Option<Traces>,
+    ) -> Result<(Outcome, Used)> {
+        let is_new = traces.is_none();
+        let failed = match self.attempt(n, command, traces.as_mut()) {
+            Ok(outcome) => return Ok((outcome, Used::Up)),
+            Err(failed) => failed,
         };
-        match tried {
-            Ok(outcome) => Ok(outcome),
-            Err(Error::Disk(error)) if is_transient(&error) => Err(error.into()),
-            Err(error) => Ok(Outcome::Refused(desk::told(&error))),
+        let (failed, is_untouched) = match failed {
+            Failed::Begun(Error::Disk(error))
+                if !is_transient(&error) && !error.is_no_such_file() =>
+            {
+                match self.attempt(n, command, Some(&mut Traces::of(n))) {
+                    Ok(outcome) => return Ok((outcome, Used::Up)),
+                    Err(failed) => {
+                        let left = self.left(n, command, &mut Traces::of(n));
+                        (failed.error(), left.is_ok_and(|left| left.is_empty()))
+                    }
+                }
+            }
+            Failed::Begun(error) => (error, false),
+            Failed::Before(error) => (error, is_new),
+        };
+        match failed {
+            Error::Disk(error) if is_transient(&error) => Err(error.into()),
+            error => {
+                let used = match error {
+                    Error::Disk(_) if is_untouched => Used::Not,
+                    _ => Used::Up,
+                };
+                Ok((Outcome::Refused(desk::told(&error)), used))
+            }
         }
     }
 
-    fn attempt(&self, n: u64, command: &Command, traces: Option<&mut Traces>) -> Result<Outcome> {
-        let desk = Desk::of(self.bridge, command, n)?;
-        let left = match traces.filter(|_| !command.action.only_reads()) {
-            Some(traces) => {
-                let repository = desk.list.repository()?;
-                let actor = command.source.actor();
-                traces.left_by(self.bridge, &repository, &actor, &command.id)?
-            }
+    fn attempt(
+        &self,
+        n: u64,
+        command: &Command,
+        traces: Option<&mut Traces>,
+    ) -> Result<Outcome, Failed> {
+        let desk = Desk::of(self.bridge, command, n).map_err(Failed::Before)?;
+        let left = match traces {
+            Some(traces) => self.left(n, command, traces).map_err(Failed::Before)?,
             None => Vec::new(),
         };
-        desk.carry_out(&left)
+        desk.carry_out(&left).map_err(Failed::Begun)
+    }
+
+    /// The lines of a command's changes that appeared.
+    fn left(&self, n: u64, command: &Command, traces: &mut Traces) -> Result<Vec<Line>> {
+        if command.action.only_reads() {
+            return Ok(Vec::new());
+        }
+        let repository = Desk::of(self.bridge, command, n)?.list.repository()?;
+        let actor = command.source.actor();
+        traces.left_by(self.bridge, &repository, &actor, &command.id)
     }
 
     fn reply(&self, to: Addressee, outcome: Outcome) -> Value {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use flagpost_disk::{TaskFile, dialects::coordination as layout};
+use flagpost_disk::{self as disk, TaskFile, dialects::coordination as layout};
 use flagpost_model::{
     TaskId, WorkerId,
     coordination::{
@@ -102,6 +102,10 @@ pub(super) fn outcome(
     let agents = &board.agents;
     let mut bytes = tables.bytes.clone();
     if !agents.iter().eq(tables.agents.contents()) {
+        if let Some(reason) = &tables.agents_fault {
+            let (path, reason) = (directory.path(layout::AGENTS), reason.clone());
+            return Err(disk::Error::Malformed { path, reason }.into());
+        }
         let agents = layout::write_agents(&tables.agents, agents);
         bytes.agents = Some(agents.clone());
         outcome
@@ -147,7 +151,7 @@ fn row(board: &Board, maker: &Maker<'_>, now: DateTime, draft: &Draft) -> Result
         return Ok(rows::write(None, row, after));
     };
     let unknown = || Error::NotFound {
-        what: "task of the table",
+        what: "coordination task",
         id: after.id.to_string(),
         list: None,
     };

@@ -112,6 +112,10 @@ impl Directory<'_> {
         let mut batch = Batch::new();
         let agents = &change.board.agents;
         if !agents.iter().eq(change.tables.agents.contents()) {
+            if let Some(reason) = change.tables.agents_fault {
+                let path = self.path(layout::AGENTS);
+                return Err(disk::Error::Malformed { path, reason }.into());
+            }
             let bytes = layout::write_agents(&change.tables.agents, agents);
             batch.put(self.path(layout::AGENTS), readable("table", bytes)?);
         }

@@ -78,6 +78,8 @@ impl Look {
 pub(crate) struct Tables {
     pub(crate) tasks: TasksFile,
     pub(crate) agents: AgentsFile,
+    /// Why the second says nothing that can be understood. Nothing is written then.
+    pub(crate) agents_fault: Option<String>,
     pub(crate) bytes: Bytes,
 }
 
@@ -102,7 +104,9 @@ impl Tables {
         };
         let tasks = self.tasks.faults().map(|it| of(layout::TASKS, it));
         let agents = self.agents.faults().map(|it| of(layout::AGENTS, it));
-        tasks.chain(agents).collect()
+        let whole = self.agents_fault.iter();
+        let whole = whole.map(|reason| Skipped::new(layout::AGENTS.to_owned(), reason.clone()));
+        tasks.chain(agents).chain(whole).collect()
     }
 }
 
@@ -180,8 +184,21 @@ impl<'h> Directory<'h> {
             name: self.name(&tables),
             last_updated: tables.tasks.last_updated,
             now,
-            skipped: tables.skipped(),
+            skipped: tables
+                .skipped()
+                .into_iter()
+                .chain(self.unlogged()?)
+                .collect(),
         })
+    }
+
+    /// Where nobody can keep a log, and why.
+    fn unlogged(&self) -> Result<Option<Skipped>> {
+        let stat = fsx::stat(self.home.fs(), &self.path(layout::LOGS))?;
+        let is_other =
+            stat.is_some_and(|stat| matches!(stat.kind, fsx::Kind::File | fsx::Kind::Other));
+        let reason = "it is no directory, so nobody's log is kept: move it away";
+        Ok(is_other.then(|| Skipped::new(layout::LOGS.to_owned(), reason.to_owned())))
     }
 
     /// The id that a person means: an exact one, the number in one of ours, else a prefix that fits
@@ -228,12 +245,14 @@ impl<'h> Directory<'h> {
         };
         let tasks = layout::read_tasks(&bytes.tasks, &zone).map_err(malformed(layout::TASKS))?;
         let agents = match &bytes.agents {
-            None => layout::new_table(),
-            Some(bytes) => layout::read_agents(bytes, &zone).map_err(malformed(layout::AGENTS))?,
+            None => Ok(layout::new_table()),
+            Some(bytes) => layout::read_agents(bytes, &zone),
         };
+        let agents_fault = agents.as_ref().err().cloned();
         Ok(Tables {
             tasks,
-            agents,
+            agents: agents.unwrap_or_else(|_| layout::new_table()),
+            agents_fault,
             bytes,
         })
     }
@@ -263,7 +282,7 @@ impl<'h> Directory<'h> {
 
 fn unknown(task: &TaskId) -> Error {
     Error::NotFound {
-        what: "task of the table",
+        what: "coordination task",
         id: task.to_string(),
         list: None,
     }

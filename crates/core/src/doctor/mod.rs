@@ -14,6 +14,7 @@ mod history;
 mod lists;
 mod locks;
 mod machine;
+mod mail;
 mod mend;
 mod modes;
 mod moves;
@@ -33,7 +34,10 @@ use flagpost_model::{
 
 pub use mend::{Mended, Outcome, mend};
 
-use crate::{error::Result, home::Home};
+use crate::{
+    error::{Result, told},
+    home::Home,
+};
 use world::World;
 
 /// Something that does not hold.
@@ -193,6 +197,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("repositories", repositories::check),
     ("reservations", reservations::check),
     ("histories", history::check),
+    ("mail", mail::check),
     ("sessions", sessions::check),
     ("tasks of sessions", sessions::tasks),
     ("settings", settings::check),
@@ -220,19 +225,6 @@ pub fn examine(home: &Home, dir: &Path) -> Vec<Finding> {
         key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
     });
     findings
-}
-
-/// An error with the system's own word for it.
-fn told(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        if !text.contains(&cause.to_string()) {
-            text += &format!(": {cause}");
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// A path as a word of a shell.

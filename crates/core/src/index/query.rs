@@ -3,6 +3,8 @@
 //! Owns that they only read: one statement that answers with rows. What it says in other words is
 //! refused before it runs.
 
+use std::{sync::mpsc, thread, time::Duration};
+
 use rusqlite::{ErrorCode, types::ValueRef};
 
 use super::Index;
@@ -35,8 +37,32 @@ pub enum Value {
 }
 
 impl Index {
-    /// Answers a question; all rows are counted and at most `limit` are kept, all where it is 0.
-    pub fn sql(&self, question: &str, limit: usize) -> Result<Rows> {
+    /// Answers a question within `time`; all rows are counted and at most `limit` are kept, all where
+    /// it is 0.
+    pub fn sql(&self, question: &str, limit: usize, time: Duration) -> Result<Rows> {
+        let (answered, is_answered) = mpsc::channel::<()>();
+        let handle = self.db.get_interrupt_handle();
+        let answer = thread::scope(|scope| {
+            scope.spawn(move || {
+                if is_answered.recv_timeout(time) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    handle.interrupt();
+                }
+            });
+            let answer = self.rows(question, limit);
+            drop(answered);
+            answer
+        });
+        match answer {
+            Err(Error::Index(error))
+                if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) =>
+            {
+                Err(Error::Slow { limit: time })
+            }
+            answer => answer,
+        }
+    }
+
+    fn rows(&self, question: &str, limit: usize) -> Result<Rows> {
         let first = question.split_whitespace().next().unwrap_or_default();
         let asks = ["select", "with", "values", "explain"];
         if !asks.iter().any(|word| first.eq_ignore_ascii_case(word)) {

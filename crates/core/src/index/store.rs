@@ -141,8 +141,14 @@ pub(super) fn make_indexes(db: &Connection) -> Result<()> {
 
 /// Removes the file and what SQLite keeps beside it, which is worth nothing without it.
 pub(super) fn remove(home: &Home) -> Result<()> {
+    let path = path(home);
+    let stat = fsx::stat(home.fs(), &path)?;
+    if stat.is_some_and(|stat| stat.kind != fsx::Kind::File) {
+        let reason = "it is not a regular file; nothing of ours is in it: move it away".to_owned();
+        return Err(disk::Error::Malformed { path, reason }.into());
+    }
     remove_companions(home)?;
-    Ok(fsx::remove(home.fs(), &path(home))?)
+    Ok(fsx::remove(home.fs(), &path)?)
 }
 
 /// Keeps a broken file for whoever wants to see it; only the last one.

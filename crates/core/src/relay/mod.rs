@@ -321,7 +321,7 @@ impl Locked<'_> {
     /// What can be copied aside; none where nothing is, or no file of ours.
     fn copyable(&self, path: &Path) -> Result<Option<Vec<u8>>> {
         match fsx::read(self.mail.home.fs(), path) {
-            Err(error) if error.is_no_such_file() => Ok(None),
+            Err(error) if error.is_unreadable_file() => Ok(None),
             read => Ok(read?),
         }
     }

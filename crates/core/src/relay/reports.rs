@@ -121,6 +121,9 @@ fn check(draft: &Draft) -> Result<()> {
     if draft.body.trim().is_empty() {
         return Err(invalid("report", "it says nothing"));
     }
+    if draft.pr == Some(0) {
+        return Err(invalid("pull request", "their numbers begin with 1"));
+    }
     if draft.kind == ReportKind::MergeGoRequest && draft.pr.is_none() {
         return Err(invalid(
             "pull request",
@@ -198,6 +201,23 @@ pub fn list(mail: &Mail<'_>) -> Result<(Vec<Paper>, Vec<Skipped>)> {
     Ok((papers, unread))
 }
 
+/// A report, which stays as unread as it was.
+pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<Paper> {
+    let slots = mail.slots(Direction::Outbox)?;
+    let slot = slots
+        .get(&seq)
+        .filter(|slot: &&Slot| slot.has(Part::Report));
+    let slot = slot.ok_or_else(|| mail.not_found("report", seq))?;
+    let file = mail.report(seq)?.map_err(|unread| disk::Error::Malformed {
+        path: mail.dir(Direction::Outbox).join(&unread.name),
+        reason: unread.reason,
+    })?;
+    Ok(Paper {
+        report: file.content,
+        read: slot.has(Part::Read),
+    })
+}
+
 /// Reads a report, and marks it read. One that is addressed to somebody stays unread until that one
 /// has it: who looks over a shoulder acknowledges nothing.
 pub fn read(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<Paper> {
@@ -212,29 +232,17 @@ pub(super) fn acknowledge(
     seq: Seq,
 ) -> Result<Paper> {
     let locked = mail.lock(Direction::Outbox)?;
-    let slots = mail.slots(Direction::Outbox)?;
-    let slot = slots
-        .get(&seq)
-        .filter(|slot: &&Slot| slot.has(Part::Report));
-    let slot = slot.ok_or_else(|| mail.not_found("report", seq))?;
-    let file = mail.report(seq)?.map_err(|unread| disk::Error::Malformed {
-        path: locked.path(&unread.name),
-        reason: unread.reason,
-    })?;
-    let was_read = slot.has(Part::Read);
-    let message = Message::of_report(&file.content);
+    let paper = show(mail, seq)?;
+    let message = Message::of_report(&paper.report);
     let is_others = message.subject.is_some() && message.to != actor.as_str();
-    if !was_read && !is_others {
+    if !paper.read && !is_others {
         let entry = mail.entry(Kind::ReportRead, Some(seq));
         let acked = messages::told_by(Kind::MessageAcked, &message, by.map(WorkerId::as_str));
         let mark = locked.path(&layout::read_flag(seq));
         let entries = [entry].into_iter().chain(acked).collect();
         locked.commit(actor, entries, Batch::new(), &[mark])?;
     }
-    Ok(Paper {
-        report: file.content,
-        read: was_read,
-    })
+    Ok(paper)
 }
 
 /// Who reported last on a pull request, and the report.

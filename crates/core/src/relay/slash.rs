@@ -24,7 +24,7 @@ use super::{
     workers,
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, told},
     index::{self, Found, Hit, Scope, Wanted},
     list::Skipped,
 };
@@ -274,8 +274,8 @@ fn mails<'h>(fleet: &Fleet<'h>, worker: Option<&WorkerId>) -> Result<Vec<super::
 /// What became of ratifying everything, in the seed's words.
 pub fn said_all(all: &Ratified) -> Said {
     let fault = |(worker, it): &(WorkerId, decide::Undecided)| match it.seq {
-        Some(seq) => format!("NOT RATIFIED {worker} (seq={seq}): {}", it.error),
-        None => format!("NOT RATIFIED {worker}: {}", it.error),
+        Some(seq) => format!("NOT RATIFIED {worker} (seq={seq}): {}", told(&it.error)),
+        None => format!("NOT RATIFIED {worker}: {}", told(&it.error)),
     };
     Said {
         lines: all.done.iter().map(decided_line).collect(),

@@ -129,7 +129,7 @@ impl Mail<'_> {
         let understood = match fsx::read(self.home.fs(), &path) {
             Ok(Some(bytes)) => read(&bytes),
             Ok(None) => Err("it is gone".to_owned()),
-            Err(error) if error.is_no_such_file() => Err(error.reason()),
+            Err(error) if error.is_unreadable_file() => Err(error.reason()),
             Err(error) => return Err(error.into()),
         };
         Ok(understood.map_err(|reason| Unreadable { name, reason }))

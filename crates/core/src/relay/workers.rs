@@ -184,7 +184,7 @@ pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<Seen>, Vec<Skipped>)> {
     for mail in fleet.mails()? {
         match show(&mail) {
             Ok(seen) => all.push(seen),
-            Err(Error::Disk(error)) if error.is_no_such_file() => {
+            Err(Error::Disk(error)) if error.is_unreadable_file() => {
                 unread.push(skipped(
                     format!("{}/{}", mail.worker, layout::WORKER),
                     error.reason(),

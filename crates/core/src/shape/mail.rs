@@ -6,6 +6,7 @@ use flagpost_model::{
 };
 use serde_json::{Value, json};
 
+use crate::error::told;
 use crate::relay::{
     briefs::{Letter, Proposed},
     fleet::Ratified,
@@ -94,9 +95,10 @@ pub fn decided(all: &Ratified) -> Value {
     let done = all.done.iter().map(
         |it| json!({"brief": brief(&it.brief), "decision": it.decision, "already": it.already}),
     );
-    let failed = all.failed.iter().map(
-        |(worker, it)| json!({"worker": worker, "seq": it.seq, "reason": it.error.to_string()}),
-    );
+    let failed = all
+        .failed
+        .iter()
+        .map(|(worker, it)| json!({"worker": worker, "seq": it.seq, "reason": told(&it.error)}));
     json!({"decided": done.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>()})
 }
 

@@ -7,7 +7,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use flagpost_core::{
@@ -18,7 +18,7 @@ use flagpost_core::{
 use flagpost_model::RepoId;
 use tokio::{
     sync::{Notify, watch},
-    time::{sleep, timeout},
+    time::timeout,
 };
 use tracing::warn;
 
@@ -108,6 +108,8 @@ impl Hub {
     /// Looks again and again.
     pub(crate) async fn run(self: Arc<Self>, mut tails: Tails) {
         let mut soon = SOON;
+        // One more look, a moment after the last one that somebody asked for.
+        let mut echo: Option<Instant> = None;
         loop {
             let hub = Arc::clone(&self);
             let looked = tokio::task::spawn_blocking(move || {
@@ -126,24 +128,15 @@ impl Hub {
             };
             let pause = if waits { soon.min(pause) } else { pause };
             soon = if waits { soon * 2 } else { SOON };
+            let left = echo.map(|at| at.saturating_duration_since(Instant::now()));
+            let pause = left.map_or(pause, |left| left.min(pause));
             if timeout(pause, self.wake.notified()).await.is_ok() {
                 soon = SOON;
-                self.echo();
+                echo = Some(Instant::now() + ECHO);
+            } else if left == Some(pause) {
+                echo = None;
             }
         }
-    }
-
-    /// One more look, a moment after the last one that somebody asked for.
-    fn echo(self: &Arc<Self>) {
-        let (hub, looks) = (Arc::clone(self), self.looks());
-        let now = *looks.borrow();
-        tokio::spawn(async move {
-            sleep(ECHO).await;
-            // Others have come meanwhile, with an echo of their own.
-            if *looks.borrow() <= now + 1 {
-                hub.wake.notify_one();
-            }
-        });
     }
 
     /// What the histories say now; whether a change is recorded that has not appeared.
@@ -258,5 +251,31 @@ impl Ring {
             self.bytes -= oldest.len();
             self.begins = oldest.n;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flagpost_core::SystemClock;
+    use flagpost_disk::fsx::RealFs;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    /// A first look, one for the notice, and one after it: then nothing is done until something
+    /// happens.
+    #[tokio::test]
+    async fn a_notice_is_looked_at_twice_and_no_more() {
+        let dir = flagpost_testkit::scratch::scratch();
+        let home = Home::new(dir.path().into(), Arc::new(RealFs), Arc::new(SystemClock));
+        let hub = Arc::new(Hub::new(home, Watching::Events));
+        let mut looks = hub.looks();
+        let running = tokio::spawn(Arc::clone(&hub).run(Tails::default()));
+        looks.wait_for(|n| *n == 1).await.unwrap();
+        hub.wake.notify_one();
+        looks.wait_for(|n| *n == 3).await.unwrap();
+        sleep(ECHO * 5).await;
+        assert_eq!(*looks.borrow(), 3);
+        running.abort();
     }
 }

@@ -1,19 +1,19 @@
 //! Being told by the system that something changed.
 //!
-//! Owns what counts: any change of a file where something may change that somebody is told of, but for
-//! locks and temporaries, and never that something was read: our own looks would keep us awake. Each
-//! directory is watched by itself, and those that come later from then on. A notice only wakes; what happened is read from the files. Where the system cannot
-//! tell of everything, one looks each second instead.
+//! Owns where something may change that somebody is told of: each directory is watched by itself, and
+//! those that come later from then on. What counts as a change is `flagpost_disk::notices`' to say. A
+//! notice only wakes; what happened is read from the files. Where the system cannot tell of everything,
+//! one looks each second instead.
 
 use std::{
     collections::BTreeSet,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use flagpost_core::Home;
-use flagpost_disk::fsx;
+use flagpost_disk::{fsx, notices};
 use notify::{
     EventKind, RecommendedWatcher, RecursiveMode, Watcher,
     event::{ModifyKind, RenameMode},
@@ -111,7 +111,7 @@ impl Watched {
                     if event.need_rescan() || brings_a_directory(&event) {
                         more.notify_one();
                     }
-                    if event.need_rescan() || matters(&event) {
+                    if notices::is_change(&event) {
                         woken.wake.notify_one();
                     }
                 }
@@ -176,48 +176,4 @@ fn brings_a_directory(event: &notify::Event) -> bool {
         EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_))
     );
     comes && event.paths.iter().any(|path| path.is_dir())
-}
-
-fn matters(event: &notify::Event) -> bool {
-    !matches!(event.kind, EventKind::Access(_)) && !event.paths.iter().all(|it| is_passing(it))
-}
-
-/// Locks and temporaries.
-fn is_passing(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with('.') && (name.ends_with(".lock") || name.contains(".tmp-"))
-}
-
-#[cfg(test)]
-mod tests {
-    use notify::event::{AccessKind, AccessMode, CreateKind, DataChange, Event};
-
-    use super::*;
-
-    fn event(kind: EventKind, names: &[&str]) -> Event {
-        let at = |name: &&str| Path::new("/home/inbox").join(name);
-        let event = Event::new(kind);
-        names.iter().map(at).fold(event, Event::add_path)
-    }
-
-    #[test]
-    fn what_our_own_looks_cause_wakes_nobody() {
-        let written = EventKind::Modify(ModifyKind::Data(DataChange::Any));
-        let made = EventKind::Create(CreateKind::File);
-        let read = EventKind::Access(AccessKind::Open(AccessMode::Any));
-        assert!(!matters(&event(read, &["0001.brief"])));
-        assert!(!matters(&event(written, &[".lock"])));
-        assert!(!matters(&event(written, &[".history.lock"])));
-        assert!(!matters(&event(made, &[".0001.brief.tmp-7-ab"])));
-    }
-
-    #[test]
-    fn what_appears_or_changes_does() {
-        let written = EventKind::Modify(ModifyKind::Data(DataChange::Any));
-        let made = EventKind::Create(CreateKind::File);
-        assert!(matters(&event(written, &["history.jsonl"])));
-        assert!(matters(&event(made, &["0001.ratified"])));
-        assert!(matters(&event(made, &[".0001.decision.json"])));
-        assert!(matters(&event(written, &[".1.json.tmp-7-ab", "1.json"])));
-    }
 }

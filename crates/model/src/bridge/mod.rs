@@ -5,6 +5,7 @@
 //! Carries nothing out.
 
 mod fields;
+mod fingerprint;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ pub mod words;
 use jiff::{Timestamp, civil::Date};
 use serde_json::Value;
 
+pub use fingerprint::{fingerprint, taken};
 pub use read::{Refused, read};
 pub use words::{Status, Urgency};
 

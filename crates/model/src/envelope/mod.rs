@@ -173,6 +173,7 @@ impl Report {
             && self.kind == earlier.kind
             && self.ticket_id == earlier.ticket_id
             && self.pr_number == earlier.pr_number
+            && self.next_action == earlier.next_action
             && self.in_reply_to == earlier.in_reply_to
             && self.extras.may_replay(&earlier.extras)
             && is_within(earlier.produced_at, self.produced_at)

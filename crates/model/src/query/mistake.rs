@@ -84,8 +84,29 @@ pub enum Problem {
 }
 
 impl Problem {
-    pub(super) fn at(self, at: usize) -> InvalidQuery {
+    pub(super) fn at(mut self, at: usize) -> InvalidQuery {
+        match &mut self {
+            Self::UnknownField { name: typed, .. }
+            | Self::WrongValue { value: typed, .. }
+            | Self::Unexpected { found: typed, .. }
+            | Self::Colon { rest: typed, .. }
+            | Self::LateName(typed) => shorten(typed),
+            Self::WrongOperator { .. }
+            | Self::Unclosed(_)
+            | Self::Inside(_)
+            | Self::Twice(_)
+            | Self::TooDeep => {}
+        }
         InvalidQuery { at, problem: self }
+    }
+}
+
+/// As much as tells it from others: whoever typed it knows the rest.
+fn shorten(typed: &mut String) {
+    const LONGEST: usize = 100;
+    if let Some((end, _)) = typed.char_indices().nth(LONGEST) {
+        typed.truncate(end);
+        typed.push('…');
     }
 }
 

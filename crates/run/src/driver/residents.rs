@@ -17,6 +17,7 @@ use flagpost_core::{
     relay::{Fleet, decide::Gate, workers},
     tasks,
 };
+use flagpost_disk::notices::{Reach, Watcher};
 use flagpost_model::{
     SessionId, TaskId, WorkerId,
     envelope::Direction,
@@ -25,7 +26,6 @@ use flagpost_model::{
     task::{Ending, Task},
 };
 use jiff::Timestamp;
-use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{
     Driver, Input, Options, Stage,
@@ -68,7 +68,7 @@ pub(super) struct Residents<'a> {
     looked: Instant,
     /// Nothing is begun any more.
     pub draining: bool,
-    watcher: Option<RecommendedWatcher>,
+    watcher: Option<Watcher>,
     is_watched: bool,
 }
 
@@ -161,12 +161,9 @@ impl<'a> Residents<'a> {
             return Ok(());
         }
         let told = told.clone();
-        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            // Our own looks would keep us awake.
-            if !event.as_ref().is_ok_and(|event| event.kind.is_access()) {
-                // Nobody listens any more once the run is over.
-                let _: Result<(), _> = told.send(Input::Mail);
-            }
+        let watcher = Watcher::new(move |_| {
+            // Nobody listens any more once the run is over.
+            let _: Result<(), _> = told.send(Input::Mail);
         });
         let Ok(mut watcher) = watcher else {
             return Ok(());
@@ -174,7 +171,7 @@ impl<'a> Residents<'a> {
         self.is_watched = true;
         for worker in all {
             let dir = self.fleet.mail(worker)?.dir(Direction::Outbox);
-            self.is_watched &= watcher.watch(&dir, RecursiveMode::NonRecursive).is_ok();
+            self.is_watched &= watcher.add(&dir, Reach::Directory).is_ok();
         }
         self.watcher = Some(watcher);
         Ok(())

@@ -5,8 +5,8 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc,
     },
-    thread,
     time::Duration,
 };
 
@@ -89,6 +89,13 @@ pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
+    let (woken, notices) = mpsc::channel();
+    // Kept here as well, so that the channel stays open where nothing can be watched.
+    let told = woken.clone();
+    let _watcher = bridge.watch(move || {
+        // Nobody listens any more once it is over.
+        let _: Result<(), _> = told.send(());
+    });
     let service = Service {
         host: Host::Command,
         poll,
@@ -96,8 +103,10 @@ pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
             if stop.load(Relaxed) {
                 return Rest::Stop;
             }
-            thread::sleep(time);
-            Rest::Over
+            match notices.recv_timeout(time) {
+                Ok(()) => Rest::Woken,
+                Err(_) => Rest::Over,
+            }
         },
     };
     // Whoever asked for a stop meant somebody else.

@@ -92,11 +92,16 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
     let (worker, seq) = named(args.worker.as_deref(), args.seq.as_deref())?;
     let fleet = context.fleet()?;
     if let (Some(worker), Some(seq)) = (&worker, seq) {
-        let paper = reports::read(&fleet.mail(worker)?, &context.actor()?, seq)?;
-        let body = paper.report.body.clone();
+        let paper = reports::show(&fleet.mail(worker)?, seq)?;
+        let (body, worker) = (paper.report.body.clone(), worker.clone());
         return Ok(Answer::new("report", shape::paper(&paper))
             .exact(body)
-            .ids([name(&paper)]));
+            .ids([name(&paper)])
+            .then(move |context| {
+                let mail = context.fleet()?.mail(&worker)?;
+                reports::read(&mail, &context.actor()?, seq)?;
+                Ok(())
+            }));
     }
     let (mut papers, skipped) = slash::outbox(&fleet, worker.as_ref())?;
     papers.retain(|it| !args.unread || !it.read);

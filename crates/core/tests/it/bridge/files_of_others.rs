@@ -5,7 +5,7 @@ use std::{fs, ops::ControlFlow::Continue, thread, time::Duration};
 use serde_json::{Value, json};
 
 use super::{answers, ask, bridge, command, inbox, pass, put};
-use crate::world::{World, tasks_of};
+use crate::world::World;
 
 #[test]
 fn the_newest_hundred_answers_are_kept() {
@@ -21,25 +21,6 @@ fn the_newest_hundred_answers_are_kept() {
         .collect();
     let expected: Vec<String> = (30..130).map(|n| format!("c{n}")).collect();
     assert_eq!(ids, expected);
-}
-
-#[test]
-fn a_repeated_id_gets_the_recorded_answer() {
-    let world = World::real();
-    let create = command("same", "create", json!({"title": "a"}));
-    let first = ask(&world, &create).pop().unwrap();
-    put(
-        &world.home,
-        json!([
-            create,
-            create,
-            command("same", "delete", json!({"taskId": "1"}))
-        ])
-        .to_string(),
-    );
-    assert_eq!(pass(&world.home), 3);
-    assert_eq!(answers(&world.home), [first]);
-    assert_eq!(tasks_of(&world.list()).len(), 1);
 }
 
 #[test]

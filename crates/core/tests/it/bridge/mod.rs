@@ -1,6 +1,7 @@
 //! The JSON bridge: each command once, each item answered, whatever happens meanwhile.
 
 mod a_crash_executes_once;
+mod an_id_is_one_commands;
 mod child;
 mod commands_do_what_they_say;
 mod files_of_others;

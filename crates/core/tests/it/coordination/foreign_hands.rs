@@ -27,7 +27,6 @@ fn a_table_that_is_none_is_refused_and_stays() {
         ("tasks.json", "{\"tasks\": ["),
         ("tasks.json", "[]"),
         ("tasks.json", ""),
-        ("agents.json", "{"),
     ] {
         let path = directory.path(name);
         let before = fs::read(&path).unwrap();
@@ -46,6 +45,26 @@ fn a_table_that_is_none_is_refused_and_stays() {
         fs::write(&path, before).unwrap();
     }
     assert!(complete(&directory, "W1", "task-001").is_err());
+}
+
+#[test]
+fn agents_that_are_none_are_not_written_over_and_hide_no_task() {
+    let world = World::real();
+    let directory = made(&world);
+    let path = directory.path("agents.json");
+    fs::write(&path, "{").unwrap();
+    add(&directory, "One").unwrap();
+    let look = directory.look().unwrap();
+    assert_eq!((look.board.tasks.len(), look.skipped.len()), (1, 1));
+    let answers: [Result<()>; 2] = [
+        coordination::claim(&directory, &worker("W1"), None).map(drop),
+        coordination::register(&directory, &worker("W1"), &[]).map(drop),
+    ];
+    for answer in answers {
+        let refused = matches!(answer, Err(Error::Disk(disk::Error::Malformed { .. })));
+        assert!(refused, "{answer:?}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{os::unix::fs::PermissionsExt, path::Path, thread, time::Duration};
 use flagpost_core::index;
 use rusqlite::Connection;
 
-use super::{MESSAGES, sql};
+use super::{MESSAGES, MINUTE, sql};
 use crate::{
     relay::{mail, propose, register},
     world::World,
@@ -162,13 +162,16 @@ fn what_is_asked_in_sql_changes_nothing() {
         "SELECT nothing FROM nowhere",
         "",
     ] {
-        let refused = index::ask(&world.home, |index| index.sql(question, 0));
+        let refused = index::ask(&world.home, |index| index.sql(question, 0, MINUTE));
         assert!(
             matches!(refused, Err(flagpost_core::Error::Invalid { .. })),
             "{question}: {refused:?}"
         );
     }
-    let cut = index::ask(&world.home, |index| index.sql("VALUES (1), (2), (3)", 2)).unwrap();
+    let cut = index::ask(&world.home, |index| {
+        index.sql("VALUES (1), (2), (3)", 2, MINUTE)
+    })
+    .unwrap();
     assert_eq!((cut.rows.len(), cut.total), (2, 3));
     assert_eq!(asked(&world), before);
 }

@@ -41,6 +41,8 @@ pub struct Entry {
     pub item: Option<usize>,
     /// Its id, where it had one.
     pub id: Option<String>,
+    /// The print of what it asked for; older lines have none.
+    pub print: Option<String>,
     /// What was answered.
     pub answer: Known,
 }
@@ -61,11 +63,13 @@ pub fn ledger(bytes: &[u8]) -> impl Iterator<Item = Entry> {
         let mut reply: Map<String, Value> = serde_json::from_slice(line).ok()?;
         let batch = reply.shift_remove("batch")?.as_u64()?;
         let item = reply.shift_remove("item");
+        let print = reply.shift_remove("sha256");
         let id = reply.get("commandId").and_then(Value::as_str);
         Some(Entry {
             batch,
             item: item.and_then(|item| usize::try_from(item.as_u64()?).ok()),
             id: id.map(str::to_owned),
+            print: print.and_then(|it| it.as_str().map(str::to_owned)),
             answer: match reply.contains_key("status") {
                 true => Known::Reply(Value::Object(reply)),
                 false => Known::Shown,

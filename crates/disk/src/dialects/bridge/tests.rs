@@ -71,6 +71,7 @@ fn a_ledger_gives_back_what_was_written_and_skips_what_was_cut_off() {
         batch: 2,
         item,
         id: id.map(str::to_owned),
+        print: id.map(|_| "0f".to_owned()),
         answer,
     };
     let entries = [
@@ -86,6 +87,15 @@ fn a_ledger_gives_back_what_was_written_and_skips_what_was_cut_off() {
     let mut bytes: Vec<u8> = entries.iter().flat_map(super::entry).collect();
     bytes.extend(b"{\"batch\": 2, \"it");
     assert_eq!(ledger(&bytes).collect::<Vec<_>>(), entries);
+}
+
+#[test]
+fn a_ledger_from_before_prints_were_kept_is_read() {
+    let old = b"{\"batch\":1,\"item\":0,\"commandId\":\"c\",\"status\":\"ok\",\"data\":1}\n";
+    let [entry] = ledger(old).collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!((entry.id.as_deref(), entry.print), (Some("c"), None));
+    let reply = json!({"commandId": "c", "status": "ok", "data": 1});
+    assert_eq!(entry.answer, Known::Reply(reply));
 }
 
 #[test]

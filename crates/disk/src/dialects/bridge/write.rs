@@ -121,6 +121,9 @@ pub fn entry(entry: &Entry) -> Vec<u8> {
     if let Some(item) = entry.item {
         line.insert("item".to_owned(), item.into());
     }
+    if let Some(print) = &entry.print {
+        line.insert("sha256".to_owned(), json!(print));
+    }
     match &entry.answer {
         Known::Reply(Value::Object(reply)) => line.extend(reply.clone()),
         Known::Reply(_) | Known::Shown => {

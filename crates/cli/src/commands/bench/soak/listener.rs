@@ -7,7 +7,7 @@ use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader, Write},
     os::unix::net::UnixStream,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -84,7 +84,7 @@ impl Drop for Listener {
 }
 
 /// Listens until the stream ends.
-fn listen(socket: &PathBuf, heard: &Mutex<Heard>) -> Result<()> {
+fn listen(socket: &Path, heard: &Mutex<Heard>) -> Result<()> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let last = lock(heard).last.clone();
