@@ -7,6 +7,7 @@
 use flagpost_disk as disk;
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
+    plan::{Graph, first_ready},
     refusal::Refusal,
     task::{Act, Claim, Event, Standing, StateName, Task, transition},
 };
@@ -18,7 +19,7 @@ use crate::{
     history::Kind,
     list::{
         List,
-        shortlist::{Look, Shortlist},
+        shortlist::{self, Look, Shortlist},
     },
     tasks,
 };
@@ -56,7 +57,7 @@ pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
 pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
     if let Some(table) = list.table() {
         let change = list.change(&terms.actor)?;
-        let ready = candidates(&list.standings()?, change.at());
+        let ready = candidates(&list.standings()?, change.at(), usize::MAX);
         let found = table.in_order(&terms.actor, change.at(), &ready)?;
         return claim_first(change, terms, &Shortlist::untold(list, found));
     }
@@ -73,18 +74,32 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
             other => return other,
         }
     }
-    let found = Shortlist::find(list, || Ok(candidates(&list.standings()?, change.at())))?;
+    let found = look(list, change.at(), shortlist::MOST)?;
+    match claim_first(change, terms, &found) {
+        // However many of the first were refused, one of the others may be had.
+        Err(error) if is_about_one_task(&error) => {
+            let change = list.change(&terms.actor)?;
+            let found = look(list, change.at(), usize::MAX)?;
+            claim_first(change, terms, &found)
+        }
+        other => other,
+    }
+}
+
+/// Looks at the whole list, under its lock.
+fn look<'l>(list: &'l List<'l>, now: Timestamp, most: usize) -> Result<Shortlist<'l>> {
+    let found = Shortlist::find(list, || Ok(candidates(&list.standings()?, now, most)))?;
     if found.is_empty() {
         return Err(Error::NothingReady {
             list: list.id().clone(),
         });
     }
-    claim_first(change, terms, &found)
+    Ok(found)
 }
 
-/// What can be claimed now, in order.
-fn candidates(standings: &[Standing], now: Timestamp) -> Vec<TaskId> {
-    let ready = tasks::ready(standings, now).into_iter();
+/// The first of what can be claimed now, in order.
+fn candidates(standings: &[Standing], now: Timestamp, most: usize) -> Vec<TaskId> {
+    let ready = first_ready(&Graph::new(standings), now, most).into_iter();
     ready.map(|standing| standing.id.clone()).collect()
 }
 

@@ -12,6 +12,9 @@ use flagpost_model::TaskId;
 use super::List;
 use crate::error::Result;
 
+/// More than are handed on, and more than are likely to be refused to the one who looks.
+pub(crate) const MOST: usize = 256;
+
 /// Its file has always this size: one that keeps its size costs no sync anything.
 const BYTES: usize = 1 << 10;
 

@@ -18,8 +18,8 @@ mod undo;
 
 use flagpost_model::{
     Refusal, TaskId,
-    plan::{Graph, Node},
-    task::Task,
+    plan::Graph,
+    task::{Outline, Task},
 };
 use jiff::Timestamp;
 
@@ -42,7 +42,7 @@ use crate::{
 };
 
 /// The tasks of the list that can be claimed now, in the order in which they would be.
-pub fn ready<N: Node>(tasks: &[N], now: Timestamp) -> Vec<&N> {
+pub fn ready(tasks: &[Outline], now: Timestamp) -> Vec<&Outline> {
     flagpost_model::plan::ready(&Graph::new(tasks), now)
 }
 

@@ -9,7 +9,7 @@ use super::*;
 use crate::{
     id::{TaskId, Token},
     refusal::Refusal,
-    task::{Claim, Outline, Priority, State, StateName, Task},
+    task::{Claim, Outline, Priority, Standing, State, StateName, Task},
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -466,7 +466,14 @@ proptest! {
                 .filter(|o| is_open(&o.state) && naive_blockers(&outlines, o).contains(&t.id));
             (urgency.unwrap_or(9), -(waiting.count() as i64), t.id.number())
         });
-        prop_assert_eq!(names(ready(&graph, NOW)), names(expected));
+        let all = names(ready(&graph, NOW));
+        prop_assert_eq!(&all, &names(expected));
+        let standings: Vec<Standing> = outlines.iter().map(Standing::from).collect();
+        let graph = Graph::new(&standings);
+        for most in 0..=all.len() + 1 {
+            let first = first_ready(&graph, NOW, most).into_iter().map(|it| it.id.as_str());
+            prop_assert!(first.eq(all.iter().copied().take(most)), "the first {most}");
+        }
     }
 
     #[test]

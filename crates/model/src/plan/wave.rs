@@ -16,9 +16,19 @@ use crate::{
 
 /// The tasks that may be claimed at `now`, in the order in which they are handed out.
 pub fn ready<'o, N: Node>(graph: &Graph<'o, N>, now: Timestamp) -> Vec<&'o N> {
-    let mut ready: Vec<usize> = ready_at(graph, now).collect();
-    sort(graph, &mut ready);
-    ready.into_iter().map(|at| graph.outline(at)).collect()
+    first_ready(graph, now, usize::MAX)
+}
+
+/// The first `most` of them: whoever takes one need not order them all.
+pub fn first_ready<'o, N: Node>(graph: &Graph<'o, N>, now: Timestamp, most: usize) -> Vec<&'o N> {
+    let places = ready_at(graph, now);
+    let mut ready: Vec<_> = places.map(|at| (rank(graph, at), at)).collect();
+    if most < ready.len() {
+        ready.select_nth_unstable(most);
+        ready.truncate(most);
+    }
+    ready.sort_unstable();
+    ready.into_iter().map(|(_, at)| graph.outline(at)).collect()
 }
 
 /// Open tasks level by level: those of a level wait only for levels before it. What can never

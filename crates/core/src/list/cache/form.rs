@@ -8,7 +8,7 @@ use flagpost_model::task::{Outline, Standing};
 use serde::{Deserialize, Serialize};
 
 /// Grows with every change of the cached form.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// What changes whenever a file's content does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,15 @@ impl<'b> Form<'b> {
     }
 
     pub(super) fn standings(&self) -> Option<Vec<Standing>> {
-        postcard::from_bytes(self.standings).ok()
+        let mut rest = self.standings;
+        // Memory that grows step by step is moved each time, while others look.
+        let mut standings = Vec::with_capacity(self.len());
+        for _ in 0..self.len() {
+            let (standing, after) = postcard::take_from_bytes(rest).ok()?;
+            standings.push(standing);
+            rest = after;
+        }
+        rest.is_empty().then_some(standings)
     }
 
     pub(super) fn outlines(&self) -> Option<Vec<Outline>> {
@@ -115,12 +123,15 @@ impl<'b> Form<'b> {
 
 pub(super) fn encode(stamps: &[Stamp], outlines: &[Outline]) -> postcard::Result<Vec<u8>> {
     let stamps: Vec<u8> = stamps.iter().flat_map(|stamp| stamp.to_bytes()).collect();
-    let standings: Vec<Standing> = outlines.iter().map(Standing::from).collect();
+    let mut standings = Vec::new();
+    for outline in outlines {
+        standings = postcard::to_extend(&Standing::from(outline), standings)?;
+    }
     postcard::to_stdvec(&Form {
         version: VERSION,
         names: outlines.iter().map(|it| it.id.as_str()).collect(),
         stamps: &stamps,
-        standings: &postcard::to_stdvec(&standings)?,
+        standings: &standings,
         outlines: &postcard::to_stdvec(outlines)?,
     })
 }
