@@ -71,6 +71,11 @@ impl Tail {
         open.unwrap_or(self.read)
     }
 
+    /// The number of the last line that was read, whether it may be told or not.
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
     /// Those that were read and may not be told yet.
     pub(crate) fn held(&self) -> &[Line] {
         &self.held

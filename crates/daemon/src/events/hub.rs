@@ -121,7 +121,6 @@ impl Hub {
                 return;
             };
             tails = back;
-            self.looked.send_modify(|n| *n += 1);
             let pause = match self.watching() {
                 Watching::Events => RECHECK,
                 Watching::Polling => POLL,
@@ -158,6 +157,7 @@ impl Hub {
         self.rings()
             .retain(|id, _| repositories.iter().any(|it| it.id == *id));
         tails.were_there = true;
+        self.looked.send_modify(|n| *n += 1);
         waits
     }
 

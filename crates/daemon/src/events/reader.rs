@@ -102,7 +102,7 @@ impl Reader {
                 Cursor::One(n) => *n,
                 Cursor::Each(all) => all.get(repo).copied().unwrap_or_default(),
             };
-            if n > end.n {
+            if n > end.n && n > last(&self.home, repo)? {
                 return self.anew(Reason::Rewritten);
             }
             let life = end.life;
@@ -156,6 +156,11 @@ impl Reader {
         ends
     }
 
+    fn is_known(&self) -> bool {
+        let only = self.wish.repository.as_ref();
+        *self.hub.looks().borrow() > 0 && only.is_none_or(|id| self.hub.ends().contains_key(id))
+    }
+
     fn cursor(&self) -> String {
         let each = self.at.iter().map(|(id, at)| (id.clone(), at.n));
         let cursor = match &self.wish.repository {
@@ -166,12 +171,23 @@ impl Reader {
     }
 }
 
+/// The number of a history's last line, which the hub need not have come to yet.
+fn last(home: &Home, repo: &RepoId) -> flagpost_core::Result<u64> {
+    let history = History::of(home, repo);
+    let mut tail = Tail::at_end(&history)?;
+    tail.read_on(&history)?;
+    Ok(tail.read())
+}
+
 impl Listener for Reader {
     const RECHECK: Option<Duration> = None;
 
     fn step(&mut self) -> Step {
-        if self.to_read.is_some() {
-            return Step::Look;
+        match self.to_read {
+            // What the hub has not looked at yet has no end that one could begin from.
+            Some(Reading::Begin(_)) if !self.is_known() => return Step::Wait,
+            Some(_) => return Step::Look,
+            None => {}
         }
         let mut text = String::new();
         for (repo, end) in self.listened() {
@@ -204,5 +220,81 @@ impl Listener for Reader {
             Some(Reading::Begin(Some(since))) => self.begin(&since),
             Some(Reading::State(reason)) => self.anew(reason),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flagpost_core::{List, SystemClock, tasks};
+    use flagpost_disk::fsx::RealFs;
+    use flagpost_model::WorkerId;
+
+    use super::*;
+    use crate::events::{Watching, hub::Tails};
+
+    fn add(list: &List<'_>, subject: &str) {
+        let fields = tasks::Fields {
+            subject: Some(subject.to_owned()),
+            ..tasks::Fields::default()
+        };
+        tasks::add(list, &WorkerId::operator(), &fields, &[]).unwrap();
+    }
+
+    /// A home whose one repository has a history of `lines` lines or more.
+    fn home(dir: &std::path::Path) -> (Home, RepoId, u64) {
+        let home = Home::new(dir.join("home"), Arc::new(RealFs), Arc::new(SystemClock));
+        let top = dir.join("top");
+        flagpost_disk::fsx::make_dirs(&RealFs, &top).unwrap();
+        let ann = WorkerId::operator();
+        let repository = Repository::register(&home, &top, &ann).unwrap();
+        let list = List::open_or_create(&home, &repository.name, &repository);
+        let list = list.unwrap();
+        for subject in ["a", "b", "c"] {
+            add(&list, subject);
+        }
+        let last = last(&home, &repository.id).unwrap();
+        (home, repository.id, last)
+    }
+
+    fn reader(hub: &Arc<Hub>, home: &Home, repo: &RepoId, since: u64) -> Reader {
+        let wish = Wish {
+            repository: Some(repo.clone()),
+            scope: Scope::Everything,
+        };
+        let since = Some(Cursor::One(since));
+        Reader::new(home.clone(), Arc::clone(hub), wish, since)
+    }
+
+    #[test]
+    fn who_comes_before_the_first_look_goes_on_where_he_was_all_the_same() {
+        let dir = flagpost_testkit::scratch::scratch();
+        let (home, repo, last) = home(dir.path());
+        let hub = Arc::new(Hub::new(home.clone(), Watching::Events));
+        let mut reader = reader(&hub, &home, &repo, last - 1);
+        assert!(matches!(reader.step(), Step::Wait), "nothing was looked at");
+        hub.look(&mut Tails::default());
+        assert!(matches!(reader.step(), Step::Look));
+        let mut told = reader.look().unwrap();
+        while let Step::Say(more) = reader.step() {
+            told += &more;
+        }
+        assert!(told.starts_with(&format!("id: {last}\n")), "{told}");
+        assert_eq!(told.matches("id: ").count(), 1, "{told}");
+    }
+
+    #[test]
+    fn who_knows_more_than_the_hub_has_read_is_told_what_follows() {
+        let dir = flagpost_testkit::scratch::scratch();
+        let (home, repo, last) = home(dir.path());
+        let hub = Arc::new(Hub::new(home.clone(), Watching::Events));
+        hub.look(&mut Tails::default());
+        let list = List::open(&home, &"top".parse().unwrap()).unwrap();
+        add(&list, "d");
+        let mut reader = reader(&hub, &home, &repo, last + 1);
+        let told = reader.look().unwrap();
+        assert_eq!(
+            told, "",
+            "it has that one, and is not sent back to the state"
+        );
     }
 }
