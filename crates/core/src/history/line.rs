@@ -1,0 +1,271 @@
+//! A line of the history, and every kind of line there is (`tree.md` §7).
+//!
+//! Owns the words and their form. A kind that this version does not know is kept as it is.
+
+use flagpost_model::{ListId, RepoId, Seq, SessionId, TaskId, WorkerId, task::StateName};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
+        /// What happened.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(from = "String", into = "String")]
+        pub enum Kind {
+            $($(#[$doc])* $variant,)+
+            /// A kind that this version does not know.
+            Other(String),
+        }
+
+        impl Kind {
+            /// The kind as written.
+            pub fn as_str(&self) -> &str {
+                match self { $(Self::$variant => $text,)+ Self::Other(text) => text }
+            }
+        }
+
+        impl From<String> for Kind {
+            fn from(text: String) -> Self {
+                match text.as_str() { $($text => Self::$variant,)+ _ => Self::Other(text) }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A repository was registered.
+    RepositoryRegistered = "repository.registered",
+    /// A task was added.
+    TaskCreated = "task.created",
+    /// Fields of a task changed.
+    TaskEdited = "task.edited",
+    /// Somebody wrote a remark.
+    TaskNoted = "task.noted",
+    /// Somebody began to measure the work.
+    TimerStarted = "timer.started",
+    /// Somebody stopped measuring it.
+    TimerStopped = "timer.stopped",
+    /// A change was taken back.
+    TaskUndone = "task.undone",
+    /// A dependency was added.
+    TaskLinked = "task.linked",
+    /// A dependency was removed.
+    TaskUnlinked = "task.unlinked",
+    /// A task was removed.
+    TaskRemoved = "task.removed",
+    /// Somebody took possession.
+    TaskClaimed = "task.claimed",
+    /// The work began.
+    TaskStarted = "task.started",
+    /// A lease was extended.
+    TaskRenewed = "task.renewed",
+    /// The work is done.
+    TaskCompleted = "task.completed",
+    /// The work was given up.
+    TaskFailed = "task.failed",
+    /// The work waits for help.
+    TaskStuck = "task.stuck",
+    /// The task was given back.
+    TaskReleased = "task.released",
+    /// The task is pending again.
+    TaskReopened = "task.reopened",
+    /// The task is not wanted any more.
+    TaskCancelled = "task.cancelled",
+    /// A result came after its claim was over.
+    TaskLate = "task.late_result",
+    /// A file that is no task was copied aside.
+    TaskQuarantined = "task.quarantined",
+    /// A plan was imported.
+    ListImported = "list.imported",
+    /// A session began.
+    SessionStarted = "session.started",
+    /// A session's files were archived.
+    SessionArchived = "session.archived",
+    /// A dead session's tasks were given back.
+    SessionRecovered = "session.recovered",
+    /// A list was given to the repository whose history records it.
+    ListBound = "list.bound",
+    /// A worker joined the fleet.
+    WorkerRegistered = "worker.registered",
+    /// A worker has fallen silent, or is live again.
+    WorkerLiveness = "worker.liveness",
+    /// A worker was taken off the fleet; its mail stays.
+    WorkerRetired = "worker.retired",
+    /// Somebody wrote a brief.
+    BriefProposed = "relay.brief_proposed",
+    /// A brief was ratified, rejected or edited.
+    BriefDecided = "relay.decided",
+    /// A brief was given to its worker for the first time.
+    BriefDelivered = "relay.delivered",
+    /// A body was changed after the decision on it and is not delivered.
+    BriefWithheld = "relay.withheld",
+    /// The worker has the brief.
+    BriefRead = "worker.read",
+    /// A worker reported.
+    Reported = "worker.paste_back",
+    /// Somebody has read a report.
+    ReportRead = "relay.report_read",
+    /// A number was taken by somebody who had not asked for one.
+    ContractViolated = "relay.contract_violation",
+    /// A half or malformed message was kept aside.
+    EnvelopeQuarantined = "relay.quarantined",
+    /// A message with a subject was sent.
+    MessageSent = "message.sent",
+    /// A message was given to its recipient, perhaps again.
+    MessageReceived = "message.received",
+    /// The recipient has it.
+    MessageAcked = "message.acked",
+    /// Whoever sent it took it back.
+    MessageWithdrawn = "message.withdrawn",
+    /// A message came from somebody else's database, or its acknowledgement did.
+    MessageImported = "message.imported",
+    /// Older messages were archived.
+    EnvelopesArchived = "relay.archived",
+    /// Somebody reserved files.
+    ReservationAdded = "reservation.added",
+    /// Somebody gave a reservation back.
+    ReservationReleased = "reservation.released",
+    /// A reservation was over, and its file was cleared away.
+    ReservationExpired = "reservation.expired",
+    /// The highest id that a list ever gave out was found anew.
+    ListRecounted = "list.recounted",
+    /// The lines before it are damaged, or some are lost; numbers go on above all that were seen.
+    Resumed = "history.resumed",
+    /// The line it names told of a change that never appeared.
+    Void = "history.void",
+}
+
+impl From<Kind> for String {
+    fn from(kind: Kind) -> Self {
+        kind.as_str().to_owned()
+    }
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Grows by one.
+    pub n: u64,
+    /// When.
+    pub at: Timestamp,
+    /// In which repository.
+    pub repo: RepoId,
+    /// What happened.
+    pub entry: Entry,
+}
+
+impl Line {
+    /// The line as one JSON object.
+    pub fn to_json(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("n".into(), self.n.into());
+        map.insert("at".into(), self.at.to_string().into());
+        map.insert("repo".into(), self.repo.as_str().into());
+        if let Ok(Value::Object(entry)) = serde_json::to_value(&self.entry) {
+            map.extend(entry);
+        }
+        Value::Object(map)
+    }
+
+    /// The number of the first line of its change.
+    pub(super) fn first(&self) -> u64 {
+        self.entry.number("op").unwrap_or(self.n).min(self.n)
+    }
+
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        let mut map: Map<String, Value> = serde_json::from_slice(text).ok()?;
+        let n = map.remove("n")?.as_u64()?;
+        let at = map.remove("at")?.as_str()?.parse().ok()?;
+        let repo = map.remove("repo")?.as_str()?.parse().ok()?;
+        let entry = serde_json::from_value(Value::Object(map)).ok()?;
+        Some(Self { n, at, repo, entry })
+    }
+}
+
+/// A line before it has a number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// What happened.
+    pub kind: Kind,
+    /// Who did it; filled in on recording.
+    #[serde(default)]
+    pub actor: Option<WorkerId>,
+    /// Whose mail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<WorkerId>,
+    /// Which message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Seq>,
+    /// In which list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<ListId>,
+    /// To which task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// The state before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<StateName>,
+    /// The state after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<StateName>,
+    /// The rest. `rev` is the task's revision after the change; `op` the number of the first line
+    /// of a change that has several, and in a void that of the change it takes back.
+    #[serde(default)]
+    pub detail: Map<String, Value>,
+}
+
+impl Entry {
+    /// An entry of this kind.
+    pub fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            actor: None,
+            worker: None,
+            seq: None,
+            list: None,
+            task: None,
+            from: None,
+            to: None,
+            detail: Map::new(),
+        }
+    }
+
+    /// With one more detail.
+    #[must_use]
+    pub fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.detail.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// About a worker's mail, or one message in it.
+    #[must_use]
+    pub fn mail(mut self, worker: &WorkerId, seq: Option<Seq>) -> Self {
+        self.worker = Some(worker.clone());
+        self.seq = seq;
+        self
+    }
+
+    /// About a session.
+    #[must_use]
+    pub fn session(self, session: &SessionId) -> Self {
+        self.detail("session", session.as_str())
+    }
+
+    pub(crate) fn number(&self, key: &str) -> Option<u64> {
+        self.detail.get(key).and_then(Value::as_u64)
+    }
+
+    /// The number of the line that this entry takes back, if it takes one back.
+    pub fn voids(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Void => self.number("n"),
+            _ => None,
+        }
+    }
+
+    /// The task's revision after the change, where the entry tells of one.
+    pub fn rev(&self) -> Option<u64> {
+        self.number("rev")
+    }
+}
