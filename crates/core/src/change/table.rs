@@ -69,10 +69,11 @@ pub(super) fn outcome(
             let path = directory.path(layout::TASKS);
             return Err(flagpost_disk::Error::Changed { path }.into());
         }
+        let raw = row(&board, maker, now, &draft)?;
+        // After the rule: a worker that was away for too long claims its task anew.
         if shows_life(before, &draft.after, maker.actor) {
             seen(&mut board, maker.actor, now);
         }
-        let raw = row(&board, maker, now, &draft)?;
         if before.is_some_and(|it| *it.raw() == raw) {
             continue;
         }

@@ -145,6 +145,18 @@ fn what_is_done_stays_done_and_what_is_held_stays_held() {
 }
 
 #[test]
+fn whoever_was_away_for_too_long_claims_its_task_anew() {
+    let world = World::real();
+    let list = begun(&world);
+    let one = put(&world, draft("One"));
+    let first = claims::claim(&list, &terms("W1"), &one).unwrap();
+    world.pass(SignedDuration::from_mins(16));
+    let again = claims::claim_next(&list, &terms("W1")).unwrap();
+    assert_eq!(again.task.id, one);
+    assert!(again.claim.token > first.claim.token);
+}
+
+#[test]
 fn a_holder_that_nobody_knows_is_not_taken_for_dead() {
     let world = World::real();
     let list = begun(&world);
