@@ -148,6 +148,16 @@ fn what_a_table_cannot_do_is_said() {
 }
 
 #[test]
+fn a_longer_lease_than_the_directory_s_is_not_promised() {
+    let world = begun();
+    ok(&world, &["add", "One"]);
+    let (_, claimed) = json(&world, &["claim", "1", "--as", "W1", "--lease", "2h"]);
+    assert_eq!(claimed["claim"]["expires_at"], "2026-05-13T14:40:00Z");
+    let renewed = ok(&world, &["task", "renew", "1", "--as", "W1"]);
+    assert!(renewed.contains("14:40"), "{renewed}");
+}
+
+#[test]
 fn the_place_may_be_left_out_and_may_be_elsewhere() {
     let world = begun();
     world.ok(["add", "One", "--list", "coord:"]);

@@ -22,8 +22,10 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     ListId, ListRef, TaskId, WorkerId,
+    coordination::LEASE,
     task::{Outline, Standing},
 };
+use jiff::SignedDuration;
 
 use table::Table;
 
@@ -182,6 +184,14 @@ impl<'h> List<'h> {
         match &self.store {
             Store::Files => None,
             Store::Table(table) => Some(table),
+        }
+    }
+
+    /// How long a claim lasts that was asked for for so long: a table has one lease for all.
+    pub fn lease(&self, asked: SignedDuration) -> SignedDuration {
+        match &self.store {
+            Store::Files => asked,
+            Store::Table(_) => LEASE,
         }
     }
 

@@ -4,14 +4,15 @@
 use std::fs;
 
 use flagpost_core::{
-    Error, List, claims,
+    Error, List,
+    claims::{self, Terms},
     coordination::{self, Directory},
     tasks::{self, Fields, Move, UndoMode},
 };
 use flagpost_disk as disk;
 use flagpost_model::{
     TaskId,
-    coordination::{Draft, Refusal, Status},
+    coordination::{Draft, LEASE, Refusal, Status},
     task::{Ending, State},
 };
 use jiff::SignedDuration;
@@ -154,6 +155,22 @@ fn whoever_was_away_for_too_long_claims_its_task_anew() {
     let again = claims::claim_next(&list, &terms("W1")).unwrap();
     assert_eq!(again.task.id, one);
     assert!(again.claim.token > first.claim.token);
+}
+
+#[test]
+fn a_claim_lasts_as_long_as_the_directory_s_however_long_was_asked_for() {
+    let world = World::real();
+    let list = begun(&world);
+    let one = put(&world, draft("One"));
+    let hours = SignedDuration::from_hours(2);
+    let asked = Terms {
+        lease: hours,
+        ..terms("W1")
+    };
+    let claim = claims::claim(&list, &asked, &one).unwrap().claim;
+    let lasts = claim.expires_at.duration_since(claim.at);
+    assert_eq!((lasts, lasts), (list.lease(hours), LEASE));
+    assert_eq!(world.list().lease(hours), hours);
 }
 
 #[test]
