@@ -158,6 +158,34 @@ fn a_longer_lease_than_the_directory_s_is_not_promised() {
 }
 
 #[test]
+fn a_dry_run_says_what_the_table_would_say() {
+    let world = begun();
+    ok(&world, &["add", "One"]);
+    ok(&world, &["done", "1"]);
+    fs::write(world.repository().join("plan.md"), "- [ ] Two\n").unwrap();
+    let before = fs::read(world.repository().join(".coordination/tasks.json")).unwrap();
+    for (args, code, said) in [
+        (
+            &["task", "reopen", "1", "--dry-run"][..],
+            4,
+            "would not reopen task-001 One: task-001 is done",
+        ),
+        (&["task", "undo", "--dry-run"], 4, "task-001 is done"),
+        (&["task", "import", "plan.md", "--dry-run"], 0, "task-002"),
+    ] {
+        let told = world.flagpost([args, &["--list", LIST]].concat());
+        assert_eq!(told.code, code, "{told}");
+        let text = [told.stdout.as_str(), &told.stderr].concat();
+        assert!(text.contains(said), "{told}");
+    }
+    world.ok(["add", "Elsewhere"]);
+    let (code, error) = world.json(["task", "move", "1", "--to", LIST, "--dry-run"]);
+    assert_eq!(code, 4, "{error}");
+    let after = fs::read(world.repository().join(".coordination/tasks.json")).unwrap();
+    assert_eq!(before, after);
+}
+
+#[test]
 fn the_place_may_be_left_out_and_may_be_elsewhere() {
     let world = begun();
     world.ok(["add", "One", "--list", "coord:"]);
