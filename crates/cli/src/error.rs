@@ -7,8 +7,7 @@ use flagpost_core::{self as core, failure};
 use flagpost_daemon as daemon;
 use flagpost_disk as disk;
 use flagpost_model::{
-    InvalidId, Refusal, envelope::InvalidTicket, glob::InvalidGlob, id::InvalidSeq,
-    slash::InvalidSlash,
+    InvalidId, envelope::InvalidTicket, glob::InvalidGlob, id::InvalidSeq, slash::InvalidSlash,
 };
 use flagpost_run as run;
 
@@ -229,7 +228,7 @@ fn hint(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// The exit code of a refusal.
-pub fn code(refusal: &Refusal) -> u8 {
-    failure::judge_refusal(refusal).0 as u8
+/// The exit code of an error.
+pub fn code(error: &core::Error) -> u8 {
+    failure::judge(error).0 as u8
 }

@@ -28,6 +28,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 pub(crate) use appearance::appeared;
+pub(crate) use table::refused;
 
 use crate::{
     error::{Error, Result},
@@ -314,12 +315,6 @@ impl<'l> Change<'l> {
         }
     }
 
-    /// Tasks as this change would write them.
-    pub(crate) fn drafted<'t>(&self, ids: impl IntoIterator<Item = &'t TaskId>) -> Vec<Task> {
-        let drafts = ids.into_iter().filter_map(|id| self.drafts.get(id));
-        drafts.map(|draft| draft.after.clone()).collect()
-    }
-
     /// Adds to what is said about a task.
     pub(crate) fn tell(&mut self, task: &TaskId, key: &str, value: Value) {
         let about = |entry: &&mut Entry| entry.task.as_ref() == Some(task);
@@ -395,6 +390,12 @@ impl<'l> Change<'l> {
             beside.tell(table);
         }
         Ok((answer, outcome.written))
+    }
+
+    /// The tasks as the change would write them, or why it would not: every rule is asked, and nothing
+    /// is written.
+    pub(crate) fn rehearse(mut self) -> Result<Written> {
+        Ok(self.outcome()?.written)
     }
 
     /// What becomes of the list.

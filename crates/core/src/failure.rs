@@ -343,7 +343,7 @@ fn judge_coordination(refusal: &coordination::Refusal) -> (Kind, Option<String>)
 }
 
 /// The kind of a refusal, and what to do next.
-pub fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
+fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
     let next = match refusal {
         Refusal::Held { .. } => hint("'flagpost claim --next' gives you another task"),
         Refusal::AlreadyYours { .. } => hint(

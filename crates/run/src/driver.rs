@@ -125,6 +125,10 @@ pub fn run(
     inputs: (&Sender<Input>, &Receiver<Input>),
     watch: Watch<'_>,
 ) -> Result<Report> {
+    let options = &Options {
+        lease: stage.list.lease(options.lease),
+        ..options.clone()
+    };
     let (path, top) = (stage.settings.path.as_deref(), &stage.repository.top);
     let program = options.agent.as_ref().map(|it| it.locate(path, top));
     let program = program.transpose()?;
@@ -372,7 +376,9 @@ impl Driver<'_> {
                     match tasks::act(self.stage.list, &act, task, Move::Renew) {
                         Ok(_) => renewed.push(task.clone()),
                         // The lease is three times as long: the next renewal is early enough.
-                        Err(core::Error::Disk(disk::Error::Busy { .. })) => {}
+                        Err(core::Error::Disk(
+                            disk::Error::Busy { .. } | disk::Error::Changed { .. },
+                        )) => {}
                         Err(core::Error::Refused(_)) => lost.push(task.clone()),
                         Err(error) => drop(refusal(error)?),
                     }

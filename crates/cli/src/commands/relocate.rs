@@ -36,7 +36,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let named = || args.ids.resolve(&from);
     let which = args.which.which(context, &from, named)?;
     // What cannot go leaves no new list behind.
-    let tasks = tasks::preview_relocation(&from, which.seen(), ties)?;
+    let tasks = tasks::preview_relocation(&from, &args.to.parse()?, which.seen(), ties)?;
     if args.which.dry_run {
         let each = tasks.iter().map(|task| {
             let (id, subject) = (&task.id, title(&task.subject));

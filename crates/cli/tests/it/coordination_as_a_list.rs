@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use flagpost_testkit::sealed::World;
+use flagpost_testkit::sealed::{Ran, World};
 use serde_json::Value;
 
 use crate::world;
@@ -148,6 +148,44 @@ fn what_a_table_cannot_do_is_said() {
 }
 
 #[test]
+fn a_longer_lease_than_the_directory_s_is_not_promised() {
+    let world = begun();
+    ok(&world, &["add", "One"]);
+    let (_, claimed) = json(&world, &["claim", "1", "--as", "W1", "--lease", "2h"]);
+    assert_eq!(claimed["claim"]["expires_at"], "2026-05-13T14:40:00Z");
+    let renewed = ok(&world, &["task", "renew", "1", "--as", "W1"]);
+    assert!(renewed.contains("14:40"), "{renewed}");
+}
+
+#[test]
+fn a_dry_run_says_what_the_table_would_say() {
+    let world = begun();
+    ok(&world, &["add", "One"]);
+    ok(&world, &["done", "1"]);
+    fs::write(world.repository().join("plan.md"), "- [ ] Two\n").unwrap();
+    let before = fs::read(world.repository().join(".coordination/tasks.json")).unwrap();
+    for (args, code, said) in [
+        (
+            &["task", "reopen", "1", "--dry-run"][..],
+            4,
+            "would not reopen task-001 One: task-001 is done",
+        ),
+        (&["task", "undo", "--dry-run"], 4, "task-001 is done"),
+        (&["task", "import", "plan.md", "--dry-run"], 0, "task-002"),
+    ] {
+        let told = world.flagpost([args, &["--list", LIST]].concat());
+        assert_eq!(told.code, code, "{told}");
+        let text = [told.stdout.as_str(), &told.stderr].concat();
+        assert!(text.contains(said), "{told}");
+    }
+    world.ok(["add", "Elsewhere"]);
+    let (code, error) = world.json(["task", "move", "1", "--to", LIST, "--dry-run"]);
+    assert_eq!(code, 4, "{error}");
+    let after = fs::read(world.repository().join(".coordination/tasks.json")).unwrap();
+    assert_eq!(before, after);
+}
+
+#[test]
 fn the_place_may_be_left_out_and_may_be_elsewhere() {
     let world = begun();
     world.ok(["add", "One", "--list", "coord:"]);
@@ -164,6 +202,55 @@ fn the_place_may_be_left_out_and_may_be_elsewhere() {
     assert_eq!(row(&world, "task-001")["status"], "done");
 }
 
+/// Runs the table with this shell script as the agent.
+fn run(world: &World, agent: &str, args: &[&str]) -> Ran {
+    let script = world.outside().join("agent.sh");
+    fs::write(&script, agent).unwrap();
+    let agent = format!("sh {}", script.display());
+    let mut run = world.command();
+    run.args(["run", "--agent", &agent, "--list", LIST])
+        .args(["--retries", "1", "--max-parallel", "2"])
+        .args(args)
+        .env("FLAGPOST_CLOCK", "");
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_flagpost"))
+        .parent()
+        .unwrap();
+    let path = std::env::var("PATH").unwrap();
+    run.env("PATH", format!("{}:{path}", binary.display()));
+    world.run(&mut run)
+}
+
+#[test]
+fn an_eager_run_starts_a_row_the_moment_its_dependencies_are_done() {
+    let world = begun();
+    for text in ["Slow", "First"] {
+        ok(&world, &["add", text]);
+    }
+    ok(&world, &["add", "Second", "--after", "2"]);
+    world.ok([
+        "coord", "leader", "add-task", "Third", "--after", "task-003",
+    ]);
+    // The slow one waits for the end of the chain: only who does not wait for waves comes there.
+    let mark = world.outside().join("third");
+    let agent = format!(
+        r#"case "$FLAGPOST_TASK" in
+            task-001)
+                looked=0
+                until [ -e '{mark}' ]; do
+                    looked=$((looked + 1)); [ $looked -lt 3000 ] || exit 1; sleep 0.02
+                done ;;
+            task-004) : > '{mark}' ;;
+        esac"#,
+        mark = mark.display()
+    );
+    let ran = run(&world, &agent, &["--schedule", "eager"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(!ran.stderr.contains("wave"), "{ran}");
+    for id in ["task-001", "task-002", "task-003", "task-004"] {
+        assert_eq!(row(&world, id)["status"], "done", "{ran}");
+    }
+}
+
 #[test]
 fn a_run_works_on_the_table_and_its_agents_by_the_table_s_verbs() {
     let world = begun();
@@ -177,28 +264,7 @@ fn a_run_works_on_the_table_and_its_agents_by_the_table_s_verbs() {
         task-003) exit 3 ;;
         task-004) exit 0 ;;
     esac"#;
-    let script = world.outside().join("agent.sh");
-    fs::write(&script, agent).unwrap();
-    let agent = format!("sh {}", script.display());
-    let args = [
-        "run",
-        "--agent",
-        &agent,
-        "--retries",
-        "1",
-        "--max-parallel",
-        "2",
-        "--list",
-        LIST,
-    ];
-    let mut run = world.command();
-    run.args(args).env("FLAGPOST_CLOCK", "");
-    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_flagpost"))
-        .parent()
-        .unwrap();
-    let path = std::env::var("PATH").unwrap();
-    run.env("PATH", format!("{}:{path}", binary.display()));
-    let ran = world.run(&mut run);
+    let ran = run(&world, agent, &[]);
     assert!(ran.stdout.contains("3 of 4 passed, 1 failed"), "{ran}");
     for (id, status, said) in [
         ("task-001", "done", "by a list's verb"),

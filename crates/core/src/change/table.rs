@@ -9,8 +9,8 @@ use flagpost_disk::{self as disk, TaskFile, dialects::coordination as layout};
 use flagpost_model::{
     TaskId, WorkerId,
     coordination::{
-        Agent, Board, Draft as NewRow, Hand, Status, course, just_after, micros, result_page,
-        status_of,
+        self, Agent, Board, Draft as NewRow, Hand, Refusal, Status, course, just_after, micros,
+        result_page, status_of,
     },
     task::{Claim, Task},
 };
@@ -69,10 +69,11 @@ pub(super) fn outcome(
             let path = directory.path(layout::TASKS);
             return Err(flagpost_disk::Error::Changed { path }.into());
         }
+        let raw = row(&board, maker, now, &draft)?;
+        // After the rule: a worker that was away for too long claims its task anew.
         if shows_life(before, &draft.after, maker.actor) {
             seen(&mut board, maker.actor, now);
         }
-        let raw = row(&board, maker, now, &draft)?;
         if before.is_some_and(|it| *it.raw() == raw) {
             continue;
         }
@@ -93,10 +94,7 @@ pub(super) fn outcome(
             pages.push((layout::result(&id), page));
         }
         outcome.take_note(&id, before, &raw);
-        match board.tasks.iter_mut().find(|it| it.id == id) {
-            Some(place) => *place = task,
-            None => board.tasks.push(task),
-        }
+        put(&mut board, task);
         changed.insert(id, raw);
     }
     let agents = &board.agents;
@@ -138,6 +136,41 @@ pub(super) fn outcome(
     Ok(outcome)
 }
 
+/// Why the directory's rule refuses these moves, by task: from what to what, one after the other as a
+/// change makes them.
+pub(crate) fn refused(
+    table: &Table<'_>,
+    (actor, at): (&WorkerId, Timestamp),
+    moves: &BTreeMap<TaskId, (TaskFile, Task)>,
+) -> Result<BTreeMap<TaskId, Refusal>> {
+    let maker = Maker {
+        actor,
+        at,
+        given_back: &[],
+    };
+    let now = table.directory.naive(at);
+    let mut board = table.view()?.tables.board();
+    let mut refused = BTreeMap::new();
+    for (id, (before, after)) in moves {
+        match next(&board, &maker, now, (before, after)) {
+            Ok(task) => put(&mut board, task),
+            Err(Error::Coordination(refusal)) => drop(refused.insert(id.clone(), refusal)),
+            Err(error) => return Err(error),
+        }
+        if shows_life(Some(before), after, actor) {
+            seen(&mut board, actor, now);
+        }
+    }
+    Ok(refused)
+}
+
+fn put(board: &mut Board, task: coordination::Task) {
+    match board.tasks.iter_mut().find(|it| it.id == task.id) {
+        Some(place) => *place = task,
+        None => board.tasks.push(task),
+    }
+}
+
 fn claude_depth(raw: &Raw) -> bool {
     flagpost_disk::dialects::claude_tasks::is_too_deep(raw)
 }
@@ -150,22 +183,35 @@ fn row(board: &Board, maker: &Maker<'_>, now: DateTime, draft: &Draft) -> Result
         row.status = status_of(&after.state);
         return Ok(rows::write(None, row, after));
     };
-    let unknown = || Error::NotFound {
-        what: "coordination task",
-        id: after.id.to_string(),
-        list: None,
-    };
-    let row = board.task(&after.id).ok_or_else(unknown)?;
+    let next = next(board, maker, now, (before, after))?;
+    Ok(match &draft.raw {
+        Some(raw) => raw.clone(),
+        None => rows::write(Some((there(board, &after.id)?, before)), next, after),
+    })
+}
+
+/// What the row's own keys are to say, if the directory's rule has it.
+fn next(
+    board: &Board,
+    maker: &Maker<'_>,
+    now: DateTime,
+    (before, after): (&TaskFile, &Task),
+) -> Result<coordination::Task> {
     let holder = before.task.state.claim().map(|it| it.by.clone());
     let holder = holder.filter(|_| maker.given_back.contains(&after.id));
     let hand = Hand {
         actor: holder.as_ref().unwrap_or(maker.actor),
         at: now,
     };
-    let next = course(board, row, hand, (&before.task, after))?;
-    Ok(match &draft.raw {
-        Some(raw) => raw.clone(),
-        None => rows::write(Some((row, before)), next, after),
+    let row = there(board, &after.id)?;
+    Ok(course(board, row, hand, (&before.task, after))?)
+}
+
+fn there<'b>(board: &'b Board, id: &TaskId) -> Result<&'b coordination::Task> {
+    board.task(id).ok_or_else(|| Error::NotFound {
+        what: "coordination task",
+        id: id.to_string(),
+        list: None,
     })
 }
 

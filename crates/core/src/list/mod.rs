@@ -4,6 +4,8 @@
 //! and kept; it never hides its neighbours.
 
 mod cache;
+mod quarantine;
+mod recorder;
 pub(crate) mod rows;
 pub(crate) mod shortlist;
 pub(crate) mod table;
@@ -19,17 +21,18 @@ use flagpost_disk::{
     fsx,
 };
 use flagpost_model::{
-    ListId, ListRef, RepoId, TaskId, WorkerId,
+    ListId, ListRef, TaskId, WorkerId,
+    coordination::LEASE,
     task::{Outline, Standing},
 };
+use jiff::SignedDuration;
 
 use table::Table;
 
 use crate::{
     change::Change,
-    coordination::{Directory, WHERE},
+    coordination::Directory,
     error::{Error, Result},
-    history::{Entry, History, Kind},
     home::Home,
     repository::Repository,
     roots,
@@ -184,6 +187,14 @@ impl<'h> List<'h> {
         }
     }
 
+    /// How long a claim lasts that was asked for for so long: a table has one lease for all.
+    pub fn lease(&self, asked: SignedDuration) -> SignedDuration {
+        match &self.store {
+            Store::Files => asked,
+            Store::Table(_) => LEASE,
+        }
+    }
+
     /// Refuses to take a task out where only its state can say that it is not wanted.
     pub(crate) fn must_let_go(&self) -> Result<()> {
         self.must_be_files("its tasks are cancelled, and none is removed")
@@ -235,85 +246,6 @@ impl<'h> List<'h> {
             Store::Files => self.path(&claude_tasks::file_name(id)),
             Store::Table(_) => self.path(layout::TASKS),
         }
-    }
-
-    /// The repository whose history records this list, if it must have one or has one.
-    pub(crate) fn recorder(&self) -> Result<Option<RepoId>> {
-        match &self.store {
-            Store::Files => self.repository().map(Some),
-            Store::Table(table) => Ok(table.directory.repository.clone()),
-        }
-    }
-
-    /// Says of a history line that it is about this list.
-    pub(crate) fn sign(&self, entry: &mut Entry) {
-        match &self.id {
-            ListRef::Named(id) => entry.list = Some(id.clone()),
-            ListRef::Coordination(_) => {
-                let dir = self.dir.to_string_lossy().into_owned();
-                entry.detail.insert(WHERE.to_owned(), dir.into());
-            }
-        }
-    }
-
-    /// Whether a history line is about this list.
-    pub(crate) fn is_told_of(&self, entry: &Entry) -> bool {
-        match &self.id {
-            ListRef::Named(id) => entry.list.as_ref() == Some(id),
-            ListRef::Coordination(_) => {
-                let dir = entry.detail.get(WHERE).and_then(|it| it.as_str());
-                dir == Some(&*self.dir.to_string_lossy())
-            }
-        }
-    }
-
-    /// The repository whose history records this list. One that has no history here is refused: a
-    /// second one would count from the beginning.
-    pub fn repository(&self) -> Result<RepoId> {
-        if let Some(table) = self.table() {
-            let repository = table.directory.repository.clone();
-            let dir = self.dir.clone();
-            return repository.ok_or(Error::NoRepository { dir });
-        }
-        let path = self.path(claude_tasks::REPOSITORY);
-        let Some(text) = fsx::read_lossy(self.home.fs(), &path)? else {
-            return Err(Error::NoRepository {
-                dir: self.dir.clone(),
-            });
-        };
-        let lost = || Error::LostRepository {
-            list: self.id.clone(),
-        };
-        let id: RepoId = text.trim().parse().map_err(|_| lost())?;
-        match fsx::stat(self.home.fs(), &self.home.repository_dir(&id))? {
-            Some(_) => Ok(id),
-            None => Err(lost()),
-        }
-    }
-
-    /// Gives the list to another repository where `is_broken` says so under the list's lock. What
-    /// its binding said is kept in quarantine.
-    pub(crate) fn rebind(
-        &self,
-        actor: &WorkerId,
-        repository: &RepoId,
-        is_broken: &dyn Fn(&Self) -> Result<bool>,
-    ) -> Result<bool> {
-        let (fs, now) = (self.home.fs(), self.home.now());
-        let lock = self.path(claude_tasks::LOCK);
-        let _lock = fsx::lock(fs, &lock, fsx::Rank::List, fsx::DEFAULT_WAIT, now)?;
-        if !is_broken(self)? {
-            return Ok(false);
-        }
-        let binding = self.path(claude_tasks::REPOSITORY);
-        if let Some(content) = fsx::read(fs, &binding)? {
-            fsx::keep(fs, &binding, &content, "it named no registered repository")?;
-        }
-        let mut entry = Entry::new(Kind::ListBound);
-        self.sign(&mut entry);
-        History::of(self.home, repository).record(actor, now, vec![entry])?;
-        fsx::replace(fs, &binding, format!("{repository}\n").as_bytes())?;
-        Ok(true)
     }
 
     /// One task.
@@ -499,54 +431,6 @@ impl<'h> List<'h> {
         tasks.sort_by(|a, b| a.task.id.cmp(&b.task.id));
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
         Ok((tasks, skipped))
-    }
-
-    /// Records skipped files that are new, then copies them to quarantine. One that cannot be kept
-    /// costs no other its line or its copy.
-    fn keep_aside(&self, skipped: &[Skipped]) -> Result<()> {
-        let repository = match self.repository() {
-            Ok(repository) => Some(repository),
-            // Nothing records a list that is nobody's.
-            Err(Error::NoRepository { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        let mut failed = None;
-        for skipped in skipped {
-            if let Err(error) = self.keep_one_aside(repository.as_ref(), skipped) {
-                failed = Some(error);
-            }
-        }
-        failed.map_or(Ok(()), Err)
-    }
-
-    fn keep_one_aside(&self, repository: Option<&RepoId>, skipped: &Skipped) -> Result<()> {
-        let Skipped { name, file, reason } = skipped;
-        let home = self.home;
-        let (fs, now) = (home.fs(), home.now());
-        let path = self.dir.join(file);
-        let settled = fsx::stat(fs, &path)?
-            .is_some_and(|stat| now.as_nanosecond() - i128::from(stat.modified) > cache::SETTLED);
-        if !settled {
-            // Its writer may be in the middle of it.
-            return Ok(());
-        }
-        // What is too large to read is too large to copy: the reason stands in for it.
-        let content = match fsx::read(fs, &path) {
-            Ok(content) => content.unwrap_or_default(),
-            Err(_) => reason.clone().into_bytes(),
-        };
-        let Some(case) = fsx::quarantine(fs, &path, &content, reason)? else {
-            return Ok(());
-        };
-        if let Some(repository) = repository {
-            let mut entry = Entry::new(Kind::TaskQuarantined)
-                .detail("file", name.as_str())
-                .detail("reason", reason.as_str());
-            self.sign(&mut entry);
-            let history = History::of(home, repository);
-            history.record(&WorkerId::operator(), now, vec![entry])?;
-        }
-        Ok(case.keep(fs)?)
     }
 
     /// Locks the list for one change by `actor`.

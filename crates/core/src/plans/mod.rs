@@ -168,9 +168,12 @@ pub fn import(
             kept_state,
         });
     }
-    if mode == Mode::Import && is_news {
+    if is_news {
         record(&mut change, &imported);
-        change.commit()?;
+        match mode {
+            Mode::Import => change.commit()?,
+            Mode::DryRun => change.rehearse()?,
+        };
     }
     Ok(imported)
 }
@@ -293,6 +296,10 @@ fn fresh_ids(
     match (mode, count) {
         (_, 0) => Ok(Vec::new()),
         (Mode::Import, count) => Ok(change.new_ids(count)?.collect()),
+        // A table's are written nowhere but in its rows.
+        (Mode::DryRun, count) if change.list().table().is_some() => {
+            Ok(change.new_ids(count)?.collect())
+        }
         (Mode::DryRun, count) => {
             let highest = outlines.iter().filter_map(|task| task.id.counted()).max();
             let last = change.last_id()?.max(highest.unwrap_or_default());

@@ -139,7 +139,10 @@ pub fn preview_edit(list: &List<'_>, ids: &[TaskId], fields: &Fields) -> Result<
     let preview = |id| {
         let task = list.task(id)?.task;
         let refusal = match fields.looks_at_others() {
-            true => fields.check_among(&outlines, &family, ids, id).err(),
+            true => fields
+                .check_among(&outlines, &family, ids, id)
+                .err()
+                .map(Error::from),
             false => None,
         };
         Ok(Preview { task, refusal })

@@ -17,7 +17,7 @@ mod timers;
 mod undo;
 
 use flagpost_model::{
-    Refusal, TaskId,
+    TaskId,
     plan::Graph,
     task::{Outline, Task},
 };
@@ -47,12 +47,13 @@ pub fn ready(tasks: &[Outline], now: Timestamp) -> Vec<&Outline> {
 }
 
 /// What an operation would do to one task.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Preview {
     /// The task as it is.
     pub task: Task,
-    /// Why the rules would refuse it. As all go or none, one refusal is enough.
-    pub refusal: Option<Refusal>,
+    /// Why the rules would refuse it: the list's, or those of its table. As all go or none, one refusal
+    /// is enough.
+    pub refusal: Option<Error>,
 }
 
 /// Carries the change out and answers with the task as it is now on disk.

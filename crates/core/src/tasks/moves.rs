@@ -3,6 +3,8 @@
 //! Owns what happens around a move: what keeps a task from being completed is looked up, a report
 //! that comes too late is kept, and a task that comes again makes the next one.
 
+use std::collections::BTreeMap;
+
 use flagpost_model::{
     TaskId, WorkerId,
     plan::Family,
@@ -15,7 +17,7 @@ use flagpost_model::{
 
 use super::{Preview, Which, finish_all, named_by_others, only, open_blockers};
 use crate::{
-    change::Change,
+    change::{self, Change},
     coordination,
     error::{Error, Result},
     history::Kind,
@@ -95,11 +97,27 @@ pub fn preview_moves(
 ) -> Result<Vec<Preview>> {
     let mut seen = None;
     let mut previews = Vec::with_capacity(ids.len());
+    let mut moves = BTreeMap::new();
     for id in ids {
-        let task = list.task(id)?.task;
+        let file = list.task(id)?;
+        let task = file.task.clone();
         let event = asked(list, &task, event, ids, &mut seen)?;
-        let refusal = transition(&task, act, event).err();
+        let refusal = match transition(&task, act, event) {
+            Ok(after) => {
+                moves.insert(id.clone(), (file, after));
+                None
+            }
+            Err(refusal) => Some(refusal.into()),
+        };
         previews.push(Preview { task, refusal });
+    }
+    if let Some(table) = list.table() {
+        let mut refused = change::refused(table, (&act.actor, act.at), &moves)?;
+        for Preview { task, refusal } in &mut previews {
+            if let Some(theirs) = refused.remove(&task.id) {
+                *refusal = Some(theirs.into());
+            }
+        }
     }
     Ok(previews)
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_disk::{TaskFile, dialects::claude_tasks::fingerprint};
 use flagpost_model::{
-    Refusal, TaskId, WorkerId,
+    ListRef, Refusal, TaskId, WorkerId,
     plan::{Family, Graph},
     task::{Outline, State, Task},
 };
@@ -47,8 +47,19 @@ pub struct Relocated {
     pub task: Task,
 }
 
-/// Whether these tasks could be moved now, and as what they stand here.
-pub fn preview_relocation(from: &List<'_>, ids: &[TaskId], ties: Ties) -> Result<Vec<Task>> {
+/// Whether these tasks could be moved there now, and as what they stand here.
+pub fn preview_relocation(
+    from: &List<'_>,
+    to: &ListRef,
+    ids: &[TaskId],
+    ties: Ties,
+) -> Result<Vec<Task>> {
+    if to.name().is_none() {
+        return Err(Error::NotInTable {
+            list: to.clone(),
+            cannot: NO_MOVES,
+        });
+    }
     let files = snapshot(from, ids, ties)?;
     Ok(files.into_iter().map(|file| file.task).collect())
 }

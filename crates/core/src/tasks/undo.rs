@@ -82,13 +82,11 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
         .iter()
         .map(|line| (line.entry.kind.clone(), line.entry.task.clone()));
     let was = was.collect();
-    let tasks = match mode {
-        Mode::DryRun => change.drafted(&touched),
-        Mode::Undo => {
-            let mut written = change.commit()?;
-            touched.iter().filter_map(|id| written.remove(id)).collect()
-        }
+    let mut written = match mode {
+        Mode::DryRun => change.rehearse()?,
+        Mode::Undo => change.commit()?,
     };
+    let tasks = touched.iter().filter_map(|id| written.remove(id)).collect();
     Ok(Undone {
         n: last,
         was,

@@ -47,6 +47,12 @@ fn main() {
     if part.role() == "claim of the table as a list" {
         return crate::coordination::races::claim_all_as_a_list(&part, &home);
     }
+    if part.role() == "work on the table" {
+        return crate::coordination::killed_hands::work(&part, &home);
+    }
+    if part.role() == "work on the table as a list" {
+        return crate::coordination::killed_hands::work_as_a_list(&part, &home);
+    }
     let list = List::open(&home, &"repo".parse().unwrap()).unwrap();
     let name = format!("W{}", part.number());
     match part.role() {

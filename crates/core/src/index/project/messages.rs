@@ -75,8 +75,12 @@ impl Projection<'_> {
                 .prepare_cached("UPDATE envelope SET message = ? WHERE id = ?")?
                 .execute(params![message, id])?;
         }
-        self.db
+        let removed = self
+            .db
             .execute("DELETE FROM messages WHERE id > ?", [count])?;
+        if removed > 0 {
+            self.forget_numbers_above(count)?;
+        }
         for id in moved.iter().map(|(id, _)| id).chain(&changed) {
             self.db
                 .prepare_cached(&format!("{INSERT} WHERE id = ?"))?
@@ -84,6 +88,17 @@ impl Projection<'_> {
         }
         self.db
             .execute("UPDATE envelope SET changed = 0 WHERE changed", [])?;
+        Ok(())
+    }
+
+    /// SQLite remembers the highest number that there ever was, and a rebuilt index has never seen it.
+    fn forget_numbers_above(&self, count: i64) -> Result<()> {
+        // It has no row where there was none yet.
+        let sql = match count {
+            0 => "DELETE FROM sqlite_sequence WHERE name = 'messages' AND seq > ?1",
+            _ => "UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'messages'",
+        };
+        self.db.execute(sql, [count])?;
         Ok(())
     }
 }

@@ -4,15 +4,16 @@
 use std::fs;
 
 use flagpost_core::{
-    Error, List, claims,
+    Error, List,
+    claims::{self, Terms},
     coordination::{self, Directory},
     tasks::{self, Fields, Move, UndoMode},
 };
 use flagpost_disk as disk;
 use flagpost_model::{
     TaskId,
-    coordination::{Draft, Refusal, Status},
-    task::{Ending, State},
+    coordination::{Draft, LEASE, Refusal, Status},
+    task::{Act, Ending, State},
 };
 use jiff::SignedDuration;
 
@@ -31,6 +32,10 @@ fn directory<'w>(world: &'w World) -> Directory<'w> {
 fn put(world: &World, draft: Draft) -> TaskId {
     let added = coordination::add(&directory(world), &worker("ann"), &[draft]).unwrap();
     added[0].id.clone()
+}
+
+fn table(world: &World) -> String {
+    fs::read_to_string(world.place().join("repo/.coordination/tasks.json")).unwrap()
 }
 
 fn rule<T: std::fmt::Debug>(answer: Result<T, Error>) -> Refusal {
@@ -142,6 +147,98 @@ fn what_is_done_stays_done_and_what_is_held_stays_held() {
     world.pass(SignedDuration::from_mins(16));
     tasks::act(&list, &ann, &two, Move::Release { force: true }).unwrap();
     assert_eq!(status(&world, &two), Status::Available);
+}
+
+#[test]
+fn a_dry_run_asks_the_table_too() {
+    let world = World::real();
+    let list = begun(&world);
+    let needs = put(
+        &world,
+        Draft {
+            required_capabilities: vec!["rust".to_owned()],
+            ..draft("Port it")
+        },
+    );
+    let (held, first) = (put(&world, draft("Held")), put(&world, draft("First")));
+    let then = put(
+        &world,
+        Draft {
+            dependencies: vec![first.clone()],
+            ..draft("Then")
+        },
+    );
+    claims::claim(&list, &terms("W1"), &held).unwrap();
+    let ann = Act {
+        at: world.home.now(),
+        ..act("ann", None)
+    };
+    let before = table(&world);
+    let refusals = |ids: &[&TaskId], event: Move| -> Vec<_> {
+        let ids: Vec<TaskId> = ids.iter().copied().cloned().collect();
+        let previews = tasks::preview_moves(&list, &ann, &ids, &event).unwrap();
+        previews.into_iter().map(|it| it.refusal).collect()
+    };
+    let done = finish(Ending::Completed);
+    let told = refusals(&[&needs, &first, &then], done.clone());
+    assert!(
+        matches!(
+            &told[..],
+            [
+                Some(Error::Coordination(Refusal::Incapable { .. })),
+                None,
+                None
+            ]
+        ),
+        "{told:?}"
+    );
+    let told = refusals(&[&held], Move::Release { force: true });
+    assert!(
+        matches!(&told[..], [Some(Error::Coordination(Refusal::Held { .. }))]),
+        "{told:?}"
+    );
+    assert_eq!(table(&world), before);
+
+    let both = [first.clone(), then.clone()];
+    tasks::act_all(&list, &ann, &both[..], done).unwrap();
+    let undo = tasks::undo(&list, &worker("ann"), UndoMode::DryRun);
+    assert!(matches!(rule(undo), Refusal::WrongStatus { .. }));
+    let told = refusals(&[&first], Move::Reopen);
+    assert!(
+        matches!(
+            &told[..],
+            [Some(Error::Coordination(Refusal::WrongStatus { .. }))]
+        ),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_claim_lasts_as_long_as_the_directory_s_however_long_was_asked_for() {
+    let world = World::real();
+    let list = begun(&world);
+    let one = put(&world, draft("One"));
+    let hours = SignedDuration::from_hours(2);
+    let asked = Terms {
+        lease: hours,
+        ..terms("W1")
+    };
+    let claim = claims::claim(&list, &asked, &one).unwrap().claim;
+    let lasts = claim.expires_at.duration_since(claim.at);
+    assert_eq!((lasts, lasts), (list.lease(hours), LEASE));
+    assert_eq!(world.list().lease(hours), hours);
+}
+
+#[test]
+fn whoever_was_away_for_too_long_claims_its_task_anew() {
+    let world = World::real();
+    let list = begun(&world);
+    let one = put(&world, draft("One"));
+    let first = claims::claim(&list, &terms("W1"), &one).unwrap();
+    world.pass(SignedDuration::from_mins(16));
+    let again = claims::claim_next(&list, &terms("W1")).unwrap();
+    assert_eq!(again.task.id, one);
+    assert!(again.claim.token > first.claim.token);
 }
 
 #[test]

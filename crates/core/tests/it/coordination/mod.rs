@@ -3,6 +3,7 @@
 mod a_crash_leaves_a_whole_table;
 mod as_a_list;
 mod foreign_hands;
+pub mod killed_hands;
 pub mod races;
 
 use std::path::Path;

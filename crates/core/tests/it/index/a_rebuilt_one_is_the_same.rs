@@ -228,17 +228,37 @@ impl Ground {
     }
 }
 
+/// Takes these steps, and compares what is seen then with what is seen after a rebuild.
+fn seen_and_rebuilt(steps: &[Step]) -> [Vec<Vec<String>>; 2] {
+    let ground = Ground::new();
+    for (turn, step) in steps.iter().enumerate() {
+        ground.take(step, turn);
+    }
+    let seen = ground.seen();
+    index::rebuild(&ground.world.home).unwrap();
+    [seen, ground.seen()]
+}
+
+#[test]
+fn after_the_last_message_is_gone() {
+    use Step::{Ask, Remove, Report};
+    for steps in [
+        vec![Report(1), Ask, Remove(1, 1)],
+        vec![Report(1), Report(1), Ask, Remove(1, 2)],
+        vec![Report(1), Report(1), Ask, Remove(1, 1)],
+        vec![Report(1), Ask, Remove(1, 1), Ask, Report(1)],
+    ] {
+        let [seen, rebuilt] = seen_and_rebuilt(&steps);
+        assert_eq!(seen, rebuilt, "{steps:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, max_shrink_iters: 60, ..ProptestConfig::default() })]
 
     #[test]
     fn row_by_row(steps in prop::collection::vec(step(), 1..30)) {
-        let ground = Ground::new();
-        for (turn, step) in steps.iter().enumerate() {
-            ground.take(step, turn);
-        }
-        let seen = ground.seen();
-        index::rebuild(&ground.world.home).unwrap();
-        prop_assert_eq!(seen, ground.seen());
+        let [seen, rebuilt] = seen_and_rebuilt(&steps);
+        prop_assert_eq!(seen, rebuilt);
     }
 }
