@@ -432,9 +432,8 @@ fn tasks_move_to_another_list() {
     2> flagpost: there is no task 9 in list web
     2>   hint: 'flagpost list' shows what there is
     $ task move 1 --to ../evil --list later
-    exit 4
-    2> flagpost: task 1 is held by ann until 2026-05-13T14:40:00Z (token 13)
-    2>   hint: 'flagpost claim --next' gives you another task
+    exit 6
+    2> flagpost: "../evil" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
     "#);
 }
 
