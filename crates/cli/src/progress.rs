@@ -115,6 +115,8 @@ impl Bars {
             RunEvent::Recovered { .. }
             | RunEvent::TaskWaits { .. }
             | RunEvent::TaskSaid { .. }
+            | RunEvent::TaskStalled { .. }
+            | RunEvent::TaskResumed { .. }
             | RunEvent::TaskStopping { .. }
             | RunEvent::Worktree { .. }
             | RunEvent::Mended
@@ -179,6 +181,16 @@ fn words(event: &RunEvent) -> Option<String> {
                 Said::Late => "was done too late, and is kept",
             };
             format!("  {worker} {task} {said}: {}", brief(words))
+        }
+        RunEvent::TaskStalled {
+            task,
+            worker,
+            since,
+        } => format!(
+            "  stall {task}: no message, no output and no changed file of {worker} since {since:.0}"
+        ),
+        RunEvent::TaskResumed { task, worker } => {
+            format!("  again {task}: there is a new sign of {worker}")
         }
         RunEvent::TaskStopping { task, why } => format!("  stop  {task}: {why}"),
         RunEvent::TaskEnded {

@@ -13,6 +13,7 @@ mod processes;
 mod reservations;
 mod residents;
 mod seats;
+mod stalls;
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -35,6 +36,7 @@ use self::{
     account::Account,
     residents::Residents,
     seats::{Agents, GRACE, Hold, Seat, Work},
+    stalls::Stalls,
 };
 use crate::{
     agent::Agent,
@@ -64,6 +66,8 @@ pub struct Options {
     pub config: Config,
     /// How long a claim lasts that is not renewed.
     pub lease: SignedDuration,
+    /// How long somebody may show no sign of work before that is told; none where it never is.
+    pub stall_after: Option<SignedDuration>,
     /// Only tasks of this group; also names the session.
     pub group: Option<String>,
     /// Whether tasks that failed in an earlier run stay failed.
@@ -186,6 +190,7 @@ pub fn run(
         holds: BTreeMap::new(),
         judged: BTreeMap::new(),
         open_worktrees: BTreeMap::new(),
+        stalls: options.stall_after.map(Stalls::new),
         ended: inputs.0,
         watch,
         mended: false,
@@ -220,6 +225,8 @@ struct Driver<'a> {
     /// How the last attempt of a task was judged.
     judged: BTreeMap<TaskId, Judged>,
     open_worktrees: BTreeMap<TaskId, crate::worktree::Worktree>,
+    /// The looks for those who show no sign of work.
+    stalls: Option<Stalls>,
     ended: &'a Sender<Input>,
     watch: Watch<'a>,
     /// The session's files were begun anew, and nobody was told yet.
@@ -289,6 +296,7 @@ impl Driver<'_> {
             for event in self.hear()? {
                 effects.extend(scheduler.handle(event, self.now()));
             }
+            self.look_for_stalls()?;
         }
     }
 
@@ -341,11 +349,13 @@ impl Driver<'_> {
             None => (work.renewed + renew_every).saturating_duration_since(Instant::now()),
         });
         let mail = [self.residents.look_again()];
+        let stalls = self.stalls.as_ref().map(Stalls::until_next);
         let files = scheduler.waits_for_files().then_some(LOOK_AGAIN);
         agents
             .chain(deadline)
             .chain(mail)
             .chain(files)
+            .chain(stalls)
             .min()
             .unwrap_or(renew_every)
             + Duration::from_millis(1)
@@ -440,7 +450,7 @@ impl Driver<'_> {
             .agents
             .0
             .iter()
-            .map(|(task, work)| (task, work.attempt))
+            .map(|(task, work)| (task, work.attempt, work.pulse.stalled_since()))
             .collect();
         let progress = self.account.progress(&active, self.stage.home.now());
         self.keeping(|live| live.show_progress(&progress))

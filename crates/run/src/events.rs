@@ -6,6 +6,7 @@
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId, message::Place, plan::Attempt, session::Outcome,
 };
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// Something that happened.
@@ -72,6 +73,22 @@ pub enum RunEvent {
         said: Said,
         /// In its words.
         words: String,
+    },
+    /// Its worker shows no sign of work: no message, no output, no change of a file.
+    TaskStalled {
+        /// Which.
+        task: TaskId,
+        /// Who has it.
+        worker: WorkerId,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// There is a new sign of work after a stall.
+    TaskResumed {
+        /// On which.
+        task: TaskId,
+        /// Of whom.
+        worker: WorkerId,
     },
     /// An agent's process is being stopped.
     TaskStopping {
@@ -220,6 +237,17 @@ impl RunEvent {
                 "event": "task.said", "task": task, "worker": worker, "said": said.as_str(),
                 "words": words,
             }),
+            Self::TaskStalled {
+                task,
+                worker,
+                since,
+            } => json!({
+                "event": "task.stalled", "task": task, "worker": worker,
+                "since": format!("{since:.0}"),
+            }),
+            Self::TaskResumed { task, worker } => {
+                json!({"event": "task.resumed", "task": task, "worker": worker})
+            }
             Self::TaskStopping { task, why } => {
                 json!({"event": "task.stopping", "task": task, "why": why})
             }

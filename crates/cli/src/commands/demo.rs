@@ -91,6 +91,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         workers: Vec::new(),
         config: Config::default(),
         lease: DEFAULT_LEASE,
+        stall_after: None,
         group: None,
         skip_failed: false,
         worktrees: false,

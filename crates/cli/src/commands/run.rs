@@ -70,6 +70,10 @@ pub struct Args {
     /// How long one try may take: 90s, 20m, 1h [default: the setting run.timeout]
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<SignedDuration>,
+    /// After how long without a message, output or a change of a file a task is said to be stalled;
+    /// it is not stopped; 0s is never [default: the setting run.stall_after, else 10m]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    stall_after: Option<SignedDuration>,
     /// Only tasks of this group
     #[arg(long, value_name = "GROUP")]
     task_group: Option<String>,
@@ -104,6 +108,11 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     if args.timeout.is_some_and(|timeout| !timeout.is_positive()) {
         return Err(usage(
             "a timeout lasts longer than nothing, as in --timeout 20m",
+        ));
+    }
+    if args.stall_after.is_some_and(|after| after.is_negative()) {
+        return Err(usage(
+            "a stall begins after some time, as in --stall-after 10m, or never, with 0s",
         ));
     }
     let workers = crew(args)?;
@@ -153,6 +162,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         workers,
         config,
         lease,
+        stall_after: stall_after(context, args)?,
         group: args.task_group.clone(),
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,
@@ -222,6 +232,15 @@ fn settled(
         },
     };
     Ok((agent, config, settings.need(&keys::CLAIM_LEASE)?))
+}
+
+/// After how long a task counts as stalled, if it ever does.
+fn stall_after(context: &Context, args: &Args) -> anyhow::Result<Option<SignedDuration>> {
+    let after = match args.stall_after {
+        Some(after) => after,
+        None => flagpost_core::Config::read(&context.home)?.need(&keys::RUN_STALL_AFTER)?,
+    };
+    Ok((!after.is_zero()).then_some(after))
 }
 
 /// Runs a list to its end, before the eyes of whoever started it.

@@ -3,6 +3,7 @@
 mod gate;
 mod questions;
 mod roots;
+mod stalls;
 
 use std::collections::BTreeMap;
 
@@ -102,12 +103,14 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         .map(|task| (task, said(&list, task)))
         .collect();
     let asked = questions::open(context, &held)?;
+    let stalled = stalls::open(session.as_ref(), &held);
     text += &section(
         screen,
         "Waits for you",
         asked
             .iter()
             .map(questions::words)
+            .chain(stalled.iter().map(stalls::words))
             .chain(waiting.iter().map(|(task, said)| {
                 let words = said.as_deref().and_then(|text| text.lines().next());
                 let words = words.map(|words| format!(": {}", line(words)));
@@ -165,7 +168,9 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "counts": counts.iter().map(|(state, n)| (state.as_str(), *n)).collect::<BTreeMap<_, _>>(),
         "waiting_for_person": asked.iter().map(|it| {
             json!({"task": shape::outline(it.task), "said": it.said, "message": it.message.place.to_string()})
-        }).chain(waiting.iter().map(|(task, said)| {
+        }).chain(stalled.iter().map(|it| {
+            json!({"task": shape::outline(it.task), "said": it.said, "message": null})
+        })).chain(waiting.iter().map(|(task, said)| {
             json!({"task": shape::outline(task), "said": said, "message": null})
         })).collect::<Vec<_>>(),
         "stranded": stranded.iter().map(|task| json!({"id": task.id, "why": task.why.to_string()})).collect::<Vec<_>>(),
@@ -183,6 +188,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
             asked
                 .iter()
                 .map(|it| &it.task.id)
+                .chain(stalled.iter().map(|it| &it.task.id))
                 .chain(waiting.iter().map(|(task, _)| &task.id)),
         )
         .notes(shape::skipped_notes(&loaded.skipped))

@@ -36,6 +36,7 @@ fn without_a_file_the_defaults_hold() {
     run.max_parallel                  default  5
     run.retries                       default  3
     run.timeout                       unset
+    run.stall_after                   default  10m
     bridge.dir                        unset
     bridge.compat                     unset
     bridge.list                       unset
@@ -49,6 +50,7 @@ fn without_a_file_the_defaults_hold() {
     run.max_parallel
     run.retries
     run.timeout
+    run.stall_after
     bridge.dir
     bridge.compat
     bridge.list
@@ -109,6 +111,7 @@ fn what_is_stored_is_echoed_and_found_again() {
     run.max_parallel                  config.toml  8
     run.retries                       default      3
     run.timeout                       config.toml  20m
+    run.stall_after                   default      10m
     bridge.dir                        unset
     bridge.compat                     unset
     bridge.list                       unset
@@ -290,6 +293,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     run.max_parallel                  default  5
     run.retries                       default  3
     run.timeout                       unset
+    run.stall_after                   default  10m
     bridge.dir                        unset
     bridge.compat                     unset
     bridge.list                       unset
@@ -307,7 +311,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     ");
     write(&world, "'run.retries' = 9\n[queries.a]\nb = 'x'\n");
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
-    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 12);
+    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 13);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

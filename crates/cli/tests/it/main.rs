@@ -79,6 +79,7 @@ mod run_refusals;
 mod run_residents;
 mod run_schedule;
 mod run_stage;
+mod run_stalls;
 mod run_stream;
 mod run_survives;
 mod run_worktrees;

@@ -74,7 +74,7 @@ impl<K: Kind> Known for Key<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn Known; 12] = [
+pub static KEYS: [&dyn Known; 13] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &CLAIM_LEASE,
@@ -82,6 +82,7 @@ pub static KEYS: [&dyn Known; 12] = [
     &RUN_MAX_PARALLEL,
     &RUN_RETRIES,
     &RUN_TIMEOUT,
+    &RUN_STALL_AFTER,
     &BRIDGE_DIR,
     &BRIDGE_COMPAT,
     &BRIDGE_LIST,
@@ -177,6 +178,21 @@ pub static RUN_TIMEOUT: Key<Time> = Key {
     },
     kind: Time {
         least: SignedDuration::from_secs(1),
+        most: SignedDuration::from_hours(30 * 24),
+    },
+};
+
+/// `run.stall_after`
+pub static RUN_STALL_AFTER: Key<Time> = Key {
+    about: About {
+        name: "run.stall_after",
+        text: "After how long without a message, output or a change of a file a task counts as stalled; 0s is never.",
+        default: Some("10m"),
+        variable: Some("FLAGPOST_RUN_STALL_AFTER"),
+        option: Some("--stall-after"),
+    },
+    kind: Time {
+        least: SignedDuration::ZERO,
         most: SignedDuration::from_hours(30 * 24),
     },
 };

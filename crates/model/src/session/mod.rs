@@ -14,6 +14,7 @@ mod plan;
 mod progress;
 mod recovery;
 mod report;
+pub mod stall;
 mod summary;
 mod timeline;
 

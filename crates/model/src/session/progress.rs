@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use crate::{id::TaskId, names::names};
+use crate::{id::TaskId, names::names, plan::Attempt};
 
 names!(
     /// The phase of a session as other readers know it.
@@ -44,6 +44,25 @@ pub struct ActiveTask {
     pub subject: String,
     /// What it is at, in free words.
     pub phase: String,
+}
+
+/// What stands before the time in the phase of a task that is stalled.
+const STALLED: &str = "Stalled since ";
+
+impl ActiveTask {
+    /// The words for its phase.
+    pub fn phase(attempt: Attempt, stalled: Option<Timestamp>) -> String {
+        match stalled {
+            Some(since) => format!("Attempt {attempt} — {STALLED}{since:.0}"),
+            None => format!("Attempt {attempt} — Implementing"),
+        }
+    }
+
+    /// Since when its worker shows no sign of work, where its phase says so.
+    pub fn stalled_since(&self) -> Option<Timestamp> {
+        let (_, since) = self.phase.split_once(STALLED)?;
+        since.trim().parse().ok()
+    }
 }
 
 /// A task that ended.

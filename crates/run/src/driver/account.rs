@@ -170,15 +170,19 @@ impl Account {
         }
     }
 
-    pub(super) fn progress(&self, active: &[(&TaskId, Attempt)], updated: Timestamp) -> Progress {
+    pub(super) fn progress(
+        &self,
+        active: &[(&TaskId, Attempt, Option<Timestamp>)],
+        updated: Timestamp,
+    ) -> Progress {
         let status = match (self.completed.is_empty(), active.is_empty()) {
             (true, true) => ProgressStatus::Initializing,
             _ => ProgressStatus::Executing,
         };
-        let active = active.iter().map(|(id, attempt)| ActiveTask {
+        let active = active.iter().map(|(id, attempt, stalled)| ActiveTask {
             id: (*id).clone(),
             subject: self.subject(id),
-            phase: format!("Attempt {attempt} — Implementing"),
+            phase: ActiveTask::phase(*attempt, *stalled),
         });
         Progress {
             status,

@@ -12,6 +12,7 @@ use flagpost_core::{
 use flagpost_model::{
     Refusal, TaskId, WorkerId,
     plan::Attempt,
+    session::stall::Pulse,
     task::{Act, State, StateName, Task},
 };
 
@@ -211,6 +212,8 @@ impl Driver<'_> {
             attempt,
             started: now,
             renewed: now,
+            words: 0,
+            pulse: Pulse::new(self.now()),
             stopping: None,
         };
         self.agents.0.insert(task.id.clone(), work);

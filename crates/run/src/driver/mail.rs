@@ -92,6 +92,9 @@ impl Driver<'_> {
     }
 
     fn apply(&mut self, task: &TaskId, report: &Message, body: Body) -> Result<Option<Event>> {
+        if let Some(work) = self.agents.0.get_mut(task) {
+            work.words += 1;
+        }
         if self.agents.desk_mut(task).is_some() {
             return self.believe(task, report, body).map(|()| None);
         }

@@ -23,6 +23,7 @@ use flagpost_model::{
     envelope::Direction,
     message::{self, Body, Speaker, Subject, TaskBody},
     plan::Attempt,
+    session::stall::Pulse,
     task::{Ending, Task},
 };
 use jiff::Timestamp;
@@ -30,6 +31,7 @@ use jiff::Timestamp;
 use super::{
     Driver, Input, Options, Stage,
     seats::{Seat, Work},
+    stalls,
 };
 use crate::{
     error::Result,
@@ -66,6 +68,8 @@ pub(super) struct Residents<'a> {
     pub processes: BTreeSet<WorkerId>,
     /// When the mail was last looked at.
     looked: Instant,
+    /// How often to look all the same.
+    recheck: Duration,
     /// Nothing is begun any more.
     pub draining: bool,
     watcher: Option<Watcher>,
@@ -114,6 +118,10 @@ impl<'a> Residents<'a> {
             given: 0,
             processes: BTreeSet::new(),
             looked: Instant::now(),
+            recheck: match options.stall_after.map(stalls::every) {
+                Some(every) => every.min(RECHECK),
+                None => RECHECK,
+            },
             draining: false,
             watcher: None,
             is_watched: false,
@@ -198,14 +206,14 @@ impl<'a> Residents<'a> {
     /// heard then, or when it ends.
     pub fn look_again(&self) -> Duration {
         match self.is_watched || !self.any() {
-            true => RECHECK,
+            true => self.recheck,
             false => POLL,
         }
     }
 
     /// Whether it is time to look at the mail. That of residents is looked at on every turn.
     pub fn is_due(&mut self) -> bool {
-        let due = self.any() || self.looked.elapsed() >= RECHECK;
+        let due = self.any() || self.looked.elapsed() >= self.recheck;
         if due {
             self.looked = Instant::now();
         }
@@ -309,6 +317,8 @@ impl Driver<'_> {
             attempt,
             started: began,
             renewed: began,
+            words: 0,
+            pulse: Pulse::new(self.now()),
             stopping: None,
         };
         self.agents.0.insert(task.id.clone(), work);

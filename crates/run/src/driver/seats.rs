@@ -11,6 +11,7 @@ use flagpost_model::{
     TaskId, Token, WorkerId,
     message::{Place, StuckBody},
     plan::Attempt,
+    session::stall::Pulse,
 };
 
 use super::residents::Post;
@@ -25,6 +26,10 @@ pub(super) struct Work {
     pub attempt: Attempt,
     pub started: Instant,
     pub renewed: Instant,
+    /// How many messages came about it.
+    pub words: u64,
+    /// Its signs of work.
+    pub pulse: Pulse,
     /// Why it is being stopped, and when it is killed.
     pub stopping: Option<(Exit, Instant)>,
 }

@@ -30,7 +30,7 @@ pub use git::PARENT_VARIABLES;
 pub use left::left;
 pub use open::Opened;
 pub use standing::Files;
-pub use touched::{Tree, touched};
+pub use touched::{Tree, stamp, touched};
 
 use git::Git;
 use listing::Entry;

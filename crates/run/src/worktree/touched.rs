@@ -3,9 +3,13 @@
 //! Owns the look. Flagpost's own files are nobody's work and are left out. What cannot be looked at
 //! is an error of that worktree and hides no other. A look changes nothing.
 
-use std::path::{Path, PathBuf};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
 
-use super::{error::Result, git::Git, listing, standing};
+use super::{commit, error::Result, git::Git, listing, standing};
 
 /// What Flagpost keeps in a repository.
 const OURS: &[&str] = &[".flagpost", ".claude/sessions", ".coordination"];
@@ -34,6 +38,19 @@ pub fn touched(top: &Path) -> Result<Vec<Tree>> {
             path: entry.path,
         })
         .collect())
+}
+
+/// A number for how a worktree is now: its commit, and the changed files with their sizes and times.
+/// It means nothing to another process.
+pub fn stamp(worktree: &Path) -> Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    for file in files(worktree)? {
+        let stat = worktree.join(&file).symlink_metadata().ok();
+        let stat = stat.map(|it| (it.size(), it.mtime(), it.mtime_nsec()));
+        (file, stat).hash(&mut hasher);
+    }
+    commit(worktree, "HEAD")?.hash(&mut hasher);
+    Ok(hasher.finish())
 }
 
 fn files(worktree: &Path) -> Result<Vec<String>> {

@@ -54,6 +54,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (Report, S
         workers: Vec::new(),
         config: Config::default(),
         lease: LEASE,
+        stall_after: None,
         group: None,
         skip_failed: false,
         worktrees: false,

@@ -5,6 +5,7 @@
 
 mod closing;
 mod opening;
+mod stamps;
 
 use std::{
     fs,

@@ -1,0 +1,71 @@
+//! Who shows no sign of work is told of, once, and is left alone.
+
+use flagpost_testkit::race::until;
+use serde_json::Value;
+
+use crate::run_stage::{Stage, lines};
+
+/// The turns of the live session so far.
+fn turns(stage: &Stage) -> Vec<String> {
+    let events = stage.world.ok(["session", "show", "--events"]);
+    let word = |event: &Value, key: &str| event[key].as_str().unwrap_or_default().to_owned();
+    let events = lines(&events);
+    let turns = events
+        .iter()
+        .map(|it| [word(it, "event"), word(it, "task"), word(it, "worker")].join(" "));
+    turns
+        .filter(|it| it.starts_with("task.stalled") || it.starts_with("task.resumed"))
+        .collect()
+}
+
+#[test]
+fn a_process_without_a_sign_is_told_of_until_a_file_changes_and_one_that_prints_is_not() {
+    let stage = Stage::of_equal(2);
+    let run = stage.start(
+        r#"
+        while [ ! -e "$place/go" ]; do
+            [ "$task" = 1 ] || echo at it
+            sleep 0.05
+        done
+        report PASS"#,
+        &["--stall-after", "3s"],
+    );
+    let stalled = "  stall 1: no message, no output and no changed file of run-1 since 20";
+    until("task 1 is stalled", || run.stderr().contains(stalled));
+    let status = stage.world.ok(["status"]);
+    assert!(
+        status.contains("1 Task 1: stalled: no message, no output and no changed file since 20"),
+        "{status}"
+    );
+    let (_, told) = stage.world.json(["status"]);
+    let waiting = told["waiting_for_person"].as_array().unwrap();
+    assert_eq!(waiting.len(), 1, "{told}");
+    assert_eq!(waiting[0]["task"]["id"], "1");
+    let shown = stage.world.ok(["session", "show"]);
+    assert!(shown.contains("Attempt 1/3 — Stalled since 20"), "{shown}");
+
+    std::fs::write(stage.world.repository().join("draft.md"), "one\n").unwrap();
+    until("a file ends it", || {
+        run.stderr()
+            .contains("  again 1: there is a new sign of run-1\n")
+    });
+    assert!(!stage.world.ok(["status"]).contains("stalled"));
+    stage.mark("go");
+    let ran = run.end();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(
+        turns(&stage),
+        ["task.stalled 1 run-1", "task.resumed 1 run-1"]
+    );
+    assert_eq!(stage.states(2), ["completed"; 2], "nobody was stopped");
+}
+
+#[test]
+fn a_stall_may_be_said_never_to_begin_and_not_before_it_began() {
+    let stage = Stage::of_equal(1);
+    let ran = stage.run("report PASS", &["--stall-after", "0s"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let ran = stage.run("report PASS", &["--stall-after=-1s"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.stderr.contains("--stall-after 10m"), "{ran}");
+}
