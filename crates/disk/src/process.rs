@@ -6,13 +6,58 @@ use std::io;
 
 use rustix::process::{Pid, test_kill_process};
 
-/// Whether a process with this id exists, ours or not.
+/// Whether a process with this id exists, ours or not, and has not ended.
 pub fn is_alive(pid: u32) -> bool {
-    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+    let Some(raw) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return false;
     };
-    match test_kill_process(pid) {
+    let exists = match test_kill_process(raw) {
         Ok(()) => true,
         Err(errno) => io::Error::from(errno).kind() == io::ErrorKind::PermissionDenied,
+    };
+    exists && !has_ended(pid)
+}
+
+/// Whether it is a zombie: it has ended, and its parent has not asked how. Some never ask, such as the
+/// first process of many a container. Where there is no `/proc`, nobody knows.
+fn has_ended(pid: u32) -> bool {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The command's name, in parentheses, may hold anything; the state is the field after it.
+    let name_ends = stat.iter().rposition(|byte| *byte == b')');
+    let state = name_ends.and_then(|at| stat.get(at + 2));
+    matches!(state, Some(b'Z' | b'X'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        process::Command,
+        time::{Duration, Instant},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_zombie_does_not_live() {
+        let mut child = Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        assert!(is_alive(child.id()));
+        // It ends, and nobody asks how.
+        drop(child.stdin.take());
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while is_alive(child.id()) {
+            assert!(Instant::now() < deadline, "a zombie counts as alive");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn we_live_and_no_process_is_nobody() {
+        assert!(is_alive(std::process::id()));
+        assert!(!is_alive(0));
+        assert!(!is_alive(u32::MAX));
     }
 }

@@ -126,7 +126,7 @@ impl Hub {
                 Watching::Polling => POLL,
             };
             let pause = if waits { soon.min(pause) } else { pause };
-            soon = if waits { soon * 2 } else { SOON };
+            soon = if waits { later(soon) } else { SOON };
             let left = echo.map(|at| at.saturating_duration_since(Instant::now()));
             let pause = left.map_or(pause, |left| left.min(pause));
             if timeout(pause, self.wake.notified()).await.is_ok() {
@@ -222,6 +222,11 @@ impl Hub {
     }
 }
 
+/// Twice as late, and never later than one looks in any case.
+fn later(soon: Duration) -> Duration {
+    (soon * 2).min(RECHECK)
+}
+
 /// How far the hub has read each history.
 #[derive(Debug, Default)]
 pub(crate) struct Tails {
@@ -261,6 +266,13 @@ mod tests {
     use tokio::time::sleep;
 
     use super::*;
+
+    /// A writer that was killed may leave such a change behind for days.
+    #[test]
+    fn a_change_that_never_appears_is_waited_for_without_end() {
+        let late = (0..1000).fold(SOON, |soon, _| later(soon));
+        assert_eq!(late, RECHECK);
+    }
 
     /// A first look, one for the notice, and one after it: then nothing is done until something
     /// happens.

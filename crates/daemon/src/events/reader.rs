@@ -190,26 +190,32 @@ impl Listener for Reader {
             None => {}
         }
         let mut text = String::new();
-        for (repo, end) in self.listened() {
-            // One that was registered since is told of from its beginning.
-            let born = Position {
-                n: 0,
-                life: end.life,
-            };
-            let at = *self.at.entry(repo.clone()).or_insert(born);
-            match self.hub.after(&repo, at) {
-                After::These(these) => {
-                    for told in these {
-                        self.tell(&repo, &told, end.life, &mut text);
+        loop {
+            let mut moved = false;
+            for (repo, end) in self.listened() {
+                // One that was registered since is told of from its beginning.
+                let born = Position {
+                    n: 0,
+                    life: end.life,
+                };
+                let at = *self.at.entry(repo.clone()).or_insert(born);
+                match self.hub.after(&repo, at) {
+                    After::These(these) => {
+                        for told in these {
+                            moved = true;
+                            self.tell(&repo, &told, end.life, &mut text);
+                        }
                     }
+                    After::Lost if at.life == end.life => return self.lost(Reason::Behind),
+                    After::Lost => return self.lost(Reason::Rewritten),
                 }
-                After::Lost if at.life == end.life => return self.lost(Reason::Behind),
-                After::Lost => return self.lost(Reason::Rewritten),
             }
-        }
-        match text.is_empty() {
-            true => Step::Wait,
-            false => Step::Say(text),
+            match (text.is_empty(), moved) {
+                (false, _) => return Step::Say(text),
+                // None of these was for it, and more may be there.
+                (true, true) => {}
+                (true, false) => return Step::Wait,
+            }
         }
     }
 

@@ -258,6 +258,18 @@ fn a_slow_listener_holds_up_nobody_and_is_given_the_state_at_last() {
 }
 
 #[test]
+fn what_is_not_for_it_keeps_no_listener_waiting() {
+    let place = Place::new();
+    register(&place);
+    let served = place.serve();
+    let mut mail = Listening::to(&served, "/v1/relay/inbox/events");
+    mail.next();
+    hurry(&place, 1000);
+    propose(&place, 1);
+    assert_eq!(mail.next().name, "controller.brief_proposed");
+}
+
+#[test]
 fn listeners_that_vanish_leave_nothing_behind() {
     let place = Place::new();
     register(&place);

@@ -3,12 +3,14 @@
 use std::{
     os::unix::fs::PermissionsExt,
     path::Path,
+    process::Command,
     time::{Duration, Instant},
 };
 
 use flagpost_daemon::{Config, Error, Standing, Watching, run, standing};
+use flagpost_disk::fsx::{self, RealFs};
 
-use crate::served::Place;
+use crate::served::{PATIENCE, Place};
 
 fn mode(path: &Path) -> u32 {
     std::fs::symlink_metadata(path)
@@ -38,6 +40,30 @@ fn trap_43_a_second_one_says_who_runs() {
     };
     assert_eq!(holder.pid, served.instance.pid);
     assert_eq!(served.get("/v1/daemon").status, 200);
+}
+
+/// It was killed, and its parent has not asked how it ended. `up` would end the next one.
+#[test]
+fn a_dead_one_does_not_answer_while_the_next_one_takes_its_lock() {
+    let place = Place::new();
+    let mut dead = Command::new("true").spawn().unwrap();
+    let pid = dead.id();
+    let run = place.home.root().join("run");
+    std::fs::create_dir_all(&run).unwrap();
+    let note = format!(
+        r#"{{"pid": {pid}, "version": "0", "started_at": "2026-05-13T14:25:00Z", "http": "http://127.0.0.1:1"}}"#
+    );
+    std::fs::write(run.join("daemon.json"), note).unwrap();
+    let lock = run.join("daemon.lock");
+    let name = format!("pid: {pid}\ncommand: flagpost\nsince: 2026-05-13T14:25:00Z\n");
+    std::fs::write(&lock, name).unwrap();
+    let _next = fsx::try_hold(&RealFs, &lock).unwrap().unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    while !matches!(standing(&place.home).unwrap(), Standing::Starting(_)) {
+        assert!(Instant::now() < deadline, "the dead one counts as up");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    dead.wait().unwrap();
 }
 
 #[test]
