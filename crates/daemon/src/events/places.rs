@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use flagpost_core::{Home, registry, relay::Fleet, roots};
+use flagpost_core::{Home, relay::Fleet, roots};
 use flagpost_disk::fsx;
+use flagpost_model::RepoId;
 
 /// All of them, as far as they are there.
 pub(super) fn places(home: &Home) -> Vec<PathBuf> {
@@ -19,9 +20,14 @@ pub(super) fn places(home: &Home) -> Vec<PathBuf> {
             places.push(root.dir);
         }
     }
-    for repository in registry::repositories(home).unwrap_or_default() {
-        let workers = Fleet::of(home, &repository.id).dir();
-        places.push(home.repository_dir(&repository.id));
+    // One that is being registered has a directory before it has a record.
+    for dir in below(home, &home.repositories_root()) {
+        let name = dir.file_name().and_then(|name| name.to_str());
+        let Some(id) = name.and_then(|name| name.parse::<RepoId>().ok()) else {
+            continue;
+        };
+        let workers = Fleet::of(home, &id).dir();
+        places.push(dir);
         for worker in below(home, &workers) {
             places.extend([worker.join("inbox"), worker.join("outbox"), worker]);
         }
