@@ -6,7 +6,7 @@
 
 mod announce;
 
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use flagpost_disk::{
     self as disk,
@@ -351,10 +351,22 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
         return Ok(true);
     };
     let path = Reservations::of(home, repo).path(n);
-    let is_there = fsx::stat(home.fs(), &path)?.is_some();
+    let is_there = match home.fs().stat(&path) {
+        Ok(_) => true,
+        // Whatever stands in the directory's place, there is no reservation in it.
+        Err(error) if is_absent(&error) => false,
+        Err(error) => return Err(disk::Error::io("look at", &path)(error).into()),
+    };
     Ok(match entry.kind {
         Kind::ReservationAdded => is_there,
         Kind::ReservationReleased | Kind::ReservationExpired => !is_there,
         _ => true,
     })
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }

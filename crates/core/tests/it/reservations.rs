@@ -304,3 +304,18 @@ fn a_crash_leaves_whole_reservations() {
         &[],
     );
 }
+
+#[test]
+fn a_file_in_place_of_the_directory_stops_nobody_elses_work() {
+    let world = World::real();
+    add(&world, "W1", &["src"]).unwrap();
+    let repository = world.home.root().join("repos");
+    let dir = repository
+        .join(world.repository.id.as_str())
+        .join("reservations");
+    std::fs::rename(&dir, dir.with_extension("aside")).unwrap();
+    std::fs::write(&dir, "hi").unwrap();
+    assert!(add(&world, "W1", &["lib"]).is_err());
+    crate::world::add(&world.list(), "Write", &[]);
+    assert_eq!(world.list().load().unwrap().outlines.len(), 1);
+}

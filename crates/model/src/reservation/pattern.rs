@@ -8,6 +8,13 @@
 
 use std::{fmt, str::FromStr};
 
+/// The longest path that common systems have, in bytes. To compare two globs takes as long as they
+/// are, one times the other.
+const LONGEST: usize = 4096;
+
+/// The letters that can mean something else than themselves.
+const MARKS: [char; 5] = ['*', '?', '[', '{', '\\'];
+
 /// More alternatives than this are not told apart: such a pattern takes everything.
 const WAYS: usize = 64;
 
@@ -17,6 +24,8 @@ pub struct Pattern {
     text: String,
     /// Each is one reading of the text.
     ways: Vec<Vec<Step>>,
+    /// It is a path, each letter of which is meant.
+    is_path: bool,
 }
 
 /// What is no pattern.
@@ -53,6 +62,11 @@ impl Pattern {
 
     /// Whether it takes the file at this path, itself or with a directory above it.
     pub fn takes(&self, path: &str) -> bool {
+        if self.is_path && self.text != "." {
+            // Whoever asks has many of each.
+            let below = path.strip_prefix(self.text.as_str());
+            return below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        }
         let path = literal(path);
         let covers = |way: &Vec<Step>| along(way, &path, |pattern_ends, _| pattern_ends);
         self.ways.iter().any(covers)
@@ -75,8 +89,11 @@ impl FromStr for Pattern {
             text: text.chars().take(80).collect(),
             reason,
         };
-        if text.is_empty() {
+        if text.trim().is_empty() {
             return Err(invalid("it is empty"));
+        }
+        if text.len() > LONGEST {
+            return Err(invalid("it is longer than a path can be"));
         }
         if text.starts_with('/') {
             return Err(invalid("it must lie below the top of the repository"));
@@ -95,8 +112,13 @@ impl FromStr for Pattern {
             true => ".".to_owned(),
             false => names.join("/"),
         };
+        let ways = ways(&text);
+        if ways.iter().any(|way| way.contains(&step(".."))) {
+            return Err(invalid("write it without '..'"));
+        }
         Ok(Self {
-            ways: ways(&text),
+            is_path: !text.contains(MARKS),
+            ways,
             text,
         })
     }
@@ -382,7 +404,18 @@ mod tests {
 
     #[test]
     fn what_leaves_the_repository_is_no_pattern() {
-        for bad in ["", "/etc/passwd", "../x", "a/../../x", "a\0b", "a\nb"] {
+        let long = "a*".repeat(LONGEST);
+        for bad in [
+            "",
+            " ",
+            "/etc/passwd",
+            "../x",
+            "a/../../x",
+            "{..,a}/x",
+            "a\0b",
+            "a\nb",
+            &long,
+        ] {
             assert!(bad.parse::<Pattern>().is_err(), "{bad:?}");
         }
         assert_eq!(pattern("./a//b/").to_string(), "a/b");

@@ -214,7 +214,8 @@ fn from_top(here: &str, top: &str, typed: &str) -> String {
     for name in whole.split('/') {
         match name {
             "" | "." => {}
-            ".." if names.last().is_some_and(|it| *it != "..") => drop(names.pop()),
+            // What is above a glob is not known: the `..` stays, and is refused.
+            ".." if names.last().is_some_and(|it| is_plain(it)) => drop(names.pop()),
             name => names.push(name),
         }
     }
@@ -222,6 +223,10 @@ fn from_top(here: &str, top: &str, typed: &str) -> String {
         true => ".".to_owned(),
         false => names.join("/"),
     }
+}
+
+fn is_plain(name: &str) -> bool {
+    name != ".." && !name.contains(['*', '?', '[', ']', '{', '}', '\\'])
 }
 
 #[cfg(test)]
@@ -236,6 +241,8 @@ mod tests {
             ("src", "../lib/./b", "lib/b"),
             ("src", "..", "."),
             ("src", "../..", ".."),
+            ("", "a/**/../b", "a/**/../b"),
+            ("", "{p,q/r}/../d", "{p,q/r}/../d"),
             ("src", "/repo/lib", "lib"),
             ("src", "/repo", "."),
             ("src", "/repository", "/repository"),
