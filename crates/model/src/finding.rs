@@ -78,6 +78,7 @@ codes! {
     TaskOfDeadSession = "task-of-dead-session", Warning, "A session that is over still holds tasks.";
     WorktreeLeft = "worktree-left", Note, "A run left a worktree, because something in it could be lost.";
     ReservationBroken = "reservation-broken", Error, "A file among the reservations cannot be understood, so it holds nothing.";
+    CoordinationBroken = "coordination-broken", Error, "A coordination directory has a table or a row that cannot be understood; what it says counts for nobody.";
     LockHeld = "lock-held", Warning, "Somebody has held a lock for more than a minute, so others cannot go on.";
     LockUnusable = "lock-unusable", Error, "What lies in the place of a lock is none, so nothing can be changed.";
     TemporaryOrphaned = "temporary-orphaned", Note, "Writers that died left temporary files.";

@@ -525,6 +525,20 @@ fn a_complete_session_is_to_be_archived() {
     is_healthy(&world);
 }
 
+#[test]
+fn coordination_broken() {
+    let world = world_with(&["a"]);
+    world.ok(["coord", "leader", "init", "Build it"]);
+    world.ok(["coord", "leader", "add-task", "Write"]);
+    is_healthy(&world);
+    let table = world.repository().join(".coordination/tasks.json");
+    let whole = fs::read(&table).unwrap();
+    fs::write(&table, r#"{"tasks": ["#).unwrap();
+    finds(&world, 1, "coordination-broken");
+    fs::write(&table, whole).unwrap();
+    is_healthy(&world);
+}
+
 /// Everything is broken at once, and each thing is found.
 #[test]
 fn a_broken_world_is_looked_at_to_its_end() {

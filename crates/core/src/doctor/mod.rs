@@ -8,6 +8,7 @@
 //! A new check is a function over the `World` and a line in `CHECKS`; a new fault is a line in
 //! `model::finding`.
 
+mod coordination;
 mod counter;
 mod files;
 mod history;
@@ -196,6 +197,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("moves", moves::check),
     ("repositories", repositories::check),
     ("reservations", reservations::check),
+    ("coordination directories", coordination::check),
     ("histories", history::check),
     ("mail", mail::check),
     ("sessions", sessions::check),
