@@ -76,8 +76,8 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
     }
     let found = look(list, change.at(), shortlist::MOST)?;
     match claim_first(change, terms, &found) {
-        // However many of the first were refused, one of the others may be had.
-        Err(error) if is_about_one_task(&error) => {
+        // All of the first were refused, and one of the others may be had.
+        Err(error) if is_about_one_task(&error) && found.ready().len() == shortlist::MOST => {
             let change = list.change(&terms.actor)?;
             let found = look(list, change.at(), usize::MAX)?;
             claim_first(change, terms, &found)

@@ -20,15 +20,6 @@ pub enum Notice {
     Deaf(Deaf),
 }
 
-/// How much of a directory is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// What lies in it.
-    Directory,
-    /// All that lies below it, in directories that come later as well.
-    Tree,
-}
-
 /// Is told of changes for as long as it lives.
 #[derive(Debug)]
 pub struct Watcher(RecommendedWatcher);
@@ -44,13 +35,9 @@ impl Watcher {
         watcher.map(Self)
     }
 
-    /// Has it watch this directory as well.
-    pub fn add(&mut self, dir: &Path, reach: Reach) -> Result<(), Deaf> {
-        let mode = match reach {
-            Reach::Directory => RecursiveMode::NonRecursive,
-            Reach::Tree => RecursiveMode::Recursive,
-        };
-        self.0.watch(dir, mode)
+    /// Has it watch what lies in this directory as well.
+    pub fn add(&mut self, dir: &Path) -> Result<(), Deaf> {
+        self.0.watch(dir, RecursiveMode::NonRecursive)
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_disk::notices::{Reach, Watcher};
+use flagpost_disk::notices::Watcher;
 use jiff::SignedDuration;
 
 /// How often to look where nothing tells of changes.
@@ -48,7 +48,7 @@ pub fn until<T>(
     });
     let watched = watcher
         .as_mut()
-        .is_ok_and(|it| dirs.iter().all(|dir| it.add(dir, Reach::Directory).is_ok()));
+        .is_ok_and(|it| dirs.iter().all(|dir| it.add(dir).is_ok()));
     let pause = if watched { RECHECK } else { POLL };
     loop {
         if let Some(found) = look()? {

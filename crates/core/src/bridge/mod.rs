@@ -20,7 +20,7 @@ use std::{path::PathBuf, time::Duration};
 use flagpost_disk::{
     dialects::bridge::{INBOX, OUTBOX, RUNNER, STOP},
     fsx,
-    notices::{Deaf, Notice, Reach, Watcher},
+    notices::{Deaf, Notice, Watcher},
 };
 use flagpost_model::ListId;
 
@@ -82,7 +82,7 @@ impl<'h> Bridge<'h> {
             }
             Notice::Changed(_) | Notice::Deaf(_) => {}
         })?;
-        watcher.add(&self.dir, Reach::Directory)?;
+        watcher.add(&self.dir)?;
         Ok(watcher)
     }
 

@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use flagpost_disk::{self as disk, TaskFile, dialects::coordination as layout};
+use flagpost_disk::{
+    self as disk, TaskFile,
+    dialects::{claude_tasks, coordination as layout},
+};
 use flagpost_model::{
     TaskId, WorkerId,
     coordination::{
@@ -77,7 +80,7 @@ pub(super) fn outcome(
         if before.is_some_and(|it| *it.raw() == raw) {
             continue;
         }
-        if claude_depth(&raw) {
+        if claude_tasks::is_too_deep(&raw) {
             return Err(Error::Invalid {
                 what: format!("task {id}"),
                 reason: "its row would be nested too deep to be read".to_owned(),
@@ -169,10 +172,6 @@ fn put(board: &mut Board, task: coordination::Task) {
         Some(place) => *place = task,
         None => board.tasks.push(task),
     }
-}
-
-fn claude_depth(raw: &Raw) -> bool {
-    flagpost_disk::dialects::claude_tasks::is_too_deep(raw)
 }
 
 /// The row as it is to be.

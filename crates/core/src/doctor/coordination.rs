@@ -1,6 +1,6 @@
 //! Coordination directories: tables that nobody can read, and rows of them.
 
-use flagpost_disk::dialects::coordination as layout;
+use flagpost_disk::{dialects::coordination as layout, fsx};
 use flagpost_model::finding::Code;
 
 use super::{Finding, word, world::World};
@@ -10,7 +10,7 @@ use crate::{coordination::Directory, error::Result};
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for place in &world.places {
         let dir = place.top.join(layout::DEFAULT_DIR);
-        if flagpost_disk::fsx::stat(world.home.fs(), &dir.join(layout::TASKS))?.is_none() {
+        if fsx::stat(world.home.fs(), &dir.join(layout::TASKS))?.is_none() {
             continue;
         }
         let mut tell = |what: String| {

@@ -371,8 +371,9 @@ impl<'h> List<'h> {
     /// Where each task that can be read stands, by id. What cannot be read is as [`List::load`] has it.
     pub fn standings(&self) -> Result<Vec<Standing>> {
         if let Some(table) = self.table() {
-            let outlines = table.view()?.loaded().outlines;
-            return Ok(outlines.iter().map(Standing::from).collect());
+            let view = table.view()?;
+            let tasks = view.files.values();
+            return Ok(tasks.map(|file| Standing::from(&file.task)).collect());
         }
         match cache::standings(self.home, &self.dir)? {
             Some((standings, skipped)) => {

@@ -11,7 +11,7 @@ mod tests;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use pattern::{InvalidPattern, Pattern};
+pub use pattern::{InvalidPattern, Pattern, is_glob};
 
 use crate::{id::WorkerId, names::names, task::DEFAULT_LEASE};
 

@@ -12,8 +12,10 @@ use std::{fmt, str::FromStr};
 /// are, one times the other.
 const LONGEST: usize = 4096;
 
-/// The letters that can mean something else than themselves.
-const MARKS: [char; 5] = ['*', '?', '[', '{', '\\'];
+/// Whether a text, or a part of one, may mean something else than its letters.
+pub fn is_glob(text: &str) -> bool {
+    text.contains(['*', '?', '[', ']', '{', '}', '\\'])
+}
 
 /// More alternatives than this are not told apart: such a pattern takes everything.
 const WAYS: usize = 64;
@@ -117,7 +119,7 @@ impl FromStr for Pattern {
             return Err(invalid("write it without '..'"));
         }
         Ok(Self {
-            is_path: !text.contains(MARKS),
+            is_path: !is_glob(&text),
             ways,
             text,
         })

@@ -17,7 +17,7 @@ use flagpost_core::{
     relay::{Fleet, decide::Gate, workers},
     tasks,
 };
-use flagpost_disk::notices::{Reach, Watcher};
+use flagpost_disk::notices::Watcher;
 use flagpost_model::{
     SessionId, TaskId, WorkerId,
     envelope::Direction,
@@ -179,7 +179,7 @@ impl<'a> Residents<'a> {
         self.is_watched = true;
         for worker in all {
             let dir = self.fleet.mail(worker)?.dir(Direction::Outbox);
-            self.is_watched &= watcher.add(&dir, Reach::Directory).is_ok();
+            self.is_watched &= watcher.add(&dir).is_ok();
         }
         self.watcher = Some(watcher);
         Ok(())

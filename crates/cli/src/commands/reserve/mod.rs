@@ -12,7 +12,7 @@ use flagpost_core::{
     reservations::{Reservations, Survey, Which},
     shape,
 };
-use flagpost_model::reservation::{LEASE, Mode, Pattern, Reservation, Wanted};
+use flagpost_model::reservation::{LEASE, Mode, Pattern, Reservation, Wanted, is_glob};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -215,7 +215,9 @@ fn from_top(here: &str, top: &str, typed: &str) -> String {
         match name {
             "" | "." => {}
             // What is above a glob is not known: the `..` stays, and is refused.
-            ".." if names.last().is_some_and(|it| is_plain(it)) => drop(names.pop()),
+            ".." if names.last().is_some_and(|it| *it != ".." && !is_glob(it)) => {
+                names.pop();
+            }
             name => names.push(name),
         }
     }
@@ -223,10 +225,6 @@ fn from_top(here: &str, top: &str, typed: &str) -> String {
         true => ".".to_owned(),
         false => names.join("/"),
     }
-}
-
-fn is_plain(name: &str) -> bool {
-    name != ".." && !name.contains(['*', '?', '[', ']', '{', '}', '\\'])
 }
 
 #[cfg(test)]
