@@ -1,4 +1,4 @@
-//! An object of somebody else's, read key by key.
+//! An object of somebody else's, read and written key by key.
 //!
 //! Owns that a value of the wrong type is named and never guessed at, and that what nobody asked
 //! for is left over instead of lost. What the keys mean is for the dialects.
@@ -254,6 +254,25 @@ pub(crate) fn kind(value: &Value) -> &'static str {
         Value::String(_) => "a text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
+    }
+}
+
+/// The keys of an object with their values; `None` where nothing is to be written.
+pub type Keys = Vec<(&'static str, Option<Value>)>;
+
+/// Puts into an object what has changed of what we say in it, and touches nothing else.
+pub fn rewrite(raw: &mut Map<String, Value>, was: Keys, now: Keys) {
+    for (key, value) in now {
+        let same = was.iter().any(|(name, old)| *name == key && *old == value);
+        match value {
+            _ if same => {}
+            Some(value) => {
+                raw.insert(key.to_owned(), value);
+            }
+            None => {
+                raw.shift_remove(key);
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ pub mod finding;
 pub mod glob;
 pub mod id;
 pub mod intake;
+mod lease;
 pub mod list_ref;
 pub mod marked_block;
 pub mod message;

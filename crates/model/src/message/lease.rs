@@ -5,7 +5,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::id::WorkerId;
+use crate::{id::WorkerId, lease};
 
 /// How long a message is its receiver's, unless it says otherwise.
 pub const LEASE: SignedDuration = SignedDuration::from_mins(5);
@@ -29,25 +29,23 @@ impl Lease {
         Self {
             by: by.clone(),
             at: now,
-            until: now.saturating_add(length).unwrap_or(Timestamp::MAX),
+            until: lease::end(now, length),
             count: count.saturating_add(1),
         }
     }
 
     /// Whether the message is still its holder's.
     pub fn is_live(&self, now: Timestamp) -> bool {
-        now < self.until
+        lease::is_live(self.until, now)
     }
 
     /// The lease after a sign of life of its holder; none where it is over, or where most of it is
     /// left, so that not every word costs a write.
     pub fn renewed(&self, now: Timestamp) -> Option<Self> {
-        let length = self.until.duration_since(self.at);
-        let left = self.until.duration_since(now);
-        let is_due = self.is_live(now) && left < length / 4 * 3;
-        is_due.then(|| Self {
+        let length = lease::renewed(self.at, self.until, now)?;
+        Some(Self {
             at: now,
-            until: now.saturating_add(length).unwrap_or(Timestamp::MAX),
+            until: lease::end(now, length),
             ..self.clone()
         })
     }

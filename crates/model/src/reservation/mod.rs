@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use pattern::{InvalidPattern, Pattern, is_glob};
 
-use crate::{id::WorkerId, names::names, task::DEFAULT_LEASE};
+use crate::{id::WorkerId, lease, names::names, task::DEFAULT_LEASE};
 
 /// How long a reservation lasts unless its holder says otherwise, or says anything: as long as a
 /// claim.
@@ -99,22 +99,20 @@ impl Reservation {
             n,
             wanted,
             at: now,
-            until: now.saturating_add(length).unwrap_or(Timestamp::MAX),
+            until: lease::end(now, length),
         }
     }
 
     /// Whether it holds anything.
     pub fn is_live(&self, now: Timestamp) -> bool {
-        now < self.until
+        lease::is_live(self.until, now)
     }
 
     /// The same after a sign of life of its holder; none where it is over, or where most of it is
     /// left, so that not every word costs a write.
     pub fn renewed(&self, now: Timestamp) -> Option<Self> {
-        let length = self.until.duration_since(self.at);
-        let left = self.until.duration_since(now);
-        let is_due = self.is_live(now) && left < length / 4 * 3;
-        is_due.then(|| Self::new(self.n, self.wanted.clone(), now, length))
+        let length = lease::renewed(self.at, self.until, now)?;
+        Some(Self::new(self.n, self.wanted.clone(), now, length))
     }
 
     fn is_in_the_way_of(&self, wanted: &Wanted, now: Timestamp) -> bool {

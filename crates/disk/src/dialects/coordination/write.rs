@@ -13,9 +13,7 @@ use jiff::civil::DateTime;
 use serde_json::{Map, Value, json};
 
 use super::{AgentsFile, Row, Table, TasksFile, time::to_text};
-
-/// The keys of a row with their values; `None` where nothing is to be written.
-type Keys = Vec<(&'static str, Option<Value>)>;
+use crate::record::{Keys, rewrite};
 
 /// An empty table of tasks or agents.
 pub fn new_table<T>() -> Table<T> {
@@ -142,21 +140,6 @@ fn write_task(row: &mut Map<String, Value>, was: Option<&Task>, now: &Task) {
     );
     if row.get("dependencies").is_none_or(Value::is_null) {
         row.insert("dependencies".to_owned(), json!([]));
-    }
-}
-
-fn rewrite(raw: &mut Map<String, Value>, was: Keys, now: Keys) {
-    for (key, value) in now {
-        let same = was.iter().any(|(name, old)| *name == key && *old == value);
-        match value {
-            _ if same => {}
-            Some(value) => {
-                raw.insert(key.to_owned(), value);
-            }
-            None => {
-                raw.shift_remove(key);
-            }
-        }
     }
 }
 

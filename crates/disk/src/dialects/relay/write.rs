@@ -12,23 +12,21 @@ use flagpost_model::{
 use serde_json::{Map, Value, json};
 
 use super::{BriefFile, File, ReportFile, WorkerFile, to_bytes};
-
-/// The keys of a file with their values; `None` where nothing is to be written.
-type Keys = Vec<(&'static str, Option<Value>)>;
+use crate::record::{Keys, rewrite};
 
 /// A sidecar, keeping what `before` holds beyond it.
 pub fn write_brief(before: Option<&BriefFile>, brief: &Brief) -> Vec<u8> {
-    rewrite(before, brief, brief_keys)
+    keeping(before, brief, brief_keys)
 }
 
 /// A report, keeping what `before` holds beyond it.
 pub fn write_report(before: Option<&ReportFile>, report: &Report) -> Vec<u8> {
-    rewrite(before, report, report_keys)
+    keeping(before, report, report_keys)
 }
 
 /// Who a worker is, keeping what `before` holds beyond it.
 pub fn write_worker(before: Option<&WorkerFile>, worker: &Worker) -> Vec<u8> {
-    rewrite(before, worker, worker_keys)
+    keeping(before, worker, worker_keys)
 }
 
 /// A decision.
@@ -60,21 +58,10 @@ pub fn write_lease(lease: &Lease) -> Vec<u8> {
     to_bytes(keys.into_iter().collect())
 }
 
-fn rewrite<T>(before: Option<&File<T>>, now: &T, keys: fn(&T) -> Keys) -> Vec<u8> {
+fn keeping<T>(before: Option<&File<T>>, now: &T, keys: fn(&T) -> Keys) -> Vec<u8> {
     let mut raw: Map<String, Value> = before.map(|file| file.raw.clone()).unwrap_or_default();
     let was = before.map(|file| keys(&file.content)).unwrap_or_default();
-    for (key, value) in keys(now) {
-        let same = was.iter().any(|(name, old)| *name == key && *old == value);
-        match value {
-            _ if same => {}
-            Some(value) => {
-                raw.insert(key.to_owned(), value);
-            }
-            None => {
-                raw.shift_remove(key);
-            }
-        }
-    }
+    rewrite(&mut raw, was, keys(now));
     to_bytes(raw)
 }
 
