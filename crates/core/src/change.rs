@@ -95,18 +95,42 @@ impl<'l> Change<'l> {
                 Guard::Files(fsx::lock(home.fs(), &path, Rank::List, wait, home.now())?)
             }
         };
-        Ok(Self {
+        Ok(Self::under(lock, list, repository, actor))
+    }
+
+    /// As [`Change::begin`] for a list of files, if nobody changes it at this moment.
+    pub(crate) fn begin_if_free(list: &'l List<'l>, actor: &WorkerId) -> Result<Option<Self>> {
+        let (home, path) = (list.home, list.path(claude_tasks::LOCK));
+        let Some(lock) = fsx::try_lock(home.fs(), &path, Rank::List, home.now())? else {
+            return Ok(None);
+        };
+        let repository = list.recorder()?;
+        Ok(Some(Self::under(
+            Guard::Files(lock),
+            list,
+            repository,
+            actor,
+        )))
+    }
+
+    fn under(
+        lock: Guard<'l>,
+        list: &'l List<'l>,
+        repository: Option<RepoId>,
+        actor: &WorkerId,
+    ) -> Self {
+        Self {
             list,
             repository,
             _lock: lock,
             actor: actor.clone(),
-            at: home.now(),
+            at: list.home.now(),
             drafts: BTreeMap::new(),
             removed: BTreeMap::new(),
             entries: Vec::new(),
             given_back: Vec::new(),
             numbered: Cell::new(0),
-        })
+        }
     }
 
     /// When the change happens.
@@ -341,8 +365,18 @@ impl<'l> Change<'l> {
     /// grows: the number of the change's first history line (`tree.md` §2), or the moment in a table,
     /// which every program of that format knows.
     pub(crate) fn commit_with<T>(
+        self,
+        rule: impl FnOnce(&mut Self, Token) -> Result<T>,
+    ) -> Result<(T, Written)> {
+        self.commit_then(rule, |_| ())
+    }
+
+    /// As [`Change::commit_with`]; what the rule answered is durable when `then` is told of it, and
+    /// nobody else can change the list yet.
+    pub(crate) fn commit_then<T>(
         mut self,
         rule: impl FnOnce(&mut Self, Token) -> Result<T>,
+        then: impl FnOnce(&T),
     ) -> Result<(T, Written)> {
         let fs = self.list.home.fs();
         let list = self.list;
@@ -389,6 +423,7 @@ impl<'l> Change<'l> {
         if let (Some(table), Some(beside)) = (list.table(), outcome.beside) {
             beside.tell(table);
         }
+        then(&answer);
         Ok((answer, outcome.written))
     }
 

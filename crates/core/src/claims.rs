@@ -1,8 +1,9 @@
 //! Claiming: one holder per task, however many race.
 //!
-//! Owns the search for the next task: under the list's lock, so that claimers who queue for it are
-//! served by one look at the list. What was found is checked again, one file each, before it is
-//! given out.
+//! Owns the search for the next task: under the list's lock, where one claimer looks at the list and
+//! claims for all who queue. What was found is checked again, one file each, before it is given out.
+
+mod queue;
 
 use flagpost_disk as disk;
 use flagpost_model::{
@@ -17,12 +18,13 @@ use crate::{
     change::{Change, Written},
     error::{Error, Result},
     history::Kind,
-    list::{
-        List,
-        shortlist::{self, Look, Shortlist},
-    },
+    list::List,
     tasks,
 };
+use queue::{Turn, Waiting};
+
+/// How many are looked for at first: more than wait, and than are likely to be refused.
+const MOST: usize = 256;
 
 /// On whose behalf, and for how long.
 #[derive(Debug, Clone)]
@@ -59,42 +61,27 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
         let change = list.change(&terms.actor)?;
         let ready = candidates(&list.standings()?, change.at(), usize::MAX);
         let found = table.in_order(&terms.actor, change.at(), &ready)?;
-        return claim_first(change, terms, &Shortlist::untold(list, found));
+        return claim_for_all(change, terms, found, Vec::new());
     }
-    let asked = Shortlist::asked(list);
-    if asked == Look::NONE {
-        // Whoever comes first reads every file. That fills the cache, and may take longer than
-        // others wait for the lock.
-        list.load()?;
-    }
-    let mut change = list.change(&terms.actor)?;
-    if let Some(found) = Shortlist::found_since(asked, list) {
-        match claim_first(change, terms, &found) {
-            Err(error) if is_about_one_task(&error) => change = list.change(&terms.actor)?,
-            other => return other,
-        }
-    }
-    let found = look(list, change.at(), shortlist::MOST)?;
-    match claim_first(change, terms, &found) {
+    list.prepare()?;
+    let change = match queue::wait(list, terms)? {
+        Turn::Served(claimed) => return Ok(*claimed),
+        Turn::Ours(change) => change,
+    };
+    let mut waiting = Vec::new();
+    // Whoever asks after that is not served: the look would be older than its question.
+    let standings = list.standings_since(|| waiting = queue::waiting(list))?;
+    let found = candidates(&standings, change.at(), MOST);
+    let is_all = found.len() < MOST;
+    match claim_for_all(change, terms, found, waiting) {
         // All of the first were refused, and one of the others may be had.
-        Err(error) if is_about_one_task(&error) && found.ready().len() == shortlist::MOST => {
+        Err(error) if is_about_one_task(&error) && !is_all => {
             let change = list.change(&terms.actor)?;
-            let found = look(list, change.at(), usize::MAX)?;
-            claim_first(change, terms, &found)
+            let found = candidates(&list.standings()?, change.at(), usize::MAX);
+            claim_for_all(change, terms, found, Vec::new())
         }
         other => other,
     }
-}
-
-/// Looks at the whole list, under its lock.
-fn look<'l>(list: &'l List<'l>, now: Timestamp, most: usize) -> Result<Shortlist<'l>> {
-    let found = Shortlist::find(list, || Ok(candidates(&list.standings()?, now, most)))?;
-    if found.is_empty() {
-        return Err(Error::NothingReady {
-            list: list.id().clone(),
-        });
-    }
-    Ok(found)
 }
 
 /// The first of what can be claimed now, in order.
@@ -144,26 +131,57 @@ pub(crate) fn start_in(
     Ok(())
 }
 
-/// Claims the first on the shortlist that can be; fails as the last of them did.
-fn claim_first(change: Change<'_>, terms: &Terms, found: &Shortlist<'_>) -> Result<Claimed> {
-    let (id, mut written) = change.commit_with(|change, token| {
-        let mut refused = Error::NothingReady {
-            list: change.list().id().clone(),
-        };
-        for (at, id) in found.ready().iter().enumerate() {
-            // The whole list was looked at to find them: others that name blockers were heard.
-            match claim_one(change, terms, id, token, &[]) {
-                Ok(()) => {
-                    found.hand_on_from(at);
-                    return Ok(id.clone());
-                }
-                Err(error) if is_about_one_task(&error) => refused = error,
+/// Claims the first of `found` that can be, and the next ones for those who wait; fails as the last
+/// of them did.
+fn claim_for_all(
+    change: Change<'_>,
+    terms: &Terms,
+    mut found: Vec<TaskId>,
+    waiting: Vec<Waiting<'_>>,
+) -> Result<Claimed> {
+    let rule = |change: &mut Change<'_>, token: Token| {
+        let own = claim_first(change, terms, token, &mut found, |_| true)?;
+        let mut served = Vec::new();
+        for (mut one, token) in waiting.into_iter().zip(token.0.saturating_add(1)..) {
+            let (terms, token) = (one.terms(), Token(token));
+            let told = |id: &TaskId| one.promise(id, token);
+            match claim_first(change, &terms, token, &mut found, told) {
+                Ok(_) => served.push(one),
+                // It looks itself.
+                Err(error) if is_about_one_task(&error) => break,
                 Err(error) => return Err(error),
             }
         }
-        Err(refused)
-    })?;
-    claimed(&mut written, &id)
+        Ok((own, served))
+    };
+    let tell = |(_, served): &(TaskId, Vec<Waiting<'_>>)| served.iter().for_each(Waiting::keep);
+    let ((own, _), mut written) = change.commit_then(rule, tell)?;
+    claimed(&mut written, &own)
+}
+
+/// Claims the first of `found` that can be and whose claimer could be told of it, and takes it out.
+fn claim_first(
+    change: &mut Change<'_>,
+    terms: &Terms,
+    token: Token,
+    found: &mut Vec<TaskId>,
+    mut told: impl FnMut(&TaskId) -> bool,
+) -> Result<TaskId> {
+    let mut refused = Error::NothingReady {
+        list: change.list().id().clone(),
+    };
+    for (at, id) in found.iter().enumerate() {
+        if !told(id) {
+            break;
+        }
+        // The whole list was looked at to find them: others that name blockers were heard.
+        match claim_one(change, terms, id, token, &[]) {
+            Ok(()) => return Ok(found.remove(at)),
+            Err(error) if is_about_one_task(&error) => refused = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(refused)
 }
 
 /// Whether the next candidate may fare better.
@@ -172,6 +190,7 @@ fn is_about_one_task(error: &Error) -> bool {
         error,
         Error::Refused(_)
             | Error::Coordination(_)
+            | Error::NothingReady { .. }
             | Error::NotFound { .. }
             | Error::Disk(disk::Error::Malformed { .. })
     )
@@ -214,6 +233,7 @@ fn claim_one(
     let after = transition(&before, &act, event)?;
     *change.task(id)? = after;
     let entry = change.note(Kind::TaskClaimed, id);
+    entry.actor = Some(terms.actor.clone());
     entry.from = Some(before.state.name());
     entry.to = Some(StateName::Claimed);
     entry.detail.insert("token".to_owned(), token.0.into());

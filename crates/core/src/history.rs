@@ -261,7 +261,8 @@ impl Writer<'_> {
         self.last + self.voids.len() as u64 + 1
     }
 
-    /// Makes the entries of one change durable. The lock is held until the writer is dropped.
+    /// Makes the entries of one change durable; who is named in none of them is `actor`. The lock is
+    /// held until the writer is dropped.
     pub(crate) fn record(&mut self, actor: &WorkerId, entries: Vec<Entry>) -> Result<()> {
         let first = self.next();
         let several = entries.len() > 1;
@@ -271,7 +272,7 @@ impl Writer<'_> {
             .map(|entry| (false, entry));
         let entries = entries.into_iter().map(|entry| (several, entry));
         for (n, (several, mut entry)) in (self.last + 1..).zip(voids.chain(entries)) {
-            entry.actor = Some(actor.clone());
+            entry.actor.get_or_insert_with(|| actor.clone());
             if several {
                 entry = entry.detail("op", first);
             }

@@ -30,11 +30,14 @@ use crate::{error::Result, home::Home};
 use form::{Form, Stamp};
 
 /// A file that changed less than this before it was read, in nanoseconds, may change again within
-/// the same tick of the file system's clock: its stamp proves nothing yet.
-pub(super) const SETTLED: i128 = 100_000_000;
+/// the same tick of the file system's clock, of 10 ms at most: its stamp proves nothing yet.
+const SETTLED: i128 = 30_000_000;
 
 /// Rewriting the cache pays from this many files that were read anew.
-const WORTHWHILE: usize = 64;
+pub(super) const WORTHWHILE: usize = 64;
+
+/// So many files take longer to read than a thread to begin.
+const MANY: usize = 16;
 
 /// A cache this large is decoded while the directory is looked at.
 const ASIDE_FROM: usize = 64 << 10;
@@ -81,7 +84,7 @@ struct Seen<T> {
 
 /// Everything that can be read.
 pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
-    let seen: Seen<Outline> = look(home, dir)?;
+    let seen: Seen<Outline> = look(home, dir, || ())?;
     if seen.is_stale && leave == Leave::Fresh {
         // Not being able to cache is no reason not to answer.
         let _: Result<(), disk::Error> = write(home.fs(), dir, &seen);
@@ -92,9 +95,14 @@ pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
     })
 }
 
-/// Where each task stands. `None` where the cache is of no help: [`load`] mends that.
-pub(super) fn standings(home: &Home, dir: &Path) -> Result<Option<(Vec<Standing>, Vec<Skipped>)>> {
-    let seen = look(home, dir)?;
+/// Where each task stands, seen after `begun` was called. `None` where the cache is of no help: [`load`]
+/// mends that.
+pub(super) fn standings(
+    home: &Home,
+    dir: &Path,
+    begun: impl FnOnce(),
+) -> Result<Option<(Vec<Standing>, Vec<Skipped>)>> {
+    let seen = look(home, dir, begun)?;
     Ok((!seen.is_stale).then_some((seen.tasks, seen.skipped)))
 }
 
@@ -105,12 +113,16 @@ fn write(fs: &dyn Fs, dir: &Path, seen: &Seen<Outline>) -> Result<(), disk::Erro
     }
 }
 
-fn look<T: Held + Send>(home: &Home, dir: &Path) -> Result<Seen<T>> {
+fn look<T: Held + Send>(home: &Home, dir: &Path, begun: impl FnOnce()) -> Result<Seen<T>> {
     let fs = home.fs();
-    let looked_at = home.now().as_nanosecond();
     let bytes = fs.read(&dir.join(CACHE), 0, LIMIT).unwrap_or_default();
-    if let Some(form) = Form::decode(&bytes) {
-        let places = Index::new(form.names.iter().copied());
+    let form = Form::decode(&bytes);
+    let places = form
+        .as_ref()
+        .map(|form| Index::new(form.names.iter().copied()));
+    begun();
+    let looked_at = home.now().as_nanosecond();
+    if let (Some(form), Some(places)) = (form, places) {
         let look = || News::of(fs, dir, &form, &places);
         let (news, tasks) = if bytes.len() < ASIDE_FROM {
             (look()?, T::cached(&form))
@@ -160,7 +172,7 @@ impl News {
     }
 
     /// Reads what is new, and takes it in; takes out what is not there any more.
-    fn merge<T: Held>(
+    fn merge<T: Held + Send>(
         mut self,
         fs: &dyn Fs,
         dir: &Path,
@@ -172,12 +184,12 @@ impl News {
 
         let (mut new, mut skipped) = (Vec::new(), Vec::new());
         let (mut settled, mut gone) = (0, self.current.iter().filter(|it| !**it).count());
-        for (name, stat) in self.files {
+        let read = read_all(fs, dir, &self.files);
+        for ((name, stat), read) in self.files.into_iter().zip(read) {
             let place = place_of(places, name.as_bytes());
             gone -= usize::from(place.is_some());
-            let id = name.to_str().and_then(claude_tasks::id_of);
-            let task = match read_file(fs, &dir.join(&name), id, stat) {
-                Ok(Some(file)) => T::from(&file.task),
+            let task = match read {
+                Ok(Some(task)) => task,
                 Ok(None) => continue,
                 Err(reason) => {
                     let (file, name) = (name.clone(), name.to_string_lossy().into_owned());
@@ -216,6 +228,32 @@ impl News {
             is_stale: settled >= WORTHWHILE.max(cached / 512) || gone > WORTHWHILE.max(cached / 2),
         }
     }
+}
+
+/// What each file is, as [`read_file`] says, read by two threads where there are many.
+fn read_all<T: Held + Send>(
+    fs: &dyn Fs,
+    dir: &Path,
+    files: &[(OsString, Stat)],
+) -> Vec<Result<Option<T>, String>> {
+    let read = |(name, stat): &(OsString, Stat)| {
+        let id = name.to_str().and_then(claude_tasks::id_of);
+        let file = read_file(fs, &dir.join(name), id, *stat)?;
+        Ok(file.map(|file| T::from(&file.task)))
+    };
+    if files.len() < MANY {
+        return files.iter().map(read).collect();
+    }
+    let (one, other) = files.split_at(files.len() / 2);
+    thread::scope(|scope| {
+        let other = scope.spawn(|| other.iter().map(read).collect::<Vec<_>>());
+        let mut all: Vec<_> = one.iter().map(read).collect();
+        match other.join() {
+            Ok(others) => all.extend(others),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        all
+    })
 }
 
 /// Where the cache has the task that a file of this name holds.

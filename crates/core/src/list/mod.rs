@@ -7,7 +7,6 @@ mod cache;
 mod quarantine;
 mod recorder;
 pub(crate) mod rows;
-pub(crate) mod shortlist;
 pub(crate) mod table;
 
 use std::{
@@ -368,14 +367,30 @@ impl<'h> List<'h> {
         Ok(loaded)
     }
 
+    /// Makes the next look a fast one, where nobody looked before: reading every file may take longer
+    /// than others wait for the lock.
+    pub(crate) fn prepare(&self) -> Result<()> {
+        let is_known = fsx::stat(self.home.fs(), &self.path(claude_tasks::CACHE))?.is_some();
+        if !is_known && self.ids()?.len() >= cache::WORTHWHILE {
+            self.load()?;
+        }
+        Ok(())
+    }
+
     /// Where each task that can be read stands, by id. What cannot be read is as [`List::load`] has it.
     pub fn standings(&self) -> Result<Vec<Standing>> {
+        self.standings_since(|| ())
+    }
+
+    /// As [`List::standings`], not older than the call of `begun`.
+    pub(crate) fn standings_since(&self, begun: impl FnOnce()) -> Result<Vec<Standing>> {
         if let Some(table) = self.table() {
+            begun();
             let view = table.view()?;
             let tasks = view.files.values();
             return Ok(tasks.map(|file| Standing::from(&file.task)).collect());
         }
-        match cache::standings(self.home, &self.dir)? {
+        match cache::standings(self.home, &self.dir, begun)? {
             Some((standings, skipped)) => {
                 if !skipped.is_empty() {
                     let _: Result<()> = self.keep_aside(&skipped);

@@ -6,11 +6,14 @@
 use flagpost_disk::fsx;
 use flagpost_model::{RepoId, WorkerId};
 
-use super::{List, Skipped, cache};
+use super::{List, Skipped};
 use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
 };
+
+/// Who last wrote less than this ago, in nanoseconds, may be in the middle of it.
+const WRITTEN: i128 = 100_000_000;
 
 impl List<'_> {
     /// Records skipped files that are new, then copies them to quarantine. One that cannot be kept
@@ -37,9 +40,8 @@ impl List<'_> {
         let (fs, now) = (home.fs(), home.now());
         let path = self.dir.join(file);
         let settled = fsx::stat(fs, &path)?
-            .is_some_and(|stat| now.as_nanosecond() - i128::from(stat.modified) > cache::SETTLED);
+            .is_some_and(|stat| now.as_nanosecond() - i128::from(stat.modified) > WRITTEN);
         if !settled {
-            // Its writer may be in the middle of it.
             return Ok(());
         }
         // What is too large to read is too large to copy: the reason stands in for it.

@@ -57,7 +57,7 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
             list: list.id().clone(),
         });
     };
-    let mine = story.lines_of(last);
+    let mine = story.lines_of(last, actor);
     // A directory's own verbs tell what a task became, and not what its row was.
     let is_told = |line: &&Line| {
         ["changes", FINGERPRINT]
@@ -243,8 +243,9 @@ impl<'l> Story<'l> {
         self.lines.iter().rev().find(own).map(|it| operation(it))
     }
 
-    fn lines_of(&self, op: u64) -> Vec<&'l Line> {
-        let own = |line: &&&Line| operation(line) == op;
+    /// Of what was done for several at once, each takes back their own.
+    fn lines_of(&self, op: u64, actor: &WorkerId) -> Vec<&'l Line> {
+        let own = |line: &&&Line| operation(line) == op && line.entry.actor.as_ref() == Some(actor);
         self.lines.iter().filter(own).copied().collect()
     }
 

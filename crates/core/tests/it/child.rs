@@ -57,6 +57,11 @@ fn main() {
     let name = format!("W{}", part.number());
     match part.role() {
         "claim all" => while claim(&part, &list, &name).is_some() {},
+        "claim as a process" => {
+            let name = format!("P{}", std::process::id());
+            part.report(format!("I am {name}"));
+            while claim(&part, &list, &name).is_some() {}
+        }
         "add" => (0..ADDS).for_each(|_| drop(add(&part, &list, &name))),
         "add, edit and finish" => (0..ADDS).for_each(|_| {
             let added = add(&part, &list, &name);

@@ -9,7 +9,6 @@
 )]
 
 mod a_crash_leaves_whole_changes;
-mod a_look_serves_who_queues;
 mod a_query_is_asked_again_under_the_lock;
 mod a_saved_query_is_found_by_its_name;
 mod account;
@@ -37,4 +36,5 @@ mod undo_takes_back_the_last_change;
 mod what_happened_is_told_once;
 mod what_holds_of_every_store;
 mod what_leaves_comes_back;
+mod who_queues_is_served;
 mod world;

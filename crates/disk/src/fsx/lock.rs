@@ -95,21 +95,39 @@ impl Holder {
 
 /// Takes the lock, waiting up to `wait`; then fails naming the holder.
 pub fn lock(fs: &dyn Fs, path: &Path, rank: Rank, wait: Duration, now: Timestamp) -> Result<Lock> {
+    if let Some(lock) = take(fs, path, rank, wait, now)? {
+        return Ok(lock);
+    }
+    let note = read(fs, path).ok().flatten().unwrap_or_default();
+    let holder = Holder::parse(&String::from_utf8_lossy(&note));
+    Err(Error::Busy {
+        path: path.to_owned(),
+        holder,
+        waited: wait,
+    })
+}
+
+/// Takes the lock if nobody has it.
+pub fn try_lock(fs: &dyn Fs, path: &Path, rank: Rank, now: Timestamp) -> Result<Option<Lock>> {
+    take(fs, path, rank, Duration::ZERO, now)
+}
+
+fn take(
+    fs: &dyn Fs,
+    path: &Path,
+    rank: Rank,
+    wait: Duration,
+    now: Timestamp,
+) -> Result<Option<Lock>> {
     held::check(rank);
     let Some(mut flock) = fs.flock(path, wait).map_err(Error::io("lock", path))? else {
-        let note = read(fs, path).ok().flatten().unwrap_or_default();
-        let holder = Holder::parse(&String::from_utf8_lossy(&note));
-        return Err(Error::Busy {
-            path: path.to_owned(),
-            holder,
-            waited: wait,
-        });
+        return Ok(None);
     };
     // Best effort: an unsigned lock holds as well, and a full disk must not keep anybody from the
     // work that makes room.
     let _: io::Result<()> = flock.sign(&Holder::this_process(now).note());
     held::push(rank);
-    Ok(Lock { _held: flock, rank })
+    Ok(Some(Lock { _held: flock, rank }))
 }
 
 /// Holds a file for as long as the result lives, to show that its owner is alive; `None` when

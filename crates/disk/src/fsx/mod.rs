@@ -27,7 +27,7 @@ pub use append::{Durability, append};
 pub use batch::{Batch, Sealed, replace};
 pub use draft::Draft;
 pub use flag::{Raised, flag, flags};
-pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold};
+pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold, try_lock};
 pub use number::{allocate, allocate_in, peek};
 pub use publish::publish;
 pub use quarantine::{Case, Kept, QUARANTINE, keep, kept, quarantine};

@@ -10,8 +10,8 @@ pub const COUNTER: &str = ".highwatermark";
 pub const REPOSITORY: &str = ".repo";
 /// Outlines of the list; may be deleted at any time.
 pub const CACHE: &str = ".cache";
-/// What claimers tell each other about the next tasks; may be deleted at any time.
-pub const SHORTLIST: &str = ".shortlist";
+/// Claimers who wait for the list, a file each; may be deleted at any time.
+pub const QUEUE: &str = ".queue";
 /// The path of the session that runs, or last ran, this list.
 pub const POINTER: &str = "execution_pointer.md";
 

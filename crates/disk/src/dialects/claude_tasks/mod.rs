@@ -13,7 +13,7 @@ mod write;
 
 pub use intake::draft;
 pub use layout::{
-    CACHE, COUNTER, LOCK, POINTER, REPOSITORY, SHORTLIST, file_name, id_of, is_task_name, stem,
+    CACHE, COUNTER, LOCK, POINTER, QUEUE, REPOSITORY, file_name, id_of, is_task_name, stem,
 };
 pub use read::{is_field, is_too_deep, read};
 pub use write::{restore, to_bytes, write};
