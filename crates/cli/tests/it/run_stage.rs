@@ -120,7 +120,10 @@ impl Stage {
         let repositories = fs::read_dir(self.world.home().join("repos")).unwrap();
         let repository = repositories.last().unwrap().unwrap().path();
         let text = fs::read_to_string(repository.join("history.jsonl")).unwrap();
-        text.lines()
+        // A line without its end is being written.
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole
+            .lines()
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{line}: {e}")))
             .collect()
