@@ -262,7 +262,10 @@ impl Drop for World {
     fn drop(&mut self) {
         if let Some(name) = self.kept_as.as_ref().filter(|_| std::thread::panicking()) {
             self.dir.disable_cleanup(true);
-            eprintln!("{name} failed; its files are kept in {}", self.dir.path().display());
+            eprintln!(
+                "{name} failed; its files are kept in {}",
+                self.dir.path().display()
+            );
         }
     }
 }
