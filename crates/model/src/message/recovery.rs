@@ -120,6 +120,46 @@ pub fn step(facts: &Facts<'_>, now: Timestamp) -> Step {
     }
 }
 
+/// Where a TASK is that a run left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// Its worker has it, and goes on.
+    InHand,
+    /// It lies there for its worker to receive, perhaps again.
+    Waiting,
+    /// Its worker acknowledged it and fell silent.
+    LetGo,
+}
+
+/// What becomes of a TASK whose run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftover {
+    /// Nothing yet: the next run goes on from where it is.
+    Stays(Left),
+    /// It is taken back, for this reason.
+    TakenBack(&'static str),
+    /// It was dealt with.
+    Over,
+}
+
+/// What becomes of a TASK whose run is over, by what a restart would do about it, how it was answered,
+/// and whether its task is still to be done.
+pub fn leftover(next: Step, answer: Answer, is_wanted: bool) -> Leftover {
+    let asks = answer == Answer::Stuck(Needs::Guidance);
+    let left = match next {
+        // Only the run itself lets it through.
+        Step::Decide => return Leftover::TakenBack("its run was over before it was let through"),
+        Step::Nothing | Step::Process if !asks => return Leftover::Over,
+        Step::Await | Step::Nothing | Step::Process => Left::InHand,
+        Step::Offer => Left::Waiting,
+        Step::Reassign => Left::LetGo,
+    };
+    match is_wanted {
+        true => Leftover::Stays(left),
+        false => Leftover::TakenBack("its task is over"),
+    }
+}
+
 /// Whether a report is about this task of its worker: it answers it, or else names it in the same
 /// thread.
 pub fn concerns(report: &Message, task: &Message) -> bool {

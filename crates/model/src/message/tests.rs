@@ -374,6 +374,29 @@ fn trap_28_recovery_offers_processes_and_reassigns() {
 }
 
 #[test]
+fn what_a_run_left_stays_with_its_worker_waits_or_is_taken_back() {
+    use Answer::{Done, None as Open, Stuck};
+    use Leftover::{Over, Stays, TakenBack};
+    let (asks, abort) = (Stuck(Needs::Guidance), Stuck(Needs::Abort));
+    let undecided = TakenBack("its run was over before it was let through");
+    let over = TakenBack("its task is over");
+    for (next, answer, wanted, unwanted) in [
+        (Step::Decide, Open, undecided, undecided),
+        (Step::Offer, Open, Stays(Left::Waiting), over),
+        (Step::Await, Open, Stays(Left::InHand), over),
+        (Step::Reassign, Open, Stays(Left::LetGo), over),
+        (Step::Nothing, asks, Stays(Left::InHand), over),
+        (Step::Nothing, abort, Over, Over),
+        (Step::Nothing, Done, Over, Over),
+        // It was taken back, or rejected.
+        (Step::Nothing, Open, Over, Over),
+    ] {
+        let said = [true, false].map(|is_wanted| leftover(next, answer, is_wanted));
+        assert_eq!(said, [wanted, unwanted], "{next} {answer:?}");
+    }
+}
+
+#[test]
 fn trap_29_a_second_done_repeats_the_first_whatever_its_words() {
     let first = message("W1/outbox/1", Subject::Done, DONE, 0);
     let other_words = r#"{"task_id":"b1","summary":"Did it better"}"#;

@@ -24,11 +24,11 @@ use flagpost_model::{
 };
 use serde_json::Value;
 
-pub use errands::{Errand, Kept, errands, keep, settle, settle_ended, unheard};
+pub use errands::{Errand, Kept, errands, keep, put_away, settle, settle_ended, unheard};
 pub use filter::Filter;
 pub use foreign::{Source, read};
 pub use import::{Fate, Imported, import};
-pub use processes::{Word, hand, put_away, report_for};
+pub use processes::{Word, hand, report_for};
 pub use questions::question;
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
