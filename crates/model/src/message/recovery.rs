@@ -106,15 +106,16 @@ pub fn step(facts: &Facts<'_>, now: Timestamp) -> Step {
     }
     match (direction, facts.state == State::Acked) {
         (Direction::Inbox, false) if facts.decision.is_none() => Step::Decide,
+        // Who answers a task has it, whether or not it said so before.
+        (Direction::Inbox, _) if facts.answer != Answer::None => Step::Nothing,
         (_, false) if !facts.message.needs_ack() => Step::Nothing,
         (_, false) if is_held => Step::Await,
         (Direction::Inbox, false) => Step::Offer,
         (Direction::Outbox, false) => Step::Process,
         (Direction::Inbox, true) if facts.decision == Some(Decision::Rejected) => Step::Nothing,
-        (Direction::Inbox, true) if subject == Some(Subject::Task) => match facts.answer {
-            Answer::None if is_held => Step::Await,
-            Answer::None => Step::Reassign,
-            Answer::Done | Answer::Stuck(_) => Step::Nothing,
+        (Direction::Inbox, true) if subject == Some(Subject::Task) => match is_held {
+            true => Step::Await,
+            false => Step::Reassign,
         },
         (Direction::Inbox | Direction::Outbox, true) => Step::Nothing,
     }
@@ -161,14 +162,15 @@ pub fn leftover(next: Step, answer: Answer, is_wanted: bool) -> Leftover {
 }
 
 /// Whether a report is about this task of its worker: it answers it, or else names it in the same
-/// thread.
+/// thread, and not before it was given.
 pub fn concerns(report: &Message, task: &Message) -> bool {
     let same_worker = report.place.worker == task.place.worker;
     let is_answer = match &report.answers {
         Some(place) => *place == task.place,
         None => {
             let id = task.task();
-            id.is_some() && id == report.task() && report.thread == task.thread
+            let is_named = id.is_some() && id == report.task() && report.thread == task.thread;
+            is_named && report.at >= task.at
         }
     };
     same_worker && is_answer

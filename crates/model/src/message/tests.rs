@@ -317,6 +317,18 @@ fn a_task_is_open_until_it_is_done_and_again_once_its_question_is_answered() {
     ] {
         assert_eq!(answer(&task, later.iter().copied()), expected, "{later:?}");
     }
+    // The same task given again is not done by what was said before, unless that names it.
+    let mut again = message("W1/inbox/3", Subject::Task, TASK, 9);
+    assert_eq!(answer(&again, [&done]), Answer::None);
+    let mut named = done.clone();
+    named.answers = Some(again.place.clone());
+    assert_eq!(
+        answer(&again, [&named]),
+        Answer::Done,
+        "whatever the clock said"
+    );
+    again.at = done.at;
+    assert_eq!(answer(&again, [&done]), Answer::Done);
 }
 
 #[test]
@@ -327,7 +339,7 @@ fn trap_28_recovery_offers_processes_and_reassigns() {
     let done = message("W1/outbox/1", Subject::Done, DONE, 0);
     let progress = message("W1/outbox/2", Subject::Progress, "{}", 0);
     let lease = Lease::new(&w("W1"), 0, at(0), LEASE);
-    let abort = Stuck(Needs::Abort);
+    let (abort, asks) = (Stuck(Needs::Abort), Stuck(Needs::Guidance));
     let (no, yes) = (Option::None, Some(Decision::Ratified));
     let rejected = Some(Decision::Rejected);
     for (message, decision, acked, lease, answer, minute, expected) in [
@@ -344,6 +356,12 @@ fn trap_28_recovery_offers_processes_and_reassigns() {
         (&task, yes, true, None, Open, 0, Step::Reassign),
         (&task, yes, true, Some(&lease), Done, 9, Step::Nothing),
         (&task, yes, true, Some(&lease), abort, 9, Step::Nothing),
+        // Answered: its worker has it, whether or not it said so.
+        (&task, yes, false, None, Done, 0, Step::Nothing),
+        (&task, yes, false, Some(&lease), Done, 4, Step::Nothing),
+        (&task, yes, false, Some(&lease), abort, 9, Step::Nothing),
+        (&task, yes, false, None, asks, 0, Step::Nothing),
+        (&task, no, false, None, Done, 0, Step::Decide),
         (&task, rejected, false, None, Open, 0, Step::Offer),
         (&task, rejected, true, None, Open, 9, Step::Nothing),
         (&reply, yes, true, Some(&lease), Open, 9, Step::Nothing),

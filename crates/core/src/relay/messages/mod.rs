@@ -32,8 +32,8 @@ pub use processes::{Word, hand, report_for};
 pub use questions::question;
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
-pub(in crate::relay) use survey::in_hand;
 pub use survey::{Open, Seen, Survey, all, find, show, thread, unacked};
+pub(in crate::relay) use survey::{in_hand, is_answered};
 pub use withdraw::withdraw;
 
 use super::{Fleet, Mail, deliver, reports, workers};
@@ -103,7 +103,10 @@ pub fn ack(party: &Party<'_>, place: &Place) -> Result<Acked> {
     let (name, by) = (party.name(), party.speaker.by.as_ref());
     let already = match place.direction {
         Direction::Inbox => deliver::acknowledge(&mail, name, by, place.seq)?,
-        Direction::Outbox => reports::acknowledge(&mail, name, by, place.seq)?.read,
+        Direction::Outbox => {
+            deliver::answered(&mail, name, &message)?;
+            reports::acknowledge(&mail, name, by, place.seq)?.read
+        }
     };
     Ok(Acked { message, already })
 }
