@@ -7,42 +7,43 @@
 
 mod account;
 mod ending;
+mod holding;
 mod launch;
 mod mail;
 mod processes;
+mod refusal;
 mod reservations;
 mod residents;
 mod seats;
 mod stalls;
+mod telling;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, VecDeque},
     path::PathBuf,
     sync::mpsc::{Receiver, RecvTimeoutError, Sender},
     time::{Duration, Instant},
 };
 
 use flagpost_core::{
-    self as core, Home, List, Repository, Settings, claims,
-    sessions::{self, Live, Recovered, Sessions, Start},
-    tasks::{self, Move},
+    self as core, Home, List, Repository, Settings,
+    sessions::{self, Live, Sessions, Start},
 };
-use flagpost_disk as disk;
-use flagpost_model::{SessionId, TaskId, WorkerId, task::Act};
+use flagpost_model::{SessionId, TaskId, WorkerId};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use self::{
     account::Account,
+    refusal::refusal,
     residents::Residents,
-    seats::{Agents, GRACE, Hold, Seat, Work},
+    seats::{Agents, Hold, Seat},
     stalls::Stalls,
 };
 use crate::{
     agent::Agent,
-    error::{Error, Result},
+    error::Result,
     events::RunEvent,
-    leftovers::end_agents,
     outcome::{Exit, Judged},
     process::Exited,
     scheduler::{Config, Effect, Event, Fate, Scheduler, StopReason},
@@ -300,15 +301,6 @@ impl Driver<'_> {
         }
     }
 
-    /// Ends the agents and gives their tasks back, as far as that is possible: what cannot be given
-    /// back now, recovery gives back.
-    fn abandon(&mut self) {
-        self.agents.0.values().for_each(|work| work.seat.kill());
-        for task in self.holds.keys().cloned().collect::<Vec<_>>() {
-            let _: Result<()> = self.make_free(&task);
-        }
-    }
-
     fn perform(&mut self, effect: Effect) -> Result<Option<Event>> {
         match effect {
             Effect::Launch { task, attempt } => return self.launch(task, attempt),
@@ -360,137 +352,6 @@ impl Driver<'_> {
             .unwrap_or(renew_every)
             + Duration::from_millis(1)
     }
-
-    /// Kills what did not end when asked, renews the leases of what runs, and says for processes that
-    /// they are at it.
-    fn attend(&mut self) -> Result<()> {
-        let (now, renew_every) = (Instant::now(), self.renew_every());
-        let (mut lost, mut renewed) = (Vec::new(), Vec::new());
-        for (task, work) in &mut self.agents.0 {
-            match &mut work.stopping {
-                Some((_, kill_at)) if *kill_at <= now => {
-                    work.seat.kill();
-                    *kill_at = now + GRACE;
-                }
-                Some(_) => {}
-                None if work.renewed + renew_every <= now => {
-                    work.renewed = now;
-                    let Some(hold) = self.holds.get(task) else {
-                        continue;
-                    };
-                    let act = Act {
-                        actor: hold.worker.clone(),
-                        token: Some(hold.token),
-                        at: self.stage.home.now(),
-                    };
-                    match tasks::act(self.stage.list, &act, task, Move::Renew) {
-                        Ok(_) => renewed.push(task.clone()),
-                        // The lease is three times as long: the next renewal is early enough.
-                        Err(core::Error::Disk(
-                            disk::Error::Busy { .. } | disk::Error::Changed { .. },
-                        )) => {}
-                        Err(core::Error::Refused(_)) => lost.push(task.clone()),
-                        Err(error) => drop(refusal(error)?),
-                    }
-                }
-                None => {}
-            }
-        }
-        for task in renewed {
-            self.tell_of_output(&task)?;
-        }
-        for task in lost {
-            if !self.has_ended_by_word(&task)? {
-                self.stop(&task, Exit::ClaimLost, "its claim was taken away")?;
-            } else if let Some(work) = self.agents.0.get_mut(&task)
-                && matches!(work.seat, Seat::Resident(_))
-            {
-                // No process will end: that word was its end.
-                work.stopping = Some((Exit::Code(0), now));
-            }
-        }
-        Ok(())
-    }
-
-    fn stop(&mut self, task: &TaskId, exit: Exit, why: &'static str) -> Result<()> {
-        if let Some(work) = self.agents.0.get_mut(task) {
-            if let Seat::Process(desk) = &work.seat {
-                desk.running.ask_to_end();
-            }
-            work.stopping = Some((exit, Instant::now() + GRACE));
-            self.tell(RunEvent::TaskStopping {
-                task: task.clone(),
-                why,
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Writes to the session's files; where somebody removes them that very moment, once more.
-    fn keeping<T>(&mut self, write: impl Fn(&mut Live<'_>) -> core::Result<T>) -> Result<T> {
-        match write(&mut self.live) {
-            Err(core::Error::Disk(error)) if error.is_not_found() => {
-                // Told of on the next turn: telling writes too.
-                self.mended |= self.live.mend()?;
-                Ok(write(&mut self.live)?)
-            }
-            written => Ok(written?),
-        }
-    }
-
-    /// Records an event and tells whoever watches.
-    fn tell(&mut self, event: RunEvent) -> Result<()> {
-        let line = self.keeping(|live| live.record(event.to_json()))?;
-        (self.watch)(&event, &line);
-        Ok(())
-    }
-
-    fn show_progress(&mut self) -> Result<()> {
-        let active: Vec<_> = self
-            .agents
-            .0
-            .iter()
-            .map(|(task, work)| (task, work.attempt, work.pulse.stalled_since()))
-            .collect();
-        let progress = self.account.progress(&active, self.stage.home.now());
-        self.keeping(|live| live.show_progress(&progress))
-    }
-
-    /// Ends the agents that dead sessions left, and tells of the recovery.
-    fn recovered(&mut self, sessions: &Sessions<'_>, recovered: Option<Recovered>) -> Result<()> {
-        let agents = end_agents(sessions)?;
-        let (dir, tasks) = match recovered {
-            Some(recovered) => (recovered.dir, recovered.tasks),
-            None if agents.is_empty() => return Ok(()),
-            None => (sessions.root().to_owned(), Vec::new()),
-        };
-        let dir = dir.display().to_string();
-        self.tell(RunEvent::Recovered { dir, tasks, agents })
-    }
-
-    /// The claim terms of an agent.
-    fn terms(&self, worker: &WorkerId) -> claims::Terms {
-        claims::Terms {
-            actor: worker.clone(),
-            lease: self.options.lease,
-            session: Some(self.live.id().clone()),
-        }
-    }
-
-    /// Three renewals per lease: two may be late.
-    fn renew_every(&self) -> Duration {
-        Duration::try_from(self.options.lease).unwrap_or_default() / 3
-    }
-
-    /// The lowest slot that no running agent has: a fleet of five works under five names.
-    fn free_slot(&self) -> usize {
-        let slot = |work: &Work| match &work.seat {
-            Seat::Process(desk) => Some(desk.slot),
-            Seat::Resident(_) => None,
-        };
-        let taken: BTreeSet<usize> = self.agents.0.values().filter_map(slot).collect();
-        (1..).find(|slot| !taken.contains(slot)).unwrap_or(1)
-    }
 }
 
 /// The sessions of a list that ended, newest first.
@@ -498,32 +359,4 @@ fn earlier(sessions: &Sessions<'_>, list: &List<'_>) -> Result<Vec<SessionId>> {
     let ended = sessions.ended()?.into_iter().rev();
     let of_list = ended.filter(|ended| ended.lock.list.as_ref() == Some(list.id()));
     Ok(of_list.filter_map(|ended| ended.lock.session).collect())
-}
-
-/// How a core error that only says "no" is told from one that ends the run. A file that cannot be
-/// read costs its task and no other.
-fn refusal(error: core::Error) -> Result<String> {
-    match error {
-        core::Error::Refused(_)
-        | core::Error::Coordination(_)
-        | core::Error::CoordinationLate { .. }
-        | core::Error::KeptLate(_)
-        | core::Error::Invalid { .. }
-        | core::Error::NotFound { .. }
-        | core::Error::Disk(disk::Error::Malformed { .. }) => Ok(error.to_string()),
-        core::Error::Disk(error) => unreadable(error),
-        other => Err(Error::Core(other)),
-    }
-}
-
-/// What there is to say of a file that cannot be read.
-fn unreadable(error: disk::Error) -> Result<String> {
-    match &error {
-        disk::Error::Io {
-            doing: "read",
-            source,
-            ..
-        } => Ok(format!("{error}: {source}")),
-        _ => Err(error.into()),
-    }
 }

@@ -26,6 +26,7 @@ pub struct World {
     check: Check,
     dir: tempfile::TempDir,
     set: Vec<(OsString, OsString)>,
+    kept_as: Option<String>,
 }
 
 /// What a run of the binary left.
@@ -64,6 +65,7 @@ impl World {
             check,
             dir,
             set: Vec::new(),
+            kept_as: None,
         }
     }
 
@@ -83,6 +85,12 @@ impl World {
     /// Takes back what [`World::set`] did.
     pub fn unset(&mut self, name: &str) {
         self.set.retain(|(known, _)| known != name);
+    }
+
+    /// Keeps its files where the test that uses it fails, and says where, under this name. For tests
+    /// that fail rarely and cannot be told to fail again.
+    pub fn keep_if_it_fails(&mut self, name: impl Into<String>) {
+        self.kept_as = Some(name.into());
     }
 
     /// The directory around the home and the repository.
@@ -247,6 +255,18 @@ impl World {
             text = text.replace(&*entry.file_name().to_string_lossy(), "[repo]");
         }
         text
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some(name) = self.kept_as.as_ref().filter(|_| std::thread::panicking()) {
+            self.dir.disable_cleanup(true);
+            eprintln!(
+                "{name} failed; its files are kept in {}",
+                self.dir.path().display()
+            );
+        }
     }
 }
 

@@ -70,6 +70,7 @@ mod run_files;
 mod run_full_disk;
 mod run_garbage;
 mod run_hell;
+mod run_leftovers;
 mod run_meddling;
 mod run_on_behalf;
 mod run_outcomes;

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A plan, and workers that were just seen.
-fn stage(plan: &str, workers: &[&str]) -> Stage {
+pub fn stage(plan: &str, workers: &[&str]) -> Stage {
     let stage = Stage::new(plan);
     on_the_path(&stage.world);
     for worker in workers {
@@ -21,20 +21,20 @@ fn stage(plan: &str, workers: &[&str]) -> Stage {
 }
 
 /// A verb on the machine's own clock: what it prints.
-fn now(world: &World, args: &[&str]) -> String {
+pub fn now(world: &World, args: &[&str]) -> String {
     let mut command = world.command();
     let ran = world.run(command.env_remove("FLAGPOST_CLOCK").args(args));
     assert_eq!(ran.code, 0, "{ran}");
     ran.stdout
 }
 
-fn run(world: &World, args: &[&str]) -> Command {
+pub fn run(world: &World, args: &[&str]) -> Command {
     let mut command = program(world, "flagpost");
     command.arg("run").args(args).stderr(Stdio::null());
     command
 }
 
-fn crew(stage: &Stage, workers: &[&str], command: &[&str]) -> Children {
+pub fn crew(stage: &Stage, workers: &[&str], command: &[&str]) -> Children {
     let all = workers.iter();
     Children(
         all.map(|name| worker(&stage.world, "dash", name, command))
@@ -42,7 +42,7 @@ fn crew(stage: &Stage, workers: &[&str], command: &[&str]) -> Children {
     )
 }
 
-fn success(mut child: Child) -> bool {
+pub fn success(mut child: Child) -> bool {
     child.wait().unwrap().success()
 }
 
@@ -52,7 +52,7 @@ fn counts<const N: usize>(stage: &Stage, kinds: [&str; N]) -> [usize; N] {
     kinds.map(|kind| history.iter().filter(|it| it["kind"] == kind).count())
 }
 
-fn with_subject(stage: &Stage, subject: &str) -> Vec<Value> {
+pub fn with_subject(stage: &Stage, subject: &str) -> Vec<Value> {
     let mut all = listed(&stage.world);
     all.retain(|it| it["message"]["subject"] == subject);
     all
@@ -281,7 +281,7 @@ fn the_second_interrupt_gives_the_tasks_back_and_the_next_run_takes_them_over() 
 }
 
 /// A runner that dies as `kill -9` kills.
-fn killed(mut runner: Child) {
+pub fn killed(mut runner: Child) {
     runner.kill().unwrap();
     runner.wait().unwrap();
 }

@@ -117,13 +117,25 @@ impl Stage {
 
     /// The record, line by line.
     pub fn history(&self) -> Vec<Value> {
-        let repositories = fs::read_dir(self.world.home().join("repos")).unwrap();
-        let repository = repositories.last().unwrap().unwrap().path();
-        let text = fs::read_to_string(repository.join("history.jsonl")).unwrap();
-        text.lines()
+        let text = fs::read_to_string(self.kept().join("history.jsonl")).unwrap();
+        // A line without its end is being written.
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole
+            .lines()
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{line}: {e}")))
             .collect()
+    }
+
+    /// What the home keeps of the repository.
+    fn kept(&self) -> PathBuf {
+        let repositories = fs::read_dir(self.world.home().join("repos")).unwrap();
+        repositories.last().unwrap().unwrap().path()
+    }
+
+    /// Where the workers' mail is.
+    pub fn mail(&self) -> PathBuf {
+        self.kept().join("workers")
     }
 
     pub fn sessions(&self) -> PathBuf {

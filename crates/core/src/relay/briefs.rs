@@ -1,7 +1,9 @@
 //! Briefs: proposed by a controller, seen by the operator.
 //!
 //! Owns the publication of one: its number first, the sidecar before the body, both under names that
-//! must be free. A retry within five minutes is answered with the brief it repeats.
+//! must be free. What is let through by whoever writes it has its decision before its body: whoever is
+//! killed in between has said nothing. A retry within five minutes is answered with the brief it
+//! repeats.
 
 use flagpost_disk::{
     self as disk,
@@ -93,6 +95,26 @@ impl Stage {
     }
 }
 
+/// How far a brief is the moment it appears.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Appears<'v> {
+    /// It waits for a decision.
+    Proposed,
+    /// It is let through.
+    Decided(&'v Verdict),
+    /// It is let through, and in its worker's hands.
+    Taken(&'v Verdict),
+}
+
+impl<'v> Appears<'v> {
+    fn verdict(self) -> Option<&'v Verdict> {
+        match self {
+            Self::Proposed => None,
+            Self::Decided(verdict) | Self::Taken(verdict) => Some(verdict),
+        }
+    }
+}
+
 /// A brief as the operator sees it.
 #[derive(Debug, Clone)]
 pub struct Letter {
@@ -123,17 +145,19 @@ pub fn propose_through(
     let locked = mail.lock(Direction::Inbox)?;
     locked.tidy(actor)?;
     let (mut brief, body) = locked.brief(actor, proposal);
-    let earlier = locked.replayed(&brief)?;
-    let replay = earlier.is_some();
-    match earlier {
+    let (mut replay, mut passed) = (true, None);
+    match locked.replayed(&brief)? {
         Some(earlier) => brief = earlier,
         None => {
+            replay = false;
             if brief.extras.id.is_none() {
                 brief.extras.id = Some(uuid::Uuid::now_v7().to_string());
             }
             locked.under_a_new_number(|seq, batch| {
                 brief.seq = seq;
-                locked.publish(actor, &brief, (&body, None), batch)
+                passed = decide::by_its_writer(&locked, (&brief, &body), actor, gate)?;
+                let appears = passed.as_ref().map_or(Appears::Proposed, Appears::Decided);
+                locked.publish(actor, &brief, (&body, appears), batch)
             })?;
         }
     }
@@ -144,7 +168,7 @@ pub fn propose_through(
         | Stage::Decided(_)
         | Stage::Offered(_)
         | Stage::Read(_)
-        | Stage::Withdrawn => Ok(None),
+        | Stage::Withdrawn => Ok(passed),
     };
     let (verdict, policy_fault) = match (asked, gate) {
         (Ok(verdict), _) => (verdict, None),
@@ -182,7 +206,7 @@ pub(super) fn hand_over(
     };
     locked.under_a_new_number(|seq, batch| {
         brief.seq = seq;
-        locked.publish(actor, &brief, (&body, Some(&verdict)), batch)
+        locked.publish(actor, &brief, (&body, Appears::Taken(&verdict)), batch)
     })?;
     Ok((brief, body))
 }
@@ -223,20 +247,27 @@ impl Locked<'_> {
         (brief, proposal.body)
     }
 
-    /// Puts sidecar and body in place; with a verdict, that and its worker's mark too. Where a foreign
-    /// writer took the number meanwhile, what it wrote stays, and the history says so.
+    /// Puts sidecar and body in place: the decision that is made before the body, its worker's mark
+    /// after it. Where a foreign writer took the number meanwhile, what it wrote stays, and the history
+    /// says so.
     pub(super) fn publish(
         &self,
         actor: &WorkerId,
         brief: &Brief,
-        (body, taken): (&str, Option<&Verdict>),
+        (body, appears): (&str, Appears<'_>),
         mut batch: Batch,
     ) -> Result<()> {
         let (seq, fs) = (brief.seq, self.mail.home.fs());
-        let sidecar = self.path(&layout::sidecar(seq));
         let meta = readable("summary", layout::write_brief(None, brief))?;
-        batch.create(sidecar.clone(), meta);
         let text = readable("brief", body.as_bytes().to_owned())?;
+        let sidecar = self.path(&layout::sidecar(seq));
+        batch.create(sidecar.clone(), meta);
+        let mut ahead = vec![sidecar];
+        if let Some(verdict) = appears.verdict() {
+            let decision = self.path(&layout::decision(seq));
+            batch.create(decision.clone(), layout::write_verdict(verdict));
+            ahead.push(decision);
+        }
         batch.create(self.path(&layout::body(seq)), text);
         let entry = self
             .mail
@@ -249,22 +280,24 @@ impl Locked<'_> {
         let sent = messages::told(Kind::MessageSent, &message);
         let (mut entries, mut flags): (Vec<_>, _) =
             ([entry].into_iter().chain(sent).collect(), Vec::new());
-        if let Some(verdict) = taken {
-            let decision = self.path(&layout::decision(seq));
-            batch.create(decision, layout::write_verdict(verdict));
+        if let Some(verdict) = appears.verdict() {
+            entries.push(self.verdict_entry(seq, verdict));
             flags.push(self.path(&layout::flag(seq, verdict.decision)));
+        }
+        if let Appears::Taken(_) = appears {
+            entries.push(self.mail.entry(Kind::BriefRead, Some(seq)));
+            entries.extend(messages::told_by(
+                Kind::MessageAcked,
+                &message,
+                Some(actor.as_str()),
+            ));
             flags.push(self.path(&layout::read_flag(seq)));
-            let read = self.mail.entry(Kind::BriefRead, Some(seq));
-            let by = Some(actor.as_str());
-            let acked = messages::told_by(Kind::MessageAcked, &message, by);
-            entries.extend([self.verdict_entry(seq, verdict), read]);
-            entries.extend(acked);
         }
         let published = self.commit(actor, entries, batch, &flags);
         if let Err(Error::Disk(disk::Error::Conflict { path })) = &published {
-            if *path != sidecar {
-                // Ours must not speak for somebody else's body.
-                fsx::remove(fs, &sidecar)?;
+            // Ours must not speak for somebody else's: what appeared before it was in the way goes.
+            for ours in ahead.iter().take_while(|it| *it != path) {
+                fsx::remove(fs, ours)?;
             }
             let entry = self.mail.entry(Kind::ContractViolated, Some(seq)).detail(
                 "file",

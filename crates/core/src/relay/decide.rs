@@ -10,7 +10,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{self, Decision, Refusal, Subject, Verdict, Via},
+    decision::{self, Decision, Refusal, Standing, Subject, Verdict, Via},
     envelope::{Brief, Direction, Hash, Key},
     message::{Body, Message},
     policy::{Question, Then, consult},
@@ -252,8 +252,41 @@ pub fn edit(
     })
 }
 
+/// What whoever writes a brief decides on it before it appears; none where somebody else is asked.
+pub(super) fn by_its_writer(
+    locked: &Locked<'_>,
+    (brief, body): (&Brief, &str),
+    actor: &WorkerId,
+    gate: Gate<'_>,
+) -> Result<Option<Verdict>> {
+    let letter = || Letter {
+        brief: brief.clone(),
+        body: body.to_owned(),
+        standing: Standing::Pending,
+        stage: Stage::Pending,
+    };
+    match gate {
+        Gate::Policy => Ok(None),
+        Gate::Writer | Gate::Run(_) => passed(locked, &letter(), actor, gate),
+    }
+}
+
 /// What is decided at once about a brief that nobody decided on; none where a person is to be asked.
 pub(super) fn at_once(
+    locked: &Locked<'_>,
+    letter: &Letter,
+    actor: &WorkerId,
+    gate: Gate<'_>,
+) -> Result<Option<Verdict>> {
+    let passed = passed(locked, letter, actor, gate)?;
+    if let Some(verdict) = &passed {
+        locked.put(&verdict.by, vec![(letter.brief.clone(), verdict.clone())])?;
+    }
+    Ok(passed)
+}
+
+/// The decision that the gate makes, if it makes one.
+fn passed(
     locked: &Locked<'_>,
     letter: &Letter,
     actor: &WorkerId,
@@ -267,11 +300,8 @@ pub(super) fn at_once(
             None => return Ok(None),
         },
     };
-    let wish = Wish::new(Decision::Ratified, via);
-    let mut verdict = verdict(locked, letter, &by, &wish)?;
-    verdict.rule = rule;
-    locked.put(&by, vec![(letter.brief.clone(), verdict.clone())])?;
-    Ok(Some(verdict))
+    let verdict = verdict(locked, letter, &by, &Wish::new(Decision::Ratified, via))?;
+    Ok(Some(Verdict { rule, ..verdict }))
 }
 
 /// The name of the policy's rule that lets the brief through.

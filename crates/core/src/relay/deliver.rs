@@ -1,7 +1,8 @@
 //! Delivery: the oldest decided brief, again and again, until the worker says that it has it.
 //!
 //! Owns the two marks of a delivery: `.NNNN.offered`, raised with the first offer, and `NNNN.read`,
-//! the worker's own. Invariant: a body that is not the one that was decided on is never handed out.
+//! the worker's own. Invariant: a body that is not the one that was decided on is never handed out, nor
+//! a task that its worker has answered.
 
 use flagpost_disk::{
     dialects::relay::{self as layout, Part},
@@ -11,7 +12,7 @@ use flagpost_model::{
     Seq, WorkerId,
     decision::{self, Decision, Delivery, Refusal},
     envelope::{Brief, Direction, Hash},
-    message::{Message, Subject},
+    message::{Answer, Message, Subject, answer},
 };
 
 use super::{
@@ -97,14 +98,21 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
 }
 
 /// What of a brief may reach its worker now. A body that was changed after the decision on it is
-/// kept aside, and recorded.
+/// kept aside, and recorded. Who has answered a task by hand has it, and is not given it again.
 pub(super) fn passed(
     locked: &Locked<'_>,
     actor: &WorkerId,
     letter: &Letter,
 ) -> Result<Option<Delivery>> {
     let (mail, seq) = (locked.mail, letter.brief.seq);
+    let message = Message::of_brief(&letter.brief, &letter.body);
     match deliverable(mail, letter) {
+        Ok(Delivery::Brief)
+            if message.subject == Some(Subject::Task) && messages::is_answered(mail, &message)? =>
+        {
+            locked.mark_read((actor, None), seq, Some(&message), Batch::new())?;
+            Ok(None)
+        }
         Ok(delivery) => Ok(Some(delivery)),
         Err(Refusal::Changed { .. }) => {
             let entry = mail.entry(Kind::BriefWithheld, Some(seq));
@@ -160,19 +168,13 @@ pub(super) fn acknowledge(
     let message = briefs::letter(mail, seq, slot)?
         .ok()
         .map(|it| Message::of_brief(&it.brief, &it.body));
-    let entry = mail.entry(Kind::BriefRead, Some(seq));
-    let acked = message
-        .as_ref()
-        .and_then(|it| messages::told_by(Kind::MessageAcked, it, by.map(WorkerId::as_str)));
     let mut batch = Batch::new();
     let subject = message.as_ref().and_then(|it| it.subject);
     if subject == Some(Subject::Task) {
         let before = mail.lease(Direction::Inbox, seq, slot)?;
         locked.hold_within(&mut batch, seq, &locked.of_task(before.as_ref()));
     }
-    let mark = locked.path(&layout::read_flag(seq));
-    let entries = [entry].into_iter().chain(acked).collect();
-    locked.commit(actor, entries, batch, &[mark])?;
+    locked.mark_read((actor, by), seq, message.as_ref(), batch)?;
     drop(locked);
     if subject != Some(Subject::Task) {
         mail.renew(None)?;
@@ -184,4 +186,46 @@ pub(super) fn acknowledge(
         mail.take_up(task)?;
     }
     Ok(false)
+}
+
+/// A worker that answers a task has it, though it never said so: whoever hears the answer puts that
+/// on record.
+pub(super) fn answered(mail: &Mail<'_>, hearer: &WorkerId, report: &Message) -> Result<()> {
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if !slot.is_open_to_the_worker() {
+            continue;
+        }
+        let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
+            continue;
+        };
+        let task = Message::of_brief(&letter.brief, &letter.body);
+        if task.subject != Some(Subject::Task) || answer(&task, [report]) == Answer::None {
+            continue;
+        }
+        let locked = mail.lock(Direction::Inbox)?;
+        let slots = mail.slots(Direction::Inbox)?;
+        if slots.get(&seq).is_some_and(Slot::is_open_to_the_worker) {
+            let spoken = (&mail.worker, Some(hearer));
+            locked.mark_read(spoken, seq, Some(&task), Batch::new())?;
+        }
+    }
+    Ok(())
+}
+
+impl Locked<'_> {
+    /// Raises the worker's mark with what goes with it; somebody else may have spoken in its name.
+    fn mark_read(
+        &self,
+        (actor, by): (&WorkerId, Option<&WorkerId>),
+        seq: Seq,
+        message: Option<&Message>,
+        batch: Batch,
+    ) -> Result<()> {
+        let entry = self.mail.entry(Kind::BriefRead, Some(seq));
+        let acked = message
+            .and_then(|it| messages::told_by(Kind::MessageAcked, it, by.map(WorkerId::as_str)));
+        let mark = self.path(&layout::read_flag(seq));
+        let entries = [entry].into_iter().chain(acked).collect();
+        self.commit(actor, entries, batch, &[mark])
+    }
 }

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use flagpost_disk::fsx::RealFs;
-use flagpost_model::envelope::{Brief, BriefKind, Extras, Key, VERSION};
+use flagpost_model::{
+    decision::{Decision, Verdict, Via},
+    envelope::{Brief, BriefKind, Extras, Hash, Key, VERSION},
+};
 
-use super::*;
+use super::{briefs::Appears, *};
 use crate::{Repository, SystemClock};
 
 fn brief(seq: Seq) -> Brief {
@@ -37,6 +40,15 @@ fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
     workers::register(&fleet, &ann, &w1, workers::Traits::default()).unwrap();
     let mail = fleet.mail(&w1).unwrap();
     let locked = mail.lock(Direction::Inbox).unwrap();
+    let verdict = Verdict {
+        decision: Decision::Ratified,
+        by: ann.clone(),
+        at: Timestamp::UNIX_EPOCH,
+        sha256: Hash::of(b"ours"),
+        via: Via::Run,
+        reason: None,
+        rule: None,
+    };
     let mut tried = Vec::new();
     let published = locked.under_a_new_number(|seq, batch| {
         let taken = match tried.len() {
@@ -49,17 +61,16 @@ fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
             fsx::replace(home.fs(), &path, b"theirs").unwrap();
         }
         tried.push(seq.get());
-        locked.publish(&ann, &brief(seq), ("ours", None), batch)
+        let appears = Appears::Decided(&verdict);
+        locked.publish(&ann, &brief(seq), ("ours", appears), batch)
     });
     published.unwrap();
     assert_eq!(tried, [1, 2, 3]);
     let read = |name: &str| std::fs::read_to_string(mail.dir(Direction::Inbox).join(name)).ok();
     assert_eq!(read("0001.brief").as_deref(), Some("theirs"));
-    assert_eq!(
-        read("0001.brief.meta.json"),
-        None,
-        "ours does not speak for theirs"
-    );
+    for ours in ["0001.brief.meta.json", ".0001.decision.json"] {
+        assert_eq!(read(ours), None, "ours does not speak for theirs");
+    }
     assert_eq!(read("0002.brief.meta.json").as_deref(), Some("theirs"));
     assert_eq!(read("0002.brief"), None);
     assert_eq!(read("0003.brief").as_deref(), Some("ours"));
@@ -73,11 +84,13 @@ fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
     let attempt = |n| {
         [
             "relay.brief_proposed",
+            "relay.decided",
+            "history.void",
             "history.void",
             "relay.contract_violation",
         ]
         .map(|kind| format!("{kind} 000{n}"))
     };
-    let third = ["relay.brief_proposed 0003".to_owned()];
+    let third = ["relay.brief_proposed 0003", "relay.decided 0003"].map(str::to_owned);
     assert_eq!(told, [&attempt(1)[..], &attempt(2), &third].concat());
 }

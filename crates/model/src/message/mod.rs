@@ -19,7 +19,9 @@ use jiff::Timestamp;
 pub use body::{Body, DoneBody, InvalidBody, Needs, ProgressBody, StuckBody, TaskBody};
 pub use lease::{LEASE, Lease};
 pub use order::in_order;
-pub use recovery::{Answer, Facts, Marks, State, Step, answer, concerns, repeats, step};
+pub use recovery::{
+    Answer, Facts, Left, Leftover, Marks, State, Step, answer, concerns, leftover, repeats, step,
+};
 pub use speaker::{Refusal, Role, Speaker, may_ack, may_send, speaker};
 
 use crate::{

@@ -106,29 +106,71 @@ pub fn step(facts: &Facts<'_>, now: Timestamp) -> Step {
     }
     match (direction, facts.state == State::Acked) {
         (Direction::Inbox, false) if facts.decision.is_none() => Step::Decide,
+        // Who answers a task has it, whether or not it said so before.
+        (Direction::Inbox, _) if facts.answer != Answer::None => Step::Nothing,
         (_, false) if !facts.message.needs_ack() => Step::Nothing,
         (_, false) if is_held => Step::Await,
         (Direction::Inbox, false) => Step::Offer,
         (Direction::Outbox, false) => Step::Process,
         (Direction::Inbox, true) if facts.decision == Some(Decision::Rejected) => Step::Nothing,
-        (Direction::Inbox, true) if subject == Some(Subject::Task) => match facts.answer {
-            Answer::None if is_held => Step::Await,
-            Answer::None => Step::Reassign,
-            Answer::Done | Answer::Stuck(_) => Step::Nothing,
+        (Direction::Inbox, true) if subject == Some(Subject::Task) => match is_held {
+            true => Step::Await,
+            false => Step::Reassign,
         },
         (Direction::Inbox | Direction::Outbox, true) => Step::Nothing,
     }
 }
 
+/// Where a TASK is that a run left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// Its worker has it, and goes on.
+    InHand,
+    /// It lies there for its worker to receive, perhaps again.
+    Waiting,
+    /// Its worker acknowledged it and fell silent.
+    LetGo,
+}
+
+/// What becomes of a TASK whose run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftover {
+    /// Nothing yet: the next run goes on from where it is.
+    Stays(Left),
+    /// It is taken back, for this reason.
+    TakenBack(&'static str),
+    /// It was dealt with.
+    Over,
+}
+
+/// What becomes of a TASK whose run is over, by what a restart would do about it, how it was answered,
+/// and whether its task is still to be done.
+pub fn leftover(next: Step, answer: Answer, is_wanted: bool) -> Leftover {
+    let asks = answer == Answer::Stuck(Needs::Guidance);
+    let left = match next {
+        // Only the run itself lets it through.
+        Step::Decide => return Leftover::TakenBack("its run was over before it was let through"),
+        Step::Nothing | Step::Process if !asks => return Leftover::Over,
+        Step::Await | Step::Nothing | Step::Process => Left::InHand,
+        Step::Offer => Left::Waiting,
+        Step::Reassign => Left::LetGo,
+    };
+    match is_wanted {
+        true => Leftover::Stays(left),
+        false => Leftover::TakenBack("its task is over"),
+    }
+}
+
 /// Whether a report is about this task of its worker: it answers it, or else names it in the same
-/// thread.
+/// thread, and not before it was given.
 pub fn concerns(report: &Message, task: &Message) -> bool {
     let same_worker = report.place.worker == task.place.worker;
     let is_answer = match &report.answers {
         Some(place) => *place == task.place,
         None => {
             let id = task.task();
-            id.is_some() && id == report.task() && report.thread == task.thread
+            let is_named = id.is_some() && id == report.task() && report.thread == task.thread;
+            is_named && report.at >= task.at
         }
     };
     same_worker && is_answer

@@ -317,6 +317,18 @@ fn a_task_is_open_until_it_is_done_and_again_once_its_question_is_answered() {
     ] {
         assert_eq!(answer(&task, later.iter().copied()), expected, "{later:?}");
     }
+    // The same task given again is not done by what was said before, unless that names it.
+    let mut again = message("W1/inbox/3", Subject::Task, TASK, 9);
+    assert_eq!(answer(&again, [&done]), Answer::None);
+    let mut named = done.clone();
+    named.answers = Some(again.place.clone());
+    assert_eq!(
+        answer(&again, [&named]),
+        Answer::Done,
+        "whatever the clock said"
+    );
+    again.at = done.at;
+    assert_eq!(answer(&again, [&done]), Answer::Done);
 }
 
 #[test]
@@ -327,7 +339,7 @@ fn trap_28_recovery_offers_processes_and_reassigns() {
     let done = message("W1/outbox/1", Subject::Done, DONE, 0);
     let progress = message("W1/outbox/2", Subject::Progress, "{}", 0);
     let lease = Lease::new(&w("W1"), 0, at(0), LEASE);
-    let abort = Stuck(Needs::Abort);
+    let (abort, asks) = (Stuck(Needs::Abort), Stuck(Needs::Guidance));
     let (no, yes) = (Option::None, Some(Decision::Ratified));
     let rejected = Some(Decision::Rejected);
     for (message, decision, acked, lease, answer, minute, expected) in [
@@ -344,6 +356,12 @@ fn trap_28_recovery_offers_processes_and_reassigns() {
         (&task, yes, true, None, Open, 0, Step::Reassign),
         (&task, yes, true, Some(&lease), Done, 9, Step::Nothing),
         (&task, yes, true, Some(&lease), abort, 9, Step::Nothing),
+        // Answered: its worker has it, whether or not it said so.
+        (&task, yes, false, None, Done, 0, Step::Nothing),
+        (&task, yes, false, Some(&lease), Done, 4, Step::Nothing),
+        (&task, yes, false, Some(&lease), abort, 9, Step::Nothing),
+        (&task, yes, false, None, asks, 0, Step::Nothing),
+        (&task, no, false, None, Done, 0, Step::Decide),
         (&task, rejected, false, None, Open, 0, Step::Offer),
         (&task, rejected, true, None, Open, 9, Step::Nothing),
         (&reply, yes, true, Some(&lease), Open, 9, Step::Nothing),
@@ -370,6 +388,29 @@ fn trap_28_recovery_offers_processes_and_reassigns() {
         assert_eq!(said, expected, "{:?} {minute}", facts(false));
         // What was taken back concerns nobody, however far it was.
         assert_eq!(step(&facts(true), at(minute)), Step::Nothing);
+    }
+}
+
+#[test]
+fn what_a_run_left_stays_with_its_worker_waits_or_is_taken_back() {
+    use Answer::{Done, None as Open, Stuck};
+    use Leftover::{Over, Stays, TakenBack};
+    let (asks, abort) = (Stuck(Needs::Guidance), Stuck(Needs::Abort));
+    let undecided = TakenBack("its run was over before it was let through");
+    let over = TakenBack("its task is over");
+    for (next, answer, wanted, unwanted) in [
+        (Step::Decide, Open, undecided, undecided),
+        (Step::Offer, Open, Stays(Left::Waiting), over),
+        (Step::Await, Open, Stays(Left::InHand), over),
+        (Step::Reassign, Open, Stays(Left::LetGo), over),
+        (Step::Nothing, asks, Stays(Left::InHand), over),
+        (Step::Nothing, abort, Over, Over),
+        (Step::Nothing, Done, Over, Over),
+        // It was taken back, or rejected.
+        (Step::Nothing, Open, Over, Over),
+    ] {
+        let said = [true, false].map(|is_wanted| leftover(next, answer, is_wanted));
+        assert_eq!(said, [wanted, unwanted], "{next} {answer:?}");
     }
 }
 

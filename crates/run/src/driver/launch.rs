@@ -88,6 +88,10 @@ impl Driver<'_> {
         };
         self.holds.insert(task.clone(), hold);
         self.account.began(&task);
+        // A task is with one worker: what an earlier run left of it with others is taken back.
+        for place in self.residents.passed_over.remove(&task).unwrap_or_default() {
+            self.take_back(&place, &format!("its task is given to {worker}"))?;
+        }
         let started = match slot {
             Some(slot) => self.start(&claimed, &worker, attempt, slot),
             None => self.give(&claimed, &worker, attempt),

@@ -21,7 +21,7 @@ use flagpost_disk::notices::Watcher;
 use flagpost_model::{
     SessionId, TaskId, WorkerId,
     envelope::Direction,
-    message::{self, Body, Speaker, Subject, TaskBody},
+    message::{self, Body, Left, Speaker, Subject, TaskBody},
     plan::Attempt,
     session::stall::Pulse,
     task::{Ending, Task},
@@ -57,6 +57,8 @@ pub(super) struct Residents<'a> {
     threads: BTreeSet<String>,
     /// What workers have from runs before, until the task is begun here.
     pub inherited: BTreeMap<TaskId, Errand>,
+    /// What lies with workers from runs before and is theirs until somebody is given its task.
+    pub passed_over: BTreeMap<TaskId, Vec<message::Place>>,
     /// Who fell silent over a task, and when that was noticed.
     pub silent: BTreeMap<WorkerId, Timestamp>,
     /// Tasks that wait for a worker.
@@ -112,6 +114,7 @@ impl<'a> Residents<'a> {
             crew: options.workers.clone(),
             threads: BTreeSet::new(),
             inherited: BTreeMap::new(),
+            passed_over: BTreeMap::new(),
             silent: BTreeMap::new(),
             waiting: VecDeque::new(),
             finished: Vec::new(),
@@ -139,10 +142,20 @@ impl<'a> Residents<'a> {
     ) -> Result<()> {
         self.threads = earlier.iter().map(ToString::to_string).collect();
         if !self.threads.is_empty() && !self.fleet.ids()?.is_empty() {
-            messages::put_away(list, &self.party(), &self.threads)?;
             for errand in self.errands(list)? {
-                if errand.in_hand || self.crew.contains(&errand.message.place.worker) {
-                    self.inherited.insert(errand.task.clone(), errand);
+                let of_crew = self.crew.contains(&errand.message.place.worker);
+                let passed_over = match errand.left {
+                    Left::Waiting if !of_crew => Some(errand),
+                    Left::InHand | Left::Waiting => {
+                        self.inherited.insert(errand.task.clone(), errand)
+                    }
+                    Left::LetGo => Some(errand),
+                };
+                if let Some(Errand { task, message, .. }) = passed_over {
+                    self.passed_over
+                        .entry(task)
+                        .or_default()
+                        .push(message.place);
                 }
             }
         }
@@ -155,7 +168,8 @@ impl<'a> Residents<'a> {
     fn errands(&self, list: &List<'_>) -> Result<Vec<Errand>> {
         loop {
             messages::settle(list, &self.party(), &self.threads)?;
-            let errands = messages::errands(&self.fleet, &self.threads)?;
+            messages::put_away(list, &self.party(), &self.threads)?;
+            let errands = messages::errands(list, &self.fleet, &self.threads)?;
             if self.unheard(None)?.is_empty() {
                 return Ok(errands);
             }
@@ -302,7 +316,11 @@ impl Driver<'_> {
         let inherited = self.residents.inherited.remove(&task.id);
         let asks = inherited.as_ref().is_some_and(|errand| errand.asks);
         let place = match inherited {
-            Some(errand) => errand.message.place,
+            Some(errand) => {
+                // What its worker said before its task was begun here is heard now.
+                let _: Result<(), _> = self.ended.send(Input::Mail);
+                errand.message.place
+            }
             None => self.send(task, worker)?,
         };
         let (began, now) = (Instant::now(), self.stage.home.now());

@@ -40,6 +40,38 @@ pub fn every_crash<R>(
     }
 }
 
+/// Kills an operation after each of its steps and checks the disk, which has all that it did.
+///
+/// The operation gets a fresh disk from `setup` each time, and nothing happens after 0, 1, 2 … of its
+/// steps, as when its process is killed and the machine lives.
+///
+/// # Panics
+/// Where `check` does; the message before it names the step.
+pub fn every_kill<R>(
+    setup: impl Fn() -> PowerFs,
+    operation: impl Fn(&PowerFs) -> R,
+    check: impl Fn(&PowerFs),
+) {
+    let free = setup();
+    free.run_free();
+    operation(&free);
+    let total = free.steps().len();
+    for last in 0..=total {
+        let fs = setup();
+        fs.cut_after(last);
+        operation(&fs);
+        fs.settle();
+        let _witness = Witness(|| {
+            let steps = fs.steps();
+            eprintln!("it was killed after {last} of {total} steps {steps:#?}");
+        });
+        // Nothing is left that a power cut could take away.
+        for choice in fs.choices(last as u64) {
+            check(&fs.recovered(&choice));
+        }
+    }
+}
+
 /// Fails one step of an operation, each in turn, until the operation meets no fault.
 ///
 /// Each step fails once with `ENOSPC` and once with `EIO`. `check` sees the disk as it is then and

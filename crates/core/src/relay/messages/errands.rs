@@ -2,40 +2,42 @@
 //!
 //! Owns what is made of a word whose run is over: a task that waits for nobody is done by it, and
 //! what comes too late is kept as a late result. Each report is acknowledged after it took effect,
-//! and to take effect twice changes nothing. It must never take a task from somebody who has it.
+//! and to take effect twice changes nothing. A TASK that nobody goes on from is taken back. It must
+//! never take a task from somebody who has it.
 
 use std::collections::BTreeSet;
 
 use flagpost_disk as disk;
 use flagpost_model::{
     TaskId, WorkerId,
-    message::{Answer, Body, Message, Needs, Step, StuckBody, Subject},
+    message::{Answer, Body, Left, Leftover, Message, Needs, StuckBody, Subject, leftover},
     task::{Act, DEFAULT_LEASE, Ending, State},
 };
 
 use super::{
-    Ask, Filter, Party, ack, in_charge, put_away,
+    Ask, Filter, Party, ack, in_charge, processes,
     receive::waiting_reports,
     survey::{Judged, judged},
+    withdraw,
 };
 use crate::{
     claims::{self, Terms},
     error::{Error, Result},
     list::List,
-    relay::Fleet,
+    relay::{Fleet, Mail},
     sessions::Sessions,
     tasks::{self, Move, Parts},
 };
 
-/// A TASK that is still with its worker.
+/// A TASK that its run left with a worker.
 #[derive(Debug, Clone)]
 pub struct Errand {
     /// Which task of the list.
     pub task: TaskId,
     /// The TASK.
     pub message: Message,
-    /// Its worker was given it and has not fallen silent; else nobody has received it.
-    pub in_hand: bool,
+    /// Where it is.
+    pub left: Left,
     /// Its worker asked for guidance and has no answer yet.
     pub asks: bool,
 }
@@ -52,30 +54,25 @@ pub enum Kept {
 }
 
 /// The errands of these threads, a task's newest last.
-pub fn errands(fleet: &Fleet<'_>, threads: &BTreeSet<String>) -> Result<Vec<Errand>> {
+pub fn errands(
+    list: &List<'_>,
+    fleet: &Fleet<'_>,
+    threads: &BTreeSet<String>,
+) -> Result<Vec<Errand>> {
     let mut found = Vec::new();
     for mail in fleet.mails()? {
         // A process ends with its run.
         if mail.worker.is_process() {
             continue;
         }
-        let (messages, _) = judged(&mail)?;
-        for Judged { seen, answer, next } in messages {
-            let in_hand = match (next, answer) {
-                (Step::Offer, _) => false,
-                (Step::Await, _) | (_, Answer::Stuck(Needs::Guidance)) => true,
-                _ => continue,
-            };
-            let message = seen.message;
-            if message.subject == Some(Subject::Task)
-                && is_in(threads, &message)
-                && let Some(task) = task_of(&message)
-            {
-                let asks = answer == Answer::Stuck(Needs::Guidance);
+        for (judged, leftover) in leftovers(list, &mail, threads)? {
+            let message = judged.seen.message;
+            if let (Leftover::Stays(left), Some(task)) = (leftover, task_of(&message)) {
+                let asks = judged.answer == Answer::Stuck(Needs::Guidance);
                 found.push(Errand {
                     task,
                     message,
-                    in_hand,
+                    left,
                     asks,
                 });
             }
@@ -83,6 +80,50 @@ pub fn errands(fleet: &Fleet<'_>, threads: &BTreeSet<String>) -> Result<Vec<Erra
     }
     found.sort_by_key(|it| it.message.at);
     Ok(found)
+}
+
+/// The TASKs of these threads in a worker's mail, and what becomes of each.
+fn leftovers(
+    list: &List<'_>,
+    mail: &Mail<'_>,
+    threads: &BTreeSet<String>,
+) -> Result<Vec<(Judged, Leftover)>> {
+    let mut all = judged(mail)?.0;
+    all.retain(|it| {
+        let message = &it.seen.message;
+        message.subject == Some(Subject::Task) && is_in(threads, message)
+    });
+    let of = |it: Judged| {
+        let is_wanted = task_of(&it.seen.message).is_some_and(|task| is_wanted(list, &task));
+        let leftover = leftover(it.next, it.answer, is_wanted);
+        (it, leftover)
+    };
+    Ok(all.into_iter().map(of).collect())
+}
+
+/// Whether a task is still to be done. One that cannot be read may be.
+fn is_wanted(list: &List<'_>, task: &TaskId) -> bool {
+    match list.task(task) {
+        Ok(file) => !matches!(file.task.state, State::Completed | State::Cancelled),
+        Err(error) => !matches!(error, Error::NotFound { .. }),
+    }
+}
+
+/// Ends the TASKs of these threads, whose runs are over, where nobody goes on from them: those of
+/// processes, those that were not let through, those whose tasks are over.
+pub fn put_away(list: &List<'_>, party: &Party<'_>, threads: &BTreeSet<String>) -> Result<()> {
+    for mail in party.fleet.mails()? {
+        if mail.worker.is_process() {
+            processes::put_away(list, party, &mail, threads)?;
+            continue;
+        }
+        for (judged, leftover) in leftovers(list, &mail, threads)? {
+            if let Leftover::TakenBack(because) = leftover {
+                withdraw(party, &judged.seen.message.place, because)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What workers, or only one of them, said in these threads and nobody has acknowledged, in its

@@ -24,16 +24,16 @@ use flagpost_model::{
 };
 use serde_json::Value;
 
-pub use errands::{Errand, Kept, errands, keep, settle, settle_ended, unheard};
+pub use errands::{Errand, Kept, errands, keep, put_away, settle, settle_ended, unheard};
 pub use filter::Filter;
 pub use foreign::{Source, read};
 pub use import::{Fate, Imported, import};
-pub use processes::{Word, hand, put_away, report_for};
+pub use processes::{Word, hand, report_for};
 pub use questions::question;
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
-pub(in crate::relay) use survey::in_hand;
 pub use survey::{Open, Seen, Survey, all, find, show, thread, unacked};
+pub(in crate::relay) use survey::{in_hand, is_answered};
 pub use withdraw::withdraw;
 
 use super::{Fleet, Mail, deliver, reports, workers};
@@ -103,7 +103,10 @@ pub fn ack(party: &Party<'_>, place: &Place) -> Result<Acked> {
     let (name, by) = (party.name(), party.speaker.by.as_ref());
     let already = match place.direction {
         Direction::Inbox => deliver::acknowledge(&mail, name, by, place.seq)?,
-        Direction::Outbox => reports::acknowledge(&mail, name, by, place.seq)?.read,
+        Direction::Outbox => {
+            deliver::answered(&mail, name, &message)?;
+            reports::acknowledge(&mail, name, by, place.seq)?.read
+        }
     };
     Ok(Acked { message, already })
 }

@@ -25,7 +25,7 @@ use super::{
 use crate::{
     error::Result,
     list::List,
-    relay::{briefs, decide::Gate},
+    relay::{Mail, briefs, decide::Gate},
 };
 
 /// What a run says for a process about its task.
@@ -115,32 +115,32 @@ fn spoken_for(party: &Party<'_>, process: &WorkerId) -> Speaker {
     }
 }
 
-/// Ends the TASKs of processes in these threads, whose runs are over. Of one that did its task and
-/// had no time to say so, that is said now; any other is taken back.
-pub fn put_away(list: &List<'_>, party: &Party<'_>, threads: &BTreeSet<String>) -> Result<()> {
-    for mail in party.fleet.mails()? {
-        if !mail.worker.is_process() {
+/// Ends a process's TASKs in these threads, whose runs are over. Of one that did its task and had no
+/// time to say so, that is said now; any other is taken back.
+pub(super) fn put_away(
+    list: &List<'_>,
+    party: &Party<'_>,
+    mail: &Mail<'_>,
+    threads: &BTreeSet<String>,
+) -> Result<()> {
+    for Judged { seen, answer, next } in judged(mail)?.0 {
+        let message = &seen.message;
+        let is_open = next != Step::Nothing && answer == Answer::None;
+        if message.subject != Some(Subject::Task) || !is_open || !is_in(threads, message) {
             continue;
         }
-        for Judged { seen, answer, next } in judged(&mail)?.0 {
-            let message = &seen.message;
-            let is_open = next != Step::Nothing && answer == Answer::None;
-            if message.subject != Some(Subject::Task) || !is_open || !is_in(threads, message) {
-                continue;
+        let done = match seen.state {
+            State::Acked => done_by(list, message),
+            _ => None,
+        };
+        match done {
+            Some((task, text)) => {
+                let word = Word::Done(&text);
+                let sent = report_for(party, (&message.place, &task), word)?;
+                ack(party, &sent.message.place)?;
             }
-            let done = match seen.state {
-                State::Acked => done_by(list, message),
-                _ => None,
-            };
-            match done {
-                Some((task, text)) => {
-                    let word = Word::Done(&text);
-                    let sent = report_for(party, (&message.place, &task), word)?;
-                    ack(party, &sent.message.place)?;
-                }
-                None => {
-                    withdraw(party, &message.place, "the run that it belonged to is over")?;
-                }
+            None => {
+                withdraw(party, &message.place, "the run that it belonged to is over")?;
             }
         }
     }

@@ -181,14 +181,23 @@ pub(in crate::relay) fn in_hand(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
     Ok(open.map(|it| it.seen.message.place.seq).collect())
 }
 
-/// How each acknowledged task was answered. The archive is asked where the live mail does not know.
+/// How each task was answered that its worker may have. The archive is asked where the live mail does
+/// not know of one that its worker has.
 fn answers(mail: &Mail<'_>, live: &[Seen]) -> Result<BTreeMap<Place, Answer>> {
-    let is_taken =
-        |it: &&Seen| it.message.subject == Some(Subject::Task) && it.state == State::Acked;
-    let tasks: Vec<&Message> = live.iter().filter(is_taken).map(|it| &it.message).collect();
+    let is_with_worker = |it: &&Seen| match it.state {
+        State::New | State::Held | State::Lapsed | State::Acked => {
+            it.message.subject == Some(Subject::Task)
+        }
+        State::Undecided | State::Withdrawn => false,
+    };
+    let tasks: Vec<&Seen> = live.iter().filter(is_with_worker).collect();
     let mut found = answered(&tasks, live);
-    let is_open = |it: &Answer| matches!(it, Answer::None | Answer::Stuck(Needs::Guidance));
-    if found.values().any(is_open) {
+    let is_open = |it: &&Seen| {
+        let answer = found.get(&it.message.place);
+        it.state == State::Acked
+            && matches!(answer, Some(Answer::None | Answer::Stuck(Needs::Guidance)))
+    };
+    if tasks.iter().any(is_open) {
         let mut whole = Survey::default();
         for shelf in mail.archived()? {
             whole.add(&shelf)?;
@@ -202,14 +211,27 @@ fn answers(mail: &Mail<'_>, live: &[Seen]) -> Result<BTreeMap<Place, Answer>> {
     Ok(found)
 }
 
-fn answered(tasks: &[&Message], all: &[Seen]) -> BTreeMap<Place, Answer> {
+/// Whether a worker's reports answer a TASK that it never acknowledged.
+pub(in crate::relay) fn is_answered(mail: &Mail<'_>, task: &Message) -> Result<bool> {
+    let mut reports = Vec::new();
+    for (seq, slot) in mail.slots(Direction::Outbox)? {
+        if slot.has(Part::Report)
+            && let Ok(file) = mail.report(seq)?
+        {
+            reports.push(Message::of_report(&file.content));
+        }
+    }
+    Ok(answer(task, &reports) != Answer::None)
+}
+
+fn answered(tasks: &[&Seen], all: &[Seen]) -> BTreeMap<Place, Answer> {
     // A reply counts once its worker has it.
     let counts =
         |it: &&Seen| it.message.place.direction == Direction::Outbox || it.state == State::Acked;
     let told: Vec<&Message> = all.iter().filter(counts).map(|it| &it.message).collect();
     let each = tasks.iter().map(|task| {
-        let said = answer(task, told.iter().copied());
-        (task.place.clone(), said)
+        let said = answer(&task.message, told.iter().copied());
+        (task.message.place.clone(), said)
     });
     each.collect()
 }

@@ -10,7 +10,7 @@ use flagpost_core::{
     relay::{Fleet, decide::Gate},
 };
 use flagpost_model::message::{Message, State, Subject};
-use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
+use flagpost_testkit::power::{PowerFs, every_crash, every_fault, every_kill};
 
 use super::{Side, done, place, speaker, task, words};
 use crate::{
@@ -84,22 +84,25 @@ fn check(fs: &PowerFs) {
     assert_eq!(told(&world, &Kind::MessageAcked).len(), acked.count());
 }
 
+/// Lets somebody do this on this disk.
+fn perform(fs: &PowerFs, name: &str, operation: Operation<'_>) -> Result<()> {
+    let home = simulated_home(fs);
+    let repository = home.repositories_root();
+    let files = fs.files();
+    let of_repository = files.keys().find_map(|path| {
+        let rest = path.strip_prefix(&repository).ok()?;
+        rest.components().next()?.as_os_str().to_str()?.parse().ok()
+    });
+    let fleet = Fleet::of(&home, &of_repository.unwrap());
+    let speaker = speaker(name);
+    operation(&Party {
+        fleet: &fleet,
+        speaker: &speaker,
+    })
+}
+
 fn survives(name: &str, operation: Operation<'_>, done: Look<'_>) {
-    let run = |fs: &PowerFs| {
-        let home = simulated_home(fs);
-        let repository = home.repositories_root();
-        let files = fs.files();
-        let of_repository = files.keys().find_map(|path| {
-            let rest = path.strip_prefix(&repository).ok()?;
-            rest.components().next()?.as_os_str().to_str()?.parse().ok()
-        });
-        let fleet = Fleet::of(&home, &of_repository.unwrap());
-        let speaker = speaker(name);
-        operation(&Party {
-            fleet: &fleet,
-            speaker: &speaker,
-        })
-    };
+    let run = |fs: &PowerFs| perform(fs, name, operation);
     let look = |fs: &PowerFs, answer: &Result<()>| {
         if answer.is_ok() {
             done(&World::simulated(fs));
@@ -110,19 +113,30 @@ fn survives(name: &str, operation: Operation<'_>, done: Look<'_>) {
     every_fault(setup, run, look);
 }
 
+fn send_a_task(party: &Party<'_>) -> Result<()> {
+    let words = Words {
+        to: Some(worker("W1")),
+        ..words(Subject::Task, &task("b3"))
+    };
+    messages::send(party, words, Gate::Run("s")).map(drop)
+}
+
 #[test]
 fn of_sending_a_task() {
-    survives(
-        "orchestrator",
-        &|party| {
-            let words = Words {
-                to: Some(worker("W1")),
-                ..words(Subject::Task, &task("b3"))
-            };
-            messages::send(party, words, Gate::Run("s")).map(drop)
-        },
-        &|world| assert_eq!(state_of(world, "W1/inbox/3"), Some(State::New)),
-    );
+    survives("orchestrator", &send_a_task, &|world| {
+        assert_eq!(state_of(world, "W1/inbox/3"), Some(State::New));
+    });
+}
+
+/// Nobody would ever be asked about it: the next run gives the task to somebody else.
+#[test]
+fn a_run_that_is_killed_leaves_no_task_that_waits_for_a_decision() {
+    let send = |fs: &PowerFs| perform(fs, "orchestrator", &send_a_task);
+    every_kill(setup, send, |fs| {
+        let state = state_of(&World::simulated(fs), "W1/inbox/3");
+        assert!(matches!(state, None | Some(State::New)), "{state:?}");
+        check(fs);
+    });
 }
 
 #[test]

@@ -8,7 +8,10 @@ use flagpost_core::{
         workers::{self, Traits},
     },
 };
-use flagpost_model::message::Subject;
+use flagpost_model::{
+    envelope::Extras,
+    message::{State, Subject},
+};
 use jiff::SignedDuration;
 
 use super::{Side, at, done, words};
@@ -115,6 +118,75 @@ fn who_reports_on_a_task_has_it() {
     ));
     assert_eq!(w1.steps(), ["W1/inbox/1 await"]);
     assert!(w1.receive().is_none());
+}
+
+/// It wrote its report by hand, and acknowledged nothing.
+#[test]
+fn who_answers_a_task_has_it() {
+    let stuck = r#"{"bead_id":"b1","reason":"I give up","needs":"abort"}"#;
+    for (subject, body) in [
+        (Subject::Done, done("b1")),
+        (Subject::Stuck, stuck.to_owned()),
+    ] {
+        let world = World::real();
+        register(&world, &["W1"]);
+        let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+        orchestrator.give("W1", "b1");
+        assert!(w1.receive().is_some());
+        let acked = || {
+            let told = crate::relay::told(&world).into_iter();
+            let told = told.filter(|it| it.starts_with("message.acked"));
+            told.count()
+        };
+        let by_hand = reports::Draft {
+            kind: subject.report_kind(),
+            ticket: None,
+            body,
+            pr: None,
+            next_action: None,
+            in_reply_to: None,
+            session: None,
+            extras: Extras {
+                subject: Some(subject.to_string()),
+                thread_id: Some("epic-1".to_owned()),
+                ..Extras::default()
+            },
+        };
+        reports::publish(&mail(&world, "W1"), &worker("W1"), by_hand).unwrap();
+        world.pass(minutes(6));
+        assert_eq!(w1.steps(), ["W1/outbox/1 process"], "{subject}");
+        orchestrator.ack("W1/outbox/1").unwrap();
+        assert_eq!(acked(), 2, "the TASK with its answer");
+        assert!(w1.receive().is_none());
+        // Given once more it is another TASK, which nobody has answered.
+        orchestrator.give("W1", "b1");
+        assert_eq!(at(w1.receive().as_ref()).unwrap(), "W1/inbox/2");
+    }
+}
+
+#[test]
+fn who_answered_a_task_is_not_given_it_again() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    let given = orchestrator.give("W1", "b1").message;
+    let by_hand = reports::Draft {
+        kind: Subject::Done.report_kind(),
+        ticket: None,
+        body: done("b1"),
+        pr: None,
+        next_action: None,
+        in_reply_to: Some(given.place.seq),
+        session: None,
+        extras: Extras {
+            subject: Some(Subject::Done.to_string()),
+            ..Extras::default()
+        },
+    };
+    reports::publish(&mail(&world, "W1"), &worker("W1"), by_hand).unwrap();
+    assert!(w1.receive().is_none());
+    let seen = messages::show(&world.fleet(), &given.place).unwrap();
+    assert_eq!(seen.state, State::Acked);
 }
 
 /// `flagpost outbox` and the relay's own verbs know of messages as well.

@@ -1,0 +1,95 @@
+//! What a killed run left with its workers: it stays with whoever goes on from it, and is taken back
+//! where nobody does, so that no task is done twice.
+
+use flagpost_testkit::race::until;
+use serde_json::Value;
+
+use crate::{
+    messages_by_agents::listed,
+    run_residents::{crew, killed, now, run, stage, success, with_subject},
+    run_stage::Stage,
+};
+
+const ALL: [&str; 2] = ["--workers", "W1,W2"];
+const W1: [&str; 2] = ["--workers", "W1"];
+
+/// Two workers whom a run gave a task each before it was killed, once W2 did this.
+fn left(by_w2: impl Fn(&Stage)) -> Stage {
+    let stage = stage("- [ ] One\n- [ ] Two\n", &["W1", "W2"]);
+    let runner = run(&stage.world, &ALL).spawn().unwrap();
+    until("both have a task", || {
+        let tasks = with_subject(&stage, "TASK");
+        tasks.iter().filter(|it| it["state"] == "new").count() == 2
+    });
+    by_w2(&stage);
+    killed(runner);
+    stage
+}
+
+/// The messages that are open, as `W2/inbox/1 offer`.
+fn open(stage: &Stage) -> Vec<String> {
+    let open = now(&stage.world, &["msg", "unacked", "--json"]);
+    let open: Value = serde_json::from_str(&open).unwrap();
+    let text = |it: &Value| it.as_str().unwrap().to_owned();
+    let each = open["messages"].as_array().unwrap().iter();
+    each.map(|it| format!("{} {}", text(&it["message"]["place"]), text(&it["next"])))
+        .collect()
+}
+
+fn state_of(stage: &Stage, place: &str) -> Value {
+    let mut all = listed(&stage.world).into_iter();
+    let seen = all.find(|it| it["message"]["place"] == place);
+    seen.unwrap()["state"].clone()
+}
+
+#[test]
+fn what_was_not_let_through_is_taken_back() {
+    let stage = left(|_| ());
+    let inbox = stage.mail().join("W2/inbox");
+    for mark in [".0001.decision.json", "0001.ratified"] {
+        std::fs::remove_file(inbox.join(mark)).unwrap();
+    }
+    assert_eq!(open(&stage), ["W1/inbox/1 offer", "W2/inbox/1 decide"]);
+    now(&stage.world, &["session", "recover"]);
+    assert_eq!(open(&stage), ["W1/inbox/1 offer"]);
+    assert_eq!(state_of(&stage, "W2/inbox/1"), "withdrawn");
+}
+
+#[test]
+fn what_waits_for_a_worker_that_the_next_run_does_not_have_goes_to_another() {
+    let stage = left(|_| ());
+    let _crew = crew(&stage, &["W1"], &["cat"]);
+    assert!(success(run(&stage.world, &W1).spawn().unwrap()));
+    assert_eq!(stage.states(2), ["completed"; 2]);
+    assert_eq!(state_of(&stage, "W2/inbox/1"), "withdrawn");
+    assert_eq!(open(&stage), [""; 0]);
+}
+
+#[test]
+fn what_a_silent_worker_had_goes_to_another() {
+    let stage = left(|stage| {
+        let take = ["msg", "recv", "--as", "W2", "--lease", "1s", "--quiet"];
+        let place = now(&stage.world, &take);
+        now(&stage.world, &["msg", "ack", place.trim(), "--as", "W2"]);
+    });
+    until("it fell silent", || {
+        open(&stage).contains(&"W2/inbox/1 reassign".to_owned())
+    });
+    let _crew = crew(&stage, &["W1"], &["cat"]);
+    assert!(success(run(&stage.world, &W1).spawn().unwrap()));
+    assert_eq!(stage.states(2), ["completed"; 2]);
+    assert_eq!(state_of(&stage, "W2/inbox/1"), "withdrawn");
+    assert_eq!(open(&stage), [""; 0]);
+}
+
+#[test]
+fn what_somebody_did_meanwhile_is_taken_back() {
+    let stage = left(|_| ());
+    now(&stage.world, &["session", "recover"]);
+    assert_eq!(open(&stage), ["W1/inbox/1 offer", "W2/inbox/1 offer"]);
+    now(&stage.world, &["claim", "2"]);
+    now(&stage.world, &["done", "2", "Did it myself"]);
+    now(&stage.world, &["session", "recover"]);
+    assert_eq!(open(&stage), ["W1/inbox/1 offer"]);
+    assert_eq!(state_of(&stage, "W2/inbox/1"), "withdrawn");
+}
