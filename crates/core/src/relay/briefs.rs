@@ -6,7 +6,7 @@
 use flagpost_disk::{
     self as disk,
     dialects::relay::{self as layout, Part},
-    fsx::{self, Batch},
+    fsx::Batch,
 };
 use flagpost_model::{
     Seq, WorkerId,
@@ -232,10 +232,9 @@ impl Locked<'_> {
         (body, taken): (&str, Option<&Verdict>),
         mut batch: Batch,
     ) -> Result<()> {
-        let (seq, fs) = (brief.seq, self.mail.home.fs());
-        let sidecar = self.path(&layout::sidecar(seq));
+        let seq = brief.seq;
         let meta = readable("summary", layout::write_brief(None, brief))?;
-        batch.create(sidecar.clone(), meta);
+        batch.create(self.path(&layout::sidecar(seq)), meta);
         let text = readable("brief", body.as_bytes().to_owned())?;
         batch.create(self.path(&layout::body(seq)), text);
         let entry = self
@@ -262,15 +261,7 @@ impl Locked<'_> {
         }
         let published = self.commit(actor, entries, batch, &flags);
         if let Err(Error::Disk(disk::Error::Conflict { path })) = &published {
-            if *path != sidecar {
-                // Ours must not speak for somebody else's body.
-                fsx::remove(fs, &sidecar)?;
-            }
-            let entry = self.mail.entry(Kind::ContractViolated, Some(seq)).detail(
-                "file",
-                path.file_name().map(|it| it.to_string_lossy().into_owned()),
-            );
-            self.record(actor, entry)?;
+            self.concede(actor, seq, path)?;
         }
         published
     }
