@@ -271,7 +271,7 @@ impl Writer<'_> {
             .map(|entry| (false, entry));
         let entries = entries.into_iter().map(|entry| (several, entry));
         for (n, (several, mut entry)) in (self.last + 1..).zip(voids.chain(entries)) {
-            entry.actor = Some(actor.clone());
+            entry = entry.by(actor, self.history.home.hand_behind(actor));
             if several {
                 entry = entry.detail("op", first);
             }

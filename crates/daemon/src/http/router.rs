@@ -147,7 +147,7 @@ async fn carry_out<T: Send + 'static>(
     asked: Arc<Asked>,
     act: Act<T>,
 ) -> Result<T, Fault> {
-    let work = move || act(&Desk::new(&shared), &asked);
+    let work = move || act(&Desk::new(&shared, &asked), &asked);
     let worked = tokio::task::spawn_blocking(work).await;
     worked.map_err(|_| Fault::broken("this operation panicked"))?
 }
