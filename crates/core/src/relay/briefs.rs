@@ -150,7 +150,7 @@ pub fn propose_through(
         (Ok(verdict), _) => (verdict, None),
         // The brief is published all the same, and waits for a person.
         (Err(error), Gate::Policy) => (None, Some(error.to_string())),
-        (Err(error), Gate::Writer | Gate::Run(_)) => return Err(error),
+        (Err(error), Gate::Writer(_) | Gate::Run(_)) => return Err(error),
     };
     Ok(Proposed {
         brief,

@@ -47,7 +47,7 @@ const DUE: Param = Param::body("due", Kind::Text, "When it is due: 2026-12-01.")
 const TAGS: Param = Param::body("tags", Kind::Texts, "Its labels, in place of those it has.");
 const LEASE: Param = Param::body(
     "lease",
-    Kind::Text,
+    Kind::Time,
     "How long the claim holds without renewal, as in 15m; without it, the setting claim.lease.",
 );
 const UID: Param = Param::body("uid", Kind::Text, "The planner's name for it.");
