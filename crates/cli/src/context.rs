@@ -72,6 +72,15 @@ impl Context {
         Ok(self.settings.speaker(self.globals.actor.as_deref())?)
     }
 
+    /// Who reserves files: a worker of the fleet, or the person who types.
+    pub fn holder(&self) -> anyhow::Result<WorkerId> {
+        let Speaker { name, by } = self.speaker()?;
+        if by.is_some() || self.settings.worker.is_some() {
+            self.fleet()?.must_know(&name)?;
+        }
+        Ok(name)
+    }
+
     /// The repository we stand in, if it is registered.
     pub fn repository(&self) -> anyhow::Result<Option<Repository>> {
         if let Some(known) = self.repository.get() {
