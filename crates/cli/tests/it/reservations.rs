@@ -198,12 +198,15 @@ fn only_who_is_there_reserves() {
 }
 
 #[test]
-fn a_refusal_tells_the_time_as_every_answer_does() {
+fn an_answer_and_a_refusal_tell_the_time_to_the_second() {
     let mut world = fleet();
     world.set("FLAGPOST_CLOCK", "2026-05-13T14:25:00.683Z");
     world.ok(["reserve", "add", "a", "--as", "W1"]);
     world.ok(["add", "one"]);
-    world.ok(["claim", "1", "--as", "W1"]);
+    for args in [&["claim", "1"][..], &["task", "renew", "1"], &["show", "1"]] {
+        let told = world.ok([args, &["--as", "W1"]].concat());
+        assert!(told.contains("until 2026-05-13T14:40:00Z"), "{told}");
+    }
     for args in [&["reserve", "add", "a"][..], &["claim", "1"]] {
         let ran = world.flagpost([args, &["--as", "W2"]].concat());
         assert_eq!(ran.code, 4, "{ran}");
