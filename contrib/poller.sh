@@ -45,9 +45,9 @@ acknowledge() {
     )
 }
 
-# Prints the brief $1 (a path without its ending) unless it is undecided, half, or read.
+# Prints the brief $1 (a path without its ending) unless it is undecided, half, read, or taken back.
 deliver() {
-    if test -f "$1.read" || ! test -f "$1.brief" || ! test -f "$1.brief.meta.json"; then
+    if test -f "$1.read" || test -f "$1.withdrawn" || ! test -f "$1.brief" || ! test -f "$1.brief.meta.json"; then
         return 0
     fi
     word=$(decision "$1") || return 0

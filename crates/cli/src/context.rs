@@ -38,6 +38,11 @@ impl Context {
         // A typo in a name is one even where the verb does not ask who acts.
         let typed = globals.actor.as_deref().map(str::parse::<WorkerId>);
         typed.transpose()?;
+        let home = match settings.speaker(globals.actor.as_deref()) {
+            Ok(speaker) => home.acting(speaker),
+            // For a verb that asks who acts.
+            Err(_) => home,
+        };
         Ok(Self {
             home,
             settings,
@@ -49,7 +54,7 @@ impl Context {
 
     /// Who acts.
     pub fn actor(&self) -> anyhow::Result<WorkerId> {
-        Ok(self.settings.actor(self.globals.actor.as_deref())?)
+        Ok(self.speaker()?.name)
     }
 
     /// Who decides on briefs: a person. No agent lets itself through.
@@ -62,9 +67,18 @@ impl Context {
         }
     }
 
-    /// Who speaks, and in whose name.
+    /// Who acts, and in whose name.
     pub fn speaker(&self) -> anyhow::Result<Speaker> {
         Ok(self.settings.speaker(self.globals.actor.as_deref())?)
+    }
+
+    /// Who reserves files: a worker of the fleet, or the person who types.
+    pub fn holder(&self) -> anyhow::Result<WorkerId> {
+        let Speaker { name, by } = self.speaker()?;
+        if by.is_some() || self.settings.worker.is_some() {
+            self.fleet()?.must_know(&name)?;
+        }
+        Ok(name)
     }
 
     /// The repository we stand in, if it is registered.

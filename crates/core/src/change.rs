@@ -319,6 +319,14 @@ impl<'l> Change<'l> {
         &mut self.entries[last]
     }
 
+    /// Says of what was noted last that it is somebody else's doing: of who is named, or of the hand
+    /// behind that name.
+    pub(crate) fn sign(&mut self, actor: &WorkerId, hand: Option<&WorkerId>) {
+        if let Some(entry) = self.entries.pop() {
+            self.entries.push(entry.by(actor, hand));
+        }
+    }
+
     /// Marks every line of this change as taking back the change whose first line is `n`, with a
     /// line for each of `tasks` that has none.
     pub(crate) fn mark<'t>(&mut self, n: u64, tasks: impl Iterator<Item = &'t TaskId>) {

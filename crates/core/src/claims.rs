@@ -146,7 +146,10 @@ fn claim_for_all(
             let (terms, token) = (one.terms(), Token(token));
             let told = |id: &TaskId| one.promise(id, token);
             match claim_first(change, &terms, token, &mut found, told) {
-                Ok(_) => served.push(one),
+                Ok(_) => {
+                    change.sign(&terms.actor, one.by());
+                    served.push(one);
+                }
                 // It looks itself.
                 Err(error) if is_about_one_task(&error) => break,
                 Err(error) => return Err(error),
@@ -233,7 +236,6 @@ fn claim_one(
     let after = transition(&before, &act, event)?;
     *change.task(id)? = after;
     let entry = change.note(Kind::TaskClaimed, id);
-    entry.actor = Some(terms.actor.clone());
     entry.from = Some(before.state.name());
     entry.to = Some(StateName::Claimed);
     entry.detail.insert("token".to_owned(), token.0.into());

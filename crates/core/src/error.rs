@@ -130,6 +130,14 @@ pub enum Error {
         /// Where it was looked for.
         list: Option<ListRef>,
     },
+    /// Nobody in the fleet has this name.
+    #[error("there is no worker {worker}; there {}", those(known))]
+    UnknownWorker {
+        /// The name.
+        worker: WorkerId,
+        /// Those there are.
+        known: Vec<WorkerId>,
+    },
     /// A partial id fits several things.
     #[error("{given} could be any of {}", candidates.join(", "))]
     Ambiguous {
@@ -295,6 +303,15 @@ fn listed(broken: &[Broken]) -> String {
             let lines: Vec<String> = each.collect();
             format!("{} faults\n  {}", several.len(), lines.join("\n  "))
         }
+    }
+}
+
+fn those(known: &[WorkerId]) -> String {
+    let names: Vec<&str> = known.iter().map(WorkerId::as_str).collect();
+    match names.as_slice() {
+        [] => "is none yet".to_owned(),
+        [one] => format!("is {one}"),
+        _ => format!("are {}", names.join(", ")),
     }
 }
 

@@ -91,7 +91,7 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
                 "its progress.jsonl tells of no times; 'flagpost session show' shows what is known",
             ),
         ),
-        Error::NotFound { what: "worker", .. } => (
+        Error::UnknownWorker { .. } | Error::NotFound { what: "worker", .. } => (
             Kind::NotFound,
             hint(
                 "'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as",
@@ -154,7 +154,18 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             ..
         } => (
             Kind::NotFound,
-            hint("'flagpost coord leader init GOAL' makes one; --dir names another"),
+            hint(
+                "'flagpost coord leader init GOAL' makes one; --dir, or --list coord:PATH, names another",
+            ),
+        ),
+        Error::NotFound {
+            what: crate::coordination::WITHOUT_TABLE,
+            ..
+        } => (
+            Kind::NotFound,
+            hint(
+                "'flagpost coord leader init GOAL' makes it there; --dir, or --list coord:PATH, names another",
+            ),
         ),
         Error::NotFound {
             what: "coordination task",

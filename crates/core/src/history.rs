@@ -272,7 +272,9 @@ impl Writer<'_> {
             .map(|entry| (false, entry));
         let entries = entries.into_iter().map(|entry| (several, entry));
         for (n, (several, mut entry)) in (self.last + 1..).zip(voids.chain(entries)) {
-            entry.actor.get_or_insert_with(|| actor.clone());
+            if entry.actor.is_none() {
+                entry = entry.by(actor, self.history.home.hand_behind(actor));
+            }
             if several {
                 entry = entry.detail("op", first);
             }

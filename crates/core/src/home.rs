@@ -26,6 +26,7 @@ pub struct Home {
     fs: Arc<dyn Fs>,
     clock: Arc<dyn Clock>,
     environment: Arc<Environment>,
+    on_behalf: Option<Speaker>,
 }
 
 /// What the environment says about the configuration.
@@ -73,7 +74,22 @@ impl Home {
             fs,
             clock,
             environment,
+            on_behalf: None,
         }
+    }
+
+    /// The same home for whoever acts now: where they act in another's name, each line of the history
+    /// under that name says so.
+    #[must_use]
+    pub fn acting(mut self, speaker: Speaker) -> Self {
+        self.on_behalf = speaker.by.is_some().then_some(speaker);
+        self
+    }
+
+    /// Who it really is that acts under this name, where that is somebody else.
+    pub(crate) fn hand_behind(&self, actor: &WorkerId) -> Option<&WorkerId> {
+        let speaker = self.on_behalf.as_ref()?;
+        speaker.by.as_ref().filter(|_| speaker.name == *actor)
     }
 
     /// The same home in this environment.
@@ -217,16 +233,8 @@ impl Home {
 }
 
 impl Settings {
-    /// Who acts: what was asked for, else the worker of the environment, else the user.
-    pub fn actor(&self, asked: Option<&str>) -> Result<WorkerId> {
-        match asked.or(self.worker.as_deref()) {
-            Some(name) => Ok(name.parse()?),
-            None => Ok(self.login_name()),
-        }
-    }
-
-    /// Who speaks: an agent, which the environment names, for itself only; a person also in another's
-    /// name.
+    /// Who acts, and in whose name: an agent, which the environment names, for itself only; a person
+    /// also in another's name.
     pub fn speaker(&self, asked: Option<&str>) -> Result<Speaker> {
         let asked = asked.map(str::parse).transpose()?;
         let agent = self.worker.as_deref().map(str::parse).transpose()?;

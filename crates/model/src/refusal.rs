@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Somebody else's claim is alive.
-    #[error("task {task} is held by {holder} until {until} (token {token})")]
+    #[error("task {task} is held by {holder} until {until:.0} (token {token})")]
     Held {
         /// The task.
         task: TaskId,
@@ -26,7 +26,7 @@ pub enum Refusal {
         token: Token,
     },
     /// The caller already holds a live claim.
-    #[error("{holder} already holds task {task} until {until} (token {token})")]
+    #[error("{holder} already holds task {task} until {until:.0} (token {token})")]
     AlreadyYours {
         /// The task.
         task: TaskId,

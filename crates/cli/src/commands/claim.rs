@@ -66,7 +66,7 @@ pub fn terms(context: &Context, lease: Option<SignedDuration>) -> anyhow::Result
 pub fn answer(claimed: &Claimed, verb: &str) -> Answer {
     let Claimed { task, claim } = claimed;
     let text = format!(
-        "{verb} {} {} (token {}, until {})",
+        "{verb} {} {} (token {}, until {:.0})",
         task.id,
         title(&task.subject),
         claim.token,

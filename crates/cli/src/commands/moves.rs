@@ -130,7 +130,7 @@ fn moved(
     let moved = tasks::act_all(&list, &act, tasks, event)?;
     let each = moved.tasks.iter().map(|task| {
         let claim = task.state.claim();
-        let until = claim.map(|claim| format!(" until {}", claim.expires_at));
+        let until = claim.map(|claim| format!(" until {:.0}", claim.expires_at));
         let (id, subject) = (&task.id, title(&task.subject));
         format!("{done} {id} {subject}{}\n", until.unwrap_or_default())
     });

@@ -167,6 +167,11 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,
     };
+    // Who stands in the way of the directory is told of where it matters.
+    let reservations = context.fleet()?.reservations().survey().unwrap_or_default();
+    for it in super::reserve::skipped(&reservations) {
+        output::say(&format!("flagpost: {it}"));
+    }
     let report = watched(context, &context.home, &repository, &list, &options)?;
     Ok(answer(context, &list, &report))
 }

@@ -2,6 +2,7 @@
 
 use flagpost_core::{
     Error,
+    coordination::Directory,
     index::{self, Hit, Scope, Thing, Wanted},
 };
 use flagpost_model::search::{Kind, Place};
@@ -27,7 +28,8 @@ use crate::{
     after_help = "Example: flagpost search 'grammar has a hole' --all-lists\n\n\
     It looks through the list and the repository you stand in: tasks in every state, mail that was\n\
     archived too, and what sessions left behind. The history mostly says again what these say, and\n\
-    is looked through with --kind history. In 'flagpost list' a word by itself looks at open tasks."
+    is looked through with --kind history. In 'flagpost list' a word by itself looks at open tasks,\n\
+    with --list coord: at those of a coordination directory, which are not looked through here."
 )]
 pub struct Args {
     /// What to look for; - reads stdin
@@ -88,11 +90,23 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         .ids(ids)
         .notes(notes)
         .notes(unseen(context, hidden))
+        .notes(unsearched(context, &wanted))
         .notes(shape::skipped_notes(&skipped)))
 }
 
 /// What is searched is the index, and whatever is in it has a name.
 const NO_INDEX: &str = "'flagpost search' knows lists with names; 'flagpost list' takes a query";
+
+/// The table of a coordination directory is not in the index, since other programs change it.
+fn unsearched(context: &Context, wanted: &Wanted<'_>) -> Option<String> {
+    let is_near = context.globals.list.is_none() && wanted.kinds.contains(&Kind::Task);
+    let dir = context.coordination_dir(None).ok().filter(|_| is_near)?;
+    let directory = Directory::open(&context.home, &dir).ok()?;
+    let dir = directory.dir().display();
+    Some(format!(
+        "not looked through: the tasks in {dir}; 'flagpost list --list coord: WORD' does"
+    ))
+}
 
 /// Where to look. A list that is named is looked through alone.
 fn scope(context: &Context, args: &Args) -> anyhow::Result<Scope> {

@@ -1,5 +1,7 @@
 //! `session`: the runs of a list, seen and mended.
 
+use std::collections::BTreeSet;
+
 use clap::Subcommand;
 use flagpost_core::{
     messages,
@@ -37,7 +39,8 @@ pub enum Session {
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost session show user-auth-20260513-142500\n\
-    flagpost session show live --events --since 12"
+    flagpost session show live --events --since 12\n\n\
+    'flagpost msg thread' with its name shows what was said in it."
 )]
 pub struct ShowArgs {
     /// The session, or the beginning of its id [default: the live one, else the newest]
@@ -82,11 +85,7 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
                     .and_then(|at| at.shown())
                     .map(|at| format!("{at:.0}"))
                     .unwrap_or_default(),
-                format!(
-                    "{} ended, {} active",
-                    session.rows.len(),
-                    session.progress.active.len()
-                ),
+                counts(session),
             ]
         });
         Screen::of(context).table(
@@ -98,6 +97,28 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
     Ok(Answer::new("sessions", body)
         .text(text)
         .ids(all.iter().map(Record::title)))
+}
+
+/// How many tasks came how far, all of them.
+fn counts(session: &Record) -> String {
+    let (active, unbegun) = words(session.stage);
+    let ended: BTreeSet<_> = session.rows.iter().map(|row| &row.id).collect();
+    let counts = [
+        (ended.len(), "ended"),
+        (session.progress.active.len(), active),
+        (session.unbegun.len(), unbegun),
+    ];
+    let there = counts.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = there.map(|(count, of)| format!("{count} {of}")).collect();
+    told.join(", ")
+}
+
+/// What a task is that was begun and did not end, and one that was not begun.
+fn words(stage: Stage) -> (&'static str, &'static str) {
+    match stage {
+        Stage::Live => ("active", "not begun yet"),
+        Stage::Dead | Stage::Interrupted | Stage::Archived => ("broken off", "never begun"),
+    }
 }
 
 fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
@@ -116,15 +137,22 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         session.stage.as_str()
     );
     text += &format!("  files  {}\n", session.dir.display());
+    if let Some(thread) = session.thread() {
+        text += &format!("  thread {thread}\n");
+    }
     for name in &session.unread {
         text += &format!("  unread {name}\n");
     }
     if let Some((wave, of)) = session.progress.wave {
         text += &format!("  wave   {wave} of {of}\n");
     }
+    let when = match session.stage {
+        Stage::Live => "now",
+        Stage::Dead | Stage::Interrupted | Stage::Archived => "then",
+    };
     for task in &session.progress.active {
         text += &format!(
-            "  now    {} {} ({})\n",
+            "  {when:<6} {} {} ({})\n",
             task.id,
             crate::terminal::line(&task.subject),
             task.phase
@@ -144,10 +172,7 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         text += &screen.table(&["ID", "OUTCOME", "TRY", "TIME", "SUBJECT"], rows.collect());
     }
     if !session.unbegun.is_empty() {
-        let what = match session.stage {
-            Stage::Live => "not begun yet",
-            Stage::Dead | Stage::Interrupted | Stage::Archived => "never begun",
-        };
+        let (_, what) = words(session.stage);
         text += &format!("\n{}\n", screen.bold(what));
         for (id, subject) in &session.unbegun {
             text += &format!("  {id}  {}\n", title(subject));

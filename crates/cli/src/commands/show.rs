@@ -61,7 +61,7 @@ fn page(screen: Screen, task: &Task, parts: Option<Progress>, now: Timestamp) ->
     let claim = task.state.claim().map(|claim| {
         let session = claim.session.as_ref().map(|id| format!(", session {id}"));
         format!(
-            "by {}, token {}, until {}{}",
+            "by {}, token {}, until {:.0}{}",
             claim.by,
             claim.token,
             claim.expires_at,

@@ -1,6 +1,8 @@
 //! Who acts: `--as`, else the worker of the environment, else the login name.
 
+use flagpost_testkit::sealed::World;
 use insta::assert_snapshot;
+use serde_json::Value;
 
 use crate::{world, world_with};
 
@@ -8,12 +10,12 @@ use crate::{world, world_with};
 fn who_acts() {
     let world = world_with(&["a", "b", "c", "d"]);
     assert_snapshot!(world.transcript(
-        "FLAGPOST_WORKER=W2 claim 1 --as W1
+        "claim 1 --as W1
         FLAGPOST_WORKER=W2 claim 2
         FLAGPOST_WORKER= claim 3
         USER= LOGNAME=bob claim 4
         list"), @r#"
-    $ FLAGPOST_WORKER=W2 claim 1 --as W1
+    $ claim 1 --as W1
     claimed 1 a (token 6, until 2026-05-13T14:40:00Z)
     $ FLAGPOST_WORKER=W2 claim 2
     claimed 2 b (token 7, until 2026-05-13T14:40:00Z)
@@ -28,6 +30,81 @@ fn who_acts() {
     3   claimed  ann    c
     4   claimed  bob    d
     "#);
+}
+
+#[test]
+fn an_agent_acts_for_itself_whatever_the_verb() {
+    let mut world = world_with(&["a"]);
+    for worker in ["W1", "W2"] {
+        world.ok(["worker", "add", worker]);
+    }
+    world.ok(["claim", "1", "--as", "W1"]);
+    world.ok(["coord", "leader", "init", "goal"]);
+    let before = history(&world);
+    world.set("FLAGPOST_WORKER", "W2");
+    for verb in [
+        "add b",
+        "task edit 1 --priority high",
+        "task note 1 seen",
+        "claim --next",
+        "task start 1",
+        "done 1 finished",
+        "task release 1",
+        "task renew 1",
+        "assign #1 W2 --inline x",
+        "worker next",
+        "worker ack 1",
+        "worker report x",
+        "worker heartbeat",
+        "reserve add src/a.rs",
+        "reserve release --all",
+        "msg send --subject QUERY x",
+        "coord worker claim",
+        "run --agent true",
+    ] {
+        let ran = world.flagpost(verb.split(' ').chain(["--as", "W1"]));
+        assert_eq!(ran.code, 4, "{verb}: {ran}");
+        let said = "W2 does not act for W1: only the operator acts in another's name";
+        assert!(ran.stderr.contains(said), "{verb}: {ran}");
+    }
+    let ran = world.flagpost(["worker", "heartbeat", "W1"]);
+    assert_eq!(ran.code, 4, "{ran}");
+    assert_eq!(history(&world), before);
+}
+
+#[test]
+fn the_history_tells_who_acted_in_anothers_name() {
+    let world = world_with(&["a"]);
+    world.ok(["worker", "add", "W1"]);
+    for (verb, actor) in [
+        ("claim 1 --as W1", "W1"),
+        ("done 1 finished --as W1", "W1"),
+        ("worker report finished --as W1", "W1"),
+        ("reserve add src/a.rs --as W1", "W1"),
+        ("assign #1 W1 --inline x --as hub", "hub"),
+        ("ratify W1 --as bob", "bob"),
+    ] {
+        let before = history(&world).len();
+        world.ok(verb.split(' '));
+        let lines = history(&world);
+        assert!(lines.len() > before, "{verb}");
+        for line in &lines[before..] {
+            assert_eq!(line["actor"], actor, "{verb}: {line}");
+            assert_eq!(line["detail"]["by"], "ann", "{verb}: {line}");
+        }
+    }
+    let before = history(&world).len();
+    world.ok(["add", "b", "--as", "ann"]);
+    let line = &history(&world)[before];
+    assert_eq!(line["detail"].get("by"), None, "her own name: {line}");
+}
+
+fn history(world: &World) -> Vec<Value> {
+    let mut repositories = std::fs::read_dir(world.home().join("repos")).unwrap();
+    let repository = repositories.next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(repository.join("history.jsonl")).unwrap();
+    let lines = text.lines();
+    lines.map(|it| serde_json::from_str(it).unwrap()).collect()
 }
 
 #[test]

@@ -142,3 +142,25 @@ fn a_directory_of_no_worker_is_refused() {
         assert!(told.contains("is no directory"), "{told}");
     }
 }
+
+#[test]
+fn what_was_taken_back_is_not_given_out() {
+    let (world, worker) = fleet();
+    for text in ["one", "two"] {
+        world.ok(["assign", "#1", "W1", "--inline", text]);
+    }
+    world.ok(["ratify", "all"]);
+    std::fs::write(worker.join("inbox/0001.withdrawn"), "").unwrap();
+    for shell in SHELLS {
+        let ran = poller(&world, shell, &worker)
+            .arg("--once")
+            .output()
+            .unwrap();
+        let told = String::from_utf8(ran.stdout).unwrap();
+        assert_eq!(
+            told, "--- brief 0002 ratified\ntwo\n--- end 0002\n",
+            "{shell}"
+        );
+        std::fs::remove_file(worker.join("inbox/0002.read")).unwrap();
+    }
+}

@@ -89,7 +89,7 @@ fn each_refusal_has_its_code_and_says_what_to_do() {
     $ coord leader status
     exit 3
     2> flagpost: there is no coordination directory [dir]/web/.coordination
-    2>   hint: 'flagpost coord leader init GOAL' makes one; --dir names another
+    2>   hint: 'flagpost coord leader init GOAL' makes one; --dir, or --list coord:PATH, names another
     $ coord leader init ' '
     exit 6
     2> flagpost: goal: it says nothing

@@ -289,3 +289,48 @@ fn a_run_works_on_the_table_and_its_agents_by_the_table_s_verbs() {
             .exists()
     );
 }
+
+#[test]
+fn where_there_is_no_table_the_way_to_one_is_told() {
+    let world = world();
+    let dir = world.repository().join(".coordination");
+    let ran = world.flagpost(["list", "--list", "coord:"]);
+    assert_eq!(ran.code, 3, "{ran}");
+    assert!(
+        ran.stderr.contains("there is no coordination directory "),
+        "{ran}"
+    );
+    fs::create_dir(dir).unwrap();
+    for verb in ["list", "ready", "add x", "claim --next", "run --agent true"] {
+        let ran = world.flagpost(verb.split(' ').chain(["--list", "coord:"]));
+        assert_eq!(ran.code, 3, "{verb}: {ran}");
+        assert_eq!(
+            ran.stderr,
+            "flagpost: there is no tasks.json in the directory [dir]/web/.coordination\n  \
+             hint: 'flagpost coord leader init GOAL' makes it there; --dir, or --list coord:PATH, names another\n",
+        );
+    }
+    world.ok(["coord", "leader", "init", "Build it"]);
+    assert!(
+        world
+            .ok(["list", "--list", "coord:"])
+            .contains("has no tasks yet")
+    );
+}
+
+#[test]
+fn a_search_says_that_it_does_not_look_into_a_table() {
+    let world = begun();
+    world.ok(["add", "Write the parser"]);
+    ok(&world, &["add", "Test the parser"]);
+    let ran = world.flagpost(["search", "parser"]);
+    assert_eq!(ran.stdout, "1 Write the parser (pending)\n");
+    let told = "not looked through: the tasks in [dir]/web/.coordination; \
+                'flagpost list --list coord: WORD' does\n";
+    assert!(ran.stderr.contains(told), "{ran}");
+    assert!(ok(&world, &["list", "parser"]).contains("Test the parser"));
+    for elsewhere in [&["--kind", "report"][..], &["--list", "web"]] {
+        let ran = world.flagpost([&["search", "parser"], elsewhere].concat());
+        assert!(!ran.stderr.contains("not looked through"), "{ran}");
+    }
+}

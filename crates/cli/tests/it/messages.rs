@@ -186,7 +186,7 @@ fn trap_29_nobody_speaks_in_anothers_name_but_the_operator() {
         msg list"), @r#"
     $ FLAGPOST_WORKER=orchestrator msg send --subject STUCK --task b1 --needs abort x --as W1
     exit 4
-    2> flagpost: orchestrator does not speak for W1: only the operator speaks in another's name
+    2> flagpost: orchestrator does not act for W1: only the operator acts in another's name
     2>   hint: leave --as out: $FLAGPOST_WORKER says who you are
     $ FLAGPOST_WORKER=W2 msg ack W1/inbox/1
     exit 4
@@ -194,11 +194,11 @@ fn trap_29_nobody_speaks_in_anothers_name_but_the_operator() {
     2>   hint: 'flagpost msg show' shows it without acknowledging it
     $ FLAGPOST_WORKER=W2 msg ack W1/inbox/1 --as W1
     exit 4
-    2> flagpost: W2 does not speak for W1: only the operator speaks in another's name
+    2> flagpost: W2 does not act for W1: only the operator acts in another's name
     2>   hint: leave --as out: $FLAGPOST_WORKER says who you are
     $ FLAGPOST_WORKER=W2 msg recv --as W1
     exit 4
-    2> flagpost: W2 does not speak for W1: only the operator speaks in another's name
+    2> flagpost: W2 does not act for W1: only the operator acts in another's name
     2>   hint: leave --as out: $FLAGPOST_WORKER says who you are
     $ FLAGPOST_WORKER=W2 msg send --to W1 --subject QUERY x
     exit 6

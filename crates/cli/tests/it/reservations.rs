@@ -173,3 +173,73 @@ fn a_check_names_who_touched_what_without_holding_it() {
     world.ok(["reserve", "add", "b.rs", "--as", "W2"]);
     assert_eq!(check().1["touched"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn only_who_is_there_reserves() {
+    let world = fleet();
+    assert_snapshot!(world.transcript(
+        "reserve add a --as W9
+        FLAGPOST_WORKER=W9 reserve add a
+        reserve add a
+        FLAGPOST_WORKER=W1 reserve add b --quiet"), @r"
+    $ reserve add a --as W9
+    exit 3
+    2> flagpost: there is no worker W9; there are W1, W2
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    $ FLAGPOST_WORKER=W9 reserve add a
+    exit 3
+    2> flagpost: there is no worker W9; there are W1, W2
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    $ reserve add a
+    ann holds a until 2026-05-13T14:40:00Z
+    $ FLAGPOST_WORKER=W1 reserve add b --quiet
+    b
+    ");
+}
+
+#[test]
+fn an_answer_and_a_refusal_tell_the_time_to_the_second() {
+    let mut world = fleet();
+    world.set("FLAGPOST_CLOCK", "2026-05-13T14:25:00.683Z");
+    world.ok(["reserve", "add", "a", "--as", "W1"]);
+    world.ok(["add", "one"]);
+    for args in [&["claim", "1"][..], &["task", "renew", "1"], &["show", "1"]] {
+        let told = world.ok([args, &["--as", "W1"]].concat());
+        assert!(told.contains("until 2026-05-13T14:40:00Z"), "{told}");
+    }
+    for args in [&["reserve", "add", "a"][..], &["claim", "1"]] {
+        let ran = world.flagpost([args, &["--as", "W2"]].concat());
+        assert_eq!(ran.code, 4, "{ran}");
+        assert!(ran.stderr.contains(" until 2026-05-13T14:40:00Z"), "{ran}");
+    }
+}
+
+/// It holds nothing, and whoever asks is told of it once.
+#[test]
+fn a_file_that_is_none_is_told_of_once() {
+    let world = fleet();
+    world.ok(["reserve", "add", "a", "--as", "W1"]);
+    world.ok(["add", "one", "--meta", r#"files=["b"]"#]);
+    world.ok(["add", "two", "--meta", r#"files=["b"]"#]);
+    let mut repositories = std::fs::read_dir(world.home().join("repos")).unwrap();
+    let repository = repositories.next().unwrap().unwrap().path();
+    std::fs::write(repository.join("reservations/99.json"), "{}").unwrap();
+    for verb in [
+        "reserve list",
+        "reserve add c d --as W1",
+        "reserve release --all --as W1",
+        "reserve check",
+        "run --agent true",
+    ] {
+        for json in [&[][..], &["--json"]] {
+            world.flagpost(["task", "reopen", "1"]);
+            let ran = world.flagpost(verb.split(' ').chain(json.iter().copied()));
+            let told = "skipped reservations/99.json: it has no path that can be understood";
+            assert_eq!(
+                ran.stderr.matches(told).count(),
+                1,
+                "{verb} {json:?}: {ran}"
+            );
+        }
+    }
+}

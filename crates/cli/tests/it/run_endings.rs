@@ -258,3 +258,37 @@ fn agents_of_another_repository_are_left_alone_though_their_session_has_the_same
     assert_eq!(ended.code, 0, "{ended}");
     assert_eq!(theirs.left("starts-1").len(), 1);
 }
+
+#[test]
+fn of_a_killed_run_every_task_is_accounted_for_and_what_was_said_is_found() {
+    let mut stage = Stage::new("- [ ] A\n- [ ] B\n- [ ] C\n- [ ] D (after: 2, 3)\n");
+    stage.world.set("COLUMNS", "160");
+    let body = r#"
+        if [ "$task" = 1 ]; then report PASS; exit 0; fi
+        mark "runs-$task"; sleep 600"#;
+    let mut run = stage.start(body, &[]);
+    stage.await_mark("runs-2");
+    stage.await_mark("runs-3");
+    let told = |words: &str| stage.world.ok(["session", "list"]).contains(words);
+    until("the first has ended", || {
+        told("live") && told("1 ended, 2 active, 1 not begun yet")
+    });
+    run.signal(Signal::KILL);
+    run.end();
+    stage.world.ok(["session", "recover"]);
+    let counts = "1 ended, 2 broken off, 1 never begun";
+    assert!(told(counts), "{}", stage.world.ok(["session", "list"]));
+
+    let (_, all) = stage.world.json(["session", "list"]);
+    let session = &all["sessions"][0];
+    let (name, thread) = (&session["id"], &session["thread"]);
+    let [name, thread] = [name, thread].map(|it| it.as_str().unwrap());
+    assert!(name.starts_with("interrupted-"), "{name}");
+    let shown = stage.world.ok(["session", "show", name]);
+    assert!(shown.contains(&format!("  thread {thread}\n")), "{shown}");
+    assert!(shown.contains("  then   2 B (Attempt 1/3"), "{shown}");
+    let said = stage.world.ok(["msg", "thread", thread]);
+    assert_eq!(said.matches(" TASK ").count(), 3, "{said}");
+    assert_eq!(stage.world.ok(["msg", "thread", name]), said);
+    assert_eq!(stage.world.flagpost(["msg", "thread", "epic-9"]).code, 3);
+}

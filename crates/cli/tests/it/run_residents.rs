@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use flagpost_testkit::{race::until, sealed::World};
+use flagpost_testkit::{background::Background, race::until, sealed::World};
 use serde_json::Value;
 
 use crate::{
@@ -168,6 +168,27 @@ fn takes(stage: &Stage, worker: &str) -> String {
     now(&stage.world, &["msg", "ack", place, "--as", worker]);
     let task = ["msg", "show", place, "--field", "bead_id"];
     now(&stage.world, &task).trim().to_owned()
+}
+
+#[test]
+fn a_worker_that_says_nothing_is_told_of_and_keeps_its_task() {
+    let stage = stage("- [ ] Do it\n", &["W1"]);
+    let args = ["run", "--workers", "W1", "--stall-after", "2s"];
+    let run = Background::start(program(&stage.world, "flagpost").args(args));
+    assert_eq!(takes(&stage, "W1"), "1");
+    let stalled = "  stall 1: no message, no output and no changed file of W1 since 20";
+    until("it is stalled", || run.stderr().contains(stalled));
+    assert!(now(&stage.world, &["status"]).contains("1 Do it: stalled: no message"));
+    says(&stage, "W1", &["PROGRESS", "--task", "1", "reading"]);
+    until("its word ends it", || {
+        run.stderr()
+            .contains("  again 1: there is a new sign of W1\n")
+    });
+    assert!(!now(&stage.world, &["status"]).contains("stalled"));
+    says(&stage, "W1", &["DONE", "--task", "1", "written"]);
+    let ran = run.end();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(with_subject(&stage, "TASK").len(), 1, "nobody else got it");
 }
 
 #[test]

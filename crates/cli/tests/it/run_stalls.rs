@@ -60,6 +60,50 @@ fn a_process_without_a_sign_is_told_of_until_a_file_changes_and_one_that_prints_
     assert_eq!(stage.states(2), ["completed"; 2], "nobody was stopped");
 }
 
+/// Of two in worktrees of their own, one changes a file again and again.
+#[test]
+fn a_file_counts_for_whoever_works_in_that_worktree_and_for_nobody_else() {
+    let stage = Stage::of_equal(2);
+    let commit = ["commit", "--allow-empty", "-qm", "first"];
+    let made = stage.world.run(stage.world.command_of("git").args(commit));
+    assert_eq!(made.code, 0, "{made}");
+    let run = stage.start(
+        r#"
+        pwd > "$place/tree-$task"
+        while [ ! -e "$place/go" ]; do
+            [ "$task" = 1 ] && [ ! -e "$place/enough" ] && date +%N > draft
+            sleep 0.05
+        done
+        report PASS"#,
+        &["--worktrees", "--stall-after", "3s"],
+    );
+    until("the silent one is stalled", || {
+        run.stderr().contains("  stall 2: no message")
+    });
+    assert!(!run.stderr().contains("  stall 1: "), "{}", run.stderr());
+    stage.mark("enough");
+    until("the other one too, once it writes no more", || {
+        run.stderr().contains("  stall 1: no message")
+    });
+    let tree = stage.left("tree-2");
+    std::fs::write(format!("{}/draft.md", tree.trim()), "one\n").unwrap();
+    until("a file in its worktree ends it", || {
+        run.stderr().contains("  again 2: ")
+    });
+    assert!(!run.stderr().contains("  again 1: "), "{}", run.stderr());
+    stage.mark("go");
+    let ran = run.end();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(
+        turns(&stage),
+        [
+            "task.stalled 2 run-2",
+            "task.stalled 1 run-1",
+            "task.resumed 2 run-2"
+        ]
+    );
+}
+
 #[test]
 fn a_stall_may_be_said_never_to_begin_and_not_before_it_began() {
     let stage = Stage::of_equal(1);

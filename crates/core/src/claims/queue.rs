@@ -84,6 +84,8 @@ struct Wish {
     /// Whose history is to tell of it.
     home: PathBuf,
     actor: WorkerId,
+    /// Who it really is, where that is somebody else.
+    by: Option<WorkerId>,
     lease: SignedDuration,
     session: Option<SessionId>,
 }
@@ -123,9 +125,15 @@ impl Wish {
             version: VERSION,
             home: list.home.root().to_owned(),
             actor: terms.actor.clone(),
+            by: list.home.hand_behind(&terms.actor).cloned(),
             lease: terms.lease,
             session: terms.session.clone(),
         })
+    }
+
+    /// Whether it can be carried out on this list, as it is opened here.
+    fn is_of(&self, list: &List<'_>) -> bool {
+        list.account().is_none() && self.home == *list.home.root()
     }
 }
 
@@ -246,6 +254,11 @@ impl Waiting<'_> {
         }
     }
 
+    /// Who it really is, where that is somebody else.
+    pub(super) fn by(&self) -> Option<&WorkerId> {
+        self.wish.by.as_ref()
+    }
+
     /// Tells the claimer what it will have been given; whether it could be told.
     pub(super) fn promise(&mut self, task: &TaskId, token: Token) -> bool {
         let task = task.clone();
@@ -287,15 +300,13 @@ pub(super) fn waiting<'l>(list: &'l List<'l>) -> Vec<Waiting<'l>> {
             return None;
         }
         let Slip { wish, gift, .. } = read(fs, &path)?;
-        let waiting = Waiting {
+        // What one was promised who is still there, only it can look into.
+        (wish.is_of(list) && gift.is_none()).then_some(Waiting {
             list,
             path,
             wish,
             gift,
-        };
-        let is_ours = Wish::of(list, &waiting.terms())? == waiting.wish;
-        // What one was promised who is still there, only it can look into.
-        (is_ours && waiting.gift.is_none()).then_some(waiting)
+        })
     });
     waiting.take(MOST).collect()
 }

@@ -110,6 +110,9 @@ impl Tables {
     }
 }
 
+/// What is not there where the directory is and its table is not.
+pub(crate) const WITHOUT_TABLE: &str = "tasks.json in the directory";
+
 /// Where the directory is meant to be: as somebody says, else the nearest one upwards, else at the
 /// top of the repository.
 pub fn place(home: &Home, from: &Path, told: Option<&Path>) -> Result<PathBuf> {
@@ -131,7 +134,10 @@ impl<'h> Directory<'h> {
         match fsx::stat(home.fs(), &dir.join(layout::TASKS))? {
             Some(_) => Self::at(home, dir),
             None => Err(Error::NotFound {
-                what: "coordination directory",
+                what: match fsx::stat(home.fs(), dir)? {
+                    Some(_) => WITHOUT_TABLE,
+                    None => "coordination directory",
+                },
                 id: dir.display().to_string(),
                 list: None,
             }),

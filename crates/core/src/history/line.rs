@@ -252,6 +252,18 @@ impl Entry {
         self.detail("session", session.as_str())
     }
 
+    /// Done under this name, by this hand where it is another's.
+    #[must_use]
+    pub(crate) fn by(mut self, actor: &WorkerId, hand: Option<&WorkerId>) -> Self {
+        self.actor = Some(actor.clone());
+        let said = self.detail.get("by").and_then(Value::as_str);
+        let is_open = said.is_none_or(|it| it == actor.as_str());
+        match hand.filter(|_| is_open) {
+            Some(hand) => self.detail("by", hand.as_str()),
+            None => self,
+        }
+    }
+
     pub(crate) fn number(&self, key: &str) -> Option<u64> {
         self.detail.get(key).and_then(Value::as_u64)
     }

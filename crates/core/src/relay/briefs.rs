@@ -8,7 +8,7 @@
 use flagpost_disk::{
     self as disk,
     dialects::relay::{self as layout, Part},
-    fsx::{self, Batch},
+    fsx::Batch,
 };
 use flagpost_model::{
     Seq, WorkerId,
@@ -174,7 +174,7 @@ pub fn propose_through(
         (Ok(verdict), _) => (verdict, None),
         // The brief is published all the same, and waits for a person.
         (Err(error), Gate::Policy) => (None, Some(error.to_string())),
-        (Err(error), Gate::Writer | Gate::Run(_)) => return Err(error),
+        (Err(error), Gate::Writer(_) | Gate::Run(_)) => return Err(error),
     };
     Ok(Proposed {
         brief,
@@ -257,7 +257,7 @@ impl Locked<'_> {
         (body, appears): (&str, Appears<'_>),
         mut batch: Batch,
     ) -> Result<()> {
-        let (seq, fs) = (brief.seq, self.mail.home.fs());
+        let seq = brief.seq;
         let meta = readable("summary", layout::write_brief(None, brief))?;
         let text = readable("brief", body.as_bytes().to_owned())?;
         let sidecar = self.path(&layout::sidecar(seq));
@@ -295,15 +295,7 @@ impl Locked<'_> {
         }
         let published = self.commit(actor, entries, batch, &flags);
         if let Err(Error::Disk(disk::Error::Conflict { path })) = &published {
-            // Ours must not speak for somebody else's: what appeared before it was in the way goes.
-            for ours in ahead.iter().take_while(|it| *it != path) {
-                fsx::remove(fs, ours)?;
-            }
-            let entry = self.mail.entry(Kind::ContractViolated, Some(seq)).detail(
-                "file",
-                path.file_name().map(|it| it.to_string_lossy().into_owned()),
-            );
-            self.record(actor, entry)?;
+            self.concede(actor, seq, path, &ahead)?;
         }
         published
     }

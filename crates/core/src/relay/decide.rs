@@ -74,8 +74,8 @@ fn must_still_say(before: &Message, after: &Message) -> Result<()> {
 pub enum Gate<'g> {
     /// The policy, where one of its rules says so; else the operator is asked.
     Policy,
-    /// Whoever writes it, who is a person.
-    Writer,
+    /// Whoever writes it, who is a person and says so by this way.
+    Writer(Via),
     /// The run that this session is: who started it had decided.
     Run(&'g str),
 }
@@ -267,7 +267,7 @@ pub(super) fn by_its_writer(
     };
     match gate {
         Gate::Policy => Ok(None),
-        Gate::Writer | Gate::Run(_) => passed(locked, &letter(), actor, gate),
+        Gate::Writer(_) | Gate::Run(_) => passed(locked, &letter(), actor, gate),
     }
 }
 
@@ -293,7 +293,7 @@ fn passed(
     gate: Gate<'_>,
 ) -> Result<Option<Verdict>> {
     let (by, via, rule) = match gate {
-        Gate::Writer => (actor.clone(), Via::Cli, None),
+        Gate::Writer(via) => (actor.clone(), via, None),
         Gate::Run(session) => (actor.clone(), Via::Run, Some(session.to_owned())),
         Gate::Policy => match rule_for(locked, letter)? {
             Some(rule) => (Via::Policy.as_str().parse()?, Via::Policy, Some(rule)),

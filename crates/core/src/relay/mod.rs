@@ -124,6 +124,18 @@ impl<'h> Fleet<'h> {
         }
     }
 
+    /// Refuses a name that no registered worker has, with those there are.
+    pub fn must_know(&self, worker: &WorkerId) -> Result<()> {
+        match self.mail(worker) {
+            Ok(_) => Ok(()),
+            Err(Error::NotFound { .. }) => Err(Error::UnknownWorker {
+                worker: worker.clone(),
+                known: self.mails()?.into_iter().map(|it| it.worker).collect(),
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The mail of every registered worker, in order.
     pub fn mails(&self) -> Result<Vec<Mail<'h>>> {
         let mails = self.ids()?.into_iter().map(|id| self.mail(&id));

@@ -14,7 +14,10 @@ use flagpost_disk::{
 use flagpost_model::{Seq, WorkerId, envelope::Direction};
 
 use super::{Fleet, Locked, slots};
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    history::Kind,
+};
 
 impl Fleet<'_> {
     /// Gives out the next number of a direction, for a writer who puts the message there by hand.
@@ -45,6 +48,25 @@ impl Locked<'_> {
             published = publish();
         }
         published
+    }
+
+    /// Leaves a number to whoever took it without asking: what they wrote stays, and the history says
+    /// so. `ours` is what was to appear, in its order.
+    pub(super) fn concede(
+        &self,
+        actor: &WorkerId,
+        seq: Seq,
+        taken: &Path,
+        ours: &[PathBuf],
+    ) -> Result<()> {
+        // What had appeared before must not speak for somebody else's.
+        for path in ours.iter().take_while(|it| *it != taken) {
+            fsx::remove(self.mail.home.fs(), path)?;
+        }
+        let file = taken.file_name();
+        let file = file.map(|it| it.to_string_lossy().into_owned());
+        let entry = self.mail.entry(Kind::ContractViolated, Some(seq));
+        self.record(actor, entry.detail("file", file))
     }
 
     /// So many numbers in a row, durable before they are given out: the first.

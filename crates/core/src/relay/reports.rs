@@ -150,9 +150,7 @@ impl Locked<'_> {
         let entries = [entry].into_iter().chain(sent).collect();
         let posted = self.commit(actor, entries, batch, &[]);
         if let Err(Error::Disk(disk::Error::Conflict { path })) = &posted {
-            let file = path.file_name().map(|it| it.to_string_lossy().into_owned());
-            let entry = self.mail.entry(Kind::ContractViolated, Some(seq));
-            self.record(actor, entry.detail("file", file))?;
+            self.concede(actor, seq, path, &[])?;
         }
         posted
     }

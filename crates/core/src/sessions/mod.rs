@@ -125,6 +125,12 @@ impl Session {
         }
     }
 
+    /// The conversation that its tasks were given in: named like the session, also where its files are
+    /// elsewhere since.
+    pub fn thread(&self) -> Option<&str> {
+        self.lock.session.as_ref().map(SessionId::as_str)
+    }
+
     /// Its events after a cursor, as recorded. A line that is torn, or still being written, is none.
     pub fn events(&self, home: &Home, since: u64) -> Result<Vec<Map<String, Value>>> {
         let path = self.dir.join(layout::PROGRESS_EVENTS);
@@ -423,10 +429,15 @@ fn read_session(home: &Home, dir: PathBuf, name: String, stage: Stage) -> Result
         }
     };
     let lock = lock::parse(&text(layout::LOCK));
-    let progress = progress::parse(&text(layout::PROGRESS));
+    let mut progress = progress::parse(&text(layout::PROGRESS));
     let mut rows = task_log::parse(&text(layout::TASK_LOG)).rows;
     if rows.is_empty() {
         rows = summary::parse_rows(&text(layout::SUMMARY));
+    }
+    if stage != Stage::Live {
+        // Its runner may have died between a task's row and what it said of it last.
+        let is_open = |id: &TaskId| !rows.iter().any(|row| row.id == *id);
+        progress.active.retain(|task| is_open(&task.id));
     }
     let mut unbegun = plan::parse(&text(layout::PLAN));
     unbegun.retain(|(id, _)| {

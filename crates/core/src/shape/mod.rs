@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 pub use history::line;
 pub use mail::{brief, decided, letter, paper, proposed, report, said, verdict, worker};
-pub use reservations::{announced, reservation};
+pub use reservations::{announced, reservation, reservations};
 pub use sessions::session;
 pub use tasks::{claim, outline, task};
 

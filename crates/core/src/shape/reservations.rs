@@ -3,7 +3,7 @@
 use flagpost_model::reservation::{Refusal, Reservation};
 use serde_json::{Value, json};
 
-use crate::reservations::Announced;
+use crate::reservations::{Announced, Survey};
 
 /// A reservation.
 pub fn reservation(reservation: &Reservation) -> Value {
@@ -17,6 +17,14 @@ pub fn reservation(reservation: &Reservation) -> Value {
         "reason": wanted.reason,
         "at": reservation.at,
         "until": reservation.until,
+    })
+}
+
+/// Reservations, and the files that are none.
+pub fn reservations(these: &[Reservation], survey: &Survey) -> Value {
+    json!({
+        "reservations": these.iter().map(reservation).collect::<Vec<_>>(),
+        "skipped": super::skipped(&survey.skipped),
     })
 }
 

@@ -10,6 +10,7 @@ pub fn session(session: &Session) -> Value {
     json!({
         "id": session.title(),
         "stage": session.stage.as_str(),
+        "thread": session.thread(),
         "dir": path(&session.dir),
         "list": session.lock.list,
         "started": session.lock.started.and_then(|at| at.shown()),

@@ -12,6 +12,7 @@ use std::{
 use flagpost_core::{
     Error, Home, List, Result, SystemClock,
     claims::{self, Claimed},
+    history::Line,
     tasks::{self, Move, UndoMode},
 };
 use flagpost_disk::fsx::{self, Flock, Fs, Lock, Rank, RealFs};
@@ -208,7 +209,7 @@ fn where_less_is_ready_than_wait_the_rest_hear_it() {
 /// What a claimer of this name says in its file.
 fn wish(home: &Home, name: &str) -> Value {
     json!({
-        "version": 1, "home": home.root(), "actor": name, "lease": "PT15M", "session": null,
+        "version": 1, "home": home.root(), "actor": name, "by": null, "lease": "PT15M", "session": null,
     })
 }
 
@@ -247,6 +248,30 @@ fn nobody_is_served_who_is_not_there_any_more() {
     assert_eq!(holders(&world), ["W1", "W1", "W9"]);
     drop(held);
     account::agrees(&world);
+}
+
+#[test]
+fn the_hand_behind_a_name_is_on_record() {
+    let world = eight();
+    std::fs::create_dir(world.path(".queue")).unwrap();
+    let mut wish = wish(&world.home, "W9");
+    wish["by"] = json!("operator");
+    let path = world.path(".queue/1-1");
+    let held = place(world.home.fs(), &path, &format!("{wish}\n"));
+    claim(&world).unwrap();
+    drop(held);
+    let lines = world.history();
+    let told = |name: &str| {
+        let of = |line: &&Line| {
+            line.entry
+                .actor
+                .as_ref()
+                .is_some_and(|it| it.as_str() == name)
+        };
+        let line = lines.iter().find(of).unwrap();
+        line.entry.detail.get("by").cloned()
+    };
+    assert_eq!((told("W1"), told("W9")), (None, Some(json!("operator"))));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use std::{collections::BTreeMap, str::FromStr};
 
+use jiff::SignedDuration;
 use serde_json::{Map, Value};
 
 use super::{
@@ -120,7 +121,11 @@ fn known(params: &'static [Param], place: Place, name: &str) -> Result<&'static 
     found.ok_or_else(|| {
         let known = params.iter().filter(|it| it.place == place);
         let known: Vec<&str> = known.map(|it| it.name).collect();
+        let is_asked = |it: &&Param| it.place == Place::Query && it.name == name;
         let hint = match known.as_slice() {
+            _ if params.iter().any(|it| is_asked(&it)) => {
+                "it goes behind the question mark of the path".to_owned()
+            }
             [] => "nothing goes there".to_owned(),
             known => format!("there are {}", known.join(", ")),
         };
@@ -130,7 +135,7 @@ fn known(params: &'static [Param], place: Place, name: &str) -> Result<&'static 
 
 fn from_text(param: &Param, text: String) -> Result<Value, Fault> {
     let value = match param.kind {
-        Kind::Text | Kind::Id | Kind::Word(_) => Some(text.clone().into()),
+        Kind::Text | Kind::Id | Kind::Time | Kind::Word(_) => Some(text.clone().into()),
         Kind::Number(_) => text.parse::<u64>().ok().map(Value::from),
         Kind::Flag => text.parse::<bool>().ok().map(Value::from),
         Kind::Texts => None,
@@ -149,6 +154,9 @@ fn from_json(param: &Param, value: Value) -> Result<Value, Fault> {
             .as_u64()
             .is_some_and(|it| (least..=MOST).contains(&it)),
         Kind::Flag => value.is_boolean(),
+        Kind::Time => value
+            .as_str()
+            .is_some_and(|it| it.parse::<SignedDuration>().is_ok()),
         Kind::Texts => value
             .as_array()
             .is_some_and(|all| all.iter().all(Value::is_string)),
@@ -165,6 +173,7 @@ fn wrong(param: &Param, given: &str) -> Fault {
         Kind::Text | Kind::Id => "a text".to_owned(),
         Kind::Number(least) => format!("a whole number from {least}"),
         Kind::Flag => "true or false".to_owned(),
+        Kind::Time => "a time, as in 30s".to_owned(),
         Kind::Texts => "a list of texts".to_owned(),
         Kind::Word(words) => format!("one of {}", words.join(", ")),
     };

@@ -20,31 +20,29 @@ use super::{
 #[derive(Debug)]
 pub(crate) struct Desk<'s> {
     pub(crate) shared: &'s Shared,
-    pub(crate) home: &'s Home,
+    pub(crate) home: Home,
 }
 
 impl<'s> Desk<'s> {
-    pub(crate) fn new(shared: &'s Shared) -> Self {
-        Self {
-            shared,
-            home: &shared.home,
-        }
+    pub(crate) fn new(shared: &'s Shared, asked: &Asked) -> Self {
+        let home = shared.home.clone();
+        let speaker = asked.parsed(AS.name).and_then(|it| who(shared, asked, it));
+        let home = match speaker {
+            Ok(speaker) => home.acting(speaker),
+            // For a route that asks who acts.
+            Err(_) => home,
+        };
+        Self { shared, home }
     }
 
     /// Who acts.
     pub(crate) fn actor(&self, asked: &Asked) -> Result<WorkerId, Fault> {
-        let named = asked.parsed("as")?;
-        Ok(named.unwrap_or_else(|| self.shared.actor.clone()))
-    }
-
-    /// Which agent asks, where one says so.
-    fn agent(&self, asked: &Asked) -> Result<Option<WorkerId>, Fault> {
-        asked.parsed(AGENT.name)
+        Ok(self.speaker(asked)?.name)
     }
 
     /// Who decides on briefs: a person. No agent lets itself through.
     pub(crate) fn operator(&self, asked: &Asked) -> Result<WorkerId, Fault> {
-        match self.agent(asked)? {
+        match asked.text(AGENT.name) {
             Some(_) => Err(Fault::usage(
                 "only the operator decides on briefs: flagpost-worker is said",
             )),
@@ -52,37 +50,47 @@ impl<'s> Desk<'s> {
         }
     }
 
-    /// Who speaks, and in whose name.
+    /// Who acts, and in whose name.
     pub(crate) fn speaker(&self, asked: &Asked) -> Result<Speaker, Fault> {
-        let (named, agent) = (asked.parsed(AS.name)?, self.agent(asked)?);
-        let speaker = speaker(named, agent, self.shared.actor.clone());
-        Ok(speaker.map_err(flagpost_core::Error::from)?)
+        who(self.shared, asked, asked.parsed(AS.name)?)
+    }
+
+    /// The worker that a sign is given for: an agent gives its own.
+    pub(crate) fn worker(&self, asked: &Asked) -> Result<WorkerId, Fault> {
+        Ok(who(self.shared, asked, Some(asked.id("worker")?))?.name)
     }
 
     /// Which repository is meant.
     pub(crate) fn repository(&self, asked: &Asked) -> Result<Repository, Fault> {
         Ok(match asked.text("repo") {
-            Some(given) => registry::repository(self.home, given)?,
-            None => registry::only_repository(self.home)?,
+            Some(given) => registry::repository(&self.home, given)?,
+            None => registry::only_repository(&self.home)?,
         })
     }
 
     /// The fleet of the repository that is meant.
-    pub(crate) fn fleet(&self, asked: &Asked) -> Result<Fleet<'s>, Fault> {
-        Ok(Fleet::of(self.home, &self.repository(asked)?.id))
+    pub(crate) fn fleet(&self, asked: &Asked) -> Result<Fleet<'_>, Fault> {
+        Ok(Fleet::of(&self.home, &self.repository(asked)?.id))
     }
 
     /// Which list is meant: by name, else the repository's own.
-    pub(crate) fn list(&self, asked: &Asked) -> Result<List<'s>, Fault> {
+    pub(crate) fn list(&self, asked: &Asked) -> Result<List<'_>, Fault> {
         let id: ListId = match asked.parsed("list")? {
             Some(id) => id,
             None => self.repository(asked)?.name,
         };
-        Ok(List::open(self.home, &id)?)
+        Ok(List::open(&self.home, &id)?)
     }
 
     /// Which task is meant.
     pub(crate) fn task(&self, list: &List<'_>, asked: &Asked) -> Result<TaskId, Fault> {
         Ok(list.resolve(asked.needed("id"))?)
     }
+}
+
+/// Who acts: an agent, which says so, for itself only; the operator also in another's name.
+fn who(shared: &Shared, asked: &Asked, named: Option<WorkerId>) -> Result<Speaker, Fault> {
+    let agent = asked.parsed(AGENT.name)?;
+    let speaker = speaker(named, agent, shared.actor.clone());
+    Ok(speaker.map_err(flagpost_core::Error::from)?)
 }

@@ -121,6 +121,8 @@ pub(crate) enum Kind {
     Flag,
     /// Several texts; in what is sent, and nowhere else.
     Texts,
+    /// A length of time.
+    Time,
     /// One of these words.
     Word(&'static [&'static str]),
 }
@@ -132,7 +134,7 @@ impl Kind {
     /// The same as a JSON Schema.
     pub(crate) fn schema(self) -> Value {
         match self {
-            Self::Text => json!({"type": "string"}),
+            Self::Text | Self::Time => json!({"type": "string"}),
             Self::Id => json!({"type": "string", "pattern": ID}),
             Self::Number(least) => {
                 json!({"type": "integer", "minimum": least, "maximum": MOST})
@@ -203,7 +205,7 @@ pub(crate) const REPO: Param = Param::query(
 /// How long to wait for something.
 pub(crate) const WAIT: Param = Param::query(
     "wait",
-    Kind::Text,
+    Kind::Time,
     "How long to wait until there is something, as in 30s; five minutes at most.",
 );
 
@@ -211,7 +213,7 @@ pub(crate) const WAIT: Param = Param::query(
 pub(crate) const AGENT: Param = Param::header(
     "flagpost-worker",
     Kind::Id,
-    "Which worker it is that asks, as FLAGPOST_WORKER says of a command: it speaks for itself only.",
+    "Which worker it is that asks, as FLAGPOST_WORKER says of a command: it acts for itself only.",
 );
 
 /// Who acts.

@@ -115,10 +115,9 @@ async fn serve(
         said.map(|value| (it.name.to_owned(), value.to_str().unwrap_or("?").to_owned()))
     });
     let headers = headers.collect();
-    let is_sent = route.params.iter().any(|it| it.place == Place::Body);
-    let body = match is_sent {
-        true => sent(request.into_body()).await?,
-        false => Map::new(),
+    let body = match route.verb {
+        Verb::Post => sent(request.into_body()).await?,
+        Verb::Get => Map::new(),
     };
     let query = query.0;
     let asked = Arc::new(Asked::read(
@@ -147,7 +146,7 @@ async fn carry_out<T: Send + 'static>(
     asked: Arc<Asked>,
     act: Act<T>,
 ) -> Result<T, Fault> {
-    let work = move || act(&Desk::new(&shared), &asked);
+    let work = move || act(&Desk::new(&shared, &asked), &asked);
     let worked = tokio::task::spawn_blocking(work).await;
     worked.map_err(|_| Fault::broken("this operation panicked"))?
 }

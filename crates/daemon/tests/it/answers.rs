@@ -167,6 +167,7 @@ fn every_route_keeps_to_its_description() {
         ("get", "/v1/messages/W2/inbox/2", ""),
         ("post", "/v1/messages/W2/inbox/2/ack?as=W2", ""),
         ("get", "/v1/threads/t", ""),
+        ("get", "/v1/reservations?repo=web", ""),
         ("get", "/v1/sessions", ""),
         ("get", "/v1/sessions/exec", ""),
         ("get", "/v1/history?since=1&limit=2", ""),

@@ -53,6 +53,10 @@ fn a_task_goes_there_and_its_end_comes_back() {
         (&message["place"], &message["by"]),
         (&json!("W1/inbox/1"), &json!("ann"))
     );
+    let worker = place.home.repository_dir(&place.repository().id);
+    let verdict = worker.join("workers/W1/inbox/.0001.decision.json");
+    let verdict: Value = serde_json::from_slice(&std::fs::read(verdict).unwrap()).unwrap();
+    assert_eq!(verdict["via"], "api");
     let taken = by(&served, "W1", "POST /v1/messages/receive?lease=90s", "").json();
     assert_eq!(taken["schema"], "flagpost.message_received/1");
     assert_eq!(taken["message"]["data"]["prompt"], "Write it");
@@ -151,6 +155,25 @@ fn trap_29_an_agent_speaks_for_itself_only() {
     sent(&served.post("/v1/messages?as=orchestrator", &task()));
     let told = by(&served, "W2", "POST /v1/messages/W1/inbox/1/ack", "");
     assert_eq!(told.status, 409, "{told:?}");
+    // Whatever it does, it does as itself.
+    sent(&served.post(
+        "/v1/messages?as=W2",
+        &json!({"subject": "QUERY", "body": "And?"}).to_string(),
+    ));
+    for line in [
+        "POST /v1/workers?as=W2",
+        "POST /v1/workers/W2/heartbeat",
+        "POST /v1/relay/outbox/W2/1/read?as=W2",
+        "POST /v1/controller/dispatch?as=W2",
+    ] {
+        let body = match line.contains("dispatch") {
+            true => r#"{"command":"/assign #1 W1 --inline=x"}"#,
+            false if line.contains("heartbeat") || line.contains("read") => "",
+            false => r#"{"id":"W3"}"#,
+        };
+        let told = by(&served, "W1", line, body);
+        assert_eq!(told.status, 409, "{line}: {told:?}");
+    }
     // Nor does an agent let anything through.
     for (line, body) in [
         ("POST /v1/messages", task()),
@@ -185,6 +208,32 @@ fn what_makes_no_sense_is_refused() {
     ] {
         let told = by(&served, "W1", line, "");
         assert_eq!(told.status, status, "{line}: {told:?}");
+    }
+    for (line, body, said) in [
+        (
+            "receive?wait=soon",
+            "",
+            r#"wait must be a time, as in 30s, not \"soon\""#,
+        ),
+        (
+            "receive?lease=long",
+            "",
+            r#"lease must be a time, as in 30s, not \"long\""#,
+        ),
+        (
+            "receive",
+            r#"{"subject": "DONE"}"#,
+            r#"there is no \"subject\" here; it goes behind the question mark of the path"#,
+        ),
+        (
+            "W1/inbox/1/ack",
+            r#"{"token": 7}"#,
+            r#"there is no \"token\" here; nothing goes there"#,
+        ),
+    ] {
+        let told = by(&served, "W1", &format!("POST /v1/messages/{line}"), body);
+        assert!((400..500).contains(&told.status), "{told:?}");
+        assert!(told.text.contains(said), "{told:?}");
     }
     for body in [
         json!({"subject": "TASK", "to": "W1", "body": "no JSON"}),

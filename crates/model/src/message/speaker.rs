@@ -28,7 +28,7 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// An agent asked to be somebody else.
-    #[error("{agent} does not speak for {asked}: only the operator speaks in another's name")]
+    #[error("{agent} does not act for {asked}: only the operator acts in another's name")]
     NotYou {
         /// In whose name it wanted to speak.
         asked: WorkerId,
@@ -71,7 +71,7 @@ fn said_by(subject: Subject) -> &'static str {
     }
 }
 
-/// Who speaks: `asked` is the name that was asked for, `agent` what the environment of an agent
+/// Who acts, with words or otherwise: `asked` is the name that was asked for, `agent` what the environment of an agent
 /// says that it is, `user` who is logged in.
 pub fn speaker(
     asked: Option<WorkerId>,

@@ -71,7 +71,7 @@ pub enum Standing {
 /// Somebody else has it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{path} is reserved by {} until {}{}{}",
+    "{path} is reserved by {} until {:.0}{}{}",
     by.wanted.holder, by.until, of(path, &by.wanted.path), why(by.wanted.reason.as_deref())
 )]
 pub struct Refusal {

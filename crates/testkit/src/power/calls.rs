@@ -164,6 +164,7 @@ impl Fs for PowerFs {
 
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut machine = self.powered()?;
+        machine.rival(to)?;
         let (source, target) = (machine.tree.slot(from)?, machine.tree.slot(to)?);
         if !machine.tree.names.contains_key(&source) {
             return Err(Errno::NOENT.into());

@@ -46,6 +46,7 @@ pub(super) struct Machine {
     plan: Plan,
     is_on: bool,
     failed: Option<Step>,
+    rival: Option<(PathBuf, Vec<u8>)>,
     pub(super) locked: BTreeSet<u64>,
 }
 
@@ -78,6 +79,7 @@ impl PowerFs {
             plan: Plan::Free,
             is_on: true,
             failed: None,
+            rival: None,
             locked: BTreeSet::new(),
         };
         Self(Arc::new(Shared {
@@ -99,6 +101,11 @@ impl PowerFs {
     /// Counts steps from here on, and fails number `step` (from 1) only.
     pub fn fail_step(&self, step: usize, fault: Fault) {
         self.plan(Plan::FailAt(step, fault));
+    }
+
+    /// Somebody else creates this file the moment before it is renamed to as a new name.
+    pub fn forestall(&self, path: &Path, content: &[u8]) {
+        self.machine().rival = Some((path.to_owned(), content.to_owned()));
     }
 
     /// The steps since the count began that succeeded.
@@ -182,6 +189,17 @@ impl PowerFs {
 }
 
 impl Machine {
+    /// Lets the rival act, where this is what it waits for.
+    pub(super) fn rival(&mut self, target: &Path) -> io::Result<()> {
+        let Some((_, content)) = self.rival.take_if(|it| it.0 == target) else {
+            return Ok(());
+        };
+        let slot = self.tree.slot(target)?;
+        let inode = self.tree.create(slot, false);
+        self.tree.extend(inode, &content);
+        Ok(())
+    }
+
     /// Asks for a step: the caller performs it on the tree after `Ok`.
     pub(super) fn step(&mut self, step: Step) -> io::Result<()> {
         self.asked += 1;

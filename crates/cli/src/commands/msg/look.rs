@@ -1,12 +1,16 @@
 //! `msg list`, `thread`, `unacked`, `show`: what was said, and what is open.
 
-use flagpost_core::messages::{self, Filter, Party, Seen};
+use flagpost_core::{
+    Error,
+    messages::{self, Filter, Party, Seen},
+};
 use flagpost_model::message::{Step, Subject};
 
 use crate::{
     commands::{
         list::{LIMIT, more, unseen},
         query::named,
+        run::sessions,
     },
     context::Context,
     error::Unknown,
@@ -40,7 +44,7 @@ pub struct ListArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost msg thread epic-1")]
 pub struct ThreadArgs {
-    /// The conversation
+    /// The conversation; for a run, its session
     thread: String,
 }
 
@@ -86,7 +90,18 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
 
 /// Shows a conversation.
 pub fn thread(context: &Context, args: &ThreadArgs) -> anyhow::Result<Answer> {
-    let survey = messages::thread(&context.fleet()?, &args.thread)?;
+    let fleet = context.fleet()?;
+    let survey = match messages::thread(&fleet, &args.thread) {
+        // The files of a killed run have another name than it had.
+        Err(unknown @ Error::NotFound { .. }) => match sessions(context)?.find(&args.thread) {
+            Ok(session) => match session.thread() {
+                Some(thread) => messages::thread(&fleet, thread)?,
+                None => return Err(unknown.into()),
+            },
+            Err(_) => return Err(unknown.into()),
+        },
+        survey => survey?,
+    };
     Ok(table(context, &survey, survey.messages.len()))
 }
 

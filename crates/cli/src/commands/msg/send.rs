@@ -5,7 +5,7 @@ use flagpost_core::{
     relay::decide::Gate,
     shape,
 };
-use flagpost_model::{WorkerId, message::Subject};
+use flagpost_model::{WorkerId, decision::Via, message::Subject};
 
 use super::words::WordsArgs;
 use crate::{commands::query::named, context::Context, error::usage, output::Answer};
@@ -44,7 +44,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         return Err(usage("--ratify is the operator's: FLAGPOST_WORKER is set"));
     }
     let gate = if args.ratify {
-        Gate::Writer
+        Gate::Writer(Via::Cli)
     } else {
         Gate::Policy
     };

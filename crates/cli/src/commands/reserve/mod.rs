@@ -14,7 +14,6 @@ use flagpost_core::{
 };
 use flagpost_model::reservation::{LEASE, Mode, Pattern, Reservation, Wanted, is_glob};
 use jiff::SignedDuration;
-use serde_json::json;
 
 use super::waiting::length;
 use crate::{
@@ -86,7 +85,7 @@ pub fn run(context: &Context, verb: &Reserve) -> anyhow::Result<Answer> {
 
 fn add(context: &Context, args: &AddArgs) -> anyhow::Result<Answer> {
     let repository = context.repository_or_register()?;
-    let holder = context.actor()?;
+    let holder = context.holder()?;
     let wanted = patterns(context, &repository, &args.paths)?.into_iter();
     let wanted = wanted.map(|path| Wanted {
         path,
@@ -145,10 +144,7 @@ fn release(context: &Context, args: &ReleaseArgs) -> anyhow::Result<Answer> {
 }
 
 fn answer(these: &[Reservation], survey: &Survey, text: String) -> anyhow::Result<Answer> {
-    let body = json!({
-        "reservations": these.iter().map(shape::reservation).collect::<Vec<_>>(),
-        "skipped": shape::skipped(&survey.skipped),
-    });
+    let body = shape::reservations(these, survey);
     Ok(Answer::new("reservations", body)
         .text(text)
         .ids(these.iter().map(|it| &it.wanted.path))
@@ -156,7 +152,7 @@ fn answer(these: &[Reservation], survey: &Survey, text: String) -> anyhow::Resul
 }
 
 /// What holds nothing because nobody can read it.
-fn skipped(survey: &Survey) -> impl Iterator<Item = String> {
+pub fn skipped(survey: &Survey) -> impl Iterator<Item = String> {
     let each = survey.skipped.iter();
     each.map(|it| format!("skipped {}: {}", it.name, it.reason))
 }

@@ -187,7 +187,10 @@ fn rm(context: &Context, args: &RmArgs) -> anyhow::Result<Answer> {
 
 fn heartbeat(context: &Context, args: &HeartbeatArgs) -> anyhow::Result<Answer> {
     let mail = match &args.worker {
-        Some(worker) => context.fleet()?.mail(&worker.parse()?)?,
+        Some(worker) => {
+            let speaker = context.settings.speaker(Some(worker))?;
+            context.fleet()?.mail(&speaker.name)?
+        }
         None => context.own_mail()?,
     };
     let worker: Record = workers::heartbeat(&mail, args.about.traits())?;

@@ -1,27 +1,28 @@
 //! Taking over the messages of somebody else's database.
 //!
-//! Owns what a row becomes: an envelope with the row's own time, under an id that its content gives
-//! it, so that nothing comes twice. What was acknowledged there is acknowledged here; a brief that
-//! was not waits for the operator, as every brief does.
+//! Owns which rows come, and how far each is: what was acknowledged there is acknowledged here; a
+//! brief that was not waits for the operator, as every brief does. Invariants: a row comes once,
+//! however often it is imported, and a number that somebody else took stays theirs.
 
-use std::collections::BTreeMap;
+mod envelope;
 
-use flagpost_disk::dialects::relay as layout;
+use std::{collections::BTreeMap, path::Path};
+
+use flagpost_disk::{self as disk, dialects::relay as layout};
 use flagpost_model::{
     Seq, WorkerId,
     decision::{Decision, Verdict, Via},
-    envelope::{Brief, BriefKind, Direction, Extras, Hash, Key, Report, ReportKind, VERSION},
+    envelope::{Direction, Hash},
     message::{
-        Message, Place, State, Subject,
+        Message, Place, State,
         foreign::{self, Row},
     },
 };
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::{Source, line, survey};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     history::Kind,
     list::Skipped,
     relay::{Fleet, Transition, readable, workers},
@@ -56,6 +57,36 @@ pub fn import(
     source: &Source,
     dry_run: bool,
 ) -> Result<Imported> {
+    let (imported, mut planned) = plan(fleet, source)?;
+    if dry_run {
+        return Ok(imported);
+    }
+    for worker in &imported.workers {
+        workers::register(fleet, actor, worker, workers::Traits::default())?;
+    }
+    for mail in fleet.mails()? {
+        for direction in Direction::ALL {
+            mail.lock(*direction)?.tidy(actor)?;
+        }
+    }
+    for _ in 1..TRIES {
+        match enter(fleet, actor, &mut planned) {
+            // What came before it is here, and a new look knows that.
+            Err(Error::Disk(disk::Error::Conflict { path })) => {
+                concede(fleet, actor, &planned, &path)?;
+                planned = plan(fleet, source)?.1;
+            }
+            entered => return entered.map(|()| imported),
+        }
+    }
+    enter(fleet, actor, &mut planned).map(|()| imported)
+}
+
+/// So often somebody may take a number from under our hands before we give up.
+const TRIES: usize = 8;
+
+/// What is to become of each row, and those of which something is.
+fn plan<'s>(fleet: &Fleet<'_>, source: &'s Source) -> Result<(Imported, Vec<Planned<'s>>)> {
     let mut imported = Imported {
         skipped: source.skipped.clone(),
         ..Imported::default()
@@ -81,7 +112,7 @@ pub fn import(
         if !known.contains(&side.0) && !imported.workers.contains(&side.0) {
             imported.workers.push(side.0.clone());
         }
-        let id = id_of(row);
+        let id = envelope::id_of(row);
         let (fate, place) = match here.get(&id) {
             None => (Fate::Added, None),
             Some((_, State::Acked)) => (Fate::Unchanged, None),
@@ -99,14 +130,16 @@ pub fn import(
             });
         }
     }
-    if dry_run {
-        return Ok(imported);
-    }
-    for worker in &imported.workers {
-        workers::register(fleet, actor, worker, workers::Traits::default())?;
-    }
+    Ok((imported, planned))
+}
+
+/// So many rows appear in one step. What they become has numbers of its own, so no direction has to
+/// be locked meanwhile.
+const TOGETHER: usize = 500;
+
+fn enter(fleet: &Fleet<'_>, actor: &WorkerId, planned: &mut [Planned<'_>]) -> Result<()> {
     for some in planned.chunks_mut(TOGETHER) {
-        number(fleet, actor, some)?;
+        number(fleet, some)?;
         let mut transition = Transition::default();
         let at = fleet.home.now();
         for it in some {
@@ -114,12 +147,34 @@ pub fn import(
         }
         transition.carry_out(fleet.home, &fleet.repo, (actor, at))?;
     }
-    Ok(imported)
+    Ok(())
 }
 
-/// So many rows appear in one step. What they become has numbers of its own, so no direction has to
-/// be locked meanwhile; somebody who takes one all the same ends the import, and the next goes on.
-const TOGETHER: usize = 500;
+/// Leaves a number to whoever took it without asking.
+fn concede(
+    fleet: &Fleet<'_>,
+    actor: &WorkerId,
+    planned: &[Planned<'_>],
+    taken: &Path,
+) -> Result<()> {
+    let name = taken.file_name().unwrap_or_default().to_string_lossy();
+    for it in planned {
+        let mail = fleet.mail(&it.side.0)?;
+        let (dir, number) = (mail.dir(it.side.1), layout::parse(it.side.1, &name));
+        if let Some((seq, _)) = number
+            && it.seq == Some(seq)
+            && taken.parent() == Some(&dir)
+        {
+            let names = [layout::sidecar(seq), layout::body(seq)];
+            let ours = match it.side.1 {
+                Direction::Inbox => names.map(|name| dir.join(name)).to_vec(),
+                Direction::Outbox => Vec::new(),
+            };
+            return mail.lock(it.side.1)?.concede(actor, seq, taken, &ours);
+        }
+    }
+    Ok(())
+}
 
 /// A row that is to be taken over.
 struct Planned<'r> {
@@ -134,7 +189,7 @@ struct Planned<'r> {
 }
 
 /// Gives each row that has none its number, in the rows' order.
-fn number(fleet: &Fleet<'_>, actor: &WorkerId, rows: &mut [Planned<'_>]) -> Result<()> {
+fn number(fleet: &Fleet<'_>, rows: &mut [Planned<'_>]) -> Result<()> {
     let mut sides: BTreeMap<(WorkerId, Direction), Vec<&mut Option<Seq>>> = BTreeMap::new();
     for row in rows.iter_mut().filter(|it| it.seq.is_none()) {
         sides
@@ -144,28 +199,12 @@ fn number(fleet: &Fleet<'_>, actor: &WorkerId, rows: &mut [Planned<'_>]) -> Resu
     }
     for ((worker, direction), open) in sides {
         let mail = fleet.mail(&worker)?;
-        let locked = mail.lock(direction)?;
-        locked.tidy(actor)?;
-        let first = locked.numbers(open.len() as u64)?.get();
+        let first = mail.lock(direction)?.numbers(open.len() as u64)?.get();
         for (number, seq) in (first..).zip(open) {
             *seq = Seq::try_from(number).ok();
         }
     }
     Ok(())
-}
-
-/// The same for the same row, wherever its database lies.
-fn id_of(row: &Row) -> String {
-    let Row {
-        id, subject, body, ..
-    } = row;
-    let content = json!([id, subject, row.from, row.to, body, row.thread, row.at]);
-    let hash = Hash::of(content.to_string().as_bytes());
-    let parts = [(0, 8), (8, 12), (13, 16), (17, 20), (20, 32)];
-    let part = |(from, to)| hash.as_str().get(from..to).unwrap_or_default();
-    let [a, b, c, d, e] = parts.map(part);
-    // A UUID of version 8, which is a hash of whatever its maker says.
-    format!("{a}-{b}-8{c}-8{d}-{e}")
 }
 
 impl Planned<'_> {
@@ -184,7 +223,7 @@ impl Planned<'_> {
         let is_new = self.fate == Fate::Added;
         let message = match direction {
             Direction::Inbox => {
-                let brief = self.brief(seq);
+                let brief = envelope::brief(row, &self.id, (worker, seq));
                 if is_new {
                     let meta = readable("summary", layout::write_brief(None, &brief))?;
                     transition.batch.create(path(layout::sidecar(seq)), meta);
@@ -194,7 +233,7 @@ impl Planned<'_> {
                 Message::of_brief(&brief, &row.body)
             }
             Direction::Outbox => {
-                let report = self.report(seq);
+                let report = envelope::report(row, &self.id, (worker, seq));
                 if is_new {
                     let bytes = readable("report", layout::write_report(None, &report))?;
                     transition.batch.create(path(layout::report(seq)), bytes);
@@ -231,67 +270,5 @@ impl Planned<'_> {
         }
         transition.entries.push(entry);
         Ok(())
-    }
-
-    fn brief(&self, seq: Seq) -> Brief {
-        let row = self.row;
-        let mut brief = Brief {
-            seq,
-            version: VERSION,
-            kind: BriefKind::Freeform,
-            submitted_at: row.at,
-            controller_session_id: row.from.clone(),
-            target_worker: self.side.0.clone(),
-            target_ticket: None,
-            expires_at: None,
-            summary: String::new(),
-            in_reply_to: None,
-            idempotency_key: Key::of(&row.body),
-            extras: extras(row, &self.id, &row.from),
-        };
-        let message = Message::of_brief(&brief, &row.body);
-        brief.summary = message.summary();
-        if brief.summary.is_empty() {
-            brief.summary.clone_from(&row.subject);
-        }
-        brief.target_ticket = message.task();
-        // A TASK that names none is kept as what it says.
-        if brief.target_ticket.is_some() && row.known_subject() == Some(Subject::Task) {
-            brief.kind = BriefKind::Dispatch;
-        }
-        brief
-    }
-
-    fn report(&self, seq: Seq) -> Report {
-        let row = self.row;
-        let kind = row.known_subject().map(Subject::report_kind);
-        let mut report = Report {
-            seq,
-            version: VERSION,
-            kind: kind.unwrap_or(ReportKind::Freeform),
-            produced_at: row.at,
-            worker_id: self.side.0.clone(),
-            ticket_id: None,
-            claude_session_id: row.from.clone(),
-            body: row.body.clone(),
-            pr_number: None,
-            next_action: None,
-            in_reply_to: None,
-            idempotency_key: Key::of(&row.body),
-            extras: extras(row, &self.id, &row.to),
-        };
-        report.ticket_id = Message::of_report(&report).task();
-        report
-    }
-}
-
-fn extras(row: &Row, id: &str, party: &str) -> Extras {
-    Extras {
-        id: Some(id.to_owned()),
-        subject: Some(row.subject.clone()),
-        thread_id: row.thread.clone(),
-        party: Some(party.to_owned()),
-        by: None,
-        data: None,
     }
 }

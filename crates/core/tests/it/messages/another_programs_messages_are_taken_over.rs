@@ -2,13 +2,17 @@
 
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
-use flagpost_core::messages::{self, Fate, Imported};
+use flagpost_core::{
+    history::Kind,
+    messages::{self, Fate, Imported, Source},
+};
+use flagpost_model::message::{State, foreign::Row};
 use rusqlite::Connection;
 
 use super::Side;
 use crate::{
     index::sql,
-    world::{World, worker},
+    world::{World, power, start, worker},
 };
 
 /// The seed's table.
@@ -124,6 +128,62 @@ fn one_that_python_made() {
     assert!(made.success());
     assert_eq!(fates(&import(&world, &path, false)), [Fate::Added; 5]);
     assert_eq!(sql(&world.home, "SELECT * FROM messages ORDER BY id"), SEEN);
+}
+
+#[test]
+fn a_number_that_a_foreign_hand_takes_meanwhile_costs_nothing() {
+    let row = |id, subject: &str, from: &str, to: &str, acked: bool| Row {
+        id,
+        subject: subject.to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        body: format!("message {id}"),
+        thread: None,
+        at: start(),
+        acked: acked.then(start),
+    };
+    let source = Source {
+        rows: vec![
+            row(1, "TASK", "orchestrator", "wt-1", true),
+            row(2, "DONE", "wt-1", "orchestrator", true),
+            row(3, "TASK", "orchestrator", "wt-1", false),
+            row(4, "PROGRESS", "wt-1", "orchestrator", false),
+        ],
+        skipped: Vec::new(),
+    };
+    for taken in [
+        "inbox/0001.brief.meta.json",
+        "inbox/0002.brief.meta.json",
+        "inbox/0002.brief",
+        "outbox/0001.json",
+        "outbox/0002.json",
+    ] {
+        let fs = power();
+        let world = World::simulated(&fs);
+        let path = world.fleet().dir().join("wt-1").join(taken);
+        fs.forestall(&path, b"a foreign hand's");
+        let take = || messages::import(&world.fleet(), &worker("ann"), &source, false).unwrap();
+        let imported = take();
+        assert_eq!(fates(&imported), [Fate::Added; 4], "{taken}");
+        assert_eq!(fs.files()[&path], b"a foreign hand's", "{taken}");
+        let seen = messages::all(&world.fleet()).unwrap().messages;
+        let mut told: Vec<(&str, bool)> = seen
+            .iter()
+            .map(|it| (it.message.body.as_str(), it.state == State::Acked))
+            .collect();
+        told.sort_unstable();
+        let expected = [
+            ("message 1", true),
+            ("message 2", true),
+            ("message 3", false),
+            ("message 4", false),
+        ];
+        assert_eq!(told, expected, "{taken}");
+        let violations = world.history().into_iter();
+        let violations = violations.filter(|it| it.entry.kind == Kind::ContractViolated);
+        assert_eq!(violations.count(), 1, "{taken}");
+        assert_eq!(fates(&take()), [Fate::Unchanged; 4], "{taken}");
+    }
 }
 
 #[test]

@@ -16,7 +16,10 @@ use flagpost_core::{
     messages::{self, Acked, Ask, Party, Received, Sent, Words},
     relay::{Fleet, decide::Gate},
 };
-use flagpost_model::message::{Place, Speaker, Subject};
+use flagpost_model::{
+    decision::Via,
+    message::{Place, Speaker, Subject},
+};
 
 use crate::world::{World, worker};
 
@@ -73,7 +76,7 @@ impl<'w> Side<'w> {
     }
 
     pub fn try_send(&self, words: Words) -> Result<Sent> {
-        messages::send(&self.party(), words, Gate::Writer)
+        messages::send(&self.party(), words, Gate::Writer(Via::Cli))
     }
 
     pub fn send(&self, words: Words) -> Sent {

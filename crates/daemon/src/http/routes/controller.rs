@@ -53,7 +53,7 @@ fn dispatch(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
         fsx::within(desk.home.fs(), &repository.top, &repository.top.join(name))
             .map_err(flagpost_core::Error::from)?;
     }
-    let fleet = flagpost_core::relay::Fleet::of(desk.home, &repository.id);
+    let fleet = flagpost_core::relay::Fleet::of(&desk.home, &repository.id);
     let at = At {
         fleet: &fleet,
         actor: &actor,

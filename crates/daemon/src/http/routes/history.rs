@@ -32,7 +32,7 @@ pub(crate) const ROUTES: &[Route] = &[Route {
 fn since(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let repository = desk.repository(asked)?;
     let since = asked.number("since").unwrap_or_default();
-    let lines = History::of(desk.home, &repository.id).since(since)?;
+    let lines = History::of(&desk.home, &repository.id).since(since)?;
     let total = lines.len();
     let limit = match asked.number("limit").unwrap_or(LIMIT) {
         0 => total,

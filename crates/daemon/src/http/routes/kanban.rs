@@ -49,15 +49,15 @@ fn health(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
 }
 
 fn lists(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
-    Ok(kanban::lists(desk.home)?)
+    Ok(kanban::lists(&desk.home)?)
 }
 
 fn tasks(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    Ok(kanban::tasks(desk.home, &list(asked)?)?)
+    Ok(kanban::tasks(&desk.home, &list(asked)?)?)
 }
 
 fn context(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    Ok(kanban::execution_context(desk.home, &list(asked)?)?)
+    Ok(kanban::execution_context(&desk.home, &list(asked)?)?)
 }
 
 fn list(asked: &Asked) -> Result<ListId, Fault> {

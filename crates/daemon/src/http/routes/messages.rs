@@ -10,6 +10,7 @@ use flagpost_core::{
 };
 use flagpost_model::{
     WorkerId,
+    decision::Via,
     message::{LEASE, Place, Speaker},
 };
 use serde_json::Value;
@@ -121,7 +122,7 @@ pub(crate) const ROUTES: &[Route] = &[
             WAIT,
             Param::query(
                 "lease",
-                Kind::Text,
+                Kind::Time,
                 "How long, as in 15m; without it, five minutes.",
             ),
             Param::query(
@@ -183,7 +184,7 @@ fn send(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let gate = match asked.flag("ratify") {
         true => {
             desk.operator(asked)?;
-            Gate::Writer
+            Gate::Writer(Via::Api)
         }
         false => Gate::Policy,
     };

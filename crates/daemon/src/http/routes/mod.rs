@@ -8,6 +8,7 @@ mod history;
 mod kanban;
 mod messages;
 mod relay;
+mod reservations;
 mod sessions;
 mod task_changes;
 mod tasks;
@@ -25,6 +26,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
         workers::ROUTES,
         relay::ROUTES,
         messages::ROUTES,
+        reservations::ROUTES,
         controller::ROUTES,
         sessions::ROUTES,
         history::ROUTES,

@@ -81,7 +81,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Post,
         path: "/v1/relay/outbox/{worker}/{seq}/read",
         about: "A report in full, which counts as read from now on",
-        params: &[REPO, AS, WORKER, SEQ],
+        params: &[REPO, AS, AGENT, WORKER, SEQ],
         work: Work::Answer("report", read),
     },
     Route {

@@ -31,7 +31,7 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    let all = Sessions::of(desk.home, &desk.repository(asked)?).all()?;
+    let all = Sessions::of(&desk.home, &desk.repository(asked)?).all()?;
     Ok(json!({
         "sessions": all.iter().map(shape::session).collect::<Vec<_>>(),
         "total": all.len(),
@@ -40,6 +40,6 @@ fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 }
 
 fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    let sessions = Sessions::of(desk.home, &desk.repository(asked)?);
+    let sessions = Sessions::of(&desk.home, &desk.repository(asked)?);
     Ok(shape::session(&sessions.find(asked.needed("id"))?))
 }

@@ -19,7 +19,7 @@ use crate::http::{
     answer::Fault,
     asked::Asked,
     desk::Desk,
-    route::{AS, Act, Kind, Param, REPO, Route, Verb, Work},
+    route::{AGENT, AS, Act, Kind, Param, REPO, Route, Verb, Work},
 };
 
 const PATH_LIST: Param = Param::path("list", Kind::Id, "The list.");
@@ -47,7 +47,7 @@ const DUE: Param = Param::body("due", Kind::Text, "When it is due: 2026-12-01.")
 const TAGS: Param = Param::body("tags", Kind::Texts, "Its labels, in place of those it has.");
 const LEASE: Param = Param::body(
     "lease",
-    Kind::Text,
+    Kind::Time,
     "How long the claim holds without renewal, as in 15m; without it, the setting claim.lease.",
 );
 const UID: Param = Param::body("uid", Kind::Text, "The planner's name for it.");
@@ -60,6 +60,7 @@ pub(crate) const ROUTES: &[Route] = &[
             REPO,
             LIST,
             AS,
+            AGENT,
             SUBJECT.required(),
             DESCRIPTION,
             PRIORITY,
@@ -80,6 +81,7 @@ pub(crate) const ROUTES: &[Route] = &[
             PATH_LIST,
             ID,
             AS,
+            AGENT,
             SUBJECT,
             DESCRIPTION,
             PRIORITY,
@@ -95,49 +97,49 @@ pub(crate) const ROUTES: &[Route] = &[
     verb(
         "/v1/claims",
         "Claims the first ready task of a list",
-        &[REPO, LIST, AS, LEASE],
+        &[REPO, LIST, AS, AGENT, LEASE],
         claim_next,
     ),
     verb(
         "/v1/tasks/{list}/{id}/claim",
         "Claims a task; the answer has the token",
-        &[PATH_LIST, ID, AS, LEASE],
+        &[PATH_LIST, ID, AS, AGENT, LEASE],
         claim,
     ),
     verb(
         "/v1/tasks/{list}/{id}/start",
         "Begins the work on a task, which is claimed where it is not",
-        &[PATH_LIST, ID, AS, TOKEN, LEASE],
+        &[PATH_LIST, ID, AS, AGENT, TOKEN, LEASE],
         start,
     ),
     verb(
         "/v1/tasks/{list}/{id}/done",
         "Completes a task",
-        &[PATH_LIST, ID, AS, TOKEN, TEXT, PARTS],
+        &[PATH_LIST, ID, AS, AGENT, TOKEN, TEXT, PARTS],
         |desk, asked| finish(desk, asked, Ending::Completed),
     ),
     verb(
         "/v1/tasks/{list}/{id}/fail",
         "Gives a task up: it did not work",
-        &[PATH_LIST, ID, AS, TOKEN, TEXT],
+        &[PATH_LIST, ID, AS, AGENT, TOKEN, TEXT],
         |desk, asked| finish(desk, asked, Ending::Failed),
     ),
     verb(
         "/v1/tasks/{list}/{id}/stuck",
         "Says that help is needed to go on",
-        &[PATH_LIST, ID, AS, TOKEN, TEXT],
+        &[PATH_LIST, ID, AS, AGENT, TOKEN, TEXT],
         |desk, asked| finish(desk, asked, Ending::Stuck),
     ),
     verb(
         "/v1/tasks/{list}/{id}/renew",
         "Extends the lease of a claim",
-        &[PATH_LIST, ID, AS, TOKEN],
+        &[PATH_LIST, ID, AS, AGENT, TOKEN],
         |desk, asked| moved(desk, asked, Move::Renew),
     ),
     verb(
         "/v1/tasks/{list}/{id}/release",
         "Gives a task back",
-        &[PATH_LIST, ID, AS, TOKEN, WHOEVER],
+        &[PATH_LIST, ID, AS, AGENT, TOKEN, WHOEVER],
         |desk, asked| {
             let force = asked.flag(WHOEVER.name);
             moved(desk, asked, Move::Release { force })
@@ -146,13 +148,13 @@ pub(crate) const ROUTES: &[Route] = &[
     verb(
         "/v1/tasks/{list}/{id}/reopen",
         "Makes a task pending again",
-        &[PATH_LIST, ID, AS],
+        &[PATH_LIST, ID, AS, AGENT],
         |desk, asked| moved(desk, asked, Move::Reopen),
     ),
     verb(
         "/v1/tasks/{list}/{id}/cancel",
         "Says that a task is not wanted any more",
-        &[PATH_LIST, ID, AS],
+        &[PATH_LIST, ID, AS, AGENT],
         |desk, asked| moved(desk, asked, Move::Cancel),
     ),
 ];
@@ -176,7 +178,7 @@ fn add(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let repository = desk.repository(asked)?;
     let id: Option<ListId> = asked.parsed(LIST.name)?;
     let id = id.unwrap_or_else(|| repository.name.clone());
-    let list = List::open_or_create(desk.home, &id, &repository)?;
+    let list = List::open_or_create(&desk.home, &id, &repository)?;
     let fields = fields(&list, asked)?;
     let task = tasks::add(&list, &desk.actor(asked)?, &fields, &[])?;
     Ok(shape::task(&task))
@@ -255,7 +257,7 @@ fn terms(desk: &Desk<'_>, asked: &Asked) -> Result<Terms, Fault> {
     let lease = match asked.parsed::<SignedDuration>(LEASE.name)? {
         Some(lease) if CLAIM_LEASE.kind.contains(lease) => lease,
         Some(_) => return Err(Fault::invalid("a lease lasts from one second to 30 days")),
-        None => Config::read(desk.home)?.need(&CLAIM_LEASE)?,
+        None => Config::read(&desk.home)?.need(&CLAIM_LEASE)?,
     };
     Ok(Terms {
         actor: desk.actor(asked)?,

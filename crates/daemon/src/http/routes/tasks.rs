@@ -8,7 +8,7 @@ use crate::http::{
     answer::Fault,
     asked::Asked,
     desk::Desk,
-    route::{AS, Kind, Param, REPO, Route, Verb, Work},
+    route::{AGENT, AS, Kind, Param, REPO, Route, Verb, Work},
 };
 
 pub(crate) const LIST: Param = Param::query(
@@ -26,6 +26,7 @@ pub(crate) const ROUTES: &[Route] = &[
             REPO,
             LIST,
             AS,
+            AGENT,
             Param::query(
                 "query",
                 Kind::Text,

@@ -63,7 +63,7 @@ fn daemon(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
 }
 
 fn repositories(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
-    let all = registry::repositories(desk.home)?;
+    let all = registry::repositories(&desk.home)?;
     let all = all
         .iter()
         .map(|it| json!({"id": it.id, "name": it.name, "path": shape::path(&it.top)}));

@@ -11,7 +11,7 @@ use crate::http::{
     answer::Fault,
     asked::Asked,
     desk::Desk,
-    route::{AS, Kind, Param, REPO, Route, Verb, Work},
+    route::{AGENT, AS, Kind, Param, REPO, Route, Verb, Work},
 };
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -39,8 +39,9 @@ pub(crate) const ROUTES: &[Route] = &[
         params: &[
             REPO,
             AS,
-            Param::body("id", Kind::Id, "What it is called.").required(),
             AGENT,
+            Param::body("id", Kind::Id, "What it is called.").required(),
+            PROGRAM,
             CAPABILITIES,
             PID,
             TMUX,
@@ -56,6 +57,7 @@ pub(crate) const ROUTES: &[Route] = &[
             REPO,
             Param::path("worker", Kind::Id, "The worker."),
             AGENT,
+            PROGRAM,
             CAPABILITIES,
             PID,
             TMUX,
@@ -65,7 +67,7 @@ pub(crate) const ROUTES: &[Route] = &[
     },
 ];
 
-const AGENT: Param = Param::body("agent", Kind::Text, "Which agent it is.");
+const PROGRAM: Param = Param::body("agent", Kind::Text, "Which agent it is.");
 const CAPABILITIES: Param = Param::body("capabilities", Kind::Texts, "What it can do.");
 const PID: Param = Param::body("pid", Kind::Number(1), "Its process.");
 const TMUX: Param = Param::body("tmux", Kind::Text, "Its pane.");
@@ -94,7 +96,7 @@ fn register(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 }
 
 fn heartbeat(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
+    let mail = desk.fleet(asked)?.mail(&desk.worker(asked)?)?;
     workers::heartbeat(&mail, traits(asked)?)?;
     Ok(shape::worker(&workers::show(&mail)?))
 }
@@ -103,7 +105,7 @@ fn traits(asked: &Asked) -> Result<Traits, Fault> {
     let text = |param: Param| asked.text(param.name).map(str::to_owned);
     let pid = asked.number(PID.name).map(u32::try_from).transpose();
     Ok(Traits {
-        agent: text(AGENT),
+        agent: text(PROGRAM),
         capabilities: asked.texts(CAPABILITIES.name).unwrap_or_default(),
         pid: pid.map_err(|_| Fault::invalid("pid: no process has this number"))?,
         tmux: text(TMUX),
