@@ -69,8 +69,9 @@ fn differences(
     changes
 }
 
-/// A short name for what a file says, whatever its revision and the order of its keys. A key that
-/// says nothing counts as one that is not there: changes that are taken back leave some.
+/// A short name for what a file says, whatever its revision and the order of its keys. What says
+/// nothing, as a key or as the place of ours, counts as not there: changes that are taken back leave
+/// some.
 pub fn fingerprint(raw: &Map<String, Value>, nested: &[&str]) -> String {
     let mut text = String::new();
     tell(raw, nested, &mut text);
@@ -87,9 +88,11 @@ fn tell(raw: &Map<String, Value>, nested: &[&str], text: &mut String) {
     for (key, value) in keys {
         match (value, nested) {
             (Value::Object(inner), [first, rest @ ..]) if key == first => {
-                let _ = write!(text, "{key:?}{{");
-                tell(inner, rest, text);
-                text.push('}');
+                let mut within = String::new();
+                tell(inner, rest, &mut within);
+                if !within.is_empty() {
+                    let _ = write!(text, "{key:?}{{{within}}}");
+                }
             }
             _ if nested.is_empty() && key == "rev" => {}
             _ => {
@@ -118,6 +121,12 @@ impl TaskFile {
     /// A short name for what it says; see [`fingerprint`].
     pub fn fingerprint(&self) -> String {
         fingerprint(&self.raw, self.nested)
+    }
+
+    /// Makes the object what it was before `changes`, and leaves the task as it is.
+    pub fn take_back(&mut self, changes: &Map<String, Value>) -> Result<(), ChangedSince> {
+        self.raw = self.before(changes)?;
+        Ok(())
     }
 
     /// The object as it was before `changes`.
@@ -248,6 +257,10 @@ mod tests {
         fn taking_back_gives_the_old_file(before in raw(), after in raw()) {
             let changes = file(before.clone()).changes(&after);
             let back = file(after).before(&changes).unwrap();
+            prop_assert_eq!(
+                file(back.clone()).fingerprint(),
+                file(before.clone()).fingerprint()
+            );
             prop_assert_eq!(bare(back), bare(before));
         }
     }

@@ -81,6 +81,11 @@ impl Tail {
         &self.held
     }
 
+    /// Where it is.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// Whether there are lines that may not be told yet.
     pub fn is_waiting(&self) -> bool {
         !self.held.is_empty()

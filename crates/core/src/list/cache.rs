@@ -31,7 +31,7 @@ use form::{Form, Stamp};
 
 /// A file that changed less than this before it was read, in nanoseconds, may change again within
 /// the same tick of the file system's clock: its stamp proves nothing yet.
-pub(super) const SETTLED: i128 = 100_000_000;
+pub(crate) const SETTLED: i128 = 100_000_000;
 
 /// Rewriting the cache pays from this many files that were read anew.
 const WORTHWHILE: usize = 64;
