@@ -24,7 +24,8 @@ use crate::{
     error::Result,
     history::Kind,
     list::Skipped,
-    relay::{Fleet, Transition, readable, workers},
+    readable::readable,
+    relay::{Fleet, Transition, workers},
 };
 
 /// What became of a row.
