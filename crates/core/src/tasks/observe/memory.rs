@@ -50,7 +50,7 @@ pub(super) fn recall(home: &Home, repo: &RepoId) -> Result<Option<Watch>> {
         return Ok(None);
     }
     Ok(Some(Watch {
-        tail: Tail::at_end(&history)?,
+        tail: Tail::at_end_after(&history, memory.since)?,
         since: memory.since,
         lists: memory.lists.into_owned(),
         kept: None,
