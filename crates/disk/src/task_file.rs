@@ -123,21 +123,23 @@ impl TaskFile {
         fingerprint(&self.raw, self.nested)
     }
 
-    /// Makes the object what it was before `changes`, and leaves the task as it is.
-    pub fn take_back(&mut self, changes: &Map<String, Value>) -> Result<(), ChangedSince> {
-        self.raw = self.before(changes)?;
-        Ok(())
-    }
-
     /// The object as it was before `changes`.
     pub fn before(&self, changes: &Map<String, Value>) -> Result<Map<String, Value>, ChangedSince> {
         let mut raw = self.raw.clone();
-        take_back(&mut raw, changes, "")?;
+        take_back(&mut raw, changes)?;
         Ok(raw)
     }
 }
 
-fn take_back(
+/// Makes an object what it was before `changes`.
+pub fn take_back(
+    raw: &mut Map<String, Value>,
+    changes: &Map<String, Value>,
+) -> Result<(), ChangedSince> {
+    take_back_below(raw, changes, "")
+}
+
+fn take_back_below(
     raw: &mut Map<String, Value>,
     changes: &Map<String, Value>,
     above: &str,
@@ -147,7 +149,7 @@ fn take_back(
         let changed_since = || ChangedSince { key: path.clone() };
         match (change, raw.get_mut(key)) {
             (Value::Object(inner), Some(Value::Object(raw))) => {
-                take_back(raw, inner, &format!("{path}."))?;
+                take_back_below(raw, inner, &format!("{path}."))?;
             }
             (Value::Array(pair), now) if pair.len() == 2 => {
                 if now.map_or(&Value::Null, |now| &*now) != &pair[1] {

@@ -4,7 +4,7 @@
 //! back; the file was changed by others where that leaves something else than what was known. It must
 //! never write.
 
-use flagpost_disk::TaskFile;
+use flagpost_disk::{TaskFile, dialects::claude_tasks, task_file::take_back};
 use flagpost_model::{TaskId, task::StateName};
 use serde_json::{Map, Value};
 
@@ -19,8 +19,9 @@ use crate::{
 pub(super) struct Suspect {
     before: Option<Known>,
     pub(super) now: Option<Known>,
-    /// What was taken back so far, where anything was.
-    file: Option<TaskFile>,
+    /// The file before what was taken back so far, where anything was: as text, since a command may
+    /// have changed each task of a long list.
+    text: Option<Vec<u8>>,
     /// The revision before that.
     rev: u64,
     /// The state that the newest line told of.
@@ -65,6 +66,12 @@ enum What<'l> {
     Nothing,
 }
 
+/// An object before these changes; none where it was changed by others since.
+fn before(mut raw: Map<String, Value>, changes: &Map<String, Value>) -> Option<Vec<u8>> {
+    take_back(&mut raw, changes).ok()?;
+    serde_json::to_vec(&raw).ok()
+}
+
 /// What a line tells of the files of its list.
 pub(super) fn told(entry: &Entry) -> Vec<(TaskId, Told<'_>)> {
     let detail = &entry.detail;
@@ -107,7 +114,7 @@ impl Suspect {
         Self {
             before: before.cloned(),
             now: None,
-            file: None,
+            text: None,
             rev: 0,
             state: None,
             finding: None,
@@ -145,14 +152,19 @@ impl Suspect {
                 })
             }
             (What::Changes(changes), Some(now)) => {
-                if self.file.is_none() {
-                    self.file = read().filter(|it| it.fingerprint() == now.content);
-                }
-                match self.file.as_mut().map(|it| it.take_back(changes)) {
+                let unread = || read().filter(|it| it.fingerprint() == now.content);
+                let raw = match &self.text {
+                    Some(text) => serde_json::from_slice(text).ok(),
+                    None => unread().map(|it| it.raw().clone()),
+                };
+                match raw.map(|it| before(it, changes)) {
                     // It has changed since it was looked at.
                     None => Some(Finding::Waits),
-                    Some(Ok(())) => None,
-                    Some(Err(_)) => Some(Finding::Foreign(Deed::Edited)),
+                    Some(Some(text)) => {
+                        self.text = Some(text);
+                        None
+                    }
+                    Some(None) => Some(Finding::Foreign(Deed::Edited)),
                 }
             }
         };
@@ -160,8 +172,13 @@ impl Suspect {
 
     /// What the file said before all that was taken back.
     fn content(&self) -> Option<String> {
-        let taken_back = self.file.as_ref().map(TaskFile::fingerprint);
-        taken_back.or_else(|| self.now.as_ref().map(|it| it.content.clone()))
+        match &self.text {
+            Some(text) => {
+                let raw = serde_json::from_slice(text).ok();
+                raw.map(|it| claude_tasks::fingerprint(&it))
+            }
+            None => self.now.as_ref().map(|it| it.content.clone()),
+        }
     }
 
     /// The verdict, once all lines were heard.
