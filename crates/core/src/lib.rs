@@ -21,6 +21,7 @@ pub mod instructions;
 pub mod kanban;
 mod list;
 pub mod plans;
+mod readable;
 pub mod registry;
 pub mod relay;
 mod repository;

@@ -4,7 +4,11 @@
 //! does; the note of how it is reached; the token. The note stays when the daemon is gone, so that
 //! the next one takes the same port and a page that is open finds it again.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
 
 use flagpost_core::Home;
 use flagpost_disk::{
@@ -23,6 +27,11 @@ use crate::{
 
 /// The name of the log.
 pub const LOG: &str = "daemon.log";
+
+/// So long one that was killed may take to be gone.
+const DYING: Duration = Duration::from_secs(10);
+/// How often it is looked at meanwhile.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Where the daemon's own files are.
 #[derive(Debug, Clone)]
@@ -145,11 +154,18 @@ impl Held {
         let (fs, paths) = (home.fs(), Paths::of(home));
         fsx::make_dirs(fs, &paths.dir)?;
         fsx::close_to_others(fs, &paths.dir)?;
-        match fsx::hold(fs, &paths.lock, home.now())? {
-            Some(lock) => Ok(Self { paths, _lock: lock }),
-            None => Err(Error::Running {
-                holder: fsx::holder(fs, &paths.lock)?,
-            }),
+        let begun = Instant::now();
+        loop {
+            if let Some(lock) = fsx::hold(fs, &paths.lock, home.now())? {
+                return Ok(Self { paths, _lock: lock });
+            }
+            let holder = fsx::holder(fs, &paths.lock)?;
+            // One that was killed has it until the last of its threads is gone.
+            let is_over = holder.as_ref().is_none_or(|it| !is_alive(it.pid));
+            if !is_over || begun.elapsed() > DYING {
+                return Err(Error::Running { holder });
+            }
+            thread::sleep(PAUSE);
         }
     }
 

@@ -119,6 +119,7 @@ async fn serve(mut config: Config, held: &Held, shutdown: impl Future<Output = (
     // What the history does not tell of is found whenever these begin.
     let mail: Watches<mail::Watch> = Watches::default();
     let liveness: Watches<liveness::Watch> = Watches::default();
+    // Of tasks, what is there by now is known where nothing else is remembered.
     let tasks: Watches<tasks::Watch> = Watches::begin(home);
     let actor = config.actor.clone();
     let mut at_work = vec![

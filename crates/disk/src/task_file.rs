@@ -69,8 +69,9 @@ fn differences(
     changes
 }
 
-/// A short name for what a file says, whatever its revision and the order of its keys. A key that
-/// says nothing counts as one that is not there: changes that are taken back leave some.
+/// A short name for what a file says, whatever its revision and the order of its keys. What says
+/// nothing, as a key or as the place of ours, counts as not there: changes that are taken back leave
+/// some.
 pub fn fingerprint(raw: &Map<String, Value>, nested: &[&str]) -> String {
     let mut text = String::new();
     tell(raw, nested, &mut text);
@@ -87,9 +88,11 @@ fn tell(raw: &Map<String, Value>, nested: &[&str], text: &mut String) {
     for (key, value) in keys {
         match (value, nested) {
             (Value::Object(inner), [first, rest @ ..]) if key == first => {
-                let _ = write!(text, "{key:?}{{");
-                tell(inner, rest, text);
-                text.push('}');
+                let mut within = String::new();
+                tell(inner, rest, &mut within);
+                if !within.is_empty() {
+                    let _ = write!(text, "{key:?}{{{within}}}");
+                }
             }
             _ if nested.is_empty() && key == "rev" => {}
             _ => {
@@ -123,12 +126,20 @@ impl TaskFile {
     /// The object as it was before `changes`.
     pub fn before(&self, changes: &Map<String, Value>) -> Result<Map<String, Value>, ChangedSince> {
         let mut raw = self.raw.clone();
-        take_back(&mut raw, changes, "")?;
+        take_back(&mut raw, changes)?;
         Ok(raw)
     }
 }
 
-fn take_back(
+/// Makes an object what it was before `changes`.
+pub fn take_back(
+    raw: &mut Map<String, Value>,
+    changes: &Map<String, Value>,
+) -> Result<(), ChangedSince> {
+    take_back_below(raw, changes, "")
+}
+
+fn take_back_below(
     raw: &mut Map<String, Value>,
     changes: &Map<String, Value>,
     above: &str,
@@ -138,7 +149,7 @@ fn take_back(
         let changed_since = || ChangedSince { key: path.clone() };
         match (change, raw.get_mut(key)) {
             (Value::Object(inner), Some(Value::Object(raw))) => {
-                take_back(raw, inner, &format!("{path}."))?;
+                take_back_below(raw, inner, &format!("{path}."))?;
             }
             (Value::Array(pair), now) if pair.len() == 2 => {
                 if now.map_or(&Value::Null, |now| &*now) != &pair[1] {
@@ -248,6 +259,10 @@ mod tests {
         fn taking_back_gives_the_old_file(before in raw(), after in raw()) {
             let changes = file(before.clone()).changes(&after);
             let back = file(after).before(&changes).unwrap();
+            prop_assert_eq!(
+                file(back.clone()).fingerprint(),
+                file(before.clone()).fingerprint()
+            );
             prop_assert_eq!(bare(back), bare(before));
         }
     }

@@ -5,6 +5,7 @@
 pub mod add;
 pub mod agent;
 pub mod bench;
+pub mod capabilities;
 pub mod claim;
 pub mod completions;
 pub mod config;

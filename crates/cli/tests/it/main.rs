@@ -21,6 +21,7 @@ mod config;
 mod contrib_coord;
 mod contrib_poller;
 mod contrib_tmux;
+mod contrib_units;
 mod coordination;
 mod coordination_as_a_list;
 mod daemon;

@@ -9,6 +9,11 @@
 //! | two producers that ask nobody for a number | `producers_beside_the_daemon…` |
 //! | inotify is exhausted | `exhausted_inotify_is_made_up_for…` |
 //!
+//! | crash | test |
+//! |---|---|
+//! | of the daemon | `the_daemon_after_a_crash_goes_on…` |
+//! | of a screen, and its return | `the_state_comes_first…` and `whoever_comes_again…` in the daemon's `events` |
+//!
 //! A slow subscriber, half a brief and the sweep of temporaries are with the daemon's own tests, in
 //! `crates/daemon/tests/it/events.rs` and `crates/daemon/tests/it/duties.rs`.
 
@@ -24,7 +29,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::{
-    daemon::{Daemon, answer, ask, pid, request},
+    daemon::{Daemon, answer, ask, kill_daemon, pid, request},
     fleet::Fleet,
     listening::Listening,
 };
@@ -192,4 +197,27 @@ fn exhausted_inotify_is_made_up_for_by_looking_each_second() {
     client.until("controller.brief_proposed", 1);
     fleet.world.ok(["ratify", "all"]);
     client.until("relay.decided", 1);
+}
+
+#[test]
+fn the_daemon_after_a_crash_goes_on_where_the_last_one_was() {
+    let fleet = Fleet::of(2);
+    let _daemon = Daemon(&fleet.world);
+    fleet.world.ok(["up"]);
+    let client = Listening::to(&fleet.world);
+    fleet.assign_each(1);
+    client.until("controller.brief_proposed", 2);
+    kill_daemon(&fleet.world);
+    // Meanwhile somebody lets a brief through by hand, and somebody else goes on writing.
+    fs::write(fleet.inbox("W1").join("0001.ratified"), "").unwrap();
+    fleet.assign_each(2);
+    fleet.world.ok(["up"]);
+    let decided = client.until("relay.decided", 1);
+    assert_eq!(decided, BTreeSet::from([("W1".to_owned(), 1)]));
+    client.until("controller.brief_proposed", 4);
+    assert_eq!(client.states(), 1, "it went on where it was");
+    let allocate = "POST /v1/relay/allocate-seq?worker=W1&direction=inbox";
+    assert_eq!(ask(&fleet.world, allocate, "")["seq"], 3);
+    let (_, offered) = fleet.world.json(["worker", "next", "--as", "W1"]);
+    assert_eq!(offered["brief"]["seq"], 1, "{offered}");
 }

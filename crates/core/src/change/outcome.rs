@@ -5,11 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use flagpost_disk::{
-    TaskFile,
-    dialects::claude_tasks,
-    fsx::{self, Batch},
-};
+use flagpost_disk::{TaskFile, dialects::claude_tasks, fsx::Batch};
 use flagpost_model::{TaskId, task::StateName};
 use serde_json::Value;
 
@@ -18,6 +14,7 @@ use crate::{
     error::{Error, Result},
     history::Entry,
     list::{List, rows},
+    readable::readable,
 };
 
 /// What is to be written, and to be told.
@@ -71,8 +68,13 @@ impl Outcome {
             let is_too_deep = claude_tasks::is_too_deep(&raw);
             let told = before.as_ref().map(|file| file.changes(&raw));
             let fingerprint = before.is_none().then(|| claude_tasks::fingerprint(&raw));
-            let (path, bytes) = (list.task_path(&id), claude_tasks::to_bytes(raw));
-            readable(&id, &bytes, is_too_deep)?;
+            let what = format!("task {id}");
+            if is_too_deep {
+                let reason = "its file would be nested too deep to be read".to_owned();
+                return Err(Error::Invalid { what, reason });
+            }
+            let bytes = readable(&what, claude_tasks::to_bytes(raw))?;
+            let path = list.task_path(&id);
             match before {
                 Some(_) => self.batch.put(path, bytes),
                 None => self.batch.create(path, bytes),
@@ -153,20 +155,4 @@ fn tell_removed(entry: &mut Entry, file: &TaskFile) {
     entry
         .detail
         .extend(told.map(|(key, it)| (key.to_owned(), it)));
-}
-
-/// Acknowledged means that it can be read again: JSON may be six times as long as its text.
-fn readable(id: &TaskId, bytes: &[u8], is_too_deep: bool) -> Result<()> {
-    let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
-    let reason = if is_too_deep {
-        "its file would be nested too deep to be read".to_owned()
-    } else if len as u64 > limit {
-        format!("its file would have {len} bytes, more than the {limit} that are read")
-    } else {
-        return Ok(());
-    };
-    Err(Error::Invalid {
-        what: format!("task {id}"),
-        reason,
-    })
 }

@@ -21,13 +21,13 @@ use jiff::{Timestamp, civil::DateTime};
 
 use super::{Draft, Raw, outcome::Outcome};
 use crate::{
-    coordination::readable,
     error::{Error, Result},
     history::{Entry, Kind},
     list::{
         rows,
         table::{Table, View},
     },
+    readable::readable,
 };
 
 /// Who changes a table, and when.

@@ -28,6 +28,7 @@ use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
     home::Home,
+    readable::readable,
 };
 
 /// The detail of a history line that says which directory it is about.
@@ -276,18 +277,6 @@ fn state(status: Status) -> StateName {
         Status::Cancelled => StateName::Cancelled,
         Status::Blocked => StateName::Stuck,
     }
-}
-
-/// Acknowledged means that it can be read again.
-pub(crate) fn readable(what: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
-    if len as u64 <= limit {
-        return Ok(bytes);
-    }
-    Err(Error::Invalid {
-        what: what.to_owned(),
-        reason: format!("it would have {len} bytes, more than the {limit} that are read"),
-    })
 }
 
 /// Whether the change that a line tells of has appeared: the table is as new as that, or newer.

@@ -25,7 +25,7 @@ use flagpost_model::{
 };
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-pub(crate) use change::{STAND_BACK, WHERE, appeared, readable};
+pub(crate) use change::{STAND_BACK, WHERE, appeared};
 pub use discoveries::{discover, discoveries};
 pub use exchange::{Brought, bring, intake};
 pub use leader::{Summary, add, aggregate, cancel, init, retry};

@@ -7,15 +7,15 @@ use std::ops::ControlFlow;
 
 use flagpost_disk::{self as disk, fsx};
 
-use super::{History, Line, onward::end_of};
+use super::{History, Line};
 use crate::error::Result;
 
 /// So much is read at once.
 const CHUNK: u64 = 256 << 10;
 
 impl History<'_> {
-    /// Tells each readable whole line, newest first, until whoever is told has enough; nothing before
-    /// the last `within` bytes.
+    /// Tells each readable line, newest first, until whoever is told has enough; nothing before the
+    /// last `within` bytes. One that lacks only its newline is among them: the next append ends it.
     pub(crate) fn backward(
         &self,
         within: u64,
@@ -29,10 +29,7 @@ impl History<'_> {
             let begin = end.saturating_sub(CHUNK).max(stop);
             let read = fs.read_part(&self.path, begin, end - begin);
             let mut bytes = read.map_err(disk::Error::io("read", &self.path))?;
-            match later.take() {
-                Some(rest) => bytes.extend(rest),
-                None => bytes.truncate(end_of(&bytes)),
-            }
+            bytes.extend(later.take().unwrap_or_default());
             // What stands before the first line break may have begun earlier.
             let whole = match begin {
                 0 => 0,

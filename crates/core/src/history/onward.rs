@@ -4,6 +4,7 @@
 //! have them any more was replaced, and is read from its beginning.
 
 use flagpost_disk as disk;
+use serde::{Deserialize, Serialize};
 
 use super::{History, LIMIT, Line};
 use crate::error::Result;
@@ -12,7 +13,7 @@ use crate::error::Result;
 const TAIL: usize = 256;
 
 /// Where somebody stopped reading.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Place {
     /// Behind the last whole line.
     pub(crate) offset: u64,
@@ -43,6 +44,17 @@ impl History<'_> {
         }
         let read = &bytes[..place.tail.len() + whole.len()];
         Ok(Some(Place::behind(from, read)))
+    }
+
+    /// Whether this is the history that a place is in.
+    pub(crate) fn has(&self, place: &Place) -> Result<bool> {
+        let len = place.tail.len() as u64;
+        let from = place.offset.saturating_sub(len);
+        match self.home.fs().read_part(&self.path, from, len) {
+            Ok(bytes) => Ok(bytes == place.tail),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(len == 0),
+            Err(error) => Err(disk::Error::io("read", &self.path)(error).into()),
+        }
     }
 }
 

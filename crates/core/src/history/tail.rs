@@ -65,6 +65,13 @@ impl Tail {
         }
     }
 
+    /// The same where all up to a number is known to have happened, which need not be looked at again.
+    pub(crate) fn at_end_after(history: &History<'_>, n: u64) -> Result<Self> {
+        let mut tail = Self::at_end(history)?;
+        tail.held.retain(|line| line.n > n);
+        Ok(tail)
+    }
+
     /// All up to this number was told.
     pub fn told(&self) -> u64 {
         let open = self.held.first().map(|line| line.n.saturating_sub(1));
@@ -79,6 +86,11 @@ impl Tail {
     /// Those that were read and may not be told yet.
     pub(crate) fn held(&self) -> &[Line] {
         &self.held
+    }
+
+    /// Where it is.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Whether there are lines that may not be told yet.

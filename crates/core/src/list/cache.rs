@@ -31,7 +31,7 @@ use form::{Form, Stamp};
 
 /// A file that changed less than this before it was read, in nanoseconds, may change again within
 /// the same tick of the file system's clock, of 10 ms at most: its stamp proves nothing yet.
-const SETTLED: i128 = 30_000_000;
+pub(crate) const SETTLED: i128 = 30_000_000;
 
 /// Rewriting the cache pays from this many files that were read anew.
 pub(super) const WORTHWHILE: usize = 64;

@@ -26,6 +26,7 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
+pub(crate) use cache::SETTLED;
 use table::Table;
 
 use crate::{

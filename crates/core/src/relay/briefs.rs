@@ -21,13 +21,14 @@ use jiff::Timestamp;
 use super::{
     Locked, Mail,
     decide::{self, Gate},
-    messages, readable, skipped,
+    messages, skipped,
     slots::Slot,
 };
 use crate::{
     error::{Error, Result},
     history::Kind,
     list::Skipped,
+    readable::readable,
 };
 
 /// What a controller wants to say.

@@ -339,18 +339,6 @@ impl Locked<'_> {
     }
 }
 
-/// Acknowledged means that it can be read again: JSON may be six times as long as its text.
-fn readable(what: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    let (len, limit) = (bytes.len(), fsx::READ_LIMIT);
-    if len as u64 <= limit {
-        return Ok(bytes);
-    }
-    Err(Error::Invalid {
-        what: what.to_owned(),
-        reason: format!("its file would have {len} bytes, more than the {limit} that are read"),
-    })
-}
-
 /// A message that is not shown, and why.
 fn skipped(name: String, reason: impl Into<String>) -> Skipped {
     Skipped::new(name, reason.into())

@@ -14,11 +14,12 @@ use flagpost_model::{
     message::{Message, Subject, repeats},
 };
 
-use super::{Fleet, Locked, Mail, messages, readable, skipped, slots::Slot, workers};
+use super::{Fleet, Locked, Mail, messages, skipped, slots::Slot, workers};
 use crate::{
     error::{Error, Result},
     history::Kind,
     list::Skipped,
+    readable::readable,
 };
 
 /// What a worker wants to say.

@@ -1,129 +1,225 @@
 //! What others do to the files of tasks by hand, put on record.
 //!
-//! Owns the comparison of two looks at the lists of a repository. A change of ours makes the task's
-//! revision grow, and its removal has a line; what changed otherwise was changed by a foreign writer,
-//! and is recorded once, as observed. What was there when the watch began is nobody's news.
+//! Owns the look at the lists of a repository: what is there is compared with what was known, as of a
+//! number of the history. Each change of ours has a line, so all that is told since is taken back from
+//! the files that differ; what then differs still was changed by a foreign writer, and is recorded
+//! once, as observed. What was there when the first watch began is nobody's news; a later one goes on
+//! from what was known to the last.
+
+mod memory;
+mod trace;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ffi::OsString,
+    ops::ControlFlow,
 };
 
-use flagpost_disk::{
-    dialects::claude_tasks::{self, id_of},
-    fsx::Stat,
-};
+use flagpost_disk::{dialects::claude_tasks::id_of, fsx::Stat};
 use flagpost_model::{ListId, RepoId, TaskId, decision::Via, task::StateName};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Result,
-    history::{Entry, History, Kind, Line, News, Tail},
+    history::{Entry, History, Line, News, Tail},
     home::Home,
     list::List,
     roots,
 };
+use trace::{Finding, Suspect};
 
 /// What is known of the tasks of a repository.
 #[derive(Debug, Default)]
 pub struct Watch {
     tail: Tail,
-    lists: BTreeMap<ListId, Files>,
-    /// What the history says was removed.
-    removed: BTreeSet<(ListId, TaskId)>,
+    /// All that the history tells up to this number is in what is known.
+    since: u64,
+    lists: Lists,
+    /// When it was written down last.
+    kept: Option<Timestamp>,
 }
 
-type Files = BTreeMap<OsString, Known>;
+type Lists = BTreeMap<ListId, BTreeMap<TaskId, Known>>;
 
 /// A task's file as it was.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Known {
-    stat: Stat,
-    rev: u64,
+    /// None where the file may have changed again without another one.
+    stamp: Option<Stamp>,
     state: StateName,
+    /// Its fingerprint.
     content: String,
+    /// All that the history tells of it up to this number is in it.
+    since: u64,
 }
 
+/// Length, inode, last change of the content, last change: what differs whenever a file does.
+type Stamp = (u64, u64, i64, i64);
+
+/// The files of one list, as a look found them.
+struct Found<'h> {
+    list: List<'h>,
+    /// Those that are there, whether they can be read or not.
+    present: BTreeSet<TaskId>,
+}
+
+type Suspects = BTreeMap<(ListId, TaskId), Suspect>;
+
 impl Watch {
-    /// Begins to watch: what is there counts as known.
+    /// Goes on from what was known to the last watch. Without one, what is there counts as known.
     pub fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
+        match memory::recall(home, repo)? {
+            Some(watch) => Ok(watch),
+            None => Self::anew(home, repo),
+        }
+    }
+
+    fn anew(home: &Home, repo: &RepoId) -> Result<Self> {
+        let history = History::of(home, repo);
         let mut watch = Self {
-            tail: Tail::at_end(&History::of(home, repo))?,
+            tail: Tail::at_end(&history)?,
             ..Self::default()
         };
-        for (id, list) in lists(home, repo)? {
-            let files = files(&list, &Files::new())?;
-            watch.lists.insert(id, files);
-        }
+        watch.tail.read_on(&history)?;
+        watch.since = watch.told();
+        let suspects = watch.suspects(home, repo)?;
+        watch.take_in(suspects);
+        watch.keep(home, repo);
         Ok(watch)
     }
 
     /// Records what came by other hands since. Answers with how much that was.
     pub fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
         let history = History::of(home, repo);
-        let mut entries = Vec::new();
-        let lists = lists(home, repo)?;
-        self.lists
-            .retain(|id, _| lists.iter().any(|(list, _)| list == id));
-        let mut looked = Vec::new();
-        for (id, list) in lists {
-            let before = self.lists.entry(id.clone()).or_default();
-            let now = files(&list, before)?;
-            let before = std::mem::replace(before, now);
-            looked.push((id, before));
+        if matches!(self.tail.read_on(&history)?, News::Rewritten) {
+            *self = Self::anew(home, repo)?;
+            return Ok(0);
         }
-        // Files first: our own lines are durable before their files change.
-        self.read_on(&history)?;
-        for (list, before) in looked {
-            let now = self.lists.get(&list).into_iter().flatten();
-            for (file, known) in now {
-                let told = told(before.get(file), known);
-                let task = file.to_str().and_then(id_of);
-                entries.extend(told.zip(task).map(|(mut entry, task)| {
-                    entry.list = Some(list.clone());
-                    entry.task = Some(task);
-                    entry
-                }));
-            }
-            let is_there = |file: &OsString| {
-                let now = self.lists.get(&list);
-                now.is_some_and(|now| now.contains_key(file))
-            };
-            for (file, known) in before.iter().filter(|(file, _)| !is_there(file)) {
-                let Some(task) = file.to_str().and_then(id_of) else {
-                    continue;
-                };
-                if !self.removed.remove(&(list.clone(), task.clone())) {
-                    let mut entry = foreign(Kind::TaskRemoved);
-                    entry.from = Some(known.state);
-                    entry.list = Some(list.clone());
-                    entry.task = Some(task);
-                    entries.push(entry);
-                }
-            }
-        }
-        self.removed.clear();
+        let suspects = self.suspects(home, repo)?;
+        let is_news = !suspects.is_empty() || self.told() != self.since;
+        let foreign = suspects.iter().filter_map(|((list, task), suspect)| {
+            let mut entry = suspect.entry()?;
+            (entry.list, entry.task) = (Some(list.clone()), Some(task.clone()));
+            Some(entry)
+        });
+        let entries: Vec<Entry> = foreign.collect();
         let count = entries.len();
         if count > 0 {
             let actor = Via::External.as_str().parse()?;
             history.record(&actor, home.now(), entries)?;
         }
+        self.take_in(suspects);
+        if is_news {
+            self.keep(home, repo);
+        }
         Ok(count)
     }
 
-    fn read_on(&mut self, history: &History<'_>) -> Result<()> {
-        let lines = match self.tail.read_on(history)? {
-            News::Lines(lines) => lines,
-            News::Rewritten => history.since(0)?,
+    /// The files that are not as they were known, each with what the history says of that. The order
+    /// makes it right: what the history has told by now appeared in files that are read after; and
+    /// whatever else these show of ours has a line by the time that the history is read back.
+    fn suspects(&mut self, home: &Home, repo: &RepoId) -> Result<Suspects> {
+        let told = self.told();
+        let (mut suspects, mut found) = (Suspects::new(), BTreeMap::new());
+        for (id, list) in lists(home, repo)? {
+            let known = self.lists.entry(id.clone()).or_default();
+            let mut present = BTreeSet::new();
+            for (file, stat) in list.survey()? {
+                let Some(task) = file.to_str().and_then(id_of) else {
+                    continue;
+                };
+                let before = known.get(&task);
+                let is_same = before.is_some_and(|it| it.stamp == Some(stamp(stat)));
+                if !is_same && let Ok(Some(read)) = list.read(&file, stat) {
+                    let now = Known {
+                        stamp: settled(home, stat).then(|| stamp(stat)),
+                        state: read.task.state.name(),
+                        content: read.fingerprint(),
+                        since: told,
+                    };
+                    let suspect = Suspect::changed(before, now, read.task.rev);
+                    suspects.insert((id.clone(), task.clone()), suspect);
+                }
+                present.insert(task);
+            }
+            for (task, before) in known.iter().filter(|(task, _)| !present.contains(task)) {
+                let suspect = Suspect::gone(Some(before));
+                suspects.insert((id.clone(), task.clone()), suspect);
+            }
+            found.insert(id, Found { list, present });
+        }
+        self.lists.retain(|id, _| found.contains_key(id));
+        if !suspects.is_empty() || told != self.since {
+            self.ask(&History::of(home, repo), &found, &mut suspects)?;
+        }
+        Ok(suspects)
+    }
+
+    /// Reads the history back to where all of it is known, and asks each line about the suspects.
+    fn ask(
+        &self,
+        history: &History<'_>,
+        found: &BTreeMap<ListId, Found<'_>>,
+        suspects: &mut Suspects,
+    ) -> Result<()> {
+        let (told, mut voided) = (self.told(), BTreeSet::new());
+        history.backward(u64::MAX, &mut |line: &Line| {
+            if line.n <= self.since {
+                return ControlFlow::Break(());
+            }
+            voided.extend(line.entry.voids());
+            let list = line.entry.list.as_ref();
+            let Some((list, found)) = list.and_then(|it| Some((it, found.get(it)?))) else {
+                return ControlFlow::Continue(());
+            };
+            for (task, told_of) in trace::told(&line.entry) {
+                let key = (list.clone(), task);
+                // Made and gone since.
+                if !found.present.contains(&key.1) {
+                    let gone = || Suspect::gone(None);
+                    suspects.entry(key.clone()).or_insert_with(gone);
+                }
+                let Some(suspect) = suspects.get_mut(&key) else {
+                    continue;
+                };
+                if line.n > told {
+                    suspect.wait();
+                } else if !voided.contains(&line.n) && line.n > suspect.since(self.since) {
+                    suspect.hear(&told_of, &|| found.list.task(&key.1).ok());
+                }
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// All that the history tells up to this number has appeared. What did so once may be gone since.
+    fn told(&self) -> u64 {
+        self.tail.told().max(self.since)
+    }
+
+    /// Knows from now on what was found, but for what was in the middle of a change.
+    fn take_in(&mut self, suspects: Suspects) {
+        let told = self.told();
+        let waits = |it: &Suspect| it.finding() == Finding::Waits;
+        let (waiting, found): (Suspects, Suspects) =
+            suspects.into_iter().partition(|(_, it)| waits(it));
+        let is_waiting = |list: &ListId, task: &TaskId| {
+            !waiting.is_empty() && waiting.contains_key(&(list.clone(), task.clone()))
         };
-        let removed = |line: &Line| {
-            let is_removal = line.entry.kind == Kind::TaskRemoved;
-            let of = line.entry.list.clone().zip(line.entry.task.clone());
-            of.filter(|_| is_removal)
-        };
-        let held = self.tail.held().iter();
-        self.removed
-            .extend(lines.iter().chain(held).filter_map(removed));
-        Ok(())
+        if waiting.is_empty() {
+            self.since = told;
+        }
+        for (list, files) in &mut self.lists {
+            let sure = files.iter_mut().filter(|(it, _)| !is_waiting(list, it));
+            sure.for_each(|(_, known)| known.since = told);
+        }
+        for ((list, task), suspect) in found {
+            let files = self.lists.entry(list).or_default();
+            match suspect.now {
+                Some(now) => drop(files.insert(task, now)),
+                None => drop(files.remove(&task)),
+            }
+        }
     }
 }
 
@@ -137,50 +233,11 @@ fn lists<'h>(home: &'h Home, repo: &RepoId) -> Result<Vec<(ListId, List<'h>)>> {
         .collect())
 }
 
-/// The tasks' files; only those that changed are read. One that is no task now is as it was.
-fn files(list: &List<'_>, before: &Files) -> Result<Files> {
-    let mut files = Files::new();
-    for (file, stat) in list.survey()? {
-        let known = before.get(&file);
-        let same = known.filter(|known| known.stat == stat);
-        let read = match same {
-            Some(known) => Some(known.clone()),
-            None => match list.read(&file, stat) {
-                Ok(Some(task)) => Some(Known {
-                    stat,
-                    rev: task.task.rev,
-                    state: task.task.state.name(),
-                    content: claude_tasks::fingerprint(task.raw()),
-                }),
-                Ok(None) => None,
-                Err(_) => known.cloned(),
-            },
-        };
-        files.extend(read.map(|known| (file, known)));
-    }
-    Ok(files)
+fn stamp(stat: Stat) -> Stamp {
+    (stat.len, stat.inode, stat.modified, stat.changed)
 }
 
-/// What a foreign writer did between two looks at a file.
-fn told(before: Option<&Known>, now: &Known) -> Option<Entry> {
-    match before {
-        None if now.rev == 0 => {
-            let mut entry = foreign(Kind::TaskCreated);
-            entry.to = Some(now.state);
-            Some(entry)
-        }
-        Some(before) if now.rev <= before.rev && now.content != before.content => {
-            let mut entry = foreign(Kind::TaskEdited);
-            if before.state != now.state {
-                entry.from = Some(before.state);
-                entry.to = Some(now.state);
-            }
-            Some(entry)
-        }
-        None | Some(_) => None,
-    }
-}
-
-fn foreign(kind: Kind) -> Entry {
-    Entry::new(kind).detail("observed", true)
+/// Whether the file cannot change any more without another stamp.
+fn settled(home: &Home, stat: Stat) -> bool {
+    home.now().as_nanosecond() - i128::from(stat.changed) > crate::list::SETTLED
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_core::{
     Error, List, claims,
-    tasks::{self, Move},
+    tasks::{self, Move, observe},
 };
 use flagpost_model::{
     Refusal, Token,
@@ -273,10 +273,16 @@ proptest! {
             opinion: SecondOpinion::default(),
             given: Vec::new(),
         };
+        let watch = || observe::Watch::begin(&world.home, &world.repository.id).unwrap();
+        let mut watched = watch();
+        let foreign = |it: &mut observe::Watch| it.look(&world.home, &world.repository.id).unwrap();
         for step in &steps {
             trial.take(step);
             trial.compare();
+            prop_assert_eq!(foreign(&mut watched), 0);
         }
+        // Nor does it look foreign to whoever was away meanwhile.
+        prop_assert_eq!(foreign(&mut watch()), 0);
         account::agrees(&world);
     }
 }

@@ -343,3 +343,30 @@ fn tasks_that_others_change_by_hand() {
         ("task.deleted", &"7".into())
     );
 }
+
+#[test]
+fn tasks_that_others_changed_while_no_daemon_ran_are_told_by_the_next_one() {
+    let place = Place::new();
+    let repository = place.repository();
+    let list = List::open_or_create(&place.home, &repository.name, &repository).unwrap();
+    let fields = Fields {
+        subject: Some("One".to_owned()),
+        ..Fields::default()
+    };
+    tasks::add(&list, &ann(), &fields, &[]).unwrap();
+    drop(place.serve());
+    let since = lines(&place).len();
+    let path = list.dir().join("1.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"pending\"", "\"completed\"")).unwrap();
+    tasks::add(&list, &ann(), &fields, &[]).unwrap();
+    for _ in 0..2 {
+        let served = place.serve();
+        let mut stream = Listening::to(&served, &format!("/v1/events?since={since}"));
+        assert_eq!(field(&stream.next().data, "actor"), "ann");
+        let event = stream.next();
+        assert_eq!(field(&event.data, "to"), "completed");
+        assert_eq!(field(&event.data, "detail")["observed"], true);
+    }
+    assert_eq!(lines(&place).len(), since + 2);
+}

@@ -66,6 +66,32 @@ fn a_dead_one_does_not_answer_while_the_next_one_takes_its_lock() {
     dead.wait().unwrap();
 }
 
+/// The system frees a lock once the last thread of a process is gone, which a disk may hold up.
+#[test]
+fn what_is_left_of_one_that_was_killed_is_waited_for() {
+    let place = Place::new();
+    let mut dead = Command::new("true").spawn().unwrap();
+    let pid = dead.id();
+    dead.wait().unwrap();
+    let run = place.home.root().join("run");
+    std::fs::create_dir_all(&run).unwrap();
+    let lock = run.join("daemon.lock");
+    let name = format!("pid: {pid}\ncommand: flagpost\nsince: 2026-05-13T14:25:00Z\n");
+    std::fs::write(&lock, name).unwrap();
+    let left = fsx::try_hold(&RealFs, &lock).unwrap().unwrap();
+    std::thread::scope(|scope| {
+        let next = scope.spawn(|| drop(place.serve()));
+        // Longer than any lock is waited for that somebody only looks at.
+        let deadline = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < deadline {
+            assert!(!next.is_finished(), "it gave up");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        drop(left);
+        next.join().unwrap();
+    });
+}
+
 #[test]
 fn nobody_else_gets_at_its_files() {
     let place = Place::new();

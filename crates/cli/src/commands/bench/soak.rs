@@ -10,6 +10,7 @@
 
 mod account;
 mod daemon;
+mod files;
 mod listener;
 mod meter;
 mod worker;
@@ -79,7 +80,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer> {
     let took = began.elapsed().as_secs();
     soak.end_workers()?;
     let idle = soak.daemon.idle(IDLE.min(time / 4));
-    let found = account::of(&fleet, soak.proposed, || soak.listener.heard())?;
+    let mut found = account::of(&fleet, soak.proposed, || soak.listener.heard())?;
+    found.faults.append(&mut soak.faults);
     let [first, last] =
         [soak.memory.first(), soak.memory.last()].map(|it| it.copied().unwrap_or(0));
     let [daemon_first, daemon_last, peak] = soak.daemon.memory();
@@ -131,6 +133,8 @@ struct Soak<'f> {
     processes: Vec<Child>,
     kills: usize,
     proposed: usize,
+    /// What its processes had to complain of.
+    faults: Vec<String>,
     /// What the first worker had at each beat, in KiB.
     memory: Vec<u64>,
     /// Goes before who listens to it.
@@ -146,6 +150,7 @@ impl<'f> Soak<'f> {
             processes: Vec::new(),
             kills: 0,
             proposed: 0,
+            faults: Vec::new(),
             memory: Vec::new(),
             daemon,
             listener: Listener::start(fleet.socket()),
@@ -214,6 +219,10 @@ impl<'f> Soak<'f> {
     fn kill(&mut self, at: usize) -> Result<()> {
         if let (Some(process), Some(worker)) = (self.processes.get_mut(at), self.fleet.ids.get(at))
         {
+            if let Some(status) = process.try_wait()? {
+                let fault = format!("{worker} ended by itself: {status}");
+                self.faults.push(fault);
+            }
             process.kill()?;
             process.wait()?;
             *process = spawn(self.fleet, worker)?;
@@ -240,8 +249,11 @@ impl<'f> Soak<'f> {
         for process in &mut self.processes {
             drop(process.stdin.take());
         }
-        for process in &mut self.processes {
-            process.wait()?;
+        for (process, worker) in self.processes.iter_mut().zip(&self.fleet.ids) {
+            let status = process.wait()?;
+            if !status.success() {
+                self.faults.push(format!("{worker} failed: {status}"));
+            }
         }
         self.processes.clear();
         Ok(())

@@ -5,7 +5,7 @@ use flagpost_model::{WorkerId, coordination::Agent};
 use serde_json::json;
 
 use super::{Place, shown};
-use crate::output::Answer;
+use crate::{commands::capabilities::Capabilities, output::Answer};
 
 /// Say who you are and what you can do
 #[derive(Debug, clap::Args)]
@@ -13,14 +13,8 @@ use crate::output::Answer;
 pub struct RegisterArgs {
     /// The agent [default: who acts]
     agent: Option<String>,
-    /// What it can do
-    #[arg(
-        long,
-        visible_alias = "capabilities",
-        value_name = "WORDS",
-        value_delimiter = ','
-    )]
-    can: Vec<String>,
+    #[command(flatten)]
+    can: Capabilities,
 }
 
 /// Give a sign of life: what you hold stays yours
@@ -34,10 +28,8 @@ pub fn register(place: &Place<'_>, args: &RegisterArgs) -> anyhow::Result<Answer
         Some(name) => name.parse()?,
         None => place.context.actor()?,
     };
-    let can = args.can.iter().map(|it| it.trim().to_owned());
-    let can: Vec<String> = can.filter(|it| !it.is_empty()).collect();
     let directory = place.open()?;
-    let agent = coordination::register(&directory, &agent, &can)?;
+    let agent = coordination::register(&directory, &agent, &args.can.words())?;
     Ok(answer(place, &agent, format!("registered {}", agent.id)))
 }
 

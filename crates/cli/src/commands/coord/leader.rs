@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::{Place, shown, status};
 use crate::{
+    commands::capabilities,
     error::{Invalid, usage},
     output::Answer,
     shape,
@@ -147,7 +148,7 @@ impl About {
                 .collect::<Result<_, _>>()?,
             files: self.files.clone(),
             hints: self.hints.clone(),
-            required_capabilities: self.needs.clone(),
+            required_capabilities: capabilities::words(&self.needs),
             tags: self.tag.clone(),
             parent: None,
             max_retries: self.max_retries.unwrap_or_default(),

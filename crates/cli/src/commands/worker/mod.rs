@@ -15,6 +15,7 @@ use flagpost_model::{
 use serde_json::json;
 
 use crate::{
+    commands::capabilities::Capabilities,
     context::Context,
     output::{Answer, Screen},
 };
@@ -39,9 +40,8 @@ struct About {
     /// Which agent it is, as in claude
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// What it can do; may be given several times
-    #[arg(long = "can", value_name = "WORD")]
-    can: Vec<String>,
+    #[command(flatten)]
+    can: Capabilities,
     /// Its process: it counts as live while that runs
     #[arg(long, value_name = "PID")]
     pid: Option<u32>,
@@ -106,7 +106,7 @@ impl About {
     fn traits(&self) -> Traits {
         Traits {
             agent: self.agent.clone(),
-            capabilities: self.can.clone(),
+            capabilities: self.can.words(),
             pid: self.pid,
             tmux: self.tmux.clone(),
             worktree: self.worktree.clone(),

@@ -25,7 +25,8 @@ use crate::{
     error::{Error, Result},
     history::Kind,
     list::Skipped,
-    relay::{Fleet, Transition, readable, workers},
+    readable::readable,
+    relay::{Fleet, Transition, workers},
 };
 
 /// What became of a row.

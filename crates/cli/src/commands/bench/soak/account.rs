@@ -1,8 +1,8 @@
 //! What became of every brief of a soak.
 //!
 //! Owns the promises that are held against the history and the files: no number twice, one decision,
-//! read once or still to be delivered, one report on each that was read, nothing lost, and whoever
-//! listens told of all of it once.
+//! read once or still to be delivered, one report on each that was read, nothing lost on its way or in
+//! the archive, and whoever listens told of all of it once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use flagpost_core::{
 };
 use flagpost_model::{Seq, WorkerId};
 
-use super::{super::fleet::Fleet, PATIENCE, listener::Heard, waits};
+use super::{super::fleet::Fleet, PATIENCE, files::Files, listener::Heard, waits};
 
 /// The account.
 #[derive(Debug, Default)]
@@ -70,12 +70,6 @@ pub fn of(fleet: &Fleet<'_>, proposed: usize, heard: impl Fn() -> Heard) -> Resu
         let told = briefs.len();
         found.faults.push(format!(
             "{proposed} briefs were proposed, and the history tells of {told}"
-        ));
-    }
-    if reports.len() != read.len() {
-        let (reports, read) = (reports.len(), read.len());
-        found.faults.push(format!(
-            "{read} briefs were read, and {reports} reported on"
         ));
     }
     for worker in &fleet.ids {
@@ -145,10 +139,20 @@ fn follow(
     let (letters, skipped) = briefs::list(&mail)?;
     let mut fault = |seq: Seq, what: &str| found.faults.push(format!("{worker} {seq} {what}"));
     let live: BTreeMap<Seq, Stage> = letters.iter().map(|it| (it.brief.seq, it.stage)).collect();
+    let files = Files::of(&mail)?;
     let mut deliverable = 0;
     for (of, seq) in briefs.keys().filter(|(of, _)| of == worker) {
         let message = (of.clone(), *seq);
         let (is_decided, is_read) = (decided.contains_key(&message), read.contains_key(&message));
+        match files.briefs.get(&seq.get()) {
+            Some(1) => {}
+            Some(times) => fault(*seq, &format!("lies there {times} times")),
+            None => fault(*seq, "is nowhere"),
+        }
+        let replies = files.replies.get(&seq.get()).copied().unwrap_or_default();
+        if is_read && replies != 1 {
+            fault(*seq, &format!("was read, and reported on {replies} times"));
+        }
         match live.get(seq) {
             // Only what was read is archived.
             None if is_read => {}

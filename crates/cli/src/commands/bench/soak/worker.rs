@@ -1,9 +1,11 @@
 //! A worker of a soak: it reports on each brief, and then says that it has read it.
 //!
 //! Owns the order of the two: killed in between, it is offered the same brief again, and its second
-//! report is a replay of the first. It ends with its stdin.
+//! report is a replay of the first. What it has said that it read must not come again. It ends with
+//! its stdin.
 
 use std::{
+    collections::BTreeSet,
     io::Read,
     sync::{
         Arc,
@@ -11,7 +13,7 @@ use std::{
     },
 };
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use flagpost_core::{
     Error,
     relay::{
@@ -21,7 +23,7 @@ use flagpost_core::{
 };
 use flagpost_disk as disk;
 use flagpost_model::{
-    WorkerId,
+    Seq, WorkerId,
     envelope::{Direction, Extras, ReportKind},
 };
 use jiff::SignedDuration;
@@ -39,15 +41,16 @@ pub fn work(context: &Context) -> Result<Answer> {
         let _: std::io::Result<usize> = std::io::stdin().read_to_end(&mut Vec::new());
         told.store(true, Ordering::Relaxed);
     });
-    let mut read = 0_u64;
+    let mut read = BTreeSet::new();
     while !over.load(Ordering::Relaxed) {
-        match turn(&mail, &me) {
-            Ok(got) => read += u64::from(got),
+        match turn(&mail, &me, &read) {
+            Ok(got) => read.extend(got),
             // Somebody else was slow: as anybody would, it asks again.
             Err(error) if is_busy(&error) => {}
             Err(error) => return Err(error),
         }
     }
+    let read = read.len();
     let body = json!({"worker": me, "read": read});
     Ok(Answer::new("soaked", body).text(format!("{me} has read {read}\n")))
 }
@@ -57,16 +60,19 @@ fn is_busy(error: &anyhow::Error) -> bool {
     matches!(error, Some(Error::Disk(disk::Error::Busy { .. })))
 }
 
-/// Waits a second for a brief and answers it; whether there was one.
-fn turn(mail: &Mail<'_>, me: &WorkerId) -> Result<bool> {
+/// Waits a second for a brief and answers it; which one, if there was one.
+fn turn(mail: &Mail<'_>, me: &WorkerId, read: &BTreeSet<Seq>) -> Result<Option<Seq>> {
     let second = Some(SignedDuration::from_secs(1));
     let Some(offer) = until(&[mail.dir(Direction::Inbox)], second, || {
         Ok(deliver::next(mail, me)?)
     })?
     else {
-        return Ok(false);
+        return Ok(None);
     };
     let seq = offer.brief.seq;
+    if read.contains(&seq) {
+        bail!("{seq} was read, and is offered again");
+    }
     let report = Draft {
         kind: ReportKind::Cycle,
         ticket: None,
@@ -79,5 +85,5 @@ fn turn(mail: &Mail<'_>, me: &WorkerId) -> Result<bool> {
     };
     reports::publish(mail, me, report)?;
     deliver::ack(mail, me, seq)?;
-    Ok(true)
+    Ok(Some(seq))
 }
