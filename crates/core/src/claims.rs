@@ -68,6 +68,7 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
         Turn::Served(claimed) => return Ok(*claimed),
         Turn::Ours(change) => change,
     };
+    queue::gather(list);
     let mut waiting = Vec::new();
     // Whoever asks after that is not served: the look would be older than its question.
     let standings = list.standings_since(|| waiting = queue::waiting(list))?;

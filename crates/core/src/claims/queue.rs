@@ -1,15 +1,14 @@
 //! Claimers who wait for a list, and what they are given by the one who has it.
 //!
-//! Owns `.queue` of a list: a file of each claimer that found the list's lock taken, which it holds
-//! for as long as it waits. It says what is asked for, and then what was given. Invariants: nobody
-//! is served who is not there any more; what was given counts only where the task says the same, and
-//! is answered only once it is durable. A hint, worth nothing after a crash: where it cannot be
-//! written, each waits for the lock and claims for itself.
+//! Owns `.queue` of a list: places, a file each, of which a claimer that finds the list's lock taken
+//! holds one for as long as it waits. It says there what it asks for, and is told what it was given.
+//! Invariants: nobody is served who is not there any more; what was given counts only where the task
+//! says the same, and is answered only once it is durable. A hint, worth nothing after a crash: where
+//! it cannot be written, each waits for the lock and claims for itself.
 
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
     thread,
     time::Duration,
 };
@@ -28,14 +27,17 @@ use crate::{change::Change, error::Result, list::List};
 /// How many are served by one: with more files a change would sync the whole file system.
 const MOST: usize = 14;
 
-/// How long a look at what others did takes no time worth mentioning.
+/// From one look at what others did to the next.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// After so many of them whoever waits stands in line, where nobody passes it.
 const PATIENCE: u32 = 2000;
 
-/// More than a claimer's file ever has.
-const LIMIT: u64 = 16 << 10;
+/// So many can wait with a place in the queue; any more stand in the lock's line.
+const PLACES: u64 = 32;
+
+/// The file of a place has always this size: files that come, go, grow and shrink make a disk work.
+const BYTES: usize = 1 << 10;
 
 /// Grows with every change of the form.
 const VERSION: u32 = 1;
@@ -102,11 +104,9 @@ struct Gift {
 const DURABLE: &str = "durable";
 
 impl Slip {
-    /// Of the file as it is at this moment: a line that is not ended yet is none.
+    /// Of the file as it is at this moment: what is not wholly there says nothing.
     fn parse(text: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(text).ok()?;
-        let (ended, _) = text.rsplit_once('\n')?;
-        let mut lines = ended.split('\n');
+        let mut lines = std::str::from_utf8(text).ok()?.lines();
         let wish: Wish = serde_json::from_str(lines.next()?).ok()?;
         let gift = lines.next().and_then(|it| serde_json::from_str(it).ok());
         let is_durable = lines.next() == Some(DURABLE);
@@ -138,9 +138,10 @@ impl Wish {
 }
 
 fn read(fs: &dyn Fs, path: &Path) -> Option<Slip> {
-    Slip::parse(&fs.read(path, 0, LIMIT).ok()?)
+    Slip::parse(&fs.read(path, 0, BYTES as u64).ok()?)
 }
 
+/// What the file of a place says, as long as it always is.
 fn text(wish: &Wish, gift: Option<&Gift>, is_durable: bool) -> Option<String> {
     let mut text = serde_json::to_string(wish).ok()? + "\n";
     if let Some(gift) = gift {
@@ -149,9 +150,14 @@ fn text(wish: &Wish, gift: Option<&Gift>, is_durable: bool) -> Option<String> {
     }
     if is_durable {
         text += DURABLE;
-        text += "\n";
     }
-    Some(text)
+    text.push('\n');
+    (text.len() <= BYTES).then(|| format!("{text:\n<BYTES$}"))
+}
+
+/// What the file of a place says where nobody has it.
+fn nothing() -> String {
+    "\n".repeat(BYTES)
 }
 
 /// Whether there is a queue: a directory that leads elsewhere is none of ours.
@@ -164,29 +170,28 @@ fn is_there(list: &List<'_>) -> bool {
 struct Place<'l> {
     list: &'l List<'l>,
     path: PathBuf,
-    _held: Box<dyn Flock>,
+    held: Box<dyn Flock>,
 }
 
 impl<'l> Place<'l> {
     /// `None` where nobody could serve us.
     fn take(list: &'l List<'l>, terms: &Terms) -> Option<Self> {
-        static TAKEN: AtomicU64 = AtomicU64::new(0);
-
-        let wish = Wish::of(list, terms)?;
+        let said = text(&Wish::of(list, terms)?, None, false)?;
         let fs = list.home.fs();
         if !is_there(list) {
             // Another one may just have made it.
             let _: std::io::Result<()> = fs.make_dir(&list.path(QUEUE));
         }
-        let number = TAKEN.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}-{number}", std::process::id());
-        let path = is_there(list).then(|| list.path(QUEUE).join(name))?;
-        let mut held = fsx::try_hold(fs, &path).ok()??;
-        held.sign(&text(&wish, None, false)?).ok()?;
-        Some(Self {
-            list,
-            path,
-            _held: held,
+        if !is_there(list) {
+            return None;
+        }
+        let first = u64::from(std::process::id());
+        (first..first + PLACES).find_map(|number| {
+            let path = list.path(QUEUE).join((number % PLACES).to_string());
+            // What one said who died there is for whoever has the list to clear.
+            let free = || read(fs, &path).is_none();
+            let mut held = free().then(|| fsx::try_hold(fs, &path).ok().flatten())??;
+            (free() && held.sign(&said).is_ok()).then_some(Self { list, path, held })
         })
     }
 
@@ -230,8 +235,8 @@ impl<'l> Place<'l> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        // What stays is held by nobody, and cleared away by the next who looks.
-        let _: std::io::Result<()> = self.list.home.fs().remove(&self.path);
+        // What stays is cleared by the next who has the list.
+        let _: std::io::Result<()> = self.held.sign(&nothing());
     }
 }
 
@@ -279,27 +284,38 @@ impl Waiting<'_> {
     }
 }
 
-/// Whether a claimer gives its file such a name.
-fn is_place(name: &OsString) -> bool {
-    let parts = name.to_str().and_then(|it| it.split_once('-'));
-    let is_number = |it: &str| it.parse::<u64>().is_ok();
-    parts.is_some_and(|(pid, number)| is_number(pid) && is_number(number))
+/// What is said at each place at this moment by one who is there. Under the list's lock.
+fn slips(list: &List<'_>) -> impl Iterator<Item = (PathBuf, Slip)> {
+    let fs = list.home.fs();
+    let names = is_there(list).then(|| fs.names(&list.path(QUEUE)).ok());
+    let names = names.flatten().unwrap_or_default().into_iter();
+    let is_place = |name: &OsString| {
+        let number = name.to_str().and_then(|it| it.parse::<u64>().ok());
+        number.is_some_and(|it| it < PLACES)
+    };
+    names.filter(is_place).filter_map(|name| {
+        let path = list.path(QUEUE).join(name);
+        let slip = read(fs, &path)?;
+        if fsx::try_hold(fs, &path).ok()?.is_none() {
+            return Some((path, slip));
+        }
+        // Who said it died there.
+        let _: std::io::Result<()> = fs.overwrite(&path, nothing().as_bytes());
+        None
+    })
+}
+
+/// Where some were served just now and did not notice yet, lets a moment pass for them to come again: one
+/// look does for all. Under the list's lock.
+pub(super) fn gather(list: &List<'_>) {
+    if slips(list).any(|(_, slip)| slip.is_durable) {
+        thread::sleep(PAUSE);
+    }
 }
 
 /// Those who wait for the list and were promised nothing yet. Under the list's lock.
 pub(super) fn waiting<'l>(list: &'l List<'l>) -> Vec<Waiting<'l>> {
-    let fs = list.home.fs();
-    let dir = list.path(QUEUE);
-    let names = is_there(list).then(|| fs.names(&dir).ok()).flatten();
-    let places = names.unwrap_or_default().into_iter().filter(is_place);
-    let waiting = places.filter_map(|name| {
-        let path = dir.join(name);
-        if fsx::try_hold(fs, &path).ok()?.is_some() {
-            // Nobody is there.
-            let _: std::io::Result<()> = fs.remove(&path);
-            return None;
-        }
-        let Slip { wish, gift, .. } = read(fs, &path)?;
+    let waiting = slips(list).filter_map(|(path, Slip { wish, gift, .. })| {
         // What one was promised who is still there, only it can look into.
         (wish.is_of(list) && gift.is_none()).then_some(Waiting {
             list,
