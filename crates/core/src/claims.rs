@@ -140,21 +140,21 @@ fn claim_for_all(
     mut found: Vec<TaskId>,
     waiting: Vec<Waiting<'_>>,
 ) -> Result<Claimed> {
+    if found.is_empty() {
+        return Err(nothing_ready(change.list()));
+    }
     let rule = |change: &mut Change<'_>, token: Token| {
         let own = claim_first(change, terms, token, &mut found, |_| true)?;
         let mut served = Vec::new();
         for (mut one, token) in waiting.into_iter().zip(token.0.saturating_add(1)..) {
             let (terms, token) = (one.terms(), Token(token));
             let told = |id: &TaskId| one.promise(id, token);
-            match claim_first(change, &terms, token, &mut found, told) {
-                Ok(_) => {
-                    change.sign(&terms.actor, one.by());
-                    served.push(one);
-                }
-                // It looks itself.
-                Err(error) if is_about_one_task(&error) => break,
-                Err(error) => return Err(error),
-            }
+            // Whoever is not served looks itself, and hears why.
+            let Ok(_) = claim_first(change, &terms, token, &mut found, told) else {
+                break;
+            };
+            change.sign(&terms.actor, one.by());
+            served.push(one);
         }
         Ok((own, served))
     };
@@ -171,9 +171,7 @@ fn claim_first(
     found: &mut Vec<TaskId>,
     mut told: impl FnMut(&TaskId) -> bool,
 ) -> Result<TaskId> {
-    let mut refused = Error::NothingReady {
-        list: change.list().id().clone(),
-    };
+    let mut refused = nothing_ready(change.list());
     for (at, id) in found.iter().enumerate() {
         if !told(id) {
             break;
@@ -188,13 +186,17 @@ fn claim_first(
     Err(refused)
 }
 
+fn nothing_ready(list: &List<'_>) -> Error {
+    let list = list.id().clone();
+    Error::NothingReady { list }
+}
+
 /// Whether the next candidate may fare better.
 fn is_about_one_task(error: &Error) -> bool {
     matches!(
         error,
         Error::Refused(_)
             | Error::Coordination(_)
-            | Error::NothingReady { .. }
             | Error::NotFound { .. }
             | Error::Disk(disk::Error::Malformed { .. })
     )
