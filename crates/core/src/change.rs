@@ -80,6 +80,9 @@ struct Draft {
 
 type Raw = Map<String, Value>;
 
+/// The detail of a history line that is a change of its own, though carried out with others.
+pub(crate) const APART: &str = "apart";
+
 /// The detail of a history line that says what a created file said.
 pub(crate) const FINGERPRINT: &str = "fingerprint";
 
@@ -324,6 +327,13 @@ impl<'l> Change<'l> {
     pub(crate) fn sign(&mut self, actor: &WorkerId, hand: Option<&WorkerId>) {
         if let Some(entry) = self.entries.pop() {
             self.entries.push(entry.by(actor, hand));
+        }
+    }
+
+    /// Makes each line a change of its own.
+    pub(crate) fn set_apart(&mut self) {
+        for entry in &mut self.entries {
+            entry.detail.insert(APART.to_owned(), true.into());
         }
     }
 

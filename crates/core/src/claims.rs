@@ -156,6 +156,9 @@ fn claim_for_all(
             change.sign(&terms.actor, one.by());
             served.push(one);
         }
+        if !served.is_empty() {
+            change.set_apart();
+        }
         Ok((own, served))
     };
     let tell = |(_, served): &(TaskId, Vec<Waiting<'_>>)| served.iter().for_each(Waiting::keep);

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::removal::remove_in;
 use crate::{
-    change::{Change, FINGERPRINT},
+    change::{APART, Change, FINGERPRINT},
     error::{Error, Result},
     history::{History, Kind, Line},
     list::List,
@@ -57,7 +57,7 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
             list: list.id().clone(),
         });
     };
-    let mine = story.lines_of(last, actor);
+    let mine = story.lines_of(last);
     // A directory's own verbs tell what a task became, and not what its row was.
     let is_told = |line: &&Line| {
         ["changes", FINGERPRINT]
@@ -243,9 +243,8 @@ impl<'l> Story<'l> {
         self.lines.iter().rev().find(own).map(|it| operation(it))
     }
 
-    /// Of what was done for several at once, each takes back their own.
-    fn lines_of(&self, op: u64, actor: &WorkerId) -> Vec<&'l Line> {
-        let own = |line: &&&Line| operation(line) == op && line.entry.actor.as_ref() == Some(actor);
+    fn lines_of(&self, op: u64) -> Vec<&'l Line> {
+        let own = |line: &&&Line| operation(line) == op;
         self.lines.iter().filter(own).copied().collect()
     }
 
@@ -268,10 +267,12 @@ impl<'l> Story<'l> {
     }
 }
 
-/// The number that all lines of one change share.
+/// The number that all lines of one change share. Of what was done for several at once, each line is a
+/// change of its own.
 fn operation(line: &Line) -> u64 {
-    let op = line.entry.detail.get("op").and_then(Value::as_u64);
-    op.unwrap_or(line.n)
+    let detail = &line.entry.detail;
+    let op = detail.get("op").and_then(Value::as_u64);
+    op.filter(|_| !detail.contains_key(APART)).unwrap_or(line.n)
 }
 
 /// The change that a line takes back, if it takes one back.

@@ -153,6 +153,25 @@ fn each_takes_back_only_their_own() {
 }
 
 #[test]
+fn the_last_of_ones_own_is_taken_back_first() {
+    let world = eight();
+    let lock = busy(&world);
+    let claimers = ["W1", "W1", "W1"].map(|name| claimer(world.place(), name));
+    queue(&world, 3);
+    drop(lock);
+    let mut claimed = claimers.map(|it| it.join().unwrap().unwrap());
+    claimed.sort_by_key(|it| it.claim.token);
+    assert_eq!(changes(&world).len(), 1);
+    for last in claimed.iter().rev() {
+        let undone = tasks::undo(&world.list(), &worker("W1"), UndoMode::Undo).unwrap();
+        assert_eq!((undone.n, undone.tasks.len()), (last.claim.token.0, 1));
+        assert_eq!(undone.tasks[0].id, last.task.id);
+    }
+    assert_eq!(holders(&world).len(), 0);
+    account::agrees(&world);
+}
+
+#[test]
 fn what_changed_before_one_asked_is_heard() {
     let world = eight();
     let list = world.list();
