@@ -60,6 +60,7 @@ fn an_agent_acts_for_itself_whatever_the_verb() {
         "reserve release --all",
         "msg send --subject QUERY x",
         "coord worker claim",
+        "coord register W1",
         "run --agent true",
     ] {
         let ran = world.flagpost(verb.split(' ').chain(["--as", "W1"]));

@@ -181,7 +181,9 @@ fn only_who_is_there_reserves() {
         "reserve add a --as W9
         FLAGPOST_WORKER=W9 reserve add a
         reserve add a
-        FLAGPOST_WORKER=W1 reserve add b --quiet"), @r"
+        FLAGPOST_WORKER=W1 reserve add b --quiet
+        worker rm W1 --quiet
+        FLAGPOST_WORKER=W1 reserve add c"), @r"
     $ reserve add a --as W9
     exit 3
     2> flagpost: there is no worker W9; there are W1, W2
@@ -194,6 +196,12 @@ fn only_who_is_there_reserves() {
     ann holds a until 2026-05-13T14:40:00Z
     $ FLAGPOST_WORKER=W1 reserve add b --quiet
     b
+    $ worker rm W1 --quiet
+    W1
+    $ FLAGPOST_WORKER=W1 reserve add c
+    exit 3
+    2> flagpost: there is no worker W1; there is W2
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
     ");
 }
 

@@ -10,7 +10,7 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use flagpost_disk::{
@@ -30,8 +30,8 @@ const MOST: usize = 14;
 /// From one look at what others did to the next.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// After so many of them whoever waits stands in line, where nobody passes it.
-const PATIENCE: u32 = 2000;
+/// After that whoever waits stands in line, where nobody passes it.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// So many can wait with a place in the queue; any more stand in the lock's line.
 const PLACES: u64 = 32;
@@ -58,7 +58,8 @@ pub(super) fn wait<'l>(list: &'l List<'l>, terms: &Terms) -> Result<Turn<'l>> {
     let Some(place) = Place::take(list, terms) else {
         return Ok(Turn::Ours(list.change(&terms.actor)?));
     };
-    for _ in 0..PATIENCE {
+    let began = Instant::now();
+    while began.elapsed() < PATIENCE {
         if let Some(claimed) = place.served(terms)? {
             return Ok(Turn::Served(Box::new(claimed)));
         }

@@ -124,14 +124,19 @@ impl<'h> Fleet<'h> {
         }
     }
 
-    /// Refuses a name that no registered worker has, with those there are.
+    /// Refuses a name that no worker of the fleet has, with those there are.
     pub fn must_know(&self, worker: &WorkerId) -> Result<()> {
-        match self.mail(worker) {
-            Ok(_) => Ok(()),
-            Err(Error::NotFound { .. }) => Err(Error::UnknownWorker {
-                worker: worker.clone(),
-                known: self.mails()?.into_iter().map(|it| it.worker).collect(),
-            }),
+        let known = self.mail(worker);
+        match known.and_then(|mail| workers::must_belong(&mail)) {
+            Ok(()) => Ok(()),
+            Err(Error::NotFound { .. }) => {
+                let mut known = self.mails()?;
+                known.retain(|it| workers::must_belong(it).is_ok());
+                Err(Error::UnknownWorker {
+                    worker: worker.clone(),
+                    known: known.into_iter().map(|it| it.worker).collect(),
+                })
+            }
             Err(error) => Err(error),
         }
     }

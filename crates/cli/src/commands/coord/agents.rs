@@ -25,7 +25,7 @@ pub struct HeartbeatArgs {}
 /// Registers.
 pub fn register(place: &Place<'_>, args: &RegisterArgs) -> anyhow::Result<Answer> {
     let agent: WorkerId = match &args.agent {
-        Some(name) => name.parse()?,
+        Some(name) => place.context.settings.speaker(Some(name))?.name,
         None => place.context.actor()?,
     };
     let directory = place.open()?;
