@@ -102,7 +102,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         .into_iter()
         .map(|task| (task, said(&list, task)))
         .collect();
-    let asked = questions::open(context, &held)?;
+    let asked = questions::open(context, &list, session.as_ref(), &loaded.outlines)?;
     let stalled = stalls::open(session.as_ref(), &held);
     text += &section(
         screen,

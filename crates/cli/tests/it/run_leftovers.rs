@@ -1,6 +1,8 @@
 //! What a killed run left with its workers: it stays with whoever goes on from it, and is taken back
 //! where nobody does, so that no task is done twice.
 
+use std::fs::{self, File};
+
 use flagpost_testkit::race::until;
 use serde_json::Value;
 
@@ -47,7 +49,7 @@ fn what_was_not_let_through_is_taken_back() {
     let stage = left(|_| ());
     let inbox = stage.mail().join("W2/inbox");
     for mark in [".0001.decision.json", "0001.ratified"] {
-        std::fs::remove_file(inbox.join(mark)).unwrap();
+        fs::remove_file(inbox.join(mark)).unwrap();
     }
     assert_eq!(open(&stage), ["W1/inbox/1 offer", "W2/inbox/1 decide"]);
     now(&stage.world, &["session", "recover"]);
@@ -92,4 +94,68 @@ fn what_somebody_did_meanwhile_is_taken_back() {
     now(&stage.world, &["session", "recover"]);
     assert_eq!(open(&stage), ["W1/inbox/1 offer"]);
     assert_eq!(state_of(&stage, "W2/inbox/1"), "withdrawn");
+}
+
+/// One worker that has a question about its task when the run is killed; the question's place.
+fn asked() -> (Stage, String) {
+    let stage = stage("- [ ] One\n", &["W1"]);
+    let runner = run(&stage.world, &W1).spawn().unwrap();
+    let take = ["msg", "recv", "--wait", "--as", "W1", "--quiet"];
+    now(&stage.world, &take);
+    let ask = "msg send --as W1 --subject STUCK --task 1 --needs guidance how? --quiet";
+    let ask: Vec<&str> = ask.split(' ').collect();
+    let place = now(&stage.world, &ask).trim().to_owned();
+    until("the run heard it", || state_of(&stage, &place) == "acked");
+    killed(runner);
+    (stage, place)
+}
+
+fn is_shown(stage: &Stage) -> bool {
+    now(&stage.world, &["status"]).contains("W1 asks: how?")
+}
+
+fn answer(stage: &Stage, place: &str) {
+    let reply = ["msg", "send", "--subject", "REPLY", "--ratify", "--re"];
+    now(&stage.world, &[&reply[..], &[place, "so"]].concat());
+}
+
+#[test]
+fn a_question_is_shown_until_it_is_answered_whichever_run_has_the_task() {
+    let (stage, place) = asked();
+    assert!(is_shown(&stage), "while no run lives");
+    let told = stage.place.join("told");
+    for n in 0..2 {
+        let mut again = run(&stage.world, &W1);
+        let again = again.stderr(File::create(&told).unwrap()).spawn().unwrap();
+        until("the run itself tells of it", || {
+            let told = fs::read_to_string(&told).unwrap();
+            told.contains("W1 1 waits for your word") && told.contains("how?")
+        });
+        assert!(is_shown(&stage), "by run {n}");
+        killed(again);
+    }
+    now(&stage.world, &["session", "recover"]);
+    assert_eq!(stage.state("1"), "pending");
+    assert!(is_shown(&stage), "once its task was given back");
+    answer(&stage, &place);
+    assert!(!is_shown(&stage));
+    let mut last = run(&stage.world, &W1);
+    let last = last.stderr(File::create(&told).unwrap()).spawn().unwrap();
+    until("it is W1's", || stage.state("1") == "in_progress");
+    let done = ["msg", "send", "--as", "W1", "--subject", "DONE", "--task"];
+    now(&stage.world, &[&done[..], &["1", "did it"]].concat());
+    assert!(success(last));
+    let told = fs::read_to_string(&told).unwrap();
+    assert!(!told.contains("waits for your word"), "{told}");
+}
+
+#[test]
+fn who_does_not_have_the_task_any_more_does_not_ask() {
+    let (stage, _) = asked();
+    now(&stage.world, &["session", "recover"]);
+    assert!(is_shown(&stage));
+    now(&stage.world, &["claim", "1"]);
+    assert!(!is_shown(&stage), "somebody else has it");
+    now(&stage.world, &["done", "1", "Did it myself"]);
+    assert!(!is_shown(&stage));
 }

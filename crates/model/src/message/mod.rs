@@ -20,7 +20,8 @@ pub use body::{Body, DoneBody, InvalidBody, Needs, ProgressBody, StuckBody, Task
 pub use lease::{LEASE, Lease};
 pub use order::in_order;
 pub use recovery::{
-    Answer, Facts, Left, Leftover, Marks, State, Step, answer, concerns, leftover, repeats, step,
+    Answer, Facts, Left, Leftover, Marks, State, Step, answer, asks, concerns, leftover, question,
+    repeats, step,
 };
 pub use speaker::{Refusal, Role, Speaker, may_ack, may_send, speaker};
 

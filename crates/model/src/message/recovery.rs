@@ -194,6 +194,21 @@ pub fn answer<'m>(task: &Message, later: impl IntoIterator<Item = &'m Message>) 
     answer
 }
 
+/// Whether it is a question to a person.
+pub fn asks(message: &Message) -> bool {
+    matches!(message.typed(), Some(Body::Stuck(it)) if it.needs == Needs::Guidance)
+}
+
+/// What a worker asks about a TASK, by its reports in their order: its last word about it, where
+/// that is a question.
+pub fn question<'m>(
+    task: &Message,
+    said: impl IntoIterator<Item = &'m Message>,
+) -> Option<&'m Message> {
+    let about = said.into_iter().filter(|it| concerns(it, task));
+    about.last().filter(|it| asks(it))
+}
+
 /// Whether a new report says again what an earlier one said: a second DONE on the same task, in
 /// answer to the same TASK, whatever its words.
 pub fn repeats(new: &Message, earlier: &Message) -> bool {

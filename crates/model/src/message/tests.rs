@@ -332,6 +332,34 @@ fn a_task_is_open_until_it_is_done_and_again_once_its_question_is_answered() {
 }
 
 #[test]
+fn a_question_is_the_last_word_about_its_task_and_no_other() {
+    let task = message("W1/inbox/1", Subject::Task, TASK, 0);
+    let ask = message("W1/outbox/1", Subject::Stuck, &stuck("guidance"), 1);
+    let anew = message("W1/outbox/2", Subject::Stuck, &stuck("guidance"), 2);
+    let gives_up = message("W1/outbox/2", Subject::Stuck, &stuck("abort"), 2);
+    let done = message("W1/outbox/2", Subject::Done, DONE, 2);
+    let mut of_another_run = ask.clone();
+    of_another_run.thread = Some("epic-2".to_owned());
+    let by_another = message("W2/outbox/1", Subject::Stuck, &stuck("guidance"), 1);
+    let mut about_another = done.clone();
+    about_another.body = DONE.replace("b1", "b2");
+    for (said, expected) in [
+        (vec![], None),
+        (vec![&ask], Some(&ask)),
+        (vec![&ask, &anew], Some(&anew)),
+        (vec![&ask, &about_another], Some(&ask)),
+        (vec![&ask, &gives_up], None),
+        (vec![&ask, &done], None),
+        (vec![&of_another_run], None),
+        (vec![&by_another], None),
+    ] {
+        assert_eq!(question(&task, said.iter().copied()), expected, "{said:?}");
+    }
+    let given_again = message("W1/inbox/2", Subject::Task, TASK, 9);
+    assert_eq!(question(&given_again, [&ask]), None);
+}
+
+#[test]
 fn trap_28_recovery_offers_processes_and_reassigns() {
     use Answer::{Done, None as Open, Stuck};
     let task = message("W1/inbox/1", Subject::Task, TASK, 0);

@@ -92,6 +92,7 @@ impl Driver<'_> {
         for place in self.residents.passed_over.remove(&task).unwrap_or_default() {
             self.take_back(&place, &format!("its task is given to {worker}"))?;
         }
+        let asked = self.residents.asked_before(&task);
         let started = match slot {
             Some(slot) => self.start(&claimed, &worker, attempt, slot),
             None => self.give(&claimed, &worker, attempt),
@@ -99,6 +100,9 @@ impl Driver<'_> {
         match started {
             Ok(event) => {
                 self.tell(event)?;
+                if let Some(asked) = asked {
+                    self.tell(asked)?;
+                }
                 self.show_progress()?;
                 Ok(Event::Launched { task })
             }

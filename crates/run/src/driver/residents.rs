@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    events::{At, RunEvent},
+    events::{At, RunEvent, Said},
     prompt,
 };
 
@@ -232,6 +232,21 @@ impl<'a> Residents<'a> {
             self.looked = Instant::now();
         }
         due
+    }
+
+    /// The question that its worker asked about a task in a run before, where nobody answered it:
+    /// who looks at this run has not seen it.
+    pub fn asked_before(&self, task: &TaskId) -> Option<RunEvent> {
+        let question = self.inherited.get(task)?.question.as_ref()?;
+        let Some(Body::Stuck(body)) = question.typed() else {
+            return None;
+        };
+        Some(RunEvent::TaskSaid {
+            task: task.clone(),
+            worker: question.place.worker.clone(),
+            said: Said::Question,
+            words: body.reason,
+        })
     }
 
     /// Nothing is begun any more.

@@ -1,9 +1,16 @@
 //! What `status` tells of workers that ask about the tasks that they have.
 
-use flagpost_core::{messages, relay::Fleet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use flagpost_core::{
+    List, messages,
+    relay::Fleet,
+    sessions::{Session, Sessions},
+};
 use flagpost_model::{
+    TaskId,
     message::{Body, Message},
-    task::Outline,
+    task::{Outline, StateName},
 };
 
 use crate::{context::Context, terminal::line};
@@ -18,17 +25,36 @@ pub struct Asked<'t> {
 }
 
 /// The questions that wait for an answer; none where no repository is.
-pub fn open<'t>(context: &Context, held: &[&'t Outline]) -> anyhow::Result<Vec<Asked<'t>>> {
+pub fn open<'t>(
+    context: &Context,
+    list: &List<'_>,
+    live: Option<&Session>,
+    tasks: &'t [Outline],
+) -> anyhow::Result<Vec<Asked<'t>>> {
     let Some(repository) = context.repository()? else {
         return Ok(Vec::new());
     };
     let fleet = Fleet::of(&context.home, &repository.id);
+    let known: BTreeMap<&TaskId, &Outline> = tasks.iter().map(|it| (&it.id, it)).collect();
+    // A run that dies leaves its TASKs with their workers, and the tasks with nobody or, claimed
+    // anew, with the next run's claims.
+    let threads = threads(context, list, live)?;
+    let left = messages::questions(&fleet, &threads, |worker, id| {
+        known.get(id).is_some_and(|task| match task.state.claim() {
+            Some(claim) => claim.by == *worker,
+            None => task.state.name() == StateName::Pending,
+        })
+    })?;
+    let left = left.into_iter().filter_map(|it| Some((it.task()?, it)));
+    let mut left: BTreeMap<String, Message> = left.collect();
     let mut open = Vec::new();
-    for task in held {
-        let Some(claim) = task.state.claim() else {
-            continue;
+    for task in tasks {
+        let message = match (left.remove(task.id.as_str()), task.state.claim()) {
+            (Some(message), _) => Some(message),
+            (None, Some(claim)) => messages::question(&fleet, &claim.by, &task.id, claim.at)?,
+            (None, None) => None,
         };
-        if let Some(message) = messages::question(&fleet, &claim.by, &task.id, claim.at)?
+        if let Some(message) = message
             && let Some(Body::Stuck(body)) = message.typed()
         {
             let said = body.reason;
@@ -40,6 +66,24 @@ pub fn open<'t>(context: &Context, held: &[&'t Outline]) -> anyhow::Result<Vec<A
         }
     }
     Ok(open)
+}
+
+/// The conversations of this list's runs: a number may be another task's in another list.
+fn threads(
+    context: &Context,
+    list: &List<'_>,
+    live: Option<&Session>,
+) -> anyhow::Result<BTreeSet<String>> {
+    let Some(repository) = context.repository()? else {
+        return Ok(BTreeSet::new());
+    };
+    let ended = Sessions::of(&context.home, &repository).ended()?;
+    let locks = ended.iter().map(|it| &it.lock);
+    let of_list = locks.chain(live.map(|it| &it.lock));
+    let of_list = of_list.filter(|lock| lock.list.as_ref() == Some(list.id()));
+    Ok(of_list
+        .filter_map(|lock| Some(lock.session.as_ref()?.to_string()))
+        .collect())
 }
 
 /// A question in a line, with how to answer it.

@@ -15,7 +15,7 @@ use flagpost_model::{
 };
 
 use super::{
-    Ask, Filter, Party, ack, in_charge, processes,
+    Ask, Filter, Party, ack, in_charge, processes, questions,
     receive::waiting_reports,
     survey::{Judged, judged},
     withdraw,
@@ -40,6 +40,8 @@ pub struct Errand {
     pub left: Left,
     /// Its worker asked for guidance and has no answer yet.
     pub asks: bool,
+    /// The question, where nobody has even written an answer.
+    pub question: Option<Message>,
 }
 
 /// What became of a worker's word about a task that its run does not wait for any more.
@@ -69,11 +71,16 @@ pub fn errands(
             let message = judged.seen.message;
             if let (Leftover::Stays(left), Some(task)) = (leftover, task_of(&message)) {
                 let asks = judged.answer == Answer::Stuck(Needs::Guidance);
+                let question = match asks {
+                    true => questions::about(&mail, &message)?,
+                    false => None,
+                };
                 found.push(Errand {
                     task,
                     message,
                     left,
                     asks,
+                    question,
                 });
             }
         }

@@ -29,7 +29,7 @@ pub use filter::Filter;
 pub use foreign::{Source, read};
 pub use import::{Fate, Imported, import};
 pub use processes::{Word, hand, report_for};
-pub use questions::question;
+pub use questions::{question, questions};
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
 pub use survey::{Open, Seen, Survey, all, find, show, thread, unacked};

@@ -1,24 +1,29 @@
 //! Questions: what workers ask a person about the tasks that they have.
 //!
 //! Owns when a question still waits: it is the worker's last word about its task, and nobody has
-//! written a REPLY to it. Read from the newest report backwards, so that a long mail costs little.
+//! written a REPLY to it. It belongs to its TASK: a run that dies and one that takes over claim the
+//! task anew, and the question is none the older for it.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_disk::dialects::relay::Part;
 use flagpost_model::{
     TaskId, WorkerId,
     decision::Decision,
     envelope::Direction,
-    message::{Body, Message, Needs, Subject},
+    message::{self, Message, Subject},
 };
 use jiff::Timestamp;
 
+use super::errands::{is_in, task_of};
 use crate::{
     error::{Error, Result},
     relay::{Fleet, Mail, briefs},
 };
 
-/// What a worker asks about a task that it has had since then; none where it asks nothing, or is no
-/// worker of the fleet.
+/// What a worker asks about a task that it has had since then, whoever gave it; none where it asks
+/// nothing, or is no worker of the fleet. Read from the newest report backwards, so that a long mail
+/// costs little.
 pub fn question(
     fleet: &Fleet<'_>,
     worker: &WorkerId,
@@ -44,13 +49,77 @@ pub fn question(
         if message.task().as_deref() != Some(task.as_str()) {
             continue;
         }
-        let asks = matches!(message.typed(), Some(Body::Stuck(it)) if it.needs == Needs::Guidance);
-        return match asks && !has_reply(&mail, &message)? {
+        return match message::asks(&message) && !has_reply(&mail, &message)? {
             true => Ok(Some(message)),
             false => Ok(None),
         };
     }
     Ok(None)
+}
+
+/// What workers ask about the TASKs of these threads that they have and that are still wanted of
+/// them.
+pub fn questions(
+    fleet: &Fleet<'_>,
+    threads: &BTreeSet<String>,
+    is_wanted: impl Fn(&WorkerId, &TaskId) -> bool,
+) -> Result<Vec<Message>> {
+    let mut found = Vec::new();
+    if threads.is_empty() {
+        return Ok(found);
+    }
+    for mail in fleet.mails()? {
+        // A process ends with its run.
+        if mail.worker.is_process() {
+            continue;
+        }
+        for task in given(&mail, threads, &is_wanted)?.values() {
+            found.extend(about(&mail, task)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The newest TASK about each task that is wanted and was not taken back.
+fn given(
+    mail: &Mail<'_>,
+    threads: &BTreeSet<String>,
+    is_wanted: impl Fn(&WorkerId, &TaskId) -> bool,
+) -> Result<BTreeMap<TaskId, Message>> {
+    let mut given = BTreeMap::new();
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if !slot.has(Part::Body) || slot.has(Part::Withdrawn) {
+            continue;
+        }
+        let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
+            continue;
+        };
+        let message = Message::of_brief(&letter.brief, &letter.body);
+        if message.subject == Some(Subject::Task)
+            && is_in(threads, &message)
+            && let Some(task) = task_of(&message)
+            && is_wanted(&mail.worker, &task)
+        {
+            given.insert(task, message);
+        }
+    }
+    Ok(given)
+}
+
+/// What its worker asks about a TASK.
+pub(super) fn about(mail: &Mail<'_>, task: &Message) -> Result<Option<Message>> {
+    let mut said = Vec::new();
+    for (seq, slot) in mail.slots(Direction::Outbox)? {
+        if slot.has(Part::Report)
+            && let Ok(file) = mail.report(seq)?
+        {
+            said.push(Message::of_report(&file.content));
+        }
+    }
+    match message::question(task, &said) {
+        Some(question) if !has_reply(mail, question)? => Ok(Some(question.clone())),
+        Some(_) | None => Ok(None),
+    }
 }
 
 /// Whether somebody has answered; that answer may itself wait for the operator.
