@@ -218,6 +218,12 @@ fn judge_daemon(error: &daemon::Error) -> (Kind, Option<String>) {
             Kind::Failed,
             hint("'flagpost down', then 'flagpost up' writes it anew"),
         ),
+        daemon::Error::Silent { .. } => (
+            Kind::TimedOut,
+            hint(
+                "'flagpost logs' tells what it does; 'flagpost down', then 'flagpost up' starts another",
+            ),
+        ),
         daemon::Error::NotStopped { .. } => {
             (Kind::TimedOut, hint("'flagpost logs' tells what it does"))
         }

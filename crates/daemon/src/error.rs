@@ -55,6 +55,12 @@ pub enum Error {
         /// The file that tells how it is reached.
         note: PathBuf,
     },
+    /// One runs that does not answer, and does not end either.
+    #[error("the daemon, pid {pid}, runs and does not answer")]
+    Silent {
+        /// Its process.
+        pid: u32,
+    },
     /// It does not end.
     #[error("the daemon, pid {pid}, was told to end and still runs")]
     NotStopped {

@@ -4,6 +4,8 @@
 //! nobody holds the lock any more. Both wait with a deadline and say what became of it.
 
 use std::{
+    io::{self, Read as _, Write as _},
+    os::unix::net::UnixStream,
     path::Path,
     process::{Child, Command, Stdio},
     thread,
@@ -13,6 +15,7 @@ use std::{
 use flagpost_core::Home;
 use flagpost_disk::fsx;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use crate::{
     error::{Error, Result},
@@ -27,6 +30,8 @@ const REWRITTEN: Duration = Duration::from_secs(1);
 const GONE: Duration = Duration::from_secs(10);
 /// How often it is looked at meanwhile.
 const PAUSE: Duration = Duration::from_millis(10);
+/// What a daemon says of itself is shorter by far.
+const LONGEST_ANSWER: usize = 64 << 10;
 /// A log that is longer is begun anew; the one before is kept.
 const LONGEST_LOG: u64 = 4 << 20;
 
@@ -39,7 +44,8 @@ pub struct Started {
     pub already: bool,
 }
 
-/// Sees to it that the home has a daemon. `binary` is started with `args` where it has none, apart
+/// Sees to it that the home has a daemon. One that runs is asked, since its note and its lock outlive
+/// it for a moment; one that does not answer is waited for until it is gone. `binary` is started with `args` where it has none, apart
 /// from our terminal and with its output in the log.
 pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
     let paths = Paths::of(home);
@@ -47,10 +53,17 @@ pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
     loop {
         match standing(home)? {
             Standing::Up(instance) => {
-                return Ok(Started {
-                    instance,
-                    already: true,
-                });
+                let left = GONE.saturating_sub(begun.elapsed());
+                if answers(&paths.socket, &instance, left) {
+                    return Ok(Started {
+                        instance,
+                        already: true,
+                    });
+                }
+                if begun.elapsed() > GONE {
+                    return Err(Error::Silent { pid: instance.pid });
+                }
+                thread::sleep(PAUSE);
             }
             // One that starts at this moment writes it anew.
             Standing::Unreadable(_) if begun.elapsed() < REWRITTEN => thread::sleep(PAUSE),
@@ -83,6 +96,42 @@ pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
     })
 }
 
+/// Whether this daemon answers by its socket within that time, and is not about to end.
+fn answers(socket: &Path, instance: &Instance, within: Duration) -> bool {
+    let stream = match UnixStream::connect(socket) {
+        Ok(stream) => stream,
+        // A path that is too long to be asked by: its note and its lock are all that there is.
+        Err(error) => return error.kind() == io::ErrorKind::InvalidInput,
+    };
+    let told = ask(stream, Instant::now() + within).unwrap_or_default();
+    let pid = told["daemon"]["pid"].as_u64();
+    pid == Some(instance.pid.into())
+}
+
+/// What a daemon says of itself; nothing where it has none to say, as one that is ending.
+fn ask(mut stream: UnixStream, deadline: Instant) -> io::Result<Value> {
+    let left = || {
+        let left = deadline.saturating_duration_since(Instant::now());
+        // None at all would be without an end.
+        Some(left.max(PAUSE))
+    };
+    stream.set_write_timeout(left())?;
+    // In HTTP/1.0 the answer is all that comes until the end.
+    stream.write_all(b"GET /v1/daemon HTTP/1.0\r\n\r\n")?;
+    let mut answer = Vec::new();
+    let mut part = [0; 4096];
+    while answer.len() < LONGEST_ANSWER && Instant::now() < deadline {
+        stream.set_read_timeout(left())?;
+        match stream.read(&mut part)? {
+            0 => break,
+            read => answer.extend_from_slice(part.get(..read).unwrap_or_default()),
+        }
+    }
+    let answer = String::from_utf8_lossy(&answer);
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body);
+    Ok(serde_json::from_str(body.unwrap_or_default())?)
+}
+
 const AGENTS: [&str; 4] = [
     "FLAGPOST_WORKER",
     "FLAGPOST_LIST",
@@ -94,7 +143,10 @@ const AGENTS: [&str; 4] = [
 fn ready(home: &Home, mut child: Child, paths: &Paths, begun: u64) -> Result<(Instance, bool)> {
     let deadline = Instant::now() + READY;
     loop {
-        if let Standing::Up(instance) = standing(home)? {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if let Standing::Up(instance) = standing(home)?
+            && (instance.pid == child.id() || answers(&paths.socket, &instance, left))
+        {
             let other = instance.pid != child.id();
             if other {
                 // Ours came too late, and must not take the place of one that is told to end now.

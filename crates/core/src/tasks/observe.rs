@@ -95,7 +95,8 @@ impl Watch {
             *self = Self::anew(home, repo)?;
             return Ok(0);
         }
-        let suspects = self.suspects(home, repo)?;
+        let mut suspects = self.suspects(home, repo)?;
+        look_back(&history, &mut suspects)?;
         let is_news = !suspects.is_empty() || self.told() != self.since;
         let foreign = suspects.iter().filter_map(|((list, task), suspect)| {
             let mut entry = suspect.entry()?;
@@ -221,6 +222,39 @@ impl Watch {
             }
         }
     }
+}
+
+/// Asks all of the history about those that look new and may be ours: nobody could read one when it
+/// was looked at last, or its whole list was away. It is long, and others seldom put a file of ours
+/// there.
+fn look_back(history: &History<'_>, suspects: &mut Suspects) -> Result<()> {
+    let unsure = suspects.iter().filter(|(_, it)| it.may_be_older());
+    let mut unsure: BTreeSet<(ListId, TaskId)> = unsure.map(|(key, _)| key.clone()).collect();
+    if unsure.is_empty() {
+        return Ok(());
+    }
+    let mut voided = BTreeSet::new();
+    history.backward(u64::MAX, &mut |line: &Line| {
+        voided.extend(line.entry.voids());
+        let list = line
+            .entry
+            .list
+            .as_ref()
+            .filter(|_| !voided.contains(&line.n));
+        for (task, told) in trace::told(&line.entry) {
+            let key = list.map(|it| (it.clone(), task));
+            if let Some(key) = key.filter(|it| unsure.contains(it))
+                && let Some(suspect) = suspects.get_mut(&key)
+                && suspect.hear_older(&told)
+            {
+                unsure.remove(&key);
+            }
+        }
+        match unsure.is_empty() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })
 }
 
 /// The lists whose history this repository's is.

@@ -178,6 +178,99 @@ fn a_daemon_that_was_killed_before_it_remembered_tells_nothing_twice() {
     assert_eq!(visit(&world), ["task.created 9 →pending"]);
 }
 
+/// A file of ours that somebody copied or restored says what we wrote into it.
+#[test]
+fn a_file_of_ours_that_others_put_there_is_told_once() {
+    let world = World::real();
+    let list = world.list();
+    for text in ["One", "Two", "Three"] {
+        add(&list, text, &[]);
+    }
+    claims::claim(&list, &terms("W1"), &id(2)).unwrap();
+    let text = |task: &str| fs::read_to_string(world.path(&format!("{task}.json"))).unwrap();
+    let copy = |new: &str| {
+        world.put(
+            &format!("{new}.json"),
+            text("2").replace("\"2\"", &format!("\"{new}\"")),
+        )
+    };
+    let mut watch = begin(&world);
+    // While somebody watches, and while nobody does.
+    copy("8");
+    assert_eq!(look(&mut watch, &world), ["task.created 8 →claimed"]);
+    drop(watch);
+    copy("9");
+    assert_eq!(visit(&world), ["task.created 9 →claimed"]);
+    // What we removed comes back from a backup.
+    let backup = text("3");
+    tasks::remove(&list, &worker("ann"), &id(3)).unwrap();
+    assert!(visit(&world).is_empty());
+    world.put("3.json", &backup);
+    assert_eq!(visit(&world), ["task.created 3 →pending"]);
+    // Theirs first, then ours.
+    copy("20");
+    tasks::edit(&list, &worker("ann"), &id(20), &subject("Zwanzig")).unwrap();
+    assert_eq!(visit(&world), ["task.created 20 →claimed"]);
+    assert!(visit(&world).is_empty());
+    for task in ["8", "9", "20"] {
+        fs::remove_file(world.path(&format!("{task}.json"))).unwrap();
+    }
+    let mut told = visit(&world);
+    told.sort();
+    let gone = ["20", "8", "9"].map(|it| format!("task.removed {it} claimed→"));
+    assert_eq!(told, gone);
+    assert!(visit(&world).is_empty());
+}
+
+#[test]
+fn what_our_commands_put_there_is_told_by_them_alone() {
+    let world = World::real();
+    let list = world.list();
+    let other = "other".parse().unwrap();
+    let other =
+        flagpost_core::List::open_or_create(&world.home, &other, &world.repository).unwrap();
+    for text in ["One", "Two", "Three"] {
+        add(&list, text, &[]);
+    }
+    visit(&world);
+    let ann = worker("ann");
+    tasks::remove(&list, &ann, &id(1)).unwrap();
+    assert!(visit(&world).is_empty());
+    tasks::undo(&list, &ann, tasks::UndoMode::Undo).unwrap();
+    assert!(visit(&world).is_empty());
+    tasks::remove(&list, &ann, &id(1)).unwrap();
+    tasks::undo(&list, &ann, tasks::UndoMode::Undo).unwrap();
+    tasks::edit(&list, &ann, &id(1), &subject("Eins")).unwrap();
+    assert!(visit(&world).is_empty());
+    tasks::add(&list, &ann, &subject("Next"), &[]).unwrap();
+    tasks::undo(&list, &ann, tasks::UndoMode::Undo).unwrap();
+    assert!(visit(&world).is_empty());
+    tasks::relocate(&list, &other, &ann, &[id(2)], tasks::Ties::Hold).unwrap();
+    assert!(visit(&world).is_empty());
+}
+
+/// Nobody could read it when the last watch looked, or its whole list was away.
+#[test]
+fn a_file_of_ours_that_is_whole_again_did_not_come_anew() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "One", &[]);
+    tasks::edit(&list, &worker("ann"), &id(1), &subject("Eins")).unwrap();
+    let whole = fs::read_to_string(world.path("1.json")).unwrap();
+    world.put("1.json", "{");
+    let mut watch = begin(&world);
+    assert!(look(&mut watch, &world).is_empty());
+    world.put("1.json", &whole);
+    assert!(look(&mut watch, &world).is_empty());
+    let (dir, away) = (world.path(""), world.place().join("away"));
+    fs::rename(&dir, &away).unwrap();
+    assert!(look(&mut watch, &world).is_empty());
+    fs::rename(&away, &dir).unwrap();
+    assert!(look(&mut watch, &world).is_empty());
+    fs::remove_file(world.path("1.json")).unwrap();
+    assert_eq!(look(&mut watch, &world), ["task.removed 1 pending→"]);
+}
+
 #[test]
 fn without_a_memory_that_fits_nothing_is_told() {
     let world = World::real();

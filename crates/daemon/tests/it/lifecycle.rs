@@ -1,14 +1,15 @@
 //! A home has one daemon, which comes and goes without a trace in what anybody did.
 
 use std::{
-    os::unix::fs::PermissionsExt,
+    io::{Read, Write},
+    os::unix::{fs::PermissionsExt, net::UnixListener},
     path::Path,
     process::Command,
     time::{Duration, Instant},
 };
 
-use flagpost_daemon::{Config, Error, Standing, Watching, run, standing};
-use flagpost_disk::fsx::{self, RealFs};
+use flagpost_daemon::{Config, Error, Standing, Started, Watching, run, standing, start};
+use flagpost_disk::fsx::{self, Flock, RealFs};
 
 use crate::served::{PATIENCE, Place};
 
@@ -90,6 +91,70 @@ fn what_is_left_of_one_that_was_killed_is_waited_for() {
         drop(left);
         next.join().unwrap();
     });
+}
+
+/// Says in `run/` that this process is a daemon that is up, and holds its lock.
+fn standing_in(place: &Place) -> Box<dyn Flock> {
+    let pid = std::process::id();
+    let run = place.home.root().join("run");
+    std::fs::create_dir_all(&run).unwrap();
+    let note = format!(
+        r#"{{"pid": {pid}, "version": "0", "started_at": "2026-05-13T14:25:00Z", "http": "http://127.0.0.1:1"}}"#
+    );
+    std::fs::write(run.join("daemon.json"), note).unwrap();
+    let lock = run.join("daemon.lock");
+    let name = format!("pid: {pid}\ncommand: flagpost\nsince: 2026-05-13T14:25:00Z\n");
+    std::fs::write(&lock, name).unwrap();
+    let held = fsx::try_hold(&RealFs, &lock).unwrap().unwrap();
+    assert!(matches!(standing(&place.home).unwrap(), Standing::Up(_)));
+    held
+}
+
+/// What starts no daemon, and shows that one was to be started.
+fn nothing(place: &Place) -> flagpost_daemon::Result<Started> {
+    start(&place.home, Path::new("/bin/false"), &[])
+}
+
+#[test]
+fn one_that_answers_runs_already() {
+    let place = Place::new();
+    let served = place.serve();
+    let started = nothing(&place).unwrap();
+    assert!(started.already);
+    assert_eq!(started.instance, served.instance);
+}
+
+/// It was killed or told to end, and holds its lock still. One that ends may even be connected to,
+/// and one that was given its socket leaves it open for the next.
+#[test]
+fn one_that_is_about_to_be_gone_does_not_run_already() {
+    let gone = "HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n\r\n{}";
+    for answer in [None, Some(""), Some(gone)] {
+        let place = Place::new();
+        let left = standing_in(&place);
+        let socket = flagpost_daemon::Paths::of(&place.home).socket;
+        if let Some(answer) = answer {
+            let listener = UnixListener::bind(socket).unwrap();
+            std::thread::spawn(move || {
+                for stream in listener.incoming() {
+                    let mut stream = stream.unwrap();
+                    let _ = stream.read(&mut [0; 4096]);
+                    let _ = stream.write_all(answer.as_bytes());
+                }
+            });
+        }
+        std::thread::scope(|scope| {
+            let next = scope.spawn(|| nothing(&place));
+            let deadline = Instant::now() + Duration::from_millis(300);
+            while Instant::now() < deadline {
+                assert!(!next.is_finished(), "{answer:?}: {:?}", next.join());
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            drop(left);
+            let ended = next.join().unwrap();
+            assert!(matches!(ended, Err(Error::NotStarted { .. })), "{ended:?}");
+        });
+    }
 }
 
 #[test]

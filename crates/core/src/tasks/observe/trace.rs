@@ -131,6 +131,22 @@ impl Suspect {
         self.finding = Some(Finding::Waits);
     }
 
+    /// Whether it looks like a new one, and has a revision as one of ours: a copy of others, or one
+    /// that could not be read until now.
+    pub(super) fn may_be_older(&self) -> bool {
+        self.rev > 0 && self.before.is_none() && self.finding() == Finding::Foreign(Deed::Created)
+    }
+
+    /// Hears the newest word of older lines on whether it is there; whether this is one.
+    pub(super) fn hear_older(&mut self, told: &Told<'_>) -> bool {
+        match told.what {
+            What::Content(_) => self.finding = Some(Finding::Told),
+            What::Removed => self.finding = Some(Finding::Foreign(Deed::Created)),
+            What::Changes(_) | What::Nothing => return false,
+        }
+        true
+    }
+
     /// Hears what the next older line tells. `read` reads the file.
     pub(super) fn hear(&mut self, told: &Told<'_>, read: &dyn Fn() -> Option<TaskFile>) {
         if self.finding.is_some() {
@@ -189,9 +205,7 @@ impl Suspect {
         match (&self.before, &self.now) {
             (None, None) => Finding::Told,
             (Some(_), None) => Finding::Foreign(Deed::Removed),
-            // One of ours has a revision.
-            (None, Some(_)) if self.rev == 0 => Finding::Foreign(Deed::Created),
-            (None, Some(_)) => Finding::Told,
+            (None, Some(_)) => Finding::Foreign(Deed::Created),
             (Some(before), Some(_)) if self.content().as_ref() == Some(&before.content) => {
                 Finding::Told
             }

@@ -57,6 +57,10 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 fn daemon(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
+    // Whoever asks whether one runs must not count on one that is about to be gone.
+    if *desk.shared.ended.borrow() {
+        return Err(Fault::broken("the daemon is ending"));
+    }
     let instance = desk.shared.instance.get();
     let instance = instance.ok_or_else(|| Fault::broken("the daemon is not ready yet"))?;
     Ok(json!({"daemon": instance.shape(&desk.shared.paths)}))
