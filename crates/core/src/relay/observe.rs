@@ -45,6 +45,9 @@ impl Watch {
     /// Begins to watch: what the history tells of is known. It is read back from its end as far as
     /// it takes to find a line for everything that is there.
     pub fn begin(fleet: &Fleet<'_>) -> Result<Self> {
+        let history = History::of(fleet.home, &fleet.repo);
+        // Before the files: what is told while these are looked at is read on later.
+        let tail = Tail::at_end(&history)?;
         let (mut known, mut untold) = (BTreeMap::new(), BTreeSet::new());
         for mail in fleet.mails()? {
             for direction in Direction::ALL {
@@ -54,8 +57,6 @@ impl Watch {
                 known.insert(side, signs);
             }
         }
-        let history = History::of(fleet.home, &fleet.repo);
-        let tail = Tail::at_end(&history)?;
         if !untold.is_empty() {
             history.backward(u64::MAX, &mut |line| {
                 for one in told(line) {

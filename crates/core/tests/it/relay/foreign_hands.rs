@@ -1,10 +1,14 @@
 //! What is written by hand is honoured where it is whole, and kept aside where it is not.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use flagpost_core::{
     Error,
+    history::Kind,
     relay::{
         briefs::{self, Stage},
         decide, deliver,
+        observe::Watch,
     },
 };
 use flagpost_model::{
@@ -54,6 +58,34 @@ fn a_brief_and_a_flag_by_hand_are_honoured_and_recorded() {
     );
     let lines = told(&world);
     assert_eq!(lines[2..4], ["relay.decided 4", "relay.delivered 4"]);
+}
+
+#[test]
+fn nothing_of_ours_looks_foreign_to_a_watch_that_begins_meanwhile() {
+    let world = World::real();
+    // Many, so that looking at all of them takes longer than some of what the first ones are sent.
+    let names: Vec<String> = (1..=250).map(|n| format!("W{n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    register(&world, &names);
+    let open = AtomicUsize::new(4);
+    std::thread::scope(|scope| {
+        for name in &names[..4] {
+            scope.spawn(|| {
+                for n in 0..60 {
+                    propose(&mail(&world, name), &format!("brief {n}"));
+                }
+                open.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        while open.load(Ordering::Relaxed) > 0 {
+            let mut watch = Watch::begin(&world.fleet()).unwrap();
+            let recorded = watch.look(&world.fleet(), &worker("operator")).unwrap();
+            assert_eq!(recorded, 0);
+        }
+    });
+    let lines = world.history().into_iter();
+    let told = lines.filter(|line| line.entry.kind == Kind::BriefProposed);
+    assert_eq!(told.count(), 240);
 }
 
 #[test]
