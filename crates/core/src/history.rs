@@ -261,8 +261,8 @@ impl Writer<'_> {
         self.last + self.voids.len() as u64 + 1
     }
 
-    /// Makes the entries of one change durable; who is named in none of them is `actor`. The lock is
-    /// held until the writer is dropped.
+    /// Makes the entries of one change durable; those that name nobody are `actor`'s. The lock is held
+    /// until the writer is dropped.
     pub(crate) fn record(&mut self, actor: &WorkerId, entries: Vec<Entry>) -> Result<()> {
         let first = self.next();
         let several = entries.len() > 1;

@@ -210,7 +210,8 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<StateName>,
     /// The rest. `rev` is the task's revision after the change; `op` the number of the first line
-    /// of a change that has several, and in a void that of the change it takes back.
+    /// of a change that has several, and in a void that of the change it takes back; `apart` that the
+    /// line is a change of its own all the same; `by` who acted under the actor's name.
     #[serde(default)]
     pub detail: Map<String, Value>,
 }

@@ -184,7 +184,7 @@ impl News {
 
         let (mut new, mut skipped) = (Vec::new(), Vec::new());
         let (mut settled, mut gone) = (0, self.current.iter().filter(|it| !**it).count());
-        let read = read_all(fs, dir, &self.files);
+        let read = read_all(fs, dir, &self.files, |file| T::from(&file.task));
         for ((name, stat), read) in self.files.into_iter().zip(read) {
             let place = place_of(places, name.as_bytes());
             gone -= usize::from(place.is_some());
@@ -230,16 +230,16 @@ impl News {
     }
 }
 
-/// What each file is, as [`read_file`] says, read by two threads where there are many.
-fn read_all<T: Held + Send>(
+/// What is kept of each file, as [`read_file`] says, read by two threads where there are many.
+pub(super) fn read_all<T: Send>(
     fs: &dyn Fs,
     dir: &Path,
     files: &[(OsString, Stat)],
+    kept: impl Fn(TaskFile) -> T + Sync,
 ) -> Vec<Result<Option<T>, String>> {
     let read = |(name, stat): &(OsString, Stat)| {
         let id = name.to_str().and_then(claude_tasks::id_of);
-        let file = read_file(fs, &dir.join(name), id, *stat)?;
-        Ok(file.map(|file| T::from(&file.task)))
+        Ok(read_file(fs, &dir.join(name), id, *stat)?.map(&kept))
     };
     if files.len() < MANY {
         return files.iter().map(read).collect();

@@ -419,32 +419,18 @@ impl<'h> List<'h> {
             return Ok((view.files.values().cloned().collect(), view.skipped()));
         }
         let files = self.survey()?;
-        let read = |files: &[(OsString, fsx::Stat)]| {
-            let (mut tasks, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
-            for (file, stat) in files {
-                match self.read(file, *stat) {
-                    Ok(task) => tasks.extend(task),
-                    Err(reason) => skipped.push(Skipped {
-                        name: file.to_string_lossy().into_owned(),
-                        file: file.clone(),
-                        reason,
-                    }),
-                }
+        let read = cache::read_all(self.home.fs(), &self.dir, &files, |file| file);
+        let (mut tasks, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
+        for ((file, _), read) in files.into_iter().zip(read) {
+            match read {
+                Ok(task) => tasks.extend(task),
+                Err(reason) => skipped.push(Skipped {
+                    name: file.to_string_lossy().into_owned(),
+                    file,
+                    reason,
+                }),
             }
-            (tasks, skipped)
-        };
-        let (one, other) = files.split_at(files.len() / 2);
-        let (mut tasks, mut skipped) = std::thread::scope(|scope| {
-            let other = scope.spawn(|| read(other));
-            let (mut tasks, mut skipped) = read(one);
-            let (more, others) = other.join().map_err(|_| Error::Invalid {
-                what: format!("list {}", self.id),
-                reason: "a reader thread panicked".to_owned(),
-            })?;
-            tasks.extend(more);
-            skipped.extend(others);
-            Ok::<_, Error>((tasks, skipped))
-        })?;
+        }
         tasks.sort_by(|a, b| a.task.id.cmp(&b.task.id));
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
         Ok((tasks, skipped))

@@ -3,7 +3,7 @@
 use std::{
     io::{Read, Write},
     os::unix::{fs::PermissionsExt, net::UnixListener},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
 };
@@ -43,21 +43,32 @@ fn trap_43_a_second_one_says_who_runs() {
     assert_eq!(served.get("/v1/daemon").status, 200);
 }
 
+/// The lock of a daemon with the name of a process in it.
+fn lock_of(place: &Place, pid: u32) -> PathBuf {
+    let run = place.home.root().join("run");
+    std::fs::create_dir_all(&run).unwrap();
+    let lock = run.join("daemon.lock");
+    let name = format!("pid: {pid}\ncommand: flagpost\nsince: 2026-05-13T14:25:00Z\n");
+    std::fs::write(&lock, name).unwrap();
+    lock
+}
+
+/// What that process says of itself as a daemon that is up.
+fn note_of(place: &Place, pid: u32) {
+    let note = format!(
+        r#"{{"pid": {pid}, "version": "0", "started_at": "2026-05-13T14:25:00Z", "http": "http://127.0.0.1:1"}}"#
+    );
+    std::fs::write(place.home.root().join("run/daemon.json"), note).unwrap();
+}
+
 /// It was killed, and its parent has not asked how it ended. `up` would end the next one.
 #[test]
 fn a_dead_one_does_not_answer_while_the_next_one_takes_its_lock() {
     let place = Place::new();
     let mut dead = Command::new("true").spawn().unwrap();
     let pid = dead.id();
-    let run = place.home.root().join("run");
-    std::fs::create_dir_all(&run).unwrap();
-    let note = format!(
-        r#"{{"pid": {pid}, "version": "0", "started_at": "2026-05-13T14:25:00Z", "http": "http://127.0.0.1:1"}}"#
-    );
-    std::fs::write(run.join("daemon.json"), note).unwrap();
-    let lock = run.join("daemon.lock");
-    let name = format!("pid: {pid}\ncommand: flagpost\nsince: 2026-05-13T14:25:00Z\n");
-    std::fs::write(&lock, name).unwrap();
+    let lock = lock_of(&place, pid);
+    note_of(&place, pid);
     let _next = fsx::try_hold(&RealFs, &lock).unwrap().unwrap();
     let deadline = Instant::now() + PATIENCE;
     while !matches!(standing(&place.home).unwrap(), Standing::Starting(_)) {
@@ -74,11 +85,7 @@ fn what_is_left_of_one_that_was_killed_is_waited_for() {
     let mut dead = Command::new("true").spawn().unwrap();
     let pid = dead.id();
     dead.wait().unwrap();
-    let run = place.home.root().join("run");
-    std::fs::create_dir_all(&run).unwrap();
-    let lock = run.join("daemon.lock");
-    let name = format!("pid: {pid}\ncommand: flagpost\nsince: 2026-05-13T14:25:00Z\n");
-    std::fs::write(&lock, name).unwrap();
+    let lock = lock_of(&place, pid);
     let left = fsx::try_hold(&RealFs, &lock).unwrap().unwrap();
     std::thread::scope(|scope| {
         let next = scope.spawn(|| drop(place.serve()));
@@ -96,15 +103,8 @@ fn what_is_left_of_one_that_was_killed_is_waited_for() {
 /// Says in `run/` that this process is a daemon that is up, and holds its lock.
 fn standing_in(place: &Place) -> Box<dyn Flock> {
     let pid = std::process::id();
-    let run = place.home.root().join("run");
-    std::fs::create_dir_all(&run).unwrap();
-    let note = format!(
-        r#"{{"pid": {pid}, "version": "0", "started_at": "2026-05-13T14:25:00Z", "http": "http://127.0.0.1:1"}}"#
-    );
-    std::fs::write(run.join("daemon.json"), note).unwrap();
-    let lock = run.join("daemon.lock");
-    let name = format!("pid: {pid}\ncommand: flagpost\nsince: 2026-05-13T14:25:00Z\n");
-    std::fs::write(&lock, name).unwrap();
+    let lock = lock_of(place, pid);
+    note_of(place, pid);
     let held = fsx::try_hold(&RealFs, &lock).unwrap().unwrap();
     assert!(matches!(standing(&place.home).unwrap(), Standing::Up(_)));
     held

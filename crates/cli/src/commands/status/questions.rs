@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_core::{
-    List, messages,
+    List, Repository, messages,
     relay::Fleet,
     sessions::{Session, Sessions},
 };
@@ -38,7 +38,7 @@ pub fn open<'t>(
     let known: BTreeMap<&TaskId, &Outline> = tasks.iter().map(|it| (&it.id, it)).collect();
     // A run that dies leaves its TASKs with their workers, and the tasks with nobody or, claimed
     // anew, with the next run's claims.
-    let threads = threads(context, list, live)?;
+    let threads = threads(context, &repository, list, live)?;
     let left = messages::questions(&fleet, &threads, |worker, id| {
         known.get(id).is_some_and(|task| match task.state.claim() {
             Some(claim) => claim.by == *worker,
@@ -71,13 +71,11 @@ pub fn open<'t>(
 /// The conversations of this list's runs: a number may be another task's in another list.
 fn threads(
     context: &Context,
+    repository: &Repository,
     list: &List<'_>,
     live: Option<&Session>,
 ) -> anyhow::Result<BTreeSet<String>> {
-    let Some(repository) = context.repository()? else {
-        return Ok(BTreeSet::new());
-    };
-    let ended = Sessions::of(&context.home, &repository).ended()?;
+    let ended = Sessions::of(&context.home, repository).ended()?;
     let locks = ended.iter().map(|it| &it.lock);
     let of_list = locks.chain(live.map(|it| &it.lock));
     let of_list = of_list.filter(|lock| lock.list.as_ref() == Some(list.id()));
