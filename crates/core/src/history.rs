@@ -30,8 +30,8 @@ pub use tail::{News, Tail};
 
 use crate::{change, error::Result, home::Home, relay, reservations};
 
-/// How much of the end is read to find the last line.
-const TAIL: u64 = 4 << 10;
+/// How much of the end is read to find the last change: more than the lines of fifteen claims.
+const TAIL: u64 = 16 << 10;
 
 /// How much of the end may be read to find it: 128 MiB. What a line tells of fits one file.
 const LONGEST_TAIL: u64 = 8 * fsx::READ_LIMIT;
