@@ -7,8 +7,9 @@
 mod form;
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io,
+    os::unix::ffi::OsStrExt,
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -47,8 +48,13 @@ const LIMIT: u64 = 1 << 30;
 
 /// What is held of each task of a list.
 trait Held: Node + for<'t> From<&'t Task> {
-    /// All of them, as the cache has them.
+    /// As the cache has them.
     fn cached(form: &Form<'_>) -> Option<Vec<Self>>;
+
+    /// The same, if none is missing.
+    fn all(form: &Form<'_>) -> Option<Vec<Self>> {
+        Self::cached(form).filter(|held| held.len() == form.len())
+    }
 }
 
 impl Held for Outline {
@@ -84,10 +90,10 @@ struct Seen<T> {
 
 /// Everything that can be read.
 pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
-    let seen: Seen<Outline> = look(home, dir, || ())?;
-    if seen.is_stale && leave == Leave::Fresh {
-        // Not being able to cache is no reason not to answer.
-        let _: Result<(), disk::Error> = write(home.fs(), dir, &seen);
+    let bytes = read_cache(home, dir);
+    let seen = look::<Outline>(home, dir, &bytes)?.merge();
+    if leave == Leave::Fresh {
+        seen.leave(home, dir);
     }
     Ok(Loaded {
         outlines: seen.tasks,
@@ -95,55 +101,194 @@ pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
     })
 }
 
-/// Where each task stands, seen after `begun` was called. `None` where the cache is of no help: [`load`]
-/// mends that.
+/// Where each task stands, seen after `begun` was called. Leaves the cache fresh.
 pub(super) fn standings(
     home: &Home,
     dir: &Path,
     begun: impl FnOnce(),
-) -> Result<Option<(Vec<Standing>, Vec<Skipped>)>> {
-    let seen = look(home, dir, begun)?;
-    Ok((!seen.is_stale).then_some((seen.tasks, seen.skipped)))
-}
-
-fn write(fs: &dyn Fs, dir: &Path, seen: &Seen<Outline>) -> Result<(), disk::Error> {
-    match form::encode(&seen.stamps, &seen.tasks) {
-        Ok(bytes) => fsx::replace(fs, &dir.join(CACHE), &bytes),
-        Err(_) => Ok(()),
-    }
-}
-
-fn look<T: Held + Send>(home: &Home, dir: &Path, begun: impl FnOnce()) -> Result<Seen<T>> {
-    let fs = home.fs();
-    let bytes = fs.read(&dir.join(CACHE), 0, LIMIT).unwrap_or_default();
-    let form = Form::decode(&bytes);
-    let places = form
-        .as_ref()
-        .map(|form| Index::new(form.names.iter().copied()));
+) -> Result<(Vec<Standing>, Vec<Skipped>)> {
+    let bytes = read_cache(home, dir);
     begun();
-    let looked_at = home.now().as_nanosecond();
-    if let (Some(form), Some(places)) = (form, places) {
-        let look = || News::of(fs, dir, &form, &places);
-        let (news, tasks) = if bytes.len() < ASIDE_FROM {
-            (look()?, T::cached(&form))
-        } else {
-            thread::scope(|scope| {
-                let tasks = scope.spawn(|| T::cached(&form));
-                let news = look()?;
-                Ok::<_, disk::Error>((news, tasks.join().ok().flatten()))
-            })?
-        };
-        if let Some(tasks) = tasks.filter(|tasks| tasks.len() == form.len()) {
-            return Ok(news.merge(fs, dir, (form.stamps(), tasks), &places, looked_at));
+    let look = look::<Standing>(home, dir, &bytes)?;
+    if look.may_be_stale()
+        && let Some(outlines) = Outline::all(&look.form)
+    {
+        let seen = look.with(outlines).merge();
+        seen.leave(home, dir);
+        let standings = seen.tasks.iter().map(Standing::from).collect();
+        return Ok((standings, seen.skipped));
+    }
+    let seen = look.merge();
+    Ok((seen.tasks, seen.skipped))
+}
+
+impl Seen<Outline> {
+    /// Writes the cache anew, where that pays.
+    fn leave(&self, home: &Home, dir: &Path) {
+        let bytes = self
+            .is_stale
+            .then(|| form::encode(&self.stamps, &self.tasks));
+        if let Some(Ok(bytes)) = bytes {
+            // Not being able to cache is no reason not to answer.
+            let _: disk::Result<()> = fsx::replace(home.fs(), &dir.join(CACHE), &bytes);
         }
     }
-    let (form, places) = (Form::EMPTY, Index::new([].into_iter()));
-    let news = News::of(fs, dir, &form, &places)?;
-    Ok(news.merge(fs, dir, (Vec::new(), Vec::new()), &places, looked_at))
+}
+
+fn read_cache(home: &Home, dir: &Path) -> Vec<u8> {
+    let bytes = home.fs().read(&dir.join(CACHE), 0, LIMIT);
+    bytes.unwrap_or_default()
+}
+
+/// A look at a list's directory, beside what the cache has.
+#[derive(Debug)]
+struct Look<'l, T> {
+    fs: &'l dyn Fs,
+    dir: &'l Path,
+    form: Form<'l>,
+    places: Index<'l>,
+    /// The cache's tasks.
+    tasks: Vec<T>,
+    news: News,
+    /// When it began, in nanoseconds since 1970.
+    at: i128,
+}
+
+fn look<'l, T: Held + Send>(home: &'l Home, dir: &'l Path, cache: &'l [u8]) -> Result<Look<'l, T>> {
+    let fs = home.fs();
+    let form = Form::decode(cache).unwrap_or(Form::EMPTY);
+    let places = Index::new(form.names.iter().copied());
+    let at = home.now().as_nanosecond();
+    let news = || News::of(fs, dir, &form, &places);
+    let (news, tasks) = if cache.len() < ASIDE_FROM {
+        (news()?, T::all(&form))
+    } else {
+        thread::scope(|scope| {
+            let tasks = scope.spawn(|| T::all(&form));
+            let news = news()?;
+            Ok::<_, disk::Error>((news, tasks.join().ok().flatten()))
+        })?
+    };
+    match tasks {
+        Some(tasks) => Ok(Look {
+            fs,
+            dir,
+            form,
+            places,
+            tasks,
+            news,
+            at,
+        }),
+        None => look(home, dir, &[]),
+    }
+}
+
+impl<'l, T: Held + Send> Look<'l, T> {
+    /// The same look, holding more of each task, or less.
+    fn with<U>(self, tasks: Vec<U>) -> Look<'l, U> {
+        let Self {
+            fs,
+            dir,
+            form,
+            places,
+            news,
+            at,
+            ..
+        } = self;
+        Look {
+            fs,
+            dir,
+            form,
+            places,
+            tasks,
+            news,
+            at,
+        }
+    }
+
+    fn is_settled(&self, stat: &Stat) -> bool {
+        self.at - i128::from(stat.changed) > SETTLED
+    }
+
+    /// Whether the next look would be faster with another cache, if all that is new can be read.
+    fn may_be_stale(&self) -> bool {
+        let files = self.news.files.iter();
+        let settled = files.filter(|(_, stat)| self.is_settled(stat)).count();
+        self.is_stale(settled, self.gone())
+    }
+
+    fn is_stale(&self, settled: usize, gone: usize) -> bool {
+        let cached = self.form.len();
+        settled >= WORTHWHILE.max(cached / 512) || gone > WORTHWHILE.max(cached / 2)
+    }
+
+    /// How many of the cache's tasks have no file any more.
+    fn gone(&self) -> usize {
+        let other = self.news.current.iter().filter(|it| !**it).count();
+        let files = self.news.files.iter();
+        let there = files.filter(|(name, _)| self.place_of(name).is_some());
+        other.saturating_sub(there.count())
+    }
+
+    /// Where the cache has the task that a file of this name holds.
+    fn place_of(&self, name: &OsStr) -> Option<usize> {
+        place_of(&self.places, name.as_bytes())
+    }
+
+    /// Reads what is new, and takes it in; takes out what is not there any more.
+    fn merge(mut self) -> Seen<T> {
+        let (mut new, mut skipped) = (Vec::new(), Vec::new());
+        let (mut settled, gone) = (0, self.gone());
+        let mut stamps = self.form.stamps();
+        let News { mut current, files } = std::mem::take(&mut self.news);
+        let read = read_all(self.fs, self.dir, &files, |file| T::from(&file.task));
+        for ((name, stat), read) in files.into_iter().zip(read) {
+            let place = self.place_of(&name);
+            let task = match read {
+                Ok(Some(task)) => task,
+                Ok(None) => continue,
+                Err(reason) => {
+                    let (file, name) = (name.clone(), name.to_string_lossy().into_owned());
+                    skipped.push(Skipped { name, file, reason });
+                    continue;
+                }
+            };
+            let is_settled = self.is_settled(&stat);
+            settled += usize::from(is_settled);
+            let stamp = if is_settled {
+                Stamp::from(stat)
+            } else {
+                Stamp::NONE
+            };
+            match place {
+                Some(at) => {
+                    (stamps[at], self.tasks[at]) = (stamp, task);
+                    current[at] = true;
+                }
+                None => new.push((stamp, task)),
+            }
+        }
+        skipped.sort_by(|a, b| a.name.cmp(&b.name));
+        let is_stale = self.is_stale(settled, gone);
+        let mut tasks = self.tasks;
+        if current.contains(&false) {
+            let mut keep = current.iter();
+            stamps.retain(|_| keep.next() == Some(&true));
+            let mut keep = current.iter();
+            tasks.retain(|_| keep.next() == Some(&true));
+        }
+        take_in(&mut stamps, &mut tasks, new);
+        Seen {
+            stamps,
+            tasks,
+            skipped,
+            is_stale,
+        }
+    }
 }
 
 /// What a look at the directory found to differ from the cache.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct News {
     /// By place in the cache: whether its file is still as it was.
     current: Vec<bool>,
@@ -169,64 +314,6 @@ impl News {
             current: current.into_iter().map(AtomicBool::into_inner).collect(),
             files,
         })
-    }
-
-    /// Reads what is new, and takes it in; takes out what is not there any more.
-    fn merge<T: Held + Send>(
-        mut self,
-        fs: &dyn Fs,
-        dir: &Path,
-        (mut stamps, mut tasks): (Vec<Stamp>, Vec<T>),
-        places: &Index<'_>,
-        looked_at: i128,
-    ) -> Seen<T> {
-        use std::os::unix::ffi::OsStrExt;
-
-        let (mut new, mut skipped) = (Vec::new(), Vec::new());
-        let (mut settled, mut gone) = (0, self.current.iter().filter(|it| !**it).count());
-        let read = read_all(fs, dir, &self.files, |file| T::from(&file.task));
-        for ((name, stat), read) in self.files.into_iter().zip(read) {
-            let place = place_of(places, name.as_bytes());
-            gone -= usize::from(place.is_some());
-            let task = match read {
-                Ok(Some(task)) => task,
-                Ok(None) => continue,
-                Err(reason) => {
-                    let (file, name) = (name.clone(), name.to_string_lossy().into_owned());
-                    skipped.push(Skipped { name, file, reason });
-                    continue;
-                }
-            };
-            let is_settled = looked_at - i128::from(stat.changed) > SETTLED;
-            settled += usize::from(is_settled);
-            let stamp = if is_settled {
-                Stamp::from(stat)
-            } else {
-                Stamp::NONE
-            };
-            match place {
-                Some(at) => {
-                    (stamps[at], tasks[at]) = (stamp, task);
-                    self.current[at] = true;
-                }
-                None => new.push((stamp, task)),
-            }
-        }
-        skipped.sort_by(|a, b| a.name.cmp(&b.name));
-        let cached = tasks.len();
-        if self.current.contains(&false) {
-            let mut keep = self.current.iter();
-            stamps.retain(|_| keep.next() == Some(&true));
-            let mut keep = self.current.iter();
-            tasks.retain(|_| keep.next() == Some(&true));
-        }
-        take_in(&mut stamps, &mut tasks, new);
-        Seen {
-            stamps,
-            tasks,
-            skipped,
-            is_stale: settled >= WORTHWHILE.max(cached / 512) || gone > WORTHWHILE.max(cached / 2),
-        }
     }
 }
 
@@ -256,7 +343,6 @@ pub(super) fn read_all<T: Send>(
     })
 }
 
-/// Where the cache has the task that a file of this name holds.
 fn place_of(places: &Index<'_>, name: &[u8]) -> Option<usize> {
     places.get(claude_tasks::stem(name)?)
 }

@@ -391,15 +391,11 @@ impl<'h> List<'h> {
             let tasks = view.files.values();
             return Ok(tasks.map(|file| Standing::from(&file.task)).collect());
         }
-        match cache::standings(self.home, &self.dir, begun)? {
-            Some((standings, skipped)) => {
-                if !skipped.is_empty() {
-                    let _: Result<()> = self.keep_aside(&skipped);
-                }
-                Ok(standings)
-            }
-            None => Ok(self.load()?.outlines.iter().map(Standing::from).collect()),
+        let (standings, skipped) = cache::standings(self.home, &self.dir, begun)?;
+        if !skipped.is_empty() {
+            let _: Result<()> = self.keep_aside(&skipped);
         }
+        Ok(standings)
     }
 
     /// Everything that can be read, by a look that leaves no trace: for a shell that only wonders

@@ -79,7 +79,8 @@ impl<'b> Form<'b> {
         names: Vec::new(),
         stamps: &[],
         standings: &[],
-        outlines: &[],
+        // How many there are.
+        outlines: &[0],
     };
 
     pub(super) fn decode(bytes: &'b [u8]) -> Option<Self> {
