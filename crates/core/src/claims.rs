@@ -66,6 +66,7 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
     list.prepare()?;
     let change = match queue::wait(list, terms)? {
         Turn::Served(claimed) => return Ok(*claimed),
+        Turn::NothingReady => return Err(nothing_ready(list)),
         Turn::Ours(change) => change,
     };
     queue::gather(list);
@@ -141,6 +142,7 @@ fn claim_for_all(
     waiting: Vec<Waiting<'_>>,
 ) -> Result<Claimed> {
     if found.is_empty() {
+        waiting.into_iter().for_each(Waiting::disappoint);
         return Err(nothing_ready(change.list()));
     }
     let rule = |change: &mut Change<'_>, token: Token| {

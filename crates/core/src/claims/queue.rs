@@ -40,12 +40,14 @@ const PLACES: u64 = 32;
 const BYTES: usize = 1 << 10;
 
 /// Grows with every change of the form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What comes of waiting.
 pub(super) enum Turn<'l> {
     /// Somebody claimed for us.
     Served(Box<Claimed>),
+    /// Somebody looked for us, and nothing is ready.
+    NothingReady,
     /// The list is ours to change.
     Ours(Change<'l>),
 }
@@ -60,8 +62,8 @@ pub(super) fn wait<'l>(list: &'l List<'l>, terms: &Terms) -> Result<Turn<'l>> {
     };
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
-        if let Some(claimed) = place.served(terms)? {
-            return Ok(Turn::Served(Box::new(claimed)));
+        if let Some(turn) = place.served(terms)? {
+            return Ok(turn);
         }
         if let Some(change) = Change::begin_if_free(list, &terms.actor)? {
             return place.turn(change, terms);
@@ -75,7 +77,7 @@ pub(super) fn wait<'l>(list: &'l List<'l>, terms: &Terms) -> Result<Turn<'l>> {
 #[derive(Debug, PartialEq)]
 struct Slip {
     wish: Wish,
-    gift: Option<Gift>,
+    answer: Option<Answer>,
     is_durable: bool,
 }
 
@@ -93,15 +95,17 @@ struct Wish {
     session: Option<SessionId>,
 }
 
-/// The claim that is made for it.
+/// What comes of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Gift {
-    task: TaskId,
-    token: Token,
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+enum Answer {
+    /// The claim that is made for it.
+    Claim { task: TaskId, token: Token },
+    /// Nothing can be claimed.
+    NothingReady,
 }
 
-/// The last line, once the claim is durable.
+/// The last line, once the answer counts.
 const DURABLE: &str = "durable";
 
 impl Slip {
@@ -109,11 +113,11 @@ impl Slip {
     fn parse(text: &[u8]) -> Option<Self> {
         let mut lines = std::str::from_utf8(text).ok()?.lines();
         let wish: Wish = serde_json::from_str(lines.next()?).ok()?;
-        let gift = lines.next().and_then(|it| serde_json::from_str(it).ok());
+        let answer = lines.next().and_then(|it| serde_json::from_str(it).ok());
         let is_durable = lines.next() == Some(DURABLE);
         (wish.version == VERSION).then_some(Self {
             wish,
-            gift,
+            answer,
             is_durable,
         })
     }
@@ -143,10 +147,10 @@ fn read(fs: &dyn Fs, path: &Path) -> Option<Slip> {
 }
 
 /// What the file of a place says, as long as it always is.
-fn text(wish: &Wish, gift: Option<&Gift>, is_durable: bool) -> Option<String> {
+fn text(wish: &Wish, answer: Option<&Answer>, is_durable: bool) -> Option<String> {
     let mut text = serde_json::to_string(wish).ok()? + "\n";
-    if let Some(gift) = gift {
-        text += &serde_json::to_string(gift).ok()?;
+    if let Some(answer) = answer {
+        text += &serde_json::to_string(answer).ok()?;
         text += "\n";
     }
     if is_durable {
@@ -196,41 +200,40 @@ impl<'l> Place<'l> {
         })
     }
 
-    /// What was claimed for us and is durable.
-    fn served(&self, terms: &Terms) -> Result<Option<Claimed>> {
+    /// What came of it, once that counts.
+    fn served(&self, terms: &Terms) -> Result<Option<Turn<'l>>> {
         match read(self.list.home.fs(), &self.path) {
-            Some(slip) if slip.is_durable => self.given(slip.gift, terms),
+            Some(slip) if slip.is_durable => self.answered(slip, terms),
             _ => Ok(None),
         }
     }
 
-    /// The list is ours: unless whoever had it before claimed for us, and could not say so any more.
+    /// The list is ours: unless whoever had it before answered us, and could not say so any more.
     fn turn(self, change: Change<'l>, terms: &Terms) -> Result<Turn<'l>> {
-        let fs = self.list.home.fs();
-        let Some(slip) = read(fs, &self.path) else {
-            return Ok(Turn::Ours(change));
-        };
-        let Some(claimed) = self.given(slip.gift, terms)? else {
-            return Ok(Turn::Ours(change));
-        };
-        if !slip.is_durable {
-            fsx::settle(fs, &self.list.task_path(&claimed.task.id))?;
-        }
-        Ok(Turn::Served(Box::new(claimed)))
+        let slip = read(self.list.home.fs(), &self.path);
+        let answered = slip.map(|slip| self.answered(slip, terms)).transpose()?;
+        Ok(answered.flatten().unwrap_or(Turn::Ours(change)))
     }
 
-    fn given(&self, gift: Option<Gift>, terms: &Terms) -> Result<Option<Claimed>> {
-        let Some(gift) = gift else {
-            return Ok(None);
+    fn answered(&self, slip: Slip, terms: &Terms) -> Result<Option<Turn<'l>>> {
+        let (id, token) = match slip.answer {
+            None => return Ok(None),
+            Some(Answer::NothingReady) => return Ok(Some(Turn::NothingReady)),
+            Some(Answer::Claim { task, token }) => (task, token),
         };
-        let task = match self.list.task(&gift.task) {
+        let task = match self.list.task(&id) {
             Ok(file) => file.task,
             Err(error) if super::is_about_one_task(&error) => return Ok(None),
             Err(error) => return Err(error),
         };
         let claim = task.state.claim().cloned();
-        let ours = claim.filter(|it| it.token == gift.token && it.by == terms.actor);
-        Ok(ours.map(|claim| Claimed { task, claim }))
+        let Some(claim) = claim.filter(|it| it.token == token && it.by == terms.actor) else {
+            return Ok(None);
+        };
+        if !slip.is_durable {
+            fsx::settle(self.list.home.fs(), &self.list.task_path(&id))?;
+        }
+        Ok(Some(Turn::Served(Box::new(Claimed { task, claim }))))
     }
 }
 
@@ -247,7 +250,7 @@ pub(super) struct Waiting<'l> {
     list: &'l List<'l>,
     path: PathBuf,
     wish: Wish,
-    gift: Option<Gift>,
+    answer: Option<Answer>,
 }
 
 impl Waiting<'_> {
@@ -268,8 +271,15 @@ impl Waiting<'_> {
     /// Tells the claimer what it will have been given; whether it could be told.
     pub(super) fn promise(&mut self, task: &TaskId, token: Token) -> bool {
         let task = task.clone();
-        self.gift = Some(Gift { task, token });
+        self.answer = Some(Answer::Claim { task, token });
         self.tell(false)
+    }
+
+    /// Tells the claimer that nothing is ready.
+    pub(super) fn disappoint(mut self) {
+        self.answer = Some(Answer::NothingReady);
+        // Who cannot be told looks itself.
+        self.tell(true);
     }
 
     /// Tells it that it has been, durably.
@@ -279,7 +289,7 @@ impl Waiting<'_> {
     }
 
     fn tell(&self, is_durable: bool) -> bool {
-        let text = text(&self.wish, self.gift.as_ref(), is_durable);
+        let text = text(&self.wish, self.answer.as_ref(), is_durable);
         let fs = self.list.home.fs();
         text.is_some_and(|it| fs.overwrite(&self.path, it.as_bytes()).is_ok())
     }
@@ -314,15 +324,15 @@ pub(super) fn gather(list: &List<'_>) {
     }
 }
 
-/// Those who wait for the list and were promised nothing yet. Under the list's lock.
+/// Those who wait for the list and were answered nothing yet. Under the list's lock.
 pub(super) fn waiting<'l>(list: &'l List<'l>) -> Vec<Waiting<'l>> {
-    let waiting = slips(list).filter_map(|(path, Slip { wish, gift, .. })| {
+    let waiting = slips(list).filter_map(|(path, Slip { wish, answer, .. })| {
         // What one was promised who is still there, only it can look into.
-        (wish.is_of(list) && gift.is_none()).then_some(Waiting {
+        (wish.is_of(list) && answer.is_none()).then_some(Waiting {
             list,
             path,
             wish,
-            gift,
+            answer,
         })
     });
     waiting.take(MOST).collect()

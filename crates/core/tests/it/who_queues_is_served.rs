@@ -225,10 +225,39 @@ fn where_less_is_ready_than_wait_the_rest_hear_it() {
     account::agrees(&world);
 }
 
+#[test]
+fn where_nothing_is_ready_one_looks_for_all() {
+    let world = World::real();
+    add(&world.list(), "One", &[]);
+    claim(&world).unwrap();
+    std::fs::create_dir(world.path(".queue")).unwrap();
+    let path = world.path(".queue/2");
+    let text = format!("{}\n", wish(&world.home, "W9"));
+    let _held = place(world.home.fs(), &path, &text);
+    assert!(matches!(claim(&world), Err(Error::NothingReady { .. })));
+    let told = std::fs::read_to_string(&path).unwrap();
+    let (_, answer) = told.split_once('\n').unwrap();
+    assert_eq!(answer.trim_end(), "\"nothing_ready\"\ndurable");
+}
+
+#[test]
+fn who_is_told_that_nothing_is_ready_believes_it() {
+    let world = eight();
+    let lock = busy(&world);
+    let claimer = claimer(world.place(), "W2");
+    let [path] = queue(&world, 1).try_into().unwrap();
+    let said = std::fs::read_to_string(&path).unwrap();
+    let said = format!("{}\n\"nothing_ready\"\ndurable\n", said.trim_end());
+    std::fs::write(&path, said).unwrap();
+    let answer = claimer.join().unwrap();
+    assert!(matches!(answer, Err(Error::NothingReady { .. })));
+    drop(lock);
+}
+
 /// What a claimer of this name says in its file.
 fn wish(home: &Home, name: &str) -> Value {
     json!({
-        "version": 1, "home": home.root(), "actor": name, "by": null, "lease": "PT15M", "session": null,
+        "version": 2, "home": home.root(), "actor": name, "by": null, "lease": "PT15M", "session": null,
     })
 }
 
@@ -265,7 +294,10 @@ fn nobody_is_served_who_is_not_there_any_more() {
     );
     let told = std::fs::read_to_string(&alive).unwrap();
     let (_, given) = told.split_once('\n').unwrap();
-    assert_eq!(given.trim_end(), "{\"task\":\"1\",\"token\":3}\ndurable");
+    assert_eq!(
+        given.trim_end(),
+        "{\"claim\":{\"task\":\"1\",\"token\":3}}\ndurable"
+    );
     // It was served, and is not again.
     assert_eq!(claim(&world).unwrap(), id(2));
     assert_eq!(holders(&world), ["W1", "W1", "W9"]);
@@ -314,7 +346,7 @@ fn whatever_is_in_the_queue() {
         b"\n\n\n".to_vec(),
         vec![0xff; 300],
         vec![b'9'; 50_000],
-        with("version", json!(2)),
+        with("version", json!(1)),
         with("home", json!("/elsewhere")),
         with("actor", json!("../../etc")),
         with("lease", json!("soon")),
@@ -386,7 +418,10 @@ fn promised(is_kept: bool) -> (World, Claimed) {
     let claimer = claimer(world.place(), "W2");
     let [path] = queue(&world, 1).try_into().unwrap();
     let mut said = std::fs::read_to_string(&path).unwrap();
-    said = format!("{}\n{{\"task\":\"2\",\"token\":77}}\n", said.trim_end());
+    said = format!(
+        "{}\n{{\"claim\":{{\"task\":\"2\",\"token\":77}}}}\n",
+        said.trim_end()
+    );
     std::fs::write(&path, said).unwrap();
     if is_kept {
         let claim = json!({
