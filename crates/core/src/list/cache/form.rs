@@ -5,7 +5,7 @@
 
 use flagpost_disk::fsx::Stat;
 use flagpost_model::task::{Outline, Standing};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Grows with every change of the cached form.
 const VERSION: u32 = 8;
@@ -67,9 +67,17 @@ pub(super) struct Form<'b> {
     version: u32,
     #[serde(borrow)]
     pub(super) names: Vec<&'b str>,
+    #[serde(serialize_with = "whole")]
     stamps: &'b [u8],
+    #[serde(serialize_with = "whole")]
     standings: &'b [u8],
+    #[serde(serialize_with = "whole")]
     outlines: &'b [u8],
+}
+
+/// Not byte by byte, as serde would.
+fn whole<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_bytes(bytes)
 }
 
 impl<'b> Form<'b> {
