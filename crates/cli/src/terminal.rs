@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use flagpost_model::drawing::steers;
+use flagpost_model::{drawing::steers, plain::picture};
 
 /// The text as a person may see it: line breaks and tabs stay, whatever else steers a terminal is
 /// shown instead of obeyed. With `styled`, colours and weights stay too.
@@ -23,10 +23,7 @@ pub fn clean(text: &str, styled: bool) -> String {
             '\r' if tail.starts_with('\n') => {}
             '\n' | '\t' => clean.push(c),
             c if !steers(c) => clean.push(c),
-            // The picture of a control character, as wide as any letter.
-            c if c < ' ' => clean.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
-            '\u{7f}' => clean.push('␡'),
-            _ => clean.push('\u{fffd}'),
+            c => clean.push(picture(c)),
         }
         rest = tail;
     }

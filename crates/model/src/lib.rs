@@ -18,6 +18,7 @@ pub mod list_ref;
 pub mod marked_block;
 pub mod message;
 pub mod names;
+pub mod plain;
 pub mod plan;
 pub mod policy;
 pub mod query;

@@ -1,12 +1,14 @@
 //! What an agent is told.
 //!
-//! Owns the text of a prompt: facts about one task, what others learned, and how to report. Pure.
+//! Owns the text of a prompt: facts about one task, what others learned, and how to report. No control
+//! character of what others wrote comes into it. Pure.
 
 use std::path::Path;
 
 use flagpost_disk::dialects::session::{context, result};
 use flagpost_model::{
     WorkerId,
+    plain::plain,
     plan::Attempt,
     session::{Outcome, SharedContext, TaskReport},
     task::{Ending, Task},
@@ -44,7 +46,7 @@ pub fn of_task(task: &Task, last_failure: Option<&str>) -> String {
     if let Some(failure) = last_failure {
         text += &format!("\nWhy the last attempt failed: {}\n", failure.trim_end());
     }
-    text
+    plain(&text).into_owned()
 }
 
 /// The prompt.
@@ -91,16 +93,16 @@ pub fn render(brief: &Brief<'_>) -> String {
     }
     text += &format!("\n---\n\n{}\n---\n", context::render(brief.context));
     text += &how_to_report(brief.result, brief.notes);
-    text
+    plain(&text).into_owned()
 }
 
 fn how_to_report(result_path: &Path, notes: &Path) -> String {
     let example = result::render(&TaskReport {
         outcome: Some(Outcome::Pass),
-        unclear: None,
         summary: "What you did, in a few lines.".to_owned(),
         files: vec!["src/parser.rs".to_owned()],
         issues: "None".to_owned(),
+        ..TaskReport::default()
     });
     format!(
         "\n## How to report\n\n\

@@ -27,7 +27,7 @@
 //! is repeated after a crash changes nothing.
 
 use flagpost_model::{
-    TaskId,
+    TaskId, plain,
     session::{
         Entry, EntryTitle, Knowledge, Note, Outcome, Section, SharedContext, SharedSection,
         TaskNotes,
@@ -105,14 +105,15 @@ pub fn parse(text: &str) -> SharedContext {
 }
 
 /// What a task wrote down. Headings that are none of the four go with what is below them into
-/// the task's learnings, as does text without any heading.
+/// the task's learnings, as does text without any heading. Control characters are pictures from here
+/// on: every later agent reads what is shared.
 pub fn parse_notes(text: &str, id: &TaskId, subject: &str, outcome: Outcome) -> TaskNotes {
     let mut knowledge = Knowledge::default();
     let mut learnings = Vec::new();
     // The section that notes go to, and the level of its heading.
     let mut current: Option<(Section, usize)> = None;
     let restated = EntryTitle::task(id.clone(), subject, outcome).to_string();
-    for block in blocks(text) {
+    for block in blocks(&plain::plain(text)) {
         let note = match block {
             Block::Note(note) => note,
             Block::Heading { level, text } => {
