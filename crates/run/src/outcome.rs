@@ -60,7 +60,7 @@ pub fn judge(
         return Judged {
             outcome,
             retryable: !stuck,
-            words,
+            words: with_rest(words, report.left_out),
         };
     }
     let unclear = report.and_then(|report| report.unclear.as_deref());
@@ -68,15 +68,12 @@ pub fn judge(
         Some((Ending::Completed, text)) => passed(text),
         Some((Ending::Failed, text)) => failed(true, text, "it said that it failed"),
         Some((Ending::Stuck, text)) => failed(false, text, "it said that it is stuck"),
-        // It meant to say something: an exit code that says "done" must not speak over it.
-        None if unclear.is_some() && exit == Exit::Code(0) => {
-            let word = unclear.unwrap_or_default();
-            let words =
-                format!("its report says \"status: {word}\", which is none of PASS, PARTIAL, FAIL");
-            failed(true, &words, "")
-        }
         None => match exit {
-            Exit::Code(0) => passed(report.map_or("", |report| report.summary.as_str())),
+            // It meant to say something: an exit code that says "done" must not speak over it.
+            Exit::Code(0) => match unclear {
+                Some(why) => failed(true, why, ""),
+                None => passed(report.map_or("", |report| report.summary.as_str())),
+            },
             Exit::Code(code) => failed(
                 true,
                 &with_tail(&format!("it exited with code {code}"), tail),
@@ -123,6 +120,14 @@ fn joined(issues: &str, summary: &str) -> String {
     }
 }
 
+/// Says that a report goes on, where it does.
+fn with_rest(words: String, left_out: u64) -> String {
+    match left_out {
+        0 => words,
+        _ => format!("{words}\n\n(the last {left_out} bytes of its report were not read)"),
+    }
+}
+
 fn with_tail(what: &str, tail: &str) -> String {
     match tail.trim() {
         "" => what.to_owned(),
@@ -137,10 +142,9 @@ mod tests {
     fn report(outcome: Option<Outcome>) -> TaskReport {
         TaskReport {
             outcome,
-            unclear: None,
             summary: "did it".into(),
-            files: vec![],
             issues: "one test fails".into(),
+            ..TaskReport::default()
         }
     }
 
@@ -173,7 +177,7 @@ mod tests {
     #[test]
     fn a_verdict_that_nobody_understands_is_not_taken_for_success() {
         let unclear = TaskReport {
-            unclear: Some("FAILED".into()),
+            unclear: Some("`result-task-1.md` says \"status: FAILED\"".into()),
             ..report(None)
         };
         let judged = judge(Some(&unclear), None, Exit::Code(0), "");
@@ -204,5 +208,15 @@ mod tests {
         );
         let judged = judge(Some(&report(Some(Outcome::Fail))), None, Exit::Code(0), "");
         assert_eq!(judged.words, "one test fails\n\ndid it");
+        let long = TaskReport {
+            left_out: 9,
+            ..report(Some(Outcome::Pass))
+        };
+        let judged = judge(Some(&long), None, Exit::Code(0), "");
+        let words = "did it\n\n(the last 9 bytes of its report were not read)";
+        assert_eq!(
+            (judged.outcome, judged.words.as_str()),
+            (Outcome::Pass, words)
+        );
     }
 }

@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use insta::assert_snapshot;
+
 use crate::run_stage::Stage;
 
 const ONCE: &[&str] = &["--retries", "1"];
@@ -40,6 +42,86 @@ fn a_report_may_be_no_file_at_all() {
         r#"ln -s "$result" "$result"; exit 1"#,
     ] {
         beside(what, &["--retries", "2"]);
+    }
+}
+
+#[test]
+fn what_is_there_and_is_no_report_is_never_success() {
+    let stage = Stage::of_equal(8);
+    let ran = stage.run(
+        r#"
+        case $task in
+            1) { printf 'status: FAIL\n\n## Issues\nno way\n\n## Summary\n'; yes more | head -c 2000000; } > "$result" ;;
+            2) mkdir "$result" ;;
+            3) mkfifo "$result" ;;
+            4) ln -s /etc/passwd "$result" ;;
+            5) printf '\377\376s\000t\000a\000t\000u\000s\000' > "$result" ;;
+            6) head -c 5000 /dev/urandom > "$result" ;;
+            7) yes more | head -c 2000000 > "$result" ;;
+            8) echo 'All is well.' > "$result" ;;
+        esac
+        exit 0"#,
+        ONCE,
+    );
+    assert_eq!(ran.code, 1, "{ran}");
+    let mut expected = ["failed"; 8];
+    expected[7] = "completed";
+    assert_eq!(stage.states(8), expected, "{ran}");
+    let said = |id: usize| {
+        let task = stage.task(&id.to_string());
+        let text = task["metadata"]["flagpost"]["result"]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        if id == 1 {
+            text
+        } else {
+            format!("{id}: {text}\n")
+        }
+    };
+    let first = said(1);
+    assert!(first.starts_with("no way\n\nmore\n"), "{first}");
+    assert!(
+        first.ends_with("\n\n(the last 951467 bytes of its report were not read)"),
+        "{first}"
+    );
+    assert_snapshot!((2..=7).map(said).collect::<String>(), @"
+    2: `result-task-2.md` cannot be read and is kept as it is: not a regular file
+    3: `result-task-3.md` cannot be read and is kept as it is: not a regular file
+    4: `result-task-4.md` cannot be read and is kept as it is: a symbolic link, which is not followed
+    5: `result-task-5.md` has no status line and is no text in UTF-8
+    6: `result-task-6.md` has no status line and is no text in UTF-8
+    7: `result-task-7.md` has no status line in its first 1048576 bytes, and no more is read
+    ");
+    let kept = fs::metadata(stage.archived().join("result-task-1.md")).unwrap();
+    assert!(kept.len() > 2_000_000);
+}
+
+#[test]
+fn what_would_steer_a_terminal_reaches_no_other_agent() {
+    let stage = Stage::new("- [ ] A\n- [ ] B (after: 1)\n");
+    let ran = stage.run(
+        r#"
+        nth
+        case $task$n in
+            11) printf 'status: FAIL\n\n## Issues\n\033[31mred\033[0m\n' > "$result" ;;
+            12) printf 'status: PASS\n\n## Summary\n\033]0;owned\a\n' > "$result"
+                printf '## Key Decisions\n- \033[2Jwiped\n' > "$notes" ;;
+        esac"#,
+        &["--retries", "2"],
+    );
+    assert_eq!(ran.code, 0, "{ran}");
+    let (retry, next) = ("prompts/task-1-attempt-2.md", "prompts/task-2-attempt-1.md");
+    for (name, shown) in [
+        (retry, "␛[31mred␛[0m"),
+        (next, "␛]0;owned␇"),
+        (next, "␛[2Jwiped"),
+        ("execution_context.md", "␛]0;owned␇"),
+        ("execution_context.md", "␛[2Jwiped"),
+    ] {
+        let text = stage.session_file(name);
+        assert!(text.contains(shown), "{name}: {text}");
+        assert!(!text.contains('\u{1b}'), "{name}: {text}");
     }
 }
 

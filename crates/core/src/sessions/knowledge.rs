@@ -4,14 +4,17 @@
 //! context too large to be read again, stays where it is and is told of. It never ends a run and
 //! never hides what its neighbours know.
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 use flagpost_disk::{
     self as disk,
-    dialects::session::{context, layout},
+    dialects::session::{context, layout, result},
     fsx,
 };
-use flagpost_model::session::{Note, Outcome, SharedContext, TaskNotes};
+use flagpost_model::session::{Note, Outcome, SharedContext, TaskNotes, TaskReport};
 
 use super::Sessions;
 use crate::{
@@ -22,8 +25,8 @@ use crate::{
 /// Longest notes of a task that are taken: every later prompt repeats them.
 pub(super) const NOTES_LIMIT: u64 = 64 << 10;
 
-/// Longest report of an agent that is read.
-pub(super) const RESULT_LIMIT: u64 = 1 << 20;
+/// How much of an agent's report is read.
+const RESULT_LIMIT: u64 = 1 << 20;
 
 /// What a new session takes over.
 #[derive(Debug, Default)]
@@ -94,7 +97,7 @@ pub(super) fn merge(context: &mut SharedContext, notes: &TaskNotes) -> bool {
 
 /// Notes of a task whose file was not taken, which say so.
 pub(super) fn not_taken(notes: &TaskNotes, path: &Path) -> TaskNotes {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name_of(path);
     let said = format!("`{name}` is too large to be shared and is kept as it is");
     TaskNotes {
         knowledge: Default::default(),
@@ -111,12 +114,36 @@ fn read_up_to(home: &Home, path: &Path, limit: u64) -> disk::Result<Option<Strin
     }
 }
 
+/// What an agent's report says: its beginning, where it is long. One that is there and cannot be read
+/// says so.
+pub(super) fn report(home: &Home, path: &Path) -> Result<Option<TaskReport>> {
+    let read = || -> std::io::Result<(Vec<u8>, u64)> {
+        let bytes = home.fs().read_part(path, 0, RESULT_LIMIT)?;
+        let left_out = home.fs().stat(path)?.len.saturating_sub(bytes.len() as u64);
+        Ok((bytes, left_out))
+    };
+    match read() {
+        Ok((bytes, left_out)) => Ok(Some(result::read(&name_of(path), &bytes, left_out))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => match disk::Error::io("read", path)(error) {
+            error @ disk::Error::Io { .. } => {
+                Ok(Some(TaskReport::unreadable(unreadable(path, &error))))
+            }
+            error => Err(error.into()),
+        },
+    }
+}
+
 /// In words, why a file could not be read.
-pub(super) fn unreadable(path: &Path, error: &disk::Error) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+fn unreadable(path: &Path, error: &disk::Error) -> String {
+    let name = name_of(path);
     let cause = std::error::Error::source(error).map(ToString::to_string);
     let cause = cause.unwrap_or_else(|| error.to_string());
     format!("`{name}` cannot be read and is kept as it is: {cause}")
+}
+
+fn name_of(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// The paths as a history entry tells them.

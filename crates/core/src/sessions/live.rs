@@ -14,7 +14,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     RepoId, SessionId, TaskId,
-    session::{LogRow, Progress, SharedContext, TaskNotes},
+    session::{LogRow, Progress, SharedContext, TaskNotes, TaskReport},
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -217,12 +217,9 @@ impl<'h> Live<'h> {
         }))
     }
 
-    /// What a task's agent reported, if it did. A report that cannot be read is one without a
-    /// verdict, which says so.
-    pub fn result(&self, task: &TaskId) -> Result<Option<String>> {
-        let text =
-            knowledge::read_agents(self.home, &self.result_path(task), knowledge::RESULT_LIMIT)?;
-        Ok(text.unwrap_or_else(|why| Some(format!("## Issues\n\n{why}\n"))))
+    /// What a task's agent reported, if it did.
+    pub fn report(&self, task: &TaskId) -> Result<Option<TaskReport>> {
+        knowledge::report(self.home, &self.result_path(task))
     }
 
     /// Merges what tasks learned into the shared context; then, and only then, removes their notes.

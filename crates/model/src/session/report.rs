@@ -10,7 +10,7 @@ use super::Outcome;
 pub struct TaskReport {
     /// The verdict; none where the report has no readable one.
     pub outcome: Option<Outcome>,
-    /// What stands where the verdict should, and is none.
+    /// Why it has none though it meant to say something; an exit code must not speak over that.
     pub unclear: Option<String>,
     /// What was done, Markdown.
     pub summary: String,
@@ -18,4 +18,17 @@ pub struct TaskReport {
     pub files: Vec<String>,
     /// What went wrong or stays open, Markdown; empty where nothing did.
     pub issues: String,
+    /// How many bytes at its end nobody looked at.
+    pub left_out: u64,
+}
+
+impl TaskReport {
+    /// One that is there and says nothing that anybody could read, for this reason.
+    pub fn unreadable(why: String) -> Self {
+        Self {
+            unclear: Some(why.clone()),
+            issues: why,
+            ..Self::default()
+        }
+    }
 }

@@ -7,9 +7,10 @@ use flagpost_core::{
     claims, sessions,
     tasks::{self, Move, Parts},
 };
-use flagpost_disk::dialects::session::{context, result};
+use flagpost_disk::dialects::session::context;
 use flagpost_model::{
     TaskId,
+    plain::plain,
     plan::Graph,
     session::{Note, Outcome, ProgressStatus, TaskReport},
     task::{Act, Ending, State, Task},
@@ -54,8 +55,7 @@ impl Driver<'_> {
         let exit = work
             .stopping
             .map_or_else(|| exit_of(exited.status), |(exit, _)| exit);
-        let report = self.live.result(id)?;
-        let report = report.map(|text| clipped(result::parse(&text)));
+        let report = self.live.report(id)?.map(clipped);
         let task = self.read(id)?;
         let decided = task
             .as_ref()
@@ -425,5 +425,5 @@ fn of_report(report: &TaskReport) -> impl Iterator<Item = Note> {
     [summary, files, issues]
         .into_iter()
         .flatten()
-        .map(|text| Note::Bullet(clip(text, LEARNED)))
+        .map(|text| Note::Bullet(clip(plain(&text).into_owned(), LEARNED)))
 }

@@ -147,10 +147,8 @@ impl Driver<'_> {
     fn done(&mut self, id: &TaskId, body: &DoneBody) -> Result<Option<Event>> {
         let report = clipped(TaskReport {
             outcome: Some(Outcome::Pass),
-            unclear: None,
             summary: body.words(),
-            files: Vec::new(),
-            issues: String::new(),
+            ..TaskReport::default()
         });
         let task = self.read(id)?;
         let decided = task

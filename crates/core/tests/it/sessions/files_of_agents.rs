@@ -4,10 +4,7 @@
 use std::{fs, os::unix::fs::symlink};
 
 use flagpost_core::sessions::Live;
-use flagpost_disk::{
-    dialects::session::{context, result},
-    fsx::READ_LIMIT,
-};
+use flagpost_disk::{dialects::session::context, fsx::READ_LIMIT};
 use flagpost_model::session::{Note, Outcome};
 
 use super::{begin, bullet, context_in, notes, of, row, try_begin};
@@ -180,18 +177,55 @@ fn an_unreadable_shared_file_is_not_written_over() {
 }
 
 #[test]
+fn a_long_report_is_read_from_its_beginning() {
+    let world = World::real();
+    let list = world.list();
+    let live = begin(&world, &list).live;
+    let mut text = "status: FAIL\n\n## Issues\nno way\n\n## Summary\n".to_owned();
+    text += &"more of it\n".repeat(HUGE / 11);
+    fs::write(live.result_path(&id(1)), &text).unwrap();
+    let report = live.report(&id(1)).unwrap().unwrap();
+    assert_eq!(report.outcome, Some(Outcome::Fail));
+    assert_eq!(report.issues, "no way");
+    assert_eq!(report.left_out, (text.len() - (1 << 20)) as u64);
+}
+
+#[test]
+fn a_report_that_is_no_file_says_what_it_is() {
+    let world = World::real();
+    let list = world.list();
+    let live = begin(&world, &list).live;
+    let path = live.result_path(&id(1));
+    let why = || {
+        let report = live.report(&id(1)).unwrap().unwrap();
+        assert_eq!(report.outcome, None);
+        report.unclear.unwrap()
+    };
+    fs::create_dir(&path).unwrap();
+    let no_file = "`result-task-1.md` cannot be read and is kept as it is: not a regular file";
+    assert_eq!(why(), no_file);
+    fs::remove_dir(&path).unwrap();
+    symlink("/etc/passwd", &path).unwrap();
+    assert!(
+        why().ends_with(": a symbolic link, which is not followed"),
+        "{}",
+        why()
+    );
+}
+
+#[test]
 fn a_report_that_cannot_be_read_is_no_verdict() {
     let world = World::real();
     let list = world.list();
     let live = begin(&world, &list).live;
     let path = live.result_path(&id(1));
     fs::write(&path, vec![b'x'; HUGE]).unwrap();
-    let report = result::parse(&live.result(&id(1)).unwrap().unwrap());
+    let report = live.report(&id(1)).unwrap().unwrap();
     assert_eq!(report.outcome, None);
-    assert!(report.issues.contains("cannot be read"), "{report:?}");
+    assert!(report.unclear.is_some(), "{report:?}");
     live.put_result_aside(&id(1), 1).unwrap();
     assert!(!path.exists());
-    assert_eq!(live.result(&id(1)).unwrap(), None);
+    assert_eq!(live.report(&id(1)).unwrap(), None);
     let kept = live.dir().join("logs/result-task-1-attempt-1.md");
     assert_eq!(fs::metadata(kept).unwrap().len(), HUGE as u64);
 }

@@ -16,7 +16,9 @@
 //! Owns how such a file is understood. Agents write it by hand, so the reader takes any case,
 //! bold, headings of any level, a byte order mark and CRLF. It never guesses the verdict: the
 //! first status line counts, and a word that is none of the three (`PASS|FAIL` of a template left
-//! as it was, too) is no verdict. The file itself is kept; the reader need not hold every word.
+//! as it was, too) is no verdict. Text without a status line is a report all the same; bytes that
+//! are no text are none, and neither is the beginning of a file whose status line may come later.
+//! The file itself is kept; the reader need not hold every word.
 
 use flagpost_model::session::{Outcome, TaskReport};
 
@@ -39,8 +41,45 @@ pub fn render(report: &TaskReport) -> String {
     )
 }
 
-/// What a report says.
-pub fn parse(text: &str) -> TaskReport {
+/// What a report of this name says, of which `left_out` bytes come after these.
+pub fn read(name: &str, bytes: &[u8], left_out: u64) -> TaskReport {
+    let read = bytes.len();
+    // A line that was cut could say what it does not mean.
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+    let bytes = match whole.filter(|_| left_out > 0) {
+        Some(end) => &bytes[..end],
+        None => bytes,
+    };
+    let mut report = TaskReport {
+        left_out,
+        ..parse(&String::from_utf8_lossy(bytes))
+    };
+    if let Some(word) = report.unclear {
+        let why = format!("`{name}` says \"status: {word}\", which is none of PASS, PARTIAL, FAIL");
+        report.unclear = Some(why);
+    } else if report.outcome.is_none() && !is_text(bytes, left_out) {
+        let why = format!("`{name}` has no status line and is no text in UTF-8");
+        return TaskReport::unreadable(why);
+    } else if report.outcome.is_none() && left_out > 0 {
+        let why =
+            format!("`{name}` has no status line in its first {read} bytes, and no more is read");
+        report.unclear = Some(why);
+    }
+    report
+}
+
+/// Whether the bytes can be meant as text: UTF-16 is zeros in every other place.
+fn is_text(bytes: &[u8], left_out: u64) -> bool {
+    let utf8 = match std::str::from_utf8(bytes) {
+        Ok(_) => true,
+        // Cut within a character.
+        Err(error) => left_out > 0 && error.error_len().is_none(),
+    };
+    utf8 && !bytes.contains(&0)
+}
+
+/// What a text says; where the verdict is unclear, the word that stands for it.
+fn parse(text: &str) -> TaskReport {
     let text = text.trim_start_matches('\u{feff}');
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let mut report = TaskReport::default();
@@ -192,6 +231,7 @@ mod tests {
             summary: "Input is checked.\n\n### Left out\n- emails".into(),
             files: vec!["src/input.rs".into(), "tests/it.rs".into()],
             issues: "The store has no index.".into(),
+            left_out: 0,
         };
         let text = render(&report);
         assert!(text.starts_with("status: PARTIAL\n"), "{text}");
@@ -239,6 +279,54 @@ mod tests {
     }
 
     #[test]
+    fn what_is_there_and_is_no_report_is_not_taken_for_one_without_a_verdict() {
+        let utf16: Vec<u8> = "status: PASS\n"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        let marked = [b"\xff\xfe", utf16.as_slice()].concat();
+        for (bytes, left_out, outcome, unclear) in [
+            (&b"status: FAIL\nlong"[..], 7, Some(Outcome::Fail), None),
+            (b"status: PASS\n\xff\0", 0, Some(Outcome::Pass), None),
+            (b"status: PASS", 7, Some(Outcome::Pass), None),
+            (b"All is well.\n", 0, None, None),
+            (b"", 0, None, None),
+            (b"status: done", 0, None, Some("says \"status: done\"")),
+            (
+                b"All is\nstatus: FA",
+                7,
+                None,
+                Some("no status line in its first 17 bytes"),
+            ),
+            (
+                "All is sch\u{f6}".as_bytes().strip_suffix(b"\xb6").unwrap(),
+                7,
+                None,
+                Some("in its first"),
+            ),
+            (b"All is well.\xff", 0, None, Some("no text in UTF-8")),
+            (b"\xc3", 0, None, Some("no text in UTF-8")),
+            (&utf16, 0, None, Some("no text in UTF-8")),
+            (&marked, 0, None, Some("no text in UTF-8")),
+        ] {
+            let report = read("result-task-1.md", bytes, left_out);
+            assert_eq!(report.outcome, outcome, "{bytes:?}");
+            let (said, wanted) = (
+                report.unclear.unwrap_or_default(),
+                unclear.unwrap_or_default(),
+            );
+            assert!(
+                said.contains(wanted) && said.is_empty() == wanted.is_empty(),
+                "{said}"
+            );
+            assert!(
+                said.is_empty() || said.starts_with("`result-task-1.md` "),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
     fn sections_are_found_at_any_level() {
         let report = parse(
             "# Task Result: [5] Add validation\nstatus: PASS\nattempt: 1/3\n\n## Verification\n- Tests: 4/4\n\n#### files modified:\n- `src/a b.rs` — new\n- src/c.rs: changed\n* src/d.rs (created)\n- None\n\n### **Issues**\n- None\n",
@@ -253,6 +341,7 @@ mod tests {
         #[test]
         fn any_text_is_read(text in any::<String>()) {
             parse(&text);
+            read("report", text.as_bytes(), text.len() as u64);
             parse(&format!("status:{text}\n## Files Modified\n{text}"));
         }
     }
