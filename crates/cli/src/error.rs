@@ -177,6 +177,10 @@ fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
             Kind::Usage,
             hint("quote it as for a shell: --agent \"sh agent.sh\""),
         ),
+        run::Error::PromptInScript { .. } => (
+            Kind::Usage,
+            hint("give it to the script as a word: sh -c 'cat \"$1\"' sh {prompt_file}"),
+        ),
         run::Error::AgentMissing { .. } => (
             Kind::NotFound,
             hint("install it, or name another command with --agent"),

@@ -18,6 +18,9 @@ const PROMPT_FILE: &str = "{prompt_file}";
 /// that never ran would count as done.
 const SHELL: &[&str] = &["|", "||", "&", "&&", ";", ">", ">>", "<"];
 
+/// Programs that take a script after `-c`.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
+
 /// The presets: what makes each program read a prompt, work, and end.
 pub const PRESETS: &[(&str, &str)] = &[
     ("claude", "claude -p --permission-mode acceptEdits"),
@@ -86,18 +89,50 @@ impl Agent {
             .ok_or_else(missing)
     }
 
-    /// The arguments, with the prompt's path filled in.
+    /// The arguments, with the prompt's path filled in wherever it is asked for.
     pub fn args(&self, prompt: &Path) -> Vec<OsString> {
-        let fill = |arg: &String| match arg.split_once(PROMPT_FILE) {
-            None => OsString::from(arg),
-            Some((before, after)) => {
-                let mut filled = OsString::from(before);
+        let fill = |arg: &String| {
+            let mut parts = arg.split(PROMPT_FILE);
+            let mut filled = OsString::from(parts.next().unwrap_or_default());
+            for part in parts {
                 filled.push(prompt);
-                filled.push(after);
-                filled
+                filled.push(part);
             }
+            filled
         };
         self.args.iter().map(fill).collect()
+    }
+
+    /// Refuses prompts below `dir` where a shell's script holds their path and the shell would read
+    /// it as something else.
+    pub fn can_name(&self, dir: &Path) -> Result<()> {
+        let asked = self.script().is_some_and(|it| it.contains(PROMPT_FILE));
+        let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+        if !asked || dir.to_str().is_some_and(|dir| dir.chars().all(plain)) {
+            return Ok(());
+        }
+        Err(Error::PromptInScript {
+            line: self.name.clone(),
+            dir: dir.to_owned(),
+        })
+    }
+
+    /// The script that a shell in this command line is given with `-c`.
+    fn script(&self) -> Option<&str> {
+        let words = || std::iter::once(&self.program).chain(&self.args);
+        let is_shell = |word: &String| {
+            let name = Path::new(word).file_name().and_then(OsStr::to_str);
+            name.is_some_and(|name| SHELLS.contains(&name))
+        };
+        let mut after = words().skip_while(|word| !is_shell(word)).skip(1);
+        while let Some(word) = after.next() {
+            match word.strip_prefix('-')? {
+                "o" | "O" => drop(after.next()),
+                flags if flags.starts_with('-') || !flags.contains('c') => {}
+                _ => return after.next().map(String::as_str),
+            }
+        }
+        None
     }
 
     /// Whether the prompt comes on stdin: it does unless the command line says where to put it.
@@ -132,6 +167,34 @@ mod tests {
             .parse()
             .unwrap();
         assert_eq!(own.args(Path::new("/p")), ["--file=/p", "two words"]);
+        let twice: Agent = "sh -c 'wc {prompt_file}; cat {prompt_file}'"
+            .parse()
+            .unwrap();
+        assert_eq!(twice.args(Path::new("/p")), ["-c", "wc /p; cat /p"]);
+    }
+
+    #[test]
+    fn a_script_does_not_hold_a_path_that_a_shell_takes_apart() {
+        for (line, blank_is_fine) in [
+            ("sh -c 'cat {prompt_file}'", false),
+            (
+                "env A=1 /bin/bash -o pipefail -lc 'cat {prompt_file} | agent'",
+                false,
+            ),
+            ("bash --norc -c 'cat \"{prompt_file}\"'", false),
+            ("sh -c 'cat \"$1\"' sh {prompt_file}", true),
+            ("sh agent.sh -c {prompt_file}", true),
+            ("agent -c {prompt_file}", true),
+            ("agent --file={prompt_file} 'Read {prompt_file}'", true),
+            ("sh -c 'cat'", true),
+        ] {
+            let agent: Agent = line.parse().unwrap();
+            let fine = |dir: &str| agent.can_name(Path::new(dir)).is_ok();
+            assert!(fine("/home/me/my-web_2.0/.claude/äöü"), "{line}");
+            for odd in ["/home/my web", "/home/it's", "/home/$x", "/home/a;b"] {
+                assert_eq!(fine(odd), blank_is_fine, "{line} {odd}");
+            }
+        }
     }
 
     #[test]

@@ -137,8 +137,11 @@ pub fn run(
     let (path, top) = (stage.settings.path.as_deref(), &stage.repository.top);
     let program = options.agent.as_ref().map(|it| it.locate(path, top));
     let program = program.transpose()?;
-    let mut residents = Residents::new(stage, options)?;
     let sessions = Sessions::of(stage.home, stage.repository);
+    if let Some(agent) = &options.agent {
+        agent.can_name(&sessions.live_dir())?;
+    }
+    let mut residents = Residents::new(stage, options)?;
     let worktrees_root = || {
         let root = stage.home.root().join("worktrees");
         root.join(stage.repository.name.as_str())

@@ -26,6 +26,17 @@ pub enum Error {
         /// Why not.
         reason: &'static str,
     },
+    /// A shell's script would hold the prompt's path, and take it apart.
+    #[error(
+        "the agent's command line {line:?} puts the prompt's path into a shell's script, and the \
+         shell would not read it as one word: {}", dir.display()
+    )]
+    PromptInScript {
+        /// As given.
+        line: String,
+        /// Where the prompts are.
+        dir: std::path::PathBuf,
+    },
     /// The agent's program is not installed.
     #[error("the program {program:?} of agent {agent:?} is not there")]
     AgentMissing {

@@ -77,6 +77,44 @@ fn a_prompt_comes_on_stdin_or_in_a_file() {
 }
 
 #[test]
+fn a_path_that_a_shell_would_take_apart_is_refused_before_anything_starts() {
+    let stage = Stage::of_equal(1);
+    let place = stage.world.outside().join("my web");
+    let in_place = |args: &[&str]| {
+        let mut command = stage.world.command();
+        stage.world.run(command.current_dir(&place).args(args))
+    };
+    std::fs::create_dir(&place).unwrap();
+    let mut git = stage.world.command_of("git");
+    assert_eq!(
+        stage
+            .world
+            .run(git.args(["init", "-q"]).current_dir(&place))
+            .code,
+        0
+    );
+    let added = in_place(&["add", "Task", "--list", "blank"]);
+    assert_eq!(added.code, 0, "{added}");
+    let run = |agent| in_place(&["run", "--list", "blank", "--agent", agent]);
+    let refused = run("sh -c 'cat {prompt_file}'");
+    assert_eq!(refused.code, 2, "{refused}");
+    assert_snapshot!(refused.stderr, @r#"
+    flagpost: the agent's command line "sh -c 'cat {prompt_file}'" puts the prompt's path into a shell's script, and the shell would not read it as one word: [dir]/my web/.claude/sessions/__live_session__
+      hint: give it to the script as a word: sh -c 'cat "$1"' sh {prompt_file}
+    "#);
+    assert!(!place.join(".claude").exists());
+    let ran = run("sh -c 'grep Task \"$1\"' sh {prompt_file}");
+    assert_eq!(ran.code, 0, "{ran}");
+    // Where nothing can be taken apart, a script may hold the path, as often as it likes.
+    let ran = stage.world.flagpost([
+        "run",
+        "--agent",
+        "sh -c 'cat {prompt_file} | cmp - {prompt_file}'",
+    ]);
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
+#[test]
 fn a_prompt_says_what_is_to_be_done_and_how_to_report() {
     let stage = Stage::new(
         "- [ ] Choose a format\n\n  Any will do.\n\n- [ ] Write the parser (after: 1)\n\n  Of the format.\n\n  - with tests\n",
