@@ -131,7 +131,7 @@ impl Bars {
 }
 
 /// An event in words.
-fn words(event: &RunEvent) -> Option<String> {
+pub fn words(event: &RunEvent) -> Option<String> {
     Some(match event {
         RunEvent::Started {
             session,

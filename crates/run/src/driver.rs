@@ -11,7 +11,6 @@ mod holding;
 mod launch;
 mod mail;
 mod processes;
-mod refusal;
 mod reservations;
 mod residents;
 mod seats;
@@ -35,7 +34,6 @@ use serde_json::{Map, Value};
 
 use self::{
     account::Account,
-    refusal::refusal,
     residents::Residents,
     seats::{Agents, Hold, Seat},
     stalls::Stalls,

@@ -12,11 +12,15 @@ mod leftovers;
 pub mod outcome;
 mod process;
 mod prompt;
+mod refusal;
+mod rehearsal;
 pub mod scheduler;
 mod scope;
+mod unstarted;
 pub mod worktree;
 
 pub use driver::{Input, Options, Report, Stage, run};
 pub use error::{Error, Result};
 pub use leftovers::end_agents;
+pub use rehearsal::{Rehearsal, rehearse};
 pub use scope::{Wanted, plan, scope};

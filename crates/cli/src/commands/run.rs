@@ -8,15 +8,16 @@ use std::{
 
 use clap::ValueEnum;
 use flagpost_core::{
-    Home, List, Repository, config::keys, messages, relay::Fleet, sessions::Sessions,
+    Home, List, Loaded, Repository, config::keys, messages, relay::Fleet, sessions::Sessions,
 };
 use flagpost_model::{
     WorkerId,
     plan::{Graph, Schedule, is_open},
 };
 use flagpost_run::{
-    Input, Options, Report, Stage, Wanted,
+    Input, Options, Rehearsal, Report, Stage, Wanted,
     agent::Agent,
+    events::RunEvent,
     scheduler::{Config, Fate},
 };
 use jiff::SignedDuration;
@@ -33,6 +34,7 @@ use crate::{
     output::{self, Answer},
     progress::Watcher,
     shape,
+    terminal::line,
 };
 
 /// Run agents over the list, wave by wave
@@ -86,7 +88,7 @@ pub struct Args {
     /// Leave tasks alone that failed in an earlier run
     #[arg(long)]
     skip_failed: bool,
-    /// Print the plan, and run nothing
+    /// Print the plan and what would be skipped, and run nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -124,14 +126,18 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         true => context.list()?,
         false => context.list_to_change()?,
     };
-    let outlines = list.load()?.outlines;
+    let loaded = list.load()?;
+    for it in shape::skipped_notes(&loaded.skipped) {
+        output::say(&format!("flagpost: {it}"));
+    }
+    let outlines = &loaded.outlines;
     let group = args.task_group.as_deref();
     let wanted = Wanted {
         group,
         skip_failed: args.skip_failed,
         now: context.home.now(),
     };
-    let scope = flagpost_run::scope(&outlines, wanted);
+    let scope = flagpost_run::scope(outlines, wanted);
     let in_group = |name| {
         outlines
             .iter()
@@ -142,7 +148,11 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         return Err(flagpost_run::Error::NothingToRun { list, group }.into());
     }
     if args.dry_run {
-        return Ok(plan(context, &config, wanted, &outlines));
+        let sessions = context.repository()?;
+        let sessions = sessions.map(|it| Sessions::of(&context.home, &it));
+        let rehearsal =
+            flagpost_run::rehearse(&list, outlines, sessions.as_ref(), &config, wanted)?;
+        return Ok(plan(context, &config, &rehearsal, &loaded));
     }
     if !scope.iter().any(|task| is_open(&task.state)) {
         put_in_order(context, &list)?;
@@ -320,18 +330,13 @@ fn ignored_signals() -> u64 {
         .unwrap_or_default()
 }
 
-fn plan(
-    context: &Context,
-    config: &Config,
-    wanted: Wanted<'_>,
-    outlines: &[flagpost_model::task::Outline],
-) -> Answer {
-    let waves = flagpost_run::plan(outlines, wanted);
-    let graph = Graph::new(outlines);
+fn plan(context: &Context, config: &Config, rehearsal: &Rehearsal, loaded: &Loaded) -> Answer {
+    let Rehearsal { waves, skipped } = rehearsal;
+    let graph = Graph::new(&loaded.outlines);
     let subject = |id: &flagpost_model::TaskId| {
         graph
             .get(id)
-            .map(|outline| crate::terminal::line(&outline.subject))
+            .map(|outline| outline.subject.clone())
             .unwrap_or_default()
     };
     let screen = output::Screen::of(context);
@@ -342,15 +347,29 @@ fn plan(
             screen.bold(&format!("Wave {} of {}", n + 1, waves.len()))
         );
         wave.iter()
-            .for_each(|id| text += &format!("  {id} {}\n", subject(id)));
+            .for_each(|id| text += &format!("  {id} {}\n", line(&subject(id))));
     }
     if waves.is_empty() {
-        text += "nothing can run; 'flagpost status' says why\n";
+        text += "nothing can run\n";
     }
+    for (id, why) in skipped {
+        let settled = RunEvent::TaskSettled {
+            task: id.clone(),
+            subject: subject(id),
+            fate: "skipped",
+            why: why.clone(),
+        };
+        let words = crate::progress::words(&settled);
+        text.extend(words.map(|words| format!("{words}\n")));
+    }
+    let would_skip = skipped
+        .iter()
+        .map(|(id, why)| json!({"id": id, "why": why}));
     let planned: usize = waves.iter().map(Vec::len).sum();
     let body = json!({
         "dry_run": true, "max_parallel": config.max_parallel, "attempts": config.max_attempts,
-        "tasks": planned, "waves": waves,
+        "tasks": planned, "waves": waves, "would_skip": would_skip.collect::<Vec<_>>(),
+        "skipped": shape::skipped(&loaded.skipped),
     });
     Answer::new("plan", body)
         .text(text)

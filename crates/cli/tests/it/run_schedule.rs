@@ -1,7 +1,10 @@
 //! Which task begins when: waves and eager runs, limits, order, groups.
 
+use std::{collections::BTreeSet, fs};
+
 use flagpost_testkit::{agents::most_at_once, race::until};
 use insta::assert_snapshot;
+use serde_json::json;
 
 use crate::run_stage::Stage;
 
@@ -113,7 +116,7 @@ fn a_dry_run_prints_the_plan_and_writes_nothing() {
     Wave 3 of 3
       4 Third
     "#);
-    assert_snapshot!(stage.world.ok(["run", "--dry-run", "--json"]), @r#"{"schema":"flagpost.plan/1","dry_run":true,"max_parallel":5,"attempts":3,"tasks":4,"waves":[["2","1"],["3"],["4"]]}"#);
+    assert_snapshot!(stage.world.ok(["run", "--dry-run", "--json"]), @r#"{"schema":"flagpost.plan/1","dry_run":true,"max_parallel":5,"attempts":3,"tasks":4,"waves":[["2","1"],["3"],["4"]],"would_skip":[],"skipped":[]}"#);
     assert_snapshot!(stage.world.ok(["run", "--dry-run", "--quiet", "--agent", "no-such-program"]), @r#"
     2
     1
@@ -122,6 +125,86 @@ fn a_dry_run_prints_the_plan_and_writes_nothing() {
     "#);
     assert_eq!(tree(&stage), before);
     assert!(!stage.sessions().exists());
+}
+
+#[test]
+fn a_dry_run_says_what_the_run_would_skip_in_its_words() {
+    let stage = Stage::new(
+        "- [ ] Broken\n- [ ] Waits (after: 1)\n- [ ] Hen\n- [ ] Egg (after: 3)\n- [ ] Held\n\
+         - [ ] Behind it (after: 5)\n- [ ] Gone\n- [ ] Waits in vain (after: 7)\n\
+         - [ ] Free\n- [ ] Foreign\n",
+    );
+    let list = stage.world.list("web");
+    fs::write(list.join("1.json"), "{\"id\": \"1\", \"subj").unwrap();
+    fs::remove_file(list.join("7.json")).unwrap();
+    let rewrite = |id: &str, key: &str, value: serde_json::Value| {
+        let mut task = stage.task(id);
+        task[key] = value;
+        fs::write(list.join(format!("{id}.json")), task.to_string()).unwrap();
+    };
+    rewrite("3", "blockedBy", json!(["4"]));
+    rewrite("4", "blocks", json!(["3"]));
+    rewrite("10", "status", json!("in_progress"));
+    stage.world.ok(["claim", "5", "--as", "W9"]);
+    let dry = stage.world.flagpost(["run", "--dry-run"]);
+    assert_eq!(dry.code, 0, "{dry}");
+    assert_snapshot!(dry.stdout, @r"
+    Wave 1 of 1
+      9 Free
+      skipped 2 Waits: task 2 waits for 1, which cannot be read
+      skipped 3 Hen: waits in a circle: 3 → 4 → 3
+      skipped 4 Egg: waits in a circle: 3 → 4 → 3
+      skipped 8 Waits in vain: task 8 waits for 7, which does not exist
+      skipped 5 Held: task 5 is held by W9 until 2026-05-13T14:40:00Z (token 14)
+      skipped 6 Behind it: waits for task 5, which did not pass
+      skipped 10 Foreign: task 10 is in_progress and cannot be claimed
+    ");
+    assert_snapshot!(dry.stderr, @"flagpost: skipped 1.json: EOF while parsing a string at line 1 column 17");
+    let (_, plan) = stage.world.json(["run", "--dry-run"]);
+    assert_eq!(plan["waves"], json!([["9"]]));
+    assert_eq!(plan["skipped"][0]["file"], "1.json");
+    let ran = stage.run("report PASS", &[]);
+    assert_eq!(ran.code, 1, "{ran}");
+    let told = |text: &str| -> BTreeSet<String> {
+        let lines = text.lines().filter(|line| line.starts_with("  skipped "));
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!(told(&dry.stdout), told(&ran.stderr));
+    assert!(
+        ran.stderr.starts_with(&format!("{}session ", dry.stderr)),
+        "{ran}"
+    );
+    let would_skip = plan["would_skip"].as_array().unwrap();
+    for event in stage
+        .events()
+        .iter()
+        .filter(|event| event["fate"] == "skipped")
+    {
+        let same = json!({"id": event["task"], "why": event["why"]});
+        assert!(would_skip.contains(&same), "{event}");
+    }
+    assert_eq!(would_skip.len(), told(&ran.stderr).len());
+}
+
+#[test]
+fn a_dry_run_knows_that_what_a_dead_session_holds_is_given_back() {
+    let stage = Stage::new("- [ ] A\n- [ ] B (after: 1)\n");
+    let mut run = stage.start(r#"mark runs; sleep 600"#, &[]);
+    stage.await_mark("runs");
+    let held = stage.world.ok(["run", "--dry-run"]);
+    assert!(
+        held.contains("nothing can run\n  skipped 1 A: task 1 is held by run-1"),
+        "{held}"
+    );
+    run.signal(rustix::process::Signal::KILL);
+    run.end();
+    let plan = stage.world.ok(["run", "--dry-run"]);
+    assert_snapshot!(plan, @"
+    Wave 1 of 2
+      1 A
+    Wave 2 of 2
+      2 B
+    ");
 }
 
 /// Every file of the world with its content.

@@ -35,7 +35,7 @@ pub use archive::{archive, archive_complete};
 pub use begin::{Begun, Start, begin};
 pub use live::Live;
 pub use pointer::pointed;
-pub use recover::{Recovered, recover};
+pub use recover::{Recovered, recover, to_give_back};
 
 use serde_json::{Map, Value};
 

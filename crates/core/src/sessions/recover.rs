@@ -10,11 +10,12 @@ use flagpost_disk::{dialects::session::layout, fsx};
 use flagpost_model::{
     ListRef, SessionId, TaskId, WorkerId,
     session::{interrupted_name, is_interrupted, orphaned},
+    task::Outline,
 };
 use jiff::tz::TimeZone;
 
 use super::{
-    Ended, Sessions,
+    Ended, Sessions, Stage,
     begin::refuse_if_live,
     is_empty, other_list,
     pointer::{follow, heal},
@@ -61,6 +62,17 @@ pub fn recover(
     let recovered = give_back(sessions, list, actor)?;
     heal(sessions, list)?;
     Ok(recovered)
+}
+
+/// The tasks of these that the next start would give back. Changes nothing.
+pub fn to_give_back(sessions: &Sessions<'_>, outlines: &[Outline]) -> Result<Vec<TaskId>> {
+    let mut dead = sessions.dead()?;
+    let mut foreign = unfinished(sessions)?.iter().any(|moved| moved.foreign);
+    if let Some(left) = sessions.glimpse()?.filter(|it| it.stage == Stage::Dead) {
+        foreign |= !left.lock.flocked;
+        dead.extend(left.lock.session);
+    }
+    Ok(orphaned(outlines, &dead, foreign))
 }
 
 /// Moves a dead session's files away; refuses where the session lives. Under the start gate.

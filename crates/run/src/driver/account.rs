@@ -4,11 +4,10 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use flagpost_core::List;
 use flagpost_disk::dialects::session::progress::verdict;
 use flagpost_model::{
     ListRef, SessionId, TaskId,
-    plan::{Attempt, Graph, Schedule, StrandedBecause, is_open, waves},
+    plan::{Attempt, Graph, Schedule, is_open, waves},
     session::{
         ActiveTask, CompletedTask, LogRow, NotStarted, Outcome, Progress, ProgressStatus,
         SessionSummary, TaskReport,
@@ -18,7 +17,7 @@ use flagpost_model::{
 use jiff::{SignedDuration, Timestamp};
 
 use super::Options;
-use crate::scheduler::{Fate, Skip};
+use crate::scheduler::Fate;
 
 pub(super) struct Account {
     started: Timestamp,
@@ -155,19 +154,6 @@ impl Account {
         });
         self.rows.push(row.clone());
         Some(row)
-    }
-
-    /// Why a task was not started, in words.
-    pub(super) fn skipped(&self, why: &Skip, list: &List<'_>) -> String {
-        match why {
-            // Left out of the run, but not out of the list.
-            Skip::Stranded(StrandedBecause::Unknown { missing, .. })
-                if list.task(missing).is_ok() =>
-            {
-                format!("waits for task {missing}, which is not part of this run")
-            }
-            other => other.to_string(),
-        }
     }
 
     pub(super) fn progress(

@@ -17,7 +17,7 @@ use flagpost_model::{
 };
 
 use super::{
-    Driver, Report, refusal,
+    Driver, Report,
     seats::{Hold, Seat, Word, Work},
 };
 use crate::{
@@ -25,7 +25,9 @@ use crate::{
     events::RunEvent,
     outcome::{Judged, judge},
     process::{Exited, exit_of},
+    refusal::refusal,
     scheduler::{Event, Fate},
+    unstarted,
     worktree::Closed,
 };
 
@@ -246,7 +248,7 @@ impl Driver<'_> {
                 self.make_free(id)?;
                 ("interrupted", "the run was interrupted".to_owned())
             }
-            Fate::Skipped { why } => ("skipped", self.account.skipped(why, self.stage.list)),
+            Fate::Skipped { why } => ("skipped", unstarted::words(why, self.stage.list)),
         };
         self.holds.remove(id);
         if let Some(row) = self.account.settled(id, fate, &why) {

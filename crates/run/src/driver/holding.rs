@@ -16,10 +16,10 @@ use flagpost_disk as disk;
 use flagpost_model::{TaskId, WorkerId, task::Act};
 
 use super::{
-    Driver, refusal,
+    Driver,
     seats::{GRACE, Seat, Work},
 };
-use crate::{error::Result, events::RunEvent, outcome::Exit};
+use crate::{error::Result, events::RunEvent, outcome::Exit, refusal::refusal};
 
 impl Driver<'_> {
     /// Kills what did not end when asked, renews the leases of what runs, and says for processes that

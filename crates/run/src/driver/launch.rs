@@ -17,7 +17,7 @@ use flagpost_model::{
 };
 
 use super::{
-    Driver, refusal,
+    Driver,
     residents::Place,
     seats::{Desk, Hold, Seat, Work},
 };
@@ -27,6 +27,7 @@ use crate::{
     leftovers::{SESSION, SESSION_DIR},
     process::{self, Launch},
     prompt::{self, Brief},
+    refusal::refusal,
     scheduler::{Event, NoLaunch},
     worktree::{Branch, Missing, Worktrees},
 };

@@ -18,7 +18,6 @@ use jiff::Timestamp;
 use super::{
     Driver,
     ending::clipped,
-    refusal,
     residents::Post,
     seats::{Seat, Work},
 };
@@ -26,6 +25,7 @@ use crate::{
     error::Result,
     events::{RunEvent, Said},
     outcome::{Exit, Judged, judge},
+    refusal::refusal,
     scheduler::{Event, NoLaunch},
 };
 

@@ -17,13 +17,14 @@ use flagpost_model::{
 };
 
 use super::{
-    Driver, refusal,
+    Driver,
     seats::{Seat, Word, Work},
 };
 use crate::{
     error::{Error, Result},
     events::{RunEvent, Said},
     outcome::Judged,
+    refusal::refusal,
 };
 
 impl Driver<'_> {

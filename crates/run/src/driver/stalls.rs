@@ -17,8 +17,8 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
-use super::{Driver, refusal, seats::Seat};
-use crate::{error::Result, events::RunEvent, worktree};
+use super::{Driver, seats::Seat};
+use crate::{error::Result, events::RunEvent, refusal::refusal, worktree};
 
 /// How many looks there are in the time after which somebody counts as stalled.
 const LOOKS: u32 = 8;

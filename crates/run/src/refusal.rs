@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 /// How a core error that only says "no" is told from one that ends the run. A file that cannot be
 /// read costs its task and no other.
-pub(super) fn refusal(error: core::Error) -> Result<String> {
+pub(crate) fn refusal(error: core::Error) -> Result<String> {
     match error {
         core::Error::Refused(_)
         | core::Error::Coordination(_)
