@@ -40,8 +40,9 @@ impl Context {
         typed.transpose()?;
         let home = match settings.speaker(globals.actor.as_deref()) {
             Ok(speaker) => home.acting(speaker),
-            // For a verb that asks who acts.
-            Err(_) => home,
+            // What nobody typed is for a verb that asks who acts.
+            Err(_) if globals.actor.is_none() => home,
+            Err(error) => return Err(error.into()),
         };
         Ok(Self {
             home,
