@@ -23,7 +23,7 @@ pub use recovery::{
     Answer, Facts, Left, Leftover, Marks, State, Step, answer, asks, concerns, leftover, question,
     repeats, step,
 };
-pub use speaker::{Refusal, Role, Speaker, may_ack, may_send, speaker};
+pub use speaker::{Refusal, Role, Speaker, may_ack, may_send, operator, speaker};
 
 use crate::{
     envelope::{Brief, BriefKind, Direction, Extras, Report, ReportKind},

@@ -286,6 +286,21 @@ fn trap_29_only_the_recipient_acknowledges() {
     ] {
         assert_eq!(may_ack(&brief, &w(who)).is_ok(), of_brief, "{who}");
         assert_eq!(may_ack(&report, &w(who)).is_ok(), of_report, "{who}");
+#[test]
+fn only_a_person_decides_on_briefs() {
+    let decides = |asked: &str, agent: &str| {
+        let name = |text: &str| (!text.is_empty()).then(|| w(text));
+        operator(name(asked), name(agent), w("ann")).map_err(|refusal| refusal.to_string())
+    };
+    assert_eq!(decides("", ""), Ok(w("ann")));
+    assert_eq!(decides("bob", ""), Ok(w("bob")));
+    let no = "W1 decides on no brief: only the operator does";
+    assert_eq!(decides("", "W1"), Err(no.to_owned()));
+    assert_eq!(decides("W1", "W1"), Err(no.to_owned()));
+    let no = "W1 does not act for ann: only the operator acts in another's name";
+    assert_eq!(decides("ann", "W1"), Err(no.to_owned()));
+}
+
     }
 }
 
