@@ -411,6 +411,8 @@ fn what_was_said_is_a_table_and_another_programs_table_is_taken_over() {
         msg import theirs.db
         msg import theirs.db --quiet
         index sql \"SELECT subject, from_id, to_id, body, created_at, acked_at FROM messages WHERE thread_id = 'epic-0'\"
+        msg list --thread epic-0
+        msg show W3/inbox/1 --line
         msg import absent.db"), @r#"
     $ msg send --to W1 --subject TASK --task b1 --thread epic-1 'Write it' --as orchestrator --quiet
     W1/inbox/1
@@ -434,6 +436,11 @@ fn what_was_said_is_a_table_and_another_programs_table_is_taken_over() {
     $ index sql "SELECT subject, from_id, to_id, body, created_at, acked_at FROM messages WHERE thread_id = 'epic-0'"
     subject  from_id       to_id  body  created_at           acked_at
     HELLO    orchestrator  W3     hi    2026-05-01 10:00:00  2026-05-01 10:00:05
+    $ msg list --thread epic-0
+    MESSAGE     SUBJECT  FROM          TO  STATE  SAYS
+    W3/inbox/1  HELLO    orchestrator  W3  acked  hi
+    $ msg show W3/inbox/1 --line
+    HELLO W3/inbox/1 hi
     $ msg import absent.db
     exit 3
     2> flagpost: cannot read absent.db: No such file or directory (os error 2)
