@@ -300,7 +300,11 @@ pub fn judge_speech(refusal: &message::Refusal) -> (Kind, Option<String>) {
     match refusal {
         message::Refusal::NotYou { .. } => (
             Kind::Conflict,
-            hint("leave --as out: $FLAGPOST_WORKER says who you are"),
+            hint("name nobody else: $FLAGPOST_WORKER says who you are"),
+        ),
+        message::Refusal::NotOperator { .. } => (
+            Kind::Conflict,
+            hint("'flagpost inbox' shows what waits for the operator"),
         ),
         message::Refusal::NotForYou { .. } => (
             Kind::Conflict,
