@@ -410,7 +410,7 @@ pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
     match error {
         disk::Error::Busy { .. } => (
             Kind::TimedOut,
-            hint("try again: the lock is free as soon as that process ends"),
+            hint("try again: the lock is free as soon as the process that holds it ends"),
         ),
         disk::Error::Conflict { .. } => (Kind::Conflict, None),
         disk::Error::Changed { .. } => (Kind::Conflict, hint("nothing was changed; try again")),
