@@ -25,14 +25,11 @@ use flagpost_model::{
     plan::{Index, Node},
     task::{Outline, Standing, Task},
 };
+use jiff::Timestamp;
 
 use super::{Loaded, Skipped};
 use crate::{error::Result, home::Home};
 use form::{Form, Stamp};
-
-/// A file that changed less than this before it was read, in nanoseconds, may change again within
-/// the same tick of the file system's clock, of 10 ms at most: its stamp proves nothing yet.
-pub(crate) const SETTLED: i128 = 30_000_000;
 
 /// Rewriting the cache pays from this many files that were read anew.
 pub(super) const WORTHWHILE: usize = 64;
@@ -150,15 +147,15 @@ struct Look<'l, T> {
     /// The cache's tasks.
     tasks: Vec<T>,
     news: News,
-    /// When it began, in nanoseconds since 1970.
-    at: i128,
+    /// When it began.
+    at: Timestamp,
 }
 
 fn look<'l, T: Held + Send>(home: &'l Home, dir: &'l Path, cache: &'l [u8]) -> Result<Look<'l, T>> {
     let fs = home.fs();
     let form = Form::decode(cache).unwrap_or(Form::EMPTY);
     let places = Index::new(form.names.iter().copied());
-    let at = home.now().as_nanosecond();
+    let at = home.now();
     let news = || News::of(fs, dir, &form, &places);
     let (news, tasks) = if cache.len() < ASIDE_FROM {
         (news()?, T::all(&form))
@@ -207,7 +204,7 @@ impl<'l, T: Held + Send> Look<'l, T> {
     }
 
     fn is_settled(&self, stat: &Stat) -> bool {
-        self.at - i128::from(stat.changed) > SETTLED
+        stat.is_settled(self.at)
     }
 
     /// Whether the next look would be faster with another cache, if all that is new can be read.
