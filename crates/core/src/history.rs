@@ -261,6 +261,24 @@ impl Writer<'_> {
         self.last + self.voids.len() as u64 + 1
     }
 
+    /// Makes the entries of one change durable, and then lets the change appear.
+    pub(crate) fn carry_out(
+        mut self,
+        actor: &WorkerId,
+        entries: Vec<Entry>,
+        appear: impl FnOnce() -> disk::Result<()>,
+    ) -> Result<()> {
+        self.record(actor, entries)?;
+        let Err(error) = appear() else {
+            return Ok(());
+        };
+        let (history, at) = (self.history, self.at);
+        drop(self);
+        // What failed may have appeared all the same. Should looking fail too, the next writer does it.
+        let _: Result<()> = history.settle(actor, at);
+        Err(error.into())
+    }
+
     /// Makes the entries of one change durable; those that name nobody are `actor`'s. The lock is held
     /// until the writer is dropped.
     pub(crate) fn record(&mut self, actor: &WorkerId, entries: Vec<Entry>) -> Result<()> {
