@@ -30,7 +30,7 @@ pub use tail::{News, Tail};
 
 use crate::{change, error::Result, home::Home, relay, reservations};
 
-/// How much of the end is read to find the last change: more than the lines of fifteen claims.
+/// How much of the end is read at first to find the last change: more than the lines of sixteen claims.
 const TAIL: u64 = 16 << 10;
 
 /// How much of the end may be read to find it: 128 MiB. What a line tells of fits one file.

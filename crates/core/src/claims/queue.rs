@@ -24,17 +24,15 @@ use serde::{Deserialize, Serialize};
 use super::{Claimed, Terms};
 use crate::{change::Change, error::Result, list::List};
 
-/// How many are served by one: with more files a change would sync the whole file system.
-const MOST: usize = 14;
-
 /// From one look at what others did to the next.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// After that whoever waits stands in line, where nobody passes it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// So many can wait with a place in the queue; any more stand in the lock's line.
-const PLACES: u64 = 32;
+/// So many can wait with a place in the queue, and are served by one: with more files a change would
+/// sync the whole file system. Any more stand in the lock's line.
+const PLACES: u64 = 31;
 
 /// The file of a place has always this size: files that come, go, grow and shrink make a disk work.
 const BYTES: usize = 1 << 10;
@@ -335,5 +333,5 @@ pub(super) fn waiting<'l>(list: &'l List<'l>) -> Vec<Waiting<'l>> {
             answer,
         })
     });
-    waiting.take(MOST).collect()
+    waiting.collect()
 }

@@ -45,13 +45,8 @@ const LIMIT: u64 = 1 << 30;
 
 /// What is held of each task of a list.
 trait Held: Node + for<'t> From<&'t Task> {
-    /// As the cache has them.
+    /// All of them, as the cache has them.
     fn cached(form: &Form<'_>) -> Option<Vec<Self>>;
-
-    /// The same, if none is missing.
-    fn all(form: &Form<'_>) -> Option<Vec<Self>> {
-        Self::cached(form).filter(|held| held.len() == form.len())
-    }
 }
 
 impl Held for Outline {
@@ -88,7 +83,8 @@ struct Seen<T> {
 /// Everything that can be read.
 pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
     let bytes = read_cache(home, dir);
-    let seen = look::<Outline>(home, dir, &bytes)?.merge();
+    let (look, outlines) = look::<Outline>(home, dir, &bytes)?;
+    let seen = look.merge(outlines);
     if leave == Leave::Fresh {
         seen.leave(home, dir);
     }
@@ -106,16 +102,16 @@ pub(super) fn standings(
 ) -> Result<(Vec<Standing>, Vec<Skipped>)> {
     let bytes = read_cache(home, dir);
     begun();
-    let look = look::<Standing>(home, dir, &bytes)?;
+    let (look, standings) = look::<Standing>(home, dir, &bytes)?;
     if look.may_be_stale()
-        && let Some(outlines) = Outline::all(&look.form)
+        && let Some(outlines) = Outline::cached(&look.form)
     {
-        let seen = look.with(outlines).merge();
+        let seen = look.merge(outlines);
         seen.leave(home, dir);
         let standings = seen.tasks.iter().map(Standing::from).collect();
         return Ok((standings, seen.skipped));
     }
-    let seen = look.merge();
+    let seen = look.merge(standings);
     Ok((seen.tasks, seen.skipped))
 }
 
@@ -139,70 +135,51 @@ fn read_cache(home: &Home, dir: &Path) -> Vec<u8> {
 
 /// A look at a list's directory, beside what the cache has.
 #[derive(Debug)]
-struct Look<'l, T> {
+struct Look<'l> {
     fs: &'l dyn Fs,
     dir: &'l Path,
     form: Form<'l>,
     places: Index<'l>,
-    /// The cache's tasks.
-    tasks: Vec<T>,
     news: News,
     /// When it began.
     at: Timestamp,
 }
 
-fn look<'l, T: Held + Send>(home: &'l Home, dir: &'l Path, cache: &'l [u8]) -> Result<Look<'l, T>> {
+/// The look, and the tasks that the cache has.
+fn look<'l, T: Held + Send>(
+    home: &'l Home,
+    dir: &'l Path,
+    cache: &'l [u8],
+) -> Result<(Look<'l>, Vec<T>)> {
     let fs = home.fs();
     let form = Form::decode(cache).unwrap_or(Form::EMPTY);
     let places = Index::new(form.names.iter().copied());
     let at = home.now();
     let news = || News::of(fs, dir, &form, &places);
     let (news, tasks) = if cache.len() < ASIDE_FROM {
-        (news()?, T::all(&form))
+        (news()?, T::cached(&form))
     } else {
         thread::scope(|scope| {
-            let tasks = scope.spawn(|| T::all(&form));
+            let tasks = scope.spawn(|| T::cached(&form));
             let news = news()?;
             Ok::<_, disk::Error>((news, tasks.join().ok().flatten()))
         })?
     };
-    match tasks {
-        Some(tasks) => Ok(Look {
-            fs,
-            dir,
-            form,
-            places,
-            tasks,
-            news,
-            at,
-        }),
-        None => look(home, dir, &[]),
-    }
+    let Some(tasks) = tasks else {
+        return look(home, dir, &[]);
+    };
+    let look = Look {
+        fs,
+        dir,
+        form,
+        places,
+        news,
+        at,
+    };
+    Ok((look, tasks))
 }
 
-impl<'l, T: Held + Send> Look<'l, T> {
-    /// The same look, holding more of each task, or less.
-    fn with<U>(self, tasks: Vec<U>) -> Look<'l, U> {
-        let Self {
-            fs,
-            dir,
-            form,
-            places,
-            news,
-            at,
-            ..
-        } = self;
-        Look {
-            fs,
-            dir,
-            form,
-            places,
-            tasks,
-            news,
-            at,
-        }
-    }
-
+impl Look<'_> {
     fn is_settled(&self, stat: &Stat) -> bool {
         stat.is_settled(self.at)
     }
@@ -233,7 +210,7 @@ impl<'l, T: Held + Send> Look<'l, T> {
     }
 
     /// Reads what is new, and takes it in; takes out what is not there any more.
-    fn merge(mut self) -> Seen<T> {
+    fn merge<T: Held + Send>(mut self, mut tasks: Vec<T>) -> Seen<T> {
         let (mut new, mut skipped) = (Vec::new(), Vec::new());
         let (mut settled, gone) = (0, self.gone());
         let mut stamps = self.form.stamps();
@@ -259,7 +236,7 @@ impl<'l, T: Held + Send> Look<'l, T> {
             };
             match place {
                 Some(at) => {
-                    (stamps[at], self.tasks[at]) = (stamp, task);
+                    (stamps[at], tasks[at]) = (stamp, task);
                     current[at] = true;
                 }
                 None => new.push((stamp, task)),
@@ -267,7 +244,6 @@ impl<'l, T: Held + Send> Look<'l, T> {
         }
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
         let is_stale = self.is_stale(settled, gone);
-        let mut tasks = self.tasks;
         if current.contains(&false) {
             let mut keep = current.iter();
             stamps.retain(|_| keep.next() == Some(&true));

@@ -13,8 +13,8 @@ use std::{
 use super::{Error, Fs, Result, publish::rename_new, temporary};
 use crate::error::found;
 
-/// From this many files on, one sync of the file system is cheaper than one per file.
-const SYNC_ALL_FROM: usize = 16;
+/// From this many files on, the file system is synced as a whole, with whatever others wrote.
+const SYNC_ALL_FROM: usize = 33;
 
 /// Files to be replaced and removed together.
 #[derive(Debug, Default)]

@@ -126,7 +126,8 @@ impl<'b> Form<'b> {
     }
 
     pub(super) fn outlines(&self) -> Option<Vec<Outline>> {
-        postcard::from_bytes(self.outlines).ok()
+        let outlines: Vec<Outline> = postcard::from_bytes(self.outlines).ok()?;
+        (outlines.len() == self.len()).then_some(outlines)
     }
 }
 
