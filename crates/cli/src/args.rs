@@ -77,6 +77,7 @@ pub enum Command {
     Fail(commands::finish::FailArgs),
     Stuck(commands::finish::StuckArgs),
     Search(commands::search::Args),
+    History(commands::history::Args),
     /// Ask everything in SQL: the index and its messages table
     #[command(
         subcommand,

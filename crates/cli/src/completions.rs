@@ -13,7 +13,7 @@ use clap_complete::{
     CompleteEnv,
     engine::{ArgValueCandidates, CompletionCandidate},
 };
-use flagpost_core::{Config, Repository, schemas, sessions::Sessions};
+use flagpost_core::{Config, Repository, history::Kind, schemas, sessions::Sessions};
 use flagpost_model::{
     WorkerId,
     intake::{Format, Spelling},
@@ -36,7 +36,7 @@ pub const VARIABLE: &str = "FLAGPOST_COMPLETE";
 const SUBJECT: usize = 60;
 
 /// Verbs that are also about tasks which are done with.
-const OF_FINISHED: &[&str] = &["show", "edit", "reopen", "rm", "graph"];
+const OF_FINISHED: &[&str] = &["show", "edit", "reopen", "rm", "graph", "history"];
 
 /// Answers a shell that asks what could be typed; `None` where none does.
 pub fn answer() -> Option<bool> {
@@ -102,9 +102,12 @@ fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<A
     let list = list.clone();
     Some(match (group, arg.get_id().as_str()) {
         ("session", "id") => ArgValueCandidates::new(|| sessions().unwrap_or_default()),
-        (_, "id" | "ids" | "after" | "blockers" | "parent") => {
+        (_, "id" | "ids" | "after" | "blockers" | "parent" | "task") => {
             let finished = OF_FINISHED.contains(&verb);
             ArgValueCandidates::new(move || tasks(list.clone(), finished).unwrap_or_default())
+        }
+        (_, "kinds") if verb == "history" => {
+            ArgValueCandidates::new(|| words(Kind::KNOWN.iter().map(Kind::as_str)))
         }
         (_, "actor") => ArgValueCandidates::new(move || actors(list.clone())),
         // A new worker has a new name.

@@ -102,10 +102,14 @@ impl Context {
         Ok(self.repository.get_or_init(|| registered).clone())
     }
 
+    /// The repository we stand in, which must be registered.
+    pub fn own_repository(&self) -> anyhow::Result<Repository> {
+        self.repository()?.ok_or_else(|| self.no_repository())
+    }
+
     /// The fleet of the repository we stand in.
     pub fn fleet(&self) -> anyhow::Result<Fleet<'_>> {
-        let repository = self.repository()?.ok_or_else(|| self.no_repository())?;
-        Ok(Fleet::of(&self.home, &repository.id))
+        Ok(Fleet::of(&self.home, &self.own_repository()?.id))
     }
 
     /// The mail of whoever acts, who must be a worker.

@@ -9,6 +9,7 @@
 //! rewritten.
 
 mod backward;
+mod latest;
 mod line;
 mod onward;
 mod survey;
@@ -23,6 +24,7 @@ use flagpost_disk::{
 use flagpost_model::{RepoId, WorkerId, id::MAX_NUMBER};
 use jiff::Timestamp;
 
+pub use latest::{Latest, Wanted};
 pub use line::{Entry, Kind, Line};
 pub(crate) use onward::Place;
 pub(crate) use survey::Survey;

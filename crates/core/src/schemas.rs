@@ -30,7 +30,7 @@ schemas! {
     "agent_stopped" "archive" "bench" "brief" "briefs" "changed" "claimer" "completions" "config"
     "config_path" "coord_export" "coord_import" "coordination" "coordination_agent"
     "coordination_summary" "coordination_task" "coordination_tasks" "daemon" "decided" "demo"
-    "discoveries" "doctor" "down" "dry_run" "error" "event" "export" "graph" "history" "import"
+    "discoveries" "doctor" "down" "dry_run" "error" "event" "export" "graph" "history" "history_line" "import"
     "index" "instruction_files" "instructions" "instructions_removed" "link" "list" "log"
     "mail_archived" "mail_waiting" "man" "man_pages" "message" "message_acked" "message_none"
     "message_received" "message_sent" "message_waiting" "messages" "messages_imported"

@@ -19,6 +19,7 @@ pub mod export;
 pub mod fields;
 pub mod finish;
 pub mod graph;
+pub mod history;
 pub mod import;
 pub mod index;
 pub mod init;
@@ -73,6 +74,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Fail(args)) => finish::fail(context, &args),
         Some(Command::Stuck(args)) => finish::stuck(context, &args),
         Some(Command::Search(args)) => search::run(context, &args),
+        Some(Command::History(args)) => history::run(context, &args),
         Some(Command::Index(verb)) => index::run(context, &verb),
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),

@@ -39,6 +39,7 @@ mod foreign_roots;
 mod foreign_subjects;
 mod hand_made_lists;
 mod help;
+mod history;
 mod index;
 mod init_files;
 mod instructions;

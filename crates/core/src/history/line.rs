@@ -19,6 +19,9 @@ macro_rules! kinds {
         }
 
         impl Kind {
+            /// Every kind that this version knows.
+            pub const KNOWN: &[Self] = &[$(Self::$variant),+];
+
             /// The kind as written.
             pub fn as_str(&self) -> &str {
                 match self { $(Self::$variant => $text,)+ Self::Other(text) => text }
@@ -134,6 +137,20 @@ kinds! {
     Resumed = "history.resumed",
     /// The line it names told of a change that never appeared.
     Void = "history.void",
+}
+
+impl Kind {
+    /// Whether it is the kind of this name, or of the family: `task.claimed`, `task`.
+    pub fn is(&self, name: &str) -> bool {
+        let rest = self.as_str().strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+
+    /// The family: `task` of `task.claimed`.
+    pub fn family(&self) -> &str {
+        let text = self.as_str();
+        text.split_once('.').map_or(text, |(family, _)| family)
+    }
 }
 
 impl From<Kind> for String {
