@@ -68,11 +68,8 @@ fn fault(way: &str) -> Option<&'static str> {
     let mut letters = way.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            '\\' => {
-                if letters.next().is_none() {
-                    return Some("nothing follows its last '\\'");
-                }
-            }
+            '\\' if letters.as_str().is_empty() => return Some("nothing follows its last '\\'"),
+            '\\' => drop(letters.next()),
             '[' => match set(letters.as_str()) {
                 None => return Some("a '[' is never closed"),
                 Some((Token::Set { ranges, .. }, _)) if ranges.iter().any(|it| it.0 > it.1) => {
