@@ -126,6 +126,7 @@ fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> R
 pub fn retire(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, force: bool) -> Result<Worker> {
     let mail = fleet.mail(id)?;
     let locked = mail.lock(Direction::Inbox)?;
+    must_belong(&mail)?;
     let file = mail.file()?;
     let seen = look(&mail, file.content.clone())?;
     let open = seen.pending + seen.unread + seen.reports;

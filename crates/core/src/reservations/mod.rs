@@ -147,9 +147,19 @@ impl<'h> Reservations<'h> {
         change.commit(holder).map(drop)
     }
 
+    /// Refuses where the directory leads out of the repository's.
+    fn stay_inside(&self) -> Result<()> {
+        let root = self.home.repository_dir(&self.repo);
+        match fsx::within(self.home.fs(), &root, &self.dir) {
+            Err(error) if !error.is_not_found() => Err(error.into()),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
     /// Every file, by number, and those that cannot be understood.
     fn read(&self) -> Result<(Vec<ReservationFile>, Vec<Skipped>)> {
         let (mut files, mut skipped) = (Vec::new(), Vec::new());
+        self.stay_inside()?;
         let names = match self.home.fs().names(&self.dir) {
             Ok(names) => names,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -186,6 +196,7 @@ impl<'h> Reservations<'h> {
 
     fn change(&self) -> Result<Change<'_>> {
         let (fs, at) = (self.home.fs(), self.home.now());
+        self.stay_inside()?;
         self.home.make_dirs(&self.dir)?;
         let lock = fsx::lock(
             fs,
