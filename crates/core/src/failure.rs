@@ -296,7 +296,7 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
 }
 
 /// The kind of a refusal to let somebody say something, and what to do next.
-pub fn judge_speech(refusal: &message::Refusal) -> (Kind, Option<String>) {
+fn judge_speech(refusal: &message::Refusal) -> (Kind, Option<String>) {
     match refusal {
         message::Refusal::NotYou { .. } => (
             Kind::Conflict,

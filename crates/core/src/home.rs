@@ -66,7 +66,12 @@ pub struct Settings {
 }
 
 impl Home {
-    /// A home at `root`; nothing is created yet.
+    /// A home at `root` on this machine, by its clock; nothing is created yet.
+    pub fn at(root: PathBuf) -> Self {
+        Self::new(root, Arc::new(RealFs), Arc::new(SystemClock))
+    }
+
+    /// The same on any file system, by any clock.
     pub fn new(root: PathBuf, fs: Arc<dyn Fs>, clock: Arc<dyn Clock>) -> Self {
         let environment = Arc::default();
         Self {

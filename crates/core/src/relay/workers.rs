@@ -215,7 +215,7 @@ pub(super) fn at_work(fleet: &Fleet<'_>) -> Result<Vec<(WorkerId, Liveness)>> {
 }
 
 /// Refuses a worker that was taken off the fleet.
-pub fn must_belong(mail: &Mail<'_>) -> Result<()> {
+pub(super) fn must_belong(mail: &Mail<'_>) -> Result<()> {
     match mail.file()?.content.standing {
         Standing::Active => Ok(()),
         Standing::Retired => Err(Error::NotFound {

@@ -317,7 +317,7 @@ impl Change<'_> {
         }
         let history = History::of(home, &self.of.repo);
         let appeared = |entry: &Entry| change::appeared(home, None, entry);
-        let mut writer = history.writer(self.at, &appeared)?;
+        let writer = history.writer(self.at, &appeared)?;
         for (reservation, n) in self
             .added
             .iter_mut()
@@ -331,14 +331,7 @@ impl Change<'_> {
         let gone = over.chain(self.released.iter().map(|it| it.n));
         gone.for_each(|n| batch.remove(self.of.path(n)));
         let sealed = batch.seal(fs)?;
-        writer.record(actor, entries)?;
-        if let Err(error) = sealed.reveal() {
-            drop(writer);
-            // What failed may have appeared all the same. Should looking fail too, the next writer
-            // does it.
-            let _: Result<()> = history.settle(actor, self.at);
-            return Err(error.into());
-        }
+        writer.carry_out(actor, entries, || sealed.reveal())?;
         self.added.extend(self.renewed);
         Ok(self.added)
     }
