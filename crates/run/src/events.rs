@@ -176,6 +176,8 @@ pub enum Said {
     Behind,
     /// It came too late, and is kept as a late result.
     Late,
+    /// It gave up while no run was there: that attempt failed.
+    GaveUp,
 }
 
 impl Said {
@@ -186,6 +188,7 @@ impl Said {
             Self::Question => "question",
             Self::Behind => "behind",
             Self::Late => "late",
+            Self::GaveUp => "gave_up",
         }
     }
 }
