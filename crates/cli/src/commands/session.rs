@@ -26,7 +26,7 @@ pub enum Session {
     List,
     Show(ShowArgs),
     Timeline(super::timeline::Args),
-    /// Give the tasks of a dead session back, end its agents, and keep its files
+    /// Give a dead session's tasks back, end its agents, keep its files
     #[command(after_help = "Example: flagpost session recover\n\
         A session that is alive is refused. Nothing is executed: run again for that.")]
     Recover,
