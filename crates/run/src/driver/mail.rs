@@ -4,8 +4,7 @@
 //! a run that dies in between hears it again, and to hear it twice changes nothing. A worker is
 //! believed about the task that it has; what it says about another is kept as a late result.
 
-use flagpost_core::{self as core, messages, tasks};
-use flagpost_disk as disk;
+use flagpost_core::{messages, tasks};
 use flagpost_model::{
     TaskId,
     envelope::summary_of,
@@ -18,6 +17,7 @@ use jiff::Timestamp;
 use super::{
     Driver,
     ending::clipped,
+    patience::Obstacle,
     refusal,
     residents::Post,
     seats::{Seat, Work},
@@ -37,8 +37,8 @@ impl Driver<'_> {
         }
         let mut events = Vec::new();
         let unheard = match self.residents.unheard(None) {
-            // Somebody writes: the next look is early enough.
-            Err(core::Error::Disk(disk::Error::Busy { .. })) => Vec::new(),
+            // Somebody writes, perhaps: the next look is early enough.
+            Err(error) if Obstacle::of(&error).is_some() => Vec::new(),
             unheard => unheard?,
         };
         for report in unheard {
@@ -74,7 +74,7 @@ impl Driver<'_> {
             }
             _ => None,
         };
-        messages::ack(&self.residents.party(), &report.place)?;
+        self.patiently(|it| messages::ack(&it.residents.party(), &report.place))?;
         Ok(event)
     }
 
@@ -213,8 +213,8 @@ impl Driver<'_> {
             }
             Some(State::Pending | State::Claimed(_) | State::InProgress(_)) => {}
         }
-        let actor = &self.options.actor;
-        match tasks::link(self.stage.list, actor, id, std::slice::from_ref(&on)) {
+        let (actor, ons) = (&self.options.actor, std::slice::from_ref(&on));
+        match self.patiently(|it| tasks::link(it.stage.list, actor, id, ons)) {
             Ok(_) => {}
             Err(error) => return failed(false, &refusal(error)?),
         }
@@ -236,7 +236,7 @@ impl Driver<'_> {
 
     /// A DONE on a task that its worker does not have any more.
     fn too_late(&mut self, task: &TaskId, report: &Message, body: &DoneBody) -> Result<()> {
-        let kept = messages::keep(self.stage.list, report)?;
+        let kept = self.patiently(|it| messages::keep(it.stage.list, report))?;
         match kept {
             // Its new attempt, if there is to be one, finds it done.
             messages::Kept::Done => drop(self.holds.remove(task)),

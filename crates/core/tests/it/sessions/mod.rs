@@ -78,7 +78,7 @@ pub fn archive_complete(world: &World) -> Result<PathBuf> {
 }
 
 /// Archives as a runner does at its end.
-pub fn archive(live: Live<'_>, list: &List<'_>) -> Result<PathBuf> {
+pub fn archive(mut live: Live<'_>, list: &List<'_>) -> Result<PathBuf> {
     let progress = complete(&live);
     let account = SessionSummary {
         session: live.id().clone(),
@@ -88,7 +88,7 @@ pub fn archive(live: Live<'_>, list: &List<'_>) -> Result<PathBuf> {
         rows: Vec::new(),
         not_started: Vec::new(),
     };
-    sessions::archive(live, list, &worker("operator"), &progress, &account)
+    sessions::archive(&mut live, list, &worker("operator"), &progress, &account)
 }
 
 pub fn complete(live: &Live<'_>) -> Progress {
