@@ -4,6 +4,7 @@
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use flagpost_testkit::{
@@ -167,7 +168,34 @@ fn ctrl_c_twice_while_it_waits_ends_it() {
     drop(held);
     let ran = stage.run("report PASS", &[]);
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.stdout.contains("3 of 3 passed"), "{ran}");
+    // What task 1 said of itself is heard, and it is not done again.
+    assert!(ran.stdout.contains("2 of 2 passed"), "{ran}");
+    assert_eq!(stage.states(3), ["completed", "completed", "completed"]);
+}
+
+#[test]
+fn who_ended_in_time_is_not_late_because_the_run_waited() {
+    const LIMIT: Duration = Duration::from_secs(12);
+    let stage = Stage::new(PLAN);
+    let began = Instant::now();
+    // Nothing but the exit code speaks for them.
+    let agent = AGENT.replace("report PASS", "exit 0");
+    let run = stage.start(&agent, &["--timeout", "12s"]);
+    stage.await_mark("works");
+    stage.await_mark("stays");
+    let held = hold(&lock_of_list(&stage));
+    stage.mark("go");
+    stage.mark("enough");
+    until("it waits", || run.stderr().contains(WAITS));
+    until("their time is over", || began.elapsed() > LIMIT);
+    drop(held);
+    let ran = run.end();
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(
+        [started(&stage, "1"), started(&stage, "2")],
+        [1, 1],
+        "{ran}"
+    );
 }
 
 #[test]

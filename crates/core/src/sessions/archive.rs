@@ -46,7 +46,7 @@ pub fn archive(
     let to = from.with_file_name(live.id().as_str());
     // Whoever begins next waits, so that its pointer comes after ours.
     let root = from.parent().unwrap_or(&from);
-    let gate = if live.dir() == to {
+    let gate = if live.is_archived() {
         gate(home, root, PATIENCE)?
     } else {
         write_account(fs, &from, progress, account)?;

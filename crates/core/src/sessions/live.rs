@@ -79,6 +79,11 @@ impl<'h> Live<'h> {
         &self.dir
     }
 
+    /// Whether its files are among those of sessions that ended.
+    pub fn is_archived(&self) -> bool {
+        !self.dir.ends_with(layout::LIVE)
+    }
+
     /// Its files were moved there.
     pub(super) fn moved_to(&mut self, dir: &Path) {
         self.dir = dir.to_owned();

@@ -112,16 +112,24 @@ impl Driver<'_> {
         Ok(renewals)
     }
 
-    /// Has all claims renewed on the next turn.
-    pub(super) fn renew_soon(&mut self) {
-        let now = Instant::now();
-        let all = self.agents.0.values_mut();
-        all.for_each(|work| work.renew_at = work.renew_at.min(now));
+    /// Makes up for a time in which perhaps nobody could be heard, nor a claim be renewed.
+    pub(super) fn catch_up(&mut self) {
+        let (due, heard) = (Instant::now(), self.stage.home.now());
+        for work in self.agents.0.values_mut() {
+            work.renew_at = work.renew_at.min(due);
+            if let Seat::Resident(post) = &mut work.seat {
+                post.heard = heard;
+            }
+        }
     }
 
     pub(super) fn stop(&mut self, task: &TaskId, exit: Exit, why: &'static str) -> Result<()> {
         if let Some(work) = self.agents.0.get_mut(task) {
             if let Seat::Process(desk) = &work.seat {
+                if desk.running.has_ended() {
+                    // By itself: its end is on its way, and counts as it was.
+                    return Ok(());
+                }
                 desk.running.ask_to_end();
             }
             work.stopping = Some((exit, Instant::now() + GRACE));
@@ -143,6 +151,10 @@ impl Driver<'_> {
             if self.make_free(&task).is_err() {
                 break;
             }
+        }
+        if self.live.is_archived() {
+            // All but the last line in the history is done.
+            return error;
         }
         Error::Died {
             session: self.live.id().clone(),

@@ -23,7 +23,7 @@ use crate::events::{Awaited, RunEvent};
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// What passes by itself, or by somebody else's doing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Obstacle {
     /// A lock that somebody holds.
     Lock(PathBuf),
@@ -78,32 +78,34 @@ impl Driver<'_> {
         &mut self,
         mut attempt: impl FnMut(&mut Self) -> core::Result<T>,
     ) -> core::Result<T> {
-        let mut waited = None;
-        let done = loop {
-            let error = match attempt(self) {
-                Err(error) => error,
-                done => break done,
-            };
-            let Some(obstacle) = Obstacle::of(&error).filter(|_| self.is_patient()) else {
-                break Err(error);
-            };
-            if waited.is_none() {
-                self.tell_at_once(RunEvent::Waits {
-                    on: obstacle.awaited(),
-                    why: core::told(&error),
-                });
+        let mut is_waiting = false;
+        loop {
+            let done = attempt(self);
+            let obstacle = done.as_ref().err().and_then(Obstacle::of);
+            match (obstacle, done) {
+                (Some(obstacle), Err(error)) => {
+                    if !self.is_patient() {
+                        return Err(error);
+                    }
+                    if !std::mem::replace(&mut is_waiting, true) {
+                        self.tell_at_once(RunEvent::Waits {
+                            on: obstacle.awaited(),
+                            why: core::told(&error),
+                        });
+                    }
+                    if !self.wait_for(&obstacle) {
+                        return Err(error);
+                    }
+                }
+                (_, done) => {
+                    if is_waiting {
+                        self.catch_up();
+                        self.tell_at_once(RunEvent::GoesOn);
+                    }
+                    return done;
+                }
             }
-            waited = Some(obstacle.clone());
-            if !self.wait_for(&obstacle) {
-                // Nobody is told that it goes on: it does not.
-                return Err(error);
-            }
-        };
-        if waited.is_some() {
-            self.renew_soon();
-            self.tell_at_once(RunEvent::GoesOn);
         }
-        done
     }
 
     fn is_patient(&self) -> bool {
@@ -149,5 +151,39 @@ impl Driver<'_> {
             // The agents are stopped, which is told of each.
             (Input::Interrupt, Wish::Drain) => self.wish = Wish::Stop,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::ErrorKind, path::Path};
+
+    use super::*;
+
+    #[test]
+    fn a_lock_and_a_full_disk_are_waited_out_and_nothing_else() {
+        let path = Path::new("/x");
+        let io = |kind: ErrorKind| disk::Error::io("write", path)(kind.into());
+        let busy = disk::Error::Busy {
+            path: path.to_owned(),
+            holder: None,
+            waited: LOOK_AGAIN,
+        };
+        let changed = disk::Error::Changed {
+            path: path.to_owned(),
+        };
+        for (error, obstacle) in [
+            (busy, Some(Obstacle::Lock(path.to_owned()))),
+            (io(ErrorKind::StorageFull), Some(Obstacle::Full)),
+            (io(ErrorKind::QuotaExceeded), Some(Obstacle::Full)),
+            (io(ErrorKind::ReadOnlyFilesystem), None),
+            (io(ErrorKind::PermissionDenied), None),
+            (changed, None),
+        ] {
+            let error = core::Error::from(error);
+            assert_eq!(Obstacle::of(&error), obstacle, "{error}");
+        }
+        let refused = core::Error::NoHome;
+        assert_eq!(Obstacle::of(&refused), None);
     }
 }

@@ -79,7 +79,11 @@ pub fn archive_complete(world: &World) -> Result<PathBuf> {
 
 /// Archives as a runner does at its end.
 pub fn archive(mut live: Live<'_>, list: &List<'_>) -> Result<PathBuf> {
-    let progress = complete(&live);
+    end(&mut live, list)
+}
+
+pub fn end(live: &mut Live<'_>, list: &List<'_>) -> Result<PathBuf> {
+    let progress = complete(live);
     let account = SessionSummary {
         session: live.id().clone(),
         list: list.id().clone(),
@@ -88,7 +92,7 @@ pub fn archive(mut live: Live<'_>, list: &List<'_>) -> Result<PathBuf> {
         rows: Vec::new(),
         not_started: Vec::new(),
     };
-    sessions::archive(&mut live, list, &worker("operator"), &progress, &account)
+    sessions::archive(live, list, &worker("operator"), &progress, &account)
 }
 
 pub fn complete(live: &Live<'_>) -> Progress {
