@@ -14,7 +14,7 @@ use flagpost_core::{
 };
 use flagpost_model::{ListId, ListRef, TaskId, Token, WorkerId, message::Speaker};
 
-use crate::{args::Globals, error::usage};
+use crate::args::Globals;
 
 /// The opened world.
 #[derive(Debug)]
@@ -35,13 +35,11 @@ impl Context {
     pub fn open(globals: Globals) -> anyhow::Result<Self> {
         let (home, settings) = Home::from_environment()?;
         let dir = std::env::current_dir().context("the current directory is gone")?;
-        // A typo in a name is one even where the verb does not ask who acts.
-        let typed = globals.actor.as_deref().map(str::parse::<WorkerId>);
-        typed.transpose()?;
         let home = match settings.speaker(globals.actor.as_deref()) {
             Ok(speaker) => home.acting(speaker),
-            // For a verb that asks who acts.
-            Err(_) => home,
+            // What nobody typed is for a verb that asks who acts.
+            Err(_) if globals.actor.is_none() => home,
+            Err(error) => return Err(error.into()),
         };
         Ok(Self {
             home,
@@ -59,12 +57,7 @@ impl Context {
 
     /// Who decides on briefs: a person. No agent lets itself through.
     pub fn operator(&self) -> anyhow::Result<WorkerId> {
-        match &self.settings.worker {
-            Some(_) => Err(usage(
-                "only the operator decides on briefs: FLAGPOST_WORKER is set",
-            )),
-            None => self.actor(),
-        }
+        Ok(self.settings.operator(self.globals.actor.as_deref())?)
     }
 
     /// Who acts, and in whose name.

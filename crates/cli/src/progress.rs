@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, io::IsTerminal, time::Duration};
 
-use flagpost_model::TaskId;
+use flagpost_model::{TaskId, session::Outcome};
 use flagpost_run::events::{At, Awaited, RunEvent, Said};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde_json::{Map, Value};
@@ -176,13 +176,22 @@ fn words(event: &RunEvent) -> Option<String> {
             said,
             words,
         } => {
+            let words = brief(words);
             let said = match said {
-                Said::Progress => "says",
-                Said::Question => "waits for your word, 'flagpost msg send --subject REPLY'",
-                Said::Behind => "has to wait for",
-                Said::Late => "was done too late, and is kept",
+                Said::Progress => format!("{worker} {task} says"),
+                Said::Question => format!(
+                    "{worker} {task} waits for your word, 'flagpost msg send --subject REPLY'"
+                ),
+                Said::Behind => format!("{worker} {task} has to wait for"),
+                Said::Late => format!("{worker} {task} was done too late, and is kept"),
+                Said::GaveUp => {
+                    format!(
+                        "{:<5} {task} {worker} gave up before this run",
+                        Outcome::Fail
+                    )
+                }
             };
-            format!("  {worker} {task} {said}: {}", brief(words))
+            format!("  {said}: {words}")
         }
         RunEvent::TaskStalled {
             task,
@@ -204,7 +213,7 @@ fn words(event: &RunEvent) -> Option<String> {
             ..
         } => {
             let why = match outcome {
-                flagpost_model::session::Outcome::Pass => String::new(),
+                Outcome::Pass => String::new(),
                 _ => format!(": {}", brief(words)),
             };
             format!(

@@ -402,7 +402,7 @@ impl<'l> Change<'l> {
         let history = repository.as_ref().map(|it| History::of(list.home, it));
         let known = |entry: &Entry| appeared(list.home, Some(list), entry);
         let writer = history.as_ref().map(|it| it.writer(self.at, &known));
-        let mut writer = writer.transpose()?;
+        let writer = writer.transpose()?;
         let token = match (list.table(), &writer) {
             (None, Some(writer)) => writer.next(),
             (Some(table), _) => micros(table.directory.naive(self.at)),
@@ -426,17 +426,11 @@ impl<'l> Change<'l> {
         }
         // A sign of life alone is no news.
         let is_news = outcome.beside.as_ref().is_none_or(|it| it.rev.is_some());
-        if let Some(writer) = writer.as_mut().filter(|_| is_news) {
-            writer.record(&self.actor, self.entries)?;
-        }
-        if let Err(error) = sealed.reveal() {
-            drop(writer);
-            if let Some(history) = &history {
-                // What failed may have appeared all the same. Should looking fail too, the next
-                // writer does it.
-                let _: Result<()> = history.settle(&self.actor, self.at);
+        match writer {
+            Some(writer) if is_news => {
+                writer.carry_out(&self.actor, self.entries, || sealed.reveal())?;
             }
-            return Err(error.into());
+            _ => sealed.reveal()?,
         }
         if let (Some(table), Some(beside)) = (list.table(), outcome.beside) {
             beside.tell(table);

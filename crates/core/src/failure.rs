@@ -296,11 +296,15 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
 }
 
 /// The kind of a refusal to let somebody say something, and what to do next.
-pub fn judge_speech(refusal: &message::Refusal) -> (Kind, Option<String>) {
+fn judge_speech(refusal: &message::Refusal) -> (Kind, Option<String>) {
     match refusal {
         message::Refusal::NotYou { .. } => (
             Kind::Conflict,
-            hint("leave --as out: $FLAGPOST_WORKER says who you are"),
+            hint("name nobody else: $FLAGPOST_WORKER says who you are"),
+        ),
+        message::Refusal::NotOperator { .. } => (
+            Kind::Conflict,
+            hint("'flagpost inbox' shows what waits for the operator"),
         ),
         message::Refusal::NotForYou { .. } => (
             Kind::Conflict,
@@ -406,7 +410,7 @@ pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
     match error {
         disk::Error::Busy { .. } => (
             Kind::TimedOut,
-            hint("try again: the lock is free as soon as that process ends"),
+            hint("try again: the lock is free as soon as the process that holds it ends"),
         ),
         disk::Error::Conflict { .. } => (Kind::Conflict, None),
         disk::Error::Changed { .. } => (Kind::Conflict, hint("nothing was changed; try again")),

@@ -1,9 +1,9 @@
 //! The append-only record of every transition (`tree.md` §7).
 //!
 //! Owns `history.jsonl` and its numbers. A line about a task is durable *before* the change it tells
-//! of appears, so no change of a list or a mail is ever unrecorded. A crash in between leaves a line whose
-//! change never appeared; the next writer sees that and appends a `history.void` line that names it.
-//! A repository's registration and a quarantine are recorded first too, and once more after such a
+//! of appears, so no change of a list or a mail is ever unrecorded. A crash in between leaves a line
+//! whose change never appeared; the next writer sees that and appends a `history.void` line that
+//! names it. A repository's registration and a quarantine are recorded first too, and once more after such a
 //! crash. A line about a session follows what it tells of, since none of these can take it back: a
 //! crash in between leaves it untold, and the session's own files tell of it. Nothing is ever
 //! rewritten.
@@ -42,7 +42,7 @@ const LONGEST_TAIL: u64 = 8 * fsx::READ_LIMIT;
 const LIMIT: u64 = 8 << 30;
 
 /// Whether the change that an entry tells of has appeared.
-pub type Appeared<'a> = &'a dyn Fn(&Entry) -> Result<bool>;
+pub(crate) type Appeared<'a> = &'a dyn Fn(&Entry) -> Result<bool>;
 
 /// One repository's history.
 #[derive(Debug)]
@@ -261,6 +261,24 @@ impl Writer<'_> {
     /// The number that the first entry of the coming change will get.
     pub(crate) fn next(&self) -> u64 {
         self.last + self.voids.len() as u64 + 1
+    }
+
+    /// Makes the entries of one change durable, and then lets the change appear.
+    pub(crate) fn carry_out(
+        mut self,
+        actor: &WorkerId,
+        entries: Vec<Entry>,
+        appear: impl FnOnce() -> disk::Result<()>,
+    ) -> Result<()> {
+        self.record(actor, entries)?;
+        let Err(error) = appear() else {
+            return Ok(());
+        };
+        let (history, at) = (self.history, self.at);
+        drop(self);
+        // What failed may have appeared all the same. Should looking fail too, the next writer does it.
+        let _: Result<()> = history.settle(actor, at);
+        Err(error.into())
     }
 
     /// Makes the entries of one change durable; those that name nobody are `actor`'s. The lock is held

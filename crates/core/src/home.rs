@@ -66,7 +66,12 @@ pub struct Settings {
 }
 
 impl Home {
-    /// A home at `root`; nothing is created yet.
+    /// A home at `root` on this machine, by its clock; nothing is created yet.
+    pub fn at(root: PathBuf) -> Self {
+        Self::new(root, Arc::new(RealFs), Arc::new(SystemClock))
+    }
+
+    /// The same on any file system, by any clock.
     pub fn new(root: PathBuf, fs: Arc<dyn Fs>, clock: Arc<dyn Clock>) -> Self {
         let environment = Arc::default();
         Self {
@@ -236,9 +241,21 @@ impl Settings {
     /// Who acts, and in whose name: an agent, which the environment names, for itself only; a person
     /// also in another's name.
     pub fn speaker(&self, asked: Option<&str>) -> Result<Speaker> {
+        let (asked, agent) = self.names(asked)?;
+        Ok(message::speaker(asked, agent, self.login_name())?)
+    }
+
+    /// Who decides on briefs: a person, also in another's name.
+    pub fn operator(&self, asked: Option<&str>) -> Result<WorkerId> {
+        let (asked, agent) = self.names(asked)?;
+        Ok(message::operator(asked, agent, self.login_name())?)
+    }
+
+    /// Who is asked for, and which agent the environment names.
+    fn names(&self, asked: Option<&str>) -> Result<(Option<WorkerId>, Option<WorkerId>)> {
         let asked = asked.map(str::parse).transpose()?;
         let agent = self.worker.as_deref().map(str::parse).transpose()?;
-        Ok(message::speaker(asked, agent, self.login_name())?)
+        Ok((asked, agent))
     }
 
     /// What sort of hand acts: an agent's, where the environment was made for one.

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The name of the log.
-pub const LOG: &str = "daemon.log";
+const LOG: &str = "daemon.log";
 
 /// So long one that was killed may take to be gone.
 const DYING: Duration = Duration::from_secs(10);

@@ -22,6 +22,6 @@ mod serve;
 pub use error::{Error, Result};
 pub use events::Watching;
 pub use http::openapi;
-pub use instance::{Instance, LOG, Paths, Standing, standing};
+pub use instance::{Instance, Paths, Standing, standing};
 pub use launch::{Started, start, stop};
 pub use serve::{Config, run, signals};

@@ -34,7 +34,7 @@ impl Record {
     }
 
     /// An object that is one line of a file.
-    pub fn of_line(line: &str) -> Result<Self, String> {
+    pub(crate) fn of_line(line: &str) -> Result<Self, String> {
         let value = serde_json::from_str(line).map_err(|error| {
             let text = error.to_string();
             // The line is known better by whoever counts the lines.
@@ -202,7 +202,7 @@ impl Record {
     }
 
     /// What is wrong with a part of this.
-    pub fn faults_of(&mut self, part: &str, other: &mut Self) {
+    pub(crate) fn faults_of(&mut self, part: &str, other: &mut Self) {
         let faults = other.faults.drain(..);
         self.faults
             .extend(faults.map(|fault| format!("{part}: {fault}")));

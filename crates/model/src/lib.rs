@@ -1,8 +1,8 @@
 //! Nouns and rules of Flagpost.
 //!
-//! Owns what a task, a claim, a plan, a session, an envelope, a message and a decision *are* and what may happen to them. Everything
-//! here is a pure function of plain data: no I/O, no clock, no async; time is an argument. It must
-//! never look at the machine.
+//! Owns what a task, a claim, a plan, a session, an envelope, a message and a decision *are* and what
+//! may happen to them. Everything here is a pure function of plain data: no I/O, no clock, no async;
+//! time is an argument. It must never look at the machine.
 
 pub mod bridge;
 pub mod coordination;

@@ -177,7 +177,7 @@ pub fn run(
         )
     });
     let earlier = earlier(&sessions, stage.list)?;
-    residents.take_over(stage.list, &earlier, begun.live.id(), inputs.0)?;
+    let heard = residents.take_over(stage.list, &earlier, begun.live.id(), inputs.0)?;
     let outlines = stage.list.load()?.outlines;
     let outlines = scope(&outlines, wanted);
     let mut driver = Driver {
@@ -203,6 +203,7 @@ pub fn run(
         began: (Instant::now(), stage.home.now()),
     };
     driver.recovered(&sessions, begun.recovered)?;
+    driver.gave_up_before(heard)?;
     let scheduler = Scheduler::new(options.config.clone(), &outlines);
     let ended = driver.drive(scheduler);
     match ended.and_then(|(fates, interrupted)| driver.finish(fates, interrupted)) {

@@ -204,6 +204,8 @@ pub enum Said {
     Behind,
     /// It came too late, and is kept as a late result.
     Late,
+    /// It gave up while no run was there: that attempt failed.
+    GaveUp,
 }
 
 impl Said {
@@ -214,6 +216,7 @@ impl Said {
             Self::Question => "question",
             Self::Behind => "behind",
             Self::Late => "late",
+            Self::GaveUp => "gave_up",
         }
     }
 }

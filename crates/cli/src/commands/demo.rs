@@ -3,11 +3,11 @@
 //! Owns a plan of twelve tasks and an agent that is a shell script. Everything else is what every
 //! run does: the same import, the same driver, the same files.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use anyhow::bail;
 use flagpost_core::{
-    Home, Repository, SystemClock,
+    Home, Repository,
     plans::{self, Mode},
 };
 use flagpost_disk::{
@@ -59,7 +59,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     fsx::replace(&RealFs, &dir.join("agent.sh"), AGENT.as_bytes())?;
     Repository::create_git(&project)?;
 
-    let home = Home::new(dir.join("home"), Arc::new(RealFs), Arc::new(SystemClock));
+    let home = Home::at(dir.join("home"));
     let actor = context.actor()?;
     let repository = Repository::register(&home, &project, &actor)?;
     let list = flagpost_core::List::open_or_create(&home, &repository.name, &repository)?;

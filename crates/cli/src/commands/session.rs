@@ -11,7 +11,7 @@ use flagpost_core::{
 use flagpost_disk::dialects::session::render_duration;
 use serde_json::json;
 
-use super::run::sessions;
+use super::{list::counted, run::sessions};
 use crate::{
     context::Context,
     output::{Answer, Screen, stream},
@@ -26,7 +26,7 @@ pub enum Session {
     List,
     Show(ShowArgs),
     Timeline(super::timeline::Args),
-    /// Give the tasks of a dead session back, and keep its files
+    /// Give the tasks of a dead session back, end its agents, and keep its files
     #[command(after_help = "Example: flagpost session recover\n\
         A session that is alive is refused. Nothing is executed: run again for that.")]
     Recover,
@@ -200,6 +200,8 @@ fn events(context: &Context, session: &Record, since: u64) -> anyhow::Result<Ans
 fn recover(context: &Context) -> anyhow::Result<Answer> {
     let (sessions, list, actor) = (sessions(context)?, context.list()?, context.actor()?);
     let recovered = sessions::recover(&sessions, &list, &actor)?;
+    // Their work is void, and whoever has their tasks next works in the same place.
+    let agents = flagpost_run::end_agents(&sessions)?;
     let settled = messages::settle_ended(&sessions, &context.fleet()?, &list, &actor)?;
     let heard = match settled.is_empty() {
         true => String::new(),
@@ -208,8 +210,15 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
             format!("heard what workers said about {}\n", ids.join(" "))
         }
     };
+    let ended = match agents.len() {
+        0 => String::new(),
+        n => format!("ended {}\n", counted(n, "process", "processes")),
+    };
+    let heard = heard + &ended;
     let Some(recovered) = recovered else {
-        let body = json!({"session": null, "dir": null, "tasks": [], "settled": settled});
+        let body = json!({
+            "session": null, "dir": null, "tasks": [], "settled": settled, "agents": agents,
+        });
         let text = match heard.is_empty() {
             true => "nothing to recover".to_owned(),
             false => heard,
@@ -228,7 +237,10 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
         ids.join(" "),
         recovered.dir.display()
     );
-    let body = json!({"session": recovered.session, "dir": shape::path(&recovered.dir), "tasks": recovered.tasks, "settled": settled});
+    let body = json!({
+        "session": recovered.session, "dir": shape::path(&recovered.dir), "tasks": recovered.tasks,
+        "settled": settled, "agents": agents,
+    });
     Ok(Answer::new("recovery", body)
         .text(text)
         .ids(&recovered.tasks))

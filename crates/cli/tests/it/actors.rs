@@ -62,6 +62,12 @@ fn an_agent_acts_for_itself_whatever_the_verb() {
         "coord worker claim",
         "coord register W1",
         "run --agent true",
+        "config set tasks.list web",
+        "up",
+        "list",
+        "status",
+        "worker list",
+        "msg list",
     ] {
         let ran = world.flagpost(verb.split(' ').chain(["--as", "W1"]));
         assert_eq!(ran.code, 4, "{verb}: {ran}");

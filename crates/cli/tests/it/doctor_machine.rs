@@ -26,6 +26,20 @@ fn modes() {
     finds_and_mends(&world, 0, "mode-open");
 }
 
+/// As an editor leaves them.
+#[test]
+fn modes_of_what_people_write_by_hand() {
+    let world = world_with(&["a"]);
+    for name in ["config.toml", "policy.toml"] {
+        let file = world.home().join(name);
+        put(&file, "");
+        mode(&file, 0o644);
+        is_healthy(&world);
+        mode(&file, 0o664);
+        finds_and_mends(&world, 0, "mode-open");
+    }
+}
+
 #[test]
 fn modes_that_keep_ourselves_out() {
     let world = world_with(&["a"]);

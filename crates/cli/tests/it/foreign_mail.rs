@@ -213,33 +213,33 @@ fn an_agent_decides_on_no_brief() {
         FLAGPOST_WORKER=W1 slash /inbox
         ratify W1"), @r#"
     $ FLAGPOST_WORKER=W1 ratify all
-    exit 2
-    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
-    2>   hint: flagpost --help shows how
+    exit 4
+    2> flagpost: W1 decides on no brief: only the operator does
+    2>   hint: 'flagpost inbox' shows what waits for the operator
     $ FLAGPOST_WORKER=W1 ratify W1 1 --as ann
-    exit 2
-    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
-    2>   hint: flagpost --help shows how
+    exit 4
+    2> flagpost: W1 does not act for ann: only the operator acts in another's name
+    2>   hint: name nobody else: $FLAGPOST_WORKER says who you are
     $ FLAGPOST_WORKER=W1 relay reject W1
-    exit 2
-    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
-    2>   hint: flagpost --help shows how
+    exit 4
+    2> flagpost: W1 decides on no brief: only the operator does
+    2>   hint: 'flagpost inbox' shows what waits for the operator
     $ FLAGPOST_WORKER=W1 relay edit W1 --file -
-    exit 2
-    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
-    2>   hint: flagpost --help shows how
+    exit 4
+    2> flagpost: W1 decides on no brief: only the operator does
+    2>   hint: 'flagpost inbox' shows what waits for the operator
     $ FLAGPOST_WORKER=W1 slash '/ratify all'
-    exit 2
-    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
-    2>   hint: flagpost --help shows how
+    exit 4
+    2> flagpost: W1 decides on no brief: only the operator does
+    2>   hint: 'flagpost inbox' shows what waits for the operator
     $ FLAGPOST_WORKER=W1 slash '/reject W1'
-    exit 2
-    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
-    2>   hint: flagpost --help shows how
+    exit 4
+    2> flagpost: W1 decides on no brief: only the operator does
+    2>   hint: 'flagpost inbox' shows what waits for the operator
     $ FLAGPOST_WORKER=W1 slash '/edit W1'
-    exit 2
-    2> flagpost: only the operator decides on briefs: FLAGPOST_WORKER is set
-    2>   hint: flagpost --help shows how
+    exit 4
+    2> flagpost: W1 decides on no brief: only the operator does
+    2>   hint: 'flagpost inbox' shows what waits for the operator
     $ FLAGPOST_WORKER=W1 slash /inbox
     W1 0001 dispatch_brief #1 x
     $ ratify W1

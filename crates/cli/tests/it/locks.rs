@@ -22,20 +22,21 @@ fn hold(world: &flagpost_testkit::sealed::World, note: &str) -> File {
 #[test]
 fn a_held_lock_times_out_and_names_its_holder() {
     let world = world_with(&["a"]);
+    let us = std::process::id();
     let _held = hold(
         &world,
-        "pid: 4242\ncommand: flagpost\nsince: 2026-05-13T14:20:00Z\n",
+        &format!("pid: {us}\ncommand: flagpost\nsince: 2026-05-13T14:20:00Z\n"),
     );
     let began = Instant::now();
     thread::scope(|scope| {
         scope.spawn(|| assert_snapshot!(world.flagpost(["claim", "1"]), @r#"
         exit 5
         2> flagpost: [dir]/home/.flagpost/tasks/web/.lock is locked by pid [pid] (flagpost) since 2026-05-13T14:20:00Z; waited 5.0 s
-        2>   hint: try again: the lock is free as soon as that process ends
+        2>   hint: try again: the lock is free as soon as the process that holds it ends
         "#));
         scope.spawn(|| assert_snapshot!(world.flagpost(["claim", "1", "--json"]), @r#"
         exit 5
-        {"schema":"flagpost.error/1","kind":"timed_out","exit_code":5,"message":"[dir]/home/.flagpost/tasks/web/.lock is locked by pid [pid] (flagpost) since 2026-05-13T14:20:00Z; waited 5.0 s","hint":"try again: the lock is free as soon as that process ends","causes":[]}
+        {"schema":"flagpost.error/1","kind":"timed_out","exit_code":5,"message":"[dir]/home/.flagpost/tasks/web/.lock is locked by pid [pid] (flagpost) since 2026-05-13T14:20:00Z; waited 5.0 s","hint":"try again: the lock is free as soon as the process that holds it ends","causes":[]}
         "#));
     });
     assert!(began.elapsed() < Duration::from_secs(15));
@@ -46,11 +47,17 @@ fn a_held_lock_times_out_and_names_its_holder() {
 #[test]
 fn a_holder_that_left_no_name() {
     let world = world_with(&["a"]);
+    // The note of one that is not there any more names nobody.
+    let of_the_dead = "pid: 999999999\ncommand: flagpost\nsince: 2026-05-13T14:20:00Z\n";
+    let held = hold(&world, of_the_dead);
+    let told = world.flagpost(["claim", "1"]).stderr;
+    assert!(told.contains("/.lock is locked; waited 5.0 s"), "{told}");
+    drop(held);
     let _held = hold(&world, "garbage\u{1b}[2J\n");
     assert_snapshot!(world.flagpost(["claim", "1"]), @r#"
     exit 5
     2> flagpost: [dir]/home/.flagpost/tasks/web/.lock is locked; waited 5.0 s
-    2>   hint: try again: the lock is free as soon as that process ends
+    2>   hint: try again: the lock is free as soon as the process that holds it ends
     "#);
 }
 

@@ -187,7 +187,7 @@ fn trap_29_nobody_speaks_in_anothers_name_but_the_operator() {
     $ FLAGPOST_WORKER=orchestrator msg send --subject STUCK --task b1 --needs abort x --as W1
     exit 4
     2> flagpost: orchestrator does not act for W1: only the operator acts in another's name
-    2>   hint: leave --as out: $FLAGPOST_WORKER says who you are
+    2>   hint: name nobody else: $FLAGPOST_WORKER says who you are
     $ FLAGPOST_WORKER=W2 msg ack W1/inbox/1
     exit 4
     2> flagpost: message W1/inbox/1 is for W1: W2 cannot acknowledge it
@@ -195,11 +195,11 @@ fn trap_29_nobody_speaks_in_anothers_name_but_the_operator() {
     $ FLAGPOST_WORKER=W2 msg ack W1/inbox/1 --as W1
     exit 4
     2> flagpost: W2 does not act for W1: only the operator acts in another's name
-    2>   hint: leave --as out: $FLAGPOST_WORKER says who you are
+    2>   hint: name nobody else: $FLAGPOST_WORKER says who you are
     $ FLAGPOST_WORKER=W2 msg recv --as W1
     exit 4
     2> flagpost: W2 does not act for W1: only the operator acts in another's name
-    2>   hint: leave --as out: $FLAGPOST_WORKER says who you are
+    2>   hint: name nobody else: $FLAGPOST_WORKER says who you are
     $ FLAGPOST_WORKER=W2 msg send --to W1 --subject QUERY x
     exit 6
     2> flagpost: W2 does not write to W1: workers speak to the orchestrator, not to each other
@@ -209,9 +209,9 @@ fn trap_29_nobody_speaks_in_anothers_name_but_the_operator() {
     2> flagpost: orchestrator does not send a DONE: only the worker that does the work
     2>   hint: 'flagpost msg send --help' tells what each subject is for
     $ FLAGPOST_WORKER=orchestrator msg send --to W1 --subject QUERY x --ratify
-    exit 2
-    2> flagpost: --ratify is the operator's: FLAGPOST_WORKER is set
-    2>   hint: flagpost --help shows how
+    exit 4
+    2> flagpost: orchestrator decides on no brief: only the operator does
+    2>   hint: 'flagpost inbox' shows what waits for the operator
     $ msg ack W1/inbox/1
     exit 4
     2> flagpost: message W1/inbox/1 is for W1: ann cannot acknowledge it
@@ -411,6 +411,8 @@ fn what_was_said_is_a_table_and_another_programs_table_is_taken_over() {
         msg import theirs.db
         msg import theirs.db --quiet
         index sql \"SELECT subject, from_id, to_id, body, created_at, acked_at FROM messages WHERE thread_id = 'epic-0'\"
+        msg list --thread epic-0
+        msg show W3/inbox/1 --line
         msg import absent.db"), @r#"
     $ msg send --to W1 --subject TASK --task b1 --thread epic-1 'Write it' --as orchestrator --quiet
     W1/inbox/1
@@ -434,6 +436,11 @@ fn what_was_said_is_a_table_and_another_programs_table_is_taken_over() {
     $ index sql "SELECT subject, from_id, to_id, body, created_at, acked_at FROM messages WHERE thread_id = 'epic-0'"
     subject  from_id       to_id  body  created_at           acked_at
     HELLO    orchestrator  W3     hi    2026-05-01 10:00:00  2026-05-01 10:00:05
+    $ msg list --thread epic-0
+    MESSAGE     SUBJECT  FROM          TO  STATE  SAYS
+    W3/inbox/1  HELLO    orchestrator  W3  acked  hi
+    $ msg show W3/inbox/1 --line
+    HELLO W3/inbox/1 hi
     $ msg import absent.db
     exit 3
     2> flagpost: cannot read absent.db: No such file or directory (os error 2)

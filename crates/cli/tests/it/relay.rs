@@ -231,7 +231,7 @@ fn ratify() {
     2>   hint: flagpost --help shows how
     $ ratify all --scope 'W{'
     exit 6
-    2> flagpost: "W{" is not a pattern: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
+    2> flagpost: "W{" is not a pattern: a '{' is never closed
     $ ratify all --scope 'W{1,3}'
     nothing waits for you
     $ ratify all --json

@@ -132,6 +132,8 @@ fn stopped_by(signals: &[Signal]) {
     assert_eq!(stage.states(3), ["pending"; 3]);
     stage.archived();
     stage.assert_no_process();
+    let told = stage.world.ok(["session", "list"]);
+    assert!(told.contains("2 broken off, 1 never begun"), "{told}");
     stage.mark("again");
     let ran = stage.run(body, TWO);
     assert_eq!(ran.code, 0, "{ran}");
@@ -234,8 +236,10 @@ fn agents_of_a_session_before_the_last_are_ended_too() {
     let old = stage.pid("old");
     first.signal(Signal::KILL);
     first.end();
-    // Recovered, but by somebody who ends no agents.
-    stage.world.ok(["session", "recover"]);
+    // Moved away, as by a runner that died before it ended them.
+    let away = stage.sessions().join("interrupted-20260513-142500-4f2a");
+    fs::rename(stage.live(), away).unwrap();
+    fs::create_dir(stage.live()).unwrap();
     assert!(is_alive(old));
     assert_eq!(stage.run("exit 0", &[]).code, 0);
     until("it is gone", || !is_alive(old));
@@ -275,7 +279,10 @@ fn of_a_killed_run_every_task_is_accounted_for_and_what_was_said_is_found() {
     });
     run.signal(Signal::KILL);
     run.end();
-    stage.world.ok(["session", "recover"]);
+    assert!(stage.processes().len() >= 2, "its agents outlive it");
+    let told_then = stage.world.ok(["session", "recover"]);
+    assert!(told_then.contains("ended "), "{told_then}");
+    stage.assert_no_process();
     let counts = "1 ended, 2 broken off, 1 never begun";
     assert!(told(counts), "{}", stage.world.ok(["session", "list"]));
 

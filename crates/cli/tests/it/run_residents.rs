@@ -351,6 +351,32 @@ fn trap_29_what_was_said_while_no_run_lived_is_processed_once() {
 }
 
 #[test]
+fn an_attempt_that_failed_while_no_run_lived_is_told_of_by_the_next() {
+    let stage = stage("- [ ] Square the circle\n", &["W1"]);
+    let runner = run(&stage.world, &["--workers", "W1"]).spawn().unwrap();
+    takes(&stage, "W1");
+    killed(runner);
+    let gave_up = [
+        "STUCK",
+        "--task",
+        "1",
+        "--needs",
+        "abort",
+        "It has no corners",
+    ];
+    says(&stage, "W1", &gave_up);
+    let mut next = run(&stage.world, &["--workers", "W1"]);
+    let next = next.stderr(Stdio::piped()).spawn().unwrap();
+    assert_eq!(takes(&stage, "W1"), "1", "it is tried again");
+    says(&stage, "W1", &["DONE", "--task", "1", "near enough"]);
+    let ran = next.wait_with_output().unwrap();
+    let told = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.success(), "{told}");
+    let failed = "\n  FAIL  1 W1 gave up before this run: It has no corners\n";
+    assert_eq!(told.matches(failed).count(), 1, "{told}");
+}
+
+#[test]
 fn session_recover_hears_what_workers_said() {
     let stage = stage("- [ ] One\n- [ ] Two\n", &["W1", "W2"]);
     let runner = run(&stage.world, &["--workers", "W1,W2"]).spawn().unwrap();

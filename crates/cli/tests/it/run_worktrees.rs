@@ -154,5 +154,30 @@ fn trap_41_a_worktree_that_was_left_is_named_and_stays() {
     stage.world.flagpost(["doctor", "--fix", "--yes"]);
     assert_eq!(worktrees(&stage).len(), 1);
     let told = stage.world.flagpost(["doctor"]).stdout;
-    assert!(told.contains("not committed in it: file"), "{told}");
+    assert!(told.contains("uncommitted: file"), "{told}");
+}
+
+/// What `doctor` advises loses nothing unsaid.
+#[test]
+fn trap_41_what_only_a_worktree_has_is_named() {
+    let left = |body: &str| {
+        let stage = stage("- [ ] A\n");
+        assert_eq!(run(&stage, body, &[]).code, 0);
+        assert_eq!(worktrees(&stage).len(), 1);
+        stage.world.flagpost(["doctor"]).stdout
+    };
+    let detached = left(&format!("git checkout -q --detach; {COMMIT}"));
+    assert!(
+        detached.contains("on no branch; 1 commit is on no other branch")
+            && detached.contains("switch --create NAME"),
+        "{detached}"
+    );
+    let ignoring =
+        "echo '*.log' > .gitignore; git add .gitignore; git commit -qm x; echo 1 > k.log";
+    let ignored = left(ignoring);
+    assert!(
+        ignored.contains("1 commit is on no other branch")
+            && ignored.contains("it would take ignored files along: k.log"),
+        "{ignored}"
+    );
 }

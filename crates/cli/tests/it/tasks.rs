@@ -377,7 +377,6 @@ fn dep() {
         task dep rm 3 1
         task dep rm 3 1
         task dep rm 3 9
-        task dep
         task dep add 3"), @r#"
     $ task dep add 3 1 2
     3 waits for 1, 2
@@ -412,29 +411,6 @@ fn dep() {
     3 waits for 2
     $ task dep rm 3 9
     3 waits for 2
-    $ task dep
-    exit 2
-    2> Say which task waits for which
-    2> 
-    2> Usage: flagpost task dep [OPTIONS] <COMMAND>
-    2> 
-    2> Commands:
-    2>   add   Make a task wait for others
-    2>   rm    Make a task not wait for others any more
-    2>   help  Print this message or the help of the given subcommand(s)
-    2> 
-    2> Options:
-    2>   -h, --help  Print help
-    2> 
-    2> Options of every command:
-    2>       --json          Answer in JSON: one object, or one per line of a stream
-    2>   -q, --quiet         Print ids only
-    2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
-    2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
-    2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
-    2>   -v, --verbose       Show the chain of causes behind an error
-    2> 
-    2> Example: flagpost task dep add 7 3 4
     $ task dep add 3
     exit 2
     2> error: the following required arguments were not provided:

@@ -79,7 +79,9 @@ fn the_fleet() {
     $ worker rm W2
     took W2 off the fleet; its mail stays
     $ worker rm W2
-    took W2 off the fleet; its mail stays
+    exit 3
+    2> flagpost: there is no worker W2 any more
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
     $ worker list
     WORKER  STATE  LAST SEEN
     W10     live   2026-05-13T14:25:00Z
@@ -104,6 +106,35 @@ fn an_open_mail_keeps_a_worker() {
     took W1 off the fleet; its mail stays
     $ worker add W1
     added W1
+    ");
+}
+
+#[test]
+fn an_agent_leaves_the_fleet_by_itself_and_takes_nobody_else_off() {
+    let world = world();
+    for worker in ["W1", "W2"] {
+        world.ok(["worker", "add", worker]);
+    }
+    assert_snapshot!(world.transcript(
+        "FLAGPOST_WORKER=W2 worker rm W1
+        FLAGPOST_WORKER=W2 worker rm W1 --force
+        FLAGPOST_WORKER=W2 worker rm W2
+        worker rm W1
+        worker list"), @r"
+    $ FLAGPOST_WORKER=W2 worker rm W1
+    exit 4
+    2> flagpost: W2 does not act for W1: only the operator acts in another's name
+    2>   hint: name nobody else: $FLAGPOST_WORKER says who you are
+    $ FLAGPOST_WORKER=W2 worker rm W1 --force
+    exit 4
+    2> flagpost: W2 does not act for W1: only the operator acts in another's name
+    2>   hint: name nobody else: $FLAGPOST_WORKER says who you are
+    $ FLAGPOST_WORKER=W2 worker rm W2
+    took W2 off the fleet; its mail stays
+    $ worker rm W1
+    took W1 off the fleet; its mail stays
+    $ worker list
+    no workers yet; 'flagpost worker add W1' adds one
     ");
 }
 

@@ -142,19 +142,12 @@ impl Directory<'_> {
             Some(repository) => {
                 let history = History::of(self.home, repository);
                 let known = |it: &Entry| change::appeared(self.home, None, it);
-                let mut writer = history.writer(change.at, &known)?;
+                let writer = history.writer(change.at, &known)?;
                 let lines = change.entries.into_iter().map(|it| {
                     it.detail(WHERE, self.dir.to_string_lossy().into_owned())
                         .detail("rev", micros(updated))
                 });
-                writer.record(actor, lines.collect())?;
-                if let Err(error) = sealed.reveal() {
-                    drop(writer);
-                    // What failed may have appeared all the same. Should looking fail too, the next
-                    // writer does it.
-                    let _: Result<()> = history.settle(actor, change.at);
-                    return Err(error.into());
-                }
+                writer.carry_out(actor, lines.collect(), || sealed.reveal())?;
             }
         }
         for (name, line) in change.told {

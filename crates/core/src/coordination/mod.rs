@@ -173,14 +173,7 @@ impl<'h> Directory<'h> {
 
     /// All of it as it is now.
     pub fn look(&self) -> Result<Look> {
-        // Whoever replaces the table shows no half of it; whoever writes into it holds the lock.
-        let tables = match self.read() {
-            Err(Error::Disk(disk::Error::Malformed { .. })) => {
-                let _lock = self.lock()?;
-                self.read()?
-            }
-            read => read?,
-        };
+        let tables = self.read_whole(|| self.read())?;
         let (board, now) = (tables.board(), self.naive(self.home.now()));
         let plan = fsx::read_lossy(self.home.fs(), &self.path(layout::PLAN))?;
         Ok(Look {
@@ -228,6 +221,18 @@ impl<'h> Directory<'h> {
                 given: given.to_owned(),
                 candidates: several.iter().take(10).map(ToString::to_string).collect(),
             }),
+        }
+    }
+
+    /// What `read` answers while nobody is writing. Whoever replaces the table shows no half of it;
+    /// whoever writes into it in place holds the lock.
+    pub(crate) fn read_whole<T>(&self, read: impl Fn() -> Result<T>) -> Result<T> {
+        match read() {
+            Err(Error::Disk(disk::Error::Malformed { .. })) => {
+                let _lock = self.lock()?;
+                read()
+            }
+            read => read,
         }
     }
 

@@ -1,12 +1,16 @@
 //! Who may look: directories 0700, files 0600 (`tree.md`), and whether we may write at all.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use flagpost_disk::fsx;
 use flagpost_model::finding::Code;
 
 use super::{Finding, Fix, word, world::World};
 use crate::error::Result;
+
+/// What people write by hand, with an editor's modes. It holds no secret: others may read it, were the
+/// home open. What it says must be its owner's word.
+const BY_HAND: [&str; 2] = ["config.toml", "policy.toml"];
 
 /// Modes of everything of ours in the home. Behind a home that is closed nobody gets at the rest,
 /// so the home's own mode weighs more.
@@ -41,9 +45,11 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let Ok(entries) = fs.survey(&dir, &|_| true) else {
             continue;
         };
-        let open = entries
-            .into_iter()
-            .filter(|(_, stat)| fsx::is_open_to_others(stat));
+        let is_open = |(name, stat): &(OsString, fsx::Stat)| {
+            let is_by_hand = BY_HAND.iter().any(|it| name == it);
+            fsx::is_open_to_others(stat) && (!is_by_hand || stat.mode & 0o022 != 0)
+        };
+        let open = entries.into_iter().filter(is_open);
         let mut open: Vec<PathBuf> = open.map(|(name, _)| dir.join(name)).collect();
         open.sort();
         let Some(first) = open.first() else {

@@ -7,13 +7,10 @@
 use std::{collections::HashMap, os::unix::ffi::OsStrExt, path::Path};
 
 use flagpost_disk::fsx::Stat;
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::Result;
-
-/// In nanoseconds: a file that changed less than this before it was looked at may change again
-/// within the same tick.
-const SETTLED: i128 = 100_000_000;
 
 /// The tables whose rows are read from files of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +43,8 @@ impl Table {
 
 /// The stamp of something that is read from these files; empty, and equal to none, where one of them
 /// changed just now.
-pub(super) fn stamp(stats: &[Stat], looked_at: i128) -> Vec<u8> {
-    let settled = |stat: &Stat| looked_at - i128::from(stat.changed) > SETTLED;
-    if !stats.iter().all(settled) {
+pub(super) fn stamp(stats: &[Stat], looked_at: Timestamp) -> Vec<u8> {
+    if !stats.iter().all(|stat| stat.is_settled(looked_at)) {
         return Vec::new();
     }
     let words = |stat: &Stat| {

@@ -25,14 +25,11 @@ use flagpost_model::{
     plan::{Index, Node},
     task::{Outline, Standing, Task},
 };
+use jiff::Timestamp;
 
 use super::{Loaded, Skipped};
 use crate::{error::Result, home::Home};
 use form::{Form, Stamp};
-
-/// A file that changed less than this before it was read, in nanoseconds, may change again within
-/// the same tick of the file system's clock, of 10 ms at most: its stamp proves nothing yet.
-pub(crate) const SETTLED: i128 = 30_000_000;
 
 /// Rewriting the cache pays from this many files that were read anew.
 pub(super) const WORTHWHILE: usize = 64;
@@ -144,8 +141,8 @@ struct Look<'l> {
     form: Form<'l>,
     places: Index<'l>,
     news: News,
-    /// When it began, in nanoseconds since 1970.
-    at: i128,
+    /// When it began.
+    at: Timestamp,
 }
 
 /// The look, and the tasks that the cache has.
@@ -157,7 +154,7 @@ fn look<'l, T: Held + Send>(
     let fs = home.fs();
     let form = Form::decode(cache).unwrap_or(Form::EMPTY);
     let places = Index::new(form.names.iter().copied());
-    let at = home.now().as_nanosecond();
+    let at = home.now();
     let news = || News::of(fs, dir, &form, &places);
     let (news, tasks) = if cache.len() < ASIDE_FROM {
         (news()?, T::cached(&form))
@@ -184,7 +181,7 @@ fn look<'l, T: Held + Send>(
 
 impl Look<'_> {
     fn is_settled(&self, stat: &Stat) -> bool {
-        self.at - i128::from(stat.changed) > SETTLED
+        stat.is_settled(self.at)
     }
 
     /// Whether the next look would be faster with another cache, if all that is new can be read.

@@ -26,7 +26,6 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
-pub(crate) use cache::SETTLED;
 use table::Table;
 
 use crate::{

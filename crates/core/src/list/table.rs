@@ -13,7 +13,7 @@ use std::{
     thread,
 };
 
-use flagpost_disk::{self as disk, TaskFile, dialects::coordination as layout, fsx::Lock};
+use flagpost_disk::{TaskFile, dialects::coordination as layout, fsx::Lock};
 use flagpost_model::{
     TaskId, WorkerId,
     coordination::{Board, Seen},
@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use super::{Loaded, Skipped, rows};
 use crate::{
     coordination::{Directory, STAND_BACK, Tables},
-    error::{Error, Result},
+    error::Result,
 };
 
 /// The table as a list.
@@ -82,15 +82,10 @@ impl<'h> Table<'h> {
 
     /// All of it as it is now.
     pub fn view(&self) -> Result<Arc<View>> {
-        match self.look() {
-            // Whoever writes into it in place holds the lock, unless that is us.
-            Err(Error::Disk(disk::Error::Malformed { .. }))
-                if !self.is_ours.load(Ordering::Relaxed) =>
-            {
-                let _lock = self.directory.lock()?;
-                self.look()
-            }
-            look => look,
+        match self.is_ours.load(Ordering::Relaxed) {
+            // It would wait for us.
+            true => self.look(),
+            false => self.directory.read_whole(|| self.look()),
         }
     }
 

@@ -136,7 +136,7 @@ pub fn propose(mail: &Mail<'_>, actor: &WorkerId, proposal: Proposal) -> Result<
 
 /// Proposes a brief, and lets it through where the gate says so; durable on return. A retry is
 /// answered with the brief it repeats, and lets that one through where nobody had decided yet.
-pub fn propose_through(
+pub(super) fn propose_through(
     mail: &Mail<'_>,
     actor: &WorkerId,
     proposal: Proposal,

@@ -268,17 +268,11 @@ impl Transition {
     ) -> Result<()> {
         let (fs, history) = (home.fs(), History::of(home, repo));
         let sealed = self.batch.seal(fs)?;
-        let mut writer = history.writer(at, &|it| change::appeared(home, None, it))?;
-        writer.record(actor, self.entries)?;
-        let revealed = sealed.reveal().and_then(|()| fsx::flags(fs, &self.flags));
-        if let Err(error) = revealed {
-            drop(writer);
-            // What failed may have appeared all the same. Should looking fail too, the next writer
-            // does it.
-            let _: Result<()> = history.settle(actor, at);
-            return Err(error.into());
-        }
-        Ok(())
+        let writer = history.writer(at, &|it| change::appeared(home, None, it))?;
+        writer.carry_out(actor, self.entries, || {
+            sealed.reveal()?;
+            fsx::flags(fs, &self.flags)
+        })
     }
 }
 

@@ -245,7 +245,7 @@ pub(super) fn acknowledge(
 }
 
 /// Who reported last on a pull request, and the report.
-pub fn of_pull_request(fleet: &Fleet<'_>, pr: u64) -> Result<(WorkerId, Report)> {
+pub(super) fn of_pull_request(fleet: &Fleet<'_>, pr: u64) -> Result<(WorkerId, Report)> {
     let mut newest: Option<(WorkerId, Report)> = None;
     for mail in fleet.mails()? {
         for paper in list(&mail)?.0 {

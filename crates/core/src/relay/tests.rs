@@ -1,15 +1,12 @@
 //! Somebody takes a number between our look and our rename.
 
-use std::sync::Arc;
-
-use flagpost_disk::fsx::RealFs;
 use flagpost_model::{
     decision::{Decision, Verdict, Via},
     envelope::{Brief, BriefKind, Extras, Hash, Key, VERSION},
 };
 
 use super::{briefs::Appears, *};
-use crate::{Repository, SystemClock};
+use crate::Repository;
 
 fn brief(seq: Seq) -> Brief {
     Brief {
@@ -32,7 +29,7 @@ fn brief(seq: Seq) -> Brief {
 fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
     let scratch = flagpost_testkit::scratch::scratch();
     let root = scratch.path().join("home");
-    let home = Home::new(root, Arc::new(RealFs), Arc::new(SystemClock));
+    let home = Home::at(root);
     let ann: WorkerId = "ann".parse().unwrap();
     let repository = Repository::register(&home, scratch.path(), &ann).unwrap();
     let fleet = Fleet::of(&home, &repository.id);

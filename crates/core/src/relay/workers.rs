@@ -126,6 +126,7 @@ fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> R
 pub fn retire(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, force: bool) -> Result<Worker> {
     let mail = fleet.mail(id)?;
     let locked = mail.lock(Direction::Inbox)?;
+    must_belong(&mail)?;
     let file = mail.file()?;
     let seen = look(&mail, file.content.clone())?;
     let open = seen.pending + seen.unread + seen.reports;
@@ -214,7 +215,7 @@ pub(super) fn at_work(fleet: &Fleet<'_>) -> Result<Vec<(WorkerId, Liveness)>> {
 }
 
 /// Refuses a worker that was taken off the fleet.
-pub fn must_belong(mail: &Mail<'_>) -> Result<()> {
+pub(super) fn must_belong(mail: &Mail<'_>) -> Result<()> {
     match mail.file()?.content.standing {
         Standing::Active => Ok(()),
         Standing::Retired => Err(Error::NotFound {

@@ -147,9 +147,19 @@ impl<'h> Reservations<'h> {
         change.commit(holder).map(drop)
     }
 
+    /// Refuses where the directory leads out of the repository's.
+    fn stay_inside(&self) -> Result<()> {
+        let root = self.home.repository_dir(&self.repo);
+        match fsx::within(self.home.fs(), &root, &self.dir) {
+            Err(error) if !error.is_not_found() => Err(error.into()),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
     /// Every file, by number, and those that cannot be understood.
     fn read(&self) -> Result<(Vec<ReservationFile>, Vec<Skipped>)> {
         let (mut files, mut skipped) = (Vec::new(), Vec::new());
+        self.stay_inside()?;
         let names = match self.home.fs().names(&self.dir) {
             Ok(names) => names,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -186,6 +196,7 @@ impl<'h> Reservations<'h> {
 
     fn change(&self) -> Result<Change<'_>> {
         let (fs, at) = (self.home.fs(), self.home.now());
+        self.stay_inside()?;
         self.home.make_dirs(&self.dir)?;
         let lock = fsx::lock(
             fs,
@@ -306,7 +317,7 @@ impl Change<'_> {
         }
         let history = History::of(home, &self.of.repo);
         let appeared = |entry: &Entry| change::appeared(home, None, entry);
-        let mut writer = history.writer(self.at, &appeared)?;
+        let writer = history.writer(self.at, &appeared)?;
         for (reservation, n) in self
             .added
             .iter_mut()
@@ -320,14 +331,7 @@ impl Change<'_> {
         let gone = over.chain(self.released.iter().map(|it| it.n));
         gone.for_each(|n| batch.remove(self.of.path(n)));
         let sealed = batch.seal(fs)?;
-        writer.record(actor, entries)?;
-        if let Err(error) = sealed.reveal() {
-            drop(writer);
-            // What failed may have appeared all the same. Should looking fail too, the next writer
-            // does it.
-            let _: Result<()> = history.settle(actor, self.at);
-            return Err(error.into());
-        }
+        writer.carry_out(actor, entries, || sealed.reveal())?;
         self.added.extend(self.renewed);
         Ok(self.added)
     }

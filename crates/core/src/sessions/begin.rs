@@ -6,7 +6,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use flagpost_disk::{
-    dialects::session::{context, layout, lock, plan, progress, task_log},
+    dialects::session::{context, layout, lock, plan, progress, render_duration, task_log},
     fsx,
 };
 use flagpost_model::{
@@ -292,6 +292,9 @@ fn holder(
     match evidence {
         Evidence::Flock => format!("{who} holds its lock"),
         Evidence::Process(_) => format!("{who} is alive"),
-        Evidence::Age(age) => format!("{who}, and its lock is only {age:#} old"),
+        Evidence::Age(age) => format!(
+            "as far as anybody can tell: {who} in its lock, which is {} old; 'flagpost doctor' tells more",
+            render_duration(age)
+        ),
     }
 }

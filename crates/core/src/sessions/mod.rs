@@ -245,27 +245,19 @@ impl<'h> Sessions<'h> {
     /// The session in the live directory, if something is there.
     pub fn current(&self) -> Result<Option<Session>> {
         self.stay_inside()?;
-        let dir = self.live_dir();
-        if is_empty(self.home, &dir)? {
+        if is_empty(self.home, &self.live_dir())? {
             return Ok(None);
         }
         // A look takes the lock for a moment: beside it a start would find the session alive.
         let _gate = self.lock_gate()?;
-        if is_empty(self.home, &dir)? {
-            return Ok(None);
-        }
-        let stage = match look(self.home, &dir)?.standing {
-            Standing::Live(_) => Stage::Live,
-            Standing::Dead(_) => Stage::Dead,
-        };
-        read_session(self.home, dir, layout::LIVE.to_owned(), stage).map(Some)
+        self.read_current()
     }
 
     /// As [`Sessions::current`], leaving nothing behind; `None` too while somebody starts, ends or
     /// recovers one.
     pub fn glimpse(&self) -> Result<Option<Session>> {
         self.stay_inside()?;
-        let (fs, dir) = (self.home.fs(), self.live_dir());
+        let fs = self.home.fs();
         let gate = self.root.join(START_LOCK);
         let _gate = match fsx::stat(fs, &gate)? {
             None => None,
@@ -276,6 +268,11 @@ impl<'h> Sessions<'h> {
                 Err(_) => None,
             },
         };
+        self.read_current()
+    }
+
+    fn read_current(&self) -> Result<Option<Session>> {
+        let dir = self.live_dir();
         if is_empty(self.home, &dir)? {
             return Ok(None);
         }

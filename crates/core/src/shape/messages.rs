@@ -20,6 +20,7 @@ pub fn message(message: &Message) -> Value {
         "place": message.place.to_string(),
         "id": message.id,
         "subject": message.subject,
+        "title": message.title(),
         "kind": message.kind,
         "from": message.from,
         "to": message.to,

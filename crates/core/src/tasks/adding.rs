@@ -51,7 +51,7 @@ pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId])
 
 /// Adds all these tasks, or none where one cannot be: each under a number of the caller's, which the
 /// history keeps as well. What other tasks have a say in, such as a parent, is for [`add`].
-pub fn add_all(
+pub(crate) fn add_all(
     list: &List<'_>,
     actor: &WorkerId,
     new: &BTreeMap<usize, Fields>,

@@ -24,7 +24,8 @@ use flagpost_model::{
 use jiff::Timestamp;
 
 pub(crate) use adding::ITEM;
-pub use adding::{add, add_all, edit, edit_all, note, preview_edit};
+pub(crate) use adding::add_all;
+pub use adding::{add, edit, edit_all, note, preview_edit};
 pub use fields::{Fields, Labels};
 pub use links::{blockers, link, unlink};
 pub(crate) use links::{link_in, mirror, named_by_others, open_blockers, unblock};

@@ -125,6 +125,7 @@ impl Watch {
         for (id, list) in lists(home, repo)? {
             let known = self.lists.entry(id.clone()).or_default();
             let mut present = BTreeSet::new();
+            let looked_at = home.now();
             for (file, stat) in list.survey()? {
                 let Some(task) = file.to_str().and_then(id_of) else {
                     continue;
@@ -133,7 +134,7 @@ impl Watch {
                 let is_same = before.is_some_and(|it| it.stamp == Some(stamp(stat)));
                 if !is_same && let Ok(Some(read)) = list.read(&file, stat) {
                     let now = Known {
-                        stamp: settled(home, stat).then(|| stamp(stat)),
+                        stamp: stat.is_settled(looked_at).then(|| stamp(stat)),
                         state: read.task.state.name(),
                         content: read.fingerprint(),
                         since: told,
@@ -269,9 +270,4 @@ fn lists<'h>(home: &'h Home, repo: &RepoId) -> Result<Vec<(ListId, List<'h>)>> {
 
 fn stamp(stat: Stat) -> Stamp {
     (stat.len, stat.inode, stat.modified, stat.changed)
-}
-
-/// Whether the file cannot change any more without another stamp.
-fn settled(home: &Home, stat: Stat) -> bool {
-    home.now().as_nanosecond() - i128::from(stat.changed) > crate::list::SETTLED
 }

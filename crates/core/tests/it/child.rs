@@ -1,14 +1,11 @@
 //! What the other processes of these tests do, each with a home of its own that it opens anew.
 
-use std::sync::Arc;
-
 use flagpost_core::{
-    Error, Home, List, Repository, SystemClock, claims,
+    Error, Home, List, Repository, claims,
     messages::{self, Ask, Party, Words},
     relay::{Fleet, decide::Gate},
     tasks,
 };
-use flagpost_disk::fsx::RealFs;
 use flagpost_model::{
     TaskId,
     message::Subject,
@@ -30,11 +27,7 @@ pub const ADDS: usize = 5;
 #[test]
 fn main() {
     let Some(part) = race::part() else { return };
-    let home = Home::new(
-        part.place().join("home"),
-        Arc::new(RealFs),
-        Arc::new(SystemClock),
-    );
+    let home = Home::at(part.place().join("home"));
     if let "send a message" | "receive as W1" | "receive as orchestrator" = part.role() {
         return message(&part, &home);
     }

@@ -306,6 +306,28 @@ fn a_crash_leaves_whole_reservations() {
 }
 
 #[test]
+fn a_directory_that_leads_elsewhere_is_not_written_through() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let dir = world.history_path().with_file_name("reservations");
+    let elsewhere = world.place().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &dir).unwrap();
+    let refused = add(&world, "W1", &["src"]).unwrap_err().to_string();
+    assert!(refused.contains("reservations leads outside"), "{refused}");
+    assert!(of(&world).survey().is_err());
+    let said = progress(&world, "W1", &["a"]);
+    assert_eq!(
+        said.files.faults.len(),
+        1,
+        "said all the same: {:?}",
+        said.files
+    );
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+    assert!(told(&world).is_empty());
+}
+
+#[test]
 fn a_file_in_place_of_the_directory_stops_nobody_elses_work() {
     let world = World::real();
     add(&world, "W1", &["src"]).unwrap();

@@ -261,8 +261,6 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
-    use flagpost_core::SystemClock;
-    use flagpost_disk::fsx::RealFs;
     use tokio::time::sleep;
 
     use super::*;
@@ -279,7 +277,7 @@ mod tests {
     #[tokio::test]
     async fn a_notice_is_looked_at_twice_and_no_more() {
         let dir = flagpost_testkit::scratch::scratch();
-        let home = Home::new(dir.path().into(), Arc::new(RealFs), Arc::new(SystemClock));
+        let home = Home::at(dir.path().into());
         let hub = Arc::new(Hub::new(home, Watching::Events));
         let mut looks = hub.looks();
         let running = tokio::spawn(Arc::clone(&hub).run(Tails::default()));

@@ -231,7 +231,7 @@ impl Listener for Reader {
 
 #[cfg(test)]
 mod tests {
-    use flagpost_core::{List, SystemClock, tasks};
+    use flagpost_core::{List, tasks};
     use flagpost_disk::fsx::RealFs;
     use flagpost_model::WorkerId;
 
@@ -248,7 +248,7 @@ mod tests {
 
     /// A home whose one repository has a history of `lines` lines or more.
     fn home(dir: &std::path::Path) -> (Home, RepoId, u64) {
-        let home = Home::new(dir.join("home"), Arc::new(RealFs), Arc::new(SystemClock));
+        let home = Home::at(dir.join("home"));
         let top = dir.join("top");
         flagpost_disk::fsx::make_dirs(&RealFs, &top).unwrap();
         let ann = WorkerId::operator();

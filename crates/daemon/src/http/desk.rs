@@ -6,7 +6,7 @@
 use flagpost_core::{Home, List, Repository, registry, relay::Fleet};
 use flagpost_model::{
     ListId, TaskId, WorkerId,
-    message::{Speaker, speaker},
+    message::{Speaker, operator, speaker},
 };
 
 use super::{
@@ -42,12 +42,9 @@ impl<'s> Desk<'s> {
 
     /// Who decides on briefs: a person. No agent lets itself through.
     pub(crate) fn operator(&self, asked: &Asked) -> Result<WorkerId, Fault> {
-        match asked.text(AGENT.name) {
-            Some(_) => Err(Fault::usage(
-                "only the operator decides on briefs: flagpost-worker is said",
-            )),
-            None => self.actor(asked),
-        }
+        let (named, agent) = (asked.parsed(AS.name)?, asked.parsed(AGENT.name)?);
+        let decides = operator(named, agent, self.shared.actor.clone());
+        Ok(decides.map_err(flagpost_core::Error::from)?)
     }
 
     /// Who acts, and in whose name.

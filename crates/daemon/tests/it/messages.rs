@@ -187,7 +187,10 @@ fn trap_29_an_agent_speaks_for_itself_only() {
         ),
     ] {
         let told = by(&served, "W1", line, &body);
-        assert_eq!((told.status, &told.json()["kind"]), (400, &json!("usage")));
+        assert_eq!(
+            (told.status, &told.json()["kind"]),
+            (409, &json!("conflict"))
+        );
     }
 }
 

@@ -6,14 +6,13 @@ use std::{
     net::TcpStream,
     os::unix::net::UnixStream,
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::OnceLock,
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
-use flagpost_core::{Home, Repository, SystemClock, schemas};
+use flagpost_core::{Home, Repository, schemas};
 use flagpost_daemon::{Config, Error, Instance, Paths, Standing, Watching, run, standing};
-use flagpost_disk::fsx::RealFs;
 use jsonschema::Validator;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -31,7 +30,7 @@ impl Place {
     pub fn new() -> Self {
         let dir = flagpost_testkit::scratch::scratch();
         let root = dir.path().join("home");
-        let home = Home::new(root, Arc::new(RealFs), Arc::new(SystemClock));
+        let home = Home::at(root);
         let place = Self { dir, home };
         place.register("web");
         place

@@ -32,7 +32,7 @@ impl Batch {
     }
 
     /// Replace `target`, or create it, before anything else appears: durable once the batch is sealed.
-    pub fn put_ahead(&mut self, target: PathBuf, bytes: Vec<u8>) {
+    pub(super) fn put_ahead(&mut self, target: PathBuf, bytes: Vec<u8>) {
         self.ahead.push((target, bytes));
     }
 

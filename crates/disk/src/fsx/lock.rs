@@ -10,6 +10,7 @@ use std::{cell::RefCell, fmt, io, path::Path, time::Duration};
 use jiff::Timestamp;
 
 use super::{Error, Flock, Fs, Result, read, stat};
+use crate::process::is_alive;
 
 /// How long to wait for a lock unless told otherwise.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(5);
@@ -99,7 +100,9 @@ pub fn lock(fs: &dyn Fs, path: &Path, rank: Rank, wait: Duration, now: Timestamp
         return Ok(lock);
     }
     let note = read(fs, path).ok().flatten().unwrap_or_default();
+    // A program that leaves no note may hold it after one that did, and is dead.
     let holder = Holder::parse(&String::from_utf8_lossy(&note));
+    let holder = holder.filter(|it| is_alive(it.pid));
     Err(Error::Busy {
         path: path.to_owned(),
         holder,

@@ -23,6 +23,8 @@ use std::{
     collections::BTreeSet, ffi::OsString, fmt, io, path::Path, path::PathBuf, time::Duration,
 };
 
+use jiff::Timestamp;
+
 pub use append::{Durability, append};
 pub use batch::{Batch, Sealed, replace};
 pub use draft::Draft;
@@ -40,6 +42,10 @@ use crate::error::{Error, Result, found};
 
 /// Largest file we read whole: 16 MiB. No envelope, task or artifact comes near it.
 pub const READ_LIMIT: u64 = 16 << 20;
+
+/// A file that changed less than this before it was looked at, in nanoseconds, may change again within
+/// the same tick of the file system's clock, of 10 ms at most.
+const SETTLED: i128 = 30_000_000;
 
 /// The system calls that the primitives are made of. One method, one step that a power cut can
 /// fall behind.
@@ -136,6 +142,14 @@ pub struct Stat {
     pub modified: i64,
     /// Last change of content or attributes, nanoseconds since 1970.
     pub changed: i64,
+}
+
+impl Stat {
+    /// Whether every change since it was looked at shows in another stat. `looked_at` is from before
+    /// that; until then the stat proves nothing yet.
+    pub fn is_settled(&self, looked_at: Timestamp) -> bool {
+        looked_at.as_nanosecond() - i128::from(self.changed) > SETTLED
+    }
 }
 
 /// What a file system has left.
@@ -293,4 +307,25 @@ fn sync_parent(fs: &dyn Fs, path: &Path) -> Result<()> {
 /// not go through [`Fs`]: the bytes are the child's.
 pub fn open_log(path: &Path) -> Result<std::fs::File> {
     real::open_append(path).map_err(Error::io("open", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_just_now_or_later_proves_nothing() {
+        let stat = Stat {
+            kind: Kind::File,
+            len: 0,
+            inode: 1,
+            mode: 0o600,
+            modified: 0,
+            changed: 1_000_000_000,
+        };
+        for (looked_at, is_settled) in [(0, false), (1000, false), (1030, false), (1031, true)] {
+            let looked_at = Timestamp::from_millisecond(looked_at).unwrap();
+            assert_eq!(stat.is_settled(looked_at), is_settled, "{looked_at}");
+        }
+    }
 }

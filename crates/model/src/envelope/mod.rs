@@ -24,7 +24,7 @@ use crate::{
 pub const VERSION: u64 = 1;
 
 /// An envelope that says the same as one this young is a retry of it.
-pub const REPLAY_WINDOW: SignedDuration = SignedDuration::from_mins(5);
+const REPLAY_WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
 names! {
     /// Which way an envelope goes.

@@ -23,7 +23,7 @@ pub use recovery::{
     Answer, Facts, Left, Leftover, Marks, State, Step, answer, asks, concerns, leftover, question,
     repeats, step,
 };
-pub use speaker::{Refusal, Role, Speaker, may_ack, may_send, speaker};
+pub use speaker::{Refusal, Role, Speaker, may_ack, may_send, operator, speaker};
 
 use crate::{
     envelope::{Brief, BriefKind, Direction, Extras, Report, ReportKind},
@@ -123,8 +123,10 @@ pub struct Message {
     pub place: Place,
     /// Its id, which stays with it wherever it is copied.
     pub id: Option<String>,
-    /// What it is; none where it is a brief or report of the relay's own.
+    /// What it is; none where it is a brief or report of the relay's own, or has another word.
     pub subject: Option<Subject>,
+    /// The word that another program has for what it is, where that is no subject of ours.
+    pub word: Option<String>,
     /// The kind of its envelope.
     pub kind: &'static str,
     /// Who says it.
@@ -160,6 +162,7 @@ impl Message {
             answers: place.answered(brief.in_reply_to),
             id: extras.id.clone(),
             subject: Subject::of(extras),
+            word: other_word(extras),
             kind: brief.kind.as_str(),
             from: from.clone(),
             to: brief.target_worker.to_string(),
@@ -184,6 +187,7 @@ impl Message {
             answers: place.answered(report.in_reply_to),
             id: extras.id.clone(),
             subject: Subject::of(extras),
+            word: other_word(extras),
             kind: report.kind.as_str(),
             from: report.worker_id.to_string(),
             to: to.to_owned(),
@@ -195,9 +199,11 @@ impl Message {
         }
     }
 
-    /// Its subject, or else the kind of its envelope.
-    pub fn title(&self) -> &'static str {
-        self.subject.map_or(self.kind, Subject::as_str)
+    /// What it is in a word: its subject, ours or another program's, or else the kind of its
+    /// envelope.
+    pub fn title(&self) -> &str {
+        let subject = self.subject.map(Subject::as_str);
+        subject.or(self.word.as_deref()).unwrap_or(self.kind)
     }
 
     /// What it says, typed; none where it has no subject of ours, or not the body that its subject
@@ -231,6 +237,12 @@ impl Message {
             None => crate::envelope::summary_of(&self.body),
         }
     }
+}
+
+/// A subject that is none of ours.
+fn other_word(extras: &Extras) -> Option<String> {
+    let word = extras.subject.as_ref().filter(|it| !it.is_empty());
+    word.filter(|_| Subject::of(extras).is_none()).cloned()
 }
 
 impl Place {

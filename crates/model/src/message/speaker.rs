@@ -35,6 +35,12 @@ pub enum Refusal {
         /// Who it is.
         agent: WorkerId,
     },
+    /// An agent asked for what a person does.
+    #[error("{agent} decides on no brief: only the operator does")]
+    NotOperator {
+        /// Who it is.
+        agent: WorkerId,
+    },
     /// The other side says this.
     #[error("{who} does not send a {subject}: {}", said_by(*subject))]
     NotYours {
@@ -89,6 +95,19 @@ pub fn speaker(
             name,
             by: Some(user),
         }),
+    }
+}
+
+/// Who decides on briefs: a person, also in another's name. No agent lets itself through.
+pub fn operator(
+    asked: Option<WorkerId>,
+    agent: Option<WorkerId>,
+    user: WorkerId,
+) -> Result<WorkerId, Refusal> {
+    let speaker = speaker(asked, agent.clone(), user)?;
+    match agent {
+        Some(agent) => Err(Refusal::NotOperator { agent }),
+        None => Ok(speaker.name),
     }
 }
 

@@ -29,6 +29,7 @@ fn message(at_place: &str, subject: Subject, body: &str, minute: i64) -> Message
     Message {
         id: None,
         subject: Some(subject),
+        word: None,
         kind: "freeform",
         from,
         to,
@@ -39,6 +40,31 @@ fn message(at_place: &str, subject: Subject, body: &str, minute: i64) -> Message
         body: body.to_owned(),
         place,
     }
+}
+
+#[test]
+fn a_message_has_the_word_that_its_writer_gave_it() {
+    let done = message("W1/outbox/1", Subject::Done, DONE, 0);
+    assert_eq!(done.title(), "DONE");
+    let named = |word: &str| {
+        other_word(&Extras {
+            subject: Some(word.to_owned()),
+            ..Extras::default()
+        })
+    };
+    assert_eq!(named("DONE"), None);
+    assert_eq!(named(""), None);
+    let foreign = Message {
+        subject: None,
+        word: named("WEIRD"),
+        ..done
+    };
+    assert_eq!(foreign.title(), "WEIRD");
+    let plain = Message {
+        word: None,
+        ..foreign
+    };
+    assert_eq!(plain.title(), "freeform");
 }
 
 const DONE: &str = r#"{"bead_id":"b1","summary":"Did it"}"#;
@@ -258,6 +284,21 @@ fn trap_29_only_the_operator_speaks_in_anothers_name_and_visibly() {
             "{asked} {agent}"
         );
     }
+}
+
+#[test]
+fn only_a_person_decides_on_briefs() {
+    let decides = |asked: &str, agent: &str| {
+        let name = |text: &str| (!text.is_empty()).then(|| w(text));
+        operator(name(asked), name(agent), w("ann")).map_err(|refusal| refusal.to_string())
+    };
+    assert_eq!(decides("", ""), Ok(w("ann")));
+    assert_eq!(decides("bob", ""), Ok(w("bob")));
+    let no = "W1 decides on no brief: only the operator does";
+    assert_eq!(decides("", "W1"), Err(no.to_owned()));
+    assert_eq!(decides("W1", "W1"), Err(no.to_owned()));
+    let no = "W1 does not act for ann: only the operator acts in another's name";
+    assert_eq!(decides("ann", "W1"), Err(no.to_owned()));
 }
 
 #[test]

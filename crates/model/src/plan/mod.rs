@@ -23,9 +23,8 @@ pub use faults::{Circle, OneSided, dangling, one_sided, parent_circles};
 pub use graph::{Graph, Node};
 pub use index::Index;
 pub use retry::{Attempt, Verdict, verdict};
-pub use wave::{
-    Stranded, StrandedBecause, claim_order, first_ready, is_ready, ready, stranded, waves,
-};
+pub(crate) use wave::is_ready;
+pub use wave::{Stranded, StrandedBecause, claim_order, first_ready, ready, stranded, waves};
 
 use crate::{names::names, task::State};
 

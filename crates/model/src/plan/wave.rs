@@ -186,7 +186,7 @@ fn direct_cause(graph: &Graph, at: usize, task: &Outline) -> Option<StrandedBeca
 }
 
 /// Whether a task of the graph may be claimed at `now`.
-pub fn is_ready(graph: &Graph, task: &Outline, now: Timestamp) -> bool {
+pub(crate) fn is_ready(graph: &Graph, task: &Outline, now: Timestamp) -> bool {
     let at = graph.position(&task.id);
     at.is_some_and(|at| is_ready_at(graph, at, now))
 }

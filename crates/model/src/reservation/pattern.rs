@@ -2,11 +2,12 @@
 //!
 //! Owns what a pattern takes and whether two of them can meet. A path stands for all that lies below
 //! it. Two patterns meet where one path could be taken by both; where that cannot be told, they do.
-//! `*`, `?` and `[…]` stay within a name, `**` is any number of names, `{a,b}` one of several, `\`
-//! takes the next letter as it is. What is written also means the file of exactly that name, as in
-//! `app/[id]/page.tsx`. It must never look at the machine.
+//! `**` is any number of names; each of the others is as `glob` reads it. What is written also means
+//! the file of exactly that name, as in `app/[id]/page.tsx`. It must never look at the machine.
 
 use std::{fmt, str::FromStr};
+
+use crate::glob::{Name, spellings, walk};
 
 /// The longest path that common systems have, in bytes. To compare two globs takes as long as they
 /// are, one times the other.
@@ -42,18 +43,7 @@ pub struct InvalidPattern {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     Deep,
-    Name(Vec<Token>),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
-    Letter(char),
-    One,
-    Many,
-    Set {
-        inverted: bool,
-        ranges: Vec<(char, char)>,
-    },
+    Name(Name),
 }
 
 impl Pattern {
@@ -146,10 +136,9 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 
 /// Every reading of a text; the whole repository where there are too many.
 fn ways(text: &str) -> Vec<Vec<Step>> {
-    let mut spelled = Vec::new();
-    if !spell(String::new(), text, &mut spelled) {
+    let Some(spelled) = spellings(text, WAYS) else {
         return vec![Vec::new()];
-    }
+    };
     let mut ways: Vec<Vec<Step>> = spelled
         .iter()
         .map(|text| names(text).map(step).collect())
@@ -163,101 +152,16 @@ fn ways(text: &str) -> Vec<Vec<Step>> {
 
 /// A path of which every letter is meant.
 fn literal(path: &str) -> Vec<Step> {
-    let name = |name: &str| Step::Name(name.chars().map(Token::Letter).collect());
-    names(path).map(name).collect()
-}
-
-/// Spells out the first choice in the text, and those in what comes of it; false where there are
-/// too many.
-fn spell(done: String, text: &str, all: &mut Vec<String>) -> bool {
-    let Some((before, choices, after)) = choice(text) else {
-        all.push(done + text);
-        return all.len() <= WAYS;
-    };
-    choices
-        .iter()
-        .all(|choice| spell(format!("{done}{before}"), &format!("{choice}{after}"), all))
-}
-
-/// The first `{a,b}` of a text: what stands before it, what there is to choose from, and the rest.
-fn choice(text: &str) -> Option<(&str, Vec<&str>, &str)> {
-    let (mut depth, mut open, mut begun) = (0_usize, 0, 0);
-    let mut choices = Vec::new();
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\\' => drop(letters.next()),
-            '{' => {
-                if depth == 0 {
-                    (open, begun) = (at, at + 1);
-                }
-                depth += 1;
-            }
-            ',' if depth == 1 => {
-                choices.push(&text[begun..at]);
-                begun = at + 1;
-            }
-            '}' if depth == 1 => {
-                choices.push(&text[begun..at]);
-                return Some((&text[..open], choices, &text[at + 1..]));
-            }
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    None
+    names(path)
+        .map(|name| Step::Name(Name::literal(name)))
+        .collect()
 }
 
 fn step(name: &str) -> Step {
-    if name == "**" {
-        return Step::Deep;
+    match name {
+        "**" => Step::Deep,
+        name => Step::Name(Name::read(name)),
     }
-    let mut letters = name.chars();
-    let mut tokens = Vec::new();
-    while let Some(letter) = letters.next() {
-        tokens.push(match letter {
-            '*' => Token::Many,
-            '?' => Token::One,
-            '\\' => Token::Letter(letters.next().unwrap_or('\\')),
-            '[' => match set(letters.as_str()) {
-                Some((set, rest)) => {
-                    letters = rest.chars();
-                    set
-                }
-                // Where it ends cannot be told.
-                None => {
-                    tokens.push(Token::Many);
-                    break;
-                }
-            },
-            letter => Token::Letter(letter),
-        });
-    }
-    Step::Name(tokens)
-}
-
-/// A set of letters whose bracket is open already, and what follows it.
-fn set(text: &str) -> Option<(Token, &str)> {
-    let inner = text.strip_prefix(['!', '^']);
-    let (inverted, inner) = (inner.is_some(), inner.unwrap_or(text));
-    // A bracket at the very beginning is one of the letters.
-    let first = inner.chars().next()?.len_utf8();
-    let end = first + inner.get(first..)?.find(']')?;
-    let letters: Vec<char> = inner[..end].chars().collect();
-    let (mut ranges, mut rest) = (Vec::new(), letters.as_slice());
-    while let [from, more @ ..] = rest {
-        match more {
-            ['-', to, more @ ..] => {
-                ranges.push((*from, *to));
-                rest = more;
-            }
-            more => {
-                ranges.push((*from, *from));
-                rest = more;
-            }
-        }
-    }
-    Some((Token::Set { inverted, ranges }, &inner[end + 1..]))
 }
 
 /// Whether one path goes along both, until one of them ends; `ends` is asked whether it may, and told
@@ -267,59 +171,8 @@ fn along(a: &[Step], b: &[Step], ends: fn(bool, bool) -> bool) -> bool {
     walk((a.len(), b.len()), end, |i, j, on| match (&a[i], &b[j]) {
         // One of them ends here, or takes what the other one has next.
         (Step::Deep, _) | (_, Step::Deep) => on(1, 0) || on(0, 1),
-        (Step::Name(a), Step::Name(b)) => alike(a, b) && on(1, 1),
+        (Step::Name(a), Step::Name(b)) => a.meets(b) && on(1, 1),
     })
-}
-
-/// Whether one name fits both.
-fn alike(a: &[Token], b: &[Token]) -> bool {
-    let spent = |tokens: &[Token]| tokens.iter().all(|it| *it == Token::Many);
-    let end = |i: usize, j: usize| spent(&a[i..]) && spent(&b[j..]);
-    walk((a.len(), b.len()), end, |i, j, on| match (&a[i], &b[j]) {
-        (Token::Many, _) | (_, Token::Many) => on(1, 0) || on(0, 1),
-        (a, b) => share(a, b) && on(1, 1),
-    })
-}
-
-/// Walks two sequences side by side, each pair of places once. `end` judges where one of them ends,
-/// `go` before that; it may ask how it goes on so many places further.
-fn walk(
-    (n, m): (usize, usize),
-    end: impl Fn(usize, usize) -> bool,
-    go: impl Fn(usize, usize, &dyn Fn(usize, usize) -> bool) -> bool,
-) -> bool {
-    let mut seen = vec![vec![false; m + 1]; n + 1];
-    for i in (0..=n).rev() {
-        for j in (0..=m).rev() {
-            seen[i][j] = match i == n || j == m {
-                true => end(i, j),
-                false => go(i, j, &|more_i, more_j| seen[i + more_i][j + more_j]),
-            };
-        }
-    }
-    seen[0][0]
-}
-
-/// Whether one letter fits both.
-fn share(a: &Token, b: &Token) -> bool {
-    match (a, b) {
-        (Token::One | Token::Many, _) | (_, Token::One | Token::Many) => true,
-        (Token::Letter(a), Token::Letter(b)) => a == b,
-        (Token::Letter(letter), Token::Set { inverted, ranges })
-        | (Token::Set { inverted, ranges }, Token::Letter(letter)) => {
-            let inside = ranges
-                .iter()
-                .any(|(from, to)| (from..=to).contains(&letter));
-            inside != *inverted
-        }
-        // What neither leaves out is more than can be told here.
-        (Token::Set { inverted: true, .. }, Token::Set { .. })
-        | (Token::Set { .. }, Token::Set { inverted: true, .. }) => true,
-        (Token::Set { ranges: a, .. }, Token::Set { ranges: b, .. }) => {
-            let meet = |a: &(char, char)| b.iter().any(|b| a.0 <= b.1 && b.0 <= a.1);
-            a.iter().any(meet)
-        }
-    }
 }
 
 #[cfg(test)]

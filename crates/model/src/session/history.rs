@@ -9,7 +9,7 @@ use super::{Note, Outcome};
 use crate::id::TaskId;
 
 /// How many entries stay in full; older ones become one line each.
-pub const FULL_ENTRIES: usize = 10;
+pub(super) const FULL_ENTRIES: usize = 10;
 
 /// Longest condensed line, in characters, beyond its title.
 const CONDENSED: usize = 200;

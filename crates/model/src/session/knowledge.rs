@@ -6,7 +6,7 @@
 
 use std::{collections::HashSet, hash::Hash};
 
-use super::{Entry, EntryTitle, FULL_ENTRIES, Outcome};
+use super::{Entry, EntryTitle, Outcome, history::FULL_ENTRIES};
 use crate::{id::TaskId, names::names};
 
 names!(

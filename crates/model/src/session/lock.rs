@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
 use crate::{id::SessionId, list_ref::ListRef};
 
 /// How long a lock stands whose holder cannot be asked.
-pub const STALE_AFTER: SignedDuration = SignedDuration::from_hours(4);
+const STALE_AFTER: SignedDuration = SignedDuration::from_hours(4);
 
 /// What a lock file says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

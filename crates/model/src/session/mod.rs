@@ -18,9 +18,9 @@ pub mod stall;
 mod summary;
 mod timeline;
 
-pub use history::{Entry, EntryTitle, FULL_ENTRIES};
+pub use history::{Entry, EntryTitle};
 pub use knowledge::{Knowledge, Note, Section, SharedContext, SharedSection, TaskNotes};
-pub use lock::{Evidence, Lock, Pid, STALE_AFTER, Sighting, Stamp, Standing};
+pub use lock::{Evidence, Lock, Pid, Sighting, Stamp, Standing};
 pub use log::LogRow;
 pub use name::{common_group, interrupted_name, is_interrupted, named_at, session_name};
 pub use outcome::Outcome;

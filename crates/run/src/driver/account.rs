@@ -29,6 +29,8 @@ pub(super) struct Account {
     wave: Option<(u32, u32)>,
     tasks: BTreeMap<TaskId, Entry>,
     completed: Vec<CompletedTask>,
+    /// Those that were begun, and that the run was ended before.
+    stopped: Vec<ActiveTask>,
     rows: Vec<LogRow>,
     not_started: Vec<NotStarted>,
 }
@@ -68,6 +70,7 @@ impl Account {
                 .map(|outline| (outline.id.clone(), entry(outline)))
                 .collect(),
             completed: Vec::new(),
+            stopped: Vec::new(),
             rows: Vec::new(),
             not_started: Vec::new(),
         }
@@ -130,6 +133,13 @@ impl Account {
             Fate::Failed { attempts } => (Outcome::Fail, *attempts),
             Fate::Skipped { .. } | Fate::Interrupted { .. } => {
                 let (id, subject, why) = (id.clone(), self.subject(id), why.to_owned());
+                if self.tasks.get(&id).is_some_and(|it| it.began.is_some()) {
+                    self.stopped.push(ActiveTask {
+                        id: id.clone(),
+                        subject: subject.clone(),
+                        phase: "stopped".to_owned(),
+                    });
+                }
                 self.not_started.push(NotStarted { id, subject, why });
                 return None;
             }
@@ -189,7 +199,7 @@ impl Account {
             wave: self.wave,
             max_parallel: self.max_parallel,
             updated,
-            active: active.collect(),
+            active: active.chain(self.stopped.iter().cloned()).collect(),
             completed: self.completed.clone(),
         }
     }

@@ -4,7 +4,10 @@
 //! a run that dies in between hears it again, and to hear it twice changes nothing. A worker is
 //! believed about the task that it has; what it says about another is kept as a late result.
 
-use flagpost_core::{messages, tasks};
+use flagpost_core::{
+    messages::{self, Settled},
+    tasks,
+};
 use flagpost_model::{
     TaskId,
     envelope::summary_of,
@@ -57,6 +60,23 @@ impl Driver<'_> {
             }
         }
         Ok(events)
+    }
+
+    /// Tells of the attempts that failed while no run was there to tell of them.
+    pub(super) fn gave_up_before(&mut self, heard: Vec<Settled>) -> Result<()> {
+        for Settled { task, report } in heard {
+            if let Some(Body::Stuck(body)) = report.typed()
+                && body.needs == Needs::Abort
+            {
+                self.tell(RunEvent::TaskSaid {
+                    task,
+                    worker: report.place.worker,
+                    said: Said::GaveUp,
+                    words: body.reason,
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes one report in, and acknowledges it.

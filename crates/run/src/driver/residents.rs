@@ -13,7 +13,7 @@ use std::{
 use flagpost_core::{
     self as core, List,
     claims::Claimed,
-    messages::{self, Errand, Party, Words},
+    messages::{self, Errand, Party, Settled, Words},
     relay::{Fleet, decide::Gate, workers},
     tasks,
 };
@@ -132,17 +132,18 @@ impl<'a> Residents<'a> {
     }
 
     /// Deals with what was said about the tasks of runs that are over, and takes over what their
-    /// workers still have.
+    /// workers still have. Answers with what was heard.
     pub fn take_over(
         &mut self,
         list: &List<'_>,
         earlier: &[SessionId],
         live: &SessionId,
         told: &Sender<Input>,
-    ) -> Result<()> {
+    ) -> Result<Vec<Settled>> {
+        let mut heard = Vec::new();
         self.threads = earlier.iter().map(ToString::to_string).collect();
         if !self.threads.is_empty() && !self.fleet.ids()?.is_empty() {
-            for errand in self.errands(list)? {
+            for errand in self.errands(list, &mut heard)? {
                 let of_crew = self.crew.contains(&errand.message.place.worker);
                 let passed_over = match errand.left {
                     Left::Waiting if !of_crew => Some(errand),
@@ -160,14 +161,15 @@ impl<'a> Residents<'a> {
             }
         }
         self.threads.insert(live.to_string());
-        self.watch(told)
+        self.watch(told)?;
+        Ok(heard)
     }
 
     /// What workers have in hand once all that they said is dealt with: one that ended its task
     /// between the two looks has nothing in hand, and was not heard.
-    fn errands(&self, list: &List<'_>) -> Result<Vec<Errand>> {
+    fn errands(&self, list: &List<'_>, heard: &mut Vec<Settled>) -> Result<Vec<Errand>> {
         loop {
-            messages::settle(list, &self.party(), &self.threads)?;
+            heard.extend(messages::settle(list, &self.party(), &self.threads)?);
             messages::put_away(list, &self.party(), &self.threads)?;
             let errands = messages::errands(list, &self.fleet, &self.threads)?;
             if self.unheard(None)?.is_empty() {

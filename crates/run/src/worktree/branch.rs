@@ -32,6 +32,11 @@ impl Branch {
     }
 }
 
+/// A branch's name as `git branch` shows it, of the whole one.
+pub(super) fn short(full: &str) -> &str {
+    full.strip_prefix("refs/heads/").unwrap_or(full)
+}
+
 impl fmt::Display for Branch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)

@@ -11,7 +11,8 @@ use std::{
 };
 
 use super::{
-    Branch, Files, Worktree, Worktrees, commit, error::Result, git::Git, listing, standing, text,
+    Branch, Files, Worktree, Worktrees, branch, commit, error::Result, git::Git, listing, standing,
+    text,
 };
 
 /// What came of closing a worktree.
@@ -84,7 +85,8 @@ impl Worktrees {
             because,
         };
         let path = Some(worktree.path.as_path());
-        let branch = match self.nothing_to_lose(worktree) {
+        let own = worktree.branch.full();
+        let branch = match nothing_to_lose(&self.top, &worktree.path, Some(&own)) {
             Ok(branch) => branch,
             Err(because) => return kept(path, because),
         };
@@ -95,89 +97,6 @@ impl Worktrees {
             None | Some(Ok(())) => Closed::Removed,
             Some(Err(error)) => kept(None, error.into()),
         }
-    }
-
-    /// The branch's commit and what else holds it; `None` where there is no such branch any more.
-    fn nothing_to_lose(&self, worktree: &Worktree) -> Safe<Option<Held>> {
-        let path = &worktree.path;
-        self.is_only_place(worktree)?;
-        let found = standing::uncommitted(path)?;
-        if !found.all.is_empty() {
-            return Err(Because::Dirty { files: found.all });
-        }
-        if let Some(what) = standing::underway(path)? {
-            return Err(Because::Underway { what });
-        }
-        let overlooked = standing::overlooked(path)?;
-        if !overlooked.is_empty() {
-            let text = format!("git was told to overlook changes of {overlooked}");
-            return Err(Because::Untellable(text));
-        }
-        // An agent may have gone elsewhere: what it stands on counts as much as its branch.
-        let head = commit(path, "HEAD")?
-            .ok_or_else(|| Because::Untellable("it stands on no commit".to_owned()))?;
-        let tip = commit(path, &worktree.branch.full())?;
-        self.held(&head, worktree)?;
-        let held = tip.map(|tip| self.held(&tip, worktree)).transpose()?;
-        if !found.ignored.is_empty() {
-            let files = found.ignored;
-            return Err(Because::Ignored { files });
-        }
-        Ok(held)
-    }
-
-    /// That git knows the worktree, and that nobody else stands on its branch.
-    fn is_only_place(&self, worktree: &Worktree) -> Safe<()> {
-        let entries = listing::entries(&self.top)?;
-        if !entries.iter().any(|entry| entry.path == worktree.path) {
-            let text = format!("git knows no worktree at {}", worktree.path.display());
-            return Err(Because::Untellable(text));
-        }
-        let full = worktree.branch.full();
-        let other = entries
-            .iter()
-            .find(|entry| entry.path != worktree.path && entry.branch.as_ref() == Some(&full));
-        match other {
-            Some(entry) => Err(Because::Untellable(format!(
-                "{} stands on {}, too",
-                entry.path.display(),
-                worktree.branch
-            ))),
-            None => Ok(()),
-        }
-    }
-
-    /// What besides the task's own branch holds a commit.
-    fn held(&self, oid: &str, worktree: &Worktree) -> Safe<Held> {
-        let own = worktree.branch.full();
-        let out = Git::at(&self.top)
-            .args(&["for-each-ref", "--contains", oid])
-            .arg("--format=%(objectname) %(refname) %(symref)")
-            .args(&["refs/heads", "refs/remotes", "refs/tags"])
-            .run()?;
-        for line in text(&out).lines() {
-            let mut words = line.split(' ');
-            // A symbolic one holds nothing itself; it may even stand for the branch in question.
-            if let (Some(at), Some(name), None | Some("")) =
-                (words.next(), words.next(), words.next())
-                && name != own
-            {
-                return Ok(Held {
-                    tip: oid.to_owned(),
-                    by: name.to_owned(),
-                    at: at.to_owned(),
-                });
-            }
-        }
-        let out = Git::at(&self.top)
-            .args(&["rev-list", "--count", oid, "--not"])
-            .arg(format!("--exclude={}", worktree.branch))
-            .args(&["--branches", "--remotes", "--tags"])
-            .run()?;
-        Err(Because::Unmerged {
-            // None on others than symbolic ones, which hold nothing, is still one.
-            commits: text(&out).parse().unwrap_or(1).max(1),
-        })
     }
 
     fn remove(&self, path: &Path) -> Result<()> {
@@ -209,9 +128,93 @@ impl Worktrees {
     }
 }
 
+/// The branch's commit and what else holds it; `None` where there is no such branch any more. Without a
+/// branch, what it stands on has to be on another.
+pub(super) fn nothing_to_lose(top: &Path, path: &Path, own: Option<&str>) -> Safe<Option<Held>> {
+    is_only_place(top, path, own)?;
+    let found = standing::uncommitted(path)?;
+    if !found.all.is_empty() {
+        return Err(Because::Dirty { files: found.all });
+    }
+    if let Some(what) = standing::underway(path)? {
+        return Err(Because::Underway { what });
+    }
+    let overlooked = standing::overlooked(path)?;
+    if !overlooked.is_empty() {
+        let text = format!("git was told to overlook changes of {overlooked}");
+        return Err(Because::Untellable(text));
+    }
+    // An agent may have gone elsewhere: what it stands on counts as much as its branch.
+    let head = commit(path, "HEAD")?
+        .ok_or_else(|| Because::Untellable("it stands on no commit".to_owned()))?;
+    let tip = own.map(|own| commit(path, own)).transpose()?.flatten();
+    held(top, &head, own)?;
+    let held = tip.map(|tip| held(top, &tip, own)).transpose()?;
+    if !found.ignored.is_empty() {
+        let files = found.ignored;
+        return Err(Because::Ignored { files });
+    }
+    Ok(held)
+}
+
+/// That git knows the worktree, and that nobody else stands on its branch.
+fn is_only_place(top: &Path, path: &Path, own: Option<&str>) -> Safe<()> {
+    let entries = listing::entries(top)?;
+    if !entries.iter().any(|entry| entry.path == path) {
+        let text = format!("git knows no worktree at {}", path.display());
+        return Err(Because::Untellable(text));
+    }
+    let Some(own) = own else {
+        return Ok(());
+    };
+    let stands = |entry: &&listing::Entry| entry.branch.as_deref() == Some(own);
+    let mut others = entries.iter().filter(|entry| entry.path != path);
+    match others.find(stands) {
+        Some(entry) => Err(Because::Untellable(format!(
+            "{} stands on {}, too",
+            entry.path.display(),
+            branch::short(own)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// What besides this branch holds a commit.
+fn held(top: &Path, oid: &str, own: Option<&str>) -> Safe<Held> {
+    let out = Git::at(top)
+        .args(&["for-each-ref", "--contains", oid])
+        .arg("--format=%(objectname) %(refname) %(symref)")
+        .args(&["refs/heads", "refs/remotes", "refs/tags"])
+        .run()?;
+    for line in text(&out).lines() {
+        let mut words = line.split(' ');
+        // A symbolic one holds nothing itself; it may even stand for the branch in question.
+        if let (Some(at), Some(name), None | Some("")) = (words.next(), words.next(), words.next())
+            && Some(name) != own
+        {
+            return Ok(Held {
+                tip: oid.to_owned(),
+                by: name.to_owned(),
+                at: at.to_owned(),
+            });
+        }
+    }
+    let mut counting = Git::at(top).args(&["rev-list", "--count", oid, "--not"]);
+    if let Some(own) = own {
+        counting = counting.arg(format!("--exclude={}", branch::short(own)));
+    }
+    let out = counting
+        .args(&["--branches", "--remotes", "--tags"])
+        .run()?;
+    Err(Because::Unmerged {
+        // None on others than symbolic ones, which hold nothing, is still one.
+        commits: text(&out).parse().unwrap_or(1).max(1),
+    })
+}
+
 /// A commit, and a name other than the task's branch that holds it.
 #[derive(Debug)]
-struct Held {
+pub(super) struct Held {
     tip: String,
     by: String,
     at: String,

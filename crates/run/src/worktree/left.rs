@@ -12,7 +12,11 @@ use flagpost_core::{
 };
 use flagpost_model::finding::Code;
 
-use super::{branch, listing, standing};
+use super::{
+    branch,
+    close::{Because, nothing_to_lose},
+    listing, standing,
+};
 
 /// The worktrees under the home's directory for them that no running session works in.
 pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
@@ -41,37 +45,56 @@ pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
             .is_some_and(|live| entry.path.starts_with(live))
     };
     let entries = entries.into_iter().filter(is_left);
-    entries.map(|entry| told(&entry)).collect()
+    entries.map(|entry| told(&repository.top, &entry)).collect()
 }
 
-fn told(entry: &listing::Entry) -> Finding {
-    let stands = match &entry.branch {
-        Some(name) => {
-            let short = name.strip_prefix("refs/heads/").unwrap_or(name);
-            let ours = short.starts_with(branch::PREFIX);
-            format!("on {}branch {short}", if ours { "" } else { "foreign " })
-        }
+fn told(top: &Path, entry: &listing::Entry) -> Finding {
+    let own = entry.branch.as_deref();
+    let stands = match own.map(branch::short) {
+        Some(name) if name.starts_with(branch::PREFIX) => format!("on branch {name}"),
+        Some(name) => format!("on foreign branch {name}"),
         None => "on no branch".to_owned(),
     };
     let path = entry.path.display();
-    let (holds, next) = match standing::uncommitted(&entry.path) {
-        Ok(found) if found.all.is_empty() => (
-            "nothing in it is uncommitted".to_owned(),
-            format!(
-                "merge the branch if its work is wanted; then 'git worktree remove {path}', which refuses where something would be lost"
-            ),
+    let (holds, next) = match nothing_to_lose(top, &entry.path, own) {
+        Ok(_) => (
+            "all that it holds is elsewhere".to_owned(),
+            format!("'git worktree remove {path}' removes it"),
         ),
-        Ok(found) => (
-            format!("not committed in it: {}", found.all),
-            format!("'git -C {path} status' shows it; commit or copy what is wanted first"),
-        ),
-        Err(error) => (
-            format!("what it holds cannot be told: {error}"),
-            format!("look into {path}"),
-        ),
+        Err(because) => {
+            let next = next(&because, &entry.path, own.is_some());
+            (because.to_string(), next)
+        }
     };
     let what = format!("a run left a worktree {stands}; {holds}");
     Finding::new(Code::WorktreeLeft, what)
         .at(&entry.path)
         .by_hand(next)
+}
+
+/// What a person does where this would be lost. Git itself removes a worktree with ignored files, and
+/// one whose commits are on no branch.
+fn next(because: &Because, path: &Path, has_branch: bool) -> String {
+    let ignored = standing::uncommitted(path).map(|found| found.ignored);
+    let also = match ignored.unwrap_or_default() {
+        files if files.is_empty() => String::new(),
+        files => format!("; it would take ignored files along: {files}"),
+    };
+    let path = path.display();
+    match because {
+        Because::Dirty { .. } => {
+            format!("'git -C {path} status' shows it; commit or copy what is wanted first")
+        }
+        Because::Ignored { .. } => {
+            format!("copy what is wanted; 'git worktree remove {path}' takes them along")
+        }
+        Because::Unmerged { .. } if has_branch => format!(
+            "merge the branch if its work is wanted; 'git worktree remove {path}' leaves the branch{also}"
+        ),
+        Because::Unmerged { .. } => format!(
+            "give them a branch, or they are lost: 'git -C {path} switch --create NAME'; then 'git worktree remove {path}'{also}"
+        ),
+        Because::Underway { what } => format!("end the {what} in {path} first, or abort it"),
+        Because::Untellable(_) => format!("look into {path}"),
+    }
 }

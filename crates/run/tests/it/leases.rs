@@ -1,16 +1,11 @@
 //! The claims of a run live as long as its agents do, and no longer.
 
-use std::{
-    path::Path,
-    sync::{Arc, mpsc},
-    thread,
-};
+use std::{path::Path, sync::mpsc, thread};
 
 use flagpost_core::{
-    Home, List, Repository, Settings, SystemClock, claims,
+    Home, List, Repository, Settings, claims,
     tasks::{self, Fields, Move},
 };
-use flagpost_disk::fsx::RealFs;
 use flagpost_model::{
     TaskId,
     task::{Act, State},
@@ -31,11 +26,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (Report, S
     let (project, place) = (dir.path().join("project"), dir.path().join("place"));
     std::fs::create_dir(&project).unwrap();
     std::fs::create_dir(&place).unwrap();
-    let home = Home::new(
-        dir.path().join("home"),
-        Arc::new(RealFs),
-        Arc::new(SystemClock),
-    );
+    let home = Home::at(dir.path().join("home"));
     let actor = "ann".parse().unwrap();
     let repository = Repository::register(&home, &project, &actor).unwrap();
     let list = List::open_or_create(&home, &repository.name, &repository).unwrap();

@@ -3,11 +3,11 @@
 //! Owns what the rows of the relay and the soak stand on: a repository, its workers, and their mail
 //! in this process.
 
-use std::{cell::Cell, path::PathBuf, sync::Arc};
+use std::{cell::Cell, path::PathBuf};
 
 use anyhow::Result;
 use flagpost_core::{
-    Home, Repository as Registered, SystemClock,
+    Home, Repository as Registered,
     history::History,
     relay::{
         Fleet as Workers, Mail,
@@ -17,7 +17,6 @@ use flagpost_core::{
     },
 };
 use flagpost_daemon::Paths;
-use flagpost_disk::fsx::RealFs;
 use flagpost_model::{RepoId, Seq, WorkerId, envelope::Ticket};
 
 use super::scratch::{Repository, Scratch};
@@ -39,7 +38,7 @@ impl<'s> Fleet<'s> {
     pub fn new(scratch: &'s Scratch, name: &str, count: usize) -> Result<Self> {
         let repository = scratch.repository(name)?;
         let root = scratch.dir().join("home");
-        let home = Home::new(root, Arc::new(RealFs), Arc::new(SystemClock));
+        let home = Home::at(root);
         let registered = Registered::register(&home, repository.dir(), &operator()?)?;
         let ids = (1..=count).map(|n| format!("W{n}").parse());
         let fleet = Self {

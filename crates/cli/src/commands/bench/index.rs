@@ -7,7 +7,7 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use flagpost_core::{
-    Home, Repository, SystemClock,
+    Home, Repository,
     relay::{Fleet, workers},
 };
 use flagpost_disk::{
@@ -75,11 +75,7 @@ impl<'b> Mail<'b> {
         let home_dir = bench.scratch.make_dir("index-home")?;
         let here = bench.scratch.repository("index")?;
         let top = bench.scratch.dir().join("index");
-        let home = Home::new(
-            home_dir.clone(),
-            std::sync::Arc::new(RealFs),
-            std::sync::Arc::new(SystemClock),
-        );
+        let home = Home::at(home_dir.clone());
         let operator = WorkerId::operator();
         let repository = Repository::register(&home, &top, &operator)?;
         let fleet = Fleet::of(&home, &repository.id);

@@ -136,7 +136,11 @@ pub fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
     if args.line {
         let message = &seen.message;
         let said = line(&message.line());
-        return Ok(answer.text(format!("{} {} {said}", message.title(), message.place)));
+        return Ok(answer.text(format!(
+            "{} {} {said}",
+            line(message.title()),
+            message.place
+        )));
     }
     let Some(field) = &args.field else {
         return Ok(answer.exact(seen.message.body));
@@ -178,7 +182,7 @@ fn row(seen: &Seen, step: Option<Step>) -> Vec<String> {
     };
     let mut row = vec![
         message.place.to_string(),
-        message.title().to_owned(),
+        line(message.title()),
         line(&from),
         line(&message.to),
         seen.state.to_string(),

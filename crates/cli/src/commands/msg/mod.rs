@@ -12,7 +12,7 @@ mod words;
 use clap::Subcommand;
 use flagpost_model::message::Message;
 
-use crate::{context::Context, output::Answer};
+use crate::{context::Context, output::Answer, terminal};
 
 /// The verbs on messages.
 #[derive(Debug, Subcommand)]
@@ -49,7 +49,7 @@ fn head(message: &Message) -> String {
     let thread = message.thread.as_ref().map(|it| format!(" in {it}"));
     format!(
         "{} {} from {}{} to {}{}",
-        message.title(),
+        terminal::line(message.title()),
         message.place,
         message.from,
         by.unwrap_or_default(),

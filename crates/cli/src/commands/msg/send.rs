@@ -8,7 +8,7 @@ use flagpost_core::{
 use flagpost_model::{WorkerId, decision::Via, message::Subject};
 
 use super::words::WordsArgs;
-use crate::{commands::query::named, context::Context, error::usage, output::Answer};
+use crate::{commands::query::named, context::Context, output::Answer};
 
 /// Send a message
 #[derive(Debug, clap::Args)]
@@ -40,13 +40,12 @@ pub struct Args {
 
 /// Sends it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    if args.ratify && context.settings.worker.is_some() {
-        return Err(usage("--ratify is the operator's: FLAGPOST_WORKER is set"));
-    }
-    let gate = if args.ratify {
-        Gate::Writer(Via::Cli)
-    } else {
-        Gate::Policy
+    let gate = match args.ratify {
+        true => {
+            context.operator()?;
+            Gate::Writer(Via::Cli)
+        }
+        false => Gate::Policy,
     };
     let to: Option<WorkerId> = args.to.as_deref().map(str::parse).transpose()?;
     let (fleet, speaker) = (context.fleet()?, context.speaker()?);

@@ -85,7 +85,7 @@ pub struct ShowArgs {
 #[command(after_help = "Example: flagpost worker rm W3\n\
     'flagpost worker add' brings it back; its numbers go on where they were.")]
 pub struct RmArgs {
-    /// The worker
+    /// The worker; an agent takes off only itself
     worker: String,
     /// Even where nobody has decided on, or read, all of its mail
     #[arg(long)]
@@ -175,7 +175,8 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
 }
 
 fn rm(context: &Context, args: &RmArgs) -> anyhow::Result<Answer> {
-    let worker: WorkerId = args.worker.parse()?;
+    // An agent leaves by itself, and takes nobody else off.
+    let worker = context.settings.speaker(Some(&args.worker))?.name;
     let fleet = context.fleet()?;
     workers::retire(&fleet, &context.actor()?, &worker, args.force)?;
     let seen = workers::show(&fleet.mail(&worker)?)?;

@@ -1,8 +1,8 @@
 //! Bringing the index up to date.
 //!
 //! Owns the order: the history first, then what it tells of, then the numbers of the messages; all
-//! of it in one transaction. A new one takes the same way, and gets its indexes once it has rows. What cannot be read keeps the rows that it had and is reported; nothing
-//! else is held up by it.
+//! of it in one transaction. A new one takes the same way, and gets its indexes once it has rows. What
+//! cannot be read keeps the rows that it had and is reported; nothing else is held up by it.
 
 mod history;
 mod mail;
@@ -35,8 +35,8 @@ struct Projection<'c> {
     home: &'c Home,
     db: &'c Connection,
     state: State,
-    /// When it began, in nanoseconds.
-    looked_at: i128,
+    /// When it began.
+    looked_at: Timestamp,
     /// The directories that are there, or may be.
     places: HashSet<i64>,
     faults: Vec<Fault>,
@@ -80,7 +80,7 @@ fn project(home: &Home, db: &mut Connection, state: State) -> Result<Vec<Fault>>
         home,
         db: &transaction,
         state,
-        looked_at: home.now().as_nanosecond(),
+        looked_at: home.now(),
         places: HashSet::new(),
         faults: Vec::new(),
     };

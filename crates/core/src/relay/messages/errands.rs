@@ -44,6 +44,15 @@ pub struct Errand {
     pub question: Option<Message>,
 }
 
+/// A word that changed its task though its run is over.
+#[derive(Debug, Clone)]
+pub struct Settled {
+    /// Which task of the list.
+    pub task: TaskId,
+    /// What its worker said.
+    pub report: Message,
+}
+
 /// What became of a worker's word about a task that its run does not wait for any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
@@ -154,12 +163,12 @@ pub fn unheard(
 }
 
 /// Deals with what workers said in the threads of runs that are over: done is done, whoever cannot
-/// go on is heard. Answers with the tasks that it changed.
+/// go on is heard. Answers with the words that changed something.
 pub fn settle(
     list: &List<'_>,
     party: &Party<'_>,
     threads: &BTreeSet<String>,
-) -> Result<Vec<TaskId>> {
+) -> Result<Vec<Settled>> {
     let mut changed = Vec::new();
     for report in unheard(party, threads, None)? {
         let kept = match (report.typed(), task_of(&report)) {
@@ -168,14 +177,15 @@ pub fn settle(
             _ => Kept::Nothing,
         };
         ack(party, &report.place)?;
-        if kept != Kept::Nothing {
-            changed.extend(task_of(&report));
+        if let (true, Some(task)) = (kept != Kept::Nothing, task_of(&report)) {
+            changed.push(Settled { task, report });
         }
     }
     Ok(changed)
 }
 
-/// The same for every run of a list that has ended, on behalf of whoever asks.
+/// The same for every run of a list that has ended, on behalf of whoever asks. Answers with the tasks
+/// that it changed.
 pub fn settle_ended(
     sessions: &Sessions<'_>,
     fleet: &Fleet<'_>,
@@ -189,7 +199,7 @@ pub fn settle_ended(
     let (party, threads) = (&Party { fleet, speaker }, threads.collect());
     let changed = settle(list, party, &threads)?;
     put_away(list, party, &threads)?;
-    Ok(changed)
+    Ok(changed.into_iter().map(|it| it.task).collect())
 }
 
 /// Makes of a DONE that nobody waits for what can be made of it.

@@ -24,7 +24,7 @@ use flagpost_model::{
 };
 use serde_json::Value;
 
-pub use errands::{Errand, Kept, errands, keep, put_away, settle, settle_ended, unheard};
+pub use errands::{Errand, Kept, Settled, errands, keep, put_away, settle, settle_ended, unheard};
 pub use filter::Filter;
 pub use foreign::{Source, read};
 pub use import::{Fate, Imported, import};

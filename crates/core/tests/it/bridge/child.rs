@@ -1,13 +1,12 @@
 //! What the other processes of these tests do.
 
-use std::{fs, ops::ControlFlow::Continue, sync::Arc, thread, time::Duration};
+use std::{fs, ops::ControlFlow::Continue, thread, time::Duration};
 
 use flagpost_core::{
-    Home, List, SystemClock,
+    Home, List,
     bridge::{Bridge, Given, Processor, send},
     tasks,
 };
-use flagpost_disk::fsx::RealFs;
 use flagpost_testkit::race::{self, Children, Part, until};
 use serde_json::{Value, json};
 
@@ -23,11 +22,7 @@ pub const COMMANDS: usize = 200;
 #[test]
 fn main() {
     let Some(part) = race::part() else { return };
-    let home = Home::new(
-        part.place().join("home"),
-        Arc::new(RealFs),
-        Arc::new(SystemClock),
-    );
+    let home = Home::at(part.place().join("home"));
     match part.role() {
         "serve" => serve(&part, &home),
         "pass through" => (0..COMMANDS).for_each(|_| pass_through(&home)),

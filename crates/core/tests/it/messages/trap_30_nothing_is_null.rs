@@ -49,7 +49,7 @@ fn trap_30_null_and_nothing_are_read_and_what_has_no_body_is_skipped() {
     let expected = [
         (1, "freeform", "orchestrator", None),
         (3, "DONE", "orchestrator", None),
-        (4, "freeform", "orchestrator", None),
+        (4, "NOISE", "orchestrator", None),
     ];
     assert_eq!(shown, expected);
     assert_eq!(survey.skipped.len(), 1);

@@ -2,14 +2,10 @@
 
 use std::{
     fs,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use flagpost_core::{Error, Home, List, Repository, SystemClock, claims, sessions::Sessions};
-use flagpost_disk::fsx::RealFs;
+use flagpost_core::{Error, Home, List, Repository, claims, sessions::Sessions};
 use flagpost_testkit::race::{self, Children, Part};
 
 use super::{start, try_begin, within};
@@ -24,11 +20,7 @@ pub const THREADS: usize = 4;
 #[test]
 fn main() {
     let Some(part) = race::part() else { return };
-    let home = Home::new(
-        part.place().join("home"),
-        Arc::new(RealFs),
-        Arc::new(SystemClock),
-    );
+    let home = Home::at(part.place().join("home"));
     let top = part.place().join("repo");
     let repository = Repository::register(&home, &top, &worker("operator")).unwrap();
     let list = List::open(&home, &repository.name).unwrap();

@@ -92,6 +92,12 @@ pub(super) fn split(text: &str, line: usize) -> Result<Notes, PlanError> {
     Ok(notes)
 }
 
+/// Whether a text ends in what says something of a task.
+pub(super) fn has_notes(text: &str) -> bool {
+    let text = text.trim();
+    fields_at_end(text).is_some() || after_at_end(text).is_some()
+}
+
 /// A backslash keeps a brace or a parenthesis from opening a note.
 fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
@@ -156,11 +162,18 @@ fn parts(inside: &str) -> Vec<&str> {
     parts
 }
 
-/// `{due 2026-12-01}` at the end of a subject: the colon is missing.
+/// `{due 2026-12-01}` at the end of a subject, or `{due: 2026-12-01`: the colon is missing, or the brace.
 fn nearly_field(subject: &str) -> Option<String> {
-    let (before, inside) = subject.strip_suffix('}')?.rsplit_once('{')?;
+    let is_known = |key: &str| KEYS.contains(&key.to_lowercase().as_str());
+    let Some(closed) = subject.strip_suffix('}') else {
+        let (before, inside) = subject.rsplit_once('{')?;
+        let (key, _) = inside.split_once(':')?;
+        let is_meant = is_known(key.trim()) && !before.ends_with('\\') && !inside.contains('}');
+        return is_meant.then(|| format!("{{{inside} is text: write {{{inside}}}"));
+    };
+    let (before, inside) = closed.rsplit_once('{')?;
     let (key, value) = inside.trim().split_once(char::is_whitespace)?;
-    let is_key = KEYS.contains(&key.to_lowercase().as_str());
+    let is_key = is_known(key);
     let is_text = before.ends_with('\\') || inside.contains(':');
     (is_key && !is_text).then(|| format!("{{{inside}}} is text: write {{{key}: {}}}", value.trim()))
 }

@@ -6,6 +6,7 @@
 use super::{
     PlanError,
     lines::{Fence, Line, TAB, lines, without_columns},
+    notes::has_notes,
 };
 
 /// An item this many columns further in than a task is below it.
@@ -50,10 +51,19 @@ pub(super) fn document(text: &str) -> Result<Document<'_>, PlanError> {
         [only] => Some(only),
         _ => None,
     };
-    let nearly: Vec<(usize, &str)> = lines.iter().filter_map(nearly).collect();
+    let mut nearly: Vec<(usize, &str)> = lines.iter().filter_map(nearly).collect();
+    let noted = |line: &&Line| {
+        let task = heading(line).filter(|it| title.is_none() || it.level > 1);
+        task.is_some_and(|it| has_notes(it.lead.text))
+    };
+    let noted: Vec<usize> = lines.iter().filter(noted).map(|line| line.number).collect();
     let mut entries = checklist(&lines);
-    if entries.is_empty() {
+    if entries.is_empty() && noted.is_empty() {
         entries = items(&lines);
+    }
+    if !entries.is_empty() {
+        let why = "the items that have a box are the tasks of this plan, and no heading is";
+        nearly.extend(noted.into_iter().map(|line| (line, why)));
     }
     if let (true, Some((line, why))) = (entries.is_empty(), nearly.first()) {
         return Err(PlanError::NearlyATask { line: *line, why });

@@ -200,9 +200,29 @@ fn what_is_nearly_an_instruction_is_said() {
         ]
     );
     assert_eq!(
+        warnings("## A {group: x}\n- [ ] a {priority: high\n- [ ] b {x: y\n"),
+        [
+            "1: this is nearly a task: the items that have a box are the tasks of this plan, and no heading is",
+            "2: {priority: high is text: write {priority: high}",
+        ]
+    );
+    assert_eq!(
         error("-[ ] x\n"),
         "the plan has no tasks; line 1 is nearly one: a blank is missing before the box"
     );
+}
+
+#[test]
+fn headings_that_say_what_only_tasks_have_are_the_tasks() {
+    let text = "# Plan {draft: yes}\n## One\n- a point\n- another\n## Two (after: One)\n1. first\n";
+    let tasks = tasks(text);
+    let told: Vec<_> = tasks
+        .iter()
+        .map(|it| (&*it.subject, &*it.description))
+        .collect();
+    assert_eq!(told, [("One", "- a point\n- another"), ("Two", "1. first")]);
+    assert_eq!(tasks[1].after.len(), 1);
+    assert_eq!(subjects("# Plan {draft: yes}\n- a\n- b\n"), ["a", "b"]);
 }
 
 #[test]

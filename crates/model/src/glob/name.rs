@@ -1,0 +1,176 @@
+//! What one name may be, letter by letter.
+//!
+//! Owns what `*`, `?`, `[…]`, `\` and `{a,b}` mean. What cannot be told takes more rather than less:
+//! whoever must not take too much refuses it before.
+
+/// A name of which some letters may be others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Name(Vec<Token>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    Letter(char),
+    One,
+    Many,
+    Set {
+        inverted: bool,
+        ranges: Vec<(char, char)>,
+    },
+}
+
+impl Name {
+    /// A glob without choices.
+    pub fn read(text: &str) -> Self {
+        let mut letters = text.chars();
+        let mut tokens = Vec::new();
+        while let Some(letter) = letters.next() {
+            tokens.push(match letter {
+                '*' => Token::Many,
+                '?' => Token::One,
+                '\\' => Token::Letter(letters.next().unwrap_or('\\')),
+                '[' => match set(letters.as_str()) {
+                    Some((set, rest)) => {
+                        letters = rest.chars();
+                        set
+                    }
+                    // Where it ends cannot be told.
+                    None => {
+                        tokens.push(Token::Many);
+                        break;
+                    }
+                },
+                letter => Token::Letter(letter),
+            });
+        }
+        Self(tokens)
+    }
+
+    /// One of which every letter is meant.
+    pub fn literal(text: &str) -> Self {
+        Self(text.chars().map(Token::Letter).collect())
+    }
+
+    /// Whether one name fits both.
+    pub fn meets(&self, other: &Self) -> bool {
+        let (a, b) = (&self.0, &other.0);
+        let spent = |tokens: &[Token]| tokens.iter().all(|it| *it == Token::Many);
+        let end = |i: usize, j: usize| spent(&a[i..]) && spent(&b[j..]);
+        walk((a.len(), b.len()), end, |i, j, on| match (&a[i], &b[j]) {
+            (Token::Many, _) | (_, Token::Many) => on(1, 0) || on(0, 1),
+            (a, b) => share(a, b) && on(1, 1),
+        })
+    }
+}
+
+/// Every reading of a text in which something may be chosen; none where there are more than `most`.
+pub(crate) fn spellings(text: &str, most: usize) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    spell(String::new(), text, most, &mut all).then_some(all)
+}
+
+/// Spells out the first choice in the text, and those in what comes of it; false where there are
+/// too many.
+fn spell(done: String, text: &str, most: usize, all: &mut Vec<String>) -> bool {
+    let Some((before, choices, after)) = choice(text) else {
+        all.push(done + text);
+        return all.len() <= most;
+    };
+    choices.iter().all(|choice| {
+        let done = format!("{done}{before}");
+        spell(done, &format!("{choice}{after}"), most, all)
+    })
+}
+
+/// The first `{a,b}` of a text: what stands before it, what there is to choose from, and the rest.
+fn choice(text: &str) -> Option<(&str, Vec<&str>, &str)> {
+    let (mut depth, mut open, mut begun) = (0_usize, 0, 0);
+    let mut choices = Vec::new();
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '{' => {
+                if depth == 0 {
+                    (open, begun) = (at, at + 1);
+                }
+                depth += 1;
+            }
+            ',' if depth == 1 => {
+                choices.push(&text[begun..at]);
+                begun = at + 1;
+            }
+            '}' if depth == 1 => {
+                choices.push(&text[begun..at]);
+                return Some((&text[..open], choices, &text[at + 1..]));
+            }
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A set of letters whose bracket is open already, and what follows it.
+pub(super) fn set(text: &str) -> Option<(Token, &str)> {
+    let inner = text.strip_prefix(['!', '^']);
+    let (inverted, inner) = (inner.is_some(), inner.unwrap_or(text));
+    // A bracket at the very beginning is one of the letters.
+    let first = inner.chars().next()?.len_utf8();
+    let end = first + inner.get(first..)?.find(']')?;
+    let letters: Vec<char> = inner[..end].chars().collect();
+    let (mut ranges, mut rest) = (Vec::new(), letters.as_slice());
+    while let [from, more @ ..] = rest {
+        match more {
+            ['-', to, more @ ..] => {
+                ranges.push((*from, *to));
+                rest = more;
+            }
+            more => {
+                ranges.push((*from, *from));
+                rest = more;
+            }
+        }
+    }
+    Some((Token::Set { inverted, ranges }, &inner[end + 1..]))
+}
+
+/// Walks two sequences side by side, each pair of places once. `end` judges where one of them ends,
+/// `go` before that; it may ask how it goes on so many places further.
+pub(crate) fn walk(
+    (n, m): (usize, usize),
+    end: impl Fn(usize, usize) -> bool,
+    go: impl Fn(usize, usize, &dyn Fn(usize, usize) -> bool) -> bool,
+) -> bool {
+    let mut seen = vec![vec![false; m + 1]; n + 1];
+    for i in (0..=n).rev() {
+        for j in (0..=m).rev() {
+            seen[i][j] = match i == n || j == m {
+                true => end(i, j),
+                false => go(i, j, &|more_i, more_j| seen[i + more_i][j + more_j]),
+            };
+        }
+    }
+    seen[0][0]
+}
+
+/// Whether one letter fits both.
+fn share(a: &Token, b: &Token) -> bool {
+    match (a, b) {
+        (Token::One | Token::Many, _) | (_, Token::One | Token::Many) => true,
+        (Token::Letter(a), Token::Letter(b)) => a == b,
+        (Token::Letter(letter), Token::Set { inverted, ranges })
+        | (Token::Set { inverted, ranges }, Token::Letter(letter)) => {
+            let inside = ranges
+                .iter()
+                .any(|(from, to)| (from..=to).contains(&letter));
+            inside != *inverted
+        }
+        // What neither leaves out is more than can be told here.
+        (Token::Set { inverted: true, .. }, Token::Set { .. })
+        | (Token::Set { .. }, Token::Set { inverted: true, .. }) => true,
+        (Token::Set { ranges: a, .. }, Token::Set { ranges: b, .. }) => {
+            let meet = |a: &(char, char)| b.iter().any(|b| a.0 <= b.1 && b.0 <= a.1);
+            a.iter().any(meet)
+        }
+    }
+}
