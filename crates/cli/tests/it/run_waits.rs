@@ -4,6 +4,7 @@
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
+    process,
     time::{Duration, Instant},
 };
 
@@ -28,13 +29,14 @@ report PASS"#;
 
 const WAITS: &str = "waiting until the lock is free";
 
-/// Holds a lock as another process would, with its note.
+/// Holds a lock as another program would, with its note.
 fn hold(path: &Path) -> File {
     let mut lock = File::options();
     let lock = lock.write(true).create(true).truncate(true).open(path);
     let lock = lock.unwrap();
     lock.lock().unwrap();
-    let note = "pid: 4242\ncommand: flagpost\nsince: 2026-05-13T14:20:00Z\n";
+    let pid = process::id();
+    let note = format!("pid: {pid}\ncommand: flagpost\nsince: 2026-05-13T14:20:00Z\n");
     fs::write(path, note).unwrap();
     lock
 }
@@ -67,17 +69,14 @@ fn started(stage: &Stage, task: &str) -> usize {
 
 #[test]
 fn a_lock_that_is_held_for_long_is_waited_for() {
+    let holder = format!("is locked by pid {} (flagpost)", process::id());
     for lock in [lock_of_list, lock_of_history] {
         let stage = Stage::new(PLAN);
         let mut run = begun(&stage);
         let held = hold(&lock(&stage));
         stage.mark("go");
         until("it waits", || run.stderr().contains(WAITS));
-        assert!(
-            run.stderr().contains("is locked by pid 4242 (flagpost)"),
-            "{}",
-            run.stderr()
-        );
+        assert!(run.stderr().contains(&holder), "{}", run.stderr());
         assert!(is_alive(stage.pid("left")));
         stage.mark("enough");
         assert!(run.is_running());
