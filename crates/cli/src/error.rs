@@ -173,6 +173,7 @@ fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
     match error {
         run::Error::Core(error) => failure::judge(error),
         run::Error::Disk(error) => failure::judge_disk(error),
+        run::Error::Died { source, .. } => (judge_run(source).0, Some(revival(source))),
         run::Error::AgentCommand { .. } => (
             Kind::Usage,
             hint("quote it as for a shell: --agent \"sh agent.sh\""),
@@ -200,6 +201,16 @@ fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
         ),
         run::Error::Process { .. } => (Kind::Failed, None),
     }
+}
+
+/// What to do about a run that died in its middle.
+fn revival(error: &run::Error) -> String {
+    let is_full = match error {
+        run::Error::Core(core::Error::Disk(error)) | run::Error::Disk(error) => error.is_full(),
+        _ => false,
+    };
+    let room = if is_full { "make room; " } else { "" };
+    format!("{room}'flagpost run' goes on with what is left")
 }
 
 fn judge_daemon(error: &daemon::Error) -> (Kind, Option<String>) {

@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, io::IsTerminal, time::Duration};
 
 use flagpost_model::{TaskId, session::Outcome};
-use flagpost_run::events::{At, RunEvent, Said};
+use flagpost_run::events::{At, Awaited, RunEvent, Said};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde_json::{Map, Value};
 
@@ -119,6 +119,8 @@ impl Bars {
             | RunEvent::TaskResumed { .. }
             | RunEvent::TaskStopping { .. }
             | RunEvent::Worktree { .. }
+            | RunEvent::Waits { .. }
+            | RunEvent::GoesOn
             | RunEvent::Mended
             | RunEvent::Draining
             | RunEvent::Finished { .. } => {}
@@ -233,6 +235,16 @@ pub fn words(event: &RunEvent) -> Option<String> {
         }
         RunEvent::TaskSettled { .. } | RunEvent::Finished { .. } => return None,
         RunEvent::Worktree { task, said } => format!("  worktree of {task} {said}"),
+        RunEvent::Waits { on, why } => {
+            let until = match on {
+                Awaited::Lock => "until the lock is free",
+                Awaited::Room => "until you make room",
+            };
+            format!(
+                "waiting {until}: {why}; running agents go on, nothing is started, Ctrl-C twice ends the run"
+            )
+        }
+        RunEvent::GoesOn => "going on".to_owned(),
         RunEvent::Mended => "somebody removed the session's files; they are begun anew".to_owned(),
         RunEvent::Draining => "ending: running agents may finish; once more stops them".to_owned(),
     })

@@ -425,7 +425,7 @@ pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
             path,
         } => match source.kind() {
             std::io::ErrorKind::NotFound => (Kind::NotFound, None),
-            std::io::ErrorKind::StorageFull => (
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => (
                 Kind::Failed,
                 hint("nothing was changed; make room and try again"),
             ),

@@ -35,7 +35,7 @@ pub mod upkeep;
 
 pub use clock::{Clock, SystemClock};
 pub use config::Config;
-pub use error::{Error, Result};
+pub use error::{Error, Result, told};
 pub use failure::Kind;
 pub use home::{Environment, Home, Settings};
 pub use list::{List, Loaded, Skipped};

@@ -10,6 +10,7 @@ mod ending;
 mod holding;
 mod launch;
 mod mail;
+mod patience;
 mod processes;
 mod reservations;
 mod residents;
@@ -34,6 +35,7 @@ use serde_json::{Map, Value};
 
 use self::{
     account::Account,
+    patience::Wish,
     residents::Residents,
     seats::{Agents, Hold, Seat},
     stalls::Stalls,
@@ -194,6 +196,9 @@ pub fn run(
         open_worktrees: BTreeMap::new(),
         stalls: options.stall_after.map(Stalls::new),
         ended: inputs.0,
+        inputs: inputs.1,
+        put_off: VecDeque::new(),
+        wish: Wish::GoOn,
         watch,
         mended: false,
         began: (Instant::now(), stage.home.now()),
@@ -201,12 +206,10 @@ pub fn run(
     driver.recovered(&sessions, begun.recovered)?;
     driver.gave_up_before(heard)?;
     let scheduler = Scheduler::new(options.config.clone(), &outlines);
-    match driver.drive(scheduler, inputs.1) {
-        Ok((fates, interrupted)) => driver.finish(fates, interrupted),
-        Err(error) => {
-            driver.abandon();
-            Err(error)
-        }
+    let ended = driver.drive(scheduler);
+    match ended.and_then(|(fates, interrupted)| driver.finish(fates, interrupted)) {
+        Ok(report) => Ok(report),
+        Err(error) => Err(driver.abandon(error)),
     }
 }
 
@@ -231,6 +234,10 @@ struct Driver<'a> {
     /// The looks for those who show no sign of work.
     stalls: Option<Stalls>,
     ended: &'a Sender<Input>,
+    inputs: &'a Receiver<Input>,
+    /// What came while it waited for something else, oldest first.
+    put_off: VecDeque<Input>,
+    wish: Wish,
     watch: Watch<'a>,
     /// The session's files were begun anew, and nobody was told yet.
     mended: bool,
@@ -248,11 +255,7 @@ impl Driver<'_> {
             .unwrap_or(Timestamp::MAX)
     }
 
-    fn drive(
-        &mut self,
-        mut scheduler: Scheduler,
-        inputs: &Receiver<Input>,
-    ) -> Result<(Vec<(TaskId, Fate)>, bool)> {
+    fn drive(&mut self, mut scheduler: Scheduler) -> Result<(Vec<(TaskId, Fate)>, bool)> {
         self.tell(RunEvent::Started {
             session: self.live.id().clone(),
             dir: self.live.dir().display().to_string(),
@@ -260,7 +263,6 @@ impl Driver<'_> {
             waves: self.account.waves(),
         })?;
         self.show_progress()?;
-        let mut draining = false;
         self.look_at_reservations(&mut scheduler)?;
         let mut effects = VecDeque::from(scheduler.handle(Event::Begin, self.now()));
         loop {
@@ -272,24 +274,15 @@ impl Driver<'_> {
                     effects.extend(scheduler.handle(event, self.now()));
                 }
             }
-            let input = inputs.recv_timeout(self.until_next(&scheduler));
-            self.mended |= self.live.mend()?;
+            let input = self.next_input(&scheduler);
+            self.mended |= self.patiently(|it| it.live.mend())?;
             if std::mem::take(&mut self.mended) {
                 self.tell(RunEvent::Mended)?;
             }
             let event = match input {
-                Ok(Input::Exited(exited)) => Some(self.ended(&exited)?),
-                Ok(Input::Mail) => None,
-                Ok(Input::Interrupt) => {
-                    self.residents.drain();
-                    // The second time the agents are stopped, which is told of each.
-                    if !std::mem::replace(&mut draining, true) {
-                        self.tell(RunEvent::Draining)?;
-                    }
-                    Some(Event::Interrupt)
-                }
-                // The driver holds a sender itself: the channel cannot close.
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+                Some(Input::Exited(exited)) => Some(self.ended(&exited)?),
+                Some(Input::Interrupt) => Some(Event::Interrupt),
+                Some(Input::Mail) | None => None,
             };
             let events = event.into_iter().chain([Event::Tick]);
             events.for_each(|event| effects.extend(scheduler.handle(event, self.now())));
@@ -301,6 +294,20 @@ impl Driver<'_> {
             }
             self.look_for_stalls()?;
         }
+    }
+
+    /// What came next; none where something is due first.
+    fn next_input(&mut self, scheduler: &Scheduler) -> Option<Input> {
+        if let Some(input) = self.put_off.pop_front() {
+            return Some(input);
+        }
+        let input = match self.inputs.recv_timeout(self.until_next(scheduler)) {
+            Ok(input) => input,
+            // The driver holds a sender itself: the channel cannot close.
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+        };
+        self.take_in(&input);
+        Some(input)
     }
 
     fn perform(&mut self, effect: Effect) -> Result<Option<Event>> {
@@ -340,7 +347,7 @@ impl Driver<'_> {
             // There is nothing to wait for.
             Some(_) if matches!(work.seat, Seat::Resident(_)) => Duration::ZERO,
             Some((_, kill_at)) => kill_at.saturating_duration_since(Instant::now()),
-            None => (work.renewed + renew_every).saturating_duration_since(Instant::now()),
+            None => work.renew_at.saturating_duration_since(Instant::now()),
         });
         let mail = [self.residents.look_again()];
         let stalls = self.stalls.as_ref().map(Stalls::until_next);

@@ -64,6 +64,16 @@ pub enum Error {
         /// The group that was asked for.
         group: Option<String>,
     },
+    /// It failed in its middle, and its session with it.
+    #[error("{}; session {session} is dead{}", core::told(source.as_ref()), stopped(*agents))]
+    Died {
+        /// Its session.
+        session: flagpost_model::SessionId,
+        /// How many agents were at work, and were stopped.
+        agents: usize,
+        /// Why.
+        source: Box<Error>,
+    },
     /// The system refused to start or watch a process.
     #[error("cannot {doing}")]
     Process {
@@ -72,4 +82,12 @@ pub enum Error {
         /// The system's answer.
         source: std::io::Error,
     },
+}
+
+fn stopped(agents: usize) -> String {
+    match agents {
+        0 => String::new(),
+        1 => ", and its agent was stopped".to_owned(),
+        agents => format!(", and its {agents} agents were stopped"),
+    }
 }

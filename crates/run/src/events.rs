@@ -130,6 +130,15 @@ pub enum RunEvent {
         /// What became of it.
         said: String,
     },
+    /// Something stands in the way that may pass: running agents go on, nothing is started.
+    Waits {
+        /// What is waited for.
+        on: Awaited,
+        /// What stands in the way, in words.
+        why: String,
+    },
+    /// The way is free again.
+    GoesOn,
     /// Somebody removed the session's files; they were begun anew.
     Mended,
     /// Nothing more is started; running agents finish.
@@ -147,6 +156,25 @@ pub enum RunEvent {
         /// Whether the operator ended it.
         interrupted: bool,
     },
+}
+
+/// What a run waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// That somebody lets go of a lock.
+    Lock,
+    /// That there is room on a disk.
+    Room,
+}
+
+impl Awaited {
+    /// In a word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lock => "lock",
+            Self::Room => "room",
+        }
+    }
 }
 
 /// Where a task is worked on.
@@ -277,6 +305,10 @@ impl RunEvent {
             Self::Worktree { task, said } => {
                 json!({"event": "worktree", "task": task, "said": said})
             }
+            Self::Waits { on, why } => {
+                json!({"event": "session.waits", "for": on.as_str(), "why": why})
+            }
+            Self::GoesOn => json!({"event": "session.goes_on"}),
             Self::Mended => json!({"event": "session.mended"}),
             Self::Draining => json!({"event": "session.draining"}),
             Self::Finished {

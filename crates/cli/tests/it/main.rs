@@ -85,6 +85,7 @@ mod run_stage;
 mod run_stalls;
 mod run_stream;
 mod run_survives;
+mod run_waits;
 mod run_worktrees;
 mod schemas;
 mod search;

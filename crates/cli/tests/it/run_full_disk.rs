@@ -1,9 +1,10 @@
-//! A disk that is full in the middle of a run: it ends, its agents with it, and the next one goes
-//! on once there is room.
+//! A disk that is full in the middle of a run: the run waits until there is room, its agents go on; one
+//! that is not to wait ends, its agents with it, and the next one goes on.
 
-use std::fs;
+use std::{fs, path::PathBuf};
 
 use flagpost_testkit::{background::is_alive, race::until, scratch::SmallDisk};
+use rustix::process::Signal;
 
 use crate::run_stage::Stage;
 
@@ -24,29 +25,71 @@ fn on(disk: &SmallDisk, where_: &str) -> Stage {
     Stage::in_world(world, "- [ ] Fill\n- [ ] Work\n- [ ] Wait (after: 1, 2)\n")
 }
 
+/// Task 1 fills the disk once, while task 2 is at work.
+fn agent(disk: &SmallDisk) -> String {
+    format!(
+        r#"nth
+        if [ $task = 2 ] && [ $n = 1 ]; then child left; mark works; await enough; fi
+        if [ $task = 1 ] && [ $n = 1 ]; then await works; await left; cat /dev/zero > '{}'; fi
+        report PASS"#,
+        filler(disk).display()
+    )
+}
+
+fn filler(disk: &SmallDisk) -> PathBuf {
+    disk.path().join("filler")
+}
+
+const WAITS: &str = "waiting until you make room";
+
 #[test]
-fn a_full_disk_ends_the_run_and_the_next_one_goes_on() {
+fn a_run_waits_while_the_disk_is_full_and_goes_on() {
     for where_ in ["home", "sessions"] {
         let Some(disk) = SmallDisk::mount(2_000) else {
             return;
         };
         let stage = on(&disk, where_);
-        let filler = disk.path().join("filler");
-        let body = format!(
-            r#"[ $task != 2 ] || {{ child left; mark works; sleep 600; }}
-            await works; await left; cat /dev/zero > '{}'; report PASS"#,
-            filler.display()
-        );
-        let ended = stage.start(&body, &["--timeout", "5s"]).end();
-        assert_ne!(ended.code, 0, "{ended}");
+        let run = stage.start(&agent(&disk), &[]);
+        until("it waits", || run.stderr().contains(WAITS));
         assert!(
-            ended.stderr.contains("No space left on device"),
+            run.stderr().contains("No space left on device"),
+            "{where_}: {}",
+            run.stderr()
+        );
+        assert!(is_alive(stage.pid("left")));
+        fs::remove_file(filler(&disk)).unwrap();
+        until("it goes on", || run.stderr().contains("going on"));
+        stage.mark("enough");
+        let ran = run.end();
+        assert_eq!(ran.code, 0, "{where_}: {ran}");
+        assert!(ran.stdout.contains("3 of 3 passed"), "{where_}: {ran}");
+        assert_eq!(ran.stderr.matches(WAITS).count(), 1, "{where_}: {ran}");
+        assert_eq!(stage.left("starts-2"), "x", "{where_}: {ran}");
+    }
+}
+
+#[test]
+fn a_run_that_is_not_to_wait_for_room_ends_and_the_next_one_goes_on() {
+    for where_ in ["home", "sessions"] {
+        let Some(disk) = SmallDisk::mount(2_000) else {
+            return;
+        };
+        let stage = on(&disk, where_);
+        let mut run = stage.start(&agent(&disk), &[]);
+        until("it waits", || run.stderr().contains(WAITS));
+        let left = stage.pid("left");
+        run.signal(Signal::TERM);
+        let ended = run.end();
+        assert_eq!(ended.code, 1, "{where_}: {ended}");
+        assert!(
+            ended.stderr.contains("is dead, and its agent"),
             "{where_}: {ended}"
         );
-        assert!(ended.stderr.contains("make room"), "{where_}: {ended}");
-        let left = stage.pid("left");
+        let hint = "hint: make room; 'flagpost run' goes on with what is left";
+        assert!(ended.stderr.contains(hint), "{where_}: {ended}");
         until("the agents are gone", || !is_alive(left));
-        fs::remove_file(filler).unwrap();
+        fs::remove_file(filler(&disk)).unwrap();
+        stage.mark("enough");
         let ran = stage.run("report PASS", &[]);
         assert_eq!(ran.code, 0, "{where_}: {ran}");
         assert!(ran.stdout.contains("3 of 3 passed"), "{where_}: {ran}");

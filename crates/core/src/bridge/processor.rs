@@ -384,12 +384,9 @@ fn is_empty(fs: &dyn fsx::Fs, path: &Path) -> Result<bool> {
 fn is_transient(error: &disk::Error) -> bool {
     match error {
         disk::Error::Busy { .. } => true,
-        disk::Error::Io { source, .. } => matches!(
-            source.kind(),
-            io::ErrorKind::StorageFull
-                | io::ErrorKind::QuotaExceeded
-                | io::ErrorKind::ReadOnlyFilesystem
-        ),
+        disk::Error::Io { source, .. } => {
+            error.is_full() || source.kind() == io::ErrorKind::ReadOnlyFilesystem
+        }
         _ => false,
     }
 }

@@ -3,7 +3,10 @@
 //! Owns the end of a session: its directory becomes `{session-id}/` by one rename, and the list's
 //! pointer follows, so that a finished run stays on the screens that follow it.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use flagpost_disk::{
     dialects::session::{layout, progress, summary},
@@ -17,7 +20,7 @@ use flagpost_model::{
 use super::{
     Live, Sessions,
     begin::{free_id, refuse_if_live},
-    gate, other_list,
+    gate, is_empty, other_list,
     pointer::follow,
 };
 use crate::{
@@ -29,18 +32,49 @@ use crate::{
 /// A run of hours is not lost to somebody who holds the start for a moment too long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Ends a session; answers with where its files are now.
+/// Ends a session; answers with where its files are now. Where that failed it can be asked for again,
+/// and goes on from there.
 pub fn archive(
-    live: Live<'_>,
+    live: &mut Live<'_>,
     list: &List<'_>,
     actor: &WorkerId,
     progress: &Progress,
     account: &SessionSummary,
 ) -> Result<PathBuf> {
-    let home = live.home();
-    let fs = home.fs();
-    let from = live.dir().to_owned();
+    let (home, fs) = (live.home(), live.home().fs());
+    let from = live.dir().with_file_name(layout::LIVE);
     let to = from.with_file_name(live.id().as_str());
+    // Whoever begins next waits, so that its pointer comes after ours.
+    let root = from.parent().unwrap_or(&from);
+    let gate = if live.is_archived() {
+        gate(home, root, PATIENCE)?
+    } else {
+        write_account(fs, &from, progress, account)?;
+        let gate = gate(home, root, PATIENCE)?;
+        fsx::move_dir(fs, &from, &to)?;
+        live.moved_to(&to);
+        gate
+    };
+    // Another one may have begun since the files moved: then the pointer is its own.
+    if is_empty(home, &from)? {
+        follow(home, list, &from, &to)?;
+        // Other programs watch the live directory and expect it to stay.
+        fsx::make_dirs(fs, &from)?;
+    }
+    drop(gate);
+    let mut entry = Entry::new(Kind::SessionArchived).session(live.id());
+    list.sign(&mut entry);
+    History::of(home, live.repository()).record(actor, home.now(), vec![entry])?;
+    Ok(to)
+}
+
+/// What a session leaves to be read when it ends.
+fn write_account(
+    fs: &dyn fsx::Fs,
+    from: &Path,
+    progress: &Progress,
+    account: &SessionSummary,
+) -> Result<()> {
     let mut batch = fsx::Batch::new();
     batch.put(
         from.join(layout::PROGRESS),
@@ -50,19 +84,7 @@ pub fn archive(
         from.join(layout::SUMMARY),
         summary::render(account).into_bytes(),
     );
-    batch.seal(fs)?.reveal()?;
-    // Whoever begins next waits, so that its pointer comes after ours.
-    let root = from.parent().unwrap_or(&from);
-    let gate = gate(home, root, PATIENCE)?;
-    fsx::move_dir(fs, &from, &to)?;
-    follow(home, list, &from, &to)?;
-    // Other programs watch the live directory and expect it to stay.
-    fsx::make_dirs(fs, &from)?;
-    drop(gate);
-    let mut entry = Entry::new(Kind::SessionArchived).session(live.id());
-    list.sign(&mut entry);
-    History::of(home, live.repository()).record(actor, home.now(), vec![entry])?;
-    Ok(to)
+    Ok(batch.seal(fs)?.reveal()?)
 }
 
 /// Archives a session that came to its end and was left in the live directory, as other programs'

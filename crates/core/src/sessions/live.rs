@@ -17,7 +17,7 @@ use flagpost_model::{
     session::{LogRow, Progress, SharedContext, TaskNotes, TaskReport},
 };
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::knowledge;
 use crate::{
@@ -77,6 +77,16 @@ impl<'h> Live<'h> {
     /// Its directory.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Whether its files are among those of sessions that ended.
+    pub fn is_archived(&self) -> bool {
+        !self.dir.ends_with(layout::LIVE)
+    }
+
+    /// Its files were moved there.
+    pub(super) fn moved_to(&mut self, dir: &Path) {
+        self.dir = dir.to_owned();
     }
 
     /// When it began.
@@ -183,21 +193,27 @@ impl<'h> Live<'h> {
         )?)
     }
 
-    /// Appends an event under the next cursor and answers with the line as written.
-    pub fn record(
-        &mut self,
-        event: serde_json::Map<String, Value>,
-    ) -> Result<serde_json::Map<String, Value>> {
+    /// The line of an event, under the next cursor.
+    pub fn line(&mut self, event: Map<String, Value>) -> Map<String, Value> {
         self.events += 1;
-        let mut line = serde_json::Map::new();
+        let mut line = Map::new();
         line.insert("cursor".into(), self.events.into());
         line.insert("at".into(), self.home.now().to_string().into());
         line.insert("session".into(), self.session.as_str().into());
         line.extend(event);
+        line
+    }
+
+    /// Appends the line of an event.
+    pub fn record(&self, line: &Map<String, Value>) -> Result<()> {
         let text = format!("{}\n", Value::Object(line.clone()));
         let path = self.dir.join(layout::PROGRESS_EVENTS);
-        fsx::append(self.home.fs(), &path, text.as_bytes(), Durability::Lazy)?;
-        Ok(line)
+        Ok(fsx::append(
+            self.home.fs(),
+            &path,
+            text.as_bytes(),
+            Durability::Lazy,
+        )?)
     }
 
     /// Keeps a completed task's file beside the results.

@@ -218,7 +218,7 @@ impl Driver<'_> {
             text: words.to_owned(),
             parts: Parts::MayBeOpen,
         };
-        match tasks::act(self.stage.list, &act, id, event) {
+        match self.patiently(|it| tasks::act(it.stage.list, &act, id, event.clone())) {
             Ok(_) => Ok(Ok(())),
             Err(error) => refusal(error).map(Err),
         }
@@ -270,7 +270,8 @@ impl Driver<'_> {
             return Ok(Err("this run does not hold it".to_owned()));
         };
         self.make_free(id)?;
-        match claims::start(self.stage.list, &self.terms(&worker), None, id) {
+        let terms = self.terms(&worker);
+        match self.patiently(|it| claims::start(it.stage.list, &terms, None, id)) {
             Ok(claimed) => {
                 let token = claimed.claim.token;
                 self.holds.insert(id.clone(), Hold { worker, token });
@@ -322,7 +323,7 @@ impl Driver<'_> {
 
     /// Everything is over: worktrees that hold nothing go, the session is archived.
     pub(super) fn finish(
-        mut self,
+        &mut self,
         fates: Vec<(TaskId, Fate)>,
         interrupted: bool,
     ) -> Result<Report> {
@@ -389,7 +390,15 @@ impl Driver<'_> {
             .account
             .summary(session.clone(), self.stage.list.id().clone(), now);
         let (stage, options) = (self.stage, self.options);
-        let dir = sessions::archive(self.live, stage.list, &options.actor, &progress, &summary)?;
+        let dir = self.patiently(|it| {
+            sessions::archive(
+                &mut it.live,
+                stage.list,
+                &options.actor,
+                &progress,
+                &summary,
+            )
+        })?;
         Ok(Report {
             session,
             dir,

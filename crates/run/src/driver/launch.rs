@@ -63,9 +63,10 @@ impl Driver<'_> {
     ) -> Result<Event> {
         self.make_free(&task)?;
         // Whoever wrote it, the attempt before or an agent that was none of ours.
-        self.live.put_result_aside(&task, attempt.number - 1)?;
+        self.patiently(|it| it.live.put_result_aside(&task, attempt.number - 1))?;
         let terms = self.terms(&worker);
-        let claimed = match claims::start(self.stage.list, &terms, None, &task) {
+        let started = self.patiently(|it| claims::start(it.stage.list, &terms, None, &task));
+        let claimed = match started {
             Ok(claimed) => claimed,
             Err(flagpost_core::Error::Refused(Refusal::WrongState {
                 state: StateName::Completed,
@@ -220,7 +221,7 @@ impl Driver<'_> {
             }),
             attempt,
             started: now,
-            renewed: now,
+            renew_at: now + self.renew_every(),
             words: 0,
             pulse: Pulse::new(self.now()),
             stopping: None,
@@ -306,7 +307,7 @@ impl Driver<'_> {
             token,
             at: self.stage.home.now(),
         };
-        match tasks::act(self.stage.list, &act, task, event) {
+        match self.patiently(|it| tasks::act(it.stage.list, &act, task, event.clone())) {
             Ok(_) => Ok(()),
             Err(error) => refusal(error).map(drop),
         }

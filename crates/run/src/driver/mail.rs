@@ -5,11 +5,9 @@
 //! believed about the task that it has; what it says about another is kept as a late result.
 
 use flagpost_core::{
-    self as core,
     messages::{self, Settled},
     tasks,
 };
-use flagpost_disk as disk;
 use flagpost_model::{
     TaskId,
     envelope::summary_of,
@@ -22,6 +20,7 @@ use jiff::Timestamp;
 use super::{
     Driver,
     ending::clipped,
+    patience::Obstacle,
     residents::Post,
     seats::{Seat, Work},
 };
@@ -41,8 +40,8 @@ impl Driver<'_> {
         }
         let mut events = Vec::new();
         let unheard = match self.residents.unheard(None) {
-            // Somebody writes: the next look is early enough.
-            Err(core::Error::Disk(disk::Error::Busy { .. })) => Vec::new(),
+            // Somebody writes, perhaps: the next look is early enough.
+            Err(error) if Obstacle::of(&error).is_some() => Vec::new(),
             unheard => unheard?,
         };
         for report in unheard {
@@ -95,7 +94,7 @@ impl Driver<'_> {
             }
             _ => None,
         };
-        messages::ack(&self.residents.party(), &report.place)?;
+        self.patiently(|it| messages::ack(&it.residents.party(), &report.place))?;
         Ok(event)
     }
 
@@ -232,8 +231,8 @@ impl Driver<'_> {
             }
             Some(State::Pending | State::Claimed(_) | State::InProgress(_)) => {}
         }
-        let actor = &self.options.actor;
-        match tasks::link(self.stage.list, actor, id, std::slice::from_ref(&on)) {
+        let (actor, ons) = (&self.options.actor, std::slice::from_ref(&on));
+        match self.patiently(|it| tasks::link(it.stage.list, actor, id, ons)) {
             Ok(_) => {}
             Err(error) => return failed(false, &refusal(error)?),
         }
@@ -255,7 +254,7 @@ impl Driver<'_> {
 
     /// A DONE on a task that its worker does not have any more.
     fn too_late(&mut self, task: &TaskId, report: &Message, body: &DoneBody) -> Result<()> {
-        let kept = messages::keep(self.stage.list, report)?;
+        let kept = self.patiently(|it| messages::keep(it.stage.list, report))?;
         match kept {
             // Its new attempt, if there is to be one, finds it done.
             messages::Kept::Done => drop(self.holds.remove(task)),

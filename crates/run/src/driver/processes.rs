@@ -47,16 +47,21 @@ impl Driver<'_> {
             pid: Some(std::process::id()),
             ..workers::Traits::default()
         };
-        workers::enlist(&self.residents.fleet, &options.actor, worker, traits)?;
+        self.patiently(|it| {
+            workers::enlist(&it.residents.fleet, &options.actor, worker, traits.clone())
+        })?;
         self.residents.processes.insert(worker.clone());
         let words = self.order(task, worker)?;
-        let (party, session) = (self.residents.party(), self.live.id().as_str());
-        Ok(messages::hand(&party, worker, words, session)?.place)
+        let handed = self.patiently(|it| {
+            let (party, session) = (it.residents.party(), it.live.id().as_str());
+            messages::hand(&party, worker, words.clone(), session)
+        });
+        Ok(handed?.place)
     }
 
     /// Takes a TASK back that nobody is to work on any more.
-    pub(super) fn take_back(&self, place: &Place, because: &str) -> Result<()> {
-        match messages::withdraw(&self.residents.party(), place, because) {
+    pub(super) fn take_back(&mut self, place: &Place, because: &str) -> Result<()> {
+        match self.patiently(|it| messages::withdraw(&it.residents.party(), place, because)) {
             Ok(_) => Ok(()),
             Err(error) => refusal(error).map(drop),
         }
@@ -96,16 +101,22 @@ impl Driver<'_> {
         self.say(id, &desk.place, word)
     }
 
-    fn say(&self, id: &TaskId, place: &Place, word: messages::Word<'_>) -> Result<Option<Place>> {
-        match messages::report_for(&self.residents.party(), (place, id), word) {
+    fn say(
+        &mut self,
+        id: &TaskId,
+        place: &Place,
+        word: messages::Word<'_>,
+    ) -> Result<Option<Place>> {
+        let said = |it: &mut Self| messages::report_for(&it.residents.party(), (place, id), word);
+        match self.patiently(said) {
             Ok(sent) => Ok(Some(sent.message.place)),
             Err(error) => refusal(error).map(|_| None),
         }
     }
 
     /// The run has dealt with a word.
-    pub(super) fn heard(&self, place: &Place) -> Result<()> {
-        match messages::ack(&self.residents.party(), place) {
+    pub(super) fn heard(&mut self, place: &Place) -> Result<()> {
+        match self.patiently(|it| messages::ack(&it.residents.party(), place)) {
             Ok(_) => Ok(()),
             Err(error) => refusal(error).map(drop),
         }
@@ -143,7 +154,7 @@ impl Driver<'_> {
             return Ok(());
         };
         let worker = desk.place.worker.clone();
-        for report in self.residents.unheard(Some(&worker))? {
+        for report in self.patiently(|it| it.residents.unheard(Some(&worker)))? {
             // What a process says changes its task's file, and is judged with it.
             self.heed(&report)?;
         }
@@ -189,9 +200,14 @@ impl Driver<'_> {
     /// The processes leave the fleet; of their mail the newest stays where it is.
     pub(super) fn dismiss_processes(&mut self) -> Result<()> {
         for worker in std::mem::take(&mut self.residents.processes) {
-            let (fleet, actor) = (&self.residents.fleet, &self.options.actor);
-            let left = workers::retire(fleet, actor, &worker, true)
-                .and_then(|_| retention::archive(&fleet.mail(&worker)?, actor, false));
+            let actor = &self.options.actor;
+            let left = self
+                .patiently(|it| workers::retire(&it.residents.fleet, actor, &worker, true))
+                .and_then(|_| {
+                    self.patiently(|it| {
+                        retention::archive(&it.residents.fleet.mail(&worker)?, actor, false)
+                    })
+                });
             match left {
                 Ok(_) => {}
                 Err(error) => drop(refusal(error)?),

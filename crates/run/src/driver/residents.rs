@@ -351,7 +351,7 @@ impl Driver<'_> {
             seat: Seat::Resident(post),
             attempt,
             started: began,
-            renewed: began,
+            renew_at: began + self.renew_every(),
             words: 0,
             pulse: Pulse::new(self.now()),
             stopping: None,
@@ -370,9 +370,11 @@ impl Driver<'_> {
     /// Sends the TASK. Who started the run has decided on it.
     fn send(&mut self, task: &Task, worker: &WorkerId) -> Result<message::Place> {
         let words = self.order(task, worker)?;
-        let gate = Gate::Run(self.live.id().as_str());
-        let sent = messages::send(&self.residents.party(), words, gate)?;
-        Ok(sent.message.place)
+        let sent = self.patiently(|it| {
+            let gate = Gate::Run(it.live.id().as_str());
+            messages::send(&it.residents.party(), words.clone(), gate)
+        });
+        Ok(sent?.message.place)
     }
 
     /// The TASK in words.

@@ -25,7 +25,8 @@ pub(super) struct Work {
     pub seat: Seat,
     pub attempt: Attempt,
     pub started: Instant,
-    pub renewed: Instant,
+    /// When its claim is to be renewed.
+    pub renew_at: Instant,
     /// How many messages came about it.
     pub words: u64,
     /// Its signs of work.

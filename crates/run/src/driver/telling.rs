@@ -1,7 +1,7 @@
 //! Telling: the session's files, and whoever watches.
 //!
-//! Owns that a line is on record before it is told, and that files which somebody removes under a run
-//! are begun anew. It decides nothing.
+//! Owns that a line is on record before it is told, save where that has to wait and the operator is to
+//! know, and that files which somebody removes under a run are begun anew. It decides nothing.
 
 use flagpost_core::{
     self as core,
@@ -17,21 +17,31 @@ impl Driver<'_> {
         &mut self,
         write: impl Fn(&mut Live<'_>) -> core::Result<T>,
     ) -> Result<T> {
-        match write(&mut self.live) {
+        let written = self.patiently(|it| match write(&mut it.live) {
             Err(core::Error::Disk(error)) if error.is_not_found() => {
                 // Told of on the next turn: telling writes too.
-                self.mended |= self.live.mend()?;
-                Ok(write(&mut self.live)?)
+                it.mended |= it.live.mend()?;
+                write(&mut it.live)
             }
-            written => Ok(written?),
-        }
+            written => written,
+        });
+        Ok(written?)
     }
 
     /// Records an event and tells whoever watches.
     pub(super) fn tell(&mut self, event: RunEvent) -> Result<()> {
-        let line = self.keeping(|live| live.record(event.to_json()))?;
+        let line = self.live.line(event.to_json());
+        self.keeping(|live| live.record(&line))?;
         (self.watch)(&event, &line);
         Ok(())
+    }
+
+    /// Tells whoever watches what they are to know now, though it may be that nothing can be
+    /// recorded.
+    pub(super) fn tell_at_once(&mut self, event: RunEvent) {
+        let line = self.live.line(event.to_json());
+        let _: core::Result<()> = self.live.record(&line);
+        (self.watch)(&event, &line);
     }
 
     pub(super) fn show_progress(&mut self) -> Result<()> {

@@ -7,7 +7,8 @@ use flagpost_disk::dialects::session::progress;
 use flagpost_testkit::scratch::SmallDisk;
 
 use super::{
-    archive, archive_complete, begin, complete, kinds, of, put_foreign, recover, start, try_begin,
+    archive, archive_complete, begin, complete, end, kinds, of, put_foreign, recover, start,
+    try_begin,
 };
 use crate::world::{World, add, ids};
 
@@ -96,6 +97,40 @@ fn an_archive_that_is_in_the_way_stays() {
     let archived = archive_complete(&world).unwrap();
     assert_ne!(archived, taken);
     assert!(archived.join("session_summary.md").exists());
+}
+
+/// What cannot be recorded at the end is recorded when the end is asked for again.
+#[test]
+fn an_end_that_was_held_up_goes_on_from_there() {
+    let world = World::real();
+    let list = world.list();
+    let mut live = begin(&world, &list).live;
+    let history = world.home.repository_dir(&world.repository.id);
+    let history = history.join("history.jsonl");
+    let aside = history.with_extension("aside");
+    fs::rename(&history, &aside).unwrap();
+    fs::create_dir(&history).unwrap();
+    end(&mut live, &list).unwrap_err();
+    assert!(live.is_archived());
+    fs::remove_dir(&history).unwrap();
+    fs::rename(&aside, &history).unwrap();
+    let archived = end(&mut live, &list).unwrap();
+    assert!(archived.join("session_summary.md").exists());
+    assert_eq!(kinds(&world, Kind::SessionArchived).len(), 1);
+}
+
+/// Somebody began anew in between: the list's pointer stays theirs.
+#[test]
+fn an_end_that_was_held_up_leaves_alone_who_began_since() {
+    let world = World::real();
+    let list = world.list();
+    add(&list, "Task", &[]);
+    let mut live = begin(&world, &list).live;
+    end(&mut live, &list).unwrap();
+    let next = begin(&world, &list).live;
+    end(&mut live, &list).unwrap();
+    let pointed = flagpost_core::sessions::pointed(&world.home, &list, &of(&world)).unwrap();
+    assert_eq!(pointed, Some(next.dir().to_owned()));
 }
 
 #[test]

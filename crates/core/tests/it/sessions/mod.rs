@@ -78,8 +78,12 @@ pub fn archive_complete(world: &World) -> Result<PathBuf> {
 }
 
 /// Archives as a runner does at its end.
-pub fn archive(live: Live<'_>, list: &List<'_>) -> Result<PathBuf> {
-    let progress = complete(&live);
+pub fn archive(mut live: Live<'_>, list: &List<'_>) -> Result<PathBuf> {
+    end(&mut live, list)
+}
+
+pub fn end(live: &mut Live<'_>, list: &List<'_>) -> Result<PathBuf> {
+    let progress = complete(live);
     let account = SessionSummary {
         session: live.id().clone(),
         list: list.id().clone(),
