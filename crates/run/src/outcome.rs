@@ -131,7 +131,7 @@ fn with_rest(words: String, left_out: u64) -> String {
 fn with_tail(what: &str, tail: &str) -> String {
     match tail.trim() {
         "" => what.to_owned(),
-        tail => format!("{what}; the end of its output:\n{tail}"),
+        tail => format!("{what}\n\nThe end of its output:\n{tail}"),
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
         let judged = judge(None, None, Exit::Code(3), "boom\n");
         assert_eq!(
             judged.words,
-            "it exited with code 3; the end of its output:\nboom"
+            "it exited with code 3\n\nThe end of its output:\nboom"
         );
         let judged = judge(Some(&report(Some(Outcome::Fail))), None, Exit::Code(0), "");
         assert_eq!(judged.words, "one test fails\n\ndid it");

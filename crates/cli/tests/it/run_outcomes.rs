@@ -54,7 +54,7 @@ fn the_report_the_word_and_the_exit_code_are_believed_in_this_order() {
     assert_eq!(said("6"), "which API?");
     assert_eq!(
         said("8"),
-        "it exited with code 3; the end of its output:\nthe last words"
+        "it exited with code 3\n\nThe end of its output:\nthe last words"
     );
     assert_eq!(said("9"), "tests are red");
     assert_eq!(said("10"), "but yes");
@@ -112,7 +112,7 @@ fn a_retry_is_told_why_the_attempt_before_failed() {
         "{}",
         prompt(2)
     );
-    assert!(prompt(3).contains("it exited with code 7; the end of its output:\nsegfault"));
+    assert!(prompt(3).contains("it exited with code 7\n\nThe end of its output:\nsegfault"));
     assert!(!prompt(3).contains("the parser drops"));
     // What an attempt reported is kept, and the next one is not judged by it.
     assert!(

@@ -30,7 +30,7 @@ fn an_agent_that_prints_a_gigabyte_costs_the_runner_no_memory() {
         .as_str()
         .unwrap();
     assert!(
-        said.starts_with("it exited with code 3; the end of its output:\n"),
+        said.starts_with("it exited with code 3\n\nThe end of its output:\n"),
         "{said}"
     );
     assert!(
