@@ -94,7 +94,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         let first = latest.lines.first();
         let before = first.map_or(latest.end, |line| line.n.saturating_sub(1));
         let tail = Tail::since(before.max(wanted.since));
-        return follow(context, &history, tail, &wanted, own.as_ref());
+        return follow(context, &history, tail, wanted, own.as_ref());
     }
     Ok(told(context, &latest, own.as_ref()))
 }
@@ -125,7 +125,7 @@ fn follow(
     context: &Context,
     history: &History<'_>,
     mut tail: Tail,
-    wanted: &Wanted<'_>,
+    mut wanted: Wanted<'_>,
     own: Option<&ListId>,
 ) -> anyhow::Result<Answer> {
     loop {
@@ -137,7 +137,11 @@ fn follow(
                     }
                 }
             }
-            News::Rewritten => say("flagpost: this is another history than before"),
+            News::Rewritten => {
+                say("flagpost: this is another history than before");
+                // Its numbers begin anew.
+                wanted.since = 0;
+            }
         }
         thread::sleep(PAUSE);
     }

@@ -150,3 +150,28 @@ fn whoever_listens_hears_what_was_and_what_comes() {
             .all(|it| it["schema"] == "flagpost.history_line/1")
     );
 }
+
+#[test]
+fn whoever_listens_hears_a_history_that_took_the_place_of_another() {
+    let world = world_with(&["One", "Two", "Three"]);
+    let follow = ["history", "--follow", "--json", "--since", "2"];
+    let mut listening = Background::start(world.command().args(follow));
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let mut hear = |word: &str| {
+        while !(listening.stdout() + &listening.stderr()).contains(word) {
+            assert!(
+                listening.is_running() && Instant::now() < deadline,
+                "{word}"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    hear("\"task\":\"3\"");
+    let repositories = std::fs::read_dir(world.home().join("repos")).unwrap();
+    let mut histories = repositories.map(|it| it.unwrap().path().join("history.jsonl"));
+    let history = histories.find(|it| it.exists()).unwrap();
+    std::fs::remove_file(history).unwrap();
+    hear("this is another history");
+    world.ok(["task", "note", "1", "after all"]);
+    hear("\"kind\":\"task.noted\"");
+}
