@@ -234,11 +234,8 @@ fn resolve(home: &Home, top: &Path, file: &str) -> Result<(PathBuf, bool)> {
                 (Some(dir), Some(name)) => (dir, name),
                 _ => return Ok((path, false)),
             };
-            match fsx::within(fs, top, dir) {
-                Ok(dir) => Ok((dir.join(name), false)),
-                Err(error) if error.is_not_found() => Ok((path, false)),
-                Err(error) => Err(error.into()),
-            }
+            let real = fsx::within_if_there(fs, top, dir)?.map(|dir| dir.join(name));
+            Ok((real.unwrap_or(path), false))
         }
     }
 }

@@ -180,9 +180,8 @@ fn lists_in(home: &Home, root: &Path) -> disk::Result<Vec<ListId>> {
 
 /// The resolved directory of this name in a resolved root, if there is one.
 fn list_dir(home: &Home, root: &Path, name: &str) -> disk::Result<Option<PathBuf>> {
-    let dir = match fsx::within(home.fs(), root, &root.join(name)) {
-        Err(error) if error.is_not_found() => return Ok(None),
-        dir => dir?,
+    let Some(dir) = fsx::within_if_there(home.fs(), root, &root.join(name))? else {
+        return Ok(None);
     };
     let stat = fsx::stat(home.fs(), &dir)?;
     let is_dir = stat.is_some_and(|stat| stat.kind == fsx::Kind::Dir);

@@ -171,11 +171,8 @@ impl<'h> List<'h> {
     }
 
     fn exists(&self) -> Result<bool> {
-        match fsx::within(self.home.fs(), &self.home.tasks_root(), &self.dir) {
-            Ok(_) => Ok(true),
-            Err(error) if error.is_not_found() => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        let (fs, root) = (self.home.fs(), self.home.tasks_root());
+        Ok(fsx::within_if_there(fs, &root, &self.dir)?.is_some())
     }
 
     /// The table that it is, where it is one.

@@ -150,10 +150,8 @@ impl<'h> Reservations<'h> {
     /// Refuses where the directory leads out of the repository's.
     fn stay_inside(&self) -> Result<()> {
         let root = self.home.repository_dir(&self.repo);
-        match fsx::within(self.home.fs(), &root, &self.dir) {
-            Err(error) if !error.is_not_found() => Err(error.into()),
-            Ok(_) | Err(_) => Ok(()),
-        }
+        fsx::within_if_there(self.home.fs(), &root, &self.dir)?;
+        Ok(())
     }
 
     /// Every file, by number, and those that cannot be understood.

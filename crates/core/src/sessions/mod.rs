@@ -177,10 +177,8 @@ impl<'h> Sessions<'h> {
     fn stay_inside(&self) -> Result<()> {
         let fs = self.home.fs();
         for dir in [&*self.root, self.root.parent().unwrap_or(&self.root)] {
-            match fsx::within(fs, &self.top, dir) {
-                Ok(_) => break,
-                Err(error) if error.is_not_found() => {}
-                Err(error) => return Err(error.into()),
+            if fsx::within_if_there(fs, &self.top, dir)?.is_some() {
+                break;
             }
         }
         let live = self.live_dir();

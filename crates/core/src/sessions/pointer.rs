@@ -34,10 +34,8 @@ pub fn pointed(home: &Home, list: &List<'_>, sessions: &Sessions<'_>) -> Result<
         }
         .into());
     }
-    let dir = match fsx::within(home.fs(), sessions.root(), &named) {
-        Ok(dir) => dir,
-        Err(error) if error.is_not_found() => return Ok(None),
-        Err(error) => return Err(error.into()),
+    let Some(dir) = fsx::within_if_there(home.fs(), sessions.root(), &named)? else {
+        return Ok(None);
     };
     let root = home.fs().canonical(sessions.root());
     let is_child = root.is_ok_and(|root| dir.parent() == Some(&root));

@@ -298,6 +298,15 @@ pub fn within(fs: &dyn Fs, root: &Path, path: &Path) -> Result<PathBuf> {
     }
 }
 
+/// The same; `None` where nothing is there, which leads nowhere.
+pub fn within_if_there(fs: &dyn Fs, root: &Path, path: &Path) -> Result<Option<PathBuf>> {
+    match within(fs, root, path) {
+        Ok(real) => Ok(Some(real)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 fn sync_parent(fs: &dyn Fs, path: &Path) -> Result<()> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     fs.sync_dir(parent).map_err(Error::io("sync", parent))
