@@ -75,10 +75,12 @@ fn told(top: &Path, entry: &listing::Entry) -> Finding {
 /// What a person does where this would be lost. Git itself removes a worktree with ignored files, and
 /// one whose commits are on no branch.
 fn next(because: &Because, path: &Path, has_branch: bool) -> String {
-    let ignored = standing::uncommitted(path).map(|found| found.ignored);
-    let also = match ignored.unwrap_or_default() {
-        files if files.is_empty() => String::new(),
-        files => format!("; it would take ignored files along: {files}"),
+    let also = || match standing::uncommitted(path) {
+        Ok(found) if found.ignored.is_empty() => String::new(),
+        Ok(found) => format!("; it would take ignored files along: {}", found.ignored),
+        Err(error) => {
+            format!("; whether it would take ignored files along cannot be told: {error}")
+        }
     };
     let path = path.display();
     match because {
@@ -89,10 +91,12 @@ fn next(because: &Because, path: &Path, has_branch: bool) -> String {
             format!("copy what is wanted; 'git worktree remove {path}' takes them along")
         }
         Because::Unmerged { .. } if has_branch => format!(
-            "merge the branch if its work is wanted; 'git worktree remove {path}' leaves the branch{also}"
+            "merge the branch if its work is wanted; 'git worktree remove {path}' leaves the branch{}",
+            also()
         ),
         Because::Unmerged { .. } => format!(
-            "give them a branch, or they are lost: 'git -C {path} switch --create NAME'; then 'git worktree remove {path}'{also}"
+            "give them a branch, or they are lost: 'git -C {path} switch --create NAME'; then 'git worktree remove {path}'{}",
+            also()
         ),
         Because::Underway { what } => format!("end the {what} in {path} first, or abort it"),
         Because::Untellable(_) => format!("look into {path}"),
