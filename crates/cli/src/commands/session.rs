@@ -215,35 +215,30 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
         n => format!("ended {}\n", counted(n, "process", "processes")),
     };
     let heard = heard + &ended;
-    let Some(recovered) = recovered else {
-        let body = json!({
-            "session": null, "dir": null, "tasks": [], "settled": settled, "agents": agents,
-        });
+    let session = recovered.as_ref().and_then(|it| it.session.as_ref());
+    let dir = recovered.as_ref().map(|it| shape::path(&it.dir));
+    let tasks = recovered.as_ref().map_or(&[][..], |it| &it.tasks);
+    let body = json!({
+        "session": session, "dir": dir, "tasks": tasks, "settled": settled, "agents": agents,
+    });
+    let answer = Answer::new("recovery", body);
+    let Some(recovered) = &recovered else {
         let text = match heard.is_empty() {
             true => "nothing to recover".to_owned(),
             false => heard,
         };
-        return Ok(Answer::new("recovery", body).text(text).ids(&settled));
+        return Ok(answer.text(text).ids(&settled));
     };
     let ids: Vec<_> = recovered.tasks.iter().map(|id| id.as_str()).collect();
     let text = format!(
         "{heard}recovered {}: {} tasks are pending again{}{}\nits files are in {}",
-        recovered
-            .session
-            .as_ref()
-            .map_or("a session", |id| id.as_str()),
+        session.map_or("a session", |id| id.as_str()),
         ids.len(),
         if ids.is_empty() { "" } else { ": " },
         ids.join(" "),
         recovered.dir.display()
     );
-    let body = json!({
-        "session": recovered.session, "dir": shape::path(&recovered.dir), "tasks": recovered.tasks,
-        "settled": settled, "agents": agents,
-    });
-    Ok(Answer::new("recovery", body)
-        .text(text)
-        .ids(&recovered.tasks))
+    Ok(answer.text(text).ids(tasks))
 }
 
 fn archive(context: &Context) -> anyhow::Result<Answer> {
