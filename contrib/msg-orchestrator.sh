@@ -5,7 +5,7 @@
 #   msg-orchestrator.sh THREAD W1 [W2...] < prompts
 #
 # Each line of stdin is a prompt; its number is the task's id. What its workers say is printed, a
-# line each. A STUCK waits for the operator: 'flagpost msg send --subject REPLY --re W1/outbox/3 …'.
+# line each. A STUCK waits for the operator: 'flagpost answer W1/outbox/3 …'.
 # A policy that lets through what the controller 'orchestrator' writes keeps it from waiting. In the
 # end each worker is sent a QUERY to stop.
 

@@ -11,6 +11,9 @@
 #   (its text)
 #   --- end 0007
 #
+# Nothing but these lines has '--- brief ' or '--- end ' in it: of a text that has, its path is printed,
+# so that no brief can end early and begin another.
+#
 # With FLAGPOST_HAND set, that program is given each brief instead of stdout, as
 # HAND BODY_FILE DECISION NUMBER, and the brief counts as read once it succeeds.
 #
@@ -63,8 +66,13 @@ deliver() {
         echo "Do not do this: it was rejected."
         echo
     fi
-    cat "$1.brief" || return 0
-    echo
+    # What is looked at is what is printed; the x keeps the line breaks at its end.
+    text=$(cat "$1.brief" && echo x) || return 0
+    case $text in
+    *'--- brief '* | *'--- end '*)
+        echo "Its text could be taken for the end of a brief. Read it in $1.brief" ;;
+    *) printf '%s\n' "${text%x}" ;;
+    esac
     echo "--- end $seq"
     acknowledge "$1"
 }

@@ -36,7 +36,7 @@ pub struct Globals {
     #[arg(long, short, global = true, conflicts_with = "json")]
     pub quiet: bool,
     /// Act as [default: $FLAGPOST_WORKER, else your login name]
-    #[arg(long = "as", value_name = "ID", global = true)]
+    #[arg(long = "as", alias = "agent-id", value_name = "ID", global = true)]
     pub actor: Option<String>,
     /// The list [default: $FLAGPOST_LIST, else the repository's]
     #[arg(long, value_name = "NAME", global = true)]
@@ -76,6 +76,7 @@ pub enum Command {
     Done(commands::finish::DoneArgs),
     Fail(commands::finish::FailArgs),
     Stuck(commands::finish::StuckArgs),
+    Answer(commands::answer::Args),
     Search(commands::search::Args),
     History(commands::history::Args),
     /// Ask everything in SQL: the index and its messages table
@@ -85,6 +86,7 @@ pub enum Command {
     )]
     Index(commands::index::Index),
     Run(commands::run::Args),
+    Stop(commands::stop::Args),
     /// See and mend sessions: the runs of a list
     #[command(subcommand, after_help = "Example: flagpost session show")]
     Session(commands::session::Session),
@@ -122,7 +124,10 @@ pub enum Command {
     Slash(commands::relay::slash::Args),
     Up(commands::daemon::UpArgs),
     Down(commands::daemon::DownArgs),
-    Logs(commands::daemon::logs::Args),
+    Logs(commands::logs::Args),
+    /// Start, end and hear the daemon, which tells screens what happens
+    #[command(subcommand, after_help = "Example: flagpost daemon logs --follow")]
+    Daemon(commands::daemon::Daemon),
     /// The JSON bridge: two files for agents that run no commands
     #[command(subcommand, after_help = "Example: flagpost agent start")]
     Agent(commands::agent::Agent),
@@ -153,6 +158,7 @@ pub enum Task {
     Done(commands::finish::DoneArgs),
     Fail(commands::finish::FailArgs),
     Stuck(commands::finish::StuckArgs),
+    Answer(commands::answer::Args),
     Release(commands::moves::ReleaseArgs),
     Renew(commands::moves::RenewArgs),
     Reopen(commands::moves::ReopenArgs),

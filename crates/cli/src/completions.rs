@@ -6,18 +6,22 @@
 
 mod mail;
 
-use std::ffi::OsString;
+use std::{collections::BTreeSet, ffi::OsString};
 
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::{
     CompleteEnv,
     engine::{ArgValueCandidates, CompletionCandidate},
 };
-use flagpost_core::{Config, Repository, history::Kind, schemas, sessions::Sessions};
+use flagpost_core::{
+    Config, Repository, config::Setting, history::Kind, questions, schemas, sessions::Sessions,
+};
 use flagpost_model::{
     WorkerId,
+    client::Client,
     intake::{Format, Spelling},
     names::Named,
+    plan::Schedule,
     query::GroupBy,
     task::{Outline, Priority, StateName},
 };
@@ -36,7 +40,7 @@ pub const VARIABLE: &str = "FLAGPOST_COMPLETE";
 const SUBJECT: usize = 60;
 
 /// Verbs that are also about tasks which are done with.
-const OF_FINISHED: &[&str] = &["show", "edit", "reopen", "rm", "graph", "history"];
+const OF_FINISHED: &[&str] = &["show", "edit", "reopen", "rm", "graph", "history", "logs"];
 
 /// Answers a shell that asks what could be typed; `None` where none does.
 pub fn answer() -> Option<bool> {
@@ -102,6 +106,9 @@ fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<A
     let list = list.clone();
     Some(match (group, arg.get_id().as_str()) {
         ("session", "id") => ArgValueCandidates::new(|| sessions().unwrap_or_default()),
+        (_, "id") if verb == "answer" => {
+            ArgValueCandidates::new(move || asked(list.clone()).unwrap_or_default())
+        }
         (_, "id" | "ids" | "after" | "blockers" | "parent" | "task") => {
             let finished = OF_FINISHED.contains(&verb);
             ArgValueCandidates::new(move || tasks(list.clone(), finished).unwrap_or_default())
@@ -131,9 +138,9 @@ fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<A
         (_, "to") => named::<Spelling>(&[]),
         (_, "from") => named::<Format>(&["auto"]),
         (_, "group_by") => named::<GroupBy>(&[]),
-        (_, "agent") if verb == "run" => ArgValueCandidates::new(|| {
-            words(flagpost_run::agent::PRESETS.iter().map(|(name, _)| *name))
-        }),
+        (_, "agent") if verb == "run" => ArgValueCandidates::new(agents),
+        (_, "schedule") => named::<Schedule>(&[]),
+        ("config", "key") => ArgValueCandidates::new(|| settings().unwrap_or_default()),
         (_, "expression") => ArgValueCandidates::new(|| queries().unwrap_or_default()),
         (_, "state") => {
             ArgValueCandidates::new(|| words(StateName::ALL.iter().map(|state| state.as_str())))
@@ -165,6 +172,32 @@ fn named<T: Named>(others: &'static [&'static str]) -> ArgValueCandidates {
         let known = T::ALL.iter().map(|name| name.as_str());
         words(known.chain(others.iter().copied()))
     })
+}
+
+/// The clients, and the agents that are settled under a name of the user's own.
+fn agents() -> Vec<CompletionCandidate> {
+    let clients = Client::ALL.iter().map(|client| client.as_str().to_owned());
+    let mut names: Vec<String> = clients.collect();
+    if let Ok(context) = context(None)
+        && let Ok(config) = Config::read(&context.home)
+    {
+        names.extend(config.agents());
+    }
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    words(names.iter().map(String::as_str))
+}
+
+/// The settings, each with what it does.
+fn settings() -> anyhow::Result<Vec<CompletionCandidate>> {
+    let context = context(None)?;
+    let settings = Config::read(&context.home)?.settings()?;
+    let candidate = |(place, setting): (usize, Setting)| {
+        CompletionCandidate::new(setting.name)
+            .help(Some(setting.about.text.into()))
+            .display_order(Some(place))
+    };
+    Ok(settings.into_iter().enumerate().map(candidate).collect())
 }
 
 /// The saved queries, as they are typed.
@@ -201,15 +234,31 @@ fn tasks(list: Option<String>, finished: bool) -> anyhow::Result<Vec<CompletionC
         );
         finished || !is_over
     };
-    let candidate = |(place, task): (usize, Outline)| {
-        let subject: String = task.subject.chars().take(SUBJECT).collect();
-        let subject = terminal::clean(&terminal::line(&subject), false);
-        CompletionCandidate::new(task.id.as_str())
-            .help(Some(subject.into()))
-            .display_order(Some(place))
-    };
+    let candidate =
+        |(place, task): (usize, Outline)| candidate(place, task.id.as_str(), &task.subject);
     let tasks = outlines(list)?.into_iter().filter(is_wanted);
     Ok(tasks.enumerate().map(candidate).collect())
+}
+
+/// The tasks about which a question is open, with the questions.
+fn asked(list: Option<String>) -> anyhow::Result<Vec<CompletionCandidate>> {
+    let context = context(list)?;
+    let (list, here) = (context.list()?, context.repository()?);
+    let outlines = list.peek()?.outlines;
+    let open = questions::open(&list, here.as_ref(), &outlines)?;
+    let each = open.iter().enumerate();
+    Ok(each
+        .map(|(place, it)| candidate(place, it.task.id.as_str(), &it.said))
+        .collect())
+}
+
+/// An id with what is said of it beside.
+fn candidate(place: usize, id: &str, about: &str) -> CompletionCandidate {
+    let about: String = about.chars().take(SUBJECT).collect();
+    let about = terminal::clean(&terminal::line(&about), false);
+    CompletionCandidate::new(id)
+        .help(Some(about.into()))
+        .display_order(Some(place))
 }
 
 /// Everybody who holds a task, or once did, and the fleet.

@@ -10,6 +10,7 @@ use flagpost_core::{
     Config, Error, Home, List, Repository, Settings,
     config::keys,
     coordination::{self, Directory},
+    operations::Operation,
     relay::{Fleet, Mail},
 };
 use flagpost_model::{ListId, ListRef, TaskId, Token, WorkerId, message::Speaker};
@@ -35,12 +36,8 @@ impl Context {
     pub fn open(globals: Globals) -> anyhow::Result<Self> {
         let (home, settings) = Home::from_environment()?;
         let dir = std::env::current_dir().context("the current directory is gone")?;
-        let home = match settings.speaker(globals.actor.as_deref()) {
-            Ok(speaker) => home.acting(speaker),
-            // What nobody typed is for a verb that asks who acts.
-            Err(_) if globals.actor.is_none() => home,
-            Err(error) => return Err(error.into()),
-        };
+        let speaker = settings.speaker(globals.actor.as_deref())?;
+        let home = home.acting(speaker);
         Ok(Self {
             home,
             settings,
@@ -55,9 +52,14 @@ impl Context {
         Ok(self.speaker()?.name)
     }
 
-    /// Who decides on briefs: a person. No agent lets itself through.
-    pub fn operator(&self) -> anyhow::Result<WorkerId> {
-        Ok(self.settings.operator(self.globals.actor.as_deref())?)
+    /// Whether somebody says on the command line who acts.
+    pub fn names_actor(&self) -> bool {
+        self.globals.actor.is_some()
+    }
+
+    /// Refuses what whoever acts may not do.
+    pub fn permit(&self, operation: Operation) -> anyhow::Result<()> {
+        Ok(self.settings.permit(operation)?)
     }
 
     /// Who acts, and in whose name.
@@ -115,19 +117,30 @@ impl Context {
         Error::NoRepository { dir }.into()
     }
 
-    fn named_list(&self) -> anyhow::Result<Option<ListRef>> {
+    /// The list that is named, by option or variable.
+    pub fn named_list(&self) -> anyhow::Result<Option<ListRef>> {
         let named = self
             .globals
             .list
             .as_deref()
             .or(self.settings.list.as_deref());
-        Ok(named.map(str::parse).transpose()?)
+        let read = |text: &str| {
+            let list = text.parse::<ListRef>();
+            list.or_else(|invalid| self.foreign(text).ok_or(invalid))
+        };
+        Ok(named.map(read).transpose()?)
+    }
+
+    /// Another program's list of this name, where there is one.
+    fn foreign(&self, name: &str) -> Option<ListRef> {
+        let list = ListRef::foreign(name)?;
+        List::find(&self.home, &list).is_ok().then_some(list)
     }
 
     /// The list of this name, or at this place as it is seen from where we stand.
     fn open_list(&self, list: &ListRef) -> anyhow::Result<List<'_>> {
         let place = match list {
-            ListRef::Named(id) => return Ok(List::open(&self.home, id)?),
+            ListRef::Named(_) | ListRef::Foreign(_) => return Ok(List::find(&self.home, list)?),
             ListRef::Coordination(place) => place,
         };
         let told = Some(place.path()).filter(|it| !it.as_os_str().is_empty());
@@ -178,7 +191,7 @@ impl Context {
     pub fn list_or_create(&self) -> anyhow::Result<List<'_>> {
         let id = match self.named_list()? {
             Some(ListRef::Named(id)) => id,
-            Some(place) => return self.open_list(&place),
+            Some(place) => return self.bound(self.open_list(&place)?),
             None => match self.list_of_nowhere()? {
                 Some(id) => id,
                 None => self.repository_or_register()?.name,
@@ -205,6 +218,7 @@ impl Context {
     }
 
     fn bound<'c>(&'c self, list: List<'c>) -> anyhow::Result<List<'c>> {
+        list.must_be_writable()?;
         // A table needs none to be changed.
         let Some(name) = list.id().name() else {
             return Ok(list);

@@ -89,6 +89,36 @@ const ALIKE: f64 = 0.75;
 /// More words than these hide the one that was meant.
 const MANY: usize = 12;
 
+/// A change that an agent asked for where it cannot write the home.
+#[derive(Debug, thiserror::Error)]
+#[error("the home cannot be written from here: {reason}")]
+pub struct Sandboxed {
+    reason: String,
+}
+
+/// Whether an operation failed since the home cannot be written from here.
+pub fn is_unwritable(error: &core::Error) -> bool {
+    matches!(error, core::Error::Disk(error) if error.is_unwritable())
+}
+
+/// The same error in the words of an agent's sandbox, where it is that which stands in the way.
+pub fn in_sandbox(error: anyhow::Error) -> anyhow::Error {
+    let cause = error.chain().find_map(|cause| {
+        let disk = cause.downcast_ref::<disk::Error>();
+        match cause.downcast_ref() {
+            Some(core::Error::Disk(error)) => Some(error),
+            _ => disk,
+        }
+    });
+    match cause.filter(|error| error.is_unwritable()) {
+        Some(cause) => {
+            let reason = format!("{cause}: {}", cause.reason());
+            Sandboxed { reason }.into()
+        }
+        None => error,
+    }
+}
+
 /// The kind of an error, and what to do next.
 pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
     for cause in error.chain() {
@@ -103,6 +133,15 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         }
         if let Some(error) = cause.downcast_ref::<daemon::Error>() {
             return judge_daemon(error);
+        }
+        if cause.is::<Sandboxed>() {
+            return (
+                Kind::Conflict,
+                hint(
+                    "done, fail, stuck, task release and task note are said through the run; any other \
+                     change needs a home that can be written",
+                ),
+            );
         }
         if let Some(unknown) = cause.downcast_ref::<Unknown>() {
             let hint = unknown.hint();
@@ -178,6 +217,10 @@ fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
             Kind::Usage,
             hint("quote it as for a shell: --agent \"sh agent.sh\""),
         ),
+        run::Error::AgentOption { .. } => (
+            Kind::Invalid,
+            hint("take it out of run.agents.NAME.args with 'flagpost config set'"),
+        ),
         run::Error::PromptInScript { .. } => (
             Kind::Usage,
             hint("give it to the script as a word: sh -c 'cat \"$1\"' sh {prompt_file}"),
@@ -186,6 +229,7 @@ fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("install it, or name another command with --agent"),
         ),
+        run::Error::ClientUnfit { hint, .. } => (Kind::Invalid, Some(hint.clone())),
         run::Error::NoAgent => (
             Kind::Usage,
             hint("name one with --agent, or name --workers"),
@@ -236,12 +280,13 @@ fn judge_daemon(error: &daemon::Error) -> (Kind, Option<String>) {
         daemon::Error::Silent { .. } => (
             Kind::TimedOut,
             hint(
-                "'flagpost logs' tells what it does; 'flagpost down', then 'flagpost up' starts another",
+                "'flagpost daemon logs' tells what it does; 'flagpost down', then 'flagpost up' starts another",
             ),
         ),
-        daemon::Error::NotStopped { .. } => {
-            (Kind::TimedOut, hint("'flagpost logs' tells what it does"))
-        }
+        daemon::Error::NotStopped { .. } => (
+            Kind::TimedOut,
+            hint("'flagpost daemon logs' tells what it does"),
+        ),
     }
 }
 

@@ -40,6 +40,10 @@ fn main() -> ExitCode {
 fn carry_out(args: Args) -> anyhow::Result<u8> {
     let Args { globals, command } = args;
     let context = context::Context::open(globals)?;
-    let answer = commands::run(&context, command)?;
+    let answer = match (commands::run(&context, command), &context.settings.report) {
+        // Who is told where to report may be in a sandbox.
+        (Err(error), Some(_)) => return Err(error::in_sandbox(error)),
+        (answer, _) => answer?,
+    };
     output::answer(&context, answer)
 }

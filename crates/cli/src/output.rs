@@ -158,12 +158,24 @@ pub enum Reader {
 
 /// Prints one line of a stream.
 pub fn stream(schema_name: &str, body: Map<String, Value>) -> io::Result<Reader> {
+    put_to(&stream_line(schema_name, body))
+}
+
+/// The same, to be printed later.
+pub fn stream_line(schema_name: &str, body: Map<String, Value>) -> String {
     let mut object = Map::from_iter([("schema".to_owned(), schema(schema_name))]);
     object.extend(body);
-    put_to(&format!(
-        "{}\n",
-        terminal::json(&Value::Object(object).to_string())
-    ))
+    format!("{}\n", terminal::json(&Value::Object(object).to_string()))
+}
+
+/// Prints text of which nothing steers a terminal but colours of ours.
+pub fn put_clean(text: &str) -> io::Result<Reader> {
+    put_to(text)
+}
+
+/// Prints for another program to read: every byte.
+pub fn put_exact(bytes: &[u8]) -> io::Result<Reader> {
+    put_bytes(bytes)
 }
 
 /// Prints one line of a stream for a person.
@@ -251,8 +263,12 @@ fn put(text: &str) -> io::Result<()> {
 
 /// The same for who has more to write.
 fn put_to(text: &str) -> io::Result<Reader> {
+    put_bytes(text.as_bytes())
+}
+
+fn put_bytes(bytes: &[u8]) -> io::Result<Reader> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => Ok(Reader::There),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
         Err(error) => Err(error),
@@ -288,6 +304,15 @@ pub fn ask(question: &str) -> io::Result<Option<bool>> {
     Ok(Some(line.trim().eq_ignore_ascii_case("y")))
 }
 
+/// Whether colours are wanted on what is a terminal or not.
+pub fn is_coloured(context: &Context, is_terminal: bool) -> bool {
+    match context.globals.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => is_terminal && !context.settings.no_color,
+    }
+}
+
 /// How wide the terminal is, and whether to colour.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
@@ -300,11 +325,7 @@ impl Screen {
     /// The screen that stdout goes to.
     pub fn of(context: &Context) -> Self {
         let stdout = io::stdout();
-        let color = match context.globals.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => stdout.is_terminal() && !context.settings.no_color,
-        };
+        let color = is_coloured(context, stdout.is_terminal());
         let terminal = rustix::termios::tcgetwinsize(&stdout)
             .ok()
             .map(|size| size.ws_col);
@@ -320,10 +341,24 @@ impl Screen {
         }
     }
 
+    /// How many columns a line may have; none where nothing need fit.
+    pub fn columns(self) -> Option<usize> {
+        self.width.map(usize::from)
+    }
+
     /// No screen: a file, or a text within JSON.
     pub fn none() -> Self {
         Self {
             width: Some(100),
+            color: false,
+        }
+    }
+
+    /// Nothing need fit, and there are no colours.
+    #[cfg(test)]
+    pub fn unbounded() -> Self {
+        Self {
+            width: None,
             color: false,
         }
     }

@@ -148,7 +148,7 @@ impl<'l> Change<'l> {
 
     /// Everything that can be read, as it is under the lock.
     pub(crate) fn load(&self) -> Result<Loaded> {
-        self.list.load()
+        self.list.load_and_keep()
     }
 
     /// A task to be changed.
@@ -238,7 +238,7 @@ impl<'l> Change<'l> {
     pub(crate) fn new_ids(&self, count: u64) -> Result<impl Iterator<Item = TaskId> + use<>> {
         let ids = match self.list.table() {
             Some(table) => self.new_names(table, count)?,
-            None => self.new_numbers(count)?.map(TaskId::from).collect(),
+            None => self.new_numbers(count)?,
         };
         Ok(ids.into_iter())
     }
@@ -254,7 +254,19 @@ impl<'l> Change<'l> {
         ids.collect()
     }
 
-    fn new_numbers(&self, count: u64) -> Result<std::ops::Range<u64>> {
+    fn new_numbers(&self, count: u64) -> Result<Vec<TaskId>> {
+        let list = self.list;
+        let more = |count| self.allocate(count);
+        let is_free =
+            |id| Ok(fsx::stat(list.home.fs(), &list.task_path(&TaskId::from(id)))?.is_none());
+        let numbers = match list.stock() {
+            Some(stock) => stock.take(count, &is_free, &more)?,
+            None => more(count)?.collect(),
+        };
+        Ok(numbers.into_iter().map(TaskId::from).collect())
+    }
+
+    fn allocate(&self, count: u64) -> Result<std::ops::Range<u64>> {
         let ids = self.list.ids()?;
         let highest = ids.iter().filter_map(TaskId::counted).max();
         let highest = highest.max(Some(self.last_id()?)).unwrap_or_default();

@@ -67,7 +67,7 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
     let change = match queue::wait(list, terms)? {
         Turn::Served(claimed) => return Ok(*claimed),
         Turn::NothingReady => return Err(nothing_ready(list)),
-        Turn::Ours(change) => change,
+        Turn::Ours(change) => *change,
     };
     queue::gather(list);
     let mut waiting = Vec::new();
@@ -126,7 +126,10 @@ pub(crate) fn start_in(
     }
     let task = change.task(id)?;
     let before = task.state.name();
-    *task = transition(task, act, Event::Start)?;
+    *task = match transition(task, act, Event::Start) {
+        Ok(after) => after,
+        Err(refusal) => return Err(tasks::knowing(change.list(), refusal)?.into()),
+    };
     let entry = change.note(Kind::TaskStarted, id);
     entry.from = Some(before);
     entry.to = Some(StateName::InProgress);

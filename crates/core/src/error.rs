@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use flagpost_disk as disk;
 use flagpost_model::{
-    InvalidId, ListRef, Refusal, WorkerId, coordination, decision, intake::Broken, message,
+    InvalidId, ListRef, Refusal, TaskId, WorkerId, coordination, decision, intake::Broken, message,
     reservation,
 };
 use jiff::Timestamp;
@@ -30,6 +30,9 @@ pub enum Error {
     /// A rule of messages said no; nothing changed.
     #[error(transparent)]
     Speech(#[from] message::Refusal),
+    /// An agent asked for what is the operator's.
+    #[error(transparent)]
+    Denied(#[from] crate::operations::Denied),
     /// Somebody else works on the files.
     #[error(transparent)]
     Reservation(#[from] reservation::Refusal),
@@ -60,6 +63,30 @@ pub enum Error {
     NothingPending {
         /// Whose inbox.
         worker: WorkerId,
+    },
+    /// Nothing can be made from what the clock says.
+    #[error("the clock of this machine says {now:.0}: Flagpost counts from 1970 to 9998")]
+    Clock {
+        /// What it says, as far as that can be said.
+        now: Timestamp,
+    },
+    /// The operator would decide on what the operator has not seen.
+    #[error("{waiting} {} of {worker} {}, and {unseen} came since you looked", briefs(*waiting), if *waiting == 1 { "waits" } else { "wait" })]
+    Unseen {
+        /// Whose inbox.
+        worker: WorkerId,
+        /// How many wait.
+        waiting: usize,
+        /// How many of them the operator was not shown.
+        unseen: usize,
+    },
+    /// An editor was left, and the text is as it was.
+    #[error("brief {seq} of {worker} is as it was: nothing was decided")]
+    Untouched {
+        /// Whose inbox.
+        worker: WorkerId,
+        /// Which one.
+        seq: flagpost_model::Seq,
     },
     /// Nobody is there to do the work.
     #[error(
@@ -152,6 +179,12 @@ pub enum Error {
         /// The list.
         list: ListRef,
     },
+    /// A list of another program's whose name no list of ours can have.
+    #[error("{list} can be read and not changed: no list of ours could be called that")]
+    ForeignList {
+        /// The list.
+        list: ListRef,
+    },
     /// What a list's files can do and a table's rows cannot.
     #[error("{list} is a coordination directory: {cannot}")]
     NotInTable {
@@ -197,11 +230,57 @@ pub enum Error {
         /// Its id, as its lock says.
         session: String,
     },
+    /// Another program runs the session and does not look for what is asked of it.
+    #[error("session {session} is run by another program, which cannot be asked to stop")]
+    ForeignSession {
+        /// Its id, as its lock says.
+        session: String,
+    },
+    /// Nobody works on the task in the session that runs.
+    #[error("task {task} does not run in session {session}")]
+    NotRunning {
+        /// The task.
+        task: flagpost_model::TaskId,
+        /// The session that runs.
+        session: String,
+    },
+    /// No run of a list is under way, wherever one looks.
+    #[error("no run of list {list} is under way in any repository")]
+    NoRun {
+        /// The list.
+        list: ListRef,
+    },
     /// There is no session to act on.
     #[error("no session is in {}", dir.display())]
     NoSession {
         /// Where one would be.
         dir: PathBuf,
+    },
+    /// No agent of ours has begun the task in a session that is kept.
+    #[error(
+        "there is no output of task {task}: {}",
+        session.as_ref().map_or("no run has begun it".to_owned(), |it| format!("session {it} has not"))
+    )]
+    NoOutput {
+        /// Which task.
+        task: TaskId,
+        /// The session that was meant, where one was.
+        session: Option<String>,
+    },
+    /// The task was begun, and not so often, or not in this session.
+    #[error(
+        "task {task} has no attempt {attempt} in session {session}, which has {}",
+        numbers(known)
+    )]
+    NoAttempt {
+        /// Which task.
+        task: TaskId,
+        /// Where it was looked for.
+        session: String,
+        /// Which attempt was asked for.
+        attempt: u32,
+        /// Those there are.
+        known: Vec<u32>,
     },
     /// A drawing would replace something that is no drawing of ours.
     #[error("{} exists and is no drawing of flagpost's; it is left as it is", path.display())]
@@ -315,7 +394,16 @@ fn those(known: &[WorkerId]) -> String {
     }
 }
 
+fn numbers(known: &[u32]) -> String {
+    let known: Vec<String> = known.iter().map(u32::to_string).collect();
+    known.join(", ")
+}
+
 fn in_list(list: Option<&ListRef>) -> String {
     list.map(|list| format!(" in list {list}"))
         .unwrap_or_default()
+}
+
+fn briefs(count: usize) -> &'static str {
+    if count == 1 { "brief" } else { "briefs" }
 }

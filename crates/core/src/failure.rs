@@ -7,7 +7,10 @@
 use flagpost_disk as disk;
 use flagpost_model::{Refusal, TaskId, coordination, decision, message};
 
-use crate::error::Error;
+use crate::{
+    error::Error,
+    operations::{Denied, Operation},
+};
 
 /// What sort of failure it is; the number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +52,7 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             Kind::Conflict,
             hint("nobody holds it: 'flagpost claim' takes it, and then say so again"),
         ),
+        Error::KeptLate(refusal @ Refusal::UnknownToken { .. }) => judge_refusal(refusal),
         Error::KeptLate(_) => (
             Kind::Conflict,
             hint("stop working on this task; 'flagpost show' tells who has it now"),
@@ -115,7 +119,9 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
         Error::NotFound { what: "file", .. } => (Kind::NotFound, None),
         Error::NotFound { what: "log", .. } => (
             Kind::NotFound,
-            hint("'flagpost up' starts the daemon, which keeps it"),
+            hint(
+                "'flagpost up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed",
+            ),
         ),
         Error::NotFound {
             what: "repository", ..
@@ -132,6 +138,7 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             hint("'flagpost msg list' shows those there are"),
         ),
         Error::Speech(refusal) => judge_speech(refusal),
+        Error::Denied(denied) => judge_denied(denied),
         Error::Reservation(_) => (
             Kind::Conflict,
             hint(
@@ -187,6 +194,18 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost inbox --all' shows what was decided"),
         ),
+        Error::Clock { .. } => (
+            Kind::Invalid,
+            hint("set it; 'timedatectl' tells whether it is kept by the network"),
+        ),
+        Error::Unseen { .. } => (
+            Kind::Conflict,
+            hint("'flagpost inbox' shows them; name the one that you mean, as in ratify W3 7"),
+        ),
+        Error::Untouched { .. } => (
+            Kind::Conflict,
+            hint("'flagpost ratify' lets it through as it is"),
+        ),
         Error::NotLive { .. } => (
             Kind::Conflict,
             hint("it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'"),
@@ -216,6 +235,12 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
         Error::NothingToUndo { .. } => (
             Kind::NotFound,
             hint("only your own changes of this very list can be taken back"),
+        ),
+        Error::ForeignList { .. } => (
+            Kind::Conflict,
+            hint(
+                "'flagpost task import DIR' takes its tasks over; 'flagpost doctor' names its directory",
+            ),
         ),
         Error::NotInTable { .. } => (
             Kind::Conflict,
@@ -253,9 +278,29 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             Kind::Conflict,
             hint("'flagpost session show' tells what it is doing; wait for it to end"),
         ),
+        Error::ForeignSession { .. } => (
+            Kind::Conflict,
+            hint("end it where it was started; 'flagpost session show' tells what it is doing"),
+        ),
+        Error::NotRunning { .. } => (
+            Kind::Conflict,
+            hint("'flagpost session show' tells what runs; 'flagpost stop' alone ends the run"),
+        ),
         Error::SessionIncomplete { .. } => (
             Kind::Conflict,
             hint("'flagpost session recover' gives its tasks back"),
+        ),
+        Error::NoOutput { .. } => (
+            Kind::NotFound,
+            hint("'flagpost run' begins it; a worker that runs by itself keeps its own output"),
+        ),
+        Error::NoAttempt { .. } => (
+            Kind::NotFound,
+            hint("'--session' names another one of 'flagpost session list'"),
+        ),
+        Error::NoRun { .. } => (
+            Kind::NotFound,
+            hint("'flagpost session list', where it was run, shows the sessions that ended"),
         ),
         Error::NoSession { .. } => (
             Kind::NotFound,
@@ -273,6 +318,12 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
         Error::Git { message, .. } if message.starts_with("cannot be run") => {
             (Kind::Failed, hint("is git installed, and on PATH?"))
         }
+        Error::Git { message, .. } if message.contains("could not lock config file") => (
+            Kind::Failed,
+            hint(
+                "nothing was changed; the repository is known by its .git/config: make that writable for you",
+            ),
+        ),
         Error::Git { .. } => (
             Kind::Failed,
             hint("'git status' tells what git makes of this directory and its owner"),
@@ -291,6 +342,37 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
             hint("'flagpost msg recv' gives out what is still wanted")
         }
         decision::Refusal::Changed { .. } => hint("'flagpost inbox' shows how it is now"),
+        decision::Refusal::Withheld {
+            worker, seq, now, ..
+        } => Some(format!(
+            "'flagpost inbox {worker} {0}' shows what lies there, and 'flagpost ratify {worker} {0} --seen {now}' lets that through",
+            seq.get()
+        )),
+        decision::Refusal::Foreign { worker, seq } => Some(format!(
+            "a person settles it: 'flagpost ratify {worker} {0}', or 'flagpost relay reject {worker} {0}'",
+            seq.get()
+        )),
+    };
+    (Kind::Conflict, next)
+}
+
+/// The kind of a refusal to let an agent do what is the operator's, and what the agent can do instead.
+fn judge_denied(denied: &Denied) -> (Kind, Option<String>) {
+    let next = match denied.operation {
+        Operation::BriefRatify | Operation::BriefReject | Operation::BriefEdit => {
+            hint("'flagpost inbox' shows what waits for the operator")
+        }
+        Operation::TaskAnswer => {
+            hint("'flagpost stuck' asks one; the operator answers in a terminal of their own")
+        }
+        Operation::RunStop | Operation::TaskTake => {
+            hint("'flagpost task release' gives your own task back; 'flagpost stuck' asks a person")
+        }
+        Operation::TaskRemove => hint("'flagpost task cancel' says that it is not wanted"),
+        Operation::WorkerAdd | Operation::WorkerRemove => {
+            hint("name nobody else: $FLAGPOST_WORKER says who you are")
+        }
+        _ => hint("'flagpost stuck' asks a person, who does it in a terminal of their own"),
     };
     (Kind::Conflict, next)
 }
@@ -302,9 +384,19 @@ fn judge_speech(refusal: &message::Refusal) -> (Kind, Option<String>) {
             Kind::Conflict,
             hint("name nobody else: $FLAGPOST_WORKER says who you are"),
         ),
-        message::Refusal::NotOperator { .. } => (
+        message::Refusal::OfProcess { .. } => (
             Kind::Conflict,
-            hint("'flagpost inbox' shows what waits for the operator"),
+            hint("'flagpost status' shows what is asked, and how each is answered"),
+        ),
+        message::Refusal::AsksNothing { .. } => (
+            Kind::Conflict,
+            hint("'flagpost msg send --subject REPLY --re' says something about it all the same"),
+        ),
+        message::Refusal::Answered { place, .. } => (
+            Kind::Conflict,
+            Some(format!(
+                "'flagpost answer --again {place} WORDS' adds to that"
+            )),
         ),
         message::Refusal::NotForYou { .. } => (
             Kind::Conflict,
@@ -360,6 +452,11 @@ fn judge_coordination(refusal: &coordination::Refusal) -> (Kind, Option<String>)
 /// The kind of a refusal, and what to do next.
 fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
     let next = match refusal {
+        // An agent may not stop it; the operator may.
+        Refusal::Held { task, holder, .. } if holder.is_process() => Some(format!(
+            "'flagpost claim --next' gives you another task; 'flagpost stop {task}' ends the run's \
+             agent that has this one, which is pending again then"
+        )),
         Refusal::Held { .. } => hint("'flagpost claim --next' gives you another task"),
         Refusal::AlreadyYours { .. } => hint(
             "go on with it; 'flagpost task renew' extends the lease, 'flagpost task release' gives it back",
@@ -367,6 +464,9 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
         Refusal::StaleToken { .. } => {
             hint("your claim is over; 'flagpost claim' asks for a new one")
         }
+        Refusal::UnknownToken { .. } => hint(
+            "'flagpost claim' answers with the token; without --token the claim under your name counts",
+        ),
         Refusal::NotClaimed { .. } => hint("'flagpost claim' takes it first"),
         Refusal::WrongState {
             wanted: "reopened", ..
@@ -374,6 +474,12 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
         Refusal::WrongState { .. } => {
             hint("'flagpost task reopen' makes it pending again, if that is what you want")
         }
+        Refusal::AsksNothing { .. } => {
+            hint("'flagpost status' shows what is asked; 'flagpost task note' leaves a remark")
+        }
+        Refusal::Answered { task, .. } => Some(format!(
+            "'flagpost answer --again {task} WORDS' adds to that"
+        )),
         Refusal::OpenParts { .. } => {
             hint("finish them first, or say --force if they do not matter")
         }
@@ -448,13 +554,13 @@ pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
                 Kind::Failed,
                 Some(format!("make {} readable for you", path.display())),
             ),
-            std::io::ErrorKind::PermissionDenied => (
-                Kind::Failed,
-                Some(format!(
-                    "nothing was changed; make {} writable for you",
-                    path.display()
-                )),
-            ),
+            std::io::ErrorKind::PermissionDenied => {
+                // What is not there yet is not in the way: the directory that it would be in is.
+                let parent = path.parent().filter(|_| *doing == "create");
+                let place = parent.unwrap_or(path).display();
+                let next = format!("nothing was changed; make {place} writable for you");
+                (Kind::Failed, Some(next))
+            }
             _ => (Kind::Failed, None),
         },
     }
@@ -465,21 +571,4 @@ fn hint(text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::*;
-
-    #[test]
-    fn who_may_not_read_is_not_told_that_nothing_was_changed() {
-        let said = |doing| {
-            let denied = std::io::ErrorKind::PermissionDenied.into();
-            judge_disk(&disk::Error::io(doing, Path::new("/x"))(denied)).1
-        };
-        assert_eq!(said("read").as_deref(), Some("make /x readable for you"));
-        assert_eq!(
-            said("write").as_deref(),
-            Some("nothing was changed; make /x writable for you")
-        );
-    }
-}
+mod tests;

@@ -5,13 +5,16 @@
 //! whose change never appeared; the next writer sees that and appends a `history.void` line that
 //! names it. A repository's registration and a quarantine are recorded first too, and once more after such a
 //! crash. A line about a session follows what it tells of, since none of these can take it back: a
-//! crash in between leaves it untold, and the session's own files tell of it. Nothing is ever
-//! rewritten.
+//! crash in between leaves it untold, and the session's own files tell of it. Each line carries a
+//! short hash of the line before it (`chain`). Nothing is ever rewritten.
 
 mod backward;
+mod chain;
 mod latest;
 mod line;
+mod numbered;
 mod onward;
+mod renumbering;
 mod survey;
 mod tail;
 
@@ -26,6 +29,7 @@ use jiff::Timestamp;
 
 pub use latest::{Latest, Wanted};
 pub use line::{Entry, Kind, Line};
+pub(crate) use numbered::Window;
 pub(crate) use onward::Place;
 pub(crate) use survey::Survey;
 pub use tail::{News, Tail};
@@ -81,6 +85,16 @@ impl<'h> History<'h> {
         }
     }
 
+    /// The number of its last line; 0 where there is none.
+    pub(crate) fn last(&self) -> Result<u64> {
+        Ok(self.end(TAIL)?.lines.last().map_or(0, |line| line.n))
+    }
+
+    /// The home it is in.
+    pub(crate) fn home(&self) -> &Home {
+        self.home
+    }
+
     /// Its file.
     pub(crate) fn path(&self) -> &PathBuf {
         &self.path
@@ -110,12 +124,14 @@ impl<'h> History<'h> {
             self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
         }
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, fsx::DEFAULT_WAIT, at)?;
-        let tail = self.tail(TAIL)?;
-        let last = tail.last().map_or(0, |line| line.n);
+        let End { lines, prev } = self.end(TAIL)?;
+        let last = lines.last().map_or(0, |line| line.n);
         if last >= MAX_NUMBER {
             return Err(disk::Error::Malformed {
                 path: self.path.clone(),
-                reason: format!("there is no number after {last}"),
+                reason: format!(
+                    "there is no number after {last}; 'flagpost doctor' tells how to go on"
+                ),
             }
             .into());
         }
@@ -124,7 +140,8 @@ impl<'h> History<'h> {
             _lock: lock,
             at,
             last,
-            voids: self.unsettled(tail, appeared)?,
+            prev,
+            voids: self.unsettled(lines, appeared)?,
         })
     }
 
@@ -137,7 +154,8 @@ impl<'h> History<'h> {
             let entry = &line.entry;
             let may_be_void = entry.rev().is_some()
                 || entry.seq.is_some()
-                || entry.number(reservations::NUMBER).is_some();
+                || entry.number(reservations::NUMBER).is_some()
+                || matches!(entry.kind, Kind::WorkerRegistered | Kind::WorkerRetired);
             let open = may_be_void && !voided.contains(&line.n);
             if open && !(appeared(entry)? && self.is_beside(entry)?) {
                 let mut void = Entry::new(Kind::Void)
@@ -163,10 +181,10 @@ impl<'h> History<'h> {
     /// history is empty. At first `size` bytes are read, and more of them until the change is there.
     /// A line that lacks only its newline is one of them: the next append ends it, so its number is
     /// taken.
-    fn tail(&self, size: u64) -> Result<Vec<Line>> {
+    fn end(&self, size: u64) -> Result<End> {
         let fs = self.home.fs();
         let Some(stat) = fsx::stat(fs, &self.path)? else {
-            return Ok(Vec::new());
+            return Ok(End::default());
         };
         let offset = stat.len.saturating_sub(size);
         let bytes = fs
@@ -189,21 +207,25 @@ impl<'h> History<'h> {
             .into());
         }
         let Last { lines, is_whole } = last_change(&bytes);
+        let end = |lines| End {
+            lines,
+            prev: chain::last(&bytes).map(chain::print),
+        };
         match (lines.is_empty(), offset) {
             (true, 1..) if size >= LONGEST_TAIL => Err(disk::Error::Malformed {
                 path: self.path.clone(),
                 reason: format!("none of the lines in its last {size} bytes can be read"),
             }
             .into()),
-            (false, 1..) if !is_whole => self.tail(size.saturating_mul(8)),
-            (false, _) => Ok(lines),
+            (false, 1..) if !is_whole => self.end(size.saturating_mul(8)),
+            (false, _) => Ok(end(lines)),
             (true, 0) if bytes.contains(&b'\n') => Err(disk::Error::Malformed {
                 path: self.path.clone(),
                 reason: "none of its lines can be read".to_owned(),
             }
             .into()),
-            (true, 0) => Ok(lines),
-            (true, _) => self.tail(size.saturating_mul(8)),
+            (true, 0) => Ok(end(lines)),
+            (true, _) => self.end(size.saturating_mul(8)),
         }
     }
 }
@@ -221,7 +243,16 @@ fn ends_damaged(bytes: &[u8]) -> bool {
     last.is_some_and(|line| Line::parse(line).is_none())
 }
 
-/// The end of a history.
+/// Where a history goes on.
+#[derive(Debug, Default)]
+struct End {
+    /// The lines of its last change.
+    lines: Vec<Line>,
+    /// The hash of its last line, readable or not; `None` where there is none.
+    prev: Option<String>,
+}
+
+/// The end of a history, as far as it was read.
 struct Last {
     /// The lines of the change that the last line belongs to, as far as they are there.
     lines: Vec<Line>,
@@ -254,10 +285,16 @@ pub(crate) struct Writer<'h> {
     _lock: Lock,
     at: Timestamp,
     last: u64,
+    prev: Option<String>,
     voids: Vec<Entry>,
 }
 
-impl Writer<'_> {
+impl<'h> Writer<'h> {
+    /// The home it writes in.
+    pub(crate) fn home(&self) -> &'h Home {
+        self.history.home
+    }
+
     /// The number that the first entry of the coming change will get.
     pub(crate) fn next(&self) -> u64 {
         self.last + self.voids.len() as u64 + 1
@@ -284,6 +321,20 @@ impl Writer<'_> {
     /// Makes the entries of one change durable; those that name nobody are `actor`'s. The lock is held
     /// until the writer is dropped.
     pub(crate) fn record(&mut self, actor: &WorkerId, entries: Vec<Entry>) -> Result<()> {
+        let text = self.lines(actor, entries);
+        if text.is_empty() {
+            return Ok(());
+        }
+        Ok(fsx::append(
+            self.history.home.fs(),
+            &self.history.path,
+            &text,
+            Durability::Synced,
+        )?)
+    }
+
+    /// The lines that take back what the last change did not bring about, and those of the next one.
+    fn lines(&mut self, actor: &WorkerId, entries: Vec<Entry>) -> Vec<u8> {
         let first = self.next();
         let several = entries.len() > 1;
         let mut text = Vec::new();
@@ -304,17 +355,12 @@ impl Writer<'_> {
                 repo: self.history.repo.clone(),
                 entry,
             };
-            text.extend(format!("{}\n", line.to_json()).into_bytes());
+            let line = line.chained(self.prev.as_deref());
+            self.prev = Some(chain::print(line.as_bytes()));
+            text.extend(line.into_bytes());
+            text.push(b'\n');
             self.last = n;
         }
-        if text.is_empty() {
-            return Ok(());
-        }
-        Ok(fsx::append(
-            self.history.home.fs(),
-            &self.history.path,
-            &text,
-            Durability::Synced,
-        )?)
+        text
     }
 }

@@ -3,20 +3,26 @@
 //! Owns the paths below `$FLAGPOST_HOME` and the only look at the environment. Every path it
 //! builds comes from a parsed id and stays inside.
 
-use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    path::PathBuf,
+    sync::Arc,
+};
 
 use flagpost_disk::fsx::{self, Fs, Lock, Rank, RealFs};
 use flagpost_model::{
-    ListId, RepoId, WorkerId,
+    InvalidId, ListId, RepoId, WorkerId,
     message::{self, Speaker},
     task::Origin,
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{
-    clock::{Clock, SystemClock},
+    clock::{Clock, SystemClock, is_sound},
     config::keys::KEYS,
     error::{Error, Result},
+    operations::Operation,
 };
 
 /// An opened home.
@@ -41,7 +47,7 @@ pub struct Environment {
 /// What the environment says about who acts on what.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// `FLAGPOST_WORKER`: who acts.
+    /// `FLAGPOST_WORKER`: which agent acts, also where it is set to nothing.
     pub worker: Option<String>,
     /// `FLAGPOST_LIST`: which list.
     pub list: Option<String>,
@@ -51,18 +57,30 @@ pub struct Settings {
     pub token: Option<String>,
     /// The login name, for a person who set none of these.
     pub user: Option<String>,
+    /// `FLAGPOST_REPORT`: where the agent of a run reports.
+    pub report: Option<PathBuf>,
+    /// `CODEX_HOME`: where Codex keeps its threads.
+    pub codex_home: Option<PathBuf>,
     /// `COORDINATION_DIR`: where agents share a table of tasks.
     pub coordination: Option<PathBuf>,
     /// `PATH`, for finding agents' programs.
     pub path: Option<OsString>,
     /// `NO_COLOR` is set.
     pub no_color: bool,
+    /// `TERM` is `dumb` or not set: the terminal moves no cursor.
+    pub dumb_terminal: bool,
     /// `COLUMNS`: how wide the screen is.
     pub columns: Option<u16>,
     /// `VISUAL` or `EDITOR`: what a person edits with.
     pub editor: Option<String>,
+    /// `OPENCODE_CONFIG_CONTENT`: what opencode is configured with by its user.
+    pub opencode_config: Option<String>,
     /// The variables that would tie an agent to the agent it was started from.
     pub parent_agent: Vec<OsString>,
+    /// The names of all variables that are set. Their values are nobody's business.
+    pub variables: BTreeSet<String>,
+    /// Where clients of agents keep their own files, where a variable says so, by that variable.
+    pub client_dirs: BTreeMap<String, PathBuf>,
 }
 
 impl Home {
@@ -121,17 +139,23 @@ impl Home {
             })?),
         };
         let settings = Settings {
-            worker: var("FLAGPOST_WORKER"),
+            worker: given("FLAGPOST_WORKER"),
             list: var("FLAGPOST_LIST"),
             task: var("FLAGPOST_TASK"),
             token: var("FLAGPOST_TOKEN"),
             user: var("USER").or_else(|| var("LOGNAME")),
+            report: var_os("FLAGPOST_REPORT").map(PathBuf::from),
+            codex_home: var_os("CODEX_HOME").map(PathBuf::from),
             coordination: var_os("COORDINATION_DIR").map(PathBuf::from),
             path: var_os("PATH"),
             no_color: var("NO_COLOR").is_some(),
+            dumb_terminal: var("TERM").is_none_or(|term| term == "dumb"),
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),
             editor: var("VISUAL").or_else(|| var("EDITOR")),
+            opencode_config: var("OPENCODE_CONFIG_CONTENT"),
             parent_agent: parent_agent(),
+            variables: variables(),
+            client_dirs: client_dirs(),
         };
         let variables = KEYS.iter().filter_map(|key| key.about().variable);
         let set = variables.filter_map(|name| {
@@ -159,6 +183,16 @@ impl Home {
     /// What time it is.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Refuses to work by a clock that is beyond what times can be.
+    pub fn must_know_the_time(&self) -> Result<()> {
+        let now = self.now();
+        if is_sound(now) {
+            Ok(())
+        } else {
+            Err(Error::Clock { now })
+        }
     }
 
     /// What the environment says about the configuration.
@@ -213,13 +247,8 @@ impl Home {
     /// The ids that name a directory in this one; none where it is not there. A note that somebody
     /// left among them is none of them.
     pub(crate) fn ids_in<T: std::str::FromStr>(&self, dir: &std::path::Path) -> Result<Vec<T>> {
-        let names = match self.fs().names(dir) {
-            Ok(names) => names,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(flagpost_disk::Error::io("list", dir)(error).into()),
-        };
         let mut ids = Vec::new();
-        for name in names {
+        for name in fsx::names(self.fs(), dir)? {
             let Some(id) = name.to_str().and_then(|name| name.parse().ok()) else {
                 continue;
             };
@@ -245,22 +274,31 @@ impl Settings {
         Ok(message::speaker(asked, agent, self.login_name())?)
     }
 
-    /// Who decides on briefs: a person, also in another's name.
-    pub fn operator(&self, asked: Option<&str>) -> Result<WorkerId> {
-        let (asked, agent) = self.names(asked)?;
-        Ok(message::operator(asked, agent, self.login_name())?)
+    /// Refuses what the environment's agent may not do.
+    pub fn permit(&self, operation: Operation) -> Result<()> {
+        Ok(operation.permit(self.agent()?.as_ref(), self.origin())?)
+    }
+
+    /// The worker that the environment names. A name that is set and says nothing is refused like one
+    /// that is none: it would make an operator of an agent.
+    pub fn agent(&self) -> Result<Option<WorkerId>> {
+        let agent = self.worker.as_deref().map(str::parse).transpose();
+        agent.map_err(|error: InvalidId| Error::Invalid {
+            what: "FLAGPOST_WORKER".to_owned(),
+            reason: error.to_string(),
+        })
     }
 
     /// Who is asked for, and which agent the environment names.
     fn names(&self, asked: Option<&str>) -> Result<(Option<WorkerId>, Option<WorkerId>)> {
         let asked = asked.map(str::parse).transpose()?;
-        let agent = self.worker.as_deref().map(str::parse).transpose()?;
-        Ok((asked, agent))
+        Ok((asked, self.agent()?))
     }
 
     /// What sort of hand acts: an agent's, where the environment was made for one.
     pub fn origin(&self) -> Origin {
-        let agent = self.worker.is_some() || self.task.is_some() || !self.parent_agent.is_empty();
+        let of_run = self.task.is_some() || self.report.is_some();
+        let agent = self.worker.is_some() || of_run || !self.parent_agent.is_empty();
         if agent { Origin::Agent } else { Origin::Person }
     }
 
@@ -284,12 +322,65 @@ fn var(name: &str) -> Option<String> {
     Some(var_os(name)?.to_string_lossy().into_owned())
 }
 
+/// The same of a variable that is set, even to nothing.
+fn given(name: &str) -> Option<String> {
+    Some(set(name)?.to_string_lossy().into_owned())
+}
+
+fn var_os(name: &str) -> Option<OsString> {
+    set(name).filter(|value| !value.is_empty())
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the one place that reads the environment"
 )]
-fn var_os(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
+fn set(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// The variables that tie a client to the one that it was started from (`agents.md` §2). Logins and the
+/// switches between providers are none of them: without these a client is not signed in.
+const PARENT: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_PID",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_CHILD_NOTES_DIR",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_SSE_PORT",
+    "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+];
+
+/// The variables that say where clients of agents keep their own files.
+const CLIENT_DIRS: &[&str] = &[
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "GEMINI_CLI_HOME",
+    "XDG_DATA_HOME",
+];
+
+fn client_dirs() -> BTreeMap<String, PathBuf> {
+    let named = |name: &&str| Some(((*name).to_owned(), var_os(name)?.into()));
+    CLIENT_DIRS.iter().filter_map(named).collect()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
+fn variables() -> BTreeSet<String> {
+    let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
+    set.filter_map(|(name, _)| name.into_string().ok())
+        .collect()
 }
 
 #[expect(
@@ -297,10 +388,7 @@ fn var_os(name: &str) -> Option<OsString> {
     reason = "the one place that reads the environment"
 )]
 fn parent_agent() -> Vec<OsString> {
-    let ties = |name: &OsString| {
-        let name = name.as_encoded_bytes();
-        name == b"CLAUDECODE" || name.starts_with(b"CLAUDE_CODE_")
-    };
+    let ties = |name: &OsString| name.to_str().is_some_and(|name| PARENT.contains(&name));
     std::env::vars_os()
         .map(|(name, _)| name)
         .filter(ties)

@@ -2,8 +2,7 @@
 //!
 //! Owns the shapes of an interface that is not ours, field for field: lists with the number of their
 //! files, tasks as normalised files, the artifacts of the session that a list's pointer names. It
-//! reads and never writes. A pointer is believed only where it names a session of a repository that
-//! is registered.
+//! reads and never writes.
 
 pub mod changes;
 
@@ -16,16 +15,14 @@ use flagpost_disk::{
     },
     fsx,
 };
-use flagpost_model::ListId;
+use flagpost_model::{ListId, ListRef};
 use serde_json::{Map, Value, json};
 
 use crate::{
     error::{Error, Result},
     home::Home,
     list::List,
-    registry, roots,
-    sessions::{Sessions, pointed},
-    shape,
+    roots, sessions, shape,
 };
 
 /// What comes first among the artifacts; the rest follows by name.
@@ -36,11 +33,26 @@ const FIRST: [&str; 4] = [
     "session_summary",
 ];
 
+/// Every list, by name: those of ours, and those that can only be read.
+pub fn every(home: &Home) -> Result<Vec<ListRef>> {
+    let mut every = roots::foreign(home)?;
+    every.extend(roots::lists(home)?.into_iter().map(ListRef::from));
+    every.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+    Ok(every)
+}
+
+/// The list of this name, whoever's name it is; none where no directory is called that. What is no
+/// directory of tasks cannot be asked for.
+pub fn named(name: &str) -> Option<ListRef> {
+    let ours = name.parse::<ListId>().ok().map(ListRef::from);
+    ours.or_else(|| ListRef::foreign(name))
+}
+
 /// The lists that hold at least one file, by name.
 pub fn lists(home: &Home) -> Result<Value> {
     let mut lists = Vec::new();
-    for id in roots::lists(home)? {
-        let count = match List::open(home, &id) {
+    for id in every(home)? {
+        let count = match List::find(home, &id) {
             Ok(list) => count(home, list.dir())?,
             // Its directory leads elsewhere, or is gone.
             Err(_) => 0,
@@ -60,8 +72,8 @@ fn count(home: &Home, dir: &Path) -> Result<usize> {
 }
 
 /// The tasks of a list, by id; none where there is no such list.
-pub fn tasks(home: &Home, list: &ListId) -> Result<Value> {
-    let tasks: Vec<Map<String, Value>> = match List::open(home, list) {
+pub fn tasks(home: &Home, list: &ListRef) -> Result<Value> {
+    let tasks: Vec<Map<String, Value>> = match List::find(home, list) {
         Ok(list) => {
             let (files, _) = list.examine()?;
             files.iter().map(|file| file.normalised()).collect()
@@ -73,7 +85,7 @@ pub fn tasks(home: &Home, list: &ListId) -> Result<Value> {
 }
 
 /// What the session that a list's pointer names has written so far.
-pub fn execution_context(home: &Home, list: &ListId) -> Result<Value> {
+pub fn execution_context(home: &Home, list: &ListRef) -> Result<Value> {
     let context = match session_dir(home, list)? {
         Some(dir) => context(home, &dir)?,
         None => Value::Null,
@@ -82,19 +94,13 @@ pub fn execution_context(home: &Home, list: &ListId) -> Result<Value> {
 }
 
 /// The directory of the session that runs a list, or ran it last.
-pub fn session_dir(home: &Home, list: &ListId) -> Result<Option<PathBuf>> {
-    let list = match List::open(home, list) {
+pub fn session_dir(home: &Home, list: &ListRef) -> Result<Option<PathBuf>> {
+    let list = match List::find(home, list) {
         Ok(list) => list,
         Err(Error::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    for repository in registry::repositories(home)? {
-        // One that is gone, or whose sessions lead elsewhere, is not the one.
-        if let Ok(Some(dir)) = pointed(home, &list, &Sessions::of(home, &repository)) {
-            return Ok(Some(dir));
-        }
-    }
-    Ok(None)
+    sessions::shown(home, &list)
 }
 
 fn context(home: &Home, dir: &Path) -> Result<Value> {
@@ -122,7 +128,10 @@ fn context(home: &Home, dir: &Path) -> Result<Value> {
     let text = artifacts
         .iter()
         .find(|(name, ..)| format!("{name}.md") == layout::PROGRESS);
-    let progress = text.map(|(_, text, _)| shown(&progress::parse(text)));
+    if artifacts.is_empty() {
+        return Ok(Value::Null);
+    }
+    let progress = text.and_then(|(_, text, _)| shown(text));
     let artifacts = artifacts
         .iter()
         .map(|(name, content, at)| json!({"name": name, "content": content, "lastModified": at}));
@@ -137,8 +146,19 @@ fn is_artifact(stem: &str) -> bool {
     !stem.starts_with('.') && !stem.starts_with("context-task-")
 }
 
-fn shown(progress: &progress::Reading) -> Value {
-    let (wave, of) = progress.wave.unwrap_or_default();
+/// How far a session is, as its file says; none where it says nothing in words that anybody knows. A
+/// word for the status, or a time, that is none of ours is passed on.
+fn shown(text: &str) -> Option<Value> {
+    let progress = &progress::parse(text);
+    let said = |key| progress::said(text, key).map(str::to_owned);
+    let status = progress.status.map(|it| it.to_string());
+    let status = status.or_else(|| said("Status"));
+    if *progress == progress::Reading::default() && status.is_none() {
+        return None;
+    }
+    let updated = progress.updated.map(|at| at.to_string());
+    let updated = updated.or_else(|| said("Updated"));
+    let (wave, of) = progress.wave.unwrap_or((1, 1));
     let active = progress
         .active
         .iter()
@@ -147,13 +167,13 @@ fn shown(progress: &progress::Reading) -> Value {
         .completed
         .iter()
         .map(|task| json!({"id": task.id, "subject": task.subject, "result": task.result}));
-    json!({
-        "status": progress.status.map(|it| it.to_string()).unwrap_or_default(),
+    Some(json!({
+        "status": status.unwrap_or_default(),
         "wave": wave,
         "totalWaves": of,
         "maxParallel": progress.max_parallel,
-        "updated": progress.updated.map(|at| at.to_string()).unwrap_or_default(),
+        "updated": updated.unwrap_or_default(),
         "activeTasks": active.collect::<Vec<_>>(),
         "completedTasks": completed.collect::<Vec<_>>(),
-    })
+    }))
 }

@@ -4,6 +4,12 @@
 //! writes files and history through `disk`. It must hold no rule of its own, print nothing, and
 //! know no face.
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests arrange files by hand")
+)]
+
+pub mod accounts;
 pub mod bridge;
 mod change;
 pub mod claims;
@@ -20,7 +26,10 @@ pub mod index;
 pub mod instructions;
 pub mod kanban;
 mod list;
+pub mod mirror;
+pub mod operations;
 pub mod plans;
+pub mod questions;
 mod readable;
 pub mod registry;
 pub mod relay;

@@ -11,7 +11,10 @@ use std::{
     process::Command,
 };
 
-use flagpost_disk::{dialects::claude_tasks, fsx};
+use flagpost_disk::{
+    dialects::claude_tasks,
+    fsx::{self, Batch},
+};
 use flagpost_model::{ListId, RepoId, WorkerId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -132,10 +135,14 @@ impl Repository {
             what: top.display().to_string(),
             reason: error.to_string(),
         })?;
-        // Cut short between the two, the next registration says it again.
         let entry = Entry::new(history::Kind::RepositoryRegistered).detail("path", record.path);
+        home.make_dirs(&home.repository_dir(&id))?;
+        let mut batch = Batch::new();
+        batch.put(record_path(home, &id), text.into_bytes());
+        let sealed = batch.seal(home.fs())?;
+        // Killed between the two, the next registration says it again.
         History::of(home, &id).record(actor, at, vec![entry])?;
-        fsx::replace(home.fs(), &record_path(home, &id), text.as_bytes())?;
+        sealed.reveal()?;
         Ok(Self { id, name, top })
     }
 }

@@ -6,12 +6,12 @@
 //! files of a list that is there.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
-use flagpost_disk::{self as disk, fsx};
-use flagpost_model::ListId;
+use flagpost_disk::{self as disk, dialects::claude_tasks::is_task_name, fsx};
+use flagpost_model::{ListId, ListRef};
 
 use crate::{
     config::{
@@ -68,6 +68,33 @@ pub fn lists(home: &Home) -> Result<Vec<ListId>> {
     Ok(ids)
 }
 
+/// The lists whose names no list of ours can have, by name: directories of the home and of every root
+/// that can be read, with a task in them.
+pub fn foreign(home: &Home) -> Result<Vec<ListRef>> {
+    let (fs, mut found) = (home.fs(), BTreeSet::new());
+    let mut roots: Vec<PathBuf> = fs.canonical(&home.tasks_root()).into_iter().collect();
+    roots.extend(
+        declared(home)?
+            .into_iter()
+            .filter_map(|(_, real)| real.ok()),
+    );
+    for root in roots {
+        for name in fs.names(&root).unwrap_or_default() {
+            let Some(list) = name.to_str().and_then(ListRef::foreign) else {
+                continue;
+            };
+            if let Ok(Some(dir)) = list_dir(home, &root, list.as_str()) {
+                let files = fs.names(&dir).unwrap_or_default();
+                let mut files = files.iter();
+                if files.any(|file| is_task_name(file.as_encoded_bytes())) {
+                    found.insert(list);
+                }
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
 /// Looks at every root.
 pub fn survey(home: &Home) -> Result<Vec<Root>> {
     let declared = declared(home)?;
@@ -113,10 +140,10 @@ pub fn survey(home: &Home) -> Result<Vec<Root>> {
 
 /// The directory of the list of this name in the first root that has it. Where none has it and one
 /// could not be looked at, it may be there: that is an error.
-pub(crate) fn find(home: &Home, list: &ListId) -> Result<Option<PathBuf>> {
+pub(crate) fn find(home: &Home, list: &str) -> Result<Option<PathBuf>> {
     let mut unsure = None;
     for (_, real) in declared(home)? {
-        match real.and_then(|root| list_dir(home, &root, list.as_str())) {
+        match real.and_then(|root| list_dir(home, &root, list)) {
             Ok(Some(dir)) => return Ok(Some(dir)),
             Ok(None) => {}
             Err(error) if error.is_not_found() => {}

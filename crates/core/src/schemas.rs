@@ -27,8 +27,9 @@ macro_rules! schemas {
 
 schemas! {
     "ack" "agent_answer" "agent_cleared" "agent_event" "agent_outbox" "agent_snippet" "agent_status"
-    "agent_stopped" "archive" "bench" "brief" "briefs" "changed" "claimer" "completions" "config"
-    "config_path" "coord_export" "coord_import" "coordination" "coordination_agent"
+    "agent_stopped" "agents" "answered" "archive" "attempt_log" "bench" "brief" "briefs" "changed" "claimer"
+    "completions" "config"
+    "config_path" "confirmed" "coord_export" "coord_import" "coordination" "coordination_agent"
     "coordination_summary" "coordination_task" "coordination_tasks" "daemon" "decided" "demo"
     "discoveries" "doctor" "down" "dry_run" "error" "event" "export" "graph" "history" "history_line" "import"
     "index" "instruction_files" "instructions" "instructions_removed" "link" "list" "log"
@@ -36,9 +37,9 @@ schemas! {
     "message_received" "message_sent" "message_waiting" "messages" "messages_imported"
     "messages_open" "moved" "number" "offer" "offer_none" "plan" "projects" "proposed" "recovery"
     "removed" "report" "reported" "reports" "repositories" "repository" "reservations" "reserve_check"
-    "resync" "rows" "run"
+    "resync" "rows" "run" "said"
     "schema" "schemas" "search" "session" "sessions" "setting" "setting_stored" "setting_unset"
-    "slash" "soak" "soaked" "stats" "status" "tags" "task" "tasks" "timeline" "timer" "timers"
+    "slash" "soak" "soaked" "stats" "status" "stop_asked" "tags" "task" "tasks" "timeline" "timer" "timers"
     "transition" "undo" "up" "worker" "workers"
 }
 

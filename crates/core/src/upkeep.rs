@@ -19,7 +19,8 @@ use crate::{
 };
 
 /// Removes the temporaries of dead writers from every directory of the home and of its lists; how many
-/// there were. Those of live writers, and young ones, stay.
+/// there were, those that other writers of a fleet's mail left among them. Those of live writers, and
+/// young ones, stay.
 pub fn sweep(home: &Home) -> Result<usize> {
     let mut dirs = vec![
         home.root().clone(),
@@ -36,6 +37,9 @@ pub fn sweep(home: &Home) -> Result<usize> {
         dirs.extend(Fleet::of(home, &repository.id).dirs()?);
     }
     let mut swept = 0;
+    for repository in registry::repositories(home)? {
+        swept += Fleet::of(home, &repository.id).sweep_temporaries()?;
+    }
     for dir in dirs {
         swept += fsx::remove_orphans(home.fs(), &dir, home.now())?;
     }

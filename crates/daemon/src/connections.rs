@@ -2,12 +2,22 @@
 //!
 //! Owns how many there may be, how long one may take to say what it wants, and the end, at which
 //! those that are being answered get a moment. Only processes of our own user come in by the socket,
-//! whatever its mode says.
+//! whatever its mode says; whoever comes over the loopback is a stranger until it has shown that it may,
+//! and gives way to whoever comes after it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    future::{self, Future},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::Router;
-use hyper::server::conn::http1;
+use hyper::{
+    Request,
+    body::Incoming,
+    server::conn::http1,
+    service::{Service as _, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
@@ -22,10 +32,16 @@ use tokio::{
 };
 use tracing::{debug, warn};
 
+use crate::strangers::{Strangers, Visitor};
+
 /// So many connections at once; whoever comes then waits until one ends.
 const MOST: usize = 4096;
-/// Files that are kept for the daemon's own work.
+/// Files that are kept for the daemon's own work; half of what it may open, where that is little.
 const RESERVED: u64 = 128;
+/// One place of so many is for strangers,
+const OF_STRANGERS: usize = 4;
+/// and so many at most.
+const MOST_STRANGERS: usize = 256;
 /// So long a client may take for the head of a request, or sit idle before it.
 const HEAD: Duration = Duration::from_secs(30);
 /// The pause after the system refused a connection.
@@ -47,6 +63,7 @@ pub(crate) fn allow_many() {
 #[derive(Clone)]
 pub(crate) struct Connections {
     room: Arc<Semaphore>,
+    strangers: Strangers,
     open: Arc<GracefulShutdown>,
     ended: watch::Receiver<bool>,
 }
@@ -54,9 +71,11 @@ pub(crate) struct Connections {
 impl Connections {
     pub(crate) fn new(ended: watch::Receiver<bool>) -> Self {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let room = usize::try_from(files.saturating_sub(RESERVED)).unwrap_or(MOST);
+        let own = RESERVED.min(files / 2);
+        let room = usize::try_from(files - own).unwrap_or(MOST).clamp(1, MOST);
         Self {
-            room: Arc::new(Semaphore::new(room.clamp(1, MOST))),
+            room: Arc::new(Semaphore::new(room)),
+            strangers: Strangers::new((room / OF_STRANGERS).clamp(1, MOST_STRANGERS)),
             open: Arc::new(GracefulShutdown::new()),
             ended,
         }
@@ -66,9 +85,11 @@ impl Connections {
     pub(crate) async fn accept_local(self, listener: UnixListener, app: Router) {
         loop {
             match listener.accept().await {
-                Ok((stream, _)) if is_ours(&stream) => self.serve(stream, &app).await,
+                Ok((stream, _)) if is_ours(&stream) => {
+                    self.serve(stream, &app, None, future::pending()).await;
+                }
                 Ok(_) => warn!("somebody else's process was turned away"),
-                Err(error) => pause(&error).await,
+                Err(error) => self.pause(&error).await,
             }
         }
     }
@@ -80,23 +101,39 @@ impl Connections {
                 Ok((stream, _)) => {
                     // An event is a small packet that must not wait for the next one.
                     let _: std::io::Result<()> = stream.set_nodelay(true);
-                    self.serve(stream, &app).await;
+                    let (visitor, stay) = self.strangers.arrive().await;
+                    self.serve(stream, &app, Some(visitor), stay.over()).await;
                 }
-                Err(error) => pause(&error).await,
+                Err(error) => self.pause(&error).await,
             }
         }
     }
 
-    /// Serves a connection beside the others, once there is room for it.
-    async fn serve<I>(&self, io: I, app: &Router)
-    where
+    /// Serves a connection beside the others, once there is room for it, until it ends or has to go.
+    async fn serve<I>(
+        &self,
+        io: I,
+        app: &Router,
+        visitor: Option<Visitor>,
+        over: impl Future<Output = ()> + Send + 'static,
+    ) where
         I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        if self.room.available_permits() == 0 {
+            self.strangers.cut_first();
+        }
         // It is never closed.
         let Ok(room) = Arc::clone(&self.room).acquire_owned().await else {
             return;
         };
-        let service = TowerToHyperService::new(app.clone());
+        let app = TowerToHyperService::new(app.clone());
+        let known_as = visitor.clone();
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            known_as
+                .clone()
+                .map(|it| request.extensions_mut().insert(it));
+            app.call(request)
+        });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
@@ -104,13 +141,24 @@ impl Connections {
         let connection = self.open.watcher().watch(connection);
         let ended = self.ended.clone();
         tokio::spawn(async move {
-            if let Err(error) = connection.await
-                && !*ended.borrow()
-            {
-                debug!(%error, "a connection broke");
+            tokio::select! {
+                served = connection => if let Err(error) = served && !*ended.borrow() {
+                    debug!(%error, "a connection broke");
+                },
+                () = over => debug!("a connection that showed no token had to give way"),
+            }
+            if let Some(visitor) = visitor {
+                visitor.welcome();
             }
             drop(room);
         });
+    }
+
+    /// The system has no room for another one: not at once again.
+    async fn pause(&self, error: &std::io::Error) {
+        warn!(%error, "a connection could not be accepted");
+        self.strangers.cut_first();
+        sleep(REFUSED).await;
     }
 
     /// Gives those that are being answered so long.
@@ -127,10 +175,4 @@ impl Connections {
 fn is_ours(stream: &UnixStream) -> bool {
     let us = rustix::process::geteuid().as_raw();
     stream.peer_cred().is_ok_and(|peer| peer.uid() == us)
-}
-
-/// The system has no room for another one: not at once again.
-async fn pause(error: &std::io::Error) {
-    warn!(%error, "a connection could not be accepted");
-    sleep(REFUSED).await;
 }

@@ -7,12 +7,15 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use flagpost_core::{
-    Home, Result, registry,
+    Home, Result,
+    history::{History, Kind, Line, News, Tail},
+    registry,
     relay::{Fleet, liveness, observe as mail},
     tasks::observe as tasks,
     upkeep,
 };
 use flagpost_model::{RepoId, WorkerId};
+use serde_json::Value;
 use tokio::{
     task::spawn_blocking,
     time::{sleep, timeout},
@@ -24,16 +27,16 @@ use crate::events::Hub;
 /// How often to ask whether a quarter has ended.
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Sweeps once, and archives at each quarter's boundary.
+/// Sweeps now and then, and archives at each quarter's boundary.
 pub(crate) async fn upkeep(home: Home, actor: WorkerId) {
-    let swept = home.clone();
-    let swept = spawn_blocking(move || upkeep::sweep(&swept)).await;
-    match swept {
-        Ok(Ok(0)) | Err(_) => {}
-        Ok(Ok(count)) => info!(count, "removed what dead writers left"),
-        Ok(Err(error)) => warn!(%error, "what dead writers left stays"),
-    }
     loop {
+        let swept = home.clone();
+        let swept = spawn_blocking(move || upkeep::sweep(&swept)).await;
+        match swept {
+            Ok(Ok(0)) | Err(_) => {}
+            Ok(Ok(count)) => info!(count, "removed what dead writers left"),
+            Ok(Err(error)) => warn!(%error, "what dead writers left stays"),
+        }
         let (home, actor) = (home.clone(), actor.clone());
         let archived = spawn_blocking(move || upkeep::archive_at_the_quarter(&home, &actor));
         match archived.await {
@@ -80,6 +83,8 @@ pub(crate) trait Watching: Sized + Send + 'static {
 
 impl Watching for mail::Watch {
     const BREATH: Duration = Duration::from_millis(5);
+    // Half a brief is one for a minute, and then a trouble.
+    const RECHECK: Duration = Duration::from_secs(60);
 
     fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
         Self::begin(&Fleet::of(home, repo))
@@ -114,6 +119,40 @@ impl Watching for tasks::Watch {
 
     fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
         Self::look(self, home, repo)
+    }
+}
+
+/// Whatever goes wrong in a repository's mail, for the log: its history tells of it, whoever found it.
+pub(crate) struct Troubles(Tail);
+
+impl Watching for Troubles {
+    const BREATH: Duration = Duration::from_millis(300);
+
+    fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
+        let history = History::of(home, repo);
+        Ok(Self(Tail::at_end(&history)?))
+    }
+
+    fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
+        if let News::Lines(lines) = self.0.read_on(&History::of(home, repo))? {
+            lines.iter().for_each(warn_of);
+        }
+        Ok(0)
+    }
+}
+
+/// Says that a message cannot be understood, or that somebody took a number without asking for one.
+fn warn_of(line: &Line) {
+    let entry = &line.entry;
+    let said = |key: &str| entry.detail.get(key).and_then(Value::as_str);
+    let file = said("file").unwrap_or_default();
+    let worker = entry.worker.as_ref().map_or("", WorkerId::as_str);
+    let reason = said("reason").unwrap_or("somebody took a number that was not given out");
+    match entry.kind {
+        Kind::EnvelopeQuarantined | Kind::ContractViolated => {
+            warn!(worker, file, kind = entry.kind.as_str(), "{reason}");
+        }
+        _ => {}
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Paths {
     pub dir: PathBuf,
     /// What it listens at.
     pub socket: PathBuf,
-    /// What browsers and programs have to show.
+    /// What programs have to show over the loopback.
     pub token: PathBuf,
     /// What it says.
     pub log: PathBuf,
@@ -195,18 +195,11 @@ impl Held {
         Ok(instance)
     }
 
-    /// The home's token: made once, so that a browser that was let in stays in.
+    /// The token of this daemon, another than that of the one before.
     pub(crate) fn token(&self, home: &Home) -> Result<String> {
-        let (fs, path) = (home.fs(), &self.paths.token);
-        if let Some(text) = fsx::read_lossy(fs, path)? {
-            let token = text.trim();
-            if token.len() >= TOKEN_LEN {
-                fsx::close_to_others(fs, path)?;
-                return Ok(token.to_owned());
-            }
-        }
         let token = random();
-        fsx::replace(fs, path, format!("{token}\n").as_bytes())?;
+        let text = format!("{token}\n");
+        fsx::replace(home.fs(), &self.paths.token, text.as_bytes())?;
         Ok(token)
     }
 
@@ -215,8 +208,6 @@ impl Held {
         Ok(fsx::remove(home.fs(), &self.paths.socket)?)
     }
 }
-
-const TOKEN_LEN: usize = 64;
 
 /// A text that nobody guesses: 244 random bits.
 pub(crate) fn random() -> String {

@@ -18,6 +18,7 @@ mod http;
 mod instance;
 mod launch;
 mod serve;
+mod strangers;
 
 pub use error::{Error, Result};
 pub use events::Watching;

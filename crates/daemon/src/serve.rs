@@ -29,7 +29,7 @@ use tracing::{info, warn};
 use crate::{
     bridge,
     connections::{self, Connections},
-    duties::{self, Watches},
+    duties::{self, Troubles, Watches},
     error::{Error, Result},
     events::{self, Hub, Watching},
     http::{self, Door, Guard, Shared},
@@ -117,6 +117,8 @@ async fn serve(mut config: Config, held: &Held, shutdown: impl Future<Output = (
     let mut tails = events::Tails::default();
     hub.look(&mut tails);
     // What the history does not tell of is found whenever these begin.
+    // What goes wrong from here on is said.
+    let troubles: Watches<Troubles> = Watches::begin(home);
     let mail: Watches<mail::Watch> = Watches::default();
     let liveness: Watches<liveness::Watch> = Watches::default();
     // Of tasks, what is there by now is known where nothing else is remembered.
@@ -124,6 +126,7 @@ async fn serve(mut config: Config, held: &Held, shutdown: impl Future<Output = (
     let actor = config.actor.clone();
     let mut at_work = vec![
         tokio::spawn(Arc::clone(&hub).run(tails)),
+        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), troubles)),
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), mail)),
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), liveness)),
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), tasks)),
@@ -135,7 +138,7 @@ async fn serve(mut config: Config, held: &Held, shutdown: impl Future<Output = (
     let shared = Arc::new(Shared::new(
         &config,
         held.paths.clone(),
-        Guard::new(token, local.port()),
+        Guard::new(&token, local.port()),
         Arc::clone(&hub),
         ended.clone(),
     ));

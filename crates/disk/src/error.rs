@@ -118,6 +118,18 @@ impl Error {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
     }
 
+    /// Whether this says that we may read there at best: the file system, or its owner, lets nobody write.
+    pub fn is_unwritable(&self) -> bool {
+        let Self::Io { doing, source, .. } = self else {
+            return false;
+        };
+        let refused = [
+            io::ErrorKind::ReadOnlyFilesystem,
+            io::ErrorKind::PermissionDenied,
+        ];
+        *doing != "read" && refused.contains(&source.kind())
+    }
+
     /// Whether this says that there is no room, on the disk or in what we may have of it.
     pub fn is_full(&self) -> bool {
         let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];

@@ -11,12 +11,14 @@
 
 pub mod dialects;
 pub mod fsx;
+pub mod json;
 pub mod notices;
 pub mod process;
 pub mod record;
 pub mod task_file;
 
 mod error;
+mod yaml;
 
 pub use error::{Error, Result};
 pub use task_file::TaskFile;

@@ -1,10 +1,11 @@
-//! Whether a process still lives.
+//! Whether a process still lives, and through which one somebody acts.
 //!
-//! Owns the one question asked of the process table. It must never signal anything.
+//! Owns the questions asked of the process table. It must never signal anything.
 
-use std::io;
+use std::{io, sync::OnceLock};
 
-use rustix::process::{Pid, test_kill_process};
+use flagpost_model::decision::Hand;
+use rustix::process::{Pid, getppid, getuid, test_kill_process};
 
 /// Whether a process with this id exists, ours or not, and has not ended.
 pub fn is_alive(pid: u32) -> bool {
@@ -26,6 +27,30 @@ fn has_ended(pid: u32) -> bool {
     let name_ends = stat.iter().rposition(|byte| *byte == b')');
     let state = name_ends.and_then(|at| stat.get(at + 2));
     matches!(state, Some(b'Z' | b'X'))
+}
+
+/// The process that acts here, as it was when this was asked first.
+pub fn hand() -> &'static Hand {
+    static HAND: OnceLock<Hand> = OnceLock::new();
+    HAND.get_or_init(|| Hand {
+        uid: getuid().as_raw(),
+        pid: std::process::id(),
+        tty: terminal(),
+        parent: getppid().and_then(|parent| command(parent.as_raw_pid())),
+    })
+}
+
+/// The terminal that is typed at.
+fn terminal() -> Option<String> {
+    let name = rustix::termios::ttyname(io::stdin(), Vec::new()).ok()?;
+    name.into_string().ok()
+}
+
+/// What a process runs, as far as the system tells.
+fn command(pid: i32) -> Option<String> {
+    let name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
+    let name = String::from_utf8_lossy(&name).trim_end().to_owned();
+    (!name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]
@@ -52,6 +77,15 @@ mod tests {
             std::thread::sleep(Duration::from_millis(2));
         }
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn the_hand_is_this_process() {
+        let hand = hand();
+        assert_eq!(hand.pid, std::process::id());
+        assert_eq!(hand.uid, rustix::process::getuid().as_raw());
+        // Whatever runs tests has started us.
+        assert!(hand.parent.is_some(), "{hand:?}");
     }
 
     #[test]

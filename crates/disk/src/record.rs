@@ -9,6 +9,8 @@ use jiff::{Timestamp, civil::Date};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::json;
+
 /// What is left of an object, and what was wrong with what was taken.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
@@ -35,7 +37,7 @@ impl Record {
 
     /// An object that is one line of a file.
     pub(crate) fn of_line(line: &str) -> Result<Self, String> {
-        let value = serde_json::from_str(line).map_err(|error| {
+        let value = json::value(line.as_bytes()).map_err(|error| {
             let text = error.to_string();
             // The line is known better by whoever counts the lines.
             let what = text

@@ -1,10 +1,12 @@
 //! The gate: who decides on a brief, and what may be delivered.
 //!
-//! Owns the two rules of the relay. A brief is decided once: whoever comes second is refused,
-//! whatever both wanted. And only the body that was decided on is delivered: a flag says yes, the
-//! hash says to what. Expiry takes the decision away; it never makes one.
+//! Owns the rules of the relay. A brief is decided once: whoever comes second is refused, whatever
+//! both wanted. Only the envelope that was decided on is delivered: a flag says yes, the hash says
+//! to what. What a foreign hand changed or decided is withheld until a person has named what lies
+//! there now. Expiry takes the decision away; it never makes one.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     envelope::Hash,
@@ -59,12 +61,33 @@ pub struct Verdict {
     pub at: Timestamp,
     /// On which body.
     pub sha256: Hash,
+    /// On which envelope, sidecar and body; none where it was decided before envelopes were bound.
+    pub envelope: Option<Hash>,
     /// Which way it came in.
     pub via: Via,
     /// Why, in the decider's words.
     pub reason: Option<String>,
     /// The policy's rule that decided, or the run's session.
     pub rule: Option<String>,
+    /// The file of the policy that the rule was read from.
+    pub policy: Option<Hash>,
+    /// The process that it came through; none where nobody can know.
+    pub hand: Option<Hand>,
+    /// The number of its line in the history, once it has one.
+    pub line: Option<u64>,
+}
+
+/// The process that a decision came through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hand {
+    /// Its user's number.
+    pub uid: u32,
+    /// Its own number.
+    pub pid: u32,
+    /// The terminal it was typed at; none where there was none.
+    pub tty: Option<String>,
+    /// The command of the process that started it, where that is known.
+    pub parent: Option<String>,
 }
 
 /// How a brief stands.
@@ -73,9 +96,58 @@ pub enum Standing {
     /// Nobody decided.
     Pending,
     /// There is a decision on record.
-    Decided(Verdict),
-    /// Only a flag says so: somebody touched it by hand.
+    Decided(Box<Verdict>),
+    /// A hand that nobody knows says so, and the policy accepts that.
     Flagged(Decision),
+    /// A hand that nobody knows says so, and a person is to be asked.
+    Foreign(Decision),
+}
+
+names! {
+    /// Why a brief is withheld.
+    Held {
+        /// It is not what was proposed.
+        Proposed = "changed_since_proposed",
+        /// It is not what was decided on.
+        Decided = "changed_since_decided",
+        /// Its decision is nobody's that is on record.
+        Foreign = "foreign_decision",
+    }
+}
+
+/// What an envelope is recognised by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prints {
+    /// Its body's hash.
+    pub sha256: Hash,
+    /// The hash over sidecar and body.
+    pub envelope: Hash,
+}
+
+impl Prints {
+    /// Whether these are of what somebody saw: of all of it, or of its body.
+    pub fn are_of(&self, seen: &Hash) -> bool {
+        [&self.envelope, &self.sha256].contains(&seen)
+    }
+
+    /// Whether these are of what is on record; where that knows no envelope, of its body.
+    pub fn are_on_record(&self, sha256: &Hash, envelope: Option<&Hash>) -> bool {
+        match envelope {
+            Some(envelope) => self.envelope == *envelope,
+            None => self.sha256 == *sha256,
+        }
+    }
+}
+
+impl Held {
+    /// The same in words.
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Proposed => "changed since it was proposed",
+            Self::Decided => "changed since it was decided on",
+            Self::Foreign => "decided by an unknown hand",
+        }
+    }
 }
 
 /// A decision that is not to be.
@@ -119,9 +191,30 @@ pub enum Refusal {
         /// Which one.
         seq: Seq,
     },
-    /// The body is not the one that was shown, or decided on.
+    /// It is not the one that was shown, or decided on.
     #[error("brief {seq} of {worker} was changed since")]
     Changed {
+        /// For whom the brief is.
+        worker: WorkerId,
+        /// Which one.
+        seq: Seq,
+    },
+    /// It is not the one that was proposed or decided on, and whoever decides has not said that this
+    /// one is meant.
+    #[error("brief {seq} of {worker} is withheld: {}", held.told())]
+    Withheld {
+        /// For whom the brief is.
+        worker: WorkerId,
+        /// Which one.
+        seq: Seq,
+        /// Why.
+        held: Held,
+        /// The hash of what lies there now.
+        now: Hash,
+    },
+    /// Only a hand that nobody knows decided.
+    #[error("brief {seq} of {worker} was decided by an unknown hand")]
+    Foreign {
         /// For whom the brief is.
         worker: WorkerId,
         /// Which one.
@@ -161,7 +254,7 @@ impl Standing {
     pub fn into_reason(self) -> Option<String> {
         match self {
             Self::Decided(verdict) => verdict.reason,
-            Self::Pending | Self::Flagged(_) => None,
+            Self::Pending | Self::Flagged(_) | Self::Foreign(_) => None,
         }
     }
 
@@ -170,18 +263,24 @@ impl Standing {
         match self {
             Self::Pending => None,
             Self::Decided(verdict) => Some(verdict.decision),
-            Self::Flagged(decision) => Some(*decision),
+            Self::Flagged(decision) | Self::Foreign(decision) => Some(*decision),
         }
     }
 }
 
-/// Whether a decision may be made now.
-pub fn decide(standing: &Standing, on: Subject<'_>, now: Timestamp) -> Result<(), Refusal> {
+/// Whether a decision may be made now. What is withheld is open to one: the decision of an unknown
+/// hand stands in nobody's way, nor does one on what lies there no more.
+pub fn decide(
+    standing: &Standing,
+    held: Option<Held>,
+    on: Subject<'_>,
+    now: Timestamp,
+) -> Result<(), Refusal> {
     let (worker, seq) = (on.worker.clone(), on.seq);
-    if let Some(decision) = standing.decision() {
+    if let Some(decision) = standing.decision().filter(|_| held.is_none()) {
         let by = match standing {
             Standing::Decided(verdict) => Some(verdict.by.clone()),
-            Standing::Pending | Standing::Flagged(_) => None,
+            Standing::Pending | Standing::Flagged(_) | Standing::Foreign(_) => None,
         };
         return Err(Refusal::Decided {
             worker,
@@ -196,104 +295,71 @@ pub fn decide(standing: &Standing, on: Subject<'_>, now: Timestamp) -> Result<()
     }
 }
 
-/// What of a brief may reach its worker, given the hash of the body as it is now.
-pub fn deliverable(standing: &Standing, on: Subject<'_>, body: &Hash) -> Result<Delivery, Refusal> {
-    let (worker, seq) = (on.worker.clone(), on.seq);
+/// Why a brief is withheld, if it is: `proposed` is what the history says of its proposal. Whoever
+/// accepts a flag by hand accepts it on what was proposed, or on what that hand says it rewrote.
+pub fn held(
+    standing: &Standing,
+    now: &Prints,
+    proposed: Option<(&Hash, Option<&Hash>)>,
+) -> Option<Held> {
+    let is_another =
+        || proposed.is_some_and(|(sha256, envelope)| !now.are_on_record(sha256, envelope));
     match standing {
-        Standing::Pending => Err(Refusal::Undecided { worker, seq }),
-        Standing::Decided(verdict) => match verdict.decision {
-            Decision::Rejected => Ok(Delivery::Rejection),
-            Decision::Ratified | Decision::Edited if verdict.sha256 == *body => Ok(Delivery::Brief),
-            Decision::Ratified | Decision::Edited => Err(Refusal::Changed { worker, seq }),
-        },
-        Standing::Flagged(Decision::Rejected) => Ok(Delivery::Rejection),
-        Standing::Flagged(Decision::Ratified | Decision::Edited) => Ok(Delivery::Brief),
+        Standing::Decided(verdict) => {
+            let is_changed = !now.are_on_record(&verdict.sha256, verdict.envelope.as_ref());
+            let delivers = verdict.decision != Decision::Rejected;
+            (delivers && is_changed).then_some(Held::Decided)
+        }
+        Standing::Flagged(Decision::Rejected | Decision::Edited) => None,
+        Standing::Pending | Standing::Flagged(Decision::Ratified) => {
+            is_another().then_some(Held::Proposed)
+        }
+        Standing::Foreign(_) if is_another() => Some(Held::Proposed),
+        Standing::Foreign(_) => Some(Held::Foreign),
+    }
+}
+
+/// Whether what lies there now may be decided on by somebody who saw this, or did not say what.
+pub fn is_seen(
+    held: Option<Held>,
+    on: Subject<'_>,
+    now: &Prints,
+    seen: Option<&Hash>,
+) -> Result<(), Refusal> {
+    let (worker, seq) = (on.worker.clone(), on.seq);
+    match (held, seen) {
+        (Some(held @ (Held::Proposed | Held::Decided)), seen) if seen != Some(&now.envelope) => {
+            Err(Refusal::Withheld {
+                worker,
+                seq,
+                held,
+                now: now.envelope.clone(),
+            })
+        }
+        (_, Some(seen)) if !now.are_of(seen) => Err(Refusal::Changed { worker, seq }),
+        _ => Ok(()),
+    }
+}
+
+/// What of a brief may reach its worker.
+pub fn deliverable(
+    standing: &Standing,
+    held: Option<Held>,
+    on: Subject<'_>,
+) -> Result<Delivery, Refusal> {
+    let (worker, seq) = (on.worker.clone(), on.seq);
+    let decision = match standing {
+        Standing::Pending => return Err(Refusal::Undecided { worker, seq }),
+        Standing::Foreign(_) => return Err(Refusal::Foreign { worker, seq }),
+        Standing::Decided(verdict) => verdict.decision,
+        Standing::Flagged(decision) => *decision,
+    };
+    match (held, decision) {
+        (Some(_), _) => Err(Refusal::Changed { worker, seq }),
+        (None, Decision::Rejected) => Ok(Delivery::Rejection),
+        (None, Decision::Ratified | Decision::Edited) => Ok(Delivery::Brief),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn verdict(decision: Decision) -> Standing {
-        Standing::Decided(Verdict {
-            decision,
-            by: "ann".parse().unwrap(),
-            at: Timestamp::UNIX_EPOCH,
-            sha256: Hash::of(b"body"),
-            via: Via::Cli,
-            reason: None,
-            rule: None,
-        })
-    }
-
-    fn every_standing() -> Vec<Standing> {
-        let flagged = Decision::ALL.iter().map(|it| Standing::Flagged(*it));
-        let decided = Decision::ALL.iter().map(|it| verdict(*it));
-        flagged.chain(decided).collect()
-    }
-
-    #[test]
-    fn what_is_decided_is_never_decided_again() {
-        let worker: WorkerId = "W1".parse().unwrap();
-        let seq: Seq = "7".parse().unwrap();
-        let at = |text: &str| -> Timestamp { text.parse().unwrap() };
-        let (now, later) = (at("2026-05-13T14:25:00Z"), at("2026-05-13T14:26:00Z"));
-        let on = |expires_at| Subject {
-            worker: &worker,
-            seq,
-            expires_at,
-        };
-        for standing in every_standing() {
-            let refused = decide(&standing, on(None), now).unwrap_err();
-            let told = refused.to_string();
-            let word = standing.decision().unwrap();
-            assert!(
-                told.starts_with(&format!("brief 0007 of W1 is {word} already")),
-                "{told}"
-            );
-        }
-        assert_eq!(decide(&Standing::Pending, on(None), now), Ok(()));
-        assert_eq!(decide(&Standing::Pending, on(Some(later)), now), Ok(()));
-        for at in [now, later] {
-            let refused = decide(&Standing::Pending, on(Some(at)), later);
-            assert!(matches!(refused, Err(Refusal::Expired { .. })), "{at}");
-        }
-    }
-
-    #[test]
-    fn trap_36_only_the_body_that_was_decided_on_is_delivered() {
-        let worker: WorkerId = "W1".parse().unwrap();
-        let on = Subject {
-            worker: &worker,
-            seq: "7".parse().unwrap(),
-            expires_at: None,
-        };
-        let [same, other] = [b"body", b"evil"].map(|body| Hash::of(body));
-        let look = |standing: &Standing, body| deliverable(standing, on, body).ok();
-        for decision in [Decision::Ratified, Decision::Edited] {
-            assert_eq!(look(&verdict(decision), &same), Some(Delivery::Brief));
-            assert_eq!(look(&verdict(decision), &other), None);
-            assert_eq!(
-                look(&Standing::Flagged(decision), &other),
-                Some(Delivery::Brief)
-            );
-        }
-        let rejected = verdict(Decision::Rejected);
-        assert_eq!(look(&rejected, &other), Some(Delivery::Rejection));
-        assert_eq!(look(&Standing::Pending, &same), None);
-    }
-
-    #[test]
-    fn of_two_flags_the_one_that_delivers_less_counts() {
-        use Decision::{Edited, Ratified, Rejected};
-        for (flags, expected) in [
-            (&[][..], Standing::Pending),
-            (&[Ratified], Standing::Flagged(Ratified)),
-            (&[Ratified, Rejected], Standing::Flagged(Rejected)),
-            (&[Ratified, Edited], Standing::Flagged(Edited)),
-        ] {
-            assert_eq!(Standing::of_flags(flags), expected);
-        }
-    }
-}
+mod tests;

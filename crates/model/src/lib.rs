@@ -5,6 +5,7 @@
 //! time is an argument. It must never look at the machine.
 
 pub mod bridge;
+pub mod client;
 pub mod coordination;
 pub mod decision;
 pub mod drawing;

@@ -1,7 +1,9 @@
-//! What a list is called: the name of one of ours, or where a coordination directory is.
+//! What a list is called: the name of one of ours, another program's name for one of its own, or where a
+//! coordination directory is.
 //!
-//! Owns the spelling `coord:PATH` of the latter. No name has a colon, so neither is ever taken for
-//! the other, and no path of ours is built from a place.
+//! Owns the spelling `coord:PATH` of the last, and which names others may have: whatever a directory is
+//! called that is none of ours. No name has a colon, so neither is ever taken for the other. Invariant:
+//! a text is read as a foreign name only by whoever asks for one, and such a list is never written.
 
 use std::{fmt, path::Path, str::FromStr};
 
@@ -18,9 +20,18 @@ const PLACE: &str = "coord:";
 pub enum ListRef {
     /// One of ours, by its name.
     Named(ListId),
+    /// One of another program's, whose name no list of ours can have.
+    Foreign(ForeignName),
     /// The table of a coordination directory.
     Coordination(CoordinationPlace),
 }
+
+/// The name of a directory of tasks that no list of ours can have: `日本`, `my list`, `_x`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ForeignName(String);
+
+/// So many bytes long may the name of a directory be.
+const LONGEST: usize = 255;
 
 /// Where a coordination directory is, spelled in full.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,10 +55,23 @@ impl ListRef {
         ))))
     }
 
+    /// Another program's list of this name; none where the name could be one of ours, or is no name of
+    /// a directory that anybody may see.
+    pub fn foreign(name: &str) -> Option<Self> {
+        let is_odd = |c: char| c == '/' || c == ':' || c.is_control();
+        let is_name = !name.is_empty()
+            && name.len() <= LONGEST
+            && !name.starts_with('.')
+            && !name.contains(is_odd)
+            && name.parse::<ListId>().is_err();
+        is_name.then(|| Self::Foreign(ForeignName(name.to_owned())))
+    }
+
     /// As written.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Named(id) => id.as_str(),
+            Self::Foreign(name) => &name.0,
             Self::Coordination(place) => &place.0,
         }
     }
@@ -56,7 +80,7 @@ impl ListRef {
     pub fn name(&self) -> Option<&ListId> {
         match self {
             Self::Named(id) => Some(id),
-            Self::Coordination(_) => None,
+            Self::Foreign(_) | Self::Coordination(_) => None,
         }
     }
 }
@@ -127,7 +151,7 @@ mod tests {
         ] {
             let list: ListRef = text.parse().unwrap();
             let place = match &list {
-                ListRef::Named(_) => None,
+                ListRef::Named(_) | ListRef::Foreign(_) => None,
                 ListRef::Coordination(place) => place.path().to_str(),
             };
             assert_eq!(place, path, "{text}");
@@ -136,6 +160,21 @@ mod tests {
         }
         for text in ["", "a:b", "coord:a\nb", "../x", "/x"] {
             assert!(text.parse::<ListRef>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn others_call_theirs_whatever_a_directory_may_be_called() {
+        for name in ["_x", "my list", "日本", "-f", "a\u{301}", &"x".repeat(65)] {
+            let list = ListRef::foreign(name).unwrap();
+            assert_eq!((list.as_str(), list.name()), (name, None));
+            assert!(name.parse::<ListRef>().is_err(), "{name:?}");
+        }
+        let long = "x".repeat(256);
+        for name in [
+            "", "web", ".", "..", ".git", "a/b", "/", "a:b", "coord:", "a\nb", "\0", &long,
+        ] {
+            assert_eq!(ListRef::foreign(name), None, "{name:?}");
         }
     }
 }

@@ -6,6 +6,16 @@
 use crate::{envelope::BriefKind, glob::Glob, id::WorkerId, names::names};
 
 names! {
+    /// What is done about a decision of a hand that nobody knows: a flag that somebody touched.
+    ForeignFlags {
+        /// A person is asked.
+        Ask = "ask",
+        /// It counts.
+        Accept = "accept",
+    }
+}
+
+names! {
     /// What a rule says.
     Then {
         /// Ratify without asking.

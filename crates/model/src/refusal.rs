@@ -47,6 +47,14 @@ pub enum Refusal {
         /// The live token, if the task is claimed.
         current: Option<Token>,
     },
+    /// The token is greater than every number there is: no claim ever got it.
+    #[error("token {given} for task {task} is unknown: no claim ever got it")]
+    UnknownToken {
+        /// The task.
+        task: TaskId,
+        /// The token given.
+        given: Token,
+    },
     /// Nobody, or not the caller, holds the claim that the change needs.
     #[error("task {task} is not claimed")]
     NotClaimed {
@@ -62,6 +70,26 @@ pub enum Refusal {
         state: StateName,
         /// What was asked for, as a participle: "claimed", "started".
         wanted: &'static str,
+    },
+    /// Nobody is stuck over it.
+    #[error("task {task} asks nothing: it is {state}")]
+    AsksNothing {
+        /// The task.
+        task: TaskId,
+        /// Where it is.
+        state: StateName,
+    },
+    /// Its question was answered.
+    #[error("question {n} of task {task} was answered{}", answered(by.as_deref(), *at))]
+    Answered {
+        /// The task.
+        task: TaskId,
+        /// The number of the question within the task.
+        n: u32,
+        /// Who answered, where that is known.
+        by: Option<String>,
+        /// When, where that is known.
+        at: Option<Timestamp>,
     },
     /// Blockers are not completed.
     #[error("task {task} waits for {}", list(open))]
@@ -160,6 +188,25 @@ pub enum Refusal {
         /// The unknown id.
         missing: TaskId,
     },
+}
+
+impl Refusal {
+    /// The refusal of somebody who knows the last number of the history: a token is a number of it.
+    #[must_use]
+    pub fn knowing(self, last: u64) -> Self {
+        match self {
+            Self::StaleToken { task, given, .. } if given.0 > last => {
+                Self::UnknownToken { task, given }
+            }
+            other => other,
+        }
+    }
+}
+
+fn answered(by: Option<&str>, at: Option<Timestamp>) -> String {
+    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    let at = at.map(|at| format!(" at {at:.0}")).unwrap_or_default();
+    by + &at
 }
 
 fn list(ids: &[TaskId]) -> String {

@@ -46,6 +46,8 @@ names!(
         Description = "description",
         /// A note.
         Note = "note",
+        /// A question that was answered.
+        Question = "question",
         /// What the last worker said.
         Result = "result",
         /// What came too late.
@@ -94,12 +96,16 @@ const LONGEST: usize = 80;
 /// Every text of a task.
 pub fn of_task(task: &Task) -> Vec<Text<'_>> {
     let notes = task.notes.iter().map(|note| note.text.as_str());
+    let mut questions: Vec<_> = task.answered().map(|(asked, _)| asked).collect();
+    questions.dedup_by_key(|asked| asked.n);
+    let questions = questions.into_iter().map(|asked| asked.text.as_str());
     let late = task.late.iter().map(|result| result.text.as_str());
     let result = task.result.as_ref().map(|result| result.text.as_str());
     let texts = [
         (Place::Subject, vec![task.subject.as_str()]),
         (Place::Description, vec![task.description.as_str()]),
         (Place::Note, notes.collect()),
+        (Place::Question, questions.collect()),
         (Place::Result, result.into_iter().collect()),
         (Place::LateResult, late.collect()),
     ];
@@ -219,6 +225,7 @@ mod tests {
             by: None,
             at: None,
             text: text.to_owned(),
+            question: None,
         };
         let task = Task {
             description: "é the\nPARSER is late, the parser is big".to_owned(),

@@ -46,22 +46,6 @@ pub enum Slash {
     Search(String),
 }
 
-impl Slash {
-    /// Whether it decides on briefs, which is the operator's.
-    pub fn decides(&self) -> bool {
-        match self {
-            Self::RatifyAll { .. } | Self::Ratify(..) | Self::Reject(..) | Self::Edit(..) => true,
-            Self::Assign { .. }
-            | Self::Inbox(_)
-            | Self::Outbox(_)
-            | Self::Redirect(..)
-            | Self::Merge(_)
-            | Self::Gc
-            | Self::Search(_) => false,
-        }
-    }
-}
-
 /// Where the text of an assignment is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {

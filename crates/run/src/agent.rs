@@ -1,4 +1,4 @@
-//! What is started for a task: a preset, or any command line.
+//! What is started for a task: a client by its preset, or any command line.
 //!
 //! Owns how an agent's command is spelled and whether its program is there. It must never start
 //! anything: the driver does.
@@ -9,7 +9,17 @@ use std::{
     str::FromStr,
 };
 
-use crate::error::{Error, Result};
+use flagpost_core::{Home, Settings, accounts::Account, config::AgentSettings};
+use flagpost_model::{plain::plain, task::Task};
+
+use crate::{
+    client::{
+        Client,
+        check::{self, Subject, Surroundings},
+        preset::{self, Places, Start},
+    },
+    error::{Error, Result},
+};
 
 /// Stands for the prompt's path in a command line.
 const PROMPT_FILE: &str = "{prompt_file}";
@@ -21,53 +31,151 @@ const SHELL: &[&str] = &["|", "||", "&", "&&", ";", ">", ">>", "<"];
 /// Programs that take a script after `-c`.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
 
-/// The presets: what makes each program read a prompt, work, and end.
-pub const PRESETS: &[(&str, &str)] = &[
-    ("claude", "claude -p --permission-mode acceptEdits"),
-    ("codex", "codex exec --full-auto -"),
-    ("gemini", "gemini --approval-mode auto_edit"),
-    (
-        "aider",
-        "aider --yes-always --no-check-update --message-file {prompt_file}",
-    ),
-];
+/// The agent that a task asks for by name: it is given to no other.
+pub(crate) fn asked_for(task: &Task) -> Option<&str> {
+    let name = task.metadata.get("agent")?.as_str()?.trim();
+    (!name.is_empty()).then_some(name)
+}
 
-/// A command line that does one task.
+/// Why a run leaves a task alone that asks for an agent which the run does not have.
+pub(crate) fn lacking(name: &str) -> String {
+    // A file may say anything, at any length.
+    let name: String = plain(name).chars().take(LONGEST_NAME).collect();
+    let typed = shlex::try_quote(&name).unwrap_or_default();
+    format!("needs agent {name}, which this run does not have: add --agent {typed}")
+}
+
+/// So much of a name is told.
+const LONGEST_NAME: usize = 200;
+
+/// What does one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
     /// As the operator named it.
     pub name: String,
+    /// The client that it is, or is like: as that it is started, read and judged. None is a plain
+    /// command line.
+    pub client: Option<Client>,
     program: String,
     args: Vec<String>,
+    /// The operator's own options of a client.
+    added: Vec<String>,
+    /// Variables of its environment that the operator set.
+    pub env: Vec<(String, String)>,
 }
 
 impl FromStr for Agent {
     type Err = Error;
 
-    /// A preset's name, or a command line split as a shell would, without running one.
+    /// A client's name, or a command line split as a shell would, without running one.
     fn from_str(text: &str) -> Result<Self> {
-        let preset = PRESETS.iter().find(|(name, _)| *name == text.trim());
-        let line = preset.map_or(text, |(_, line)| line);
-        let refused = |reason| Error::AgentCommand {
-            line: line.to_owned(),
-            reason,
-        };
-        let words = shlex::split(line).ok_or_else(|| refused("a quote is not closed"))?;
-        if words.iter().any(|word| SHELL.contains(&word.as_str())) {
-            return Err(refused("no shell reads it: wrap it in sh -c '…'"));
+        let name = text.trim().to_owned();
+        if let Ok(client) = name.parse::<Client>() {
+            return Ok(Self {
+                name,
+                client: Some(client),
+                program: preset::program(client).to_owned(),
+                args: Vec::new(),
+                added: Vec::new(),
+                env: Vec::new(),
+            });
         }
-        let mut words = words.into_iter();
-        let program = words.next().filter(|program| !program.is_empty());
-        let program = program.ok_or_else(|| refused("it names no program"))?;
+        let (program, args) = split(text)?;
         Ok(Self {
-            name: text.trim().to_owned(),
+            name,
+            client: None,
             program,
-            args: words.collect(),
+            args,
+            added: Vec::new(),
+            env: Vec::new(),
         })
     }
 }
 
+/// A command line, as a shell would split it.
+fn split(line: &str) -> Result<(String, Vec<String>)> {
+    let refused = |reason| Error::AgentCommand {
+        line: line.to_owned(),
+        reason,
+    };
+    let words = shlex::split(line).ok_or_else(|| refused("a quote is not closed"))?;
+    if words.iter().any(|word| SHELL.contains(&word.as_str())) {
+        return Err(refused("no shell reads it: wrap it in sh -c '…'"));
+    }
+    let mut words = words.into_iter();
+    let program = words.next().filter(|program| !program.is_empty());
+    let program = program.ok_or_else(|| refused("it names no program"))?;
+    Ok((program, words.collect()))
+}
+
 impl Agent {
+    /// The agent with what is configured under its name.
+    pub fn with(mut self, settings: &AgentSettings) -> Result<Self> {
+        if let Some(line) = &settings.command {
+            (self.program, self.args) = split(line)?;
+        } else if let Some(client) = settings.like.filter(|_| self.client.is_none()) {
+            self.program = preset::program(client).to_owned();
+        }
+        self.client = settings.like.or(self.client);
+        self.added.clone_from(&settings.args);
+        self.env.clone_from(&settings.env);
+        match self.client {
+            None => self.args.append(&mut self.added),
+            Some(client) => {
+                let taken = |word: &&String| {
+                    let name = word.split('=').next().unwrap_or_default();
+                    preset::ours(client).contains(&name)
+                };
+                if let Some(option) = self.added.iter().find(taken) {
+                    return Err(Error::AgentOption {
+                        agent: self.name,
+                        option: option.clone(),
+                    });
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// How its program is started.
+    pub fn command(&self, start: Start<'_>, places: &Places<'_>) -> Vec<OsString> {
+        let mut args = self.args(places.prompt);
+        if let Some(client) = self.client {
+            args.extend(preset::arguments(client, start, places, &self.added));
+        }
+        args
+    }
+
+    /// Whether a conversation with it can be taken up again.
+    pub fn can_resume(&self) -> bool {
+        self.client.is_some_and(preset::can_resume)
+    }
+
+    /// What can be looked at before it is started, of a client at this place. A command line of the
+    /// operator's own is none: nobody knows what it does when it is asked for help.
+    pub fn subject(&self, program: &Path) -> Option<Subject> {
+        let client = self.client?;
+        let is_plain = self.args.is_empty() && self.program == preset::program(client);
+        is_plain.then(|| Subject {
+            name: self.name.clone(),
+            client,
+            program: program.to_owned(),
+            added: self.added.clone(),
+            env: self.env.clone(),
+        })
+    }
+
+    /// What it logs in with, as far as can be told; a command line has an account of its own.
+    pub fn account(&self, home: &Home, settings: &Settings) -> Account {
+        match self.client {
+            None => Account::of(&self.name),
+            Some(client) => {
+                let around = Surroundings::of(home, settings, &self.env);
+                check::account(client, &around, &self.env)
+            }
+        }
+    }
+
     /// Where the agent's program is: looked up in `path` as the system would, from `dir`.
     pub fn locate(&self, path: Option<&OsStr>, dir: &Path) -> Result<PathBuf> {
         let missing = || Error::AgentMissing {
@@ -89,8 +197,8 @@ impl Agent {
             .ok_or_else(missing)
     }
 
-    /// The arguments, with the prompt's path filled in wherever it is asked for.
-    pub fn args(&self, prompt: &Path) -> Vec<OsString> {
+    /// The arguments of its own command line, with the prompt's path filled in wherever it is asked for.
+    fn args(&self, prompt: &Path) -> Vec<OsString> {
         let fill = |arg: &String| {
             let mut parts = arg.split(PROMPT_FILE);
             let mut filled = OsString::from(parts.next().unwrap_or_default());
@@ -137,7 +245,10 @@ impl Agent {
 
     /// Whether the prompt comes on stdin: it does unless the command line says where to put it.
     pub fn reads_stdin(&self) -> bool {
-        !self.args.iter().any(|arg| arg.contains(PROMPT_FILE))
+        match self.client {
+            Some(client) => preset::reads_stdin(client),
+            None => !self.args.iter().any(|arg| arg.contains(PROMPT_FILE)),
+        }
     }
 }
 
@@ -160,9 +271,9 @@ mod tests {
             (claude.program.as_str(), claude.reads_stdin()),
             ("claude", true)
         );
+        assert_eq!(claude.client, Some(Client::Claude));
         let aider: Agent = "aider".parse().unwrap();
         assert!(!aider.reads_stdin());
-        assert_eq!(aider.args(Path::new("/p q.md")).last().unwrap(), "/p q.md");
         let own: Agent = "./agent.sh --file={prompt_file} 'two words'"
             .parse()
             .unwrap();
@@ -171,6 +282,46 @@ mod tests {
             .parse()
             .unwrap();
         assert_eq!(twice.args(Path::new("/p")), ["-c", "wc /p; cat /p"]);
+    }
+
+    #[test]
+    fn what_is_configured_under_a_name_makes_an_agent_of_it() {
+        let text = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect();
+        let boxed = AgentSettings {
+            command: Some("box claude".into()),
+            like: Some(Client::Claude),
+            args: text(&["--model", "opus"]),
+            ..AgentSettings::default()
+        };
+        let agent = "mine".parse::<Agent>().unwrap().with(&boxed).unwrap();
+        assert_eq!(
+            (agent.program.as_str(), agent.client),
+            ("box", Some(Client::Claude))
+        );
+        assert_eq!(agent.args(Path::new("/p")), ["claude"]);
+        assert!(agent.subject(Path::new("/bin/box")).is_none());
+        let named = AgentSettings {
+            command: None,
+            ..boxed
+        };
+        let agent = "mine".parse::<Agent>().unwrap().with(&named).unwrap();
+        let subject = agent.subject(Path::new("/bin/claude")).unwrap();
+        assert_eq!((subject.name.as_str(), subject.added.len()), ("mine", 2));
+        let plain = AgentSettings {
+            args: text(&["-k"]),
+            ..AgentSettings::default()
+        };
+        let make = "make all".parse::<Agent>().unwrap().with(&plain).unwrap();
+        assert_eq!(make.args(Path::new("/p")), ["all", "-k"]);
+        for option in ["--session-id", "--output-format=text", "--settings"] {
+            let settings = AgentSettings {
+                args: text(&[option, "x"]),
+                ..AgentSettings::default()
+            };
+            let claude = "claude".parse::<Agent>().unwrap().with(&settings);
+            let error = claude.unwrap_err().to_string();
+            assert!(error.contains(option), "{error}");
+        }
     }
 
     #[test]

@@ -6,20 +6,30 @@
 //! error is answered, and the session is left for recovery.
 
 mod account;
+mod asking;
+mod codex;
+mod conversation;
 mod ending;
+mod finish;
+mod following;
 mod holding;
 mod launch;
 mod mail;
 mod patience;
 mod processes;
+mod requests;
 mod reservations;
 mod residents;
+mod room;
 mod seats;
+mod settling;
 mod stalls;
+mod start;
+mod tail;
 mod telling;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     path::PathBuf,
     sync::mpsc::{Receiver, RecvTimeoutError, Sender},
     time::{Duration, Instant},
@@ -35,23 +45,31 @@ use serde_json::{Map, Value};
 
 use self::{
     account::Account,
+    conversation::Next,
+    following::Following,
     patience::Wish,
     residents::Residents,
+    room::Room,
     seats::{Agents, Hold, Seat},
     stalls::Stalls,
 };
 use crate::{
     agent::Agent,
+    client::check,
     error::Result,
     events::RunEvent,
     outcome::{Exit, Judged},
     process::Exited,
     scheduler::{Config, Effect, Event, Fate, Scheduler, StopReason},
     scope::{Wanted, plan, scope},
+    terms::Terms,
     worktree::Worktrees,
 };
 
-/// How often to look whether files are free that a task waits for.
+/// How often to read what clients print, and to take up the words of those that cannot write the home.
+const LISTEN: Duration = Duration::from_millis(100);
+
+/// How often to look whether files are free that a task waits for, and whether somebody asks to stop.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// What to run, and how.
@@ -59,8 +77,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 pub struct Options {
     /// Who runs it.
     pub actor: WorkerId,
-    /// What is started for a task that no resident worker takes.
-    pub agent: Option<Agent>,
+    /// What is started for a task that no resident worker takes: the agent that the task names, else any
+    /// that has room.
+    pub agents: Vec<Agent>,
     /// Resident workers: they run by themselves and are given tasks as messages.
     pub workers: Vec<WorkerId>,
     /// How it is scheduled.
@@ -75,6 +94,8 @@ pub struct Options {
     pub skip_failed: bool,
     /// Whether each task gets a worktree of its own.
     pub worktrees: bool,
+    /// What it may use up, and when it waits.
+    pub terms: Terms,
 }
 
 /// Where to run it.
@@ -97,8 +118,12 @@ pub enum Input {
     Exited(Exited),
     /// A worker's mail changed.
     Mail,
+    /// The list changed.
+    List,
     /// The operator wants to end; the second time, at once.
     Interrupt,
+    /// The operator wants this task stopped, and not tried again.
+    Drop(TaskId),
 }
 
 impl From<Exited> for Input {
@@ -135,12 +160,16 @@ pub fn run(
         ..options.clone()
     };
     let (path, top) = (stage.settings.path.as_deref(), &stage.repository.top);
-    let program = options.agent.as_ref().map(|it| it.locate(path, top));
-    let program = program.transpose()?;
     let sessions = Sessions::of(stage.home, stage.repository);
-    if let Some(agent) = &options.agent {
+    let mut agents = Vec::new();
+    for agent in &options.agents {
         agent.can_name(&sessions.live_dir())?;
+        let account = agent.account(stage.home, stage.settings);
+        agents.push((agent.clone(), agent.locate(path, top)?, account));
     }
+    // A client that cannot start would spend every attempt of every task in seconds.
+    let subjects = agents.iter().map(|(agent, at, _)| agent.subject(at));
+    check::ready(stage.home, &subjects.flatten().collect::<Vec<_>>())?;
     let mut residents = Residents::new(stage, options)?;
     let worktrees_root = || {
         let root = stage.home.root().join("worktrees");
@@ -171,11 +200,7 @@ pub fn run(
     )?;
     let worktrees = options.worktrees.then(|| {
         let session = begun.live.id().clone();
-        Worktrees::new(
-            stage.repository.top.clone(),
-            worktrees_root().join(session.as_str()),
-            session,
-        )
+        Worktrees::new(stage.repository.top.clone(), worktrees_root(), session)
     });
     let earlier = earlier(&sessions, stage.list)?;
     let heard = residents.take_over(stage.list, &earlier, begun.live.id(), inputs.0)?;
@@ -184,7 +209,14 @@ pub fn run(
     let mut driver = Driver {
         stage,
         options,
-        program,
+        room: Room::new(agents, &options.terms),
+        next: BTreeMap::new(),
+        left: None,
+        questions: BTreeMap::new(),
+        refused: BTreeMap::new(),
+        spent: None,
+        noticed: BTreeSet::new(),
+        list: Following::new(&outlines, stage, inputs.0),
         residents,
         account: Account::new(begun.live.started(), &outlines, options),
         live: begun.live,
@@ -217,7 +249,22 @@ pub fn run(
 struct Driver<'a> {
     stage: Stage<'a>,
     options: &'a Options,
-    program: Option<PathBuf>,
+    /// The agents, and how their accounts stand.
+    room: Room,
+    /// The conversations that are to be taken up again.
+    next: BTreeMap<TaskId, Next>,
+    /// What earlier runs left of tasks; read when one is asked for.
+    left: Option<BTreeMap<TaskId, sessions::Remains>>,
+    /// What tasks ask that were begun here.
+    questions: BTreeMap<TaskId, String>,
+    /// Why the last word of an attempt was refused.
+    refused: BTreeMap<TaskId, String>,
+    /// That the run has used all that it may, in words.
+    spent: Option<String>,
+    /// What was told of once.
+    noticed: BTreeSet<String>,
+    /// The list as it was last seen.
+    list: Following,
     residents: Residents<'a>,
     live: Live<'a>,
     account: Account,
@@ -263,6 +310,7 @@ impl Driver<'_> {
             waves: self.account.waves(),
         })?;
         self.show_progress()?;
+        self.recall_parks()?;
         self.look_at_reservations(&mut scheduler)?;
         let mut effects = VecDeque::from(scheduler.handle(Event::Begin, self.now()));
         loop {
@@ -279,15 +327,31 @@ impl Driver<'_> {
             if std::mem::take(&mut self.mended) {
                 self.tell(RunEvent::Mended)?;
             }
-            let event = match input {
-                Some(Input::Exited(exited)) => Some(self.ended(&exited)?),
-                Some(Input::Interrupt) => Some(Event::Interrupt),
-                Some(Input::Mail) | None => None,
-            };
-            let events = event.into_iter().chain([Event::Tick]);
-            events.for_each(|event| effects.extend(scheduler.handle(event, self.now())));
+            self.heed_requests()?;
+            self.listen()?;
+            let mut events = Vec::new();
+            match input {
+                Some(Input::Exited(exited)) => {
+                    let ended = self.ended(&exited)?;
+                    // Before the end is handled, which frees a place.
+                    events.extend(self.enough()?);
+                    // Whoever was held since its agent had enough to do may have room now.
+                    events.extend([ended, Event::Opened]);
+                }
+                Some(Input::Interrupt) => events.push(Event::Interrupt),
+                Some(Input::Drop(task)) => events.push(Event::Dropped { task }),
+                Some(Input::Mail | Input::List) | None => {}
+            }
+            events.extend(self.open_accounts()?);
+            events.extend(self.look_at_list()?);
+            events.push(Event::Tick);
+            let now = self.now();
+            for event in events {
+                effects.extend(scheduler.handle(event, now));
+            }
             // On every turn: where agents end all the time, no waiting ever runs out.
             self.attend()?;
+            self.end_the_speechless()?;
             effects.extend(self.look_at_reservations(&mut scheduler)?);
             for event in self.hear()? {
                 effects.extend(scheduler.handle(event, self.now()));
@@ -323,10 +387,25 @@ impl Driver<'_> {
                 holder: on.holder,
                 path: on.path.to_string(),
             })?,
+            Effect::Added { task } => self.added(&task)?,
+            Effect::Answered { task } => self.answered(&task)?,
+            Effect::WaveHolds { n, ready } => {
+                let tasks = match ready {
+                    1 => "1 task is ready and waits".to_owned(),
+                    ready => format!("{ready} tasks are ready and wait"),
+                };
+                let words = format!("{tasks} for wave {n} to end; --schedule eager starts them");
+                self.tell(RunEvent::Notice { words })?;
+            }
+            Effect::Stays { asking } => {
+                let until = self.room.next_opening();
+                self.tell(RunEvent::Stays { asking, until })?;
+            }
             Effect::Stop { task, why } => {
                 let (exit, why) = match why {
                     StopReason::Timeout => (Exit::TimedOut, "its time is up"),
                     StopReason::Interrupted => (Exit::Stopped, "the operator ends the run"),
+                    StopReason::Dropped => (Exit::Stopped, "the operator stopped it"),
                 };
                 self.stop(&task, exit, why)?;
             }
@@ -352,11 +431,20 @@ impl Driver<'_> {
         let mail = [self.residents.look_again()];
         let stalls = self.stalls.as_ref().map(Stalls::until_next);
         let files = scheduler.waits_for_files().then_some(LOOK_AGAIN);
+        // What clients print is read as it comes.
+        let listening = self.agents.desks().next().map(|_| LISTEN);
+        let opening = self.room.next_opening().map(|at| {
+            let left = at.duration_since(self.stage.home.now());
+            Duration::try_from(left).unwrap_or_default()
+        });
         agents
             .chain(deadline)
             .chain(mail)
             .chain(files)
             .chain(stalls)
+            .chain(listening)
+            .chain(opening)
+            .chain([self.list.look_again(), LOOK_AGAIN])
             .min()
             .unwrap_or(renew_every)
             + Duration::from_millis(1)

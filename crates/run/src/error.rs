@@ -26,6 +26,17 @@ pub enum Error {
         /// Why not.
         reason: &'static str,
     },
+    /// An option that the operator added to a client is the run's own.
+    #[error(
+        "run.agents.{agent}.args has {option}, which the run sets itself: by it the agent's \
+         conversation is known and its output is read"
+    )]
+    AgentOption {
+        /// The agent as named.
+        agent: String,
+        /// The option.
+        option: String,
+    },
     /// A shell's script would hold the prompt's path, and take it apart.
     #[error(
         "the agent's command line {line:?} puts the prompt's path into a shell's script, and the \
@@ -44,6 +55,16 @@ pub enum Error {
         agent: String,
         /// Its program.
         program: String,
+    },
+    /// A client is there and cannot be started as it would be.
+    #[error("agent {agent:?} could do no task: {what}")]
+    ClientUnfit {
+        /// The agent as named.
+        agent: String,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        hint: String,
     },
     /// A process cannot be given its task.
     #[error("{worker} cannot be given its TASK: {reason}")]

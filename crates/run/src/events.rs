@@ -4,13 +4,16 @@
 //! event only tells; the session's files and the tasks are the truth.
 
 use flagpost_model::{
-    SessionId, TaskId, Token, WorkerId, message::Place, plan::Attempt, session::Outcome,
+    SessionId, TaskId, Token, WorkerId,
+    message::Place,
+    plan::Attempt,
+    session::{AttemptRecord, Outcome},
 };
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// Something that happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum RunEvent {
     /// The session began.
     Started {
@@ -97,6 +100,92 @@ pub enum RunEvent {
         /// Why.
         why: &'static str,
     },
+    /// The client's own name for the conversation about a task is known: it can be taken up again.
+    TaskSession {
+        /// Which task.
+        task: TaskId,
+        /// Which attempt.
+        attempt: Attempt,
+        /// The agent as the operator named it.
+        agent: String,
+        /// The client's name for the conversation.
+        client_session: String,
+        /// Where it works.
+        dir: String,
+        /// Whether it goes on with a conversation that was begun before.
+        resumed: bool,
+    },
+    /// A client waits for its model's API and tries again by itself.
+    TaskRetries {
+        /// Which task.
+        task: TaskId,
+        /// Which try of its request.
+        attempt: u32,
+        /// Of how many, where it told.
+        of: Option<u32>,
+        /// Why, in words.
+        why: String,
+    },
+    /// A client ended without saying how; its conversation is resumed once with that question.
+    TaskUnreported {
+        /// Which task.
+        task: TaskId,
+        /// Which attempt.
+        attempt: Attempt,
+        /// The actions that its client refused it.
+        denied: Vec<String>,
+    },
+    /// A task's agent asks a person; the task waits for the answer, and what depends on it with it.
+    TaskAsks {
+        /// Which.
+        task: TaskId,
+        /// Its subject.
+        subject: String,
+        /// The question.
+        question: String,
+    },
+    /// A person answered a task's question.
+    TaskAnswered {
+        /// Which.
+        task: TaskId,
+        /// Who.
+        by: String,
+        /// In their words.
+        words: String,
+    },
+    /// A task came into the run's scope while the run was under way.
+    TaskAdded {
+        /// Which.
+        task: TaskId,
+        /// Its subject.
+        subject: String,
+    },
+    /// An agent's account is at its limit: nothing is started with it, no attempt is spent.
+    AgentParked {
+        /// The agent as the operator named it.
+        agent: String,
+        /// Until when, where that is known.
+        until: Option<Timestamp>,
+        /// Why, in words.
+        why: String,
+    },
+    /// A parked agent may work again.
+    AgentOpen {
+        /// Which.
+        agent: String,
+    },
+    /// Something that the operator should know once and that ends nothing.
+    Notice {
+        /// In words.
+        words: String,
+    },
+    /// Nothing is left that could go on by itself: the run stays for answers or limits.
+    Stays {
+        /// The tasks that wait for an answer.
+        asking: Vec<TaskId>,
+        /// Until when the next agent is parked, where one is.
+        until: Option<Timestamp>,
+    },
     /// An attempt ended.
     TaskEnded {
         /// Which.
@@ -106,7 +195,9 @@ pub enum RunEvent {
         /// Which attempt.
         attempt: Attempt,
         /// How.
-        outcome: Outcome,
+        end: AttemptEnd,
+        /// What the client told of the attempt; none where a plain command line worked.
+        record: Option<Box<AttemptRecord>>,
         /// How long it took.
         seconds: u64,
         /// A summary, or why it failed.
@@ -118,7 +209,7 @@ pub enum RunEvent {
         task: TaskId,
         /// Its subject.
         subject: String,
-        /// As what: passed, partial, failed, skipped or interrupted.
+        /// As what: passed, partial, failed, stuck, parked, waits, skipped or interrupted.
         fate: &'static str,
         /// Why, where it did not pass.
         why: String,
@@ -153,9 +244,36 @@ pub enum RunEvent {
         failed: usize,
         /// How many were never started.
         skipped: usize,
+        /// How many wait for an answer.
+        stuck: usize,
         /// Whether the operator ended it.
         interrupted: bool,
     },
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// With a verdict.
+    Judged(Outcome),
+    /// With a question to a person; it is no failure and spends no attempt.
+    Stuck,
+    /// At its account's limit; it spends no attempt.
+    Parked,
+    /// By the operator, who stopped it.
+    Stopped,
+}
+
+impl AttemptEnd {
+    /// In a word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Judged(outcome) => outcome.as_str(),
+            Self::Stuck => "STUCK",
+            Self::Parked => "PARKED",
+            Self::Stopped => "STOPPED",
+        }
+    }
 }
 
 /// What a run waits for.
@@ -282,17 +400,68 @@ impl RunEvent {
             Self::TaskStopping { task, why } => {
                 json!({"event": "task.stopping", "task": task, "why": why})
             }
+            Self::TaskSession {
+                task,
+                attempt,
+                agent,
+                client_session,
+                dir,
+                resumed,
+            } => json!({
+                "event": "task.session", "task": task, "attempt": attempt.number, "agent": agent,
+                "client_session": client_session, "dir": dir, "resumed": resumed,
+            }),
+            Self::TaskRetries {
+                task,
+                attempt,
+                of,
+                why,
+            } => {
+                json!({"event": "task.retries", "task": task, "try": attempt, "of": of, "why": why})
+            }
+            Self::TaskUnreported {
+                task,
+                attempt,
+                denied,
+            } => json!({
+                "event": "task.unreported", "task": task, "attempt": attempt.number,
+                "attempts": attempt.of, "denied": denied,
+            }),
+            Self::TaskAsks {
+                task,
+                subject,
+                question,
+            } => {
+                json!({"event": "task.asks", "task": task, "subject": subject, "question": question})
+            }
+            Self::TaskAnswered { task, by, words } => {
+                json!({"event": "task.answered", "task": task, "by": by, "words": words})
+            }
+            Self::TaskAdded { task, subject } => {
+                json!({"event": "task.added", "task": task, "subject": subject})
+            }
+            Self::AgentParked { agent, until, why } => json!({
+                "event": "agent.parked", "agent": agent,
+                "until": until.map(|it| format!("{it:.0}")), "why": why,
+            }),
+            Self::AgentOpen { agent } => json!({"event": "agent.open", "agent": agent}),
+            Self::Notice { words } => json!({"event": "session.notice", "words": words}),
+            Self::Stays { asking, until } => json!({
+                "event": "session.stays", "asking": asking,
+                "until": until.map(|it| format!("{it:.0}")),
+            }),
             Self::TaskEnded {
                 task,
                 subject,
                 attempt,
-                outcome,
+                end,
+                record,
                 seconds,
                 words,
             } => json!({
                 "event": "task.ended", "task": task, "subject": subject,
                 "attempt": attempt.number, "attempts": attempt.of,
-                "outcome": outcome, "seconds": seconds, "words": words,
+                "outcome": end.as_str(), "record": record, "seconds": seconds, "words": words,
             }),
             Self::TaskSettled {
                 task,
@@ -316,10 +485,11 @@ impl RunEvent {
                 passed,
                 failed,
                 skipped,
+                stuck,
                 interrupted,
             } => json!({
                 "event": "session.finished", "dir": dir, "passed": passed, "failed": failed,
-                "skipped": skipped, "interrupted": interrupted,
+                "skipped": skipped, "stuck": stuck, "interrupted": interrupted,
             }),
         };
         match value {

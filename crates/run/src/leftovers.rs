@@ -4,7 +4,10 @@
 //! is void, and its successor works in the same place. This process and those above it are spared.
 //! Where there is no `/proc`, nothing is found.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use flagpost_core::sessions::Sessions;
 use flagpost_model::session::is_interrupted;
@@ -15,11 +18,15 @@ use crate::error::Result;
 /// The variable by which a session's processes are known.
 pub(crate) const SESSION: &str = "FLAGPOST_SESSION";
 
+/// The variables by which an agent's processes are known: children have them too.
+const OF_AGENT: [&str; 3] = [SESSION, "FLAGPOST_TASK", "FLAGPOST_ATTEMPT"];
+
 /// Where its files are: the same for every session of a repository.
 pub(crate) const SESSION_DIR: &str = "FLAGPOST_SESSION_DIR";
 
-/// Ends the agents that interrupted sessions of the repository left running: all of them, because
-/// a runner can die before it has ended those of the one before. Says which processes that were.
+/// Ends the agents that interrupted sessions of the repository left running, with all that they started:
+/// all of them, because a runner can die before it has ended those of the one before. Says which agents
+/// those were, each by the first of its processes.
 pub fn end_agents(sessions: &Sessions<'_>) -> Result<Vec<u32>> {
     let of: BTreeSet<String> = sessions
         .ended()?
@@ -44,29 +51,29 @@ pub fn end_agents(sessions: &Sessions<'_>) -> Result<Vec<u32>> {
     }))
 }
 
-/// Ends every process whose environment `is_leftover` takes, and says which those were. This
+/// Ends every process whose environment `is_leftover` takes, and says of which agents those were. This
 /// process and those above it are spared.
 fn end_leftovers(is_leftover: impl Fn(&[&[u8]]) -> bool) -> Vec<u32> {
-    let mut ended = Vec::new();
+    let mut agents: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
     let spared = lineage();
     // What forks while we look is found the next time.
     for _ in 0..100 {
-        let found: Vec<u32> = processes()
-            .filter(|pid| !spared.contains(pid) && has_environment(*pid, &is_leftover))
+        let others = processes().filter(|pid| !spared.contains(pid));
+        let found: Vec<(u32, Vec<u8>)> = others
+            .filter_map(|pid| Some((pid, agent_of(pid, &is_leftover)?)))
             .collect();
         if found.is_empty() {
             break;
         }
-        for pid in found {
+        for (pid, agent) in found {
             if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
                 let _ = rustix::process::kill_process(pid, Signal::KILL);
             }
-            if !ended.contains(&pid) {
-                ended.push(pid);
-            }
+            let first = agents.entry(agent).or_insert(pid);
+            *first = pid.min(*first);
         }
     }
-    ended
+    agents.into_values().collect()
 }
 
 fn processes() -> impl Iterator<Item = u32> {
@@ -74,12 +81,20 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-fn has_environment(pid: u32, wanted: impl Fn(&[&[u8]]) -> bool) -> bool {
+/// The agent that a process belongs to, where its environment is a wanted one.
+fn agent_of(pid: u32, wanted: impl Fn(&[&[u8]]) -> bool) -> Option<Vec<u8>> {
     let environment = std::fs::read(Path::new("/proc").join(pid.to_string()).join("environ"));
-    environment.is_ok_and(|bytes| {
-        let entries: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
-        wanted(&entries)
-    })
+    let bytes = environment.ok()?;
+    let entries: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
+    let of = OF_AGENT.iter().map(|name| {
+        let has_name = |entry: &&&[u8]| {
+            let rest = entry.strip_prefix(name.as_bytes());
+            rest.is_some_and(|rest| rest.starts_with(b"="))
+        };
+        entries.iter().find(has_name).copied().unwrap_or_default()
+    });
+    let of: Vec<&[u8]> = of.collect();
+    wanted(&entries).then(|| of.join(&b'\n'))
 }
 
 /// This process and all above it.

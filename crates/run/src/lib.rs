@@ -4,7 +4,13 @@
 //! the session that records it. Time, processes and signals are the driver's; decisions are the
 //! scheduler's and `model`'s. It must never print.
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests arrange files by hand")
+)]
+
 pub mod agent;
+pub mod client;
 mod driver;
 mod error;
 pub mod events;
@@ -16,6 +22,7 @@ mod refusal;
 mod rehearsal;
 pub mod scheduler;
 mod scope;
+mod terms;
 mod unstarted;
 pub mod worktree;
 
@@ -24,3 +31,4 @@ pub use error::{Error, Result};
 pub use leftovers::end_agents;
 pub use rehearsal::{Rehearsal, rehearse};
 pub use scope::{Wanted, plan, scope};
+pub use terms::Terms;

@@ -1,12 +1,16 @@
 //! How an attempt ended.
 //!
-//! Owns who is believed, in this order: the agent's report file, what it said through `flagpost
-//! done|fail|stuck`, its exit code. Pure: the driver gathers the evidence.
+//! Owns who is believed. The first acknowledged word stands (ADR 10): what the agent said through
+//! `flagpost done|fail|stuck` was acknowledged when it was said; its report file is read when its process
+//! has ended. Where neither says anything, a plain command line's exit code counts, and a client's never
+//! does: it ends quietly whatever became of the task. Pure: the driver gathers the evidence.
 
 use flagpost_model::{
-    session::{Outcome, TaskReport},
+    session::{Denied, Outcome, TaskReport},
     task::Ending,
 };
+
+use crate::client::{Limit, backtrace};
 
 /// How the agent's process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +28,19 @@ pub enum Exit {
 }
 
 /// What is made of an attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finding {
+    /// It has a verdict.
+    Judged(Judged),
+    /// It asks a person.
+    Asks(String),
+    /// Its client ended without saying how; in these last words.
+    Unreported(String),
+    /// Its account is at a limit.
+    Limited(Limit),
+}
+
+/// A verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
     /// How it ended.
@@ -34,85 +51,190 @@ pub struct Judged {
     pub words: String,
 }
 
-/// Judges an attempt. `said` is how the task stands by the agent's own word, with its text;
-/// `tail` is the end of its output.
-pub fn judge(
-    report: Option<&TaskReport>,
-    said: Option<(Ending, &str)>,
-    exit: Exit,
-    tail: &str,
-) -> Judged {
+/// All that is known of an attempt that ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'e> {
+    /// Its report file.
+    pub report: Option<&'e TaskReport>,
+    /// How the task stands by the agent's own word, with its text.
+    pub said: Option<(Ending, &'e str)>,
+    /// How its process ended.
+    pub exit: Exit,
+    /// The end of its output.
+    pub tail: &'e str,
+    /// What its client told; none of a plain command line.
+    pub client: Option<ClientTold<'e>>,
+}
+
+/// What a client told of its attempt.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientTold<'e> {
+    /// How its account stands with its limits, where it said.
+    pub limit: Option<&'e Limit>,
+    /// With which error its turn ended, where it did with one.
+    pub error: Option<&'e str>,
+    /// Its agent's last words.
+    pub last_words: &'e str,
+    /// The actions that it refused.
+    pub denied: &'e [Denied],
+}
+
+/// Judges an attempt.
+pub fn judge(evidence: Evidence<'_>) -> Finding {
+    let Evidence {
+        report, said, exit, ..
+    } = evidence;
     if exit == Exit::ClaimLost {
-        let words = "its claim was taken away while it ran".to_owned();
-        return Judged {
-            outcome: Outcome::Fail,
-            retryable: false,
-            words,
+        return failed(false, "its claim was taken away while it ran", "");
+    }
+    let later = report.and_then(|report| Some((report, report.outcome?)));
+    if let Some((ending, text)) = said {
+        return match ending {
+            Ending::Completed => passed(&contradicted(text, Outcome::Pass, later)),
+            Ending::Failed => failed(
+                true,
+                &contradicted(text, Outcome::Fail, later),
+                "it said that it failed",
+            ),
+            Ending::Stuck => Finding::Asks(match text.trim() {
+                "" => "it said that it is stuck, and not why".to_owned(),
+                text => text.to_owned(),
+            }),
         };
     }
-    if let Some((report, outcome)) = report.and_then(|report| Some((report, report.outcome?))) {
-        // An agent that says it is stuck asks for a person, whatever else it wrote.
-        let stuck = matches!(said, Some((Ending::Stuck, _)));
+    if let Some((report, outcome)) = later {
         let words = match outcome {
             Outcome::Pass => report.summary.clone(),
             Outcome::Partial | Outcome::Fail => joined(&report.issues, &report.summary),
         };
-        return Judged {
+        return Finding::Judged(Judged {
             outcome,
-            retryable: !stuck,
+            retryable: true,
             words: with_rest(words, report.left_out),
-        };
+        });
     }
+    // It meant to say something: an exit code that says "done" must not speak over it.
     let unclear = report.and_then(|report| report.unclear.as_deref());
-    match said {
-        Some((Ending::Completed, text)) => passed(text),
-        Some((Ending::Failed, text)) => failed(true, text, "it said that it failed"),
-        Some((Ending::Stuck, text)) => failed(false, text, "it said that it is stuck"),
-        None => match exit {
-            // It meant to say something: an exit code that says "done" must not speak over it.
-            Exit::Code(0) => match unclear {
-                Some(why) => failed(true, why, ""),
-                None => passed(report.map_or("", |report| report.summary.as_str())),
-            },
-            Exit::Code(code) => failed(
-                true,
-                &with_tail(&format!("it exited with code {code}"), tail),
-                "",
-            ),
-            Exit::Signal(signal) => failed(
-                true,
-                &with_tail(&format!("signal {signal} ended it"), tail),
-                "",
-            ),
-            Exit::TimedOut => failed(true, &with_tail("it did not end in time", tail), ""),
-            Exit::Stopped => failed(true, "it was stopped by the operator", ""),
-            Exit::ClaimLost => failed(false, "its claim was taken away while it ran", ""),
-        },
+    match evidence.client {
+        None => by_exit(evidence, unclear),
+        Some(client) => silent(evidence, client, unclear),
     }
 }
 
-fn passed(words: &str) -> Judged {
-    Judged {
+/// Nothing was said by a plain command line: its exit code counts.
+fn by_exit(evidence: Evidence<'_>, unclear: Option<&str>) -> Finding {
+    match (evidence.exit, unclear) {
+        (Exit::Code(0), Some(why)) => failed(true, why, ""),
+        (Exit::Code(0), None) => passed(evidence.report.map_or("", |report| &report.summary)),
+        (exit, _) => failed(true, &with_tail(&of_exit(exit), evidence.tail), ""),
+    }
+}
+
+/// Nothing was said by a client's agent: it never passes.
+fn silent(evidence: Evidence<'_>, client: ClientTold<'_>, unclear: Option<&str>) -> Finding {
+    match (evidence.exit, client.limit) {
+        (Exit::Stopped | Exit::TimedOut, _)
+        | (_, None | Some(Limit::Open { .. } | Limit::Warning { .. })) => {}
+        (Exit::Code(0), _) if client.error.is_none() => {}
+        (_, Some(limit)) => return Finding::Limited(limit.clone()),
+    }
+    match (evidence.exit, client.error) {
+        (Exit::Code(0), None) => Finding::Unreported(match unclear {
+            Some(why) => why.to_owned(),
+            None => client.last_words.to_owned(),
+        }),
+        (exit @ (Exit::TimedOut | Exit::Stopped | Exit::ClaimLost), _) => {
+            failed(true, &with_tail(&of_exit(exit), client.last_words), "")
+        }
+        (exit, Some(error)) => failed(true, &format!("{}: {error}", of_exit(exit)), ""),
+        (exit, None) => {
+            let error = backtrace::error(evidence.tail).map(|error| format!(": {error}"));
+            let what = of_exit(exit) + &error.unwrap_or_default();
+            failed(true, &with_tail(&what, evidence.tail), "")
+        }
+    }
+}
+
+fn of_exit(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("it exited with code {code}"),
+        Exit::Signal(signal) => format!("signal {signal} ended it"),
+        Exit::TimedOut => "it did not end in time".to_owned(),
+        Exit::Stopped => "it was stopped by the operator".to_owned(),
+        Exit::ClaimLost => "its claim was taken away while it ran".to_owned(),
+    }
+}
+
+/// The words of an unreported attempt, where nobody is left to ask.
+pub fn unreported(last_words: &str, denied: &[Denied]) -> String {
+    let mut words = match last_words.trim() {
+        "" => "It ended without saying how, and said nothing else.".to_owned(),
+        last => format!("It ended without saying how. Its last words: {last}"),
+    };
+    if !denied.is_empty() {
+        words += &format!("\n\n{}", refused(denied));
+    }
+    words
+}
+
+/// The refused actions in words. A report that was refused is the preset's fault and not the agent's.
+pub fn refused(denied: &[Denied]) -> String {
+    let each = denied.iter().map(|it| format!("- {} {}", it.tool, it.what));
+    let each: Vec<String> = each.collect();
+    let is_report = |it: &Denied| {
+        let verbs = [
+            "flagpost done",
+            "flagpost fail",
+            "flagpost stuck",
+            "report.md",
+        ];
+        verbs.iter().any(|verb| it.what.contains(verb))
+    };
+    let fault = match denied.iter().any(is_report) {
+        true => " The report itself was refused: that is a fault of the preset, not of the agent.",
+        false => "",
+    };
+    format!("Its client refused:{fault}\n{}", each.join("\n"))
+}
+
+fn passed(words: &str) -> Finding {
+    Finding::Judged(Judged {
         outcome: Outcome::Pass,
         retryable: true,
         words: words.to_owned(),
-    }
+    })
 }
 
-fn failed(retryable: bool, words: &str, otherwise: &str) -> Judged {
+fn failed(retryable: bool, words: &str, otherwise: &str) -> Finding {
     let words = if words.trim().is_empty() {
         otherwise
     } else {
         words
     };
-    Judged {
+    Finding::Judged(Judged {
         outcome: Outcome::Fail,
         retryable,
         words: words.to_owned(),
+    })
+}
+
+/// The acknowledged words, and what a later report says otherwise.
+fn contradicted(text: &str, stands: Outcome, later: Option<(&TaskReport, Outcome)>) -> String {
+    match later {
+        Some((report, outcome)) if outcome != stands => {
+            let report = joined(&report.issues, &report.summary);
+            let report = format!("(its report, which came later, says {outcome}: {report})");
+            match text.trim() {
+                "" => report,
+                text => format!("{text}\n\n{report}"),
+            }
+        }
+        _ => text.to_owned(),
     }
 }
 
-fn joined(issues: &str, summary: &str) -> String {
+/// The two parts of a report that say why, in one text.
+pub fn joined(issues: &str, summary: &str) -> String {
     match (issues.trim(), summary.trim()) {
         ("", "") => "its report gives no reason".to_owned(),
         ("", text) | (text, "") => text.to_owned(),
@@ -136,87 +258,4 @@ fn with_tail(what: &str, tail: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn report(outcome: Option<Outcome>) -> TaskReport {
-        TaskReport {
-            outcome,
-            summary: "did it".into(),
-            issues: "one test fails".into(),
-            ..TaskReport::default()
-        }
-    }
-
-    #[test]
-    fn the_report_is_believed_before_the_word_and_the_word_before_the_exit_code() {
-        use Outcome::{Fail, Partial, Pass};
-        let completed = Some((Ending::Completed, "done"));
-        let failed = Some((Ending::Failed, "no"));
-        for (report, said, exit, expected) in [
-            (Some(report(Some(Pass))), failed, Exit::Code(1), Pass),
-            (Some(report(Some(Fail))), completed, Exit::Code(0), Fail),
-            (Some(report(Some(Partial))), None, Exit::Code(0), Partial),
-            (Some(report(Some(Pass))), None, Exit::TimedOut, Pass),
-            (Some(report(None)), completed, Exit::Code(7), Pass),
-            (Some(report(None)), None, Exit::Code(0), Pass),
-            (None, completed, Exit::Signal(9), Pass),
-            (None, failed, Exit::Code(0), Fail),
-            (None, None, Exit::Code(0), Pass),
-            (None, None, Exit::Code(2), Fail),
-            (None, None, Exit::Signal(9), Fail),
-            (None, None, Exit::TimedOut, Fail),
-            (None, None, Exit::Stopped, Fail),
-            (Some(report(Some(Pass))), completed, Exit::ClaimLost, Fail),
-        ] {
-            let judged = judge(report.as_ref(), said, exit, "");
-            assert_eq!(judged.outcome, expected, "{report:?} {said:?} {exit:?}");
-        }
-    }
-
-    #[test]
-    fn a_verdict_that_nobody_understands_is_not_taken_for_success() {
-        let unclear = TaskReport {
-            unclear: Some("`result-task-1.md` says \"status: FAILED\"".into()),
-            ..report(None)
-        };
-        let judged = judge(Some(&unclear), None, Exit::Code(0), "");
-        assert_eq!((judged.outcome, judged.retryable), (Outcome::Fail, true));
-        assert!(judged.words.contains("status: FAILED"), "{}", judged.words);
-        let said = Some((Ending::Completed, "done"));
-        let judged = judge(Some(&unclear), said, Exit::Code(0), "");
-        assert_eq!(judged.outcome, Outcome::Pass);
-    }
-
-    #[test]
-    fn whoever_asks_for_help_is_not_asked_again() {
-        let stuck = Some((Ending::Stuck, "which API?"));
-        let judged = judge(None, stuck, Exit::Code(0), "");
-        assert_eq!(
-            (judged.retryable, judged.words.as_str()),
-            (false, "which API?")
-        );
-        assert!(!judge(Some(&report(Some(Outcome::Fail))), stuck, Exit::Code(0), "").retryable);
-    }
-
-    #[test]
-    fn a_failure_carries_its_reason() {
-        let judged = judge(None, None, Exit::Code(3), "boom\n");
-        assert_eq!(
-            judged.words,
-            "it exited with code 3\n\nThe end of its output:\nboom"
-        );
-        let judged = judge(Some(&report(Some(Outcome::Fail))), None, Exit::Code(0), "");
-        assert_eq!(judged.words, "one test fails\n\ndid it");
-        let long = TaskReport {
-            left_out: 9,
-            ..report(Some(Outcome::Pass))
-        };
-        let judged = judge(Some(&long), None, Exit::Code(0), "");
-        let words = "did it\n\n(the last 9 bytes of its report were not read)";
-        assert_eq!(
-            (judged.outcome, judged.words.as_str()),
-            (Outcome::Pass, words)
-        );
-    }
-}
+mod tests;

@@ -39,7 +39,7 @@ pub struct Launch {
     /// Where it prints.
     pub log: File,
     /// Variables it gets.
-    pub set: Vec<(&'static str, OsString)>,
+    pub set: Vec<(String, OsString)>,
     /// Variables it does not get.
     pub unset: Vec<OsString>,
 }

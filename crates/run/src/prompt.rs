@@ -1,18 +1,29 @@
 //! What an agent is told.
 //!
-//! Owns the text of a prompt: facts about one task, what others learned, and how to report. No control
-//! character of what others wrote comes into it. Pure.
+//! Owns the text of a prompt: facts about one task, what was said about it, what others learned, and how to
+//! report. What others wrote stands in fences that their words cannot close, and no control character of
+//! theirs comes into it. A heading that has nothing below it is left out. Pure.
 
-use std::path::Path;
+mod resume;
+mod said;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, path::Path};
 
 use flagpost_disk::dialects::session::{context, result};
 use flagpost_model::{
-    WorkerId,
+    TaskId, WorkerId,
+    client::Client,
     plain::plain,
     plan::Attempt,
     session::{Outcome, SharedContext, TaskReport},
     task::{Ending, Task},
 };
+
+pub use resume::{Reason, ResumeBrief, resume};
+
+use said::{fenced, one_line};
 
 /// Everything a prompt is made from.
 #[derive(Debug)]
@@ -21,31 +32,36 @@ pub struct Brief<'a> {
     pub task: &'a Task,
     /// As whom the agent works.
     pub worker: &'a WorkerId,
+    /// Which client it is of; none of a plain command line, whose exit code counts.
+    pub client: Option<Client>,
     /// Which attempt it is.
     pub attempt: Attempt,
     /// Tasks it waited for, with what their workers said.
     pub blockers: &'a [Task],
+    /// What the clients of these refused their agents, in a line, where they did.
+    pub refused: &'a BTreeMap<TaskId, String>,
     /// What the session knows.
     pub context: &'a SharedContext,
     /// Why the attempt before failed.
     pub last_failure: Option<&'a str>,
     /// What of the blockers' work is not in this worktree, a line each.
     pub unmerged: &'a [String],
-    /// Where to report how it ended.
-    pub result: &'a Path,
+    /// Where to report how it ended: `$FLAGPOST_REPORT`.
+    pub report: &'a Path,
     /// Where to write what others should know.
     pub notes: &'a Path,
 }
 
-/// What a resident worker is told: the task itself, since it knows how to report.
+/// What a resident worker is told: the task itself and what was said about it, since it knows how to
+/// report.
 pub fn of_task(task: &Task, last_failure: Option<&str>) -> String {
     let mut text = format!("{}\n", task.subject);
     if !task.description.trim().is_empty() {
         text += &format!("\n{}\n", task.description.trim_end());
     }
-    if let Some(failure) = last_failure {
-        text += &format!("\nWhy the last attempt failed: {}\n", failure.trim_end());
-    }
+    text += &said::questions(task, "flagpost");
+    text += &said::notes(task, "flagpost");
+    text += &failure(last_failure);
     plain(&text).into_owned()
 }
 
@@ -57,7 +73,8 @@ pub fn render(brief: &Brief<'_>) -> String {
         attempt,
         ..
     } = brief;
-    let mut text = format!("# Task {}: {}\n\n", task.id, task.subject);
+    let program = program(brief.client);
+    let mut text = format!("# Task {}: {}\n\n", task.id, one_line(&task.subject));
     text += &format!("You are worker {worker}, and this task is yours alone. Attempt {attempt}.\n");
     if !task.description.trim().is_empty() {
         text += &format!(
@@ -65,38 +82,80 @@ pub fn render(brief: &Brief<'_>) -> String {
             task.description.trim_end()
         );
     }
-    if let Some(failure) = brief.last_failure {
-        text += &format!(
-            "\n## Why the last attempt failed\n\n{}\n",
-            failure.trim_end()
-        );
-    }
-    if !brief.unmerged.is_empty() {
-        text += "\n## Work that is not here\n\nThese branches hold work that yours builds on:\n\n";
-        brief
-            .unmerged
-            .iter()
-            .for_each(|branch| text += &format!("- {branch}\n"));
-    }
-    if !brief.blockers.is_empty() {
-        text += "\n## What the tasks before yours did\n";
-        for blocker in brief.blockers {
-            text += &format!("\n### Task {}: {}\n", blocker.id, blocker.subject);
-            let said = blocker
-                .result
-                .as_ref()
-                .filter(|result| result.ending == Ending::Completed);
-            if let Some(said) = said.filter(|said| !said.text.trim().is_empty()) {
-                text += &format!("\n{}\n", said.text.trim_end());
-            }
-        }
-    }
-    text += &format!("\n---\n\n{}\n---\n", context::render(brief.context));
-    text += &how_to_report(brief.result, brief.notes);
+    text += &said::questions(task, program);
+    text += &said::notes(task, program);
+    text += &before(brief.blockers, brief.refused);
+    text += &elsewhere(brief.unmerged);
+    text += &failure(brief.last_failure);
+    text += &known(brief.context);
+    text += &how_to_report(brief);
     plain(&text).into_owned()
 }
 
-fn how_to_report(result_path: &Path, notes: &Path) -> String {
+fn failure(last: Option<&str>) -> String {
+    let last = last.filter(|it| !it.trim().is_empty());
+    last.map_or(String::new(), |last| {
+        format!("\n## Why the last attempt failed\n\n{}", fenced(last))
+    })
+}
+
+/// What the tasks that this one waited for came to.
+fn before(blockers: &[Task], refused: &BTreeMap<TaskId, String>) -> String {
+    if blockers.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n## What the tasks before yours did\n".to_owned();
+    for blocker in blockers {
+        let subject = one_line(&blocker.subject);
+        text += &format!("\n### Task {}: {subject}\n", blocker.id);
+        let result = blocker.result.as_ref();
+        let said = result.filter(|it| it.ending == Ending::Completed && !it.text.trim().is_empty());
+        text += &match said {
+            Some(said) => format!("\n{}", fenced(&said.text)),
+            None => "\nDone; its worker said nothing.\n".to_owned(),
+        };
+        if let Some(refused) = refused.get(&blocker.id) {
+            text += &format!(
+                "\nIts client refused it these actions:\n\n{}",
+                fenced(refused)
+            );
+        }
+    }
+    text
+}
+
+/// What of their work is on other branches.
+fn elsewhere(unmerged: &[String]) -> String {
+    if unmerged.is_empty() {
+        return String::new();
+    }
+    let branches = unmerged.iter().map(|branch| format!("- {branch}\n"));
+    let branches: String = branches.collect();
+    format!(
+        "\n## Work that is not here\n\nThese branches hold work that yours builds on:\n\n{branches}"
+    )
+}
+
+/// What the session knows.
+fn known(context: &SharedContext) -> String {
+    match context::said(context) {
+        said if said.is_empty() => String::new(),
+        said => format!("\n## What is known so far\n\n{}", fenced(&said)),
+    }
+}
+
+/// What `flagpost` is called from an agent's shell. These two clients let their agents run it by that
+/// name and by no other; elsewhere the variable finds it whatever became of `PATH`.
+fn program(client: Option<Client>) -> &'static str {
+    match client {
+        Some(Client::Claude | Client::Gemini) => "flagpost",
+        None | Some(Client::Codex | Client::Opencode | Client::Cursor | Client::Aider) => {
+            "\"$FLAGPOST_BIN\""
+        }
+    }
+}
+
+fn how_to_report(brief: &Brief<'_>) -> String {
     let example = result::render(&TaskReport {
         outcome: Some(Outcome::Pass),
         summary: "What you did, in a few lines.".to_owned(),
@@ -104,17 +163,25 @@ fn how_to_report(result_path: &Path, notes: &Path) -> String {
         issues: "None".to_owned(),
         ..TaskReport::default()
     });
+    let silent = match brief.client {
+        Some(_) => "Without a report the task has not passed, however you end.",
+        None => "Without a report your exit code counts: 0 is PASS.",
+    };
+    let (report, notes) = (brief.report.display(), brief.notes.display());
+    let program = program(brief.client);
     format!(
         "\n## How to report\n\n\
-         When you are done, write this file: {}\n\n\
+         Before you end, write your report into `$FLAGPOST_REPORT`, which is {report}:\n\n\
          ```markdown\n{example}```\n\n\
-         The status is PASS, PARTIAL (some of it works) or FAIL. If you cannot go on without help, \
-         run `flagpost stuck --file -` with the question on stdin instead. Without a report, \
-         your exit code counts.\n\n\
-         What the tasks after yours should know, write as list items under the headings \
-         `## Project Patterns`, `## Key Decisions`, `## Known Issues` and `## File Map` into: {}\n\
-         Do not edit execution_context.md: it is merged from these notes.\n",
-        result_path.display(),
-        notes.display(),
+         The status is PASS, PARTIAL (some of it works) or FAIL. In place of the file you may run one of:\n\n\
+         ```sh\n\
+         {program} done 'what you did'\n\
+         {program} fail 'why it does not work'\n\
+         {program} stuck 'your question'\n\
+         ```\n\n\
+         `stuck` asks the operator. Ask it instead of guessing, and end: the task goes on with the answer. \
+         {silent}\n\n\
+         What the tasks after yours should know, write as list items under `## Project Patterns`, \
+         `## Key Decisions`, `## Known Issues` or `## File Map` into {notes}.\n"
     )
 }

@@ -17,6 +17,7 @@ use flagpost_model::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
+    agent::{Agent, asked_for, lacking},
     error::Result,
     refusal::refusal,
     scheduler::{Config, Effect, Event, Fate, NoLaunch, Scheduler},
@@ -34,12 +35,13 @@ pub struct Rehearsal {
 }
 
 /// Rehearses a run of the list, of which these are the outlines. `sessions` are the repository's, where
-/// it has any: what a dead one holds is given back first.
+/// it has any: what a dead one holds is given back first. Where it is known which agents the run would
+/// have, a task that asks for another is left alone.
 pub fn rehearse(
     list: &List<'_>,
     outlines: &[Outline],
     sessions: Option<&Sessions<'_>>,
-    config: &Config,
+    (config, agents): (&Config, Option<&[Agent]>),
     wanted: Wanted<'_>,
 ) -> Result<Rehearsal> {
     let mut outlines = outlines.to_vec();
@@ -58,9 +60,9 @@ pub fn rehearse(
     while let Some(effect) = effects.pop_front() {
         let event = match effect {
             Effect::Launch { task, .. } => {
-                let refused = match held.contains(&task) {
-                    true => refused(list, &task, wanted.now)?,
-                    false => None,
+                let refused = match lacked(list, &task, agents) {
+                    None if held.contains(&task) => refused(list, &task, wanted.now)?,
+                    lacked => lacked,
                 };
                 match refused {
                     Some(because) => Event::CouldNotLaunch { task, because },
@@ -75,7 +77,8 @@ pub fn rehearse(
                 task,
                 fate: Fate::Skipped { why },
             } => {
-                skipped.push((task, unstarted::words(&why, list)));
+                let words = unstarted::words(&task, &why, list);
+                skipped.push((task, words));
                 continue;
             }
             _ => continue,
@@ -97,6 +100,18 @@ fn held(outlines: &[Outline]) -> BTreeSet<TaskId> {
         .iter()
         .filter(|it| matches!(it.state, State::Claimed(_) | State::InProgress(_)));
     held.map(|outline| outline.id.clone()).collect()
+}
+
+/// Why no agent of the run would be given the task, if none would.
+fn lacked(list: &List<'_>, id: &TaskId, agents: Option<&[Agent]>) -> Option<NoLaunch> {
+    let agents = agents?;
+    // One that cannot be read says nothing, and is skipped for that.
+    let file = list.task(id).ok()?;
+    let name = asked_for(&file.task)?;
+    let has = agents.iter().any(|it| it.name == name);
+    (!has).then(|| NoLaunch::Refused {
+        reason: lacking(name),
+    })
 }
 
 /// Why a process of the run could not have the task, if it could not.

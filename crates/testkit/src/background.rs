@@ -6,7 +6,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Command},
     thread,
     time::{Duration, Instant},
 };
@@ -45,11 +45,21 @@ impl Background {
     /// # Panics
     /// Where it does not start.
     pub fn start(command: &mut Command) -> Self {
+        Self::fed(command, b"")
+    }
+
+    /// Starts it with this on its stdin, which it may read or leave.
+    ///
+    /// # Panics
+    /// Where it does not start.
+    pub fn fed(command: &mut Command, stdin: &[u8]) -> Self {
         let dir = crate::scratch::scratch();
+        let input = dir.path().join("stdin");
+        fs::write(&input, stdin).expect("an input can be made");
         let outputs = ["stdout", "stderr"].map(|name| dir.path().join(name));
         let open = |path: &PathBuf| fs::File::create(path).expect("an output can be made");
         let child = command
-            .stdin(Stdio::null())
+            .stdin(fs::File::open(input).expect("an input can be read"))
             .stdout(open(&outputs[0]))
             .stderr(open(&outputs[1]))
             .spawn()
@@ -98,8 +108,16 @@ impl Background {
     ///
     /// # Panics
     /// Where it does not come within a minute; what it said is shown.
-    pub fn end(mut self) -> Ended {
-        let deadline = Instant::now() + PATIENCE;
+    pub fn end(self) -> Ended {
+        self.end_within(PATIENCE)
+    }
+
+    /// Waits for its end so long.
+    ///
+    /// # Panics
+    /// Where it does not come by then; what it said is shown.
+    pub fn end_within(mut self, patience: Duration) -> Ended {
+        let deadline = Instant::now() + patience;
         while self.is_running() {
             assert!(
                 Instant::now() < deadline,

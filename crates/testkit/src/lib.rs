@@ -13,7 +13,9 @@
 pub mod agents;
 pub mod background;
 pub mod chance;
+pub mod clients;
 pub mod markdown;
+pub mod model_server;
 pub mod power;
 pub mod race;
 pub mod repository;

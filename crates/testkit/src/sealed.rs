@@ -44,24 +44,36 @@ impl World {
     /// A world with an empty home and an empty git repository called `web`. The binary's path
     /// comes from the crate that builds it: `env!("CARGO_BIN_EXE_flagpost")`.
     pub fn new(binary: impl Into<PathBuf>, check: Check) -> Self {
-        let world = Self::without_repository(binary, check);
-        let made = world
+        Self::without_repository(binary, check).with_git()
+    }
+
+    /// The same below this directory: for programs that treat temporary directories as nobody's.
+    pub fn below(parent: &Path, binary: impl Into<PathBuf>, check: Check) -> Self {
+        let dir = tempfile::TempDir::new_in(parent).expect("a directory can be made");
+        Self::in_dir(dir, binary.into(), check).with_git()
+    }
+
+    /// The same, where `web` is a plain directory.
+    pub fn without_repository(binary: impl Into<PathBuf>, check: Check) -> Self {
+        Self::in_dir(crate::scratch::scratch(), binary.into(), check)
+    }
+
+    fn with_git(self) -> Self {
+        let made = self
             .command_of("git")
             .args(["-c", "init.defaultBranch=main", "init", "--quiet", "."])
             .status()
             .expect("git can be run");
         assert!(made.success(), "git init failed");
-        world
+        self
     }
 
-    /// The same, where `web` is a plain directory.
-    pub fn without_repository(binary: impl Into<PathBuf>, check: Check) -> Self {
-        let dir = crate::scratch::scratch();
+    fn in_dir(dir: tempfile::TempDir, binary: PathBuf, check: Check) -> Self {
         for name in ["home", "web"] {
             fs::create_dir(dir.path().join(name)).expect("a new directory is writable");
         }
         Self {
-            binary: binary.into(),
+            binary,
             check,
             dir,
             set: Vec::new(),

@@ -44,7 +44,8 @@ pub struct GetArgs {
 #[command(after_help = "Examples:\n  \
     flagpost config set run.max_parallel 8\n  \
     flagpost config set run.agent 'sh agent.sh {prompt_file}'\n  \
-    flagpost config set tasks.roots ~/.claude/tasks /srv/tasks\n\n\
+    flagpost config set tasks.roots ~/.claude/tasks /srv/tasks\n  \
+    flagpost config set run.agents.claude.args -- --model opus\n\n\
     A list takes one word for each item, and is replaced as a whole. An option comes before the\n\
     environment, the environment before the file, the file before the default.")]
 pub struct SetArgs {
@@ -76,12 +77,21 @@ pub fn run(context: &Context, verb: &Config) -> anyhow::Result<Answer> {
     }
 }
 
+/// What stands for a value that is called like a secret.
+const NOT_SHOWN: &str = "set, not shown";
+
 fn list(context: &Context) -> anyhow::Result<Answer> {
     let file = File::read(&context.home)?;
     let settings = file.settings()?;
     let unknown = file.unknown();
     let rows = settings.iter().map(|setting| {
-        let value = setting.value.as_ref().map(ToString::to_string);
+        let value = setting
+            .value
+            .as_ref()
+            .map(|value| match setting.is_secret() {
+                true => NOT_SHOWN.to_owned(),
+                false => value.to_string(),
+            });
         vec![
             setting.name.clone(),
             origin(setting),
@@ -90,7 +100,7 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
     });
     let body = json!({
         "path": shape::path(file.path()),
-        "settings": settings.iter().map(described).collect::<Vec<_>>(),
+        "settings": settings.iter().map(listed).collect::<Vec<_>>(),
         "unknown": unknown.iter().map(|unknown| json!({
             "key": unknown.name, "line": unknown.line, "suggestion": unknown.suggestion,
         })).collect::<Vec<_>>(),
@@ -135,8 +145,14 @@ fn set(context: &Context, args: &SetArgs) -> anyhow::Result<Answer> {
     let stored = config::set(&context.home, &args.key, &typed)?;
     let overridden = stored.overridden;
     let note = overridden.map(|name| format!("${name} is set, and comes before the file"));
-    let value = serde_json::to_value(&stored.value)?;
-    let text = format!("{} = {value}", args.key);
+    let value = match config::is_secret(&args.key) {
+        true => Value::Null,
+        false => serde_json::to_value(&stored.value)?,
+    };
+    let text = match &value {
+        Value::Null => format!("{}: {NOT_SHOWN}", args.key),
+        value => format!("{} = {value}", args.key),
+    };
     let body = json!({"key": args.key, "value": value, "overridden_by": overridden});
     Ok(Answer::new("setting_stored", body)
         .text(text)
@@ -170,11 +186,22 @@ fn origin(setting: &Setting) -> String {
     }
 }
 
+/// A setting among others, as JSON: whoever did not ask for a secret is not shown it.
+fn listed(setting: &Setting) -> Value {
+    let mut described = described(setting);
+    if setting.is_secret() {
+        described["value"] = Value::Null;
+        described["hidden"] = true.into();
+    }
+    described
+}
+
 /// A setting as JSON.
 fn described(setting: &Setting) -> Value {
     json!({
         "key": setting.name,
         "value": setting.value,
+        "hidden": false,
         "origin": setting.origin.as_str(),
         "default": setting.default,
         "variable": setting.about.variable,

@@ -1,13 +1,15 @@
 //! `demo`: the main job, end to end, in a scratch repository.
 //!
-//! Owns a plan of twelve tasks and an agent that is a shell script. Everything else is what every
-//! run does: the same import, the same driver, the same files.
+//! Owns a plan of twelve tasks, an agent that is a shell script, and another script that answers what it
+//! asks. Everything else is what every run does: the same import, the same driver, the same files.
 
-use std::path::PathBuf;
+mod operator;
+
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use flagpost_core::{
-    Home, Repository,
+    Home, List, Repository,
     plans::{self, Mode},
 };
 use flagpost_disk::{
@@ -15,119 +17,188 @@ use flagpost_disk::{
     fsx::{self, RealFs},
 };
 use flagpost_model::{
+    WorkerId,
     intake::{Format, assemble},
     task::DEFAULT_LEASE,
 };
-use flagpost_run::{Options, scheduler::Config};
+use flagpost_run::{Options, Report, Terms, scheduler::Config};
+use jiff::SignedDuration;
 use serde_json::json;
 
-use super::run::{count, watched};
+use self::operator::Operator;
+use super::run::watched;
 use crate::{
     context::Context,
     output::{Answer, Screen},
+    progress::{Counts, word},
     shape,
 };
 
 const PLAN: &str = include_str!("../demo/PLAN.md");
 const AGENT: &str = include_str!("../demo/agent.sh");
+const OPERATOR: &str = include_str!("../demo/answer.sh");
+
+/// Longer takes neither a task nor an answer.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
 
 /// Run twelve tasks in a scratch repository, and show where to look
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost demo\n\
-    Five shell-script agents write a small toolkit and its tests. Needs git and sh, no network.")]
+    Five shell-script agents write a small toolkit and its tests, in about fifteen seconds. One asks a \
+    question, which a script answers; one fails and is tried again. Needs git and sh, no network.")]
 pub struct Args {
     /// Where to work; must not exist yet [default: a new directory for temporary files]
     #[arg(long, value_name = "PATH")]
     dir: Option<PathBuf>,
 }
 
+/// So wide is a command at least, where another column follows.
+const WIDTH: usize = 34;
+
+/// Where the demonstration takes place.
+struct Place {
+    /// All of it.
+    dir: PathBuf,
+    /// What the agents work on.
+    project: PathBuf,
+    /// The scripts.
+    agent: PathBuf,
+    operator: PathBuf,
+}
+
 /// Runs it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let dir = match &args.dir {
-        Some(dir) => std::path::absolute(dir)?,
-        None => std::env::temp_dir().join(format!("flagpost-demo-{}", std::process::id())),
-    };
-    if fsx::stat(&RealFs, &dir)?.is_some() {
-        bail!(
-            "{} exists already: name a directory that does not, with --dir",
-            dir.display()
-        );
-    }
-    let project = dir.join("toolkit");
-    fsx::make_dirs(&RealFs, &project)?;
-    fsx::replace(&RealFs, &dir.join("PLAN.md"), PLAN.as_bytes())?;
-    fsx::replace(&RealFs, &dir.join("agent.sh"), AGENT.as_bytes())?;
-    Repository::create_git(&project)?;
-
-    let home = Home::at(dir.join("home"));
+    let place = Place::make(args.dir.as_deref())?;
+    let home = Home::at(place.dir.join("home"));
     let actor = context.actor()?;
-    let repository = Repository::register(&home, &project, &actor)?;
-    let list = flagpost_core::List::open_or_create(&home, &repository.name, &repository)?;
+    let repository = Repository::register(&home, &place.project, &actor)?;
+    let list = List::open_or_create(&home, &repository.name, &repository)?;
     let plan = assemble(Format::Markdown, markdown_plan::parse(PLAN)?.into())?;
     let tasks = plans::import(&list, &actor, &plan, Mode::Import)?;
-    let wanted = flagpost_run::Wanted {
-        group: None,
-        skip_failed: false,
-        now: home.now(),
-    };
-    let waves = flagpost_run::plan(&list.load()?.outlines, wanted);
-    let mut notes = vec![format!(
-        "{} tasks in {} waves, five agents at a time, in {}",
+    let note = format!(
+        "{} tasks, five agents at a time, in {}",
         tasks.len(),
-        waves.len(),
-        project.display()
-    )];
-    if !context.globals.json && !context.globals.quiet {
-        notes.drain(..).for_each(|note| crate::output::say(&note));
-    }
-
-    let agent = format!(
-        "sh {}",
-        shell_word(&dir.join("agent.sh").display().to_string())
+        place.project.display()
     );
-    let options = Options {
+    let is_told = !context.globals.json && !context.globals.quiet;
+    if is_told {
+        crate::output::say(&note);
+    }
+    let operator = Operator::start(&place.operator, &place.project, &home, &context.settings)?;
+    let options = options(actor, &place.agent)?;
+    let (report, account) = watched(context, &home, &repository, &list, &options)?;
+    drop(operator);
+
+    let counts = Counts::of(&account);
+    let all = report.fates.len();
+    let screen = Screen::of(context);
+    let text = format!(
+        "{}\n\n{}",
+        screen.bold(&format!("{} of {all} tasks passed", counts.passed)),
+        where_to_look(context, &place, &home, &report)
+    );
+    let body = json!({
+        "dir": shape::path(&place.dir), "project": shape::path(&place.project),
+        "home": shape::path(home.root()), "session": report.session,
+        "session_dir": shape::path(&report.dir), "passed": counts.passed,
+        "failed": counts.failed, "skipped": counts.rest + counts.stuck,
+    });
+    let mut answer = Answer::new("demo", body).text(text).ids([&report.session]);
+    answer.notes.extend((!is_told).then_some(note));
+    answer.code = u8::from(counts.passed < all);
+    Ok(answer)
+}
+
+impl Place {
+    fn make(dir: Option<&Path>) -> anyhow::Result<Self> {
+        let dir = match dir {
+            Some(dir) => std::path::absolute(dir)?,
+            None => std::env::temp_dir().join(format!("flagpost-demo-{}", std::process::id())),
+        };
+        if fsx::stat(&RealFs, &dir)?.is_some() {
+            bail!(
+                "{} exists already: name a directory that does not, with --dir",
+                dir.display()
+            );
+        }
+        let place = Self {
+            project: dir.join("toolkit"),
+            agent: dir.join("agent.sh"),
+            operator: dir.join("answer.sh"),
+            dir,
+        };
+        fsx::make_dirs(&RealFs, &place.project)?;
+        fsx::replace(&RealFs, &place.dir.join("PLAN.md"), PLAN.as_bytes())?;
+        fsx::replace(&RealFs, &place.agent, AGENT.as_bytes())?;
+        fsx::replace(&RealFs, &place.operator, OPERATOR.as_bytes())?;
+        Repository::create_git(&place.project)?;
+        Ok(place)
+    }
+}
+
+fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
+    let agent = format!("sh {}", word(&agent.display().to_string()));
+    Ok(Options {
         actor,
-        agent: Some(agent.parse()?),
+        agents: vec![agent.parse()?],
         workers: Vec::new(),
-        config: Config::default(),
+        config: Config {
+            timeout: Some(PATIENCE),
+            wait_for_answers: true,
+            ..Config::default()
+        },
         lease: DEFAULT_LEASE,
         stall_after: None,
         group: None,
         skip_failed: false,
         worktrees: false,
-    };
-    let report = watched(context, &home, &repository, &list, &options)?;
-
-    let (passed, failed, rest) = count(&report);
-    let screen = Screen::of(context);
-    let all = report.fates.len();
-    let text = format!(
-        "{}\n\n\
-         The toolkit     {project}\n\
-         What happened   {session}/session_summary.md\n\
-         What they said  {session}/logs/\n\
-         What they know  {session}/execution_context.md\n\
-         The record      {home}/repos/*/history.jsonl\n\
-         Try             cd {project} && sh run-tests.sh\n\
-         \x20               FLAGPOST_HOME={home} flagpost list --all\n",
-        screen.bold(&format!("{passed} of {all} tasks passed")),
-        project = project.display(),
-        session = report.dir.display(),
-        home = home.root().display(),
-    );
-    let body = json!({
-        "dir": shape::path(&dir), "project": shape::path(&project), "home": shape::path(home.root()), "session": report.session,
-        "session_dir": shape::path(&report.dir), "passed": passed, "failed": failed, "skipped": rest,
-    });
-    let mut answer = Answer::new("demo", body)
-        .text(text)
-        .ids([&report.session])
-        .notes(notes);
-    answer.code = u8::from(passed < all);
-    Ok(answer)
+        terms: Terms::default(),
+    })
 }
 
-/// The text as one word of a command line.
-fn shell_word(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
+/// Commands to type, one after the other, from wherever the reader stands.
+fn where_to_look(context: &Context, place: &Place, home: &Home, report: &Report) -> String {
+    let flagpost = program(context);
+    let path = |path: &Path| word(&path.display().to_string());
+    let session = report.dir.strip_prefix(&place.project);
+    let session = session.unwrap_or(&report.dir);
+    let lines = [
+        (format!("cd {}", path(&place.project)), "what they wrote"),
+        (
+            format!("export FLAGPOST_HOME={}", path(home.root())),
+            "what Flagpost knows",
+        ),
+        ("sh run-tests.sh".to_owned(), "whether it works"),
+        ("git log --stat".to_owned(), "what they committed"),
+        (format!("{flagpost} list --all"), "the tasks"),
+        (format!("{flagpost} show 3"), "a question and its answer"),
+        (
+            format!("{flagpost} logs 5 --attempt 1"),
+            "why a task was tried twice",
+        ),
+        (format!("{flagpost} session show"), "the run"),
+        (
+            format!("cat {}/session_summary.md", path(session)),
+            "its summary",
+        ),
+    ];
+    let line = |(command, about): &(String, &str)| format!("  {command:<WIDTH$}  # {about}\n");
+    format!(
+        "Where to look:\n\n{}",
+        lines.iter().map(line).collect::<String>()
+    )
+}
+
+/// What starts this program from a shell: its name, where that finds it.
+fn program(context: &Context) -> String {
+    let own = std::env::current_exe().unwrap_or_default();
+    let found = context.settings.path.iter().flat_map(std::env::split_paths);
+    let found = found
+        .map(|dir| dir.join("flagpost"))
+        .find(|it| it.is_file());
+    let same = |found: PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
+    match found.is_some_and(same) {
+        true => "flagpost".to_owned(),
+        false => word(&own.display().to_string()),
+    }
 }

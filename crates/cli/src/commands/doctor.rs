@@ -1,5 +1,7 @@
 //! `doctor`: look whether everything holds, and mend what can be mended.
 
+mod agents;
+
 use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style};
@@ -18,21 +20,29 @@ use crate::{
 /// Look whether everything holds, and say how to mend what does not
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples: flagpost doctor\n\
-    flagpost doctor --fix --dry-run\n\n\
+    flagpost doctor --fix --dry-run\n\
+    flagpost doctor --agents\n\n\
     Looks at the whole home and at every repository registered in it, and changes nothing.\n\
     With --fix it says first what it would do. It never deletes content.\n\
     Exits with 1 where there are errors, or a repair failed; warnings and notes are no errors.\n\
+    With --agents it looks at the programs that do tasks instead, which takes a few seconds.\n\
     docs/doctor.md explains each finding.")]
 pub struct Args {
     /// Mend what can be mended without loss
     #[arg(long)]
-    fix: bool,
+    pub fix: bool,
     /// With --fix: say what would be done, and do nothing
     #[arg(long, requires = "fix")]
     dry_run: bool,
-    /// With --fix: do not ask
-    #[arg(long, short, requires = "fix")]
+    /// With --fix or --try: do not ask
+    #[arg(long, short)]
     yes: bool,
+    /// Look at the agents instead: whether each client is there, knows its options, and is signed in
+    #[arg(long, conflicts_with = "fix")]
+    agents: bool,
+    /// With --agents: also have each client write one report, at your cost
+    #[arg(long, requires = "agents")]
+    r#try: bool,
 }
 
 /// So many findings of one code are shown; --json shows all.
@@ -40,15 +50,24 @@ const SHOWN: usize = 10;
 
 /// Looks, and mends where that is asked for.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    if args.yes && !args.fix && !args.r#try {
+        return Err(usage("--yes is for --fix and for --try"));
+    }
+    if args.agents {
+        return agents::run(context, args);
+    }
     let mut findings = examine(context);
     let fixes: Vec<Fix> = fixes(&findings).cloned().collect();
     let mut mended = Vec::new();
-    if args.fix {
+    // Nothing is written by a clock that is beyond all times; the finding says so.
+    if args.fix && context.home.must_know_the_time().is_ok() {
         for fix in &fixes {
             say(&format!("flagpost: would {}", line(&fix.to_string())));
         }
-        if !args.dry_run && !fixes.is_empty() {
-            confirm(args, fixes.len())?;
+        if !args.dry_run {
+            if !fixes.is_empty() {
+                confirm(args, fixes.len())?;
+            }
             mended = doctor::mend(&context.home, &context.actor()?, fixes);
             findings = examine(context);
         }

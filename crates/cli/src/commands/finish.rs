@@ -9,7 +9,10 @@ use flagpost_model::{
     task::{Act, Ending},
 };
 
-use super::selection::{self, Choice, Where};
+use super::{
+    selection::{self, Choice, Where},
+    word::{self, Said},
+};
 use crate::{
     context::Context,
     output::{Answer, ask},
@@ -37,9 +40,13 @@ pub struct FailArgs {
     ending: EndingArgs,
 }
 
-/// Say that you need help to go on
+/// Ask the operator a question without which you cannot go on
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost stuck 7 'Which of the two APIs is meant?'")]
+#[command(
+    after_help = "Example: flagpost stuck 7 'Which of the two APIs is meant?'\n\n\
+    It is a question and no failure: what depends on the task waits. 'flagpost status' shows it to \
+    the operator, 'flagpost answer 7 WORDS' answers it and makes the task pending again."
+)]
 pub struct StuckArgs {
     #[command(flatten)]
     ending: EndingArgs,
@@ -133,9 +140,20 @@ fn finish(
         Err(Error::Refused(refusal @ Refusal::OpenParts { .. }))
             if ask(&format!("{refusal}; complete it all the same?"))? == Some(true) =>
         {
-            tasks::act_all(&list, &act, which, event(Parts::MayBeOpen))?
+            tasks::act_all(&list, &act, which.clone(), event(Parts::MayBeOpen))?
         }
-        answer => answer?,
+        Err(error) => {
+            let said = Said {
+                list: &list,
+                which: &which,
+                operation: word::of_move(&event(parts)),
+                text: &text,
+                worker: &act.actor,
+                token,
+            };
+            return word::instead(context, error, &said);
+        }
+        Ok(moved) => moved,
     };
     let mut said = String::new();
     for task in &moved.tasks {

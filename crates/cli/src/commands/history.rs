@@ -192,7 +192,7 @@ fn what_of(entry: &Entry, own: Option<&ListId>) -> String {
 }
 
 /// What only programs ask for.
-const UNTOLD: [&str; 5] = ["rev", "op", "apart", "fingerprint", "sha256"];
+const UNTOLD: [&str; 6] = ["rev", "op", "apart", "fingerprint", "sha256", "envelope"];
 
 /// The states before and after, and what else is said in a word or two.
 fn change(entry: &Entry) -> String {

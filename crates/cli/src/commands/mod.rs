@@ -4,6 +4,7 @@
 
 pub mod add;
 pub mod agent;
+pub mod answer;
 pub mod bench;
 pub mod capabilities;
 pub mod claim;
@@ -25,10 +26,12 @@ pub mod index;
 pub mod init;
 pub mod instructions;
 pub mod list;
+pub mod logs;
 pub mod man;
 pub mod moves;
 pub mod msg;
 pub mod note;
+mod operation;
 pub mod query;
 pub mod ready;
 pub mod relay;
@@ -44,12 +47,16 @@ pub mod session;
 pub mod show;
 pub mod stats;
 pub mod status;
+pub mod stop;
 pub mod tags;
 pub mod timeline;
 pub mod timer;
 pub mod undo;
 pub mod waiting;
+pub mod word;
 pub mod worker;
+
+use flagpost_core::operations::Operation;
 
 use crate::{
     args::{Command, Task},
@@ -59,6 +66,17 @@ use crate::{
 
 /// Carries out a command; none is `status`.
 pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer> {
+    let asked = command.as_ref().map(|it| operation::of(context, it));
+    let operation = asked.transpose()?.flatten();
+    if let Some(operation) = operation {
+        context.permit(operation)?;
+    }
+    if !matches!(
+        operation,
+        Some(Operation::HomeExamine | Operation::HomeMend | Operation::ProgramDescribe)
+    ) {
+        context.home.must_know_the_time()?;
+    }
     match command {
         None => status::run(context, &status::Args::default()),
         Some(Command::Init(args)) => init::run(context, &args),
@@ -73,10 +91,12 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Done(args)) => finish::done(context, &args),
         Some(Command::Fail(args)) => finish::fail(context, &args),
         Some(Command::Stuck(args)) => finish::stuck(context, &args),
+        Some(Command::Answer(args)) => answer::run(context, &args),
         Some(Command::Search(args)) => search::run(context, &args),
         Some(Command::History(args)) => history::run(context, &args),
         Some(Command::Index(verb)) => index::run(context, &verb),
         Some(Command::Run(args)) => run::run(context, &args),
+        Some(Command::Stop(args)) => stop::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
         Some(Command::Config(verb)) => config::run(context, &verb),
         Some(Command::Assign(args)) => relay::assign::run(context, &args),
@@ -90,7 +110,8 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Slash(args)) => relay::slash::run(context, &args),
         Some(Command::Up(args)) => daemon::up(context, &args),
         Some(Command::Down(args)) => daemon::down(context, &args),
-        Some(Command::Logs(args)) => daemon::logs::run(context, &args),
+        Some(Command::Logs(args)) => logs::run(context, &args),
+        Some(Command::Daemon(verb)) => daemon::run(context, &verb),
         Some(Command::Agent(verb)) => agent::run(context, &verb),
         Some(Command::Coord(args)) => coord::run(context, &args),
         Some(Command::Demo(args)) => demo::run(context, &args),
@@ -114,6 +135,7 @@ fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
         Task::Done(args) => finish::done(context, &args),
         Task::Fail(args) => finish::fail(context, &args),
         Task::Stuck(args) => finish::stuck(context, &args),
+        Task::Answer(args) => answer::run(context, &args),
         Task::Release(args) => moves::release(context, &args),
         Task::Renew(args) => moves::renew(context, &args),
         Task::Reopen(args) => moves::reopen(context, &args),

@@ -9,6 +9,7 @@ use flagpost_model::{Token, task::Act};
 use super::{
     claim,
     selection::{self, Choice, Where},
+    word::{self, Said},
 };
 use crate::{context::Context, output::Answer, terminal::title};
 
@@ -43,7 +44,7 @@ pub struct ReleaseArgs {
     which: Which,
     /// Whoever holds it; recorded under your name
     #[arg(long)]
-    force: bool,
+    pub force: bool,
 }
 
 /// Extend the lease of your claim
@@ -127,7 +128,20 @@ fn moved(
             return Ok(selection::dry_run(verb, &previews));
         }
     };
-    let moved = tasks::act_all(&list, &act, tasks, event)?;
+    let moved = match tasks::act_all(&list, &act, tasks.clone(), event.clone()) {
+        Ok(moved) => moved,
+        Err(error) => {
+            let said = Said {
+                list: &list,
+                which: &tasks,
+                operation: word::of_move(&event),
+                text: "",
+                worker: &act.actor,
+                token,
+            };
+            return word::instead(context, error, &said);
+        }
+    };
     let each = moved.tasks.iter().map(|task| {
         let claim = task.state.claim();
         let until = claim.map(|claim| format!(" until {:.0}", claim.expires_at));

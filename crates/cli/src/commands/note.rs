@@ -1,8 +1,14 @@
 //! `note`: a remark on tasks.
 
-use flagpost_core::tasks::{self, Fields};
+use flagpost_core::{
+    sessions::words::WordOf,
+    tasks::{self, Fields},
+};
 
-use super::selection::{self, Choice, Where};
+use super::{
+    selection::{self, Choice, Where},
+    word::{self, Said},
+};
 use crate::{context::Context, error::usage, output::Answer, terminal::title, text::Source};
 
 /// Write a remark on a task, for whoever comes next
@@ -48,7 +54,21 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             return Ok(selection::dry_run(ACT, &previews));
         }
     };
-    let noted = tasks::note(&list, &context.actor()?, which, &text)?;
+    let actor = context.actor()?;
+    let noted = match tasks::note(&list, &actor, which.clone(), &text) {
+        Ok(noted) => noted,
+        Err(error) => {
+            let said = Said {
+                list: &list,
+                which: &which,
+                operation: Some(WordOf::Note),
+                text: &text,
+                worker: &actor,
+                token: None,
+            };
+            return word::instead(context, error, &said);
+        }
+    };
     let each = noted.iter().map(|task| {
         let (id, subject) = (&task.id, title(&task.subject));
         format!("noted on {id} {subject} ({} bytes)\n", text.len())

@@ -1,18 +1,20 @@
 //! `run`: agents work through a list.
 
+mod terms;
+
 use std::{
     num::{NonZeroU32, NonZeroUsize},
     sync::mpsc,
     thread,
 };
 
-use clap::ValueEnum;
 use flagpost_core::{
     Home, List, Loaded, Repository, config::keys, messages, relay::Fleet, sessions::Sessions,
 };
 use flagpost_model::{
     WorkerId,
     plan::{Graph, Schedule, is_open},
+    task::{Outline, State},
 };
 use flagpost_run::{
     Input, Options, Rehearsal, Report, Stage, Wanted,
@@ -30,9 +32,9 @@ use signal_hook::{
 use crate::{
     commands::claim::time,
     context::Context,
-    error::{Invalid, usage},
+    error::{Invalid, usage_with},
     output::{self, Answer},
-    progress::Watcher,
+    progress::{self, Account, Counts, Next, Watcher},
     shape,
     terminal::line,
 };
@@ -46,18 +48,20 @@ use crate::{
     flagpost run --dry-run\n\n\
     Each task gets a process of its own. What it is to do comes on its stdin, or in a file where \
     the command line says {prompt_file}. It reports through a file, through 'flagpost done', or by \
-    its exit code. Ctrl-C once lets running agents finish, twice stops them; running again goes on \
-    with what is left.\n\n\
+    its exit code. Ctrl-C once lets running agents finish, twice stops them; 'flagpost \
+    stop' and 'flagpost stop --now' do so from elsewhere; running again goes on with what is left.\n\n\
     A worker that --workers names runs already, in a terminal of its own. It is given one TASK at a \
     time and says DONE, STUCK or PROGRESS with 'flagpost msg'. A question of its waits for your \
     REPLY; a task of one that says nothing for as long as a claim lasts is given to another.\n\n\
-    Presets: claude, codex, gemini, aider. A command line runs without a shell: sh -c '…' is one. \
-    An agent finds FLAGPOST_TASK, _LIST, _WORKER, _TOKEN and _SESSION_DIR in its environment. \
-    Exit code 1 when any task did not pass.")]
+    A command line runs without a shell: sh -c '…' is one. An agent finds FLAGPOST_REPORT, where it \
+    reports, and FLAGPOST_TASK, _LIST, _WORKER, _TOKEN and _SESSION_DIR in its environment. \
+    Exit code 1 when any task did not pass, 5 where agents are at their usage limits.")]
 pub struct Args {
-    /// What does a task: a preset, or any command line [default: the setting run.agent]
+    /// What does a task: a client (claude, codex, gemini, opencode, cursor, aider), an agent of your
+    /// configuration, or any command line; given again for several. A task that asks for one, with
+    /// --meta agent=codex, is done by no other [default: the setting run.agent]
     #[arg(long, value_name = "CMD")]
-    agent: Option<Agent>,
+    agent: Vec<Agent>,
     /// Give the tasks to these workers of the fleet, as messages; with --agent, a process does what
     /// they have no hands for
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
@@ -79,9 +83,10 @@ pub struct Args {
     /// Only tasks of this group
     #[arg(long, value_name = "GROUP")]
     task_group: Option<String>,
-    /// waves, or eager: each task as soon as what it waits for is done
-    #[arg(long, value_enum, default_value_t = When::Waves, value_name = "HOW", hide_possible_values = true)]
-    schedule: When,
+    /// waves, or eager: each task as soon as what it waits for is done [default: the setting
+    /// run.schedule, else waves]
+    #[arg(long, value_name = "HOW")]
+    schedule: Option<Schedule>,
     /// Give each task a git worktree and branch of its own
     #[arg(long)]
     worktrees: bool,
@@ -91,18 +96,16 @@ pub struct Args {
     /// Print the plan and what would be skipped, and run nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    limits: terms::Limits,
 }
 
 const NO_AGENT: &str = "name an agent: --agent claude, or for every run 'flagpost config set run.agent claude'; or \
      workers that run already: --workers W1,W2";
 
-/// When a task begins.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum When {
-    /// When the wave before has ended
-    Waves,
-    /// The moment what it waits for is done
-    Eager,
+/// How this command should have been typed.
+fn usage(text: impl Into<String>) -> anyhow::Error {
+    usage_with(text, "flagpost run --help shows how")
 }
 
 /// Runs the list.
@@ -117,9 +120,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             "a stall begins after some time, as in --stall-after 10m, or never, with 0s",
         ));
     }
+    let terms = terms::settled(&context.home, &args.limits)?;
     let workers = crew(args)?;
-    let (agent, config, lease) = settled(context, args)?;
-    if agent.is_none() && workers.is_empty() && !args.dry_run {
+    let (agents, config, lease) = settled(context, args)?;
+    if agents.is_empty() && workers.is_empty() && !args.dry_run {
         return Err(usage(NO_AGENT));
     }
     let list = match args.dry_run {
@@ -150,25 +154,22 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     if args.dry_run {
         let sessions = context.repository()?;
         let sessions = sessions.map(|it| Sessions::of(&context.home, &it));
-        let rehearsal =
-            flagpost_run::rehearse(&list, outlines, sessions.as_ref(), &config, wanted)?;
+        let is_known = !agents.is_empty() || !workers.is_empty();
+        let agents = is_known.then_some(&agents[..]);
+        let with = (&config, agents);
+        let rehearsal = flagpost_run::rehearse(&list, outlines, sessions.as_ref(), with, wanted)?;
         return Ok(plan(context, &config, &rehearsal, &loaded));
     }
-    if !scope.iter().any(|task| is_open(&task.state)) {
+    let asking: Vec<_> = scope.iter().filter(|it| it.state == State::Stuck).collect();
+    let stays = args.limits.wait_for_answers && !asking.is_empty();
+    if !stays && !scope.iter().any(|task| is_open(&task.state)) {
         put_in_order(context, &list)?;
-        let body = json!({
-            "list": list.id(), "session": null, "dir": null, "interrupted": false,
-            "passed": 0, "failed": 0, "skipped": 0,
-        });
-        return Ok(Answer::new("run", body).text(format!(
-            "nothing to run: every task of {} has ended",
-            list.id()
-        )));
+        return Ok(nothing_to_run(&list, &asking));
     }
     let repository = context.repository_or_register()?;
     let options = Options {
         actor: context.actor()?,
-        agent,
+        agents,
         workers,
         config,
         lease,
@@ -176,14 +177,35 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         group: args.task_group.clone(),
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,
+        terms,
     };
     // Who stands in the way of the directory is told of where it matters.
     let reservations = context.fleet()?.reservations().survey().unwrap_or_default();
     for it in super::reserve::skipped(&reservations) {
         output::say(&format!("flagpost: {it}"));
     }
-    let report = watched(context, &context.home, &repository, &list, &options)?;
-    Ok(answer(context, &list, &report))
+    let (report, account) = watched(context, &context.home, &repository, &list, &options)?;
+    Ok(answer(context, &list, &report, &account))
+}
+
+/// No task is open; some may wait for an answer.
+fn nothing_to_run(list: &List<'_>, asking: &[&Outline]) -> Answer {
+    let body = json!({
+        "list": list.id(), "session": null, "dir": null, "interrupted": false,
+        "passed": 0, "failed": 0, "stuck": asking.len(), "skipped": 0, "tokens": null,
+        "cost_usd": null,
+    });
+    let mut text = match asking.is_empty() {
+        true => format!("nothing to run: every task of {} has ended\n", list.id()),
+        false => "nothing to run: what is left waits for an answer\n".to_owned(),
+    };
+    for task in asking {
+        let (id, subject) = (&task.id, line(&task.subject));
+        text += &format!("  {id} {subject}: flagpost answer {id} 'WORDS'\n");
+    }
+    let mut answer = Answer::new("run", body).text(text);
+    answer.code = u8::from(!asking.is_empty());
+    answer
 }
 
 /// The workers that are named, each once.
@@ -205,27 +227,32 @@ fn crew(args: &Args) -> anyhow::Result<Vec<WorkerId>> {
 }
 
 /// What the options say, and the settings where they are silent.
-fn settled(
-    context: &Context,
-    args: &Args,
-) -> anyhow::Result<(Option<Agent>, Config, SignedDuration)> {
+fn settled(context: &Context, args: &Args) -> anyhow::Result<(Vec<Agent>, Config, SignedDuration)> {
     let settings = flagpost_core::Config::read(&context.home)?;
-    let agent = match (&args.agent, settings.get(&keys::RUN_AGENT)?) {
-        (Some(agent), _) => Some(agent.clone()),
+    let named = match (&args.agent[..], settings.get(&keys::RUN_AGENT)?) {
+        (named @ [_, ..], _) => named.to_vec(),
         // Whoever names workers means them.
-        (None, _) if !args.workers.is_empty() => None,
-        (None, Some(line)) => Some(line.parse::<Agent>().map_err(|error| Invalid {
+        (_, _) if !args.workers.is_empty() => Vec::new(),
+        (_, Some(line)) => vec![line.parse::<Agent>().map_err(|error| Invalid {
             what: keys::RUN_AGENT.about.name.to_owned(),
             reason: error.to_string(),
-        })?),
-        (None, None) => None,
+        })?],
+        (_, None) => Vec::new(),
     };
+    let mut agents: Vec<Agent> = Vec::new();
+    for agent in named {
+        if agents.iter().any(|it| it.name == agent.name) {
+            return Err(usage(format!("--agent names {:?} twice", agent.name)));
+        }
+        let configured = settings.agent(&agent.name)?;
+        agents.push(agent.with(&configured)?);
+    }
     let workers = NonZeroUsize::new(args.workers.len());
     let wanted = args.max_parallel.map(NonZeroUsize::try_from).transpose()?;
-    let max_parallel = match (wanted, workers, &agent) {
-        (Some(n), Some(workers), None) => n.min(workers),
+    let max_parallel = match (wanted, workers, agents.is_empty()) {
+        (Some(n), Some(workers), true) => n.min(workers),
         (Some(n), ..) => n,
-        (None, Some(workers), None) => workers,
+        (None, Some(workers), true) => workers,
         (None, ..) => {
             let processes = NonZeroUsize::try_from(settings.need(&keys::RUN_MAX_PARALLEL)?)?;
             processes.saturating_add(args.workers.len())
@@ -234,8 +261,8 @@ fn settled(
     let config = Config {
         max_parallel,
         schedule: match args.schedule {
-            When::Waves => Schedule::Waves,
-            When::Eager => Schedule::Eager,
+            Some(schedule) => schedule,
+            None => settings.need(&keys::RUN_SCHEDULE)?,
         },
         max_attempts: match args.retries {
             Some(n) => n,
@@ -245,8 +272,9 @@ fn settled(
             Some(timeout) => Some(timeout),
             None => settings.get(&keys::RUN_TIMEOUT)?,
         },
+        wait_for_answers: args.limits.wait_for_answers,
     };
-    Ok((agent, config, settings.need(&keys::CLAIM_LEASE)?))
+    Ok((agents, config, settings.need(&keys::CLAIM_LEASE)?))
 }
 
 /// After how long a task counts as stalled, if it ever does.
@@ -258,17 +286,18 @@ fn stall_after(context: &Context, args: &Args) -> anyhow::Result<Option<SignedDu
     Ok((!after.is_zero()).then_some(after))
 }
 
-/// Runs a list to its end, before the eyes of whoever started it.
+/// Runs a list to its end, before the eyes of whoever started it; how it ended, and what was seen of
+/// it.
 pub fn watched(
     context: &Context,
     home: &Home,
     repository: &Repository,
     list: &List<'_>,
     options: &Options,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<(Report, Account)> {
     let (send, inputs) = mpsc::channel();
     pass_on_signals(send.clone())?;
-    let mut watcher = Watcher::new(context);
+    let mut watcher = Watcher::new(context)?;
     let stage = Stage {
         home,
         settings: &context.settings,
@@ -278,9 +307,9 @@ pub fn watched(
     let report = flagpost_run::run(stage, options, (&send, &inputs), &mut |event, line| {
         watcher.see(event, line);
     });
-    // Bars must not stand in the way of an error.
-    watcher.end();
-    Ok(report?)
+    // The screen must not stand in the way of an error.
+    let account = watcher.end();
+    Ok((report?, account))
 }
 
 /// A session whose runner died after its last task is recovered, though there is nothing to run.
@@ -306,9 +335,8 @@ fn put_in_order(context: &Context, list: &List<'_>) -> anyhow::Result<()> {
 /// Ctrl-C is one interrupt; being told to end, or losing the terminal, means at once. Whoever
 /// started us with a signal ignored, as `nohup` does, is heeded.
 fn pass_on_signals(send: mpsc::Sender<Input>) -> anyhow::Result<()> {
-    let ignored = ignored_signals();
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter();
-    let mut signals = Signals::new(wanted.filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
+    let mut signals = Signals::new(wanted.filter(|signal| !is_ignored(*signal)))?;
     thread::spawn(move || {
         for signal in signals.forever() {
             let times = if signal == SIGINT { 1 } else { 2 };
@@ -320,6 +348,11 @@ fn pass_on_signals(send: mpsc::Sender<Input>) -> anyhow::Result<()> {
         }
     });
     Ok(())
+}
+
+/// Whether whoever started us had this signal ignored.
+pub fn is_ignored(signal: i32) -> bool {
+    ignored_signals() >> (signal - 1) & 1 == 1
 }
 
 /// The signals that are ignored, a bit each; none where the system does not say.
@@ -359,7 +392,7 @@ fn plan(context: &Context, config: &Config, rehearsal: &Rehearsal, loaded: &Load
             fate: "skipped",
             why: why.clone(),
         };
-        let words = crate::progress::words(&settled);
+        let words = progress::words(&settled);
         text.extend(words.map(|words| format!("{words}\n")));
     }
     let would_skip = skipped
@@ -376,40 +409,43 @@ fn plan(context: &Context, config: &Config, rehearsal: &Rehearsal, loaded: &Load
         .ids(waves.iter().flatten())
 }
 
-/// How many tasks passed, failed, and were not done.
-pub fn count(report: &Report) -> (usize, usize, usize) {
-    let count =
-        |wanted: fn(&Fate) -> bool| report.fates.iter().filter(|(_, fate)| wanted(fate)).count();
-    let passed = count(Fate::is_passed);
-    let failed = count(|fate| matches!(fate, Fate::Failed { .. } | Fate::Partial { .. }));
-    (passed, failed, report.fates.len() - passed - failed)
-}
-
-fn answer(context: &Context, list: &List<'_>, report: &Report) -> Answer {
-    let (passed, failed, rest) = count(report);
-    let mut text = format!("{passed} of {} passed", report.fates.len());
-    if failed > 0 {
-        text += &format!(", {failed} failed");
-    }
-    if rest > 0 {
-        text += &format!(", {rest} not done");
-    }
-    if report.interrupted {
-        text += "; interrupted: run again to go on";
-    }
+fn answer(context: &Context, list: &List<'_>, report: &Report, account: &Account) -> Answer {
+    let counts = Counts::of(account);
     let shown = report
         .dir
         .strip_prefix(&context.dir)
         .unwrap_or(&report.dir)
         .display();
-    text += &format!("\nsession {}: {shown}/session_summary.md\n", report.session);
+    let next = Next {
+        session: format!("session {}: {shown}/session_summary.md", report.session),
+        interrupted: report.interrupted,
+        again: as_typed(),
+    };
+    let text = progress::summary(account, &next, output::Screen::of(context));
     let body = json!({
         "list": list.id(), "session": report.session, "dir": shape::path(&report.dir),
-        "interrupted": report.interrupted, "passed": passed, "failed": failed, "skipped": rest,
+        "interrupted": report.interrupted, "passed": counts.passed, "failed": counts.failed,
+        "stuck": counts.stuck, "skipped": counts.rest, "tokens": account.usage.total(),
+        "cost_usd": account.cost_usd,
     });
     let mut answer = Answer::new("run", body).text(text).ids([&report.session]);
-    answer.code = u8::from(passed < report.fates.len());
+    let parked = |(_, fate): &(_, Fate)| matches!(fate, Fate::Parked { .. });
+    answer.code = match report.fates.iter().any(parked) {
+        // The accounts' limits were not waited for.
+        true => 5,
+        false => u8::from(counts.passed < report.fates.len()),
+    };
     answer
+}
+
+/// The command as it was typed, for a shell.
+fn as_typed() -> String {
+    let words = std::env::args_os().skip(1);
+    let words: Vec<String> = words.map(|it| it.to_string_lossy().into_owned()).collect();
+    let words = words.iter().map(String::as_str);
+    // What no shell can be given was not typed in one.
+    let line = shlex::try_join(words).unwrap_or_else(|_| "run".to_owned());
+    format!("flagpost {line}")
 }
 
 /// The sessions of the repository we stand in.

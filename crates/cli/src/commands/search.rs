@@ -177,7 +177,7 @@ fn page(screen: Screen, hits: &[Hit], everything: bool) -> String {
         if !is_told {
             let place = hit.place.as_str().replace('_', " ");
             let n = match hit.place {
-                Place::Note | Place::LateResult => format!(" {}", hit.n),
+                Place::Note | Place::Question | Place::LateResult => format!(" {}", hit.n),
                 _ => String::new(),
             };
             page += &format!("  {place}{n}: {}\n", marked(screen, hit));

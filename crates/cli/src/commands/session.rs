@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use clap::Subcommand;
 use flagpost_core::{
     messages,
-    sessions::{self, Session as Record, Sessions, Stage},
+    sessions::{self, How, Session as Record, Sessions},
     shape,
 };
 use flagpost_disk::dialects::session::render_duration;
@@ -15,6 +15,7 @@ use super::{list::counted, run::sessions};
 use crate::{
     context::Context,
     output::{Answer, Screen, stream},
+    progress,
     terminal::title,
 };
 
@@ -101,23 +102,30 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
 
 /// How many tasks came how far, all of them.
 fn counts(session: &Record) -> String {
-    let (active, unbegun) = words(session.stage);
     let ended: BTreeSet<_> = session.rows.iter().map(|row| &row.id).collect();
+    let left = |how: How| {
+        let of_kind = session.left.iter().filter(|task| task.how == how);
+        (of_kind.count(), how.word(session.runs()))
+    };
     let counts = [
         (ended.len(), "ended"),
-        (session.progress.active.len(), active),
-        (session.unbegun.len(), unbegun),
+        (session.progress.active.len(), "active"),
+        left(How::Asks),
+        left(How::Parked),
+        left(How::Stopped),
+        left(How::Unended),
+        (session.unbegun.len(), unbegun(session)),
     ];
     let there = counts.iter().filter(|(count, _)| *count > 0);
     let told: Vec<String> = there.map(|(count, of)| format!("{count} {of}")).collect();
     told.join(", ")
 }
 
-/// What a task is that was begun and did not end, and one that was not begun.
-fn words(stage: Stage) -> (&'static str, &'static str) {
-    match stage {
-        Stage::Live => ("active", "not begun yet"),
-        Stage::Dead | Stage::Interrupted | Stage::Archived => ("broken off", "never begun"),
+/// What a task is that was not begun.
+fn unbegun(session: &Record) -> &'static str {
+    match session.runs() {
+        true => "not begun yet",
+        false => "never begun",
     }
 }
 
@@ -140,45 +148,92 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
     if let Some(thread) = session.thread() {
         text += &format!("  thread {thread}\n");
     }
+    if session.results > 0 {
+        let kept = counted(session.results, "report", "reports");
+        text += &format!("  kept   {kept}\n");
+    }
     for name in &session.unread {
         text += &format!("  unread {name}\n");
     }
     if let Some((wave, of)) = session.progress.wave {
         text += &format!("  wave   {wave} of {of}\n");
     }
-    let when = match session.stage {
-        Stage::Live => "now",
-        Stage::Dead | Stage::Interrupted | Stage::Archived => "then",
-    };
     for task in &session.progress.active {
         text += &format!(
-            "  {when:<6} {} {} ({})\n",
+            "  now    {} {} ({})\n",
             task.id,
-            crate::terminal::line(&task.subject),
+            title(&task.subject),
             task.phase
+        );
+    }
+    for task in &session.left {
+        let attempt = task.attempt;
+        let attempt = attempt.map(|(attempt, of)| format!(" (try {attempt} of {of})"));
+        text += &format!(
+            "  {:<6} {} {}{}\n",
+            task.how.word(session.runs()),
+            task.id,
+            title(&task.subject),
+            attempt.unwrap_or_default()
+        );
+    }
+    let told = session.told(&context.home)?;
+    let used = told.usage().total().map(progress::tokens);
+    let used: Vec<String> = used
+        .into_iter()
+        .chain(told.cost_usd().map(progress::dollars))
+        .collect();
+    if !used.is_empty() {
+        text += &format!("  used   {}\n", used.join(", "));
+    }
+    for park in told.parked.values() {
+        text += &format!(
+            "  parked {} until {:.0}: {}\n",
+            title(&park.agent),
+            park.until,
+            title(&park.why)
         );
     }
     if !session.rows.is_empty() {
         let rows = session.rows.iter().map(|row| {
             vec![
                 row.id.to_string(),
-                row.outcome.to_string(),
-                format!("{}/{}", row.attempt, row.of),
+                progress::outcome(row.outcome).to_owned(),
+                format!("{} of {}", row.attempt, row.of),
                 row.duration.map(render_duration).unwrap_or_default(),
+                row.tokens.map(progress::tokens).unwrap_or_default(),
                 row.subject.clone(),
             ]
         });
+        let mut rows: Vec<Vec<String>> = rows.collect();
+        let mut columns = vec!["ID", "OUTCOME", "TRY", "TIME", "USED", "SUBJECT"];
+        if session.rows.iter().all(|row| row.tokens.is_none()) {
+            columns.remove(4);
+            rows.iter_mut().for_each(|row| drop(row.remove(4)));
+        }
         text += "\n";
-        text += &screen.table(&["ID", "OUTCOME", "TRY", "TIME", "SUBJECT"], rows.collect());
+        text += &screen.table(&columns, rows);
+    }
+    for (task, record) in told.attempts.iter().filter(|(_, it)| !it.denied.is_empty()) {
+        let refused = record
+            .denied
+            .iter()
+            .map(|it| format!("{} {}", it.tool, it.what));
+        let refused: Vec<String> = refused.collect();
+        let attempt = record.attempt;
+        text += &crate::terminal::line(&format!(
+            "  refused in try {attempt} of {task}: {}",
+            refused.join("; ")
+        ));
+        text += "\n";
     }
     if !session.unbegun.is_empty() {
-        let (_, what) = words(session.stage);
-        text += &format!("\n{}\n", screen.bold(what));
+        text += &format!("\n{}\n", screen.bold(unbegun(&session)));
         for (id, subject) in &session.unbegun {
             text += &format!("  {id}  {}\n", title(subject));
         }
     }
-    Ok(Answer::new("session", shape::session(&session))
+    Ok(Answer::new("session", shape::session_with(&session, &told))
         .text(text)
         .ids([session.title()]))
 }
@@ -212,7 +267,7 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
     };
     let ended = match agents.len() {
         0 => String::new(),
-        n => format!("ended {}\n", counted(n, "process", "processes")),
+        n => format!("ended {}\n", counted(n, "agent", "agents")),
     };
     let heard = heard + &ended;
     let session = recovered.as_ref().and_then(|it| it.session.as_ref());
@@ -231,9 +286,9 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
     };
     let ids: Vec<_> = recovered.tasks.iter().map(|id| id.as_str()).collect();
     let text = format!(
-        "{heard}recovered {}: {} tasks are pending again{}{}\nits files are in {}",
+        "{heard}recovered {}: {} pending again{}{}\nits files are in {}",
         session.map_or("a session", |id| id.as_str()),
-        ids.len(),
+        counted(ids.len(), "task is", "tasks are"),
         if ids.is_empty() { "" } else { ": " },
         ids.join(" "),
         recovered.dir.display()

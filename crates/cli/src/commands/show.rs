@@ -2,7 +2,7 @@
 
 use flagpost_model::{
     plan::{Family, Progress},
-    task::{Effort, Origin, Task},
+    task::{Effort, Origin, Question, Task},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -118,12 +118,13 @@ fn page(screen: Screen, task: &Task, parts: Option<Progress>, now: Timestamp) ->
     if !task.description.is_empty() {
         text += &format!("\n{}\n", task.description.trim_end());
     }
-    for note in &task.notes {
-        let by = note.by.as_deref().unwrap_or("somebody");
-        let at = note.at.map(|at| format!(" at {at}")).unwrap_or_default();
-        text += &format!("\nnote by {}{at}\n{}\n", line(by), note.text.trim_end());
+    for note in task.remarks() {
+        text += &said("note", note.by.as_deref(), note.at, &note.text);
     }
-    if let Some(result) = &task.result {
+    let open = task.question();
+    text += &questions(task, open.as_ref());
+    // Who was stuck is told of by the question.
+    if let Some(result) = task.result.as_ref().filter(|_| open.is_none()) {
         text += &format!("\n{} by {} at {}\n", result.ending, result.by, result.at);
         if !result.text.is_empty() {
             text += &format!("{}\n", result.text.trim_end());
@@ -139,4 +140,36 @@ fn page(screen: Screen, task: &Task, parts: Option<Progress>, now: Timestamp) ->
         );
     }
     text
+}
+
+/// Each question with its answers, and how the open one is answered.
+fn questions(task: &Task, open: Option<&Question>) -> String {
+    let (mut text, mut last) = (String::new(), 0);
+    let question = |asked: &Question| {
+        let what = format!("question {}", asked.n);
+        said(&what, asked.by.as_deref(), asked.at, &asked.text)
+    };
+    for (asked, answer) in task.answered() {
+        if asked.n != last {
+            text += &question(asked);
+        }
+        last = asked.n;
+        text += &said("answer", answer.by.as_deref(), answer.at, &answer.text);
+    }
+    if let Some(asked) = open {
+        text += &question(asked);
+        text += &format!("\nanswered with: flagpost answer {} 'WORDS'\n", task.id);
+    }
+    text
+}
+
+/// Words about a task below who said them when.
+fn said(what: &str, by: Option<&str>, at: Option<Timestamp>, words: &str) -> String {
+    let at = at.map(|at| format!(" at {at}")).unwrap_or_default();
+    let words = Some(words.trim_end()).filter(|it| !it.is_empty());
+    let words = words.map(|it| format!("{it}\n")).unwrap_or_default();
+    format!(
+        "\n{what} by {}{at}\n{words}",
+        line(by.unwrap_or("somebody"))
+    )
 }

@@ -9,14 +9,18 @@ use std::collections::BTreeMap;
 
 use flagpost_core::{
     Error, List,
+    accounts::{self, Park},
+    questions::open as open_questions,
     roots::survey,
     sessions::{Session, Sessions, Stage},
     tasks,
 };
+use flagpost_disk::dialects::session::render_duration;
 use flagpost_model::{
-    plan::{Graph, stranded},
+    plan::{Graph, StrandedBecause, stranded},
     task::{Outline, StateName},
 };
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::{daemon, list::counted};
@@ -52,15 +56,25 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
     let loaded = list.load()?;
     let graph = Graph::new(&loaded.outlines);
     let ready = tasks::ready(&loaded.outlines, now);
-    let stranded = stranded(&graph);
+    let mut stranded = stranded(&graph);
+    // What waits for an answer can start once there is one.
+    stranded.retain(|task| {
+        !matches!(
+            task.why,
+            StrandedBecause::GivenUp {
+                state: StateName::Stuck,
+                ..
+            }
+        )
+    });
     let mut counts: BTreeMap<StateName, usize> = BTreeMap::new();
     for task in &loaded.outlines {
         *counts.entry(task.state.name()).or_default() += 1;
     }
-    let waiting: Vec<&Outline> = loaded
+    let failed: Vec<&Outline> = loaded
         .outlines
         .iter()
-        .filter(|task| matches!(task.state.name(), StateName::Stuck | StateName::Failed))
+        .filter(|task| task.state.name() == StateName::Failed)
         .collect();
     let held: Vec<&Outline> = loaded
         .outlines
@@ -98,20 +112,23 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
     if let Some(session) = &session {
         text += &format!("{}\n", session_line(session));
     }
-    let waiting: Vec<(&Outline, Option<String>)> = waiting
+    let failed: Vec<(&Outline, Option<String>)> = failed
         .into_iter()
         .map(|task| (task, said(&list, task)))
         .collect();
-    let asked = questions::open(context, &list, session.as_ref(), &loaded.outlines)?;
+    let here = context.repository()?;
+    let mut asked = open_questions(&list, here.as_ref(), &loaded.outlines)?;
+    asked.sort_by_key(|it| it.said.is_empty());
     let stalled = stalls::open(session.as_ref(), &held);
+    let parked = accounts::all_parked(&context.home)?;
     text += &section(
         screen,
         "Waits for you",
         asked
             .iter()
-            .map(questions::words)
+            .map(|it| questions::words(context, it))
             .chain(stalled.iter().map(stalls::words))
-            .chain(waiting.iter().map(|(task, said)| {
+            .chain(failed.iter().map(|(task, said)| {
                 let words = said.as_deref().and_then(|text| text.lines().next());
                 let words = words.map(|words| format!(": {}", line(words)));
                 format!(
@@ -149,6 +166,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
             ))
         }),
     );
+    text += &section(screen, "Parked", parked.iter().map(|it| resting(it, now)));
     text += &section(
         screen,
         "Ready",
@@ -167,14 +185,20 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "to_decide": gate::shape(&briefs),
         "counts": counts.iter().map(|(state, n)| (state.as_str(), *n)).collect::<BTreeMap<_, _>>(),
         "waiting_for_person": asked.iter().map(|it| {
-            json!({"task": shape::outline(it.task), "said": it.said, "message": it.message.place.to_string()})
+            json!({
+                "task": shape::outline(it.task),
+                "said": Some(&it.said).filter(|it| !it.is_empty()),
+                "message": it.message.as_ref().map(ToString::to_string),
+                "answer_with": questions::command(context, it),
+            })
         }).chain(stalled.iter().map(|it| {
-            json!({"task": shape::outline(it.task), "said": it.said, "message": null})
-        })).chain(waiting.iter().map(|(task, said)| {
-            json!({"task": shape::outline(task), "said": said, "message": null})
+            json!({"task": shape::outline(it.task), "said": it.said, "message": null, "answer_with": null})
+        })).chain(failed.iter().map(|(task, said)| {
+            json!({"task": shape::outline(task), "said": said, "message": null, "answer_with": null})
         })).collect::<Vec<_>>(),
         "stranded": stranded.iter().map(|task| json!({"id": task.id, "why": task.why.to_string()})).collect::<Vec<_>>(),
         "held": held.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
+        "parked": parked,
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
         "skipped": shape::skipped(&loaded.skipped),
         "session": session.as_ref().map(flagpost_core::shape::session),
@@ -189,14 +213,14 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
                 .iter()
                 .map(|it| &it.task.id)
                 .chain(stalled.iter().map(|it| &it.task.id))
-                .chain(waiting.iter().map(|(task, _)| &task.id)),
+                .chain(failed.iter().map(|(task, _)| &task.id)),
         )
         .notes(shape::skipped_notes(&loaded.skipped))
         .notes(roots::notes(&found))
         .notes(daemon::trouble(context)?))
 }
 
-/// What the last worker said: the question of a stuck task, the reason of a failed one.
+/// What the last worker said: the reason of a failed task.
 fn said(list: &List<'_>, task: &Outline) -> Option<String> {
     // A file that is gone meanwhile has nothing to say.
     let result = list.task(&task.id).ok()?.task.result?;
@@ -214,13 +238,15 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
         text += &format!("lists elsewhere: {}\n", names.join(" "));
     }
     let found = survey(&context.home)?;
+    let (parked, now) = (accounts::all_parked(&context.home)?, context.home.now());
+    text += &section(screen, "Parked", parked.iter().map(|it| resting(it, now)));
     text += &roots::section(screen, &found);
     let instance = daemon::instance(context)?;
     text += &daemon_line(instance.as_ref());
     let body = json!({
         "home": shape::path(context.home.root()), "list": null, "root": null, "total": 0,
         "to_decide": gate::shape(&briefs), "counts": {},
-        "waiting_for_person": [], "stranded": [], "held": [], "ready": [], "skipped": [],
+        "waiting_for_person": [], "stranded": [], "held": [], "parked": parked, "ready": [], "skipped": [],
         "session": null, "lists": lists, "daemon": daemon::shape_of(context, instance.as_ref()),
         "roots": roots::shape(&found),
     });
@@ -249,12 +275,27 @@ fn session_line(session: &Session) -> String {
         }
         Stage::Live | Stage::Interrupted | Stage::Archived => "",
     };
+    let begun = match session.runs() {
+        true => format!("{} at work", session.progress.active.len()),
+        false => format!("{} broken off", session.left.len()),
+    };
     format!(
-        "session {} is {}{}, {} at work{end}",
+        "session {} is {}{}, {begun}{end}",
         session.title(),
         session.stage.as_str(),
         wave.unwrap_or_default(),
-        session.progress.active.len()
+    )
+}
+
+/// An agent whose account rests, and until when.
+fn resting(park: &Park, now: Timestamp) -> String {
+    let left = SignedDuration::from_secs(park.until.duration_since(now).as_secs());
+    format!(
+        "{} until {:.0} (in {}): {}",
+        line(&park.agent),
+        park.until,
+        render_duration(left),
+        line(&park.why)
     )
 }
 

@@ -1,27 +1,28 @@
 #!/bin/sh
 # The demo's agent: reads its prompt on stdin, does what the first sh block says, and reports.
 # A real agent reads the same prompt and writes the same two files.
-prompt=$(cat)
-ATTEMPT=$(printf '%s\n' "$prompt" | sed -n 's|^You are worker .* Attempt \([0-9]*\)/.*|\1|p' | head -n 1)
-export ATTEMPT
-result=$FLAGPOST_SESSION_DIR/result-task-$FLAGPOST_TASK.md
-notes=$FLAGPOST_SESSION_DIR/context-task-$FLAGPOST_TASK.md
-script=$(printf '%s\n' "$prompt" | awk '/^```sh$/ { inside = 1; next } /^```$/ { if (inside) exit } inside')
+script=$(awk '/^```sh$/ { inside = 1; next } /^```$/ { if (inside) exit } inside')
+# What was answered, if this task asked before.
+ANSWER=$("$FLAGPOST_BIN" show "$FLAGPOST_TASK" | sed -n '/^answer /{n;p;}' | tail -n 1)
+ATTEMPT=$FLAGPOST_ATTEMPT
+NOTES=${FLAGPOST_REPORT%/*}/context.md
+export ANSWER ATTEMPT NOTES
 
-# note SECTION TEXT: what the other agents should know.
-functions='note() { printf "## %s\n- %s\n" "$1" "$2" >> "$notes"; }'
-export notes
+# note SECTION TEXT: what the other agents should know. ask TEXT: stops here until a person answers.
+functions='
+note() { printf "## %s\n- %s\n" "$1" "$2" >> "$NOTES"; }
+ask() { "$FLAGPOST_BIN" stuck "$FLAGPOST_TASK" "$1" > /dev/null; exit 77; }
+'
 
 echo "worker $FLAGPOST_WORKER, task $FLAGPOST_TASK, attempt $ATTEMPT"
-if output=$(printf '%s\n%s\n' "$functions" "$script" | sh -eu 2>&1); then
-    status=PASS
-else
-    status=FAIL
-fi
+# Thinking takes a moment.
+sleep $((FLAGPOST_TASK * 5 % 3 + 1))
+output=$(printf '%s\n%s\n' "$functions" "$script" | sh -eu 2>&1)
+code=$?
 printf '%s\n' "$output"
-{
-    printf 'status: %s\n\n## Summary\n' "$status"
-    if [ "$status" = PASS ]; then echo "Did it."; fi
-    printf '\n## Issues\n'
-    if [ "$status" = FAIL ]; then printf '%s\n' "$output"; else echo None; fi
-} > "$result"
+case $code in
+    0) status=PASS summary='Did it.' issues=None ;;
+    77) exit 0 ;;
+    *) status=FAIL summary= issues=$output ;;
+esac
+printf 'status: %s\n\n## Summary\n%s\n\n## Issues\n%s\n' "$status" "$summary" "$issues" > "$FLAGPOST_REPORT"

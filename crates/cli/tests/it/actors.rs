@@ -12,14 +12,14 @@ fn who_acts() {
     assert_snapshot!(world.transcript(
         "claim 1 --as W1
         FLAGPOST_WORKER=W2 claim 2
-        FLAGPOST_WORKER= claim 3
+        claim 3
         USER= LOGNAME=bob claim 4
         list"), @r#"
     $ claim 1 --as W1
     claimed 1 a (token 6, until 2026-05-13T14:40:00Z)
     $ FLAGPOST_WORKER=W2 claim 2
     claimed 2 b (token 7, until 2026-05-13T14:40:00Z)
-    $ FLAGPOST_WORKER= claim 3
+    $ claim 3
     claimed 3 c (token 8, until 2026-05-13T14:40:00Z)
     $ USER= LOGNAME=bob claim 4
     claimed 4 d (token 9, until 2026-05-13T14:40:00Z)
@@ -89,7 +89,7 @@ fn the_history_tells_who_acted_in_anothers_name() {
         ("worker report finished --as W1", "W1"),
         ("reserve add src/a.rs --as W1", "W1"),
         ("assign #1 W1 --inline x --as hub", "hub"),
-        ("ratify W1 --as bob", "bob"),
+        ("ratify W1 1 --as bob", "bob"),
     ] {
         let before = history(&world).len();
         world.ok(verb.split(' '));
@@ -148,10 +148,10 @@ fn a_worker_that_is_no_id_is_refused() {
     2> flagpost: "" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
     $ FLAGPOST_WORKER='a b' add x
     exit 6
-    2> flagpost: "a b" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
+    2> flagpost: FLAGPOST_WORKER: "a b" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
     $ FLAGPOST_WORKER=.hidden add x --json
     exit 6
-    {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"\".hidden\" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit","hint":null,"causes":[]}
+    {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"FLAGPOST_WORKER: \".hidden\" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit","hint":null,"causes":[]}
     $ list
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows

@@ -181,7 +181,11 @@ fn a_command_that_is_sent_is_carried_out_where_its_sender_stands() {
         &json!({"command": "complete", "payload": {"taskId": "7"}}),
     );
     assert_eq!((code, &told["answer"]["status"]), (1, &json!("error")));
-    assert!(!inbox(&world).exists(), "nothing is left behind");
+    assert_eq!(
+        fs::read_to_string(inbox(&world)).unwrap(),
+        "[]\n",
+        "nothing is left behind"
+    );
     for (bad, code) in [
         ("[]", 6),
         ("{", 6),

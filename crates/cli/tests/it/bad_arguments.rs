@@ -203,7 +203,7 @@ fn words_that_are_no_verbs() {
     exit 2
     2> error: unrecognized subcommand 'lst'
     2> 
-    2>   tip: a similar subcommand exists: 'list'
+    2>   tip: some similar subcommands exist: 'stop', 'list'
     2> 
     2> Usage: flagpost [OPTIONS] [COMMAND]
     2> 
@@ -259,7 +259,8 @@ fn words_that_are_no_verbs() {
     2>   start     Begin the work on a task, claiming it first if nobody holds it
     2>   done      Complete a task
     2>   fail      Give a task up: it did not work
-    2>   stuck     Say that you need help to go on
+    2>   stuck     Ask the operator a question without which you cannot go on
+    2>   answer    Answer a question about a task, or a worker's; an agent may not
     2>   release   Give a task back
     2>   renew     Extend the lease of your claim
     2>   reopen    Make a finished, failed, stuck or cancelled task pending again

@@ -170,19 +170,17 @@ fn a_read_only_home() {
     2> flagpost: skipped 9.json: EOF while parsing a list at line 1 column 1
     $ add b
     exit 1
-    2> flagpost: cannot lock [dir]/home/.flagpost/tasks/web/.lock: Read-only file system (os error 30)
+    2> flagpost: cannot create [dir]/home/.flagpost/tasks/web/.highwatermark: Read-only file system (os error 30)
     2>   hint: nothing was changed; the file system can only be read
     $ add b --json
     exit 1
-    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"cannot lock [dir]/home/.flagpost/tasks/web/.lock","hint":"nothing was changed; the file system can only be read","causes":["Read-only file system (os error 30)"]}
+    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"cannot create [dir]/home/.flagpost/tasks/web/.highwatermark","hint":"nothing was changed; the file system can only be read","causes":["Read-only file system (os error 30)"]}
     $ claim 1
     exit 1
-    2> flagpost: cannot lock [dir]/home/.flagpost/tasks/web/.lock: Read-only file system (os error 30)
+    2> flagpost: cannot create [dir]/home/.flagpost/tasks/web/1.json: Read-only file system (os error 30)
     2>   hint: nothing was changed; the file system can only be read
     $ init --quiet
-    exit 1
-    2> flagpost: cannot lock [dir]/home/.flagpost/.lock: Read-only file system (os error 30)
-    2>   hint: nothing was changed; the file system can only be read
+    [repo]
     "#);
     mounted.remount("rw");
     assert_eq!(world.ok(["add", "b", "--quiet"]), "10\n");

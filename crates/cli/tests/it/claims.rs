@@ -323,16 +323,17 @@ fn fail_and_stuck() {
     web: 4 tasks (1 pending, 2 failed, 1 stuck)
 
     Waits for you
+      3 Ship: W3 asks: Which one?
+        flagpost answer 3 'WORDS'
       1 failed Write: No such call
       2 failed Test
-      3 stuck Ship: Which one?
 
     Ready
       4 Sail
     $ status --quiet
+    3
     1
     2
-    3
     "#);
 }
 

@@ -49,6 +49,13 @@ fn tree(dir: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
 }
 
 #[test]
+fn what_is_asked_is_offered_to_whoever_answers() {
+    let world = busy();
+    world.ok(["stuck", "1", "Which\u{1b}[2J parser?", "--as", "W3"]);
+    assert_snapshot!(offered(&world, &["answer", ""]), @"1\tWhich␛[2J parser?");
+}
+
+#[test]
 fn workers_and_their_messages_are_live() {
     let world = world();
     for worker in ["W2", "W10"] {
@@ -90,6 +97,7 @@ fn workers_and_their_messages_are_live() {
 fn ids_and_names_are_live() {
     let world = busy();
     world.ok(["config", "set", "queries.urgent", "priority>=high"]);
+    world.ok(["config", "set", "run.agents.opus.like", "claude"]);
     assert_snapshot!(offered(&world, &["show", ""]), @r#"
     1	Write: the "parser"
     2	Test␛[31m it
@@ -103,7 +111,8 @@ fn ids_and_names_are_live() {
         (&["task", "import", "--from", "b"], "beads backlog"),
         (&["task", "move", "1", "--to", ""], "api web"),
         (&["list", "--group-by", "p"], "priority project parent"),
-        (&["run", "--agent", "c"], "claude codex"),
+        (&["run", "--agent", "c"], "claude codex cursor"),
+        (&["run", "--agent", "o"], "opencode opus"),
         (&["list", "@"], "@urgent"),
         (&["done", "--where", "@"], "@urgent"),
         (&["done", ""], "1 3"),
@@ -123,6 +132,10 @@ fn ids_and_names_are_live() {
         ),
         (&["completions", ""], "bash zsh fish elvish powershell"),
         (&["run", "--schedule", ""], "waves eager"),
+        (
+            &["config", "get", "run.quota"],
+            "run.quota.reserve run.quota.park",
+        ),
         (&["session", "show", ""], "live"),
         (&["sess"], "session"),
         (&["task", "re"], "ready release renew reopen"),

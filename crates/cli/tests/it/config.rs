@@ -31,12 +31,20 @@ fn without_a_file_the_defaults_hold() {
     KEY                               FROM     VALUE
     tasks.roots                       unset
     tasks.list                        unset
+    tasks.mirror                      unset
     claim.lease                       default  15m
     run.agent                         unset
     run.max_parallel                  default  5
     run.retries                       default  3
     run.timeout                       unset
     run.stall_after                   default  10m
+    run.schedule                      default  waves
+    run.max_usd                       unset
+    run.max_tokens                    unset
+    run.resume_after_limit            default  false
+    run.quota.reserve                 default  5
+    run.quota.park                    default  1h
+    session.keep_results              default  true
     bridge.dir                        unset
     bridge.compat                     unset
     bridge.list                       unset
@@ -45,12 +53,20 @@ fn without_a_file_the_defaults_hold() {
     $ config list --quiet
     tasks.roots
     tasks.list
+    tasks.mirror
     claim.lease
     run.agent
     run.max_parallel
     run.retries
     run.timeout
     run.stall_after
+    run.schedule
+    run.max_usd
+    run.max_tokens
+    run.resume_after_limit
+    run.quota.reserve
+    run.quota.park
+    session.keep_results
     bridge.dir
     bridge.compat
     bridge.list
@@ -59,7 +75,7 @@ fn without_a_file_the_defaults_hold() {
     $ config get claim.lease
     15m
     $ config get claim.lease --json
-    {"schema":"flagpost.setting/1","key":"claim.lease","value":"15m","origin":"default","default":"15m","variable":"FLAGPOST_CLAIM_LEASE","option":"--lease","about":"How long a claim holds without renewal, in a run as well."}
+    {"schema":"flagpost.setting/1","key":"claim.lease","value":"15m","hidden":false,"origin":"default","default":"15m","variable":"FLAGPOST_CLAIM_LEASE","option":"--lease","about":"How long a claim holds without renewal, in a run as well."}
     $ config path
     [dir]/home/.flagpost/config.toml
     $ config path --json
@@ -106,12 +122,20 @@ fn what_is_stored_is_echoed_and_found_again() {
     KEY                               FROM         VALUE
     tasks.roots                       config.toml  ~/tasks /srv/tasks
     tasks.list                        unset
+    tasks.mirror                      unset
     claim.lease                       config.toml  1h 30m
     run.agent                         config.toml  sh agent.sh {prompt_file}
     run.max_parallel                  config.toml  8
     run.retries                       default      3
     run.timeout                       config.toml  20m
     run.stall_after                   default      10m
+    run.schedule                      default      waves
+    run.max_usd                       unset
+    run.max_tokens                    unset
+    run.resume_after_limit            default      false
+    run.quota.reserve                 default      5
+    run.quota.park                    default      1h
+    session.keep_results              default      true
     bridge.dir                        unset
     bridge.compat                     unset
     bridge.list                       unset
@@ -122,7 +146,7 @@ fn what_is_stored_is_echoed_and_found_again() {
     ~/tasks
     /srv/tasks
     $ config get tasks.roots --json
-    {"schema":"flagpost.setting/1","key":"tasks.roots","value":["~/tasks","/srv/tasks"],"origin":"config.toml","default":null,"variable":"FLAGPOST_TASKS_ROOTS","option":null,"about":"Directories whose subdirectories are lists too, such as those of an agent's own task tool; the first that has a list wins, and the home comes first."}
+    {"schema":"flagpost.setting/1","key":"tasks.roots","value":["~/tasks","/srv/tasks"],"hidden":false,"origin":"config.toml","default":null,"variable":"FLAGPOST_TASKS_ROOTS","option":null,"about":"Directories whose subdirectories are lists too, such as those of an agent's own task tool; the first that has a list wins, and the home comes first."}
     $ config get queries.mine
     owner=ann sort=due
     $ config unset run.agent
@@ -288,12 +312,20 @@ fn a_name_that_is_no_setting_does_no_harm() {
     KEY                               FROM     VALUE
     tasks.roots                       unset
     tasks.list                        unset
+    tasks.mirror                      unset
     claim.lease                       default  15m
     run.agent                         unset
     run.max_parallel                  default  5
     run.retries                       default  3
     run.timeout                       unset
     run.stall_after                   default  10m
+    run.schedule                      default  waves
+    run.max_usd                       unset
+    run.max_tokens                    unset
+    run.resume_after_limit            default  false
+    run.quota.reserve                 default  5
+    run.quota.park                    default  1h
+    session.keep_results              default  true
     bridge.dir                        unset
     bridge.compat                     unset
     bridge.list                       unset
@@ -311,7 +343,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     ");
     write(&world, "'run.retries' = 9\n[queries.a]\nb = 'x'\n");
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
-    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 13);
+    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 21);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }
@@ -411,7 +443,7 @@ fn an_option_comes_before_the_environment_and_that_before_the_file() {
         FLAGPOST_RUN_MAX_PARALLEL=many run --dry-run
         FLAGPOST_TASKS_ROOTS=/a:/b config get tasks.roots"), @r#"
     $ config get run.max_parallel --json
-    {"schema":"flagpost.setting/1","key":"run.max_parallel","value":9,"origin":"environment","default":5,"variable":"FLAGPOST_RUN_MAX_PARALLEL","option":"--max-parallel","about":"How many tasks run side by side."}
+    {"schema":"flagpost.setting/1","key":"run.max_parallel","value":9,"hidden":false,"origin":"environment","default":5,"variable":"FLAGPOST_RUN_MAX_PARALLEL","option":"--max-parallel","about":"How many tasks run side by side."}
     $ config set run.max_parallel 3
     run.max_parallel = 3
     2> flagpost: $FLAGPOST_RUN_MAX_PARALLEL is set, and comes before the file
@@ -451,14 +483,14 @@ fn the_settings_of_a_run_and_a_claim_are_heeded() {
     world.ok(["config", "set", "run.agent", "sh -c 'exit 3'"]);
     let ran = world.flagpost(["run"]);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stderr.contains("(2/2)"), "{ran}");
+    assert!(ran.stderr.contains("(try 2 of 2)"), "{ran}");
     world.ok(["task", "reopen", "3"]);
     world.ok(["config", "set", "run.agent", "sleep 60"]);
     world.ok(["config", "set", "run.retries", "1"]);
     world.ok(["config", "set", "run.timeout", "1s"]);
     let ran = world.flagpost(["run"]);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stderr.contains("FAIL  3"), "{ran}");
+    assert!(ran.stderr.contains("failed 3"), "{ran}");
     world.ok(["task", "reopen", "3"]);
     world.ok(["config", "set", "run.agent", "sh -c 'x"]);
     assert_snapshot!(world.flagpost(["run"]), @r#"

@@ -1,41 +1,10 @@
 //! The poller that pastes, with a real tmux of its own.
 
-use std::{path::Path, process::Command};
+use std::path::Path;
 
-use flagpost_testkit::{race::until, sealed::World};
+use flagpost_testkit::race::until;
 
-use crate::world;
-
-/// A tmux server that ends with the test.
-struct Tmux<'w>(&'w World);
-
-impl Tmux<'_> {
-    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = self.0.command_of(program);
-        command
-            .env("TMUX_TMPDIR", self.0.outside())
-            .env("TERM", "xterm");
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> bool {
-        let output = self
-            .command("tmux")
-            .args(["-f", "/dev/null"])
-            .args(args)
-            .output();
-        output
-            .expect("install tmux to run this test")
-            .status
-            .success()
-    }
-}
-
-impl Drop for Tmux<'_> {
-    fn drop(&mut self) {
-        self.run(&["kill-server"]);
-    }
-}
+use crate::{tmux::Tmux, world};
 
 #[test]
 fn a_brief_is_pasted_and_waits_while_the_pane_is_gone() {
@@ -48,7 +17,7 @@ fn a_brief_is_pasted_and_waits_while_the_pane_is_gone() {
     let worker = repository.join("workers/W1");
     let read = worker.join("inbox/0001.read");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/tmux-poller.sh");
-    let tmux = Tmux(&world);
+    let tmux = Tmux::of(&world);
     let look = || {
         let mut command = tmux.command(&script);
         let ran = world.run(command.arg(&worker).args(["fleet", "--once"]));

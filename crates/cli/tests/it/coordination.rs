@@ -96,8 +96,7 @@ fn each_refusal_has_its_code_and_says_what_to_do() {
     $ coord leader init 'Build it'
     made [dir]/web/.coordination
     $ coord leader init 'Build it'
-    exit 4
-    2> flagpost: [dir]/web/.coordination/tasks.json exists already
+    [dir]/web/.coordination was there already, and stays as it is
     $ coord leader add-task
     exit 2
     2> flagpost: say what is to be done, as in add-task 'Write it'

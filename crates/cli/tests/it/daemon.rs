@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     fs,
     io::{Read, Write},
+    net::TcpStream,
     os::unix::net::UnixStream,
     path::Path,
     time::{Duration, Instant},
@@ -94,10 +95,10 @@ fn a_day_of_it() {
     $ logs
     exit 3
     2> flagpost: there is no log [dir]/home/.flagpost/run/daemon.log
-    2>   hint: 'flagpost up' starts the daemon, which keeps it
+    2>   hint: 'flagpost up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed
     $ logs --json
     exit 3
-    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no log [dir]/home/.flagpost/run/daemon.log","hint":"'flagpost up' starts the daemon, which keeps it","causes":[]}
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no log [dir]/home/.flagpost/run/daemon.log","hint":"'flagpost up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed","causes":[]}
     "#);
     let told = world.transcript("up\nup\nup --quiet\nup --foreground\nstatus");
     assert_snapshot!(redacted(&world, &told), @r"
@@ -124,9 +125,13 @@ fn a_day_of_it() {
     let pid = pid(&world).unwrap();
     assert_eq!(up["daemon"]["pid"], pid);
     assert!(is_alive(pid));
-    let logs = world.ok(["logs"]);
+    let logs = world.ok(["daemon", "logs"]);
     assert!(logs.contains("ready"), "{logs}");
-    let (_, down) = world.json(["down"]);
+    // Its log where no task is named.
+    assert_eq!(world.ok(["logs"]), logs);
+    let (_, again) = world.json(["daemon", "up"]);
+    assert_eq!(again["already"], true);
+    let (_, down) = world.json(["daemon", "down"]);
     assert_eq!(down["pid"], pid);
     assert!(!is_alive(pid));
     let (code, line) = world.json(["logs", "-n", "1"]);
@@ -396,4 +401,47 @@ fn it_changes_no_result_of_any_command() {
         beside += &world.transcript(line);
     }
     assert_eq!(beside, alone);
+}
+
+#[test]
+fn with_few_open_files_those_who_show_nothing_keep_out_nobody() {
+    let world = world_with(&["a"]);
+    let _daemon = Daemon(&world);
+    let mut up = world.command_of("sh");
+    let up = up.args(["-c", "ulimit -n 64; exec \"$1\" up --quiet", "sh"]);
+    let ran = world.run(up.arg(world.command().get_program()));
+    assert_eq!(ran.code, 0, "{ran}");
+    let host = ran.stdout.trim().strip_prefix("http://").unwrap();
+    let token = fs::read_to_string(world.home().join("run/token")).unwrap();
+    let ask = |token: &str| {
+        let mut stream = TcpStream::connect(host).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        let head = format!(
+            "GET /v1/daemon HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\r\n",
+            token.trim()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    };
+    let strangers: Vec<TcpStream> = (0..100)
+        .map(|_| TcpStream::connect(host).unwrap())
+        .collect();
+    for _ in 0..10 {
+        let told = ask(&token);
+        assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+        let told = ask("x");
+        assert!(told.starts_with("HTTP/1.1 401"), "{told}");
+    }
+    assert_eq!(told_pid(&world), pid(&world));
+    drop(strangers);
+}
+
+/// Which the daemon says that it is, by its socket.
+fn told_pid(world: &World) -> Option<u32> {
+    let told = ask(world, "GET /v1/daemon", "");
+    u32::try_from(told["daemon"]["pid"].as_u64()?).ok()
 }

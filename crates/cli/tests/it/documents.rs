@@ -9,7 +9,9 @@
 use std::{env, ffi::OsString, fs, os::unix::fs::symlink, path::PathBuf};
 
 use flagpost_testkit::{
+    clients::{self, Client, Installed},
     markdown::{Document, Fence},
+    model_server::{ModelServer, Request, Step as Turn},
     repository::{self, TextFile},
     sealed::World,
 };
@@ -68,29 +70,51 @@ fn line_fits(expected: &str, actual: &str) -> bool {
     ends.any(|at| line_fits(rest, &actual[at..]))
 }
 
-/// A world in which a page is run. Its commands find `flagpost`, and an agent called `claude` that
-/// has nothing to say.
+/// The turn of a model that finds every task done: it says so, and is silent once it has.
+fn says_done(request: &Request) -> Turn {
+    let last = request.body["messages"]
+        .as_array()
+        .and_then(|all| all.last());
+    match last.is_some_and(|last| last.to_string().contains("tool_result")) {
+        true => Turn::text("Said."),
+        false => {
+            let call = clients::shell(Client::Claude, "flagpost done 'All is done'");
+            Turn::calls([call])
+        }
+    }
+}
+
+/// A world in which a page is run. Its commands find `flagpost`, and the real Claude Code, whose model
+/// says of every task that it is done.
 struct Desk {
     world: World,
     path: OsString,
+    _model: ModelServer,
 }
 
 impl Desk {
-    fn new() -> Self {
-        let world = crate::world();
+    /// None where Claude Code is not installed.
+    fn new() -> Option<Self> {
+        let claude = Installed::find(Client::Claude)?;
+        let mut world = crate::world();
+        let model = ModelServer::start();
+        model.otherwise([Turn::by(says_done).for_ever()]);
+        let home = world.outside().join("home");
+        for (name, value) in clients::aim(Client::Claude, &model, &home) {
+            world.set(name, value);
+        }
         let bin = world.outside().join("bin");
         fs::create_dir(&bin).unwrap();
-        let old = env::var_os("PATH").unwrap();
-        let mut dirs: Vec<PathBuf> = env::split_paths(&old).collect();
-        let yes = dirs
-            .iter()
-            .map(|dir| dir.join("true"))
-            .find(|it| it.exists());
-        symlink(yes.unwrap(), bin.join("claude")).unwrap();
+        let with_claude = claude.path(&world.outside().join("clients"));
+        let mut dirs: Vec<PathBuf> = env::split_paths(&with_claude).collect();
         symlink(env!("CARGO_BIN_EXE_flagpost"), bin.join("flagpost")).unwrap();
         dirs.insert(0, bin);
         let path = env::join_paths(dirs).unwrap();
-        Self { world, path }
+        Some(Self {
+            world,
+            path,
+            _model: model,
+        })
     }
 
     /// What a command prints, as a person sees it, and whether it worked.
@@ -163,7 +187,9 @@ struct Fault {
 
 /// Runs a page: its faults, and the page as it should be.
 fn run(page: &TextFile) -> (Vec<String>, String) {
-    let desk = Desk::new();
+    let Some(desk) = Desk::new() else {
+        return (Vec::new(), page.text.clone());
+    };
     let lines: Vec<&str> = page.text.lines().collect();
     let (mut faults, mut text) = (Vec::new(), page.text.clone());
     for fence in Document::parse(&page.text).fences {

@@ -54,6 +54,12 @@ impl Fleet {
         }
     }
 
+    /// Says in the home's policy that flags by hand count.
+    pub fn accept_foreign_flags(&self) {
+        let policy = self.world.home().join("policy.toml");
+        fs::write(policy, "foreign_flags = \"accept\"\n").unwrap();
+    }
+
     /// A worker's directory.
     pub fn of_worker(&self, worker: &str) -> PathBuf {
         self.dir.join("workers").join(worker)

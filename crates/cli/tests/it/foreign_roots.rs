@@ -121,11 +121,11 @@ fn every_verb_works_on_such_a_list() {
     session exec-session-20260513-142500: .claude/sessions/exec-session-20260513-142500/session_summary.md
     2> session exec-session-20260513-142500: 2 tasks in 2 waves
     2> wave 1 of 2
-    2>   start 2 Parser (1/3)
-    2>   PASS  2 Parser (0 s)
+    2>   start 2 Parser (try 1 of 3)
+    2>   passed 2 Parser (0 s)
     2> wave 2 of 2
-    2>   start 3 Printer (1/3)
-    2>   PASS  3 Printer (0 s)
+    2>   start 3 Printer (try 1 of 3)
+    2>   passed 3 Printer (0 s)
     $ list --all
     ID  STATE      OWNER  SUBJECT
     1   completed  W1     Parser

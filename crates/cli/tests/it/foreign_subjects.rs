@@ -101,9 +101,11 @@ fn how_it_is_shown() {
     ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow
     9   completed  Forged␍␈
 
-    stuck by W1 at 2026-05-13T14:25:00Z
+    question 1 by W1 at 2026-05-13T14:25:00Z
     ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow
     9   completed  Forged␍␈
+
+    answered with: flagpost answer 1 'WORDS'
     $ list --all
     ID  STATE  OWNER                                   WAITS FOR  SUBJECT
     1   stuck  ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9    3          ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9

@@ -134,7 +134,7 @@ fn typos_and_verbs_of_a_group() {
         .collect();
     assert_snapshot!(hints.join("\n"), @r#"
     $ lst
-    2>   tip: a similar subcommand exists: 'list'
+    2>   tip: some similar subcommands exist: 'stop', 'list'
     $ task dne
     2>   tip: some similar subcommands exist: 'note', 'done'
     $ list --limt 3

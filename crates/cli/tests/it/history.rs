@@ -6,7 +6,7 @@ use flagpost_testkit::background::Background;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::{world_with, world_without_repository};
+use crate::{relay::named, world_with, world_without_repository};
 
 #[test]
 fn what_happened_is_told_by_whom_and_of_what() {
@@ -17,7 +17,7 @@ fn what_happened_is_told_by_whom_and_of_what() {
     world.ok(["worker", "add", "W3"]);
     world.ok(["assign", "#12", "W3", "--inline", "Do it"]);
     world.ok(["ratify", "W3"]);
-    assert_snapshot!(world.transcript(
+    assert_snapshot!(named(&world.transcript(
         "history
         history --task 1
         history --list other
@@ -32,7 +32,7 @@ fn what_happened_is_told_by_whom_and_of_what() {
         history --kind task.claim
         history --kind tusk
         history --worker ../W1
-        history --list nope"), @r#"
+        history --list nope")), @r#"
     $ history
     N  WHEN                  WHO  WHAT                   OF       CHANGE
     1  2026-05-13T14:25:00Z  ann  repository.registered           path: [dir]/web
@@ -83,12 +83,12 @@ fn what_happened_is_told_by_whom_and_of_what() {
     9  2026-05-13T14:25:00Z  ann  relay.decided         W3/0001  decision: ratified, via: cli
     … and older lines: --limit 0 shows all
     $ history --limit 1 --json
-    {"schema":"flagpost.history/1","lines":[{"n":9,"at":"2026-05-13T14:25:00Z","repo":"[repo]","kind":"relay.decided","actor":"ann","worker":"W3","seq":1,"list":null,"task":null,"from":null,"to":null,"detail":{"decision":"ratified","by":"ann","via":"cli","sha256":"8af08d741b31f5a2192f16914c5cfa109072a010c0e8206bf3d55e134f82f1a8"}}],"total":null,"truncated":true}
+    {"schema":"flagpost.history/1","lines":[{"n":9,"at":"2026-05-13T14:25:00Z","repo":"[repo]","kind":"relay.decided","actor":"ann","worker":"W3","seq":1,"list":null,"task":null,"from":null,"to":null,"detail":{"decision":"ratified","by":"ann","via":"cli","sha256":"8af08d741b31f5a2192f16914c5cfa109072a010c0e8206bf3d55e134f82f1a8","envelope":"[envelope]","hand":{[hand]}}}],"total":null,"truncated":true}
     $ history --task 7
     nothing of that happened
     $ history --kind task.claim
     exit 2
-    2> error: invalid value 'task.claim' for '--kind <KIND>': there are task.cancelled, task.claimed, task.completed, task.created, task.edited, task.failed, task.late_result, task.linked, task.noted, task.quarantined, task.released, task.removed, task.renewed, task.reopened, task.started, task.stuck, task.undone, task.unlinked
+    2> error: invalid value 'task.claim' for '--kind <KIND>': there are task.answered, task.attempted, task.cancelled, task.claimed, task.completed, task.created, task.edited, task.failed, task.late_result, task.linked, task.noted, task.quarantined, task.released, task.removed, task.renewed, task.reopened, task.started, task.stuck, task.undone, task.unlinked
     2> 
     2> For more information, try '--help'.
     $ history --kind tusk

@@ -203,7 +203,7 @@ fn notes() {
     1
     2
     $ task note 2 one --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"by":"W1","at":"2026-05-13T14:25:00Z","text":"Seen by W1"},{"by":"ann","at":"2026-05-13T14:25:00Z","text":"one"}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[]}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"kind":"note","by":"W1","at":"2026-05-13T14:25:00Z","text":"Seen by W1","question":null},{"kind":"note","by":"ann","at":"2026-05-13T14:25:00Z","text":"one","question":null}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[]}
     $ task note 1 ''
     exit 6
     2> flagpost: note: it says nothing

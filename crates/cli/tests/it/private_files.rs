@@ -42,6 +42,31 @@ fn whatever_the_umask_is() {
     check(&world.home(), &mut 0);
 }
 
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_file_that_is_there_keeps_its_mode_and_only_new_ones_are_0600() {
+    let world = world_with(&["a"]);
+    let theirs = world.list("web").join("7.json");
+    fs::write(
+        &theirs,
+        r#"{"id": "7", "subject": "Theirs", "status": "pending"}"#,
+    )
+    .unwrap();
+    world.ok(["coord", "leader", "init", "Build it"]);
+    let table = world.repository().join(".coordination/tasks.json");
+    assert_eq!(mode(&table), 0o600);
+    for (path, wanted) in [(&theirs, 0o644), (&table, 0o664)] {
+        fs::set_permissions(path, PermissionsExt::from_mode(wanted)).unwrap();
+    }
+    world.ok(["task", "edit", "7", "--priority", "high"]);
+    world.ok(["coord", "leader", "add-task", "Write"]);
+    assert_eq!((mode(&theirs), mode(&table)), (0o644, 0o664));
+    assert_eq!(mode(&world.list("web").join("1.json")), 0o600);
+}
+
 fn check(path: &Path, seen: &mut usize) {
     let metadata = fs::symlink_metadata(path).unwrap();
     let wanted = if metadata.is_dir() { 0o700 } else { 0o600 };

@@ -5,13 +5,27 @@ use insta::assert_snapshot;
 
 use crate::world;
 
-/// The text with each message's own id, which differs from run to run, named.
-fn named(told: &str) -> String {
-    let mut parts = told.split("\"id\":\"01");
+/// The text with what differs from run to run named: each message's own id and the hash over it, and
+/// the process that decided.
+pub fn named(told: &str) -> String {
+    let ids = named_after(told, "\"id\":\"01", ("\"id\":\"[id]", 34));
+    let envelopes = named_after(&ids, "\"envelope\":\"", ("\"envelope\":\"[envelope]", 64));
+    let mut parts = envelopes.split("\"hand\":{");
     let mut all = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        all += "\"id\":\"[id]";
-        all += &part[34..];
+        all += "\"hand\":{[hand]";
+        all += &part[part.find('}').unwrap()..];
+    }
+    all
+}
+
+/// The text with so many bytes after each of these words replaced.
+fn named_after(told: &str, words: &str, (name, length): (&str, usize)) -> String {
+    let mut parts = told.split(words);
+    let mut all = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        all += name;
+        all += &part[length..];
     }
     all
 }
@@ -149,7 +163,7 @@ fn inbox() {
 
     All of it.
     $ inbox W1 1 --json
-    {"schema":"flagpost.brief/1","brief":{"worker":"W1","seq":1,"kind":"dispatch_brief","ticket":"1192","summary":"Merge the seal","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"body":"# Merge the seal\n\nAll of it.\n","stage":"pending","decision":null,"verdict":null}
+    {"schema":"flagpost.brief/1","brief":{"worker":"W1","seq":1,"kind":"dispatch_brief","ticket":"1192","summary":"Merge the seal","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"body":"# Merge the seal\n\nAll of it.\n","stage":"pending","decision":null,"verdict":null,"envelope":"[envelope]","withheld":null,"before":null}
     $ inbox W1 9
     exit 3
     2> flagpost: there is no brief 0009 of W1
@@ -163,6 +177,8 @@ fn inbox() {
     2> flagpost: "0" is not the number of an envelope: numbers are 1, 2, 3 and so on
     $ ratify W1
     RATIFIED #1192 Merge the seal → W1
+      | # Merge the seal
+      | All of it.
     $ inbox W1
     nothing waits for you
     $ inbox W1 --json
@@ -235,7 +251,7 @@ fn ratify() {
     $ ratify all --scope 'W{1,3}'
     nothing waits for you
     $ ratify all --json
-    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"ratified","already":false}],"failed":[]}
+    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"ratified","already":false}],"failed":[],"arrived":[]}
     $ ratify all
     nothing waits for you
     $ ratify all --quiet
@@ -260,6 +276,8 @@ fn reject() {
         worker next --as W1")), @r#"
     $ relay reject W1 --reason 'Too large: split it'
     REJECTED #1192 Merge the seal → W1
+      | # Merge the seal
+      | All of it.
     $ relay reject W1 1
     ALREADY REJECTED #1192 Merge the seal → W1
     $ ratify W1 1
@@ -267,13 +285,13 @@ fn reject() {
     2> flagpost: brief 0001 of W1 is rejected already by ann
     2>   hint: the first decision stands; 'flagpost relay redirect' sends another brief
     $ relay reject W2 1 --json
-    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"rejected","already":false}],"failed":[]}
+    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"rejected","already":false}],"failed":[],"arrived":[]}
     $ relay reject W2
     exit 3
     2> flagpost: no brief of W2 waits for a decision
     2>   hint: 'flagpost inbox --all' shows what was decided
     $ worker next --as W1
-    dispatch_brief 0001 #1192 rejected
+    dispatch_brief 0001 #1192 rejected, 29 bytes
     [dir]/home/.flagpost/repos/[repo]/workers/W1/inbox/0001.brief
     REJECTED: do not do this: Too large: split it
 
@@ -318,19 +336,21 @@ fn edit() {
     2> flagpost: no brief of W1 waits for a decision
     2>   hint: 'flagpost inbox --all' shows what was decided
     $ relay edit W2 1 --file better.md --json
-    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Better","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"edited","already":false}],"failed":[]}
+    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Better","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"edited","already":false}],"failed":[],"arrived":[]}
     $ worker next --as W2
-    dispatch_brief 0001 #1244 edited
+    dispatch_brief 0001 #1244 edited, 7 bytes
     [dir]/home/.flagpost/repos/[repo]/workers/W2/inbox/0001.brief
 
     Better
     "#);
     assert_eq!(drafts(&world), 0);
-    // While the operator writes, somebody else decides.
+    // While the operator writes, somebody else decides, whose flag counts.
+    let policy = world.home().join("policy.toml");
+    std::fs::write(policy, "foreign_flags = \"accept\"\n").unwrap();
     world.ok(["assign", "3", "W2", "--inline", "Write the lexer"]);
     let inbox = world.home().join("repos/*/workers/W2/inbox");
     let editor = format!(
-        "for d in {}; do touch $d/0002.rejected; done #",
+        "for d in {}; do touch $d/0002.rejected; done; echo more >>",
         inbox.display()
     );
     let mut command = world.command();
@@ -415,14 +435,14 @@ fn outbox() {
     W1      0001  new    cycle_report  1192    Cycle 3 complete
     W2      0001  new    blocked       7       Which grammar?
     $ outbox W1 --json
-    {"schema":"flagpost.reports/1","reports":[{"report":{"worker":"W1","seq":1,"kind":"cycle_report","ticket":"1192","body":"Cycle 3 complete","pr":null,"next_action":null,"in_reply_to":1,"session":"W1","produced_at":"2026-05-13T14:25:00Z","id":"[id]"},"read":false}],"total":1,"truncated":false,"skipped":[]}
+    {"schema":"flagpost.reports/1","reports":[{"report":{"worker":"W1","seq":1,"kind":"cycle_report","ticket":"1192","body":"Cycle 3 complete","pr":null,"next_action":null,"in_reply_to":1,"session":"W1","produced_at":"2026-05-13T14:25:00Z","id":"[id]"},"read":false,"confirmed":false}],"total":1,"truncated":false,"skipped":[]}
     $ outbox W1 1
-    Cycle 3 complete[no newline]
+    Cycle 3 complete
     $ outbox --unread
     WORKER  SEQ   STATE  KIND     TICKET  SAYS
     W2      0001  new    blocked  7       Which grammar?
     $ outbox W1 1 --json
-    {"schema":"flagpost.report/1","report":{"worker":"W1","seq":1,"kind":"cycle_report","ticket":"1192","body":"Cycle 3 complete","pr":null,"next_action":null,"in_reply_to":1,"session":"W1","produced_at":"2026-05-13T14:25:00Z","id":"[id]"},"read":true}
+    {"schema":"flagpost.report/1","report":{"worker":"W1","seq":1,"kind":"cycle_report","ticket":"1192","body":"Cycle 3 complete","pr":null,"next_action":null,"in_reply_to":1,"session":"W1","produced_at":"2026-05-13T14:25:00Z","id":"[id]"},"read":true,"confirmed":false}
     $ outbox W1 2
     exit 3
     2> flagpost: there is no report 0002 of W1
@@ -523,7 +543,7 @@ fn slash() {
     $ slash '/relay-gc'
     $ slash '/search PARSER' --quiet
     W2/inbox/0001: Write the parser
-    history 5: {"kind":"relay.brief_proposed","actor":"ann","worker":"W2","seq":1,"detail":{"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","sha256":"4f26a3975893ee3356a6e7bd0291cb1a6823d6a35f99a23e67e09a2600bdff93"}}
+    history 5: {"kind":"relay.brief_proposed","actor":"ann","worker":"W2","seq":1,"detail":{"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","sha256":"4f26a3975893ee3356a6e7bd0291cb1a6823d6a35f99a23e67e09a2600bdff93","envelope":"[envelope]"}}
     $ slash '/nope'
     exit 6
     2> flagpost: there is no command "/nope": there are /ratify /reject /edit /assign /inbox /outbox /redirect /merge /relay-gc /search

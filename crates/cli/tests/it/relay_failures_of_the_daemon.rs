@@ -202,6 +202,7 @@ fn exhausted_inotify_is_made_up_for_by_looking_each_second() {
 #[test]
 fn the_daemon_after_a_crash_goes_on_where_the_last_one_was() {
     let fleet = Fleet::of(2);
+    fleet.accept_foreign_flags();
     let _daemon = Daemon(&fleet.world);
     fleet.world.ok(["up"]);
     let client = Listening::to(&fleet.world);
@@ -220,4 +221,25 @@ fn the_daemon_after_a_crash_goes_on_where_the_last_one_was() {
     assert_eq!(ask(&fleet.world, allocate, "")["seq"], 3);
     let (_, offered) = fleet.world.json(["worker", "next", "--as", "W1"]);
     assert_eq!(offered["brief"]["seq"], 1, "{offered}");
+}
+
+#[test]
+fn half_a_brief_and_a_second_producer_are_lines_of_the_log() {
+    let fleet = Fleet::of(1);
+    let _daemon = Daemon(&fleet.world);
+    fleet.world.ok(["up"]);
+    let inbox = fleet.inbox("W1");
+    let orphan = inbox.join("0007.brief");
+    fs::write(&orphan, "half").unwrap();
+    let file = fs::File::options().write(true).open(&orphan).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+    let logged = |what: &str| {
+        let log = fleet.world.ok(["daemon", "logs"]);
+        log.lines()
+            .any(|line| line.contains("WARN") && line.contains(what))
+    };
+    until("the orphan is in the log", || logged("0007.brief"));
+    assert!(logged("it has no sidecar"));
+    until("it is moved aside", || !orphan.exists());
 }

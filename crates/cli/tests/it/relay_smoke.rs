@@ -54,6 +54,8 @@ fn each(fleet: &Fleet, seqs: impl IntoIterator<Item = u64> + Clone) -> BTreeSet<
 
 fn smoke(workers: usize) {
     let fleet = Fleet::of(workers);
+    // As the seed has it: a flag counts, whoever touched it.
+    fleet.accept_foreign_flags();
     let running = start_workers(&fleet);
     let _daemon = Daemon(&fleet.world);
     fleet.world.ok(["up"]);

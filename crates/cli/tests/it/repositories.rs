@@ -47,7 +47,7 @@ fn status() {
     no tasks here yet
     next: flagpost add 'What is to be done', or flagpost demo
     $ status --json
-    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":null,"root":null,"total":0,"to_decide":{"total":0,"oldest":null},"counts":{},"waiting_for_person":[],"stranded":[],"held":[],"ready":[],"skipped":[],"session":null,"lists":[],"daemon":null,"roots":[]}
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":null,"root":null,"total":0,"to_decide":{"total":0,"withheld":[],"oldest":null},"counts":{},"waiting_for_person":[],"stranded":[],"held":[],"parked":[],"ready":[],"skipped":[],"session":null,"lists":[],"daemon":null,"roots":[]}
     $ status --quiet
     "#);
     for subject in ["Write", "Test", "Ship", "Sail", "Sink"] {
@@ -65,7 +65,8 @@ fn status() {
     web: 5 tasks (2 pending, 1 claimed, 1 failed, 1 stuck)
 
     Waits for you
-      4 stuck Sail: Which sea?
+      4 Sail: W4 asks: Which sea?
+        flagpost answer 4 'WORDS'
       5 failed Sink: It floats
 
     Can never start as things are
@@ -78,7 +79,7 @@ fn status() {
     4
     5
     $ status --json
-    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"to_decide":{"total":0,"oldest":null},"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"task":{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"Which sea?","message":null},{"task":{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"It floats","message":null}],"stranded":[{"id":"1","why":"waits for task 5, which is failed"},{"id":"2","why":"waits for task 5, which is failed"}],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"ready":[],"skipped":[],"session":null,"lists":["web"],"daemon":null,"roots":[]}
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"to_decide":{"total":0,"withheld":[],"oldest":null},"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"task":{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"Which sea?","message":null,"answer_with":"flagpost answer 4"},{"task":{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"It floats","message":null,"answer_with":null}],"stranded":[{"id":"1","why":"waits for task 5, which is failed"},{"id":"2","why":"waits for task 5, which is failed"}],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"parked":[],"ready":[],"skipped":[],"session":null,"lists":["web"],"daemon":null,"roots":[]}
     "#);
 }
 

@@ -10,40 +10,72 @@ fn world() -> World {
     crate::world_without_repository().with("FLAGPOST_CLOCK", "")
 }
 
+/// The commands that the words at the end name, as somebody types them one after the other.
+fn commands(stdout: &str) -> String {
+    let lines = stdout.lines().filter(|line| line.starts_with("  "));
+    lines.map(|line| format!("{}\n", line.trim())).collect()
+}
+
 #[test]
-fn the_demo_ends_well_and_says_where_to_look() {
+fn the_demo_ends_well_and_every_command_that_it_names_works() {
     let world = world();
     let dir = world.outside().join("it's a demo");
     let began = Instant::now();
-    let ran = world.flagpost(["demo", "--dir", dir.to_str().unwrap()]);
-    assert_eq!(ran.code, 0, "{ran}");
-    assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
-    assert!(ran.stdout.contains("12 of 12 tasks passed"), "{ran}");
-    // Every path that it names is there.
-    for line in ran
-        .stdout
-        .lines()
-        .filter(|line| line.contains("[dir]") && !line.contains("Try"))
-    {
-        let path = &line[line.find("[dir]").unwrap()..];
-        let path = path.replace("[dir]", world.outside().to_str().unwrap());
-        let path = path.replace("/repos/*/history.jsonl", "/repos");
-        if !line.contains("FLAGPOST_HOME") {
-            assert!(fs::metadata(path.trim()).is_ok(), "{line}");
-        }
+    // As it is printed: the commands are to be typed.
+    let mut demo = world.command();
+    let demo = demo.args(["demo", "--dir", dir.to_str().unwrap()]).output();
+    let demo = demo.unwrap();
+    let (stdout, stderr) = (text(&demo.stdout), text(&demo.stderr));
+    assert!(demo.status.success(), "{stdout}\n{stderr}");
+    // It paces itself; a machine that has more to do takes longer.
+    let took = began.elapsed().as_secs();
+    assert!((10..40).contains(&took), "{took} s");
+    assert!(stdout.contains("12 of 12 tasks passed"), "{stdout}");
+    for seen in [
+        "asks  3 Agree on how a filter works: Does a filter take options?",
+        "flagpost answer 3 'WORDS'",
+        "answer 3 by ann: None: what it does is its name",
+        "failed 5 Write the filter count",
+        "start 5 Write the filter count (try 2 of 3)",
+    ] {
+        assert!(stderr.contains(seen), "{seen}: {stderr}");
     }
-    let mut tests = world.command_of("sh");
-    tests.current_dir(dir.join("toolkit")).arg("run-tests.sh");
-    let tests = world.run(&mut tests);
-    assert_eq!(tests.code, 0, "{tests}");
-    let mut log = world.command_of("git");
-    log.current_dir(dir.join("toolkit"))
-        .args(["log", "--oneline"]);
-    assert!(world.run(&mut log).stdout.contains("A small text toolkit"));
+
+    let commands = commands(&stdout);
+    assert_eq!(commands.lines().count(), 9, "{commands}");
+    let mut shell = world.command_of("sh");
+    let typed = shell.args(["-exc", &commands]).output().unwrap();
+    let (seen, said) = (text(&typed.stdout), text(&typed.stderr));
+    assert!(typed.status.success(), "{commands}\n{seen}\n{said}");
+    for seen_there in [
+        "ok   tests/count.sh",
+        "A small text toolkit",
+        "12  completed",
+        "None: what it does is its name",
+        "count says 1 for three words",
+    ] {
+        assert!(seen.contains(seen_there), "{seen_there}: {seen}\n{said}");
+    }
     // Nothing of it is in the newcomer's own home.
     assert!(!world.home().exists());
     let home = format!("FLAGPOST_HOME={}", dir.join("home").display());
     assert_eq!(background::with_in_environment(&home), Vec::<u32>::new());
+}
+
+/// An agent may look at the demonstration too: its operator is a person all the same.
+#[test]
+fn the_demo_answers_its_question_whoever_starts_it() {
+    let world = world()
+        .with("CLAUDECODE", "1")
+        .with("FLAGPOST_TASK", "7")
+        .with("FLAGPOST_LIST", "elsewhere");
+    let dir = world.outside().join("demo");
+    let ran = world.flagpost(["demo", "--dir", dir.to_str().unwrap()]);
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[test]

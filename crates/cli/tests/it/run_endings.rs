@@ -133,7 +133,7 @@ fn stopped_by(signals: &[Signal]) {
     stage.archived();
     stage.assert_no_process();
     let told = stage.world.ok(["session", "list"]);
-    assert!(told.contains("2 broken off, 1 never begun"), "{told}");
+    assert!(told.contains("2 stopped, 1 never begun"), "{told}");
     stage.mark("again");
     let ran = stage.run(body, TWO);
     assert_eq!(ran.code, 0, "{ran}");
@@ -269,7 +269,7 @@ fn of_a_killed_run_every_task_is_accounted_for_and_what_was_said_is_found() {
     stage.world.set("COLUMNS", "160");
     let body = r#"
         if [ "$task" = 1 ]; then report PASS; exit 0; fi
-        mark "runs-$task"; sleep 600"#;
+        child "child-$task"; mark "runs-$task"; sleep 600"#;
     let mut run = stage.start(body, &[]);
     stage.await_mark("runs-2");
     stage.await_mark("runs-3");
@@ -281,7 +281,8 @@ fn of_a_killed_run_every_task_is_accounted_for_and_what_was_said_is_found() {
     run.end();
     assert!(stage.processes().len() >= 2, "its agents outlive it");
     let told_then = stage.world.ok(["session", "recover"]);
-    assert!(told_then.contains("ended "), "{told_then}");
+    // Who asks wants to know of agents, not of what they had started.
+    assert!(told_then.contains("ended 2 agents\n"), "{told_then}");
     stage.assert_no_process();
     let counts = "1 ended, 2 broken off, 1 never begun";
     assert!(told(counts), "{}", stage.world.ok(["session", "list"]));
@@ -293,9 +294,30 @@ fn of_a_killed_run_every_task_is_accounted_for_and_what_was_said_is_found() {
     assert!(name.starts_with("interrupted-"), "{name}");
     let shown = stage.world.ok(["session", "show", name]);
     assert!(shown.contains(&format!("  thread {thread}\n")), "{shown}");
-    assert!(shown.contains("  then   2 B (Attempt 1/3"), "{shown}");
+    assert!(shown.contains("  broken off 2 B (try 1 of 3)\n"), "{shown}");
     let said = stage.world.ok(["msg", "thread", thread]);
     assert_eq!(said.matches(" TASK ").count(), 3, "{said}");
     assert_eq!(stage.world.ok(["msg", "thread", name]), said);
     assert_eq!(stage.world.flagpost(["msg", "thread", "epic-9"]).code, 3);
+}
+
+#[test]
+fn what_was_reported_to_a_run_that_died_counts_and_is_kept() {
+    let stage = Stage::of_equal(2);
+    let body = r#"
+        [ "$task" = 1 ] && report PASS || report FAIL
+        mark "said-$task"; sleep 600"#;
+    let mut run = stage.start(body, TWO);
+    stage.await_mark("said-1");
+    stage.await_mark("said-2");
+    run.signal(Signal::KILL);
+    run.end();
+    stage.world.ok(["session", "recover"]);
+    stage.assert_no_process();
+    assert_eq!(stage.states(2), ["completed", "pending"]);
+    for (task, said) in [(1, "PASS"), (2, "FAIL")] {
+        let ended = stage.ended().pop().unwrap();
+        let kept = fs::read_to_string(ended.join(format!("result-task-{task}.md"))).unwrap();
+        assert!(kept.contains(said), "{kept}");
+    }
 }

@@ -10,13 +10,15 @@ fn an_agent_knows_its_task_and_nothing_of_the_agent_that_started_the_run() {
     stage.world.set("CLAUDECODE", "1");
     stage.world.set("CLAUDE_CODE_ENTRYPOINT", "cli");
     stage.world.set("CLAUDE_CODE_SSE_PORT", "4711");
+    stage.world.set("CLAUDE_CODE_OAUTH_TOKEN", "kept");
     stage.world.set("CLAUDE_CONFIG_DIR", "/kept");
     stage.world.set("GIT_INDEX_FILE", "/nowhere");
     let deep = stage.world.repository().join("src/deep");
     std::fs::create_dir_all(&deep).unwrap();
     let agent = stage.agent(
         r#"
-        env | grep -E '^(FLAGPOST_|CLAUDE|GIT_INDEX)' | grep -v CLOCK | sort > "$place/env"
+        env | grep -E '^(FLAGPOST_|CLAUDE|GIT_INDEX)' | grep -vE 'CLOCK|_BIN=' | sort > "$place/env"
+        case $FLAGPOST_BIN in /*) "$FLAGPOST_BIN" --version > /dev/null ;; *) mark relative ;; esac || mark no-bin
         pwd -P > "$place/pwd"
         flagpost show --json > "$place/show" || echo "not on PATH" >> "$place/env"
         read -r _ _ _ _ group _ < "/proc/$$/stat"
@@ -29,9 +31,12 @@ fn an_agent_knows_its_task_and_nothing_of_the_agent_that_started_the_run() {
     let ran = stage.world.run(&mut command);
     assert_eq!(ran.code, 0, "{ran}");
     assert_snapshot!(stage.world.redact(&stage.left("env")), @r#"
+    CLAUDE_CODE_OAUTH_TOKEN=kept
     CLAUDE_CONFIG_DIR=/kept
+    FLAGPOST_ATTEMPT=1
     FLAGPOST_HOME=[dir]/home/.flagpost
     FLAGPOST_LIST=web
+    FLAGPOST_REPORT=[dir]/home/.flagpost/live/[repo]/exec-session-20260513-142500/1-1/out/report.md
     FLAGPOST_SESSION=exec-session-20260513-142500
     FLAGPOST_SESSION_DIR=[dir]/web/.claude/sessions/__live_session__
     FLAGPOST_TASK=1
@@ -40,7 +45,7 @@ fn an_agent_knows_its_task_and_nothing_of_the_agent_that_started_the_run() {
     "#);
     let top = stage.world.repository().canonicalize().unwrap();
     assert_eq!(stage.left("pwd").trim(), top.to_str().unwrap());
-    assert!(stage.marked("own-group"));
+    assert!(stage.marked("own-group") && !stage.marked("relative") && !stage.marked("no-bin"));
     let shown: serde_json::Value = serde_json::from_str(&stage.left("show")).unwrap();
     assert_eq!(shown["id"], "1");
 }
@@ -142,30 +147,24 @@ fn a_prompt_says_what_is_to_be_done_and_how_to_report() {
 
     ### Task 1: Choose a format
 
+    ```text
     It is TOML.
+    ```
 
-    ---
+    ## What is known so far
 
-    # Execution Context
-
-    ## Project Patterns
-
+    ```text
     ## Key Decisions
     - The format is TOML.
-
-    ## Known Issues
-
-    ## File Map
 
     ## Task History
     ### Task [1]: Choose a format - PASS
     - It is TOML.
-
-    ---
+    ```
 
     ## How to report
 
-    When you are done, write this file: [dir]/web/.claude/sessions/__live_session__/result-task-2.md
+    Before you end, write your report into `$FLAGPOST_REPORT`, which is [dir]/home/.flagpost/live/[repo]/exec-session-20260513-142500/2-1/out/report.md:
 
     ```markdown
     status: PASS
@@ -180,10 +179,17 @@ fn a_prompt_says_what_is_to_be_done_and_how_to_report() {
     None
     ```
 
-    The status is PASS, PARTIAL (some of it works) or FAIL. If you cannot go on without help, run `flagpost stuck --file -` with the question on stdin instead. Without a report, your exit code counts.
+    The status is PASS, PARTIAL (some of it works) or FAIL. In place of the file you may run one of:
 
-    What the tasks after yours should know, write as list items under the headings `## Project Patterns`, `## Key Decisions`, `## Known Issues` and `## File Map` into: [dir]/web/.claude/sessions/__live_session__/context-task-2.md
-    Do not edit execution_context.md: it is merged from these notes.
+    ```sh
+    "$FLAGPOST_BIN" done 'what you did'
+    "$FLAGPOST_BIN" fail 'why it does not work'
+    "$FLAGPOST_BIN" stuck 'your question'
+    ```
+
+    `stuck` asks the operator. Ask it instead of guessing, and end: the task goes on with the answer. Without a report your exit code counts: 0 is PASS.
+
+    What the tasks after yours should know, write as list items under `## Project Patterns`, `## Key Decisions`, `## Known Issues` or `## File Map` into [dir]/home/.flagpost/live/[repo]/exec-session-20260513-142500/2-1/out/context.md.
     "#);
 }
 
@@ -197,6 +203,6 @@ fn a_blocker_that_only_its_own_file_names_is_told_of() {
     let ended = stage.run(r#"report PASS "It is TOML.""#, &[]);
     assert_eq!(ended.code, 0, "{ended}");
     let prompt = stage.session_file("prompts/task-2-attempt-1.md");
-    let told = "### Task 1: Choose a format\n\nIt is TOML.";
+    let told = "### Task 1: Choose a format\n\n```text\nIt is TOML.\n```";
     assert!(prompt.contains(told), "{prompt}");
 }

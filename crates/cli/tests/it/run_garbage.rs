@@ -86,15 +86,91 @@ fn what_is_there_and_is_no_report_is_never_success() {
         "{first}"
     );
     assert_snapshot!((2..=7).map(said).collect::<String>(), @"
-    2: `result-task-2.md` cannot be read and is kept as it is: not a regular file
-    3: `result-task-3.md` cannot be read and is kept as it is: not a regular file
-    4: `result-task-4.md` cannot be read and is kept as it is: a symbolic link, which is not followed
-    5: `result-task-5.md` has no status line and is no text in UTF-8
-    6: `result-task-6.md` has no status line and is no text in UTF-8
-    7: `result-task-7.md` has no status line in its first 1048576 bytes, and no more is read
+    2: `exec-session-20260513-142500/result-task-2.md` cannot be read and is kept as it is: not a regular file
+    3: `exec-session-20260513-142500/result-task-3.md` cannot be read and is kept as it is: not a regular file
+    4: `exec-session-20260513-142500/result-task-4.md` cannot be read and is kept as it is: a symbolic link, which is not followed
+    5: `exec-session-20260513-142500/result-task-5.md` has no status line and is no text in UTF-8
+    6: `exec-session-20260513-142500/result-task-6.md` has no status line and is no text in UTF-8
+    7: `exec-session-20260513-142500/result-task-7.md` has no status line in its first 1048576 bytes, and no more is read
     ");
     let kept = fs::metadata(stage.archived().join("result-task-1.md")).unwrap();
     assert!(kept.len() > 2_000_000);
+}
+
+/// What an agent reports outside of the session is gone with the run: what is said to be kept is in the
+/// session then, and what cannot be is not said to be.
+#[test]
+fn a_report_that_is_told_of_lies_where_it_is_told_to_lie() {
+    let stage = Stage::of_equal(5);
+    let ran = stage.run(
+        r#"
+        case $task in
+            1) echo 'status: GREAT' > "$FLAGPOST_REPORT" ;;
+            2) mkdir "$FLAGPOST_REPORT" ;;
+            3) mkfifo "$FLAGPOST_REPORT" ;;
+            4) ln -s /etc/passwd "$FLAGPOST_REPORT" ;;
+            5) yes more | head -c 60000000 > "$FLAGPOST_REPORT" ;;
+        esac
+        exit 0"#,
+        ONCE,
+    );
+    assert_eq!(ran.code, 1, "{ran}");
+    let said = |id: usize| {
+        let task = stage.task(&id.to_string());
+        let text = task["metadata"]["flagpost"]["result"]["text"].as_str();
+        format!("{id}: {}\n", text.unwrap())
+    };
+    assert_snapshot!((1..=5).map(said).collect::<String>(), @r#"
+    1: `exec-session-20260513-142500/result-task-1.md` says "status: GREAT", which is none of PASS, PARTIAL, FAIL
+    2: its `report.md` cannot be kept: not a regular file
+    3: its `report.md` cannot be kept: not a regular file
+    4: its `report.md` cannot be kept: a symbolic link, which is not followed
+    5: `exec-session-20260513-142500/result-task-5.md` has no status line in its first 1048576 bytes, and no more is read
+    "#);
+    let read = |id: usize| fs::read(stage.archived().join(format!("result-task-{id}.md")));
+    assert_eq!(read(1).unwrap(), b"status: GREAT\n");
+    for id in 2..=4 {
+        assert!(read(id).is_err(), "{id}");
+    }
+    let kept = read(5).unwrap();
+    assert!(
+        kept.len() > 1 << 20 && kept.len() < 20 << 20,
+        "{}",
+        kept.len()
+    );
+    assert!(kept.ends_with(b"(of 60000000 bytes only these are kept)\n"));
+}
+
+#[test]
+fn notes_that_are_told_of_lie_where_they_are_told_to_lie() {
+    let stage = Stage::of_equal(3);
+    let ran = stage.run(
+        r#"
+        out=${FLAGPOST_REPORT%/*}/context.md
+        case $task in
+            1) mkdir "$out" ;;
+            2) ln -s /etc/passwd "$out" ;;
+            3) yes -- '- the same again' | head -c 60000000 > "$out" ;;
+        esac
+        report PASS"#,
+        ONCE,
+    );
+    assert_eq!(ran.code, 0, "{ran}");
+    let context = stage.session_file("execution_context.md");
+    for told in [
+        "its `context.md` cannot be kept: not a regular file",
+        "its `context.md` cannot be kept: a symbolic link, which is not followed",
+        "`context-task-3.md` cannot be read and is kept as it is",
+    ] {
+        assert!(context.contains(told), "{told}: {context}");
+    }
+    let kept = fs::metadata(stage.archived().join("context-task-3.md")).unwrap();
+    assert!(
+        kept.len() > 1 << 20 && kept.len() < 20 << 20,
+        "{}",
+        kept.len()
+    );
+    assert!(!stage.archived().join("context-task-1.md").exists());
 }
 
 #[test]

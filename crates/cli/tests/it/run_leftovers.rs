@@ -115,11 +115,6 @@ fn is_shown(stage: &Stage) -> bool {
     now(&stage.world, &["status"]).contains("W1 asks: how?")
 }
 
-fn answer(stage: &Stage, place: &str) {
-    let reply = ["msg", "send", "--subject", "REPLY", "--ratify", "--re"];
-    now(&stage.world, &[&reply[..], &[place, "so"]].concat());
-}
-
 #[test]
 fn a_question_is_shown_until_it_is_answered_whichever_run_has_the_task() {
     let (stage, place) = asked();
@@ -138,8 +133,12 @@ fn a_question_is_shown_until_it_is_answered_whichever_run_has_the_task() {
     now(&stage.world, &["session", "recover"]);
     assert_eq!(stage.state("1"), "pending");
     assert!(is_shown(&stage), "once its task was given back");
-    answer(&stage, &place);
+    now(&stage.world, &["answer", "1", "so"]);
     assert!(!is_shown(&stage));
+    for asked in ["1", &place] {
+        let again = stage.world.flagpost(["answer", asked, "so"]);
+        assert_eq!(again.code, 4, "{again}");
+    }
     let mut last = run(&stage.world, &W1);
     let last = last.stderr(File::create(&told).unwrap()).spawn().unwrap();
     until("it is W1's", || stage.state("1") == "in_progress");

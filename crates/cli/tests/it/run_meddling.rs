@@ -51,12 +51,60 @@ fn a_task_that_somebody_else_completed_meanwhile_counts_as_done() {
     stage.mark("go");
     let ended = run.end();
     assert_eq!(ended.code, 1, "{ended}");
-    assert!(ended.stderr.contains("PASS  1 A"), "{ended}");
+    assert!(ended.stderr.contains("passed 1 A"), "{ended}");
     assert_eq!(
         [stage.left("starts-1").len(), stage.left("starts-2").len()],
         [1, 2]
     );
     assert_eq!(stage.task("1")["status"], "completed");
+}
+
+#[test]
+fn who_wants_to_cancel_a_task_that_runs_is_told_how_to_stop_it() {
+    let stage = Stage::of_equal(1);
+    let run = stage.start(PATIENT, &[]);
+    stage.await_mark("runs-1");
+    let refused = stage.world.flagpost(["task", "cancel", "1"]);
+    assert_eq!(refused.code, 4, "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains("'flagpost stop 1' ends the run's agent that has this one"),
+        "{refused}"
+    );
+    stage.world.ok(["stop", "1"]);
+    until("it is stopped", || run.stderr().contains("interrupted 1"));
+    stage.world.ok(["task", "cancel", "1"]);
+    run.end();
+    assert_eq!(stage.states(1), ["cancelled"]);
+}
+
+/// Each way to lose a task is told as what it is.
+#[test]
+fn a_task_that_is_not_the_runs_any_more_says_why() {
+    let stage = Stage::new("- [ ] A\n- [ ] B (after: 1)\n- [ ] C (after: 1)\n- [ ] D (after: 1)\n");
+    let path = |id: &str| stage.world.list("web").join(format!("{id}.json"));
+    let run = stage.start(PATIENT, &[]);
+    stage.await_mark("runs-1");
+    fs::write(path("2"), "no task").unwrap();
+    fs::remove_file(path("3")).unwrap();
+    stage.world.ok(["task", "cancel", "4"]);
+    until("all is told", || {
+        run.stderr().matches("skipped").count() == 3
+    });
+    fs::remove_file(path("1")).unwrap();
+    stage.mark("go");
+    let ended = run.end();
+    assert_eq!(ended.code, 1, "{ended}");
+    let file = path("2").display().to_string();
+    for told in [
+        "failed 1 A (0 s): somebody removed the task while it ran\n",
+        &format!("skipped 2 B: its file cannot be read: {file} is malformed: "),
+        "skipped 3 C: somebody removed it\n",
+        "skipped 4 D: somebody cancelled it\n",
+    ] {
+        assert!(ended.stderr.contains(told), "{told}: {ended}");
+    }
 }
 
 #[test]

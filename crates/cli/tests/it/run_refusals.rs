@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use flagpost_testkit::race::until;
+use flagpost_testkit::{race::until, scratch::SmallDisk};
 use insta::assert_snapshot;
 use rustix::process::Signal;
 
@@ -46,17 +46,17 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
     assert_snapshot!(refused(&stage, &[]), @r#"
     exit 2
     2> flagpost: name an agent: --agent claude, or for every run 'flagpost config set run.agent claude'; or workers that run already: --workers W1,W2
-    2>   hint: flagpost --help shows how
+    2>   hint: flagpost run --help shows how
     "#);
     assert_snapshot!(refused(&stage, &["--agent", "true", "--timeout", "0s"]), @r#"
     exit 2
     2> flagpost: a timeout lasts longer than nothing, as in --timeout 20m
-    2>   hint: flagpost --help shows how
+    2>   hint: flagpost run --help shows how
     "#);
     assert_snapshot!(refused(&stage, &["--agent", "true", "--timeout=-5m"]), @r#"
     exit 2
     2> flagpost: a timeout lasts longer than nothing, as in --timeout 20m
-    2>   hint: flagpost --help shows how
+    2>   hint: flagpost run --help shows how
     "#);
     assert_snapshot!(refused(&stage, &["--agent", "true", "--timeout", "soon"]), @r#"
     exit 2
@@ -198,5 +198,43 @@ fn a_list_is_run_from_two_working_trees_without_doing_a_task_twice() {
     assert_eq!(stage.states(6), ["completed"; 6]);
     for id in 1..=6 {
         assert_eq!(stage.left(&format!("starts-{id}")).len(), 1, "{id}");
+    }
+}
+
+/// What a run left there is seen all the same, and who would change it is told why not.
+#[test]
+fn a_repository_that_can_only_be_read_is_looked_at_and_not_run() {
+    let Some(disk) = SmallDisk::mount(4_000) else {
+        return;
+    };
+    let world = crate::world();
+    let there = |args: &[&str]| {
+        let mut command = world.command();
+        world.run(command.args(args).current_dir(disk.path()))
+    };
+    let mut init = world.command_of("git");
+    init.arg("init").current_dir(disk.path());
+    assert_eq!(world.run(&mut init).code, 0);
+    assert_eq!(there(&["add", "A"]).code, 0);
+    let live = disk.path().join(".claude/sessions/__live_session__");
+    fs::create_dir_all(&live).unwrap();
+    fs::write(live.join(".lock"), "session: dead-1\npid: 999999999\n").unwrap();
+    assert_eq!(there(&["status"]).code, 0);
+    disk.make_read_only();
+    for (args, code) in [
+        (&["status"][..], 0),
+        (&["session", "list"], 0),
+        (&["session", "show"], 0),
+        (&["run", "--dry-run"], 0),
+        (&["stop"], 3),
+    ] {
+        let ran = there(args);
+        assert_eq!(ran.code, code, "{args:?}: {ran}");
+    }
+    for args in [&["run", "--agent", "true"][..], &["session", "recover"]] {
+        let ran = there(args);
+        assert_eq!(ran.code, 1, "{args:?}: {ran}");
+        let hint = "nothing was changed; the file system can only be read";
+        assert!(ran.stderr.contains(hint), "{args:?}: {ran}");
     }
 }

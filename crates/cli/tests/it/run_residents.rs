@@ -128,13 +128,9 @@ fn a_question_waits_for_the_operators_reply() {
     until("it waits for a person", || {
         now(&stage.world, &["status"]).contains("Which one?")
     });
-    let question = with_subject(&stage, "STUCK");
-    let place = question[0]["message"]["place"].as_str().unwrap();
-    let reply = ["msg", "send", "--subject", "REPLY", "--re", place];
-    now(
-        &stage.world,
-        &[&reply[..], &["the first", "--ratify"]].concat(),
-    );
+    let status = now(&stage.world, &["status"]);
+    assert!(status.contains("flagpost answer 1 'WORDS'"), "{status}");
+    now(&stage.world, &["answer", "1", "the first"]);
     assert!(success(ran));
     assert_eq!(
         stage.task("1")["metadata"]["flagpost"]["result"]["text"],
@@ -372,7 +368,7 @@ fn an_attempt_that_failed_while_no_run_lived_is_told_of_by_the_next() {
     let ran = next.wait_with_output().unwrap();
     let told = String::from_utf8(ran.stderr).unwrap();
     assert!(ran.status.success(), "{told}");
-    let failed = "\n  FAIL  1 W1 gave up before this run: It has no corners\n";
+    let failed = "\n  failed 1 W1 gave up before this run: It has no corners\n";
     assert_eq!(told.matches(failed).count(), 1, "{told}");
 }
 

@@ -135,6 +135,61 @@ fn a_run_that_was_killed_is_built_upon_too() {
     assert_eq!(stage.left("sees"), "file-1\n");
 }
 
+/// What an agent of a killed run did is where the next one goes on, and what later ones build on.
+#[test]
+fn a_task_whose_run_died_goes_on_in_its_worktree() {
+    let stage = stage("- [ ] A\n- [ ] B (after: 1)\n");
+    let body = format!(
+        r#"{COMMIT}; echo half > draft; pwd > "$place/began"; kill -9 "$(runner)"; sleep 600"#
+    );
+    assert_eq!(stage.start(&body, &["--worktrees"]).end().code, -1);
+    // Its first attempt fails, and the second finds what both left.
+    let body = r#"cat > "$place/prompt-$task-$FLAGPOST_ATTEMPT"; pwd >> "$place/dirs-$task"
+        ls >> "$place/sees-$task"
+        [ $task = 1 ] || exit 0
+        [ $FLAGPOST_ATTEMPT = 2 ] && git add . && git commit -qm "the rest""#;
+    let ran = run(&stage, body, &["--json"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let began = stage.left("began");
+    assert_eq!(stage.left("dirs-1"), began.repeat(2), "{ran}");
+    assert_eq!(stage.left("sees-1"), "draft\nfile-1\n".repeat(2), "{ran}");
+    let prompt = stage.left("prompt-1-1");
+    assert!(prompt.contains("The run that began it died"), "{prompt}");
+    assert_eq!(stage.left("sees-2"), "draft\nfile-1\n", "{ran}");
+    // The second task's branch holds all of it.
+    let gone = "removed: all that it held is elsewhere";
+    assert_eq!(said(&ran.stdout, "1"), gone, "{ran}");
+    assert_eq!(worktrees(&stage).len(), 1, "{ran}");
+}
+
+#[test]
+fn a_question_is_gone_on_from_in_its_worktree_once_it_is_answered() {
+    let stage = stage("- [ ] A\n");
+    let body = r#"echo half > draft; pwd > "$place/began"; "$FLAGPOST_BIN" stuck 'LL or LR?'"#;
+    let first = run(&stage, body, &["--json"]);
+    assert_eq!(first.code, 1, "{first}");
+    let kept = said(&first.stdout, "1");
+    assert!(kept.ends_with("the task goes on there"), "{first}");
+    stage.world.ok(["answer", "1", "LL"]);
+    let second = run(&stage, r#"pwd > "$place/went-on""#, &["--json"]);
+    assert_eq!(second.code, 0, "{second}");
+    assert_eq!(stage.left("went-on"), stage.left("began"), "{second}");
+    let kept = said(&second.stdout, "1");
+    assert!(kept.ends_with("uncommitted: draft"), "{second}");
+}
+
+/// What failed for good is begun anew, from what the repository has by then.
+#[test]
+fn what_an_earlier_run_gave_up_is_begun_anew() {
+    let stage = stage("- [ ] A\n");
+    let body = r#"echo half > draft; pwd > "$place/began"; exit 1"#;
+    assert_eq!(run(&stage, body, &["--retries", "1"]).code, 1);
+    let ran = run(&stage, r#"pwd > "$place/anew"; ls > "$place/sees""#, &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_ne!(stage.left("anew"), stage.left("began"), "{ran}");
+    assert_eq!(stage.left("sees"), "", "{ran}");
+}
+
 #[test]
 fn where_there_can_be_no_worktrees_nothing_is_begun() {
     let stage = Stage::new("- [ ] A\n");

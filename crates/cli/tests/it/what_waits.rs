@@ -70,6 +70,6 @@ fn as_json_and_without_a_repository() {
     let (_, json) = crate::world_without_repository().json(["status"]);
     assert_eq!(
         json["to_decide"],
-        serde_json::json!({"total": 0, "oldest": null})
+        serde_json::json!({"total": 0, "withheld": [], "oldest": null})
     );
 }

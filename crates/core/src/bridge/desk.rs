@@ -3,6 +3,8 @@
 //! Owns the words in which a failure is told to an agent: what is wrong with what it asked for, and
 //! never a path or the machine's own message.
 
+use std::sync::Arc;
+
 use flagpost_disk::dialects::bridge as dialect;
 use flagpost_model::{
     TaskId,
@@ -16,7 +18,7 @@ use crate::{
     claims::Terms,
     config::{Config, keys},
     error::{Error, Result},
-    list::List,
+    list::{List, Stock},
 };
 
 /// The detail of a history line that says which command it carries out.
@@ -30,7 +32,12 @@ pub(super) struct Desk<'b> {
 }
 
 impl<'b> Desk<'b> {
-    pub fn of(bridge: &'b Bridge<'b>, command: &'b Command, batch: u64) -> Result<Self> {
+    pub fn of(
+        bridge: &'b Bridge<'b>,
+        command: &'b Command,
+        batch: u64,
+        stock: Option<Arc<Stock>>,
+    ) -> Result<Self> {
         let Some(list) = command.list.as_ref().or(bridge.list.as_ref()) else {
             return Err(Error::Invalid {
                 what: "list".to_owned(),
@@ -40,6 +47,7 @@ impl<'b> Desk<'b> {
         };
         let account = json!({"command": command.id, "batch": batch});
         let list = List::open(bridge.home, list)?.on_account((ACCOUNT, account));
+        let list = list.with_stock(stock);
         Ok(Self {
             bridge,
             command,

@@ -3,24 +3,25 @@
 //! Owns which operation each command is, and what there is to show afterwards. Of a command that a
 //! crash interrupted only the rest is carried out.
 
-use std::collections::BTreeMap;
+use std::{cell::Cell, collections::BTreeMap};
 
-use flagpost_disk::{
-    self as disk,
-    dialects::{bridge as dialect, claude_tasks},
-};
+use flagpost_disk::{self as disk, dialects::claude_tasks};
 use flagpost_model::{
     TaskId,
     bridge::{
-        Action, Draft, Outcome, Status, Wanted,
+        Action, Draft, Outcome, Status,
         words::{self, ARCHIVED, Step},
     },
     tally,
     task::{Ending, Origin, Task},
 };
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{desk::Desk, outbox};
+use super::{
+    answers::{beside, fitting, named, with_next},
+    desk::Desk,
+};
 use crate::{
     error::{Error, Result},
     history::{Kind, Line},
@@ -66,36 +67,41 @@ impl Desk<'_> {
                 task,
                 draft,
                 status,
-            } => self.revise(task, &|task| course(task, draft, *status))?,
-            Action::Complete(task) => self.revise(task, &|_| Course {
-                moves: vec![moved(Step::Complete)],
-                ..Course::default()
+            } => self.revise(task, &|task| {
+                course(draft, status.map(|it| words::course(task, it)))
             })?,
+            Action::Complete(task) => self.complete(task)?,
             Action::Uncomplete(task) => self.revise(task, &|task| {
-                course(task, &Draft::default(), Some(Status::Todo))
+                course(&Draft::default(), Some(words::reopening(task)))
             })?,
             Action::Delete(task) => {
                 let id = self.resolve(task)?;
-                self.shown(&tasks::remove(list, &actor, &id)?, &[])
+                self.deleted(&tasks::remove_whole(list, &actor, &id)?)
+            }
+            Action::RehearseDelete(task) => {
+                let id = self.resolve(task)?;
+                self.would_go(&tasks::preview_whole(list, &actor, &id)?)
             }
             Action::Query(wanted) => return self.query(wanted),
-            Action::Show(task) => self.show(&list.task(&self.resolve(task)?)?.task)?,
+            Action::Show(task) => self.show_whole(&list.task(&self.resolve(task)?)?.task)?,
             Action::ListProjects => named(tally::projects(&list.load()?.outlines)),
             Action::ListTags => named(tally::tags(&list.load()?.outlines)),
             Action::Stats => self.stats()?,
             Action::AddNote { task, content } => {
                 let id = self.resolve(task)?;
-                let noted = tasks::note(list, &actor, std::slice::from_ref(&id), content)?;
-                self.show_first(&noted, &id)?
+                tasks::note(list, &actor, std::slice::from_ref(&id), content)?;
+                self.noted(&id, content)?
             }
             Action::StartTimer(task) => {
                 let id = self.resolve(task)?;
-                self.show(&tasks::start_timer(list, &actor, &id)?.task)?
+                tasks::start_timer(list, &actor, &id)?;
+                self.timed(&id)?
             }
             Action::StopTimer(task) => {
-                let id = self.resolve(task)?;
-                let stopped = tasks::stop_timer(list, &actor, Some(&id))?;
-                self.show_first(&stopped, &id)?
+                let (id, since) = self.measured(task.as_deref())?;
+                tasks::stop_timer(list, &actor, Some(&id))?;
+                let elapsed = since.map(|since| self.bridge.home.now().duration_since(since));
+                self.stopped(&id, elapsed.map(|it| it.as_secs()))?
             }
         };
         Ok(Outcome::done(data))
@@ -104,6 +110,7 @@ impl Desk<'_> {
     /// What there is to show where nothing is missing any more.
     fn finished(&self, left: &[Line]) -> Result<Option<Value>> {
         let of = |kind: &Kind| left.iter().find(|line| line.entry.kind == *kind);
+        let about = |kind: &Kind| of(kind).and_then(|line| line.entry.task.as_ref());
         let shown = |line: Option<&Line>| -> Result<Option<Value>> {
             let id = line.and_then(|line| line.entry.task.as_ref());
             id.map(|id| self.show_by_id(id)).transpose()
@@ -114,18 +121,32 @@ impl Desk<'_> {
                 let own = left
                     .iter()
                     .find(|line| line.entry.kind != Kind::TaskCreated);
-                if own.is_none() {
+                let Some(own) = own else {
                     self.take_back(left)?;
-                }
-                shown(own)
+                    return Ok(None);
+                };
+                let Some(data) = shown(Some(own))? else {
+                    return Ok(None);
+                };
+                let next = shown(of(&Kind::TaskCreated))?;
+                Ok(Some(with_next(data, next)))
             }
-            Action::Delete(_) => of(&Kind::TaskRemoved)
-                .map(|line| self.removed(line))
+            Action::Delete(_) => {
+                let gone = left.iter().filter(|it| it.entry.kind == Kind::TaskRemoved);
+                let gone: Vec<Task> = gone.filter_map(Self::removed).collect();
+                Ok((!gone.is_empty()).then(|| self.deleted(&gone)))
+            }
+            Action::AddNote { content, .. } => about(&Kind::TaskNoted)
+                .map(|id| self.noted(id, content))
                 .transpose(),
-            Action::AddNote { .. } => shown(of(&Kind::TaskNoted)),
-            Action::StartTimer(_) => shown(of(&Kind::TimerStarted)),
-            Action::StopTimer(_) => shown(of(&Kind::TimerStopped)),
+            Action::StartTimer(_) => about(&Kind::TimerStarted)
+                .map(|id| self.timed(id))
+                .transpose(),
+            Action::StopTimer(_) => about(&Kind::TimerStopped)
+                .map(|id| self.stopped(id, None))
+                .transpose(),
             Action::BulkCreate(_)
+            | Action::RehearseDelete(_)
             | Action::Query(_)
             | Action::Show(_)
             | Action::ListProjects
@@ -146,13 +167,16 @@ impl Desk<'_> {
         Ok(())
     }
 
-    fn removed(&self, line: &Line) -> Result<Value> {
-        let raw = line.entry.detail.get("removed").and_then(Value::as_object);
-        let (Some(id), Some(raw)) = (&line.entry.task, raw) else {
-            return Ok(Value::Null);
-        };
+    /// A task as it was when this line told of its end.
+    fn removed(line: &Line) -> Option<Task> {
+        let raw = line
+            .entry
+            .detail
+            .get("removed")
+            .and_then(Value::as_object)?;
+        let id = line.entry.task.as_ref()?;
         let file = claude_tasks::read(id, &claude_tasks::to_bytes(raw.clone()));
-        Ok(file.map_or_else(|_| json!({"id": id}), |file| self.shown(&file.task, &[])))
+        file.ok().map(|file| file.task)
     }
 
     /// Adds those that are not there yet, and shows all of them.
@@ -179,13 +203,81 @@ impl Desk<'_> {
                     .map(|(item, task)| (*item, self.shown(task, &[]))),
             );
         }
-        Ok(shown.into_values().collect())
+        let tasks: Vec<Value> = shown.into_values().collect();
+        Ok(json!({"created": tasks.len(), "tasks": tasks}))
+    }
+
+    /// Completes a task; one that is done already is left as it is.
+    fn complete(&self, task: &str) -> Result<Value> {
+        let is_done = Cell::new(false);
+        let shown = self.revise(task, &|task| {
+            let steps = words::completion(task);
+            is_done.set(steps.is_empty());
+            let moves = steps.into_iter().map(moved).collect();
+            Course {
+                moves,
+                ..Course::default()
+            }
+        })?;
+        Ok(match is_done.get() {
+            true => beside(shown, [("message", json!("already done"))]),
+            false => shown,
+        })
+    }
+
+    /// The task whose timer is to stop, and since when it runs.
+    fn measured(&self, task: Option<&str>) -> Result<(TaskId, Option<Timestamp>)> {
+        if let Some(task) = task {
+            let id = self.resolve(task)?;
+            let timer = self.list.task(&id)?.task.timer;
+            return Ok((id, timer.map(|timer| timer.since)));
+        }
+        let actor = self.command.source.actor();
+        let outlines = self.list.load()?.outlines;
+        let running = outlines.into_iter().find_map(|it| {
+            let timer = it.timer.filter(|timer| timer.by == actor)?;
+            Some((it.id, Some(timer.since)))
+        });
+        running.ok_or_else(|| Error::Invalid {
+            what: "payload.taskId".to_owned(),
+            reason: format!("no timer of {actor} runs; name a task"),
+        })
+    }
+
+    /// A task that is measured from now on, and begun where the rules allow that.
+    fn timed(&self, id: &TaskId) -> Result<Value> {
+        let begun = tasks::revise(
+            &self.list,
+            &self.terms()?,
+            id,
+            &|task| match Status::of(task) {
+                Status::Todo => {
+                    let begun = words::course(task, Status::InProgress);
+                    course(&Draft::default(), Some(begun))
+                }
+                Status::InProgress | Status::Done | Status::Archived => Course::default(),
+            },
+        );
+        let message = match begun {
+            Ok(_) => "timer started".to_owned(),
+            Err(Error::Refused(refusal)) => {
+                format!("timer started; the task was not begun: {refusal}")
+            }
+            Err(error) => return Err(error),
+        };
+        let shown = self.show_by_id(id)?;
+        Ok(beside(
+            shown,
+            [("taskId", json!(id)), ("message", json!(message))],
+        ))
     }
 
     fn revise(&self, task: &str, course: &dyn Fn(&Task) -> Course) -> Result<Value> {
         let id = self.resolve(task)?;
         let revised = tasks::revise(&self.list, &self.terms()?, &id, course)?;
-        self.show_first(&revised.tasks, &id)
+        let shown = self.show_first(&revised.tasks, &id)?;
+        let next = revised.next.first().map(|it| self.shown(it, &[]));
+        Ok(with_next(shown, next))
     }
 
     fn show_first(&self, tasks: &[Task], id: &TaskId) -> Result<Value> {
@@ -193,39 +285,6 @@ impl Desk<'_> {
             Some(task) => self.show(task),
             None => self.show_by_id(id),
         }
-    }
-
-    fn query(&self, wanted: &Wanted) -> Result<Outcome> {
-        let loaded = self.list.load()?;
-        let selected = tasks::select(&self.list, &loaded, &wanted.query(), None, 0)?;
-        let mut shown = Vec::with_capacity(selected.tasks.len());
-        for outline in &selected.tasks {
-            match self.list.task(&outline.id) {
-                Ok(file) => shown.push(self.shown(&file.task, &loaded.outlines)),
-                // It went away meanwhile.
-                Err(Error::NotFound { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let is_cut = selected.total > selected.tasks.len();
-        Ok(Outcome::Done {
-            data: shown.into(),
-            total: is_cut.then_some(selected.total),
-        })
-    }
-
-    fn stats(&self) -> Result<Value> {
-        let home = self.bridge.home;
-        let loaded = self.list.load()?;
-        let archived = Wanted {
-            statuses: vec![Status::Archived],
-            ..Wanted::default()
-        };
-        let archived = tasks::select(&self.list, &loaded, &archived.query(), None, 0)?;
-        let completed = archived.tasks.iter();
-        let completed = completed.filter(|it| Status::of_state(it.state.name()) == Status::Done);
-        let stats = tally::stats(&loaded.outlines, home.now(), &home.zone());
-        Ok(dialect::stats(&stats, completed.count()))
     }
 
     fn resolve(&self, given: &str) -> Result<TaskId> {
@@ -247,16 +306,15 @@ fn fields(draft: &Draft) -> Fields {
     }
 }
 
-/// What an update does to a task.
-fn course(task: &Task, draft: &Draft, status: Option<Status>) -> Course {
+/// What is done with a task: its fields, and the way that it takes.
+fn course(draft: &Draft, way: Option<words::Course>) -> Course {
     let mut fields = fields(draft);
-    let Some(status) = status else {
+    let Some(words::Course { steps, mark }) = way else {
         return Course {
             fields,
             moves: Vec::new(),
         };
     };
-    let words::Course { steps, mark } = words::course(task, status);
     fields.metadata.extend(mark.map(|marked| {
         let value = marked.then_some(Value::Bool(true));
         (ARCHIVED.to_owned(), value)
@@ -278,30 +336,5 @@ fn moved(step: Step) -> Move {
             parts: Parts::MustBeDone,
         },
         Step::Cancel => Move::Cancel,
-    }
-}
-
-fn named(counts: Vec<(Option<String>, tally::Count)>) -> Value {
-    counts.into_iter().filter_map(|(name, _)| name).collect()
-}
-
-/// An answer that can be read again where it is put.
-fn fitting(outcome: Outcome, only_reads: bool) -> Outcome {
-    let Outcome::Done { data, .. } = &outcome else {
-        return outcome;
-    };
-    let is_long = data.as_array().is_some_and(|items| items.len() > 1_000);
-    // As it will be indented.
-    let bytes = if is_long {
-        format!("{data:#}").len()
-    } else {
-        0
-    };
-    match bytes > outbox::LONGEST / 2 {
-        false => outcome,
-        true if only_reads => Outcome::Refused(format!(
-            "the answer would have {bytes} bytes; ask for fewer tasks with limit"
-        )),
-        true => Outcome::done(Value::Null),
     }
 }

@@ -71,11 +71,21 @@ pub(super) fn settled(
 }
 
 impl Bridge<'_> {
-    /// Renames the inbox, where something is in it; whether it was.
+    /// Puts an empty inbox there for agents that read before they write, where none is. What came
+    /// meanwhile is never replaced.
+    fn lay_out(&self) -> Result<()> {
+        let empty = dialect::inbox_bytes(Vec::new());
+        match fsx::publish(self.home.fs(), &self.path(INBOX), &empty) {
+            Ok(()) | Err(disk::Error::Conflict { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Renames the inbox, where something is in it; whether it was. An empty one is there afterwards.
     pub(super) fn take_in(&self, to: &Path) -> Result<bool> {
         let (fs, inbox) = (self.home.fs(), self.path(INBOX));
         match fsx::stat(fs, &inbox)? {
-            None => return Ok(false),
+            None => return self.lay_out().map(|()| false),
             Some(stat) if stat.kind != fsx::Kind::File => {
                 return Err(self.invalid(INBOX, "it must be a file"));
             }
@@ -90,7 +100,11 @@ impl Bridge<'_> {
         }
         let _lock = self.lock_inbox()?;
         match fsx::move_files(fs, &[(inbox, to.to_owned())]) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                // What was taken in comes first; the next pass makes up for it.
+                let _laid_out: Result<()> = self.lay_out();
+                Ok(true)
+            }
             Err(error) if error.is_not_found() => Ok(false),
             Err(error) => Err(error.into()),
         }
@@ -224,11 +238,7 @@ impl Bridge<'_> {
 
     /// The processing files there are, the first taken in first.
     pub(super) fn processing(&self) -> Result<Vec<(u64, PathBuf)>> {
-        let names = match self.home.fs().names(&self.dir) {
-            Ok(names) => names,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(disk::Error::io("list", &self.dir)(error).into()),
-        };
+        let names = fsx::names(self.home.fs(), &self.dir)?;
         let numbers = names
             .iter()
             .filter_map(|name| dialect::processing_number(name.to_str()?));

@@ -98,6 +98,11 @@ impl<'h> Ledger<'h> {
         entry.map_or(Found::New, |entry| found(entry, print))
     }
 
+    /// Whether anything is known of it.
+    pub fn knows(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+
     /// What was answered to an item that named no id, or to a whole inbox.
     pub fn of_nameless(&self, place: Place) -> Option<Known> {
         let at = self.nameless.get(&(place.batch, place.item))?;

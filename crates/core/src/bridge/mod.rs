@@ -5,6 +5,7 @@
 //! whatever crashes; every item of an inbox is answered; an answer is durable before what it answers
 //! goes; one process at a time processes. Holds no rule and keeps no task.
 
+mod answers;
 mod background;
 mod desk;
 mod execution;

@@ -4,7 +4,7 @@
 //! holds a lock for as long as it does. What cannot be carried out for want of the machine, such as
 //! room on the disk or a lock, is left for later with all that follows it.
 
-use std::{io, ops::ControlFlow, path::Path, time::Duration};
+use std::{collections::BTreeMap, io, ops::ControlFlow, path::Path, sync::Arc, time::Duration};
 
 use flagpost_disk::{
     self as disk,
@@ -12,6 +12,7 @@ use flagpost_disk::{
     fsx::{self, Flock},
 };
 use flagpost_model::{
+    ListId,
     bridge::{self as protocol, Addressee, Command, Outcome, Refused, Reply},
     envelope::Hash,
 };
@@ -28,6 +29,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     history::Line,
+    list::Stock,
 };
 
 /// Longer than anybody holds the lock who only asks who holds it.
@@ -41,6 +43,8 @@ const CHUNK: usize = super::outbox::KEPT;
 pub struct Processor<'b> {
     bridge: &'b Bridge<'b>,
     ledger: Ledger<'b>,
+    /// The ids for what the commands of the inbox at hand will add, by the list that they name.
+    stocks: BTreeMap<Option<ListId>, Arc<Stock>>,
     pub(super) held: Box<dyn Flock>,
 }
 
@@ -109,6 +113,7 @@ impl<'b> Processor<'b> {
         let mut started = Self {
             bridge,
             ledger,
+            stocks: BTreeMap::new(),
             held,
         };
         started.sign(&Running::begun(bridge.home.now()));
@@ -159,6 +164,7 @@ impl<'b> Processor<'b> {
                 Some(Err(_)) if is_empty(fs, path)? => Vec::new(),
                 Some(Err(reason)) => return self.reject(n, path, &reason, hear),
             };
+            self.expect(&items);
             let mut replies = Vec::new();
             for (at, item) in items.iter().enumerate() {
                 let processed = self.item(n, at, item, &mut traces)?;
@@ -177,6 +183,17 @@ impl<'b> Processor<'b> {
             if fsx::stat(fs, path)? == seen {
                 fsx::remove(fs, path)?;
                 return Ok(Batch::Whole(items.len()));
+            }
+        }
+    }
+
+    /// Takes down how many tasks the commands will add, so that their ids are looked for once.
+    fn expect(&mut self, items: &[Value]) {
+        self.stocks.clear();
+        for command in items.iter().filter_map(|item| protocol::read(item).ok()) {
+            let adds = command.action.adds() as u64;
+            if adds > 0 && !self.ledger.knows(&command.id) {
+                self.stocks.entry(command.list).or_default().expect(adds);
             }
         }
     }
@@ -332,7 +349,8 @@ impl<'b> Processor<'b> {
         command: &Command,
         traces: Option<&mut Traces>,
     ) -> Result<Outcome, Failed> {
-        let desk = Desk::of(self.bridge, command, n).map_err(Failed::Before)?;
+        let stock = self.stocks.get(&command.list).cloned();
+        let desk = Desk::of(self.bridge, command, n, stock).map_err(Failed::Before)?;
         let left = match traces {
             Some(traces) => self.left(n, command, traces).map_err(Failed::Before)?,
             None => Vec::new(),
@@ -345,7 +363,7 @@ impl<'b> Processor<'b> {
         if command.action.only_reads() {
             return Ok(Vec::new());
         }
-        let repository = Desk::of(self.bridge, command, n)?.list.repository()?;
+        let repository = Desk::of(self.bridge, command, n, None)?.list.repository()?;
         let actor = command.source.actor();
         traces.left_by(self.bridge, &repository, &actor, &command.id)
     }

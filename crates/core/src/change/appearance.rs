@@ -37,6 +37,8 @@ pub(crate) fn appeared(home: &Home, known: Option<&List<'_>>, entry: &Entry) -> 
         },
     };
     let seen = match entry.kind {
+        // It tells of what a client did, and changes no file.
+        Kind::TaskAttempted => Ok(true),
         Kind::TaskLinked => is_linked(list, task, entry),
         Kind::TaskUnlinked => is_linked(list, task, entry).map(|linked| !linked),
         Kind::TaskRemoved => found(list, task).map(|file| file.is_none()),

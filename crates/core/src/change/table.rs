@@ -92,7 +92,7 @@ pub(super) fn outcome(
             reason,
         })?;
         let ended = before.is_none_or(|it| it.task.state.name() != draft.after.state.name());
-        if task.status == Status::Done && ended {
+        if matches!(task.status, Status::Done | Status::Failed) && ended {
             let page = readable("result", result_page(&task).into_bytes())?;
             pages.push((layout::result(&id), page));
         }
@@ -248,7 +248,7 @@ fn logs(
         let (name, action) = match entry.kind {
             Kind::TaskCreated => ("leader", "ADD_TASK"),
             Kind::TaskCancelled => ("leader", "cancelled"),
-            Kind::TaskReopened => ("leader", "available"),
+            Kind::TaskReopened | Kind::TaskAnswered => ("leader", "available"),
             Kind::TaskClaimed => (maker.actor.as_str(), "CLAIM"),
             Kind::TaskStarted => (maker.actor.as_str(), "START"),
             Kind::TaskCompleted => (maker.actor.as_str(), "COMPLETE"),

@@ -47,16 +47,16 @@ pub(super) enum Turn<'l> {
     /// Somebody looked for us, and nothing is ready.
     NothingReady,
     /// The list is ours to change.
-    Ours(Change<'l>),
+    Ours(Box<Change<'l>>),
 }
 
 /// Waits until the list is ours, or somebody who had it claimed for us.
 pub(super) fn wait<'l>(list: &'l List<'l>, terms: &Terms) -> Result<Turn<'l>> {
     if let Some(change) = Change::begin_if_free(list, &terms.actor)? {
-        return Ok(Turn::Ours(change));
+        return Ok(Turn::Ours(Box::new(change)));
     }
     let Some(place) = Place::take(list, terms) else {
-        return Ok(Turn::Ours(list.change(&terms.actor)?));
+        return Ok(Turn::Ours(Box::new(list.change(&terms.actor)?)));
     };
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
@@ -210,7 +210,9 @@ impl<'l> Place<'l> {
     fn turn(self, change: Change<'l>, terms: &Terms) -> Result<Turn<'l>> {
         let slip = read(self.list.home.fs(), &self.path);
         let answered = slip.map(|slip| self.answered(slip, terms)).transpose()?;
-        Ok(answered.flatten().unwrap_or(Turn::Ours(change)))
+        Ok(answered
+            .flatten()
+            .unwrap_or_else(|| Turn::Ours(Box::new(change))))
     }
 
     fn answered(&self, slip: Slip, terms: &Terms) -> Result<Option<Turn<'l>>> {

@@ -9,7 +9,7 @@ use flagpost_disk as disk;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike};
 
 use super::kind::Value;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The file's text, and what it says.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Document {
 }
 
 /// What stands at a name.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Held {
     /// The value; `None` where it is of a type that no setting has.
     pub value: Option<Value>,
@@ -153,17 +153,6 @@ impl Document {
     }
 }
 
-/// The error that says which line of the file holds what it must not.
-pub(super) fn wrong(path: &Path, name: &str, held: &Held, allowed: &str) -> Error {
-    let written: String = held.written.chars().take(60).collect();
-    let reason = format!(
-        "line {}: {name} must be {allowed}; it is {written}",
-        held.line
-    );
-    let path = path.to_owned();
-    disk::Error::Malformed { path, reason }.into()
-}
-
 fn line_at(text: &str, at: usize) -> usize {
     let before = text.as_bytes().iter().take(at);
     before.filter(|byte| **byte == b'\n').count() + 1
@@ -196,6 +185,7 @@ fn read(item: &Item) -> Option<Value> {
     match item.as_value()? {
         toml_edit::Value::String(text) => Some(Value::Text(text.value().clone())),
         toml_edit::Value::Integer(n) => Some(Value::Number(*n.value())),
+        toml_edit::Value::Float(n) => Some(Value::Decimal(*n.value())),
         toml_edit::Value::Array(array) => {
             let texts = array.iter().map(|text| Some(text.as_str()?.to_owned()));
             texts.collect::<Option<_>>().map(Value::Texts)
@@ -209,6 +199,7 @@ fn stored(value: &Value) -> toml_edit::Value {
     match value {
         Value::Text(text) => text.into(),
         Value::Number(n) => (*n).into(),
+        Value::Decimal(n) => (*n).into(),
         Value::Texts(texts) => texts.iter().collect::<Array>().into(),
         Value::Switch(on) => (*on).into(),
     }

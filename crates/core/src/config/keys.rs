@@ -1,16 +1,28 @@
 //! The settings there are.
 //!
 //! Owns the table that everything about a setting derives from: what it may hold, its default, its
-//! variable, its option, its sentence in the documentation. A new setting is one entry here.
+//! variable, its option, its sentence in the documentation. A new setting is one entry here; one
+//! whose name is partly the user's choice is one entry too.
+
+mod agents;
+mod run;
 
 use jiff::SignedDuration;
 
-use super::kind::{Compat, Count, Dir, Dirs, Kind, ListName, Switch, Text, Time, Value};
+use super::kind::{Compat, Dir, Dirs, Kind, ListName, Switch, Text, Time, Value};
+
+pub use self::{
+    agents::{AGENT_ARGS, AGENT_COMMAND, AGENT_ENV, AGENT_LIKE},
+    run::{
+        RUN_AGENT, RUN_MAX_PARALLEL, RUN_MAX_TOKENS, RUN_MAX_USD, RUN_QUOTA_PARK,
+        RUN_QUOTA_RESERVE, RUN_RESUME, RUN_RETRIES, RUN_SCHEDULE, RUN_STALL_AFTER, RUN_TIMEOUT,
+    },
+};
 
 /// What is said about a setting.
 #[derive(Debug)]
 pub struct About {
-    /// Its name, as in `run.retries`.
+    /// Its name, as in `run.retries`; in capitals what the user chooses, as in `queries.NAME`.
     pub name: &'static str,
     /// What it does.
     pub text: &'static str,
@@ -74,21 +86,34 @@ impl<K: Kind> Known for Key<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn Known; 13] = [
+pub static KEYS: [&dyn Known; 21] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
+    &TASKS_MIRROR,
     &CLAIM_LEASE,
     &RUN_AGENT,
     &RUN_MAX_PARALLEL,
     &RUN_RETRIES,
     &RUN_TIMEOUT,
     &RUN_STALL_AFTER,
+    &RUN_SCHEDULE,
+    &RUN_MAX_USD,
+    &RUN_MAX_TOKENS,
+    &RUN_RESUME,
+    &RUN_QUOTA_RESERVE,
+    &RUN_QUOTA_PARK,
+    &SESSION_KEEP_RESULTS,
     &BRIDGE_DIR,
     &BRIDGE_COMPAT,
     &BRIDGE_LIST,
     &AGENT_ENABLED,
     &AGENT_POLL,
 ];
+
+/// All settings of which there is one for each name that the user chooses. What stands in capitals
+/// in their names is that choice.
+pub static PATTERNS: [&dyn Known; 5] =
+    [&AGENT_ARGS, &AGENT_ENV, &AGENT_COMMAND, &AGENT_LIKE, &QUERY];
 
 /// `tasks.roots`
 pub static TASKS_ROOTS: Key<Dirs> = Key {
@@ -114,6 +139,30 @@ pub static TASKS_LIST: Key<ListName> = Key {
     kind: ListName,
 };
 
+/// `tasks.mirror`
+pub static TASKS_MIRROR: Key<Dir> = Key {
+    about: About {
+        name: "tasks.mirror",
+        text: "Where each list of the home appears as a link to its directory, such as the directory in which an agent's own task tool looks; what is there under its name stays.",
+        default: None,
+        variable: Some("FLAGPOST_TASKS_MIRROR"),
+        option: None,
+    },
+    kind: Dir,
+};
+
+/// `session.keep_results`
+pub static SESSION_KEEP_RESULTS: Key<Switch> = Key {
+    about: About {
+        name: "session.keep_results",
+        text: "Whether the reports of tasks that passed stay in a session that is archived; the others always do.",
+        default: Some("true"),
+        variable: Some("FLAGPOST_SESSION_KEEP_RESULTS"),
+        option: None,
+    },
+    kind: Switch,
+};
+
 /// `claim.lease`
 pub static CLAIM_LEASE: Key<Time> = Key {
     about: About {
@@ -127,72 +176,6 @@ pub static CLAIM_LEASE: Key<Time> = Key {
         // A shorter one is over before anybody can work under it.
         least: SignedDuration::from_secs(1),
         // A longer one is none: whoever dies under it keeps the task.
-        most: SignedDuration::from_hours(30 * 24),
-    },
-};
-
-/// `run.agent`
-pub static RUN_AGENT: Key<Text> = Key {
-    about: About {
-        name: "run.agent",
-        text: "What does a task: a preset, or any command line.",
-        default: None,
-        variable: Some("FLAGPOST_RUN_AGENT"),
-        option: Some("--agent"),
-    },
-    kind: Text,
-};
-
-/// `run.max_parallel`
-pub static RUN_MAX_PARALLEL: Key<Count> = Key {
-    about: About {
-        name: "run.max_parallel",
-        text: "How many tasks run side by side.",
-        default: Some("5"),
-        variable: Some("FLAGPOST_RUN_MAX_PARALLEL"),
-        option: Some("--max-parallel"),
-    },
-    kind: Count,
-};
-
-/// `run.retries`
-pub static RUN_RETRIES: Key<Count> = Key {
-    about: About {
-        name: "run.retries",
-        text: "How often a task is tried in all.",
-        default: Some("3"),
-        variable: Some("FLAGPOST_RUN_RETRIES"),
-        option: Some("--retries"),
-    },
-    kind: Count,
-};
-
-/// `run.timeout`
-pub static RUN_TIMEOUT: Key<Time> = Key {
-    about: About {
-        name: "run.timeout",
-        text: "How long one try may take; without it, as long as it likes.",
-        default: None,
-        variable: Some("FLAGPOST_RUN_TIMEOUT"),
-        option: Some("--timeout"),
-    },
-    kind: Time {
-        least: SignedDuration::from_secs(1),
-        most: SignedDuration::from_hours(30 * 24),
-    },
-};
-
-/// `run.stall_after`
-pub static RUN_STALL_AFTER: Key<Time> = Key {
-    about: About {
-        name: "run.stall_after",
-        text: "After how long without a message, output or a change of a file a task counts as stalled; 0s is never.",
-        default: Some("10m"),
-        variable: Some("FLAGPOST_RUN_STALL_AFTER"),
-        option: Some("--stall-after"),
-    },
-    kind: Time {
-        least: SignedDuration::ZERO,
         most: SignedDuration::from_hours(30 * 24),
     },
 };
@@ -272,16 +255,13 @@ pub static QUERY: Key<Text> = Key {
     kind: Text,
 };
 
-/// The table of the settings that may hold several values under names of the user's.
-pub(super) const QUERIES: &str = "queries";
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_default_may_be_stored() {
-        for key in KEYS {
+        for key in KEYS.into_iter().chain(PATTERNS) {
             if let Some(default) = key.about().default {
                 let stored = key.store(&[default.to_owned()]);
                 assert!(key.takes(&stored), "{}", key.about().name);

@@ -3,20 +3,30 @@
 //! Owns each kind's meaning: which stored values it takes, how words that somebody typed are
 //! stored, and the sentence that says what is allowed. Knows no file and no key.
 
-use std::{fmt, num::NonZeroU32};
+mod number;
+mod word;
+
+use std::fmt;
 
 use flagpost_model::ListId;
 use jiff::SignedDuration;
 use serde::Serialize;
 
+pub use self::{
+    number::{Count, Money, Share, Whole},
+    word::{AnyText, OneOf, Words},
+};
+
 /// A setting's value as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// A text.
     Text(String),
     /// A whole number.
     Number(i64),
+    /// A number that need not be whole.
+    Decimal(f64),
     /// A list of texts.
     Texts(Vec<String>),
     /// Yes or no.
@@ -29,6 +39,7 @@ impl fmt::Display for Value {
         match self {
             Self::Text(text) => f.write_str(text),
             Self::Number(n) => write!(f, "{n}"),
+            Self::Decimal(n) => write!(f, "{n}"),
             Self::Texts(texts) => f.write_str(&texts.join("\n")),
             Self::Switch(on) => write!(f, "{on}"),
         }
@@ -69,10 +80,6 @@ pub struct Text;
 /// The name of a list.
 #[derive(Debug)]
 pub struct ListName;
-
-/// A whole number from 1.
-#[derive(Debug)]
-pub struct Count;
 
 /// A time between two others.
 #[derive(Debug)]
@@ -142,26 +149,6 @@ impl Kind for ListName {
             Value::Text(text) => text.parse().ok(),
             _ => None,
         }
-    }
-}
-
-impl Kind for Count {
-    type Value = NonZeroU32;
-
-    fn allowed(&self) -> String {
-        "a whole number from 1".to_owned()
-    }
-
-    fn read(&self, stored: &Value) -> Option<NonZeroU32> {
-        match stored {
-            Value::Number(n) => NonZeroU32::new(u32::try_from(*n).ok()?),
-            _ => None,
-        }
-    }
-
-    fn store(&self, typed: &[String]) -> Value {
-        let text = typed.join(" ");
-        text.parse().map_or(Value::Text(text), Value::Number)
     }
 }
 

@@ -4,9 +4,11 @@
 //! reads a setting when it needs it, so that a fault in the file costs only who asks. Invariant: a
 //! file that cannot be read is never written, and writing keeps everything that was not meant.
 
+mod agents;
 mod document;
 pub mod keys;
 mod kind;
+mod naming;
 
 use std::path::PathBuf;
 
@@ -16,14 +18,18 @@ use flagpost_model::{
     query::{InvalidQuery, Query},
 };
 
-pub use self::kind::{Kind, Value};
+pub use self::{
+    agents::{AgentSettings, is_secret},
+    kind::{Kind, Value},
+};
 use self::{
-    document::Document,
-    keys::{About, KEYS, Key, Known, QUERIES, QUERY},
+    document::{Document, Held},
+    keys::{About, KEYS, Key, Known, PATTERNS, QUERY},
 };
 use crate::{
     error::{Error, Result},
     home::Home,
+    mirror,
 };
 
 /// The file's name in the home.
@@ -53,6 +59,13 @@ pub struct Setting {
     pub origin: Origin,
     /// What holds without anybody's setting it.
     pub default: Option<Value>,
+}
+
+impl Setting {
+    /// Whether its value is kept off screens; see [`is_secret`].
+    pub fn is_secret(&self) -> bool {
+        is_secret(&self.name)
+    }
 }
 
 /// Where a value is from.
@@ -117,7 +130,12 @@ impl<'h> Config<'h> {
 
     /// What a verb goes by where no option says otherwise.
     pub fn get<K: Kind>(&self, key: &'static Key<K>) -> Result<Option<K::Value>> {
-        let setting = self.setting(key.about.name)?;
+        self.chosen(key, &[])
+    }
+
+    /// The same, of a setting in whose name these words stand for what the user chose.
+    fn chosen<K: Kind>(&self, key: &'static Key<K>, words: &[&str]) -> Result<Option<K::Value>> {
+        let setting = self.setting(&naming::name_of(key.about.name, words))?;
         Ok(setting.value.and_then(|value| key.kind.read(&value)))
     }
 
@@ -131,8 +149,7 @@ impl<'h> Config<'h> {
 
     /// A saved query.
     pub fn query(&self, name: &ListId) -> Result<Option<String>> {
-        let setting = self.setting(&format!("{QUERIES}.{name}"))?;
-        Ok(setting.value.and_then(|value| QUERY.kind.read(&value)))
+        self.chosen(&QUERY, &[name.as_str()])
     }
 
     /// The setting of this name.
@@ -157,7 +174,7 @@ impl<'h> Config<'h> {
                 Some(value) if meant.known.takes(&value) => (Some(value), Origin::File),
                 _ => {
                     let allowed = meant.known.allowed();
-                    return Err(document::wrong(&self.path, name, &held, &allowed));
+                    return Err(self.wrong(name, &held, &allowed));
                 }
             },
             (None, None) if default.is_some() => (default.clone(), Origin::Default),
@@ -182,15 +199,27 @@ impl<'h> Config<'h> {
         }
     }
 
-    /// Every setting there is: the known ones, then the saved queries.
+    /// Every setting there is: those with a name of their own, then those in the file whose name the
+    /// user chose.
     pub fn settings(&self) -> Result<Vec<Setting>> {
         self.names().map(|name| self.setting(&name)).collect()
     }
 
-    /// The names of all settings: the known ones, then the saved queries.
-    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+    /// The names of all settings: those of their own, then those in the file that the user chose.
+    pub fn names(&self) -> impl Iterator<Item = String> {
         let known = KEYS.iter().map(|key| key.about().name.to_owned());
-        known.chain(self.queries())
+        let of = |pattern: &&'static dyn Known| self.named_by(pattern.about());
+        known.chain(PATTERNS.iter().flat_map(of))
+    }
+
+    /// The names in the file that one entry of the table is about.
+    fn named_by(&self, about: &'static About) -> impl Iterator<Item = String> {
+        let paths = self.document.names().into_iter();
+        paths.filter_map(|path| {
+            let name = path.join(".");
+            let meant = known(&name).filter(|meant| meant.path == path)?;
+            (meant.known.about().name == about.name).then_some(name)
+        })
     }
 
     /// The names in the file that are no settings. They do no harm.
@@ -213,12 +242,7 @@ impl<'h> Config<'h> {
 
     /// The names of the saved queries, as settings: `queries.NAME`.
     pub fn queries(&self) -> impl Iterator<Item = String> {
-        let paths = self.document.names().into_iter();
-        paths.filter_map(|path| {
-            let name = path.join(".");
-            let meant = known(&name).filter(|meant| meant.path == path)?;
-            is_query(meant.known).then_some(name)
-        })
+        self.named_by(&QUERY.about)
     }
 
     fn meant(&self, name: &str) -> Result<Meant> {
@@ -236,11 +260,25 @@ impl<'h> Config<'h> {
         }
     }
 
+    /// The error that says which line of the file holds what it must not.
+    fn wrong(&self, name: &str, held: &Held, allowed: &str) -> Error {
+        let written: String = match is_secret(name) {
+            true => "something else, not shown".to_owned(),
+            false => held.written.chars().take(60).collect(),
+        };
+        let reason = format!(
+            "line {}: {name} must be {allowed}; it is {written}",
+            held.line
+        );
+        let path = self.path.clone();
+        disk::Error::Malformed { path, reason }.into()
+    }
+
     /// The setting whose name is most like this one.
     fn suggestion(&self, name: &str) -> Option<String> {
-        let rated = self
-            .names()
-            .map(|known| (strsim::jaro_winkler(name, &known), known));
+        let like = |key: &&'static dyn Known| naming::like(key.about().name, name);
+        let could_be = self.names().chain(PATTERNS.iter().filter_map(like));
+        let rated = could_be.map(|known| (naming::likeness(name, &known), known));
         let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
         (best.0 > ALIKE).then_some(best.1)
     }
@@ -267,7 +305,8 @@ pub struct Stored {
 
 /// Stores what was typed for a setting, durable on return.
 pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
-    change(home, |config| {
+    let is_mirror = name == keys::TASKS_MIRROR.about.name;
+    let stored = change(home, |config| {
         let Meant { known, path } = config.meant(name)?;
         if typed.len() != 1 && !known.is_many() {
             return Err(Error::Invalid {
@@ -284,13 +323,21 @@ pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
         {
             query_of(name, text)?;
         }
+        if let (Value::Text(dir), true) = (&value, is_mirror) {
+            mirror::place(home, dir)?;
+        }
         let text = config.document.with(&borrowed(&path), &value);
         let text = text.ok_or_else(|| config.by_hand(name))?;
         let variables = &home.environment().settings;
         let variable = known.about().variable;
         let overridden = variable.filter(|name| variables.contains_key(name));
         Ok((Some(text), Stored { value, overridden }))
-    })
+    })?;
+    if is_mirror {
+        // What cannot appear there, the doctor tells of.
+        mirror::keep(home)?;
+    }
+    Ok(stored)
 }
 
 /// What a text that is saved as a query asks; `place` is where it stands.
@@ -362,19 +409,8 @@ fn borrowed(path: &[String]) -> Vec<&str> {
 
 /// The setting that a name means.
 fn known(name: &str) -> Option<Meant> {
-    if let Some(known) = KEYS.iter().find(|key| key.about().name == name) {
-        let path = name.split('.').map(str::to_owned).collect();
-        return Some(Meant {
-            known: *known,
-            path,
-        });
-    }
-    let (QUERIES, query) = name.split_once('.')? else {
-        return None;
-    };
-    query.parse::<ListId>().ok()?;
-    Some(Meant {
-        known: &QUERY,
-        path: vec![QUERIES.to_owned(), query.to_owned()],
+    KEYS.into_iter().chain(PATTERNS).find_map(|known| {
+        let path = naming::path_of(known.about().name, name)?;
+        Some(Meant { known, path })
     })
 }

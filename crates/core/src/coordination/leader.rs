@@ -2,7 +2,10 @@
 //!
 //! Owns the ids that new tasks get. One that was ever used, as its result shows, is not given again.
 
-use std::{path::PathBuf, str::FromStr};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use flagpost_disk::{
     self as disk,
@@ -33,20 +36,19 @@ pub struct Summary {
     pub text: String,
 }
 
-/// Makes the directory for a goal. What is there already is left as it is, and refused where it is
-/// a table.
+/// Makes the directory for a goal. What is there already is left as it is.
 pub fn init<'h>(
     home: &'h Home,
-    dir: &std::path::Path,
+    dir: &Path,
     goal: &str,
     approach: Option<&str>,
 ) -> Result<Directory<'h>> {
-    if goal.trim().is_empty() {
-        return Err(Error::Invalid {
-            what: "goal".to_owned(),
-            reason: "it says nothing".to_owned(),
-        });
-    }
+    says_something(goal)?;
+    lay_out(home, dir, Some(layout::plan(goal, approach)))
+}
+
+/// Makes what is missing of a directory.
+pub fn lay_out<'h>(home: &'h Home, dir: &Path, plan: Option<String>) -> Result<Directory<'h>> {
     let fs = home.fs();
     for name in [layout::CONTEXT, layout::LOGS, layout::RESULTS] {
         home.make_dirs(&dir.join(name))?;
@@ -54,28 +56,49 @@ pub fn init<'h>(
     let directory = Directory::at(home, dir)?;
     let _lock = directory.lock()?;
     let now = directory.naive(home.now());
-    let path = directory.path(layout::TASKS);
-    if fsx::stat(fs, &path)?.is_some() {
-        return Err(disk::Error::Conflict { path }.into());
-    }
     let found = "# Discoveries\n".to_owned();
     let agents = layout::write_agents(&layout::new_table(), &[]);
+    let empty: TasksFile = layout::new_table();
     let files = [
-        (layout::PLAN, layout::plan(goal, approach).into_bytes()),
-        (layout::DISCOVERIES, found.into_bytes()),
-        (layout::AGENTS, agents),
+        (layout::PLAN, plan.map(String::into_bytes)),
+        (layout::DISCOVERIES, Some(found.into_bytes())),
+        (layout::AGENTS, Some(agents)),
+        // Last: the table says that the directory is one.
+        (layout::TASKS, Some(layout::write_tasks(&empty, &[], now))),
     ];
     for (name, bytes) in files {
+        let Some(bytes) = bytes else { continue };
         match fsx::publish(fs, &directory.path(name), &bytes) {
-            // Somebody began by hand.
+            // Somebody began before, perhaps by hand.
             Ok(()) | Err(disk::Error::Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    // Last: the table says that the directory is one.
-    let empty: TasksFile = layout::new_table();
-    fsx::publish(fs, &path, &layout::write_tasks(&empty, &[], now))?;
     Ok(directory)
+}
+
+/// Says anew what is wanted, durable on return. The rest of the plan stays as it is.
+pub fn set_goal(directory: &Directory<'_>, goal: &str) -> Result<()> {
+    says_something(goal)?;
+    let (fs, path) = (directory.home.fs(), directory.path(layout::PLAN));
+    let _lock = directory.lock()?;
+    let plan = fsx::read(fs, &path)?.unwrap_or_default();
+    let plan = String::from_utf8(plan).map_err(|_| disk::Error::Malformed {
+        path: path.clone(),
+        reason: "it is no text".to_owned(),
+    })?;
+    let plan = layout::with_objective(&plan, goal);
+    Ok(fsx::replace(fs, &path, plan.as_bytes())?)
+}
+
+fn says_something(goal: &str) -> Result<()> {
+    match goal.trim() {
+        "" => Err(Error::Invalid {
+            what: "goal".to_owned(),
+            reason: "it says nothing".to_owned(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Adds tasks, all of them or none. They may name each other by the ids that they bring.
@@ -128,24 +151,48 @@ impl Directory<'_> {
     /// The highest number that a task has, or had when its result was written. Rows that cannot be
     /// read count as well.
     pub(crate) fn highest(&self, tables: &Tables) -> Result<u64> {
+        let results = self.results()?;
+        let rows = tables.tasks.names();
+        let numbers = results.iter().map(String::as_str).chain(rows);
+        Ok(numbers.filter_map(layout::number).max().unwrap_or_default())
+    }
+
+    /// What the results are called, in order.
+    fn results(&self) -> Result<Vec<String>> {
         let dir = self.path(layout::RESULTS);
-        let names = match self.home.fs().names(&dir) {
-            Ok(names) => names,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(disk::Error::io("list", &dir)(error).into()),
-        };
+        let names = fsx::names(self.home.fs(), &dir)?;
         let results = names
             .iter()
-            .filter_map(|name| name.to_str()?.strip_suffix(".md"));
-        let rows = tables.tasks.names();
-        let numbers = results.chain(rows).filter_map(layout::number);
-        Ok(numbers.max().unwrap_or_default())
+            .filter_map(|name| Some(name.to_str()?.strip_suffix(".md")?.to_owned()));
+        let mut results: Vec<String> = results.collect();
+        results.sort();
+        Ok(results)
+    }
+
+    /// The results with what they say. What is no file that can be read is none.
+    fn pages(&self) -> Result<Vec<(String, String)>> {
+        let mut pages = Vec::new();
+        for name in self.results()? {
+            let path = self.path(&format!("{}/{name}.md", layout::RESULTS));
+            match fsx::read_lossy(self.home.fs(), &path) {
+                Ok(text) => pages.extend(text.map(|text| (name, text))),
+                Err(error) if error.is_no_such_file() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(pages)
     }
 }
 
 /// Drops tasks, all of them or none.
-pub fn cancel(directory: &Directory<'_>, actor: &WorkerId, ids: &[TaskId]) -> Result<Vec<Task>> {
-    each(directory, actor, ids, &Event::Cancel, Kind::TaskCancelled)
+pub fn cancel(
+    directory: &Directory<'_>,
+    actor: &WorkerId,
+    ids: &[TaskId],
+    reason: Option<&str>,
+) -> Result<Vec<Task>> {
+    let event = Event::Cancel(reason.map(str::to_owned));
+    each(directory, actor, ids, &event, Kind::TaskCancelled)
 }
 
 /// Makes tasks available again, all of them or none; without ids, those that failed.
@@ -172,7 +219,11 @@ fn each(
             let task = change.task(&id)?.clone();
             let hand = Hand { actor, token: None };
             let after = change.judge(&task, &hand, event.clone())?;
-            change.tell(LEADER, after.status.as_str(), id.as_str());
+            let told = match event {
+                Event::Cancel(Some(reason)) => format!("{id}: {reason}"),
+                _ => id.to_string(),
+            };
+            change.tell(LEADER, after.status.as_str(), &told);
             change.apply(after.clone(), kind.clone());
             moved.push(after);
         }
@@ -183,7 +234,8 @@ fn each(
 /// Writes the summary, durable on return.
 pub fn aggregate(directory: &Directory<'_>) -> Result<Summary> {
     let look = directory.look()?;
-    let text = summary(look.goal.as_deref(), &look.board, look.now);
+    let pages = directory.pages()?;
+    let text = summary(look.goal.as_deref(), &look.board, &pages, look.now);
     let path = directory.path(layout::SUMMARY);
     fsx::replace(directory.home.fs(), &path, text.as_bytes())?;
     Ok(Summary { path, text })

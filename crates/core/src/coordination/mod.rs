@@ -28,7 +28,7 @@ use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 pub(crate) use change::{STAND_BACK, WHERE, appeared};
 pub use discoveries::{discover, discoveries};
 pub use exchange::{Brought, bring, intake};
-pub use leader::{Summary, add, aggregate, cancel, init, retry};
+pub use leader::{Summary, add, aggregate, cancel, init, lay_out, retry, set_goal};
 pub(crate) use worker::keep;
 pub use worker::{Claimed, Hand, claim, complete, fail, heartbeat, register, start, subtask};
 
@@ -71,6 +71,13 @@ impl Look {
     pub fn tasks(&self) -> impl Iterator<Item = (&Task, &Standing)> {
         self.board.tasks.iter().zip(&self.standings)
     }
+}
+
+/// The locks of both tables.
+#[derive(Debug)]
+pub(crate) struct Locks {
+    _agents: Lock,
+    _tasks: Lock,
 }
 
 /// Both tables as they are on disk.
@@ -173,7 +180,7 @@ impl<'h> Directory<'h> {
 
     /// All of it as it is now.
     pub fn look(&self) -> Result<Look> {
-        let tables = self.read_whole(|| self.read())?;
+        let tables = self.read_whole(|| self.read(), |tables| tables)?;
         let (board, now) = (tables.board(), self.naive(self.home.now()));
         let plan = fsx::read_lossy(self.home.fs(), &self.path(layout::PLAN))?;
         Ok(Look {
@@ -224,15 +231,25 @@ impl<'h> Directory<'h> {
         }
     }
 
-    /// What `read` answers while nobody is writing. Whoever replaces the table shows no half of it;
-    /// whoever writes into it in place holds the lock.
-    pub(crate) fn read_whole<T>(&self, read: impl Fn() -> Result<T>) -> Result<T> {
+    /// What `read` answers while nobody is writing. Whoever replaces a table shows no half of it;
+    /// whoever writes into it in place holds its lock.
+    pub(crate) fn read_whole<T>(
+        &self,
+        read: impl Fn() -> Result<T>,
+        tables: impl Fn(&T) -> &Tables,
+    ) -> Result<T> {
         match read() {
+            Ok(whole) if tables(&whole).agents_fault.is_none() => Ok(whole),
+            // Agents that are none for good hide no task from who may only read.
+            Ok(whole) => match self.lock() {
+                Ok(_lock) => read(),
+                Err(_) => Ok(whole),
+            },
             Err(Error::Disk(disk::Error::Malformed { .. })) => {
                 let _lock = self.lock()?;
                 read()
             }
-            read => read,
+            Err(error) => Err(error),
         }
     }
 
@@ -274,10 +291,17 @@ impl<'h> Directory<'h> {
         made.unwrap_or_else(|| self.dir.display().to_string())
     }
 
-    pub(crate) fn lock(&self) -> Result<Lock> {
-        let path = self.path(layout::LOCK);
+    /// Keeps everybody else from both tables: other programs lock each alone.
+    pub(crate) fn lock(&self) -> Result<Locks> {
         let (fs, now) = (self.home.fs(), self.home.now());
-        Ok(fsx::lock(fs, &path, Rank::List, fsx::DEFAULT_WAIT, now)?)
+        let take = |name, rank| {
+            let path = self.path(name);
+            fsx::lock(fs, &path, rank, fsx::DEFAULT_WAIT, now)
+        };
+        Ok(Locks {
+            _tasks: take(layout::LOCK, Rank::List)?,
+            _agents: take(layout::AGENTS_LOCK, Rank::Agents)?,
+        })
     }
 
     /// A moment as this directory tells it.

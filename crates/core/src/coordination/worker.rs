@@ -189,11 +189,17 @@ fn step(
             | Event::Split
             | Event::Block(_)
             | Event::Release
-            | Event::Cancel
+            | Event::Cancel(_)
             | Event::Retry => "START",
         };
-        if after.status == Status::Done {
-            result(directory, change, &after);
+        if after.status == Status::Done || matches!(event, Event::Fail(_)) {
+            // One that is available again is nobody's, but the page says whose word it is.
+            let claim = after.claim.clone().or(before.claim);
+            let told = Task {
+                claim,
+                ..after.clone()
+            };
+            result(directory, change, &told);
         }
         let said = after.result.error.as_deref().unwrap_or_default();
         change.tell(hand.actor.as_str(), word, &format!("{id} {said}"));

@@ -1,11 +1,6 @@
 //! Histories: their lines, their numbers, and the tokens that come from them.
 
-use flagpost_model::{
-    RepoId,
-    finding::Code,
-    id::MAX_NUMBER,
-    task::{Task, TaskResult},
-};
+use flagpost_model::{RepoId, finding::Code, id::MAX_NUMBER, task::Task};
 
 use super::{Finding, Fix, told, word, world::World};
 use crate::{error::Result, history::History, home::Home, list::List};
@@ -24,23 +19,28 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
                 continue;
             }
         };
+        if let Some(leap) = &survey.leap {
+            let (line, from, to) = (leap.line, leap.from, leap.to);
+            let what = format!(
+                "the numbers of the history leap from {from} to {to} at line {line}, and none goes beyond {MAX_NUMBER}"
+            );
+            let finding = Finding::new(Code::HistoryJumped, what).at(path);
+            findings.push(finding.fix(Fix::Renumber(id.clone())));
+        }
+        if let Some(what) = said(&survey.unchained, "without the hash of the line before") {
+            let what = format!("the history was altered after it was written: {what}");
+            let finding = Finding::new(Code::HistoryAltered, what).at(path);
+            findings.push(finding.fix(Fix::Resume(id.clone())));
+        }
         if survey.is_damaged() {
-            let lines = |lines: &[usize], what: &str| match lines {
-                [] => None,
-                [one] => Some(format!("line {one} {what}")),
-                [first, ..] => Some(format!(
-                    "{} lines {what}, from line {first} on",
-                    lines.len()
-                )),
-            };
             let said = [
-                lines(&survey.unreadable, "cannot be read"),
-                lines(&survey.disordered, "out of order"),
+                said(&survey.unreadable, "cannot be read"),
+                said(&survey.disordered, "out of order"),
             ];
             let what: Vec<String> = said.into_iter().flatten().collect();
             let what = format!("in the history: {}", what.join("; "));
             let finding = Finding::new(Code::HistoryDamaged, what).at(path);
-            findings.push(resumable(finding, id, survey.highest));
+            findings.push(finding.fix(Fix::Resume(id.clone())));
         } else {
             match history.untrue() {
                 Ok(untrue) if untrue.is_empty() => {}
@@ -62,29 +62,35 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             .iter()
             .filter(|seen| seen.list.repository().ok().as_ref() == Some(id));
         let tasks = bound.flat_map(|seen| &seen.tasks).map(|file| &file.task);
-        let highest = tasks.filter_map(token).max().unwrap_or_default();
+        let most = survey.reach();
+        let highest = tasks.filter_map(|task| token(task, most)).max();
+        let highest = highest.unwrap_or_default();
         if highest > survey.highest {
             let what = format!(
                 "a task carries token {highest}, and its history ends at number {}: part of it is lost",
                 survey.highest
             );
             let finding = Finding::new(Code::HistoryBehind, what).at(path);
-            findings.push(resumable(finding, id, highest));
+            findings.push(finding.fix(Fix::Resume(id.clone())));
         }
     }
     Ok(())
 }
 
-fn resumable(finding: Finding, id: &RepoId, highest: u64) -> Finding {
-    if highest < MAX_NUMBER {
-        return finding.fix(Fix::Resume(id.clone()));
+/// Which lines are so; `None` where none is.
+fn said(lines: &[usize], what: &str) -> Option<String> {
+    match lines {
+        [] => None,
+        [one] => Some(format!("line {one} {what}")),
+        [first, ..] => Some(format!(
+            "{} lines {what}, from line {first} on",
+            lines.len()
+        )),
     }
-    let hint = format!("take the lines out whose numbers are above {MAX_NUMBER}, with an editor");
-    finding.by_hand(hint)
 }
 
-/// The greatest token that tasks of a repository's lists carry, as they are now.
-pub(super) fn highest_token(home: &Home, id: &RepoId) -> Result<u64> {
+/// The greatest token up to `most` that tasks of a repository's lists carry, as they are now.
+pub(super) fn highest_token(home: &Home, id: &RepoId, most: u64) -> Result<u64> {
     let mut highest = 0;
     for list in home.lists()? {
         let Ok(list) = List::open(home, &list) else {
@@ -92,19 +98,18 @@ pub(super) fn highest_token(home: &Home, id: &RepoId) -> Result<u64> {
         };
         if list.repository().ok().as_ref() == Some(id) {
             let (tasks, _) = list.examine()?;
-            let tokens = tasks.iter().filter_map(|file| token(&file.task));
+            let tokens = tasks.iter().filter_map(|file| token(&file.task, most));
             highest = tokens.max().unwrap_or_default().max(highest);
         }
     }
     Ok(highest)
 }
 
-/// The greatest token that a task carries. One that no history could have given is a foreign
-/// writer's whim.
-fn token(task: &Task) -> Option<u64> {
+/// The greatest token up to `most` that a claim on a task got. What a late result was reported with
+/// are a caller's words; a token that no history could have given is a foreign writer's whim.
+fn token(task: &Task, most: u64) -> Option<u64> {
     let claim = task.state.claim().map(|claim| claim.token);
-    let results = task.late.iter().chain(&task.result);
-    let results = results.filter_map(|result: &TaskResult| result.token);
-    let tokens = claim.into_iter().chain(results).map(|token| token.0);
-    tokens.filter(|token| *token < MAX_NUMBER).max()
+    let ended = task.result.as_ref().and_then(|result| result.token);
+    let tokens = [claim, ended].into_iter().flatten().map(|token| token.0);
+    tokens.filter(|token| *token <= most).max()
 }

@@ -10,15 +10,30 @@ use super::{Finding, Fix, told, word, world::World};
 use crate::{
     error::{Error, Result},
     history::History,
-    home::Home,
     list::List,
+    mirror,
     repository::record_path,
     roots::{self, Shadowed, Standing},
-    sessions::{Sessions, pointed},
+    sessions::shown,
 };
 
-/// Directories among the lists that nothing reads.
+/// Directories among the lists that nothing reads, and lists that are only read, since nothing of ours
+/// could name them.
 pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    // A setting that cannot be read is the settings' to tell.
+    let foreign = roots::foreign(world.home).unwrap_or_default();
+    for list in &foreign {
+        let list = List::find(world.home, list)?;
+        if let Err(error) = list.must_be_writable() {
+            let dir = word(list.dir());
+            let hint = format!(
+                "to change it, rename {dir} where its program allows that, or take its tasks over \
+                 with flagpost task import {dir}"
+            );
+            let finding = Finding::new(Code::ListForeign, error.to_string());
+            findings.push(finding.at(list.dir()).by_hand(hint));
+        }
+    }
     let root = world.home.tasks_root();
     let Ok(entries) = world
         .home
@@ -29,9 +44,10 @@ pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         return Ok(());
     };
     for (name, stat) in entries {
-        let is_id = name
-            .to_str()
-            .is_some_and(|name| name.parse::<ListId>().is_ok());
+        let is_read = |name: &str| {
+            name.parse::<ListId>().is_ok() || foreign.iter().any(|list| list.as_str() == name)
+        };
+        let is_id = name.to_str().is_some_and(is_read);
         if stat.kind == fsx::Kind::Dir && !is_id {
             let what = format!("{} is no list's name", name.to_string_lossy());
             let hint = "rename it to letters, digits, '.', '_' and '-', if it is a list";
@@ -66,6 +82,28 @@ pub(super) fn roots(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// What does not appear where `tasks.mirror` has it appear. A setting that cannot be read is the
+/// settings' to tell.
+pub(super) fn mirror(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    for absent in mirror::missing(world.home).unwrap_or_default() {
+        let (list, dir) = (&absent.list, absent.path.parent().unwrap_or(&absent.path));
+        let (why, hint) = match absent.is_taken {
+            true => (
+                "something else has its name",
+                format!("rename one of the two, if {} may go", word(&absent.path)),
+            ),
+            false => (
+                "its link is not there",
+                format!("'flagpost config set tasks.mirror {}' makes it", word(dir)),
+            ),
+        };
+        let what = format!("list {list} does not appear in {}: {why}", word(dir));
+        let finding = Finding::new(Code::MirrorIncomplete, what);
+        findings.push(finding.at(&absent.path).list(list).by_hand(hint));
     }
     Ok(())
 }
@@ -152,8 +190,8 @@ fn owner(world: &World<'_>, list: &ListId) -> Option<RepoId> {
 pub(super) fn pointers(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for seen in &world.lists {
         let path = seen.list.dir().join(POINTER);
-        if fsx::stat(world.home.fs(), &path)?.is_none() || leads_somewhere(world.home, seen, world)
-        {
+        let leads_somewhere = || matches!(shown(world.home, &seen.list), Ok(Some(_)));
+        if fsx::stat(world.home.fs(), &path)?.is_none() || leads_somewhere() {
             continue;
         }
         let what = format!(
@@ -166,11 +204,4 @@ pub(super) fn pointers(world: &World<'_>, findings: &mut Vec<Finding>) -> Result
         findings.push(finding.at(path).list(seen.id()).by_hand(hint));
     }
     Ok(())
-}
-
-fn leads_somewhere(home: &Home, seen: &super::world::Seen<'_>, world: &World<'_>) -> bool {
-    world.places.iter().any(|place| {
-        let sessions = Sessions::of(home, place);
-        matches!(pointed(home, &seen.list, &sessions), Ok(Some(_)))
-    })
 }

@@ -23,6 +23,11 @@ const GIT: (u32, u32) = (2, 36);
 
 /// What was recorded must not lie in the future.
 pub(super) fn clock(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    if let Err(error) = world.home.must_know_the_time() {
+        let hint = "set it; 'timedatectl' tells whether it is kept by the network";
+        findings.push(Finding::new(Code::ClockBeyond, error.to_string()).by_hand(hint));
+        return Ok(());
+    }
     let claims = world.lists.iter().flat_map(|seen| &seen.outlines);
     let claims = claims.filter_map(|outline| Some(outline.state.claim()?.at));
     let surveys = world.repositories.values();

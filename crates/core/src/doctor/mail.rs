@@ -1,12 +1,16 @@
 //! Mail: who the workers are, and what lies in their directions.
 
-use flagpost_model::finding::Code;
+use flagpost_model::{decision::Decision, finding::Code};
 
 use super::{Finding, word, world::World};
 use crate::{
     error::Result,
     list::Skipped,
-    relay::{Fleet, briefs, reports, workers},
+    relay::{
+        Fleet, Mail,
+        briefs::{self, Letter},
+        reports, workers,
+    },
 };
 
 /// Each worker's own file, and each of its messages.
@@ -24,12 +28,48 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let (_, broken) = workers::list(&fleet)?;
         let hint = "mend it with an editor, or put a file of yours in the place of what is there";
         put(Code::WorkerBroken, broken, hint);
+        let mut withheld = Vec::new();
         for mail in fleet.mails()? {
-            let (_, mut broken) = briefs::list(&mail)?;
+            let (letters, mut broken) = briefs::list(&mail)?;
+            let found = letters.iter().filter_map(|it| of_letter(&mail, it));
+            withheld.extend(found);
             broken.extend(reports::list(&mail)?.1);
             let hint = "mend it with an editor, make it readable, or move it away";
             put(Code::MailBroken, broken, hint);
         }
+        findings.extend(withheld);
     }
     Ok(())
+}
+
+/// A brief that a foreign hand was at.
+fn of_letter(mail: &Mail<'_>, letter: &Letter) -> Option<Finding> {
+    let (worker, seq) = (mail.worker(), letter.brief.seq);
+    let path = mail.body_path(seq);
+    if let (Some(held), Some(settled_by)) = (letter.held, letter.settled_by()) {
+        let what = format!("brief {seq} of {worker} is withheld: {}", held.told());
+        return Some(
+            Finding::new(Code::BriefWithheld, what)
+                .at(path)
+                .by_hand(settled_by),
+        );
+    }
+    let wrong = letter.contradicting_flags();
+    let decision = letter.standing.decision().filter(|_| !wrong.is_empty())?;
+    let wrong: Vec<&str> = wrong.iter().map(|it| it.as_str()).collect();
+    let what = format!(
+        "brief {seq} of {worker} is {decision}, and has the flag {}",
+        wrong.join(" and ")
+    );
+    // Whoever holds the lock next puts it right; a decision that was made already changes nothing else.
+    let verb = match decision {
+        Decision::Rejected => "relay reject",
+        Decision::Ratified | Decision::Edited => "ratify",
+    };
+    let hint = format!("flagpost {verb} {worker} {}", seq.get());
+    Some(
+        Finding::new(Code::FlagsContradict, what)
+            .at(path)
+            .by_hand(hint),
+    )
 }

@@ -1,6 +1,7 @@
 //! Carrying repairs out.
 //!
-//! Owns the order, since a list has to be bound before its history is told anything. Each repair
+//! Owns the order, since a list has to be bound before its history is told anything, and that needs
+//! numbers. Each repair
 //! looks again under the lock that it needs, and one that fails keeps no other from its turn.
 
 use std::{
@@ -17,7 +18,7 @@ use crate::{
     history::History,
     home::Home,
     list::List,
-    tasks,
+    roots, tasks,
 };
 
 /// What became of a repair.
@@ -64,6 +65,7 @@ impl Outcome {
 
 /// Carries these repairs out.
 pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
+    keep_broken_files(home);
     fixes.sort();
     fixes.dedup();
     let mut mended = Vec::new();
@@ -79,6 +81,7 @@ pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
                 .map(|removed| removed > 0)
                 .map_err(Error::from),
             Fix::Close(paths) => close(home, paths),
+            Fix::Renumber(id) => History::of(home, id).renumber(actor, home.now()),
             Fix::Bind(list, repository) => bind(home, actor, list, repository),
             Fix::Settle(repository) => settle(home, actor, repository),
             Fix::Resume(repository) => resume(home, actor, repository),
@@ -98,6 +101,13 @@ pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
         }
     }
     mended
+}
+
+/// Keeps a copy of whatever is no task. What cannot be kept stays where it is all the same.
+fn keep_broken_files(home: &Home) {
+    for list in roots::lists(home).unwrap_or_default() {
+        let _: Result<usize> = List::open(home, &list).and_then(|list| list.keep_all_aside());
+    }
 }
 
 fn outcome(result: Result<bool>) -> Outcome {
@@ -140,7 +150,7 @@ fn recount(home: &Home, actor: &WorkerId, list: &ListId) -> Result<bool> {
 }
 
 fn resume(home: &Home, actor: &WorkerId, repository: &RepoId) -> Result<bool> {
-    let tokens = || history::highest_token(home, repository);
+    let tokens = |most| history::highest_token(home, repository, most);
     let history = History::of(home, repository);
     Ok(history.resume(actor, home.now(), &tokens)?.is_some())
 }

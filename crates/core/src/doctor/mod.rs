@@ -76,6 +76,8 @@ pub enum Fix {
     Sweep(PathBuf),
     /// Let nobody but the owner into these.
     Close(Vec<PathBuf>),
+    /// Give the lines after a leap in a history the numbers that they would have had.
+    Renumber(RepoId),
     /// Give a list to the repository whose history records it.
     Bind(ListId, RepoId),
     /// Void the lines of changes that never appeared.
@@ -98,6 +100,10 @@ impl std::fmt::Display for Fix {
                 [one] => write!(f, "let nobody but you into {}", one.display()),
                 all => write!(f, "let nobody but you into {} files", all.len()),
             },
+            Self::Renumber(repository) => write!(
+                f,
+                "keep a copy of the history of repository {repository}, and give the lines after the leap the numbers that come next"
+            ),
             Self::Bind(list, repository) => {
                 write!(f, "give list {list} to repository {repository}")
             }
@@ -188,6 +194,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("quarantine", files::quarantine),
     ("names of lists", lists::names),
     ("tasks.roots", lists::roots),
+    ("tasks.mirror", lists::mirror),
     ("bindings", lists::bindings),
     ("execution pointers", lists::pointers),
     ("counters", counter::check),

@@ -1,4 +1,5 @@
-//! Moves between lists that were cut short: the task is there twice, and both may be worked on.
+//! Moves between lists that were cut short: the task is there twice, and both may be worked on. Where one of
+//! them is over, nobody works on it twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,8 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         .lists
         .iter()
         .flat_map(|seen| {
-            let ids = seen.outlines.iter().map(|it| it.id.clone());
+            let open = seen.outlines.iter().filter(|it| !it.state.is_over());
+            let ids = open.map(|it| it.id.clone());
             ids.map(|id| (seen.id().clone(), id))
         })
         .collect();
@@ -31,7 +33,12 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         origins.extend(lines.iter().filter_map(|line| copied(&line.entry)));
     }
     for seen in &world.lists {
-        for task in seen.outlines.iter().map(|it| &it.id) {
+        for task in seen
+            .outlines
+            .iter()
+            .filter(|it| !it.state.is_over())
+            .map(|it| &it.id)
+        {
             let copy = (seen.id().clone(), task.clone());
             let mut walked = BTreeSet::from([&copy]);
             let mut place = origins.get(&copy);

@@ -3,7 +3,11 @@
 use std::{collections::BTreeMap, path::Path};
 
 use flagpost_disk::{dialects::session::layout, fsx};
-use flagpost_model::{ListRef, SessionId, finding::Code, session::ProgressStatus};
+use flagpost_model::{
+    ListRef, SessionId,
+    finding::Code,
+    session::{Pid, ProgressStatus},
+};
 
 use super::{Finding, told, word, world::World};
 use crate::{
@@ -76,6 +80,14 @@ fn of_live(place: &Repository, session: &Session, findings: &mut Vec<Finding>) {
         let hint = "if nobody runs one, it counts as dead four hours after its last change; then \
             'flagpost session recover' moves it away";
         let finding = Finding::new(Code::SessionUnnamed, what);
+        findings.push(finding.at(session.dir.join(layout::LOCK)).by_hand(hint));
+    } else if !session.lock.flocked && !matches!(session.lock.pid, Pid::Number(_)) {
+        let what = format!("nobody can say whether session {name} still runs");
+        let hint = format!(
+            "if nobody runs it, it counts as dead four hours after its time; then '{}' moves it away",
+            recover(place, list)
+        );
+        let finding = Finding::new(Code::SessionUnasked, what);
         findings.push(finding.at(session.dir.join(layout::LOCK)).by_hand(hint));
     }
 }

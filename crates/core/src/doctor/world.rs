@@ -94,7 +94,8 @@ impl<'h> World<'h> {
     /// Every directory of ours in the home.
     pub(super) fn dirs(&self) -> Vec<PathBuf> {
         let root = self.home.root();
-        let mut dirs = vec![root.clone(), root.join("run"), root.join("worktrees")];
+        let mut dirs = vec![root.clone()];
+        dirs.extend(["run", "worktrees", "parked"].map(|name| root.join(name)));
         dirs.push(self.home.tasks_root());
         for seen in &self.lists {
             dirs.push(seen.list.dir().clone());

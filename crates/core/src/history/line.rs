@@ -1,7 +1,9 @@
 //! A line of the history, and every kind of line there is (`tree.md` §7).
 //!
 //! Owns the words and their form. A kind that this version does not know is kept as it is.
+#![doc = include_str!("../../../../docs/formats/history.md")]
 
+use flagpost_disk::json;
 use flagpost_model::{ListId, RepoId, Seq, SessionId, TaskId, WorkerId, task::StateName};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -73,6 +75,10 @@ kinds! {
     TaskReleased = "task.released",
     /// The task is pending again.
     TaskReopened = "task.reopened",
+    /// A person answered what was asked about a task.
+    TaskAnswered = "task.answered",
+    /// An attempt of a client on it ended; its record.
+    TaskAttempted = "task.attempted",
     /// The task is not wanted any more.
     TaskCancelled = "task.cancelled",
     /// A result came after its claim was over.
@@ -83,6 +89,8 @@ kinds! {
     ListImported = "list.imported",
     /// A session began.
     SessionStarted = "session.started",
+    /// Somebody asked a session to end, or to stop one of its tasks.
+    SessionStopAsked = "session.stop_asked",
     /// A session's files were archived.
     SessionArchived = "session.archived",
     /// A dead session's tasks were given back.
@@ -103,12 +111,16 @@ kinds! {
     BriefDelivered = "relay.delivered",
     /// A body was changed after the decision on it and is not delivered.
     BriefWithheld = "relay.withheld",
+    /// A hand that nobody knows rewrote a brief, decided on it or changed its flags.
+    ChangedOutside = "relay.changed_outside",
     /// The worker has the brief.
     BriefRead = "worker.read",
     /// A worker reported.
     Reported = "worker.paste_back",
     /// Somebody has read a report.
     ReportRead = "relay.report_read",
+    /// A worker said that its report came full circle.
+    ReportConfirmed = "relay.report_confirmed",
     /// A number was taken by somebody who had not asked for one.
     ContractViolated = "relay.contract_violation",
     /// A half or malformed message was kept aside.
@@ -182,7 +194,17 @@ impl Line {
         if let Ok(Value::Object(entry)) = serde_json::to_value(&self.entry) {
             map.extend(entry);
         }
+        map.insert("detail".into(), Value::Object(self.entry.detail.clone()));
         Value::Object(map)
+    }
+
+    /// The line as it is written after a line of this hash ([`super::chain`]).
+    pub(super) fn chained(&self, prev: Option<&str>) -> String {
+        let mut json = self.to_json();
+        if let (Value::Object(map), Some(prev)) = (&mut json, prev) {
+            map.insert("prev".into(), prev.into());
+        }
+        json.to_string()
     }
 
     /// The number of the first line of its change.
@@ -191,11 +213,17 @@ impl Line {
     }
 
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
-        let mut map: Map<String, Value> = serde_json::from_slice(text).ok()?;
+        let mut map = json::object(text).ok()?;
         let n = map.remove("n")?.as_u64()?;
         let at = map.remove("at")?.as_str()?.parse().ok()?;
         let repo = map.remove("repo")?.as_str()?.parse().ok()?;
-        let entry = serde_json::from_value(Value::Object(map)).ok()?;
+        let detail = match map.remove("detail") {
+            Some(Value::Object(detail)) => detail,
+            Some(_) => return None,
+            None => Map::new(),
+        };
+        let entry: Entry = serde_json::from_value(Value::Object(map)).ok()?;
+        let entry = Entry { detail, ..entry };
         Some(Self { n, at, repo, entry })
     }
 }
@@ -228,8 +256,9 @@ pub struct Entry {
     pub to: Option<StateName>,
     /// The rest. `rev` is the task's revision after the change; `op` the number of the first line
     /// of a change that has several, and in a void that of the change it takes back; `apart` that the
-    /// line is a change of its own all the same; `by` who acted under the actor's name.
-    #[serde(default)]
+    /// line is a change of its own all the same; `by` who acted under the actor's name. Its numbers
+    /// stay as they are spelt, which they would not on the way through a serializer.
+    #[serde(skip)]
     pub detail: Map<String, Value>,
 }
 

@@ -1,15 +1,19 @@
 //! How a history is: what of it cannot be read, how high its numbers go, what is unsettled.
 //!
 //! Owns looking without leaving anything behind, and going on after damage: one more line, whose
-//! number is above all that were seen. What lies before that line was looked at, and is not
-//! reported again. Nothing is ever rewritten.
+//! number is above all that were seen. That line says how much was found, and so much is not
+//! reported again; more than that was done since. Nothing is ever rewritten.
 
 use flagpost_disk::fsx::{self, Rank};
 use flagpost_model::{RepoId, WorkerId, id::MAX_NUMBER};
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{Entry, History, Kind, TAIL, Writer};
+use super::{
+    Entry, History, Kind, Line, TAIL, Writer,
+    chain::{self, Chain},
+};
 use crate::{
     change,
     error::{Error, Result},
@@ -28,7 +32,25 @@ pub(crate) struct Survey {
     pub(crate) unreadable: Vec<usize>,
     /// Which lines have a number that does not grow, as above.
     pub(crate) disordered: Vec<usize>,
+    /// Which lines do not carry the hash of the line before, as above.
+    pub(crate) unchained: Vec<usize>,
+    /// Where its numbers first leap.
+    pub(crate) leap: Option<Leap>,
 }
+
+/// Where the numbers of a history leap further than it can ever have got by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Leap {
+    /// At which line, counted from 1.
+    pub(crate) line: usize,
+    /// The greatest number before it.
+    pub(crate) from: u64,
+    /// Its number.
+    pub(crate) to: u64,
+}
+
+/// More lines than a history can have: 8 GiB hold fewer of them.
+pub(super) const LEAP: u64 = 1 << 32;
 
 /// As much of a line as a survey needs. A history is long.
 #[derive(Deserialize)]
@@ -38,29 +60,83 @@ struct Head {
     #[serde(rename = "repo")]
     _repo: RepoId,
     kind: Kind,
+    prev: Option<Value>,
 }
 
 impl Survey {
-    /// Whether something in it is damaged.
+    /// Whether lines of it are damaged.
     pub(crate) fn is_damaged(&self) -> bool {
         !self.unreadable.is_empty() || !self.disordered.is_empty()
     }
 
-    fn of(bytes: &[u8]) -> Self {
+    /// Whether there is nothing to be said about its lines.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.is_damaged() && self.unchained.is_empty()
+    }
+
+    /// The greatest number that it may have had before lines of it were lost. Nobody was ever given
+    /// a greater one.
+    pub(crate) fn reach(&self) -> u64 {
+        self.highest.saturating_add(LEAP).min(MAX_NUMBER)
+    }
+
+    /// What was found since it was resumed, under the names that a resumption has for it.
+    fn found(&mut self) -> [(&'static str, &mut Vec<usize>); 3] {
+        [
+            ("unreadable", &mut self.unreadable),
+            ("disordered", &mut self.disordered),
+            ("unchained", &mut self.unchained),
+        ]
+    }
+
+    /// The entry that goes on after all that was found.
+    pub(super) fn resumption(&mut self) -> Entry {
+        let entry = Entry::new(Kind::Resumed).detail("after", self.last);
+        let found = self.found().into_iter();
+        found.fold(entry, |entry, (key, lines)| entry.detail(key, lines.len()))
+    }
+
+    /// Forgets what a resumption says was seen. Where there is more than it says, somebody changed
+    /// the lines before it afterwards.
+    fn resume(&mut self, line: &[u8]) {
+        let line = Line::parse(line);
+        let said = |key: &str| line.as_ref().and_then(|line| line.entry.number(key));
+        let seen = |(key, lines): &(&str, &mut Vec<usize>)| {
+            lines.len() as u64 <= said(key).unwrap_or_default()
+        };
+        if self.found().iter().all(seen) {
+            self.found()
+                .into_iter()
+                .for_each(|(_, lines)| lines.clear());
+        }
+    }
+
+    pub(super) fn of(bytes: &[u8]) -> Self {
         let mut survey = Self::default();
+        let mut chain = Chain::default();
         for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
             if line.trim_ascii().is_empty() {
                 continue;
             }
             let Ok(head) = serde_json::from_slice::<Head>(line) else {
                 survey.unreadable.push(at + 1);
+                chain.pass(line);
                 continue;
             };
+            if !chain.holds(
+                line,
+                head.prev.as_ref().map(|it| it.as_str().unwrap_or_default()),
+            ) {
+                survey.unchained.push(at + 1);
+            }
+            if head.n - survey.highest.min(head.n) > LEAP && survey.leap.is_none() {
+                let (line, from, to) = (at + 1, survey.highest, head.n);
+                survey.leap = Some(Leap { line, from, to });
+            }
             if head.n <= survey.highest {
                 survey.disordered.push(at + 1);
             } else if head.kind == Kind::Resumed {
-                survey.unreadable.clear();
-                survey.disordered.clear();
+                survey.resume(line);
             }
             survey.last = head.n;
             survey.highest = survey.highest.max(head.n);
@@ -91,25 +167,27 @@ impl History<'_> {
             },
         };
         let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
-        let voids = self.unsettled(self.tail(TAIL)?, &appeared)?;
+        let voids = self.unsettled(self.end(TAIL)?.lines, &appeared)?;
         Ok(voids.iter().filter_map(Entry::voids).collect())
     }
 
     /// Goes on above every number that was seen, where that is called for: lines are damaged, or
-    /// `tokens` are greater than the last number. Answers with the number it went on with.
+    /// `tokens` up to what it may have given are greater than the last number. Answers with the
+    /// number it went on with.
     pub(crate) fn resume(
         &self,
         actor: &WorkerId,
         at: Timestamp,
-        tokens: &dyn Fn() -> Result<u64>,
+        tokens: &dyn Fn(u64) -> Result<u64>,
     ) -> Result<Option<u64>> {
         let fs = self.home.fs();
         self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
         let wait = fsx::DEFAULT_WAIT;
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, wait, at)?;
-        let survey = self.survey()?;
-        let highest = survey.highest.max(tokens()?);
-        if !survey.is_damaged() && highest <= survey.last {
+        let bytes = self.bytes()?;
+        let mut survey = Survey::of(&bytes);
+        let highest = survey.highest.max(tokens(survey.reach())?);
+        if survey.is_whole() && highest <= survey.last {
             return Ok(None);
         }
         if highest >= MAX_NUMBER {
@@ -119,8 +197,8 @@ impl History<'_> {
             });
         }
         let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
-        let voids = match self.tail(TAIL) {
-            Ok(tail) => self.unsettled(tail, &appeared)?,
+        let voids = match self.end(TAIL) {
+            Ok(end) => self.unsettled(end.lines, &appeared)?,
             // Nothing in it can be read, so it tells of nothing.
             Err(_) => Vec::new(),
         };
@@ -129,14 +207,11 @@ impl History<'_> {
             _lock: lock,
             at,
             last: highest,
+            prev: chain::last(&bytes).map(chain::print),
             voids,
         };
         let number = writer.next();
-        let entry = Entry::new(Kind::Resumed)
-            .detail("after", survey.last)
-            .detail("unreadable", survey.unreadable.len())
-            .detail("disordered", survey.disordered.len());
-        writer.record(actor, vec![entry])?;
+        writer.record(actor, vec![survey.resumption()])?;
         Ok(Some(number))
     }
 }
@@ -165,8 +240,43 @@ mod tests {
         assert_eq!(survey.unreadable, [2]);
         assert_eq!(survey.disordered, [4, 5]);
         assert_eq!((survey.last, survey.highest), (2, 3));
-        let resumed = text + &line(4, "history.resumed");
+        let said = text.clone() + &line(4, "history.resumed");
+        let detail = r#""detail":{"unreadable":1,"disordered":2},"kind":"history.resumed""#;
+        let resumed = said.replace(r#""kind":"history.resumed""#, detail);
         assert!(!Survey::of(resumed.as_bytes()).is_damaged());
-        assert!(Survey::of((resumed + "{\"n\":5").as_bytes()).is_damaged());
+        assert!(Survey::of((resumed.clone() + "{\"n\":5").as_bytes()).is_damaged());
+        // More than it says: somebody changed what lies before it.
+        assert!(Survey::of(said.as_bytes()).is_damaged());
+        let later = "garbage\n".to_owned() + &resumed;
+        assert_eq!(Survey::of(later.as_bytes()).unreadable, [1, 3]);
+    }
+
+    #[test]
+    fn from_which_line_on_the_chain_is_broken_is_known() {
+        let chained = |lines: &[String]| {
+            let mut text = String::new();
+            for line in lines {
+                let line: Value = serde_json::from_str(line).unwrap();
+                let prev = chain::last(text.as_bytes()).map(chain::print);
+                text +=
+                    &(Line::parse(line.to_string().as_bytes()).unwrap()).chained(prev.as_deref());
+                text += "\n";
+            }
+            text
+        };
+        let text = chained(&[line(1, "a"), line(2, "b"), line(3, "c"), line(4, "d")]);
+        assert!(Survey::of(text.as_bytes()).unchained.is_empty());
+        let changed = text.replace("\"b\"", "\"x\"");
+        assert_eq!(Survey::of(changed.as_bytes()).unchained, [3]);
+        let without = |n: usize| {
+            let lines = text.lines().enumerate().filter(|(at, _)| *at != n);
+            lines
+                .map(|(_, line)| format!("{line}\n"))
+                .collect::<String>()
+        };
+        assert_eq!(Survey::of(without(0).as_bytes()).unchained, [1]);
+        assert_eq!(Survey::of(without(2).as_bytes()).unchained, [3]);
+        // The end of it is missed by nobody here: the tokens of tasks may miss it.
+        assert!(Survey::of(without(3).as_bytes()).unchained.is_empty());
     }
 }

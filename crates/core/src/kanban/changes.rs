@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
 use flagpost_disk::{dialects::claude_tasks::id_of, fsx::Stat};
-use flagpost_model::ListId;
+use flagpost_model::ListRef;
 use serde_json::{Value, json};
 
 use super::{is_artifact, session_dir};
@@ -24,8 +24,8 @@ pub struct Files {
 }
 
 /// The files as they are.
-pub fn files(home: &Home, list: &ListId) -> Result<Files> {
-    let tasks = match List::open(home, list) {
+pub fn files(home: &Home, list: &ListRef) -> Result<Files> {
+    let tasks = match List::find(home, list) {
         Ok(list) => list.survey()?.into_iter().collect(),
         Err(Error::NotFound { .. }) => BTreeMap::new(),
         Err(error) => return Err(error),
@@ -54,12 +54,13 @@ fn artifacts(home: &Home, dir: PathBuf) -> Result<BTreeMap<PathBuf, Stat>> {
     }
 }
 
-/// The events between two looks: their names and what is said of them.
+/// The events between two looks: their names and what is said of them. A new file that is no task yet,
+/// as its writer is in the middle of it, is forgotten in the second: it comes once it is whole.
 pub fn changes(
     home: &Home,
-    list: &ListId,
+    list: &ListRef,
     before: &Files,
-    after: &Files,
+    after: &mut Files,
 ) -> Result<Vec<(&'static str, Value)>> {
     let mut told = Vec::new();
     let name_of = |file: &OsString| file.to_str().and_then(id_of);
@@ -74,21 +75,26 @@ pub fn changes(
             }));
         }
     }
+    let mut halves = Vec::new();
     for (file, stat) in &after.tasks {
-        let kind = match before.tasks.get(file) {
+        let known = before.tasks.get(file);
+        let kind = match known {
             None => "task:created",
             Some(known) if known != stat => "task:updated",
             Some(_) => continue,
         };
         // It may be gone, and what is no task is none here either.
-        let read = List::open(home, list).map(|list| list.read(file, *stat));
+        let read = List::find(home, list).map(|list| list.read(file, *stat));
         if let (Some(id), Ok(Ok(Some(task)))) = (name_of(file), read) {
             let body = json!({
                 "type": kind, "taskListId": list, "taskId": id, "task": task.normalised(),
             });
             told.push((kind, body));
+        } else if known.is_none() {
+            halves.push(file.clone());
         }
     }
+    after.tasks.retain(|file, _| !halves.contains(file));
     if before.artifacts != after.artifacts {
         let kind = "execution:updated";
         told.push((kind, json!({"type": kind, "taskListId": list})));

@@ -7,11 +7,13 @@ mod cache;
 mod quarantine;
 mod recorder;
 pub(crate) mod rows;
+mod stock;
 pub(crate) mod table;
 
 use std::{
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use flagpost_disk::{
@@ -26,6 +28,7 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
+pub(crate) use stock::Stock;
 use table::Table;
 
 use crate::{
@@ -33,6 +36,7 @@ use crate::{
     coordination::Directory,
     error::{Error, Result},
     home::Home,
+    mirror,
     repository::Repository,
     roots,
 };
@@ -45,6 +49,7 @@ pub struct List<'h> {
     dir: PathBuf,
     store: Store<'h>,
     account: Option<Account>,
+    stock: Option<Arc<Stock>>,
 }
 
 /// What its tasks are in.
@@ -90,7 +95,7 @@ impl<'h> List<'h> {
     /// An existing list, by its name or at its place.
     pub fn find(home: &'h Home, list: &ListRef) -> Result<Self> {
         match list {
-            ListRef::Named(id) => Self::open(home, id),
+            ListRef::Named(_) | ListRef::Foreign(_) => Self::open_dir(home, list),
             ListRef::Coordination(place) => {
                 Self::of_table(home, Directory::open(home, place.path())?)
             }
@@ -110,16 +115,21 @@ impl<'h> List<'h> {
             dir,
             store: Store::Table(Box::new(Table::of(directory))),
             account: None,
+            stock: None,
         })
     }
 
     /// An existing list, of the home or else of the first root that has it.
     pub fn open(home: &'h Home, id: &ListId) -> Result<Self> {
-        let list = Self::of_home(home, id);
+        Self::open_dir(home, &id.into())
+    }
+
+    fn open_dir(home: &'h Home, list: &ListRef) -> Result<Self> {
+        let list = Self::of_home(home, list);
         if list.exists()? {
             return Ok(list);
         }
-        match roots::find(home, id)? {
+        match roots::find(home, list.id.as_str())? {
             Some(dir) => Ok(Self { dir, ..list }),
             None => Err(list.not_found()),
         }
@@ -129,7 +139,7 @@ impl<'h> List<'h> {
     /// is made in the home.
     pub fn open_or_create(home: &'h Home, id: &ListId, repository: &Repository) -> Result<Self> {
         let list = match Self::open(home, id) {
-            Err(Error::NotFound { .. }) => Self::of_home(home, id),
+            Err(Error::NotFound { .. }) => Self::of_home(home, &id.into()),
             opened => opened?,
         };
         let binding = list.path(claude_tasks::REPOSITORY);
@@ -143,18 +153,23 @@ impl<'h> List<'h> {
             &binding,
             format!("{}\n", repository.id).as_bytes(),
         ) {
-            Ok(()) | Err(disk::Error::Conflict { .. }) => Ok(list),
+            Ok(()) | Err(disk::Error::Conflict { .. }) => {
+                // It is there whether others see it or not; the doctor tells of what they do not.
+                let _: Result<Vec<_>> = mirror::keep(home);
+                Ok(list)
+            }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn of_home(home: &'h Home, id: &ListId) -> Self {
+    fn of_home(home: &'h Home, list: &ListRef) -> Self {
         Self {
             home,
-            id: id.into(),
-            dir: home.list_dir(id),
+            id: list.clone(),
+            dir: home.tasks_root().join(list.as_str()),
             store: Store::Files,
             account: None,
+            stock: None,
         }
     }
 
@@ -164,6 +179,15 @@ impl<'h> List<'h> {
             account: Some(account),
             ..self
         }
+    }
+
+    /// The same list, whose new ids come from this stock.
+    pub(crate) fn with_stock(self, stock: Option<Arc<Stock>>) -> Self {
+        Self { stock, ..self }
+    }
+
+    pub(crate) fn stock(&self) -> Option<&Stock> {
+        self.stock.as_deref()
     }
 
     pub(crate) fn account(&self) -> Option<&Account> {
@@ -201,8 +225,24 @@ impl<'h> List<'h> {
         self.name_for(cannot).map(drop)
     }
 
+    /// Refuses to change what only its own program may: a history, a lock and a claim name a list, and
+    /// this one has no name that they could have.
+    pub fn must_be_writable(&self) -> Result<()> {
+        match &self.id {
+            ListRef::Foreign(_) => Err(Error::ForeignList {
+                list: self.id.clone(),
+            }),
+            ListRef::Named(_) | ListRef::Coordination(_) => Ok(()),
+        }
+    }
+
+    fn is_writable(&self) -> bool {
+        self.must_be_writable().is_ok()
+    }
+
     /// Its name, for what is kept under names alone.
     pub fn name_for(&self, cannot: &'static str) -> Result<&ListId> {
+        self.must_be_writable()?;
         self.id.name().ok_or_else(|| Error::NotInTable {
             list: self.id.clone(),
             cannot,
@@ -351,15 +391,21 @@ impl<'h> List<'h> {
         cache::read_file(self.home.fs(), &self.dir.join(file), id, stat)
     }
 
-    /// Everything that can be read. What cannot is reported, and kept aside if that is possible.
+    /// Everything that can be read. What cannot is reported; the next writer keeps it aside.
     pub fn load(&self) -> Result<Loaded> {
-        if let Some(table) = self.table() {
-            return Ok(table.view()?.loaded());
+        match self.table() {
+            Some(table) => Ok(table.view()?.loaded()),
+            None if !self.is_writable() => self.peek(),
+            None => cache::load(self.home, &self.dir, cache::Leave::Fresh),
         }
-        let loaded = cache::load(self.home, &self.dir, cache::Leave::Fresh)?;
-        if !loaded.skipped.is_empty() {
-            // A reader on a read-only home still reads; the next writer keeps the file aside.
-            let _: Result<()> = self.keep_aside(&loaded.skipped);
+    }
+
+    /// The same for a writer: what cannot be read is kept aside, if that is possible.
+    pub(crate) fn load_and_keep(&self) -> Result<Loaded> {
+        let loaded = self.load()?;
+        if !loaded.skipped.is_empty() && self.table().is_none() && self.is_writable() {
+            // What cannot be kept now is the next writer's.
+            let _: Result<usize> = self.keep_aside(&loaded.skipped, quarantine::FEW);
         }
         Ok(loaded)
     }
@@ -374,7 +420,7 @@ impl<'h> List<'h> {
         Ok(())
     }
 
-    /// Where each task that can be read stands, by id. What cannot be read is as [`List::load`] has it.
+    /// Where each task that can be read stands, by id, for a writer: what cannot be read is kept aside.
     pub fn standings(&self) -> Result<Vec<Standing>> {
         self.standings_since(|| ())
     }
@@ -387,9 +433,13 @@ impl<'h> List<'h> {
             let tasks = view.files.values();
             return Ok(tasks.map(|file| Standing::from(&file.task)).collect());
         }
+        if !self.is_writable() {
+            begun();
+            return Ok(self.peek()?.outlines.iter().map(Standing::from).collect());
+        }
         let (standings, skipped) = cache::standings(self.home, &self.dir, begun)?;
         if !skipped.is_empty() {
-            let _: Result<()> = self.keep_aside(&skipped);
+            let _: Result<usize> = self.keep_aside(&skipped, quarantine::FEW);
         }
         Ok(standings)
     }

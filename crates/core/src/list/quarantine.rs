@@ -1,7 +1,7 @@
 //! What lies in a list's directory and is no task.
 //!
 //! Owns that each such file is copied to quarantine once and the history told, as soon as its writer is
-//! surely done with it. The file itself stays as it is.
+//! surely done with it. That is for writers and for `doctor --fix`: whoever reads copies nothing. The file itself stays as it is.
 
 use flagpost_disk::fsx;
 use flagpost_model::{RepoId, WorkerId};
@@ -15,26 +15,43 @@ use crate::{
 /// Who last wrote less than this ago, in nanoseconds, may be in the middle of it.
 const WRITTEN: i128 = 100_000_000;
 
+/// So many new cases a writer takes up at most; the rest is for those after it.
+pub(super) const FEW: usize = 64;
+
 impl List<'_> {
-    /// Records skipped files that are new, then copies them to quarantine. One that cannot be kept
-    /// costs no other its line or its copy.
-    pub(super) fn keep_aside(&self, skipped: &[Skipped]) -> Result<()> {
+    /// Keeps aside all that is no task, as far as that is possible. How many cases were new.
+    pub(crate) fn keep_all_aside(&self) -> Result<usize> {
+        match self.table() {
+            Some(_) => Ok(0),
+            None if !self.is_writable() => Ok(0),
+            None => self.keep_aside(&self.load()?.skipped, usize::MAX),
+        }
+    }
+
+    /// Records skipped files that are new, at most so many, then copies them to quarantine. One that
+    /// cannot be kept costs no other its line or its copy. How many were new.
+    pub(super) fn keep_aside(&self, skipped: &[Skipped], most: usize) -> Result<usize> {
         let repository = match self.repository() {
             Ok(repository) => Some(repository),
             // Nothing records a list that is nobody's.
             Err(Error::NoRepository { .. }) => None,
             Err(error) => return Err(error),
         };
-        let mut failed = None;
+        let (mut failed, mut new) = (None, 0);
         for skipped in skipped {
-            if let Err(error) = self.keep_one_aside(repository.as_ref(), skipped) {
-                failed = Some(error);
+            if new == most {
+                break;
+            }
+            match self.keep_one_aside(repository.as_ref(), skipped) {
+                Ok(is_new) => new += usize::from(is_new),
+                Err(error) => failed = Some(error),
             }
         }
-        failed.map_or(Ok(()), Err)
+        failed.map_or(Ok(new), Err)
     }
 
-    fn keep_one_aside(&self, repository: Option<&RepoId>, skipped: &Skipped) -> Result<()> {
+    /// Whether it was new.
+    fn keep_one_aside(&self, repository: Option<&RepoId>, skipped: &Skipped) -> Result<bool> {
         let Skipped { name, file, reason } = skipped;
         let home = self.home;
         let (fs, now) = (home.fs(), home.now());
@@ -42,7 +59,7 @@ impl List<'_> {
         let settled = fsx::stat(fs, &path)?
             .is_some_and(|stat| now.as_nanosecond() - i128::from(stat.modified) > WRITTEN);
         if !settled {
-            return Ok(());
+            return Ok(false);
         }
         // What is too large to read is too large to copy: the reason stands in for it.
         let content = match fsx::read(fs, &path) {
@@ -50,7 +67,7 @@ impl List<'_> {
             Err(_) => reason.clone().into_bytes(),
         };
         let Some(case) = fsx::quarantine(fs, &path, &content, reason)? else {
-            return Ok(());
+            return Ok(false);
         };
         if let Some(repository) = repository {
             let mut entry = Entry::new(Kind::TaskQuarantined)
@@ -60,6 +77,7 @@ impl List<'_> {
             let history = History::of(home, repository);
             history.record(&WorkerId::operator(), now, vec![entry])?;
         }
-        Ok(case.keep(fs)?)
+        case.keep(fs)?;
+        Ok(true)
     }
 }

@@ -16,6 +16,7 @@ use crate::{
 impl List<'_> {
     /// The repository whose history records this list, if it must have one or has one.
     pub(crate) fn recorder(&self) -> Result<Option<RepoId>> {
+        self.must_be_writable()?;
         match &self.store {
             Store::Files => self.repository().map(Some),
             Store::Table(table) => Ok(table.directory.repository.clone()),
@@ -26,7 +27,7 @@ impl List<'_> {
     pub(crate) fn sign(&self, entry: &mut Entry) {
         match &self.id {
             ListRef::Named(id) => entry.list = Some(id.clone()),
-            ListRef::Coordination(_) => {
+            ListRef::Foreign(_) | ListRef::Coordination(_) => {
                 let dir = self.dir.to_string_lossy().into_owned();
                 entry.detail.insert(WHERE.to_owned(), dir.into());
             }
@@ -37,7 +38,7 @@ impl List<'_> {
     pub(crate) fn is_told_of(&self, entry: &Entry) -> bool {
         match &self.id {
             ListRef::Named(id) => entry.list.as_ref() == Some(id),
-            ListRef::Coordination(_) => {
+            ListRef::Foreign(_) | ListRef::Coordination(_) => {
                 let dir = entry.detail.get(WHERE).and_then(|it| it.as_str());
                 dir == Some(&*self.dir.to_string_lossy())
             }

@@ -13,7 +13,7 @@ use std::{
     thread,
 };
 
-use flagpost_disk::{TaskFile, dialects::coordination as layout, fsx::Lock};
+use flagpost_disk::{TaskFile, dialects::coordination as layout};
 use flagpost_model::{
     TaskId, WorkerId,
     coordination::{Board, Seen},
@@ -23,7 +23,7 @@ use jiff::Timestamp;
 
 use super::{Loaded, Skipped, rows};
 use crate::{
-    coordination::{Directory, STAND_BACK, Tables},
+    coordination::{Directory, Locks, STAND_BACK, Tables},
     error::Result,
 };
 
@@ -48,7 +48,7 @@ pub(crate) struct View {
 /// The table's lock, held.
 #[derive(Debug)]
 pub(crate) struct Held<'t> {
-    lock: Option<Lock>,
+    lock: Option<Locks>,
     is_ours: &'t AtomicBool,
 }
 
@@ -85,7 +85,9 @@ impl<'h> Table<'h> {
         match self.is_ours.load(Ordering::Relaxed) {
             // It would wait for us.
             true => self.look(),
-            false => self.directory.read_whole(|| self.look()),
+            false => self
+                .directory
+                .read_whole(|| self.look(), |view| &view.tables),
         }
     }
 

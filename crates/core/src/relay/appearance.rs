@@ -4,7 +4,7 @@
 //! the next one; a message cannot have been archived since.
 
 use flagpost_disk::{dialects::relay as layout, fsx};
-use flagpost_model::{RepoId, envelope::Direction};
+use flagpost_model::{RepoId, decision::Decision, envelope::Direction, worker::Standing};
 use serde_json::Value;
 
 use super::{Fleet, leases};
@@ -17,10 +17,18 @@ use crate::{
 /// Whether the file that the entry stands for is there; an entry that stands for none has always
 /// appeared.
 pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool> {
-    let (Some(worker), Some(seq)) = (&entry.worker, entry.seq) else {
+    let Some(worker) = &entry.worker else {
         return Ok(true);
     };
     let mail = Fleet::of(home, repo).directory(worker);
+    match entry.kind {
+        Kind::WorkerRegistered => return mail.stands(Standing::Active),
+        Kind::WorkerRetired => return mail.stands(Standing::Retired),
+        _ => {}
+    }
+    let Some(seq) = entry.seq else {
+        return Ok(true);
+    };
     let inbox = mail.dir(Direction::Inbox);
     let there =
         |name: String| -> Result<bool> { Ok(fsx::stat(home.fs(), &inbox.join(name))?.is_some()) };
@@ -42,6 +50,7 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
         Kind::BriefRead => (Direction::Inbox, layout::read_flag(seq)),
         Kind::Reported => (Direction::Outbox, layout::report(seq)),
         Kind::ReportRead => (Direction::Outbox, layout::read_flag(seq)),
+        Kind::ReportConfirmed => (Direction::Outbox, layout::flag(seq, Decision::Ratified)),
         Kind::MessageSent | Kind::MessageImported => match direction(entry) {
             Direction::Inbox => (Direction::Inbox, layout::body(seq)),
             Direction::Outbox => (Direction::Outbox, layout::report(seq)),

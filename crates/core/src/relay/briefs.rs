@@ -1,34 +1,32 @@
 //! Briefs: proposed by a controller, seen by the operator.
 //!
-//! Owns the publication of one: its number first, the sidecar before the body, both under names that
-//! must be free. What is let through by whoever writes it has its decision before its body: whoever is
-//! killed in between has said nothing. A retry within five minutes is answered with the brief it
-//! repeats.
+//! Owns what may be proposed, and how each brief is and stands when somebody looks. A retry within
+//! five minutes is answered with the brief it repeats.
 
 use flagpost_disk::{
     self as disk,
     dialects::relay::{self as layout, Part},
-    fsx::Batch,
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Standing, Verdict, Via},
-    envelope::{Brief, BriefKind, Direction, Extras, Hash, Key, VERSION, is_within, summary_of},
-    message::Message,
+    decision::{self, Decision, Held, Prints, Standing, Verdict, Via},
+    envelope::{Brief, BriefKind, Direction, Extras, Key, VERSION, is_within, summary_of},
 };
 use jiff::Timestamp;
 
 use super::{
     Locked, Mail,
     decide::{self, Gate},
-    messages, skipped,
-    slots::Slot,
+    policy,
+    publication::Appears,
+    record::{Look, Proposal as OnRecord},
+    skipped,
+    slots::{Slot, Understood},
+    verdicts::verdict_of,
 };
 use crate::{
     error::{Error, Result},
-    history::Kind,
     list::Skipped,
-    readable::readable,
 };
 
 /// What a controller wants to say.
@@ -96,26 +94,6 @@ impl Stage {
     }
 }
 
-/// How far a brief is the moment it appears.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Appears<'v> {
-    /// It waits for a decision.
-    Proposed,
-    /// It is let through.
-    Decided(&'v Verdict),
-    /// It is let through, and in its worker's hands.
-    Taken(&'v Verdict),
-}
-
-impl<'v> Appears<'v> {
-    fn verdict(self) -> Option<&'v Verdict> {
-        match self {
-            Self::Proposed => None,
-            Self::Decided(verdict) | Self::Taken(verdict) => Some(verdict),
-        }
-    }
-}
-
 /// A brief as the operator sees it.
 #[derive(Debug, Clone)]
 pub struct Letter {
@@ -127,24 +105,78 @@ pub struct Letter {
     pub standing: Standing,
     /// How far it is.
     pub stage: Stage,
+    /// What it is recognised by, as it is now.
+    pub prints: Prints,
+    /// Why it is withheld, if it is.
+    pub held: Option<Held>,
+    /// As what it was proposed, as far as that is known and asked for.
+    pub(super) proposed: Option<OnRecord>,
+    /// What lies under its number.
+    pub(super) slot: Slot,
+}
+
+impl Letter {
+    /// As what it was proposed is known now.
+    pub(super) fn know_the_proposal(&mut self, proposed: Option<OnRecord>) {
+        self.proposed = proposed;
+        let on_record = self.proposed.as_ref();
+        let on_record = on_record.map(|it| (&it.sha256, it.envelope.as_ref()));
+        self.held = match self.slot.is_over() {
+            true => None,
+            false => decision::held(&self.standing, &self.prints, on_record),
+        };
+    }
+
+    /// The command that lets a withheld brief through, or keeps it back as that hand did.
+    pub fn settled_by(&self) -> Option<String> {
+        let (worker, seq) = (&self.brief.target_worker, self.brief.seq.get());
+        let now = &self.prints.envelope;
+        Some(match (self.held?, self.standing.decision()) {
+            (Held::Proposed | Held::Decided, _) => {
+                format!("flagpost ratify {worker} {seq} --seen {now}")
+            }
+            (Held::Foreign, Some(Decision::Rejected)) => {
+                format!("flagpost relay reject {worker} {seq}")
+            }
+            (Held::Foreign, _) => format!("flagpost ratify {worker} {seq}"),
+        })
+    }
+
+    /// The flags beside it that say something else than the decision on record.
+    pub fn contradicting_flags(&self) -> Vec<Decision> {
+        let Standing::Decided(verdict) = &self.standing else {
+            return Vec::new();
+        };
+        let mut flags = self.slot.flags();
+        flags.retain(|flag| *flag != verdict.decision && !self.slot.is_over());
+        flags
+    }
+
+    /// Whether a person may be asked about it: it waits, and nobody changed or decided it unseen.
+    pub fn waits(&self) -> bool {
+        self.stage == Stage::Pending || self.held.is_some()
+    }
 }
 
 /// Proposes a brief, durable on return; the policy may let it through.
 pub fn propose(mail: &Mail<'_>, actor: &WorkerId, proposal: Proposal) -> Result<Proposed> {
-    propose_through(mail, actor, proposal, Gate::Policy)
+    propose_through(mail, actor, proposal, Gate::Policy, &|| Ok(()))
 }
 
 /// Proposes a brief, and lets it through where the gate says so; durable on return. A retry is
 /// answered with the brief it repeats, and lets that one through where nobody had decided yet.
+/// `may` has the last word, asked when nobody else can write into the inbox any more.
 pub(super) fn propose_through(
     mail: &Mail<'_>,
     actor: &WorkerId,
     proposal: Proposal,
     gate: Gate<'_>,
+    may: &dyn Fn() -> Result<()>,
 ) -> Result<Proposed> {
     check(&proposal)?;
     let locked = mail.lock(Direction::Inbox)?;
     locked.tidy(actor)?;
+    may()?;
     let (mut brief, body) = locked.brief(actor, proposal);
     let (mut replay, mut passed) = (true, None);
     match locked.replayed(&brief)? {
@@ -196,17 +228,13 @@ pub(super) fn hand_over(
     check(&proposal)?;
     let locked = mail.lock(Direction::Inbox)?;
     let (mut brief, body) = locked.brief(actor, proposal);
-    let verdict = Verdict {
-        decision: Decision::Ratified,
-        by: actor.clone(),
-        at: locked.at,
-        sha256: Hash::of(body.as_bytes()),
-        via: Via::Run,
-        reason: None,
-        rule: Some(session.to_owned()),
-    };
     locked.under_a_new_number(|seq, batch| {
         brief.seq = seq;
+        let prints = layout::new_brief(&brief).prints(&body);
+        let verdict = Verdict {
+            rule: Some(session.to_owned()),
+            ..verdict_of(&locked, actor, prints, (Decision::Ratified, Via::Run))
+        };
         locked.publish(actor, &brief, (&body, Appears::Taken(&verdict)), batch)
     })?;
     Ok((brief, body))
@@ -246,59 +274,6 @@ impl Locked<'_> {
             extras: proposal.extras,
         };
         (brief, proposal.body)
-    }
-
-    /// Puts sidecar and body in place: the decision that is made before the body, its worker's mark
-    /// after it. Where a foreign writer took the number meanwhile, what it wrote stays, and the history
-    /// says so.
-    pub(super) fn publish(
-        &self,
-        actor: &WorkerId,
-        brief: &Brief,
-        (body, appears): (&str, Appears<'_>),
-        mut batch: Batch,
-    ) -> Result<()> {
-        let seq = brief.seq;
-        let meta = readable("summary", layout::write_brief(None, brief))?;
-        let text = readable("brief", body.as_bytes().to_owned())?;
-        let sidecar = self.path(&layout::sidecar(seq));
-        batch.create(sidecar.clone(), meta);
-        let mut ahead = vec![sidecar];
-        if let Some(verdict) = appears.verdict() {
-            let decision = self.path(&layout::decision(seq));
-            batch.create(decision.clone(), layout::write_verdict(verdict));
-            ahead.push(decision);
-        }
-        batch.create(self.path(&layout::body(seq)), text);
-        let entry = self
-            .mail
-            .entry(Kind::BriefProposed, Some(seq))
-            .detail("kind", brief.kind.as_str())
-            .detail("ticket", brief.target_ticket.clone())
-            .detail("summary", brief.summary.clone())
-            .detail("sha256", Hash::of(body.as_bytes()).as_str());
-        let message = Message::of_brief(brief, body);
-        let sent = messages::told(Kind::MessageSent, &message);
-        let (mut entries, mut flags): (Vec<_>, _) =
-            ([entry].into_iter().chain(sent).collect(), Vec::new());
-        if let Some(verdict) = appears.verdict() {
-            entries.push(self.verdict_entry(seq, verdict));
-            flags.push(self.path(&layout::flag(seq, verdict.decision)));
-        }
-        if let Appears::Taken(_) = appears {
-            entries.push(self.mail.entry(Kind::BriefRead, Some(seq)));
-            entries.extend(messages::told_by(
-                Kind::MessageAcked,
-                &message,
-                Some(actor.as_str()),
-            ));
-            flags.push(self.path(&layout::read_flag(seq)));
-        }
-        let published = self.commit(actor, entries, batch, &flags);
-        if let Err(Error::Disk(disk::Error::Conflict { path })) = &published {
-            self.concede(actor, seq, path, &ahead)?;
-        }
-        published
     }
 
     /// The brief that this new one repeats. What was rejected, or expired, is none: who proposes it
@@ -362,12 +337,33 @@ pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
     })
 }
 
-/// The number of the newest brief that waits for a decision.
+/// The briefs of a worker that wait for a decision, by number. One that expired waits for nobody.
+pub(super) fn waiting(mail: &Mail<'_>) -> Result<Vec<Letter>> {
+    let mut waiting = Vec::new();
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        waiting.extend(pending(mail, seq, &slot)?);
+    }
+    Ok(waiting)
+}
+
+/// The brief of a slot, where it waits for a decision.
+fn pending(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Option<Letter>> {
+    if !slot.is_undecided() {
+        return Ok(None);
+    }
+    let letter = letter(mail, seq, slot)?.ok();
+    Ok(letter.filter(|it| it.stage == Stage::Pending))
+}
+
+/// The number of the newest brief that waits for a decision. One that expired waits for nobody, and
+/// one that cannot be understood cannot be decided on.
 pub fn newest_pending(mail: &Mail<'_>) -> Result<Seq> {
-    let slots = mail.slots(Direction::Inbox)?;
-    let newest = slots.iter().rev().find(|(_, slot)| slot.is_undecided());
-    let newest = newest.map(|(seq, _)| *seq);
-    newest.ok_or_else(|| Error::NothingPending {
+    for (seq, slot) in mail.slots(Direction::Inbox)?.iter().rev() {
+        if pending(mail, *seq, slot)?.is_some() {
+            return Ok(*seq);
+        }
+    }
+    Err(Error::NothingPending {
         worker: mail.worker.clone(),
     })
 }
@@ -379,17 +375,28 @@ pub(super) fn letter(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Result<Le
         let reason = "it has no sidecar";
         return Ok(Err(skipped(name(layout::body(seq)), reason)));
     }
+    let read = read(mail, seq, slot)?;
+    Ok(read.map_err(|unread| skipped(name(unread.name), unread.reason)))
+}
+
+/// The brief of a slot with a sidecar and a body, or which of its files cannot be understood.
+pub(super) fn read(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Understood<Letter>> {
     let parts = (
         mail.sidecar(seq)?,
         mail.body(seq)?,
         mail.standing(seq, slot)?,
     );
-    let (brief, body, standing) = match parts {
-        (Ok(brief), Ok(body), Ok(standing)) => (brief.content, body, standing),
-        (Err(unread), ..) | (_, Err(unread), _) | (.., Err(unread)) => {
-            return Ok(Err(skipped(name(unread.name), unread.reason)));
-        }
+    let (sidecar, body, mut standing) = match parts {
+        (Ok(sidecar), Ok(body), Ok(standing)) => (sidecar, body, standing),
+        (Err(unread), ..) | (_, Err(unread), _) | (.., Err(unread)) => return Ok(Err(unread)),
     };
+    if let Standing::Flagged(decision) = standing
+        && !policy::accepts_foreign_flags(mail.home, &mail.repo)
+    {
+        standing = Standing::Foreign(decision);
+    }
+    let prints = sidecar.prints(&body);
+    let brief = sidecar.content;
     let is_late = brief.expires_at.is_some_and(|at| at <= mail.home.now());
     let stage = match standing.decision() {
         _ if slot.has(Part::Withdrawn) => Stage::Withdrawn,
@@ -399,10 +406,23 @@ pub(super) fn letter(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Result<Le
         Some(decision) if slot.has(Part::Offered) => Stage::Offered(decision),
         Some(decision) => Stage::Decided(decision),
     };
-    Ok(Ok(Letter {
+    let mut letter = Letter {
         brief,
         body,
         standing,
         stage,
-    }))
+        prints,
+        held: None,
+        proposed: None,
+        slot: slot.clone(),
+    };
+    let proposed = match (&letter.standing, stage) {
+        (Standing::Decided(_), _) | (_, Stage::Expired | Stage::Withdrawn | Stage::Read(_)) => None,
+        _ => {
+            let hint = || Ok(mail.kept_words(seq, slot)?.map(|words| words.line));
+            mail.proposal(seq, hint, Look::Near)?
+        }
+    };
+    letter.know_the_proposal(proposed);
+    Ok(Ok(letter))
 }

@@ -1,30 +1,28 @@
-//! Decisions: one for each brief, whoever asks, and only for the body that was seen.
+//! Decisions: one for each brief, whoever asks, and only for the envelope that was seen.
 //!
-//! Owns the decision file, which is the decision: it is created where there was none, durable before
-//! its flag appears. A policy's decision takes the same way.
+//! Owns who may decide on what, and when: a person, a policy, whoever writes a brief. All take one
+//! way, and all are refused where somebody was first.
 
-use flagpost_disk::{
-    self as disk,
-    dialects::relay as layout,
-    fsx::{self, Batch},
-};
+use std::{collections::BTreeSet, path::PathBuf};
+
+use flagpost_disk::{self as disk, dialects::relay as layout, fsx::Batch};
 use flagpost_model::{
     Seq, WorkerId,
     decision::{self, Decision, Refusal, Standing, Subject, Verdict, Via},
     envelope::{Brief, Direction, Hash, Key},
-    message::{Body, Message},
+    message::{self, Body, Message},
     policy::{Question, Then, consult},
+    task::Origin,
 };
 
 use super::{
     Locked, Mail,
     briefs::{self, Letter, Stage},
     policy,
+    slots::Slot,
+    verdicts::verdict_of,
 };
-use crate::{
-    error::{Error, Result},
-    history::{Entry, Kind},
-};
+use crate::error::{Error, Result};
 
 /// What the operator wants.
 #[derive(Debug, Clone)]
@@ -35,7 +33,7 @@ pub struct Wish {
     pub via: Via,
     /// Why.
     pub reason: Option<String>,
-    /// The body that was seen; without it, the body as it is.
+    /// The envelope or the body that was seen; without it, what was proposed.
     pub seen: Option<Hash>,
 }
 
@@ -80,6 +78,17 @@ pub enum Gate<'g> {
     Run(&'g str),
 }
 
+impl Gate<'_> {
+    /// The gate for what somebody says of their own accord: a person's REPLY is that person's decision
+    /// and needs no second one. Whatever else goes to a worker is for the policy or the operator.
+    pub fn of_words(subject: message::Subject, said_by: Origin, via: Via) -> Self {
+        match (subject, said_by) {
+            (message::Subject::Reply, Origin::Person) => Self::Writer(via),
+            _ => Self::Policy,
+        }
+    }
+}
+
 /// A brief that is decided.
 #[derive(Debug, Clone)]
 pub struct Decided {
@@ -108,27 +117,26 @@ pub fn decide(mail: &Mail<'_>, actor: &WorkerId, seq: Option<Seq>, wish: &Wish) 
         Some(seq) => seq,
         None => briefs::newest_pending(mail)?,
     };
-    let letter = briefs::show(mail, seq)?;
-    if letter.standing.decision() == Some(wish.decision) && wish.decision != Decision::Edited {
-        return Ok(Decided {
-            brief: letter.brief,
-            decision: wish.decision,
-            already: true,
-        });
-    }
-    let verdict = verdict(&locked, &letter, actor, wish)?;
-    locked.put(actor, vec![(letter.brief.clone(), verdict)])?;
-    Ok(Decided {
+    let letter = locked.letter(actor, seq)?;
+    let decided = |letter: Letter, already| Decided {
         brief: letter.brief,
         decision: wish.decision,
-        already: false,
-    })
+        already,
+    };
+    let is_same = letter.standing.decision() == Some(wish.decision) && letter.held.is_none();
+    if is_same && wish.decision != Decision::Edited {
+        return Ok(decided(letter, true));
+    }
+    let verdict = verdict(&locked, &letter, actor, wish)?;
+    locked.put(actor, vec![(letter.clone(), verdict)])?;
+    Ok(decided(letter, false))
 }
 
-/// Ratifies every brief of a worker that waits, in one step where nobody interferes.
-pub fn ratify_pending(
+/// Ratifies those of the listed briefs of a worker that wait, in one step where nobody interferes.
+pub fn ratify_listed(
     mail: &Mail<'_>,
     actor: &WorkerId,
+    listed: &BTreeSet<Seq>,
     via: Via,
 ) -> Result<(Vec<Decided>, Vec<Undecided>)> {
     let locked = mail.lock(Direction::Inbox)?;
@@ -136,10 +144,10 @@ pub fn ratify_pending(
     let wish = Wish::new(Decision::Ratified, via);
     let (mut ready, mut failed) = (Vec::new(), Vec::new());
     for (seq, slot) in mail.slots(Direction::Inbox)? {
-        if !slot.is_undecided() {
+        if !slot.is_undecided() || !listed.contains(&seq) {
             continue;
         }
-        let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
+        let Ok(letter) = locked.examined(actor, seq, &slot)? else {
             continue;
         };
         // One that expired waits for nobody any more.
@@ -147,7 +155,7 @@ pub fn ratify_pending(
             continue;
         }
         match verdict(&locked, &letter, actor, &wish) {
-            Ok(verdict) => ready.push((letter.brief, verdict)),
+            Ok(verdict) => ready.push((letter, verdict)),
             Err(error) => failed.push(Undecided {
                 seq: Some(seq),
                 error,
@@ -161,13 +169,13 @@ pub fn ratify_pending(
         already: false,
     };
     match locked.put(actor, ready.clone()) {
-        Ok(()) => done.extend(ready.into_iter().map(|(brief, _)| decided(brief))),
+        Ok(()) => done.extend(ready.into_iter().map(|(letter, _)| decided(letter.brief))),
         // Somebody decided by hand at this moment: one by one, so that only that one is missed.
         Err(Error::Disk(disk::Error::Conflict { .. })) => {
-            for (brief, verdict) in ready {
-                let seq = Some(brief.seq);
-                match locked.put(actor, vec![(brief.clone(), verdict)]) {
-                    Ok(()) => done.push(decided(brief)),
+            for (letter, verdict) in ready {
+                let seq = Some(letter.brief.seq);
+                match locked.put(actor, vec![(letter.clone(), verdict)]) {
+                    Ok(()) => done.push(decided(letter.brief)),
                     Err(error) => failed.push(Undecided { seq, error }),
                 }
             }
@@ -186,7 +194,9 @@ pub fn open(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
         expires_at: letter.brief.expires_at,
     };
     not_withdrawn(&mail.worker, &letter)?;
-    decision::decide(&letter.standing, on, mail.home.now())?;
+    decision::decide(&letter.standing, letter.held, on, mail.home.now())?;
+    // What somebody else put there is not rewritten in the dark either.
+    decision::is_seen(letter.held, on, &letter.prints, None)?;
     Ok(letter)
 }
 
@@ -215,17 +225,13 @@ pub fn edit(
     }
     let locked = mail.lock(Direction::Inbox)?;
     locked.tidy(actor)?;
-    let mut letter = briefs::show(mail, seq)?;
+    let mut letter = locked.letter(actor, seq)?;
     let mut wish = Wish::new(Decision::Edited, via);
     wish.seen = Some(seen.clone());
     // Asked before anything is written: the first decision stands.
     verdict(&locked, &letter, actor, &wish)?;
-    let sidecar = mail
-        .sidecar(seq)?
-        .map_err(|unread| disk::Error::Malformed {
-            path: locked.path(&unread.name),
-            reason: unread.reason,
-        })?;
+    let sidecar = mail.sidecar(seq)?;
+    let sidecar = sidecar.map_err(|it| malformed(locked.path(&it.name), it.reason))?;
     letter.brief.idempotency_key = Key::of(body);
     let [before, after] = [&*letter.body, body].map(|it| Message::of_brief(&letter.brief, it));
     must_still_say(&before, &after)?;
@@ -234,17 +240,17 @@ pub fn edit(
     }
     letter.body = body.to_owned();
     let mut batch = Batch::new();
-    let (meta, text) = (layout::sidecar(seq), layout::body(seq));
-    batch.put(
-        locked.path(&meta),
-        layout::write_brief(Some(&sidecar), &letter.brief),
-    );
-    batch.put(locked.path(&text), body.as_bytes().to_owned());
+    let meta = layout::write_brief(Some(&sidecar), &letter.brief);
+    let after = layout::read_brief(&mail.worker, seq, &meta)
+        .map_err(|reason| malformed(locked.path(&layout::sidecar(seq)), reason))?;
+    letter.prints = after.prints(body);
+    batch.put(locked.path(&layout::sidecar(seq)), meta);
+    batch.put(locked.path(&layout::body(seq)), body.as_bytes().to_owned());
     // Durable before it is decided on: a decision on a body that is lost would hold for ever.
     batch.seal(mail.home.fs())?.reveal()?;
-    wish.seen = None;
-    let verdict = verdict(&locked, &letter, actor, &wish)?;
-    locked.put(actor, vec![(letter.brief.clone(), verdict)])?;
+    let on = (Decision::Edited, via);
+    let verdict = verdict_of(&locked, actor, letter.prints.clone(), on);
+    locked.put(actor, vec![(letter.clone(), verdict)])?;
     Ok(Decided {
         brief: letter.brief,
         decision: Decision::Edited,
@@ -264,6 +270,10 @@ pub(super) fn by_its_writer(
         body: body.to_owned(),
         standing: Standing::Pending,
         stage: Stage::Pending,
+        prints: layout::new_brief(brief).prints(body),
+        held: None,
+        proposed: None,
+        slot: Slot::default(),
     };
     match gate {
         Gate::Policy => Ok(None),
@@ -280,7 +290,7 @@ pub(super) fn at_once(
 ) -> Result<Option<Verdict>> {
     let passed = passed(locked, letter, actor, gate)?;
     if let Some(verdict) = &passed {
-        locked.put(&verdict.by, vec![(letter.brief.clone(), verdict.clone())])?;
+        locked.put(&verdict.by, vec![(letter.clone(), verdict.clone())])?;
     }
     Ok(passed)
 }
@@ -292,30 +302,37 @@ fn passed(
     actor: &WorkerId,
     gate: Gate<'_>,
 ) -> Result<Option<Verdict>> {
-    let (by, via, rule) = match gate {
-        Gate::Writer(via) => (actor.clone(), via, None),
-        Gate::Run(session) => (actor.clone(), Via::Run, Some(session.to_owned())),
+    let (by, via, (rule, policy)) = match gate {
+        Gate::Writer(via) => (actor.clone(), via, (None, None)),
+        Gate::Run(session) => (actor.clone(), Via::Run, (Some(session.to_owned()), None)),
         Gate::Policy => match rule_for(locked, letter)? {
-            Some(rule) => (Via::Policy.as_str().parse()?, Via::Policy, Some(rule)),
+            Some((rule, policy)) => {
+                let by = Via::Policy.as_str().parse()?;
+                (by, Via::Policy, (Some(rule), policy))
+            }
             None => return Ok(None),
         },
     };
     let verdict = verdict(locked, letter, &by, &Wish::new(Decision::Ratified, via))?;
-    Ok(Some(Verdict { rule, ..verdict }))
+    Ok(Some(Verdict {
+        rule,
+        policy,
+        ..verdict
+    }))
 }
 
-/// The name of the policy's rule that lets the brief through.
-fn rule_for(locked: &Locked<'_>, letter: &Letter) -> Result<Option<String>> {
+/// The name of the policy's rule that lets the brief through, and the hash of the policy's file.
+fn rule_for(locked: &Locked<'_>, letter: &Letter) -> Result<Option<(String, Option<Hash>)>> {
     let brief = &letter.brief;
-    let rules = policy::rules(locked.mail.home, &locked.mail.repo)?;
+    let policy = policy::of(locked.mail.home, &locked.mail.repo)?;
     let asked = Question {
         kind: brief.kind,
         worker: &brief.target_worker,
         controller: &brief.controller_session_id,
         bytes: letter.body.len() as u64,
     };
-    let rule = consult(&rules, asked).filter(|rule| rule.then == Then::Ratify);
-    Ok(rule.map(|rule| rule.name.clone()))
+    let rule = consult(&policy.rules, asked).filter(|rule| rule.then == Then::Ratify);
+    Ok(rule.map(|rule| (rule.name.clone(), policy.sha256.clone())))
 }
 
 /// The decision, where the rule allows it.
@@ -327,63 +344,32 @@ fn verdict(locked: &Locked<'_>, letter: &Letter, actor: &WorkerId, wish: &Wish) 
         expires_at: letter.brief.expires_at,
     };
     not_withdrawn(worker, letter)?;
-    decision::decide(&letter.standing, on, locked.at)?;
-    let sha256 = Hash::of(letter.body.as_bytes());
-    if wish.seen.as_ref().is_some_and(|seen| *seen != sha256) {
-        let worker = worker.clone();
-        return Err(Refusal::Changed { worker, seq }.into());
+    decision::decide(&letter.standing, letter.held, on, locked.at)?;
+    // To keep what nobody knows from its worker, nobody has to know it.
+    if wish.decision != Decision::Rejected || wish.seen.is_some() {
+        decision::is_seen(letter.held, on, &letter.prints, wish.seen.as_ref())?;
     }
+    let on = (wish.decision, wish.via);
     Ok(Verdict {
-        decision: wish.decision,
-        by: actor.clone(),
-        at: locked.at,
-        sha256,
-        via: wish.via,
         reason: wish.reason.clone(),
-        rule: None,
+        ..verdict_of(locked, actor, letter.prints.clone(), on)
     })
 }
 
 impl Locked<'_> {
-    /// Puts decisions on record, and then their flags up.
-    fn put(&self, actor: &WorkerId, verdicts: Vec<(Brief, Verdict)>) -> Result<()> {
-        if verdicts.is_empty() {
-            return Ok(());
-        }
-        let (mut batch, mut entries, mut flags) = (Batch::new(), Vec::new(), Vec::new());
-        for (brief, verdict) in verdicts {
-            let seq = brief.seq;
-            batch.create(
-                self.path(&layout::decision(seq)),
-                layout::write_verdict(&verdict),
-            );
-            flags.push(self.path(&layout::flag(seq, verdict.decision)));
-            entries.push(self.verdict_entry(seq, &verdict));
-        }
-        match self.commit(actor, entries, batch, &[]) {
-            // A decision that stands has its flag, even if another one was in the way.
-            Ok(()) => Ok(fsx::flags(self.mail.home.fs(), &flags)?),
-            Err(error) => {
-                // Should that fail too, the next look does it.
-                let _: Result<()> = self.tidy(actor);
-                Err(error)
-            }
-        }
+    /// A brief that somebody decides on, as it is once what others did to it is on record.
+    fn letter(&self, actor: &WorkerId, seq: Seq) -> Result<Letter> {
+        let slots = self.mail.slots(Direction::Inbox)?;
+        let slot = slots.get(&seq).filter(|slot| slot.is_brief());
+        let Some(slot) = slot else {
+            // It is not there, or the half of one.
+            return briefs::show(self.mail, seq);
+        };
+        self.examined(actor, seq, slot)?
+            .map_err(|unread| malformed(self.path(&unread.name), unread.reason))
     }
+}
 
-    pub(super) fn verdict_entry(&self, seq: Seq, verdict: &Verdict) -> Entry {
-        let mut entry = self
-            .mail
-            .entry(Kind::BriefDecided, Some(seq))
-            .detail("decision", verdict.decision.as_str())
-            .detail("by", verdict.by.as_str())
-            .detail("via", verdict.via.as_str())
-            .detail("sha256", verdict.sha256.as_str());
-        let reason = verdict.reason.as_ref().map(|it| ("reason", it));
-        let rule = verdict.rule.as_ref().map(|it| ("rule", it));
-        for (key, text) in reason.into_iter().chain(rule) {
-            entry = entry.detail(key, text.as_str());
-        }
-        entry
-    }
+fn malformed(path: PathBuf, reason: String) -> Error {
+    disk::Error::Malformed { path, reason }.into()
 }

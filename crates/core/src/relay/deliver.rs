@@ -10,8 +10,8 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{self, Decision, Delivery, Refusal},
-    envelope::{Brief, Direction, Hash},
+    decision::{self, Decision, Delivery, Refusal, Standing},
+    envelope::{Brief, Direction},
     message::{Answer, Message, Subject, answer},
 };
 
@@ -64,7 +64,7 @@ pub(super) fn deliverable(mail: &Mail<'_>, letter: &Letter) -> Result<Delivery, 
         seq: letter.brief.seq,
         expires_at: letter.brief.expires_at,
     };
-    decision::deliverable(&letter.standing, on, &Hash::of(letter.body.as_bytes()))
+    decision::deliverable(&letter.standing, letter.held, on)
 }
 
 /// The oldest brief that the worker may see and has not read; `None` where there is none.
@@ -80,7 +80,7 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
         if !slot.is_open_to_the_worker() {
             continue;
         }
-        let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
+        let Ok(letter) = locked.examined(actor, seq, &slot)? else {
             continue;
         };
         let Some(delivery) = passed(&locked, actor, &letter)? else {
@@ -97,8 +97,8 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
     Ok(None)
 }
 
-/// What of a brief may reach its worker now. A body that was changed after the decision on it is
-/// kept aside, and recorded. Who has answered a task by hand has it, and is not given it again.
+/// What of a brief may reach its worker now. Who has answered a task by hand has it, and is not given
+/// it again.
 pub(super) fn passed(
     locked: &Locked<'_>,
     actor: &WorkerId,
@@ -114,12 +114,6 @@ pub(super) fn passed(
             Ok(None)
         }
         Ok(delivery) => Ok(Some(delivery)),
-        Err(Refusal::Changed { .. }) => {
-            let entry = mail.entry(Kind::BriefWithheld, Some(seq));
-            let reason = "it was changed after the decision on it";
-            locked.quarantine(actor, &mail.body_path(seq), entry, reason)?;
-            Ok(None)
-        }
         Err(_) => Ok(None),
     }
 }
@@ -165,9 +159,15 @@ pub(super) fn acknowledge(
         let worker = mail.worker.clone();
         return Err(Error::Gate(Refusal::Undecided { worker, seq }));
     }
-    let message = briefs::letter(mail, seq, slot)?
-        .ok()
-        .map(|it| Message::of_brief(&it.brief, &it.body));
+    let letter = briefs::letter(mail, seq, slot)?.ok();
+    if letter
+        .as_ref()
+        .is_some_and(|it| matches!(it.standing, Standing::Foreign(_)))
+    {
+        let worker = mail.worker.clone();
+        return Err(Error::Gate(Refusal::Foreign { worker, seq }));
+    }
+    let message = letter.map(|it| Message::of_brief(&it.brief, &it.body));
     let mut batch = Batch::new();
     let subject = message.as_ref().and_then(|it| it.subject);
     if subject == Some(Subject::Task) {

@@ -2,10 +2,12 @@
 //!
 //! Owns going through them one by one: what fails at one of them keeps nobody else from a decision.
 
-use flagpost_model::{WorkerId, decision::Via, envelope::Direction, glob::Glob};
+use std::collections::BTreeSet;
+
+use flagpost_model::{Seq, WorkerId, decision::Via, envelope::Direction, glob::Glob};
 
 use super::{
-    Fleet,
+    Fleet, Mail,
     briefs::{self, Letter, Stage},
     decide::{self, Decided, Undecided},
 };
@@ -18,22 +20,35 @@ pub struct Ratified {
     pub done: Vec<Decided>,
     /// Those that are not, and why.
     pub failed: Vec<(WorkerId, Undecided)>,
+    /// Those that arrived meanwhile, and wait for another word.
+    pub arrived: Vec<Letter>,
 }
 
-/// Ratifies every brief that waits, of the workers in `scope`.
+/// Ratifies every brief that waits, of the workers in `scope`. What waits is listed first: a brief that
+/// arrives after that is named and not decided on. `heard` is told of each worker's as they are done.
 pub fn ratify_all(
     fleet: &Fleet<'_>,
     actor: &WorkerId,
     scope: Option<&Glob>,
     via: Via,
+    heard: &mut dyn FnMut(&Decided),
 ) -> Result<Ratified> {
+    let mut mails = fleet.mails()?;
+    mails.retain(|mail| scope.is_none_or(|scope| scope.takes(mail.worker.as_str())));
     let mut all = Ratified::default();
-    for mail in fleet.mails()? {
-        if scope.is_some_and(|scope| !scope.takes(mail.worker.as_str())) {
-            continue;
+    let mut lists = Vec::new();
+    for mail in mails {
+        match undecided(&mail) {
+            Ok(listed) => lists.push((mail, listed)),
+            Err(error) => all
+                .failed
+                .push((mail.worker, Undecided { seq: None, error })),
         }
-        let failed = match decide::ratify_pending(&mail, actor, via) {
+    }
+    for (mail, listed) in &lists {
+        let failed = match decide::ratify_listed(mail, actor, listed, via) {
             Ok((done, failed)) => {
+                done.iter().for_each(&mut *heard);
                 all.done.extend(done);
                 failed
             }
@@ -42,18 +57,33 @@ pub fn ratify_all(
         let failed = failed.into_iter().map(|it| (mail.worker.clone(), it));
         all.failed.extend(failed);
     }
+    for (mail, listed) in &lists {
+        for seq in undecided(mail)?.difference(listed) {
+            let arrived = briefs::show(mail, *seq).ok();
+            all.arrived
+                .extend(arrived.filter(|it| it.stage == Stage::Pending));
+        }
+    }
     Ok(all)
 }
 
-/// The briefs that wait for a decision, whose ever they are, the oldest first. What cannot be
-/// understood is for the inbox to tell of.
+/// The numbers of the briefs that a worker's inbox has and nobody decided on, as far as names tell.
+fn undecided(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
+    let slots = mail.slots(Direction::Inbox)?;
+    let undecided = slots.iter().filter(|(_, slot)| slot.is_undecided());
+    Ok(undecided.map(|(seq, _)| *seq).collect())
+}
+
+/// The briefs that wait for a person, withheld ones too, whose ever they are, the oldest first. What
+/// cannot be understood is for the inbox to tell of.
 pub fn pending(fleet: &Fleet<'_>) -> Result<Vec<Letter>> {
     let mut pending = Vec::new();
     for mail in fleet.mails()? {
         for (seq, slot) in mail.slots(Direction::Inbox)? {
-            if slot.is_undecided()
+            if slot.is_brief()
+                && !slot.is_over()
                 && let Ok(letter) = briefs::letter(&mail, seq, &slot)?
-                && letter.stage == Stage::Pending
+                && letter.waits()
             {
                 pending.push(letter);
             }

@@ -1,24 +1,54 @@
 //! What was begun and not finished, and what cannot be understood.
 //!
 //! Owns the look that every change of a direction begins with. A decision without its flag gets it;
-//! a flag without a decision gets one, `external`; half a brief is moved aside once it is a minute
-//! old; a malformed message is copied aside once and left alone.
+//! what an unknown hand decided is accepted or put on record; half a brief is moved aside once it is a
+//! minute old; a malformed message is copied aside once and left alone; a temporary of another writer
+//! is removed once it is as old.
+
+use std::path::Path;
 
 use flagpost_disk::{
     dialects::relay::{self as layout, Part},
-    fsx::{self, Batch},
+    fsx::{self, Fs},
 };
-use flagpost_model::{
-    Seq, WorkerId,
-    decision::{Decision, Standing, Verdict, Via},
-    envelope::{Direction, Hash},
-};
+use flagpost_model::{Seq, WorkerId, envelope::Direction};
+use jiff::Timestamp;
 
-use super::{Locked, slots::Slot};
+use super::{
+    Fleet, Locked, policy,
+    slots::{Slot, names},
+};
 use crate::{error::Result, history::Kind};
 
 /// A writer may be between sidecar and body for so long.
 const PATIENCE_SECONDS: i64 = 60;
+
+impl Fleet<'_> {
+    /// Removes what other writers of the format began a minute ago or longer and never renamed; how much
+    /// there was.
+    pub(crate) fn sweep_temporaries(&self) -> Result<usize> {
+        let (fs, now, mut swept) = (self.home.fs(), self.home.now(), 0);
+        for mail in self.mails()? {
+            for direction in Direction::ALL {
+                let dir = mail.dir(*direction);
+                for name in names(fs, &dir)? {
+                    let path = dir.join(&name);
+                    if layout::is_temporary(*direction, &name) && is_old(fs, &path, now)? {
+                        fsx::remove(fs, &path)?;
+                        swept += 1;
+                    }
+                }
+            }
+        }
+        Ok(swept)
+    }
+}
+
+/// Whether it is so long ago that somebody wrote here that nobody is at it any more.
+fn is_old(fs: &dyn Fs, path: &Path, now: Timestamp) -> Result<bool> {
+    let stat = fsx::stat(fs, path)?.filter(|stat| stat.kind == fsx::Kind::File);
+    Ok(stat.is_some_and(|it| now.as_second() - it.modified / 1_000_000_000 > PATIENCE_SECONDS))
+}
 
 impl Locked<'_> {
     /// Finishes and clears away. What the worker has read is not looked at again.
@@ -48,7 +78,7 @@ impl Locked<'_> {
         {
             let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
             let path = self.path(&unread.name);
-            self.quarantine(actor, &path, entry, &unread.reason)?;
+            self.quarantine(actor, &path, vec![entry], &unread.reason)?;
         }
         Ok(())
     }
@@ -57,59 +87,31 @@ impl Locked<'_> {
         if !slot.has(Part::Sidecar) {
             return self.put_half_aside(actor, seq);
         }
-        let is_settled = slot.has(Part::Decision) && !slot.flags().is_empty();
-        if is_settled {
+        let is_settled = slot.has(Part::Decision) && slot.flags().len() == 1;
+        let is_told = slot.has(Part::Foreign) && !slot.has(Part::Decision);
+        if is_settled || is_told && !policy::accepts_foreign_flags(self.mail.home, &self.mail.repo)
+        {
             return Ok(());
         }
-        let parts = (
-            self.mail.sidecar(seq)?.err(),
-            self.mail.body(seq)?,
-            self.mail.standing(seq, slot)?,
-        );
-        match parts {
-            (None, Ok(_), Ok(Standing::Pending)) => Ok(()),
-            (None, Ok(_), Ok(Standing::Decided(verdict))) => {
-                let flag = self.path(&layout::flag(seq, verdict.decision));
-                Ok(fsx::flags(self.mail.home.fs(), &[flag])?)
-            }
-            (None, Ok(body), Ok(Standing::Flagged(decision))) => {
-                self.adopt(actor, seq, decision, &body)
-            }
-            (Some(unread), ..) | (_, Err(unread), _) | (.., Err(unread)) => {
-                let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
-                let path = self.path(&unread.name);
-                self.quarantine(actor, &path, entry, &unread.reason)
-            }
-        }
-    }
-
-    /// Writes the decision that a flag touched by hand stands for, on the body as it is now.
-    fn adopt(&self, actor: &WorkerId, seq: Seq, decision: Decision, body: &str) -> Result<()> {
-        let verdict = Verdict {
-            decision,
-            by: Via::External.as_str().parse()?,
-            at: self.at,
-            sha256: Hash::of(body.as_bytes()),
-            via: Via::External,
-            reason: None,
-            rule: None,
+        let unread = match slot.is_decided() {
+            true => self.examined(actor, seq, slot)?.err(),
+            false => match self.mail.sidecar(seq)? {
+                Err(unread) => Some(unread),
+                Ok(_) => self.mail.body(seq)?.err(),
+            },
         };
-        let mut batch = Batch::new();
-        batch.create(
-            self.path(&layout::decision(seq)),
-            layout::write_verdict(&verdict),
-        );
-        let entry = self.verdict_entry(seq, &verdict).detail("observed", true);
-        self.commit(actor, vec![entry], batch, &[])
+        let Some(unread) = unread else {
+            return Ok(());
+        };
+        let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
+        let path = self.path(&unread.name);
+        self.quarantine(actor, &path, vec![entry], &unread.reason)
     }
 
     /// A body whose sidecar never came.
     fn put_half_aside(&self, actor: &WorkerId, seq: Seq) -> Result<()> {
         let (fs, path) = (self.mail.home.fs(), self.path(&layout::body(seq)));
-        let Some(stat) = fsx::stat(fs, &path)? else {
-            return Ok(());
-        };
-        if self.at.as_second() - stat.modified / 1_000_000_000 <= PATIENCE_SECONDS {
+        if !is_old(fs, &path, self.at)? {
             return Ok(());
         }
         if self.copyable(&path)?.is_none() {
@@ -117,7 +119,7 @@ impl Locked<'_> {
         }
         self.retire(seq)?;
         let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
-        self.quarantine(actor, &path, entry, "it has no sidecar")?;
+        self.quarantine(actor, &path, vec![entry], "it has no sidecar")?;
         Ok(fsx::remove(fs, &path)?)
     }
 }

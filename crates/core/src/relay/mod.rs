@@ -3,7 +3,7 @@
 //! Owns where a worker's mail lies and how a transition is carried out: under the direction's lock,
 //! the new content is sealed, its line is made durable, and only then the names appear. A decision
 //! is durable before its flag. Invariants: a number is given out once; a brief is decided once; what
-//! is not decided, or not what was decided on, is never delivered.
+//! is not decided, not what was decided on, or decided by an unknown hand is never delivered.
 
 mod appearance;
 pub mod briefs;
@@ -11,6 +11,7 @@ pub mod decide;
 pub mod deliver;
 mod drawers;
 pub mod fleet;
+mod foreign;
 mod halves;
 mod leases;
 pub mod liveness;
@@ -18,30 +19,39 @@ pub mod messages;
 mod numbers;
 pub mod observe;
 pub mod policy;
+mod publication;
+mod record;
 pub mod reports;
 pub mod retention;
+pub mod shown;
 pub mod slash;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod verdicts;
+pub mod words;
 pub mod workers;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use flagpost_disk::{
     dialects::relay as layout,
-    fsx::{self, Batch, Lock, Rank},
+    fsx::{self, Batch, Lock, Rank, Sealed},
 };
 use flagpost_model::{RepoId, Seq, WorkerId, envelope::Direction};
 use jiff::Timestamp;
 
 pub(crate) use appearance::appeared;
 pub(crate) use drawers::Drawer;
+use record::Record;
 
 use crate::{
     change,
     error::{Error, Result},
-    history::{Entry, History, Kind},
+    history::{Entry, History, Kind, Writer},
     home::Home,
     list::Skipped,
     reservations::Reservations,
@@ -52,6 +62,7 @@ use crate::{
 pub struct Fleet<'h> {
     home: &'h Home,
     repo: RepoId,
+    record: Arc<Record>,
 }
 
 /// One worker's directory: its inbox, its outbox, its archive.
@@ -61,6 +72,7 @@ pub struct Mail<'h> {
     repo: RepoId,
     worker: WorkerId,
     dir: PathBuf,
+    record: Arc<Record>,
 }
 
 impl<'h> Fleet<'h> {
@@ -69,6 +81,7 @@ impl<'h> Fleet<'h> {
         Self {
             home,
             repo: repo.clone(),
+            record: Arc::default(),
         }
     }
 
@@ -154,6 +167,7 @@ impl<'h> Fleet<'h> {
             repo: self.repo.clone(),
             worker: worker.clone(),
             dir: self.dir().join(worker.as_str()),
+            record: Arc::clone(&self.record),
         }
     }
 }
@@ -259,20 +273,45 @@ struct Transition {
 
 impl Transition {
     /// Its content is sealed, its lines are durable, its files appear, then its flags. Durable on
-    /// return.
+    /// return, which tells the number of the first line.
     fn carry_out(
         self,
         home: &Home,
         repo: &RepoId,
         (actor, at): (&WorkerId, Timestamp),
-    ) -> Result<()> {
-        let (fs, history) = (home.fs(), History::of(home, repo));
-        let sealed = self.batch.seal(fs)?;
+    ) -> Result<u64> {
+        let sealed = self.batch.seal(home.fs())?;
+        let history = History::of(home, repo);
         let writer = history.writer(at, &|it| change::appeared(home, None, it))?;
-        writer.carry_out(actor, self.entries, || {
+        Self::appear(writer, actor, self.entries, (sealed, self.flags))
+    }
+
+    /// The same for one whose files name its lines, made once the number of the first is known.
+    fn carry_out_numbered(
+        home: &Home,
+        repo: &RepoId,
+        (actor, at): (&WorkerId, Timestamp),
+        make: impl FnOnce(u64) -> Result<Self>,
+    ) -> Result<u64> {
+        let history = History::of(home, repo);
+        let writer = history.writer(at, &|it| change::appeared(home, None, it))?;
+        let made = make(writer.next())?;
+        let sealed = made.batch.seal(home.fs())?;
+        Self::appear(writer, actor, made.entries, (sealed, made.flags))
+    }
+
+    fn appear(
+        writer: Writer<'_>,
+        actor: &WorkerId,
+        entries: Vec<Entry>,
+        (sealed, flags): (Sealed<'_>, Vec<PathBuf>),
+    ) -> Result<u64> {
+        let (first, fs) = (writer.next(), writer.home().fs());
+        writer.carry_out(actor, entries, || {
             sealed.reveal()?;
-            fsx::flags(fs, &self.flags)
-        })
+            fsx::flags(fs, &flags)
+        })?;
+        Ok(first)
     }
 }
 
@@ -304,26 +343,48 @@ impl Locked<'_> {
             batch,
             flags: flags.to_vec(),
         };
+        self.carry_out(actor, transition)?;
+        Ok(())
+    }
+
+    /// The same, which tells the number of the first line.
+    fn carry_out(&self, actor: &WorkerId, transition: Transition) -> Result<u64> {
         let mail = self.mail;
         transition.carry_out(mail.home, &mail.repo, (actor, self.at))
     }
 
+    /// The same for one that is made once that number is known.
+    fn commit_numbered(
+        &self,
+        actor: &WorkerId,
+        make: impl FnOnce(u64) -> Result<Transition>,
+    ) -> Result<u64> {
+        let mail = self.mail;
+        Transition::carry_out_numbered(mail.home, &mail.repo, (actor, self.at), make)
+    }
+
     /// Records what no file of its own shows.
-    fn record(&self, actor: &WorkerId, entry: Entry) -> Result<()> {
-        self.mail.history().record(actor, self.at, vec![entry])
+    fn record(&self, actor: &WorkerId, entries: Vec<Entry>) -> Result<()> {
+        self.mail.history().record(actor, self.at, entries)
     }
 
     /// Keeps a copy of what cannot be understood, and says so once. Of what is no file that could
     /// be copied there is none: it stays where it is, and holds up nothing beside it.
-    fn quarantine(&self, actor: &WorkerId, path: &Path, entry: Entry, reason: &str) -> Result<()> {
+    fn quarantine(
+        &self,
+        actor: &WorkerId,
+        path: &Path,
+        entries: Vec<Entry>,
+        reason: &str,
+    ) -> Result<()> {
         let fs = self.mail.home.fs();
         let Some(content) = self.copyable(path)? else {
             return Ok(());
         };
         if let Some(case) = fsx::quarantine(fs, path, &content, reason)? {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let entry = entry.detail("file", &*name).detail("reason", reason);
-            self.record(actor, entry)?;
+            let told = |entry: Entry| entry.detail("file", &*name).detail("reason", reason);
+            self.record(actor, entries.into_iter().map(told).collect())?;
             case.keep(fs)?;
         }
         Ok(())

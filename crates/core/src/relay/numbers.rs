@@ -66,7 +66,7 @@ impl Locked<'_> {
         let file = taken.file_name();
         let file = file.map(|it| it.to_string_lossy().into_owned());
         let entry = self.mail.entry(Kind::ContractViolated, Some(seq));
-        self.record(actor, entry.detail("file", file))
+        self.record(actor, vec![entry.detail("file", file)])
     }
 
     /// So many numbers in a row, durable before they are given out: the first.

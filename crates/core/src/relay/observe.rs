@@ -2,21 +2,32 @@
 //!
 //! Owns the comparison of what lies in the directions with what the history tells: a message or a mark
 //! that nobody recorded was put there by a foreign writer, and is recorded once, as observed, also
-//! where nobody watched when it was put there. Files are looked at before the history: our own
-//! lines are durable before their files appear, so none of ours can look foreign.
+//! where nobody watched when it was put there; so is a brief that was rewritten in its place. Files are
+//! looked at before the history: our own lines are durable before their files appear, so none of ours
+//! can look foreign.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::ControlFlow,
 };
 
-use flagpost_disk::dialects::relay::Part;
+use flagpost_disk::{
+    dialects::relay::{self as layout, Part},
+    fsx::{self, Stat},
+};
 use flagpost_model::{
     Seq, WorkerId,
-    envelope::{Direction, Hash, summary_of},
+    envelope::{Direction, summary_of},
 };
 
-use super::{Fleet, Locked, Mail, appearance::direction, slots::Slot};
+use super::{
+    Fleet, Locked, Mail,
+    appearance::direction,
+    briefs,
+    publication::proposed_entry,
+    reports,
+    slots::{Slot, Slots},
+};
 use crate::{
     error::Result,
     history::{Entry, History, Kind, Line, News, Tail},
@@ -27,10 +38,16 @@ use crate::{
 pub struct Watch {
     tail: Tail,
     known: BTreeMap<Side, BTreeSet<(Seq, Sign)>>,
+    /// How the files of each brief lay there that may still be decided on or delivered; none before the
+    /// first look. What was rewritten before that is found by whoever decides on it or delivers it.
+    stamps: Option<Stamps>,
 }
 
 /// One direction of one worker's mail.
 type Side = (WorkerId, Direction);
+
+/// How the sidecar and the body of each brief lay there.
+type Stamps = BTreeMap<(WorkerId, Seq), [Option<Stat>; 2]>;
 
 /// What may lie in a direction without a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +56,8 @@ enum Sign {
     Message,
     /// Its reader's mark.
     Read,
+    /// The mark of a report's own worker.
+    Confirmed,
 }
 
 impl Watch {
@@ -71,18 +90,27 @@ impl Watch {
         for (side, sign) in untold {
             known.entry(side).or_default().remove(&sign);
         }
-        Ok(Self { tail, known })
+        Ok(Self {
+            tail,
+            known,
+            stamps: None,
+        })
     }
 
     /// Records what came by other hands since, and finishes what they left half done. Answers with how
     /// much was recorded.
     pub fn look(&mut self, fleet: &Fleet<'_>, actor: &WorkerId) -> Result<usize> {
         let mut strange = Vec::new();
+        let mut stamps = BTreeMap::new();
+        let mut recorded = 0;
         for mail in fleet.mails()? {
             for direction in Direction::ALL {
                 let slots = mail.slots(*direction)?;
                 if slots.values().any(is_unfinished) {
                     mail.lock(*direction)?.tidy(actor)?;
+                }
+                if *direction == Direction::Inbox {
+                    recorded += self.look_for_rewritten(&mail, &slots, (actor, &mut stamps))?;
                 }
                 let place = (mail.worker.clone(), *direction);
                 let known = self.known.entry(place).or_default();
@@ -95,16 +123,59 @@ impl Watch {
                 }
             }
         }
+        self.stamps = Some(stamps);
         if strange.is_empty() {
-            return Ok(0);
+            return Ok(recorded);
         }
         self.read_on(&History::of(fleet.home, &fleet.repo))?;
-        let mut recorded = 0;
         for (mail, direction, new) in strange {
             let known = self.known.entry((mail.worker.clone(), direction));
             let known = known.or_default();
             let new: Vec<_> = new.into_iter().filter(|sign| known.insert(*sign)).collect();
             recorded += mail.lock(direction)?.observe(&new)?;
+        }
+        Ok(recorded)
+    }
+
+    /// Puts on record what was rewritten since the last look of what may still be decided on or
+    /// delivered; how much that is.
+    fn look_for_rewritten(
+        &self,
+        mail: &Mail<'_>,
+        slots: &Slots,
+        (actor, stamps): (&WorkerId, &mut Stamps),
+    ) -> Result<usize> {
+        let (fs, dir) = (mail.home.fs(), mail.dir(Direction::Inbox));
+        let mut recorded = 0;
+        let open = |it: &&Slot| it.is_brief() && !it.is_over();
+        for (seq, slot) in slots.iter().filter(|(_, slot)| open(slot)) {
+            let key = (mail.worker.clone(), *seq);
+            let now = [
+                fsx::stat(fs, &dir.join(layout::sidecar(*seq)))?,
+                fsx::stat(fs, &dir.join(layout::body(*seq)))?,
+            ];
+            let then = self.stamps.as_ref().map(|it| it.get(&key));
+            stamps.insert(key, now);
+            let may_be_other = match then {
+                None => false,
+                Some(Some(then)) => *then != now,
+                // It is new. Somebody may have been quicker than this look.
+                Some(None) => {
+                    briefs::letter(mail, *seq, slot)?.is_ok_and(|letter| letter.held.is_some())
+                }
+            };
+            if !may_be_other {
+                continue;
+            }
+            let locked = mail.lock(Direction::Inbox)?;
+            // It may have been decided on meanwhile.
+            let slots = mail.slots(Direction::Inbox)?;
+            let slot = slots.get(seq).filter(open);
+            if let Some(slot) = slot
+                && let Ok(letter) = locked.examined(actor, *seq, slot)?
+            {
+                recorded += usize::from(letter.held.is_some());
+            }
         }
         Ok(recorded)
     }
@@ -132,6 +203,7 @@ fn told(line: &Line) -> Vec<(Side, (Seq, Sign))> {
         Kind::BriefRead => (Direction::Inbox, &[Sign::Read]),
         Kind::Reported => (Direction::Outbox, &[Sign::Message]),
         Kind::ReportRead => (Direction::Outbox, &[Sign::Read]),
+        Kind::ReportConfirmed => (Direction::Outbox, &[Sign::Confirmed]),
         Kind::MessageSent => (direction(entry), &[Sign::Message]),
         Kind::MessageAcked => (direction(entry), &[Sign::Read]),
         // It may have come with its acknowledgement.
@@ -163,6 +235,9 @@ fn signs(mail: &Mail<'_>, direction: Direction) -> Result<BTreeSet<(Seq, Sign)>>
             if slot.has(Part::Read) {
                 signs.insert((seq, Sign::Read));
             }
+            if direction == Direction::Outbox && slot.has(reports::CONFIRMED) {
+                signs.insert((seq, Sign::Confirmed));
+            }
         }
     }
     Ok(signs)
@@ -171,8 +246,13 @@ fn signs(mail: &Mail<'_>, direction: Direction) -> Result<BTreeSet<(Seq, Sign)>>
 /// A flag that stands for a decision, a decision that lacks its flag, or half a brief.
 fn is_unfinished(slot: &Slot) -> bool {
     let is_half = slot.has(Part::Body) && !slot.has(Part::Sidecar);
-    let is_flagged = !slot.flags().is_empty();
-    is_half || (slot.is_brief() && slot.has(Part::Decision) != is_flagged)
+    let is_settled = match (slot.flags().len(), slot.has(Part::Decision)) {
+        (0, false) | (1, true) => true,
+        // Once it is on record as that of an unknown hand, it waits for a person.
+        (_, false) => slot.has(Part::Foreign),
+        (_, true) => false,
+    };
+    is_half || (slot.is_brief() && !is_settled)
 }
 
 impl Locked<'_> {
@@ -201,20 +281,17 @@ impl Locked<'_> {
             (Direction::Outbox, Sign::Read) => {
                 (WorkerId::operator(), self.foreign(Kind::ReportRead, seq))
             }
+            (_, Sign::Confirmed) => (worker, self.foreign(Kind::ReportConfirmed, seq)),
             (Direction::Inbox, Sign::Message) => {
                 let (Ok(sidecar), Ok(body)) = (self.mail.sidecar(seq)?, self.mail.body(seq)?)
                 else {
                     self.tidy(&WorkerId::operator())?;
                     return Ok(None);
                 };
-                let brief = sidecar.content;
+                let brief = &sidecar.content;
                 let actor = brief.controller_session_id.parse();
-                let entry = self
-                    .foreign(Kind::BriefProposed, seq)
-                    .detail("kind", brief.kind.as_str())
-                    .detail("ticket", brief.target_ticket)
-                    .detail("summary", brief.summary)
-                    .detail("sha256", Hash::of(body.as_bytes()).as_str());
+                let entry = proposed_entry(self.mail, brief, &sidecar.prints(&body));
+                let entry = entry.detail("observed", true);
                 (actor.unwrap_or_else(|_| WorkerId::operator()), entry)
             }
             (Direction::Outbox, Sign::Message) => {

@@ -1,4 +1,4 @@
-//! `policy.toml`: which briefs need no person.
+//! `policy.toml`: which briefs need no person, and whether a flag by hand counts.
 //!
 //! Owns where it lies and how it is read. It lies in the home and not in the working tree: what is
 //! pulled from elsewhere must not ratify itself. Without a file, the person is asked; with a broken
@@ -7,7 +7,11 @@
 use std::path::PathBuf;
 
 use flagpost_disk::{self as disk, fsx};
-use flagpost_model::{RepoId, policy::Rule};
+use flagpost_model::{
+    RepoId,
+    envelope::Hash,
+    policy::{ForeignFlags, Rule},
+};
 use toml_edit::{DocumentMut, Item, Table};
 
 use crate::{error::Result, home::Home};
@@ -15,21 +19,45 @@ use crate::{error::Result, home::Home};
 /// Its name.
 const FILE: &str = "policy.toml";
 
+/// What it says about flags that somebody touched.
+const FOREIGN_FLAGS: &str = "foreign_flags";
+
 /// What a rule may say.
 const KEYS: [&str; 6] = ["name", "kind", "worker", "controller", "max_bytes", "then"];
 
-/// The rules that hold for a repository: its own, else those of the home.
-pub fn rules(home: &Home, repo: &RepoId) -> Result<Vec<Rule>> {
+/// A policy.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// Its rules, in order.
+    pub rules: Vec<Rule>,
+    /// What is done about a decision of a hand that nobody knows.
+    pub foreign_flags: ForeignFlags,
+    /// The file's hash; none where there is no file.
+    pub sha256: Option<Hash>,
+}
+
+/// The policy that holds for a repository: its own, else that of the home.
+pub fn of(home: &Home, repo: &RepoId) -> Result<Policy> {
     let places = [home.repository_dir(repo).join(FILE), home.root().join(FILE)];
     for path in places {
         if let Some(bytes) = fsx::read(home.fs(), &path)? {
             return read(path, &bytes);
         }
     }
-    Ok(Vec::new())
+    Ok(Policy {
+        rules: Vec::new(),
+        foreign_flags: ForeignFlags::Ask,
+        sha256: None,
+    })
 }
 
-fn read(path: PathBuf, bytes: &[u8]) -> Result<Vec<Rule>> {
+/// Whether a decision of a hand that nobody knows counts. Where the policy cannot be read, a person is
+/// asked.
+pub(super) fn accepts_foreign_flags(home: &Home, repo: &RepoId) -> bool {
+    of(home, repo).is_ok_and(|policy| policy.foreign_flags == ForeignFlags::Accept)
+}
+
+fn read(path: PathBuf, bytes: &[u8]) -> Result<Policy> {
     let malformed = |reason: String| disk::Error::Malformed {
         path: path.clone(),
         reason,
@@ -38,18 +66,36 @@ fn read(path: PathBuf, bytes: &[u8]) -> Result<Vec<Rule>> {
     let document: DocumentMut = text
         .parse()
         .map_err(|error: toml_edit::TomlError| malformed(error.message().to_owned()))?;
-    if let Some((key, _)) = document.iter().find(|(key, _)| *key != "rule") {
-        return Err(malformed(format!("{key} is no part of a policy: write [[rule]]")).into());
+    let known = ["rule", FOREIGN_FLAGS];
+    if let Some((key, _)) = document.iter().find(|(key, _)| !known.contains(key)) {
+        let reason =
+            format!("{key} is no part of a policy: write [[rule]], and {FOREIGN_FLAGS} before it");
+        return Err(malformed(reason).into());
     }
-    let Some(item) = document.get("rule") else {
-        return Ok(Vec::new());
+    let foreign_flags = match document.get(FOREIGN_FLAGS) {
+        None => ForeignFlags::Ask,
+        Some(item) => {
+            let word = item.as_str().unwrap_or_default().parse();
+            word.map_err(|error| malformed(format!("{FOREIGN_FLAGS}: {error}")))?
+        }
     };
-    let tables = item.as_array_of_tables();
-    let tables = tables.ok_or_else(|| malformed("write each rule under [[rule]]".to_owned()))?;
-    let rules = (1..).zip(tables.iter()).map(|(n, table)| {
-        rule(n, table).map_err(|reason| malformed(format!("rule {n}: {reason}")).into())
-    });
-    rules.collect()
+    let rules = match document.get("rule") {
+        None => Vec::new(),
+        Some(item) => {
+            let tables = item.as_array_of_tables();
+            let tables =
+                tables.ok_or_else(|| malformed("write each rule under [[rule]]".to_owned()))?;
+            let rules = (1..).zip(tables.iter()).map(|(n, table)| {
+                rule(n, table).map_err(|reason| malformed(format!("rule {n}: {reason}")))
+            });
+            rules.collect::<Result<_, _>>()?
+        }
+    };
+    Ok(Policy {
+        rules,
+        foreign_flags,
+        sha256: Some(Hash::of(bytes)),
+    })
 }
 
 fn rule(n: usize, table: &Table) -> Result<Rule, String> {
@@ -111,8 +157,28 @@ mod tests {
 
     use super::*;
 
-    fn rules_of(text: &str) -> Result<Vec<Rule>, String> {
+    fn policy_of(text: &str) -> Result<Policy, String> {
         read(Path::new("/policy.toml").to_owned(), text.as_bytes()).map_err(words)
+    }
+
+    fn rules_of(text: &str) -> Result<Vec<Rule>, String> {
+        policy_of(text).map(|policy| policy.rules)
+    }
+
+    #[test]
+    fn a_flag_by_hand_counts_only_where_the_policy_says_so() {
+        for (text, expected) in [
+            ("", ForeignFlags::Ask),
+            ("foreign_flags = \"ask\"", ForeignFlags::Ask),
+            (
+                "foreign_flags = \"accept\"\n[[rule]]\nthen = \"ask\"",
+                ForeignFlags::Accept,
+            ),
+        ] {
+            let policy = policy_of(text).unwrap();
+            assert_eq!(policy.foreign_flags, expected, "{text}");
+            assert_eq!(policy.sha256, Some(Hash::of(text.as_bytes())));
+        }
     }
 
     #[test]
@@ -164,6 +230,10 @@ mod tests {
             ),
             ("[rule]\nthen = \"ask\"", "write each rule under [[rule]]"),
             ("then = \"ratify\"", "then is no part of a policy"),
+            (
+                "foreign_flags = true",
+                "foreign_flags: \"\" is none of ask, accept",
+            ),
             ("[[rule", "malformed"),
         ] {
             let error = rules_of(text).unwrap_err();

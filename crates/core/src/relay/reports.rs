@@ -10,6 +10,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq, WorkerId,
+    decision::Decision,
     envelope::{Direction, Extras, Key, Report, ReportKind, VERSION, is_within},
     message::{Message, Subject, repeats},
 };
@@ -43,6 +44,9 @@ pub struct Draft {
     pub extras: Extras,
 }
 
+/// The worker's own mark on its report, which the format calls ratified.
+pub(super) const CONFIRMED: Part = Part::Flag(Decision::Ratified);
+
 /// A report that was made.
 #[derive(Debug, Clone)]
 pub struct Reported {
@@ -57,6 +61,8 @@ pub struct Reported {
 pub struct Paper {
     /// The report.
     pub report: Report,
+    /// Its worker says that it came full circle.
+    pub confirmed: bool,
     /// Somebody has read it.
     pub read: bool,
 }
@@ -189,6 +195,7 @@ pub fn list(mail: &Mail<'_>) -> Result<(Vec<Paper>, Vec<Skipped>)> {
         match mail.report(seq)? {
             Ok(file) => papers.push(Paper {
                 report: file.content,
+                confirmed: slot.has(CONFIRMED),
                 read: slot.has(Part::Read),
             }),
             Err(it) => {
@@ -213,8 +220,23 @@ pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<Paper> {
     })?;
     Ok(Paper {
         report: file.content,
+        confirmed: slot.has(CONFIRMED),
         read: slot.has(Part::Read),
     })
+}
+
+/// The worker says that a report of its own came full circle: what it asked for, or told of, is dealt
+/// with. Whether it had said so before.
+pub fn confirm(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
+    workers::seen_at_work(mail)?;
+    let locked = mail.lock(Direction::Outbox)?;
+    if show(mail, seq)?.confirmed {
+        return Ok(true);
+    }
+    let mark = locked.path(&layout::flag(seq, Decision::Ratified));
+    let entry = mail.entry(Kind::ReportConfirmed, Some(seq));
+    locked.commit(actor, vec![entry], Batch::new(), &[mark])?;
+    Ok(false)
 }
 
 /// Reads a report, and marks it read. One that is addressed to somebody stays unread until that one

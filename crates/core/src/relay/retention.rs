@@ -77,7 +77,7 @@ impl Locked<'_> {
             .detail("direction", self.direction.as_str())
             .detail("seqs", numbers);
         // Cut short, the next run tells of the rest again.
-        self.record(actor, entry)?;
+        self.record(actor, vec![entry])?;
         self.note_archived(&seqs)?;
         fsx::move_files(fs, &first)?;
         fsx::move_files(fs, &rest)?;

@@ -12,21 +12,23 @@ use flagpost_model::{
     decision::{Decision, Via},
     envelope::{BriefKind, Extras, Ticket},
     slash::{Slash, Text},
+    task::Origin,
 };
 
 use super::{
     Fleet,
-    briefs::{self, Letter, Proposal, Proposed, Stage},
+    briefs::{self, Letter, Proposal, Proposed},
     decide::{self, Decided, Wish},
     fleet::{Ratified, ratify_all},
     reports::{self, Paper},
     retention::{self, Archived},
-    workers,
+    shown, workers,
 };
 use crate::{
     error::{Error, Result, told},
     index::{self, Found, Hit, Scope, Wanted},
     list::Skipped,
+    operations::Operation,
 };
 
 /// An exit status above this means a signal to a shell.
@@ -41,6 +43,8 @@ pub struct Desk<'f> {
     pub actor: &'f WorkerId,
     /// Which way it comes in.
     pub via: Via,
+    /// What sort of hand it is.
+    pub origin: Origin,
     /// What paths are relative to.
     pub dir: &'f Path,
 }
@@ -61,6 +65,11 @@ impl Said {
         Self::lines(vec![line])
     }
 
+    fn aloud(line: String, tell: &mut dyn FnMut(&str)) -> Self {
+        tell(&line);
+        Self::one(line)
+    }
+
     fn lines(lines: Vec<String>) -> Self {
         Self {
             lines,
@@ -69,29 +78,57 @@ impl Said {
     }
 }
 
+/// The operation that a command is, in the one table of who may ask for it.
+pub fn operation(command: &Slash) -> Operation {
+    match command {
+        Slash::RatifyAll { .. } | Slash::Ratify(..) => Operation::BriefRatify,
+        Slash::Reject(..) => Operation::BriefReject,
+        Slash::Edit(..) => Operation::BriefEdit,
+        Slash::Assign { .. } | Slash::Redirect(..) | Slash::Merge(_) => Operation::BriefPropose,
+        Slash::Inbox(_) => Operation::BriefShow,
+        Slash::Outbox(_) => Operation::ReportShow,
+        Slash::Gc => Operation::MailArchive,
+        Slash::Search(_) => Operation::HistoryShow,
+    }
+}
+
 /// Carries a command out. `given` is the text that came beside it: an assignment's brief, or the
 /// brief as the operator edited it.
 pub fn carry_out(desk: &Desk<'_>, command: Slash, given: Option<String>) -> Result<Said> {
+    carry_out_aloud(desk, command, given, &mut |_| {})
+}
+
+/// The same, which tells each line of a decision as soon as that is made.
+pub fn carry_out_aloud(
+    desk: &Desk<'_>,
+    command: Slash,
+    given: Option<String>,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Said> {
     let Desk {
         fleet, actor, via, ..
     } = *desk;
     let wish = |decision| Wish::new(decision, via);
     match command {
         Slash::RatifyAll { scope } => {
-            let all = ratify_all(fleet, actor, scope.as_ref(), via)?;
+            let mut heard = |decided: &Decided| tell(&decided_line(decided));
+            let all = ratify_all(fleet, actor, scope.as_ref(), via, &mut heard)?;
             Ok(said_all(&all))
         }
         Slash::Ratify(worker, seq) => {
             let mail = fleet.mail(&worker)?;
             let decided = decide::decide(&mail, actor, seq, &wish(Decision::Ratified))?;
-            Ok(Said::one(decided_line(&decided)))
+            Ok(Said::aloud(decided_line(&decided), tell))
         }
         Slash::Reject(worker, seq) => {
             let mail = fleet.mail(&worker)?;
             let decided = decide::decide(&mail, actor, seq, &wish(Decision::Rejected))?;
-            Ok(Said::one(decided_line(&decided)))
+            Ok(Said::aloud(decided_line(&decided), tell))
         }
-        Slash::Edit(worker, seq) => edit(desk, &worker, seq, given.as_deref()),
+        Slash::Edit(worker, seq) => {
+            let decided = edit(desk, &worker, seq, given.as_deref())?;
+            Ok(Said::aloud(decided_line(&decided), tell))
+        }
         Slash::Assign {
             ticket,
             worker,
@@ -99,12 +136,13 @@ pub fn carry_out(desk: &Desk<'_>, command: Slash, given: Option<String>) -> Resu
         } => {
             let body = body_of(desk, text, given)?;
             let proposed = assign(fleet, actor, &worker, dispatch(&ticket, body))?;
+            written(desk, &proposed);
             Ok(Said::one(assigned_line(&proposed)))
         }
         Slash::Inbox(worker) => {
             let (letters, faults) = inbox(fleet, worker.as_ref())?;
-            let pending = letters.iter().filter(|it| it.stage == Stage::Pending);
-            let lines = pending.map(letter_line).collect();
+            let waiting = letters.iter().filter(|it| it.waits());
+            let lines = waiting.map(letter_line).collect();
             Ok(with_faults(lines, &faults))
         }
         Slash::Outbox(worker) => {
@@ -116,10 +154,12 @@ pub fn carry_out(desk: &Desk<'_>, command: Slash, given: Option<String>) -> Resu
         }
         Slash::Redirect(worker, text) => {
             let proposed = redirect(fleet, actor, &worker, text)?;
+            written(desk, &proposed);
             Ok(Said::one(proposed_line("REDIRECTED", &proposed)))
         }
         Slash::Merge(pr) => {
             let proposed = merge(fleet, actor, pr)?;
+            written(desk, &proposed);
             Ok(Said::one(proposed_line(&format!("MERGE #{pr}"), &proposed)))
         }
         Slash::Gc => {
@@ -133,7 +173,30 @@ pub fn carry_out(desk: &Desk<'_>, command: Slash, given: Option<String>) -> Resu
     }
 }
 
-fn edit(desk: &Desk<'_>, worker: &WorkerId, seq: Option<Seq>, given: Option<&str>) -> Result<Said> {
+/// What a person wrote was seen by that person.
+fn written(desk: &Desk<'_>, proposed: &Proposed) {
+    if desk.origin == Origin::Person {
+        wrote(
+            desk.fleet,
+            desk.actor,
+            &proposed.brief.target_worker,
+            proposed.brief.seq,
+        );
+    }
+}
+
+/// Notes that a person wrote this brief. Should that fail, the person is asked once more.
+pub fn wrote(fleet: &Fleet<'_>, actor: &WorkerId, worker: &WorkerId, seq: Seq) {
+    let letter = fleet.mail(worker).and_then(|mail| briefs::show(&mail, seq));
+    let _: Result<()> = letter.and_then(|letter| shown::wrote(fleet, actor, &letter));
+}
+
+fn edit(
+    desk: &Desk<'_>,
+    worker: &WorkerId,
+    seq: Option<Seq>,
+    given: Option<&str>,
+) -> Result<Decided> {
     let mail = desk.fleet.mail(worker)?;
     let seq = match seq {
         Some(seq) => seq,
@@ -146,8 +209,7 @@ fn edit(desk: &Desk<'_>, worker: &WorkerId, seq: Option<Seq>, given: Option<&str
         });
     };
     let seen = flagpost_model::envelope::Hash::of(briefs::show(&mail, seq)?.body.as_bytes());
-    let decided = decide::edit(&mail, desk.actor, seq, &seen, body, desk.via)?;
-    Ok(Said::one(decided_line(&decided)))
+    decide::edit(&mail, desk.actor, seq, &seen, body, desk.via)
 }
 
 fn body_of(desk: &Desk<'_>, text: Text, given: Option<String>) -> Result<String> {
@@ -279,9 +341,21 @@ pub fn said_all(all: &Ratified) -> Said {
     };
     Said {
         lines: all.done.iter().map(decided_line).collect(),
-        faults: all.failed.iter().map(fault).collect(),
+        faults: all.failed.iter().map(fault).chain(arrived(all)).collect(),
         status: count_status(all.done.len()),
     }
+}
+
+/// What nobody had listed.
+fn arrived(all: &Ratified) -> impl Iterator<Item = String> {
+    all.arrived.iter().map(|it| {
+        let brief = &it.brief;
+        let (worker, seq) = (&brief.target_worker, brief.seq);
+        format!(
+            "ARRIVED MEANWHILE {worker} (seq={seq}): {}",
+            line(&brief.summary)
+        )
+    })
 }
 
 /// A count as an exit status.
@@ -318,7 +392,9 @@ fn letter_line(letter: &Letter) -> String {
     let brief = &letter.brief;
     let ticket = ticket(brief.target_ticket.as_deref());
     let (worker, seq, kind) = (&brief.target_worker, brief.seq, brief.kind);
-    format!("{worker} {seq} {kind} {ticket}{}", line(&brief.summary))
+    let held = letter.held.map(|it| format!("WITHHELD ({}) ", it.told()));
+    let (held, summary) = (held.unwrap_or_default(), line(&brief.summary));
+    format!("{worker} {seq} {held}{kind} {ticket}{summary}")
 }
 
 fn paper_line(paper: &Paper) -> String {

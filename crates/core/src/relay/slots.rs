@@ -3,20 +3,19 @@
 //! Owns the one look at a directory that all operations begin with, and how a brief stands by what
 //! lies beside it.
 
-use std::{collections::BTreeMap, io, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use flagpost_disk::{
-    self as disk,
-    dialects::relay::{self as layout, BriefFile, Part, ReportFile},
+    dialects::relay::{self as layout, BriefFile, Part, ReportFile, Words},
     fsx::{self, Fs},
 };
 use flagpost_model::{
     Seq,
-    decision::{Decision, Standing},
+    decision::{Decision, Standing, Verdict},
     envelope::Direction,
 };
 
-use super::Mail;
+use super::{Mail, record::Look};
 use crate::error::Result;
 
 /// The files of one number.
@@ -56,10 +55,14 @@ impl Slot {
         self.is_brief() && !self.is_decided() && !self.has(Part::Withdrawn)
     }
 
+    /// Whether nothing of what is here is delivered or decided on any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.has(Part::Read) || self.has(Part::Withdrawn)
+    }
+
     /// Whether a worker may be waiting for what is here.
     pub(super) fn is_open_to_the_worker(&self) -> bool {
-        let is_over = self.has(Part::Read) || self.has(Part::Withdrawn);
-        self.is_brief() && self.is_decided() && !is_over
+        self.is_brief() && self.is_decided() && !self.is_over()
     }
 }
 
@@ -109,14 +112,39 @@ impl Mail<'_> {
     }
 
     /// How a brief stands. A decision that cannot be understood decides nothing by itself, and lets
-    /// nobody else decide either.
+    /// nobody else decide either; one that the history does not tell of is no more than a flag.
     pub(super) fn standing(&self, seq: Seq, slot: &Slot) -> Result<Understood<Standing>> {
         if !slot.has(Part::Decision) {
             return Ok(Ok(Standing::of_flags(&slot.flags())));
         }
+        let verdict = match self.verdict(seq)? {
+            Ok(verdict) => verdict,
+            Err(unread) => return Ok(Err(unread)),
+        };
+        let is_on_record = slot.is_over()
+            || !(slot.has(Part::Foreign) && verdict.line.is_none())
+                && self.decision_line(seq, &verdict, Look::Near)?.is_some();
+        Ok(Ok(match is_on_record {
+            true => Standing::Decided(Box::new(verdict)),
+            false => Standing::Flagged(verdict.decision),
+        }))
+    }
+
+    /// The decision on a brief, whoever put it there.
+    pub(super) fn verdict(&self, seq: Seq) -> Result<Understood<Verdict>> {
         let name = layout::decision(seq);
-        let verdict = self.understand(Direction::Inbox, name, layout::read_verdict)?;
-        Ok(verdict.map(Standing::Decided))
+        self.understand(Direction::Inbox, name, layout::read_verdict)
+    }
+
+    /// What was kept of a brief, whatever that is worth.
+    pub(super) fn kept_words(&self, seq: Seq, slot: &Slot) -> Result<Option<Words>> {
+        if !slot.has(Part::Words) {
+            return Ok(None);
+        }
+        let kept = self.understand(Direction::Inbox, layout::words(seq), |bytes| {
+            layout::read_words(&self.worker, seq, bytes)
+        });
+        Ok(kept?.ok())
     }
 
     fn understand<T>(
@@ -138,12 +166,6 @@ impl Mail<'_> {
 
 /// The names in a directory that are text; none where there is no directory.
 pub(super) fn names(fs: &dyn Fs, dir: &Path) -> Result<Vec<String>> {
-    match fs.names(dir) {
-        Ok(names) => Ok(names
-            .into_iter()
-            .filter_map(|it| it.into_string().ok())
-            .collect()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(disk::Error::io("list", dir)(error).into()),
-    }
+    let names = fsx::names(fs, dir)?.into_iter();
+    Ok(names.filter_map(|it| it.into_string().ok()).collect())
 }

@@ -5,7 +5,7 @@ use flagpost_model::{
     envelope::{Brief, BriefKind, Extras, Hash, Key, VERSION},
 };
 
-use super::{briefs::Appears, *};
+use super::{publication::Appears, *};
 use crate::Repository;
 
 fn brief(seq: Seq) -> Brief {
@@ -42,9 +42,13 @@ fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
         by: ann.clone(),
         at: Timestamp::UNIX_EPOCH,
         sha256: Hash::of(b"ours"),
+        envelope: None,
         via: Via::Run,
         reason: None,
         rule: None,
+        policy: None,
+        hand: None,
+        line: None,
     };
     let mut tried = Vec::new();
     let published = locked.under_a_new_number(|seq, batch| {

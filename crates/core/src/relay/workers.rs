@@ -6,7 +6,8 @@
 use flagpost_disk::{
     self as disk,
     dialects::relay::{self as layout, Part, WorkerFile},
-    fsx, process,
+    fsx::{self, Batch},
+    process,
 };
 use flagpost_model::{
     WorkerId,
@@ -15,10 +16,14 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
-use super::{Fleet, Mail, skipped};
+use super::{
+    Fleet, Locked, Mail,
+    briefs::{self, Stage},
+    skipped,
+};
 use crate::{
     error::{Error, Result},
-    history::Kind,
+    history::{Entry, Kind},
     list::Skipped,
 };
 
@@ -49,6 +54,8 @@ pub struct Seen {
     pub liveness: Liveness,
     /// Its briefs that wait for a decision.
     pub pending: usize,
+    /// Its briefs that are withheld.
+    pub withheld: usize,
     /// Decided briefs that it has not read.
     pub unread: usize,
     /// Its reports that nobody has read.
@@ -116,9 +123,7 @@ fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> R
         .entry(Kind::WorkerRegistered, None)
         .detail("agent", worker.agent.clone())
         .detail("capabilities", worker.capabilities.clone());
-    // Cut short between the two, the next registration says it again.
-    locked.record(actor, entry)?;
-    mail.store(before.as_ref(), &worker)?;
+    locked.store(actor, entry, before.as_ref(), &worker)?;
     Ok(worker)
 }
 
@@ -138,8 +143,8 @@ pub fn retire(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, force: bool) -
     }
     let mut worker = file.content.clone();
     worker.standing = Standing::Retired;
-    locked.record(actor, mail.entry(Kind::WorkerRetired, None))?;
-    mail.store(Some(&file), &worker)?;
+    let entry = mail.entry(Kind::WorkerRetired, None);
+    locked.store(actor, entry, Some(&file), &worker)?;
     Ok(worker)
 }
 
@@ -259,19 +264,61 @@ fn look(mail: &Mail<'_>, worker: Worker) -> Result<Seen> {
             .filter(|it| it.has(part) && !it.has(Part::Read))
             .count()
     };
-    Ok(Seen {
+    let mut seen = Seen {
         liveness: liveness(mail, &worker),
-        pending: inbox.values().filter(|it| it.is_undecided()).count(),
-        unread: inbox
-            .values()
-            .filter(|it| it.is_open_to_the_worker())
-            .count(),
+        pending: 0,
+        withheld: 0,
+        unread: 0,
         reports: unread(Part::Report),
         worker,
-    })
+    };
+    for (seq, slot) in inbox
+        .iter()
+        .filter(|(_, it)| it.is_brief() && !it.is_over())
+    {
+        let Ok(letter) = briefs::letter(mail, *seq, slot)? else {
+            continue;
+        };
+        let counted = match letter.stage {
+            _ if letter.held.is_some() => &mut seen.withheld,
+            Stage::Pending => &mut seen.pending,
+            // It waits for nobody any more.
+            Stage::Expired | Stage::Read(_) | Stage::Withdrawn => continue,
+            Stage::Decided(_) | Stage::Offered(_) => &mut seen.unread,
+        };
+        *counted += 1;
+    }
+    Ok(seen)
+}
+
+impl Locked<'_> {
+    /// A change of the worker that the history tells of.
+    fn store(
+        &self,
+        actor: &WorkerId,
+        entry: Entry,
+        before: Option<&WorkerFile>,
+        worker: &Worker,
+    ) -> Result<()> {
+        let mut batch = Batch::new();
+        let path = self.mail.dir.join(layout::WORKER);
+        batch.put(path, layout::write_worker(before, worker));
+        self.commit(actor, vec![entry], batch, &[])
+    }
 }
 
 impl Mail<'_> {
+    /// Whether the worker's file says this of it.
+    pub(super) fn stands(&self, standing: Standing) -> Result<bool> {
+        match self.file() {
+            Ok(file) => Ok(file.content.standing == standing),
+            Err(Error::NotFound { .. }) => Ok(false),
+            // Unreadable says nothing about what happened before it became so.
+            Err(Error::Disk(error)) if error.is_unreadable_file() => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
     fn file(&self) -> Result<WorkerFile> {
         let path = self.dir.join(layout::WORKER);
         let Some(bytes) = fsx::read(self.home.fs(), &path)? else {

@@ -158,14 +158,7 @@ impl<'h> Reservations<'h> {
     fn read(&self) -> Result<(Vec<ReservationFile>, Vec<Skipped>)> {
         let (mut files, mut skipped) = (Vec::new(), Vec::new());
         self.stay_inside()?;
-        let names = match self.home.fs().names(&self.dir) {
-            Ok(names) => names,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok((files, skipped));
-            }
-            Err(error) => return Err(disk::Error::io("list", &self.dir)(error).into()),
-        };
-        for name in names {
+        for name in fsx::names(self.home.fs(), &self.dir)? {
             let name = name.to_string_lossy();
             let Some(number) = layout::parse(&name) else {
                 continue;

@@ -14,7 +14,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     WorkerId,
-    session::{Progress, ProgressStatus, SessionSummary},
+    session::{Outcome, Progress, ProgressStatus, SessionSummary},
 };
 
 use super::{
@@ -24,6 +24,7 @@ use super::{
     pointer::follow,
 };
 use crate::{
+    config::{Config, keys},
     error::{Error, Result},
     history::{Entry, History, Kind},
     list::List,
@@ -50,6 +51,7 @@ pub fn archive(
         gate(home, root, PATIENCE)?
     } else {
         write_account(fs, &from, progress, account)?;
+        let_results_go(live, account)?;
         let gate = gate(home, root, PATIENCE)?;
         fsx::move_dir(fs, &from, &to)?;
         live.moved_to(&to);
@@ -85,6 +87,19 @@ fn write_account(
         summary::render(account).into_bytes(),
     );
     Ok(batch.seal(fs)?.reveal()?)
+}
+
+/// Removes the reports of tasks that passed, where they are not wanted. What they said is in the tasks
+/// and the summary, which are durable by now. A setting that cannot be read lets nothing go.
+fn let_results_go(live: &Live<'_>, account: &SessionSummary) -> Result<()> {
+    let setting = Config::read(live.home()).and_then(|it| it.need(&keys::SESSION_KEEP_RESULTS));
+    if setting.unwrap_or(true) {
+        return Ok(());
+    }
+    for row in account.rows.iter().filter(|it| it.outcome == Outcome::Pass) {
+        fsx::remove(live.home().fs(), &live.result_path(&row.id))?;
+    }
+    Ok(())
 }
 
 /// Archives a session that came to its end and was left in the live directory, as other programs'

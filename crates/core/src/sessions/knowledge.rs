@@ -115,31 +115,66 @@ fn read_up_to(home: &Home, path: &Path, limit: u64) -> disk::Result<Option<Strin
 }
 
 /// What an agent's report says: its beginning, where it is long. One that is there and cannot be read
-/// says so.
-pub(super) fn report(home: &Home, path: &Path) -> Result<Option<TaskReport>> {
+/// says so, under the name by which it is kept.
+pub(super) fn report(home: &Home, path: &Path, kept_as: &str) -> Result<Option<TaskReport>> {
     let read = || -> std::io::Result<(Vec<u8>, u64)> {
         let bytes = home.fs().read_part(path, 0, RESULT_LIMIT)?;
         let left_out = home.fs().stat(path)?.len.saturating_sub(bytes.len() as u64);
         Ok((bytes, left_out))
     };
     match read() {
-        Ok((bytes, left_out)) => Ok(Some(result::read(&name_of(path), &bytes, left_out))),
+        Ok((bytes, left_out)) => Ok(Some(result::read(kept_as, &bytes, left_out))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => match disk::Error::io("read", path)(error) {
             error @ disk::Error::Io { .. } => {
-                Ok(Some(TaskReport::unreadable(unreadable(path, &error))))
+                let why = format!("`{kept_as}` {}", unreadable(&error));
+                Ok(Some(TaskReport::unreadable(why)))
             }
             error => Err(error.into()),
         },
     }
 }
 
-/// In words, why a file could not be read.
-fn unreadable(path: &Path, error: &disk::Error) -> String {
-    let name = name_of(path);
-    let cause = std::error::Error::source(error).map(ToString::to_string);
-    let cause = cause.unwrap_or_else(|| error.to_string());
-    format!("`{name}` cannot be read and is kept as it is: {cause}")
+/// In words, why a file could not be read that stays where it is.
+fn unreadable(error: &disk::Error) -> String {
+    format!("cannot be read and is kept as it is: {}", error.reason())
+}
+
+/// What became of a file that an agent left for the session.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// There was none.
+    Nothing,
+    /// It is in the session; of a large one the beginning.
+    Kept,
+    /// It is no file that could be kept, in words.
+    Lost(String),
+}
+
+/// Copies an agent's file into the session, the beginning of a large one, and removes it. What is no
+/// regular file holds nothing that could be copied.
+pub(super) fn take(home: &Home, from: &Path, to: &Path) -> Result<Taken> {
+    let fs = home.fs();
+    match fs.read_part(from, 0, fsx::READ_LIMIT) {
+        Ok(mut bytes) => {
+            let whole = fsx::stat(fs, from)?.map_or(0, |stat| stat.len);
+            if whole > bytes.len() as u64 {
+                let rest = format!("\n\n(of {whole} bytes only these are kept)\n");
+                bytes.extend(rest.into_bytes());
+            }
+            fsx::replace(fs, to, &bytes)?;
+            fsx::remove(fs, from)?;
+            Ok(Taken::Kept)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Taken::Nothing),
+        Err(error) => match disk::Error::io("read", from)(error) {
+            error @ disk::Error::Io { .. } => {
+                let (name, why) = (name_of(from), error.reason());
+                Ok(Taken::Lost(format!("its `{name}` cannot be kept: {why}")))
+            }
+            error => Err(error.into()),
+        },
+    }
 }
 
 fn name_of(path: &Path) -> Cow<'_, str> {
@@ -162,7 +197,9 @@ pub(super) fn read_agents(
 ) -> Result<Result<Option<String>, String>> {
     match read_up_to(home, path, limit) {
         Ok(text) => Ok(Ok(text)),
-        Err(error @ disk::Error::Io { .. }) => Ok(Err(unreadable(path, &error))),
+        Err(error @ disk::Error::Io { .. }) => {
+            Ok(Err(format!("`{}` {}", name_of(path), unreadable(&error))))
+        }
         Err(error) => Err(Error::from(error)),
     }
 }

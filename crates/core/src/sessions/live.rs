@@ -19,7 +19,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::knowledge;
+use super::{knowledge, output};
 use crate::{
     error::{Error, Result},
     home::Home,
@@ -131,9 +131,7 @@ impl<'h> Live<'h> {
 
     /// Where an attempt's output goes.
     pub fn log_path(&self, task: &TaskId, attempt: u32) -> PathBuf {
-        self.dir
-            .join(layout::LOGS)
-            .join(format!("task-{task}-attempt-{attempt}.log"))
+        output::path_of(&self.dir, task, attempt)
     }
 
     /// Where a task's agent reports how it ended.
@@ -146,9 +144,8 @@ impl<'h> Live<'h> {
         self.dir.join(layout::task_context(task))
     }
 
-    /// Keeps the prompt of an attempt and says where.
-    pub fn keep_prompt(&self, task: &TaskId, attempt: u32, text: &str) -> Result<PathBuf> {
-        let name = format!("task-{task}-attempt-{attempt}.md");
+    /// Keeps a prompt under this name and says where.
+    pub fn keep_prompt(&self, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.dir.join(layout::PROMPTS).join(name);
         fsx::replace(self.home.fs(), &path, text.as_bytes())?;
         Ok(path)
@@ -160,10 +157,18 @@ impl<'h> Live<'h> {
         if fsx::stat(self.home.fs(), &path)?.is_none() {
             return Ok(());
         }
+        // An attempt that asked, or was parked, may have left one before.
+        let name = |n: u32| match n {
+            1 => format!("result-task-{task}-attempt-{attempt}.md"),
+            n => format!("result-task-{task}-attempt-{attempt}-{n}.md"),
+        };
+        let logs = self.dir.join(layout::LOGS);
+        let mut n = 1;
+        while fsx::stat(self.home.fs(), &logs.join(name(n)))?.is_some() {
+            n += 1;
+        }
         // Moved rather than copied: it may be anything, of any size.
-        let name = format!("result-task-{task}-attempt-{attempt}.md");
-        let kept = self.dir.join(layout::LOGS).join(name);
-        Ok(fsx::move_dir(self.home.fs(), &path, &kept)?)
+        Ok(fsx::move_dir(self.home.fs(), &path, &logs.join(name(n)))?)
     }
 
     /// Opens the file that an attempt's output goes to.
@@ -235,7 +240,12 @@ impl<'h> Live<'h> {
 
     /// What a task's agent reported, if it did.
     pub fn report(&self, task: &TaskId) -> Result<Option<TaskReport>> {
-        knowledge::report(self.home, &self.result_path(task))
+        knowledge::report(self.home, &self.result_path(task), &self.report_name(task))
+    }
+
+    /// What a task's report is called once the session is over: where somebody finds it.
+    pub(super) fn report_name(&self, task: &TaskId) -> String {
+        format!("{}/{}", self.session, layout::task_result(task))
     }
 
     /// Merges what tasks learned into the shared context; then, and only then, removes their notes.

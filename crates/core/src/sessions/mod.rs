@@ -6,15 +6,22 @@
 //! durable.
 
 mod archive;
+mod attempt;
 mod begin;
+mod conversations;
+mod excess;
 mod knowledge;
+mod left;
 mod live;
+mod output;
 mod pointer;
 mod recover;
+mod requests;
 mod timeline;
+pub mod words;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -26,16 +33,21 @@ use flagpost_disk::{
     process,
 };
 use flagpost_model::{
-    ListRef, SessionId, TaskId,
+    ListRef, RepoId, SessionId, TaskId,
     session::{self, LogRow, Pid, Sighting, Standing},
 };
 use jiff::{Timestamp, tz::TimeZone};
 
 pub use archive::{archive, archive_complete};
+pub use attempt::{AttemptDir, record_attempt};
 pub use begin::{Begun, Start, begin};
+pub use conversations::{Remains, Told, remains};
+pub use left::{How, Left};
 pub use live::Live;
-pub use pointer::pointed;
+pub use output::{Outlook, Output};
+pub use pointer::{pointed, shown};
 pub use recover::{Recovered, recover, to_give_back};
+pub use requests::{Asked, Stop, StopRequest, ask_to_stop};
 
 use serde_json::{Map, Value};
 
@@ -56,6 +68,7 @@ const START_LOCK: &str = ".start.lock";
 #[derive(Debug, Clone)]
 pub struct Sessions<'h> {
     home: &'h Home,
+    repository: RepoId,
     top: PathBuf,
     root: PathBuf,
 }
@@ -71,12 +84,16 @@ pub struct Session {
     pub lock: session::Lock,
     /// Whether it runs, ended, or died.
     pub stage: Stage,
-    /// How far it got.
+    /// How far it got; nothing is active in one that does not run.
     pub progress: progress::Reading,
     /// What ended in it.
     pub rows: Vec<LogRow>,
+    /// What was begun, has no end and is not at work now.
+    pub left: Vec<Left>,
     /// What it set out to do and has not begun, or never did.
     pub unbegun: Vec<(TaskId, String)>,
+    /// How many reports of its tasks are among its files.
+    pub results: usize,
     /// Its files that could not be read, by name.
     pub unread: Vec<String>,
 }
@@ -131,20 +148,14 @@ impl Session {
         self.lock.session.as_ref().map(SessionId::as_str)
     }
 
+    /// Whether somebody runs it.
+    pub fn runs(&self) -> bool {
+        self.stage == Stage::Live
+    }
+
     /// Its events after a cursor, as recorded. A line that is torn, or still being written, is none.
     pub fn events(&self, home: &Home, since: u64) -> Result<Vec<Map<String, Value>>> {
-        let path = self.dir.join(layout::PROGRESS_EVENTS);
-        let bytes = match home.fs().read(&path, 0, EVENTS_LIMIT) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(disk::Error::io("read", &path)(error).into()),
-        };
-        let event = |line: &[u8]| serde_json::from_slice::<Map<String, Value>>(line).ok();
-        let cursor = |event: &Map<String, Value>| event.get("cursor").and_then(Value::as_u64);
-        let lines = bytes.split(|byte| *byte == b'\n').filter_map(event);
-        Ok(lines
-            .filter(|event| cursor(event).is_some_and(|cursor| cursor > since))
-            .collect())
+        events(home, &self.dir, since)
     }
 }
 
@@ -153,6 +164,7 @@ impl<'h> Sessions<'h> {
     pub fn of(home: &'h Home, repository: &Repository) -> Self {
         Self {
             home,
+            repository: repository.id.clone(),
             top: repository.top.clone(),
             root: repository.top.join(layout::SESSIONS),
         }
@@ -254,6 +266,17 @@ impl<'h> Sessions<'h> {
     /// As [`Sessions::current`], leaving nothing behind; `None` too while somebody starts, ends or
     /// recovers one.
     pub fn glimpse(&self) -> Result<Option<Session>> {
+        self.beside_no_start(Self::read_current)
+    }
+
+    /// The lock of what is in the live directory, and whether somebody runs it; otherwise as
+    /// [`Sessions::glimpse`]. It is asked for again and again, and reads no other file.
+    pub fn standing(&self) -> Result<Option<(Stage, session::Lock)>> {
+        self.beside_no_start(Self::read_standing)
+    }
+
+    /// Looks, and leaves nothing behind; `None` while somebody starts, ends or recovers a session.
+    fn beside_no_start<T>(&self, look: impl Fn(&Self) -> Result<Option<T>>) -> Result<Option<T>> {
         self.stay_inside()?;
         let fs = self.home.fs();
         let gate = self.root.join(START_LOCK);
@@ -266,19 +289,27 @@ impl<'h> Sessions<'h> {
                 Err(_) => None,
             },
         };
-        self.read_current()
+        look(self)
     }
 
     fn read_current(&self) -> Result<Option<Session>> {
+        let Some((stage, _)) = self.read_standing()? else {
+            return Ok(None);
+        };
+        read_session(self.home, self.live_dir(), layout::LIVE.to_owned(), stage).map(Some)
+    }
+
+    fn read_standing(&self) -> Result<Option<(Stage, session::Lock)>> {
         let dir = self.live_dir();
         if is_empty(self.home, &dir)? {
             return Ok(None);
         }
-        let stage = match look(self.home, &dir)?.standing {
+        let Look { standing, lock, .. } = look(self.home, &dir)?;
+        let stage = match standing {
             Standing::Live(_) => Stage::Live,
             Standing::Dead(_) => Stage::Dead,
         };
-        read_session(self.home, dir, layout::LIVE.to_owned(), stage).map(Some)
+        Ok(Some((stage, lock)))
     }
 
     /// An ended session's files.
@@ -414,6 +445,22 @@ fn read_lock(home: &Home, dir: &Path) -> Result<Option<session::Lock>> {
     Ok(text.map(|text| lock::parse(&text)))
 }
 
+/// The events of the session in this directory after a cursor.
+fn events(home: &Home, dir: &Path, since: u64) -> Result<Vec<Map<String, Value>>> {
+    let path = dir.join(layout::PROGRESS_EVENTS);
+    let bytes = match home.fs().read(&path, 0, EVENTS_LIMIT) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(disk::Error::io("read", &path)(error).into()),
+    };
+    let event = |line: &[u8]| serde_json::from_slice::<Map<String, Value>>(line).ok();
+    let cursor = |event: &Map<String, Value>| event.get("cursor").and_then(Value::as_u64);
+    let lines = bytes.split(|byte| *byte == b'\n').filter_map(event);
+    Ok(lines
+        .filter(|event| cursor(event).is_some_and(|cursor| cursor > since))
+        .collect())
+}
+
 fn read_session(home: &Home, dir: PathBuf, name: String, stage: Stage) -> Result<Session> {
     let mut unread = Vec::new();
     let mut text = |file: &str| match fsx::read_lossy(home.fs(), &dir.join(file)) {
@@ -429,19 +476,39 @@ fn read_session(home: &Home, dir: PathBuf, name: String, stage: Stage) -> Result
     if rows.is_empty() {
         rows = summary::parse_rows(&text(layout::SUMMARY));
     }
-    if stage != Stage::Live {
-        // Its runner may have died between a task's row and what it said of it last.
-        let is_open = |id: &TaskId| !rows.iter().any(|row| row.id == *id);
-        progress.active.retain(|task| is_open(&task.id));
-    }
     let mut unbegun = plan::parse(&text(layout::PLAN));
-    unbegun.retain(|(id, _)| {
-        let ended = rows.iter().any(|row| row.id == *id);
-        !ended && !progress.active.iter().any(|task| task.id == *id)
-    });
+    let ended: BTreeSet<&TaskId> = rows.iter().map(|row| &row.id).collect();
+    unbegun.retain(|(id, _)| !ended.contains(id));
+    let mut left = BTreeMap::new();
+    if !unbegun.is_empty() || !progress.active.is_empty() {
+        match events(home, &dir, 0) {
+            Ok(events) => left = left::of(&events),
+            Err(_) => unread.push(layout::PROGRESS_EVENTS.to_owned()),
+        }
+    }
+    // The file goes on naming tasks that ask or were stopped, so that other programs show them.
+    let rests = |id: &TaskId| left.get(id).is_some_and(|task| task.how != How::Unended);
+    progress.active.retain(|task| !rests(&task.id));
+    let active = match stage {
+        Stage::Live => progress.active.iter().map(|task| task.id.clone()).collect(),
+        Stage::Dead | Stage::Interrupted | Stage::Archived => {
+            for task in std::mem::take(&mut progress.active) {
+                let id = task.id.clone();
+                left.entry(id).or_insert_with(|| left::broken_off(task));
+            }
+            BTreeSet::new()
+        }
+    };
+    // Its runner may have died between a task's row and what it said of it last.
+    left.retain(|id, _| !ended.contains(id) && !active.contains(id));
+    unbegun.retain(|(id, _)| !active.contains(id) && !left.contains_key(id));
+    let names = home.fs().names(&dir).unwrap_or_default();
+    let names = names.iter().filter_map(|name| name.to_str());
     Ok(Session {
+        results: names.filter(|name| layout::is_task_result(name)).count(),
         lock,
         progress,
+        left: left.into_values().collect(),
         rows,
         unbegun,
         unread,
@@ -455,15 +522,10 @@ fn read_session(home: &Home, dir: PathBuf, name: String, stage: Stage) -> Result
 /// was taken back leaves.
 fn is_empty(home: &Home, dir: &Path) -> Result<bool> {
     let fs = home.fs();
-    let names = |dir: &Path| match fs.names(dir) {
-        Ok(names) => Ok(names),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(Error::from(disk::Error::io("list", dir)(error))),
-    };
-    for name in names(dir)? {
+    for name in fsx::names(fs, dir)? {
         let path = dir.join(name);
         let is_dir = fsx::stat(fs, &path)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir);
-        if !is_dir || !names(&path)?.is_empty() {
+        if !is_dir || !fsx::names(fs, &path)?.is_empty() {
             return Ok(false);
         }
     }

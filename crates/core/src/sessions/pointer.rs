@@ -18,7 +18,7 @@ use flagpost_disk::{
 use flagpost_model::SessionId;
 
 use super::{Ended, Sessions, is_empty, read_lock};
-use crate::{error::Result, home::Home, list::List};
+use crate::{error::Result, home::Home, list::List, registry};
 
 /// The session directory that a list's pointer names, resolved. `None` where it names nothing that
 /// is a session of this repository; a path that leads out of it is refused.
@@ -41,6 +41,35 @@ pub fn pointed(home: &Home, list: &List<'_>, sessions: &Sessions<'_>) -> Result<
     let is_child = root.is_ok_and(|root| dir.parent() == Some(&root));
     let is_dir = fsx::stat(home.fs(), &dir)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir);
     Ok((is_child && is_dir).then_some(dir))
+}
+
+/// The session directory that a list's readers are shown: one of a repository that is registered, or
+/// any below the user's home, but ours, however it is named. What leads elsewhere is none.
+pub fn shown(home: &Home, list: &List<'_>) -> Result<Option<PathBuf>> {
+    let Some(named) = read(home, list)?.filter(|named| named.is_absolute()) else {
+        return Ok(None);
+    };
+    let mut is_ours = false;
+    for repository in registry::repositories(home)? {
+        is_ours |= named.starts_with(&repository.top);
+        // One that is gone, or whose sessions lead elsewhere, is not the one.
+        if let Ok(Some(dir)) = pointed(home, list, &Sessions::of(home, &repository)) {
+            return Ok(Some(dir));
+        }
+    }
+    let user_home = home.environment().user_home.as_ref().filter(|_| !is_ours);
+    let Some(user_home) = user_home else {
+        return Ok(None);
+    };
+    let fs = home.fs();
+    let below = |root: &Path| fsx::within_if_there(fs, root, &named);
+    let Ok(Some(dir)) = below(user_home) else {
+        return Ok(None);
+    };
+    let is_home = matches!(fs.canonical(user_home), Ok(real) if real == dir);
+    let is_kept = matches!(below(home.root()), Ok(Some(_)));
+    let is_dir = fsx::stat(fs, &dir)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir);
+    Ok((is_dir && !is_home && !is_kept).then_some(dir))
 }
 
 /// Makes a list's pointer name a session's directory.

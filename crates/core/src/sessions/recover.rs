@@ -4,9 +4,15 @@
 //! goes with the files says that the second half is still to be done; whoever comes next does it.
 //! Nothing is executed.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
-use flagpost_disk::{dialects::session::layout, fsx};
+use flagpost_disk::{
+    dialects::session::{layout, progress},
+    fsx,
+};
 use flagpost_model::{
     ListRef, SessionId, TaskId, WorkerId,
     session::{interrupted_name, is_interrupted, orphaned},
@@ -19,10 +25,12 @@ use super::{
     begin::refuse_if_live,
     is_empty, other_list,
     pointer::{follow, heal},
+    words,
 };
 use crate::{
     error::Result,
     history::{Entry, History, Kind},
+    home::Home,
     list::List,
 };
 
@@ -68,9 +76,9 @@ pub fn recover(
 pub fn to_give_back(sessions: &Sessions<'_>, outlines: &[Outline]) -> Result<Vec<TaskId>> {
     let mut dead = sessions.dead()?;
     let mut foreign = unfinished(sessions)?.iter().any(|moved| moved.foreign);
-    if let Some(left) = sessions.glimpse()?.filter(|it| it.stage == Stage::Dead) {
-        foreign |= !left.lock.flocked;
-        dead.extend(left.lock.session);
+    if let Some((Stage::Dead, lock)) = sessions.standing()? {
+        foreign |= !lock.flocked;
+        dead.extend(lock.session);
     }
     Ok(orphaned(outlines, &dead, foreign))
 }
@@ -137,7 +145,12 @@ pub(super) fn give_back(
     for moved in unfinished(sessions)? {
         let other = other_list(home, list, moved.list.as_ref())?;
         let theirs = other.as_ref().unwrap_or(list);
+        if let Some(session) = &moved.session {
+            // What its agents said counts while their claims still stand.
+            words::take_up_left(sessions, theirs, session, &moved.dir)?;
+        }
         let mut tasks = release(theirs, actor, &dead, Some(&moved))?;
+        tell_it_is_over(home, &moved.dir)?;
         follow(home, theirs, &sessions.live_dir(), &moved.dir)?;
         fsx::remove(home.fs(), &moved.dir.join(layout::RECOVERING))?;
         if let Some(before) = recovered.take() {
@@ -154,6 +167,25 @@ pub(super) fn give_back(
         recovered.tasks.extend(late);
     }
     Ok(recovered)
+}
+
+/// Lets no screen show a dead session at work. What is no text in UTF-8 stays as it is.
+fn tell_it_is_over(home: &Home, dir: &Path) -> Result<()> {
+    let path = dir.join(layout::PROGRESS);
+    let bytes = match fsx::read(home.fs(), &path) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(()),
+        Err(error) if error.is_no_such_file() => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Ok(());
+    };
+    let over = progress::interrupted(&text);
+    if over != text {
+        fsx::replace(home.fs(), &path, over.as_bytes())?;
+    }
+    Ok(())
 }
 
 fn release(

@@ -12,6 +12,7 @@ use crate::relay::{
     fleet::Ratified,
     reports::Paper,
     slash::Said,
+    words::Before,
     workers::Seen,
 };
 
@@ -40,9 +41,30 @@ pub fn letter(letter: &Letter) -> Value {
         "decision": letter.standing.decision(),
         "verdict": match &letter.standing {
             Standing::Decided(it) => verdict(it),
-            Standing::Pending | Standing::Flagged(_) => Value::Null,
+            Standing::Pending | Standing::Flagged(_) | Standing::Foreign(_) => Value::Null,
         },
+        "envelope": letter.prints.envelope,
+        "withheld": withheld(letter),
     })
+}
+
+/// Why a brief is withheld, and what settles that.
+pub fn withheld(letter: &Letter) -> Value {
+    letter.held.map_or(
+        Value::Null,
+        |held| json!({"why": held, "told": held.told(), "settle_with": letter.settled_by()}),
+    )
+}
+
+/// A brief in full, and as what it was proposed or decided on where it is withheld.
+pub fn letter_in_full(it: &Letter, before: Option<&Before>) -> Value {
+    let mut shown = letter(it);
+    shown["before"] = before.map_or(Value::Null, |before| {
+        let changes = before.changes.iter();
+        let changes = changes.map(|it| json!({"part": it.part, "was": it.was, "now": it.now}));
+        json!({"body": before.body, "changes": changes.collect::<Vec<_>>()})
+    });
+    shown
 }
 
 /// A decision on record.
@@ -52,9 +74,13 @@ pub fn verdict(verdict: &Verdict) -> Value {
         "by": verdict.by,
         "at": verdict.at,
         "sha256": verdict.sha256,
+        "envelope": verdict.envelope,
         "via": verdict.via,
         "reason": verdict.reason,
         "rule": verdict.rule,
+        "policy": verdict.policy,
+        "hand": verdict.hand,
+        "line": verdict.line,
     })
 }
 
@@ -77,7 +103,9 @@ pub fn report(report: &Report) -> Value {
 
 /// A report, and whether somebody read it.
 pub fn paper(paper: &Paper) -> Value {
-    json!({"report": report(&paper.report), "read": paper.read})
+    json!({
+        "report": report(&paper.report), "read": paper.read, "confirmed": paper.confirmed,
+    })
 }
 
 /// A brief that was proposed.
@@ -99,7 +127,13 @@ pub fn decided(all: &Ratified) -> Value {
         .failed
         .iter()
         .map(|(worker, it)| json!({"worker": worker, "seq": it.seq, "reason": told(&it.error)}));
-    json!({"decided": done.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>()})
+    let arrived = all.arrived.iter().map(|it| {
+        json!({"worker": it.brief.target_worker, "seq": it.brief.seq, "summary": it.brief.summary})
+    });
+    json!({
+        "decided": done.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>(),
+        "arrived": arrived.collect::<Vec<_>>(),
+    })
 }
 
 /// What a slash command did.
@@ -125,6 +159,7 @@ pub fn worker(seen: &Seen) -> Value {
         "status": worker.standing,
         "liveness": seen.liveness,
         "to_decide": seen.pending,
+        "withheld": seen.withheld,
         "to_read": seen.unread,
         "reports": seen.reports,
     })

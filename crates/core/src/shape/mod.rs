@@ -6,6 +6,7 @@
 mod history;
 mod mail;
 pub mod messages;
+mod questions;
 mod reservations;
 mod sessions;
 mod tasks;
@@ -15,9 +16,13 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 pub use history::line;
-pub use mail::{brief, decided, letter, paper, proposed, report, said, verdict, worker};
+pub use mail::{
+    brief, decided, letter, letter_in_full, paper, proposed, report, said, verdict, withheld,
+    worker,
+};
+pub use questions::answered;
 pub use reservations::{announced, reservation, reservations};
-pub use sessions::session;
+pub use sessions::{session, session_with};
 pub use tasks::{claim, outline, task};
 
 use crate::{failure::Kind, list::Skipped};

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::path;
-use crate::sessions::Session;
+use crate::sessions::{Session, Told};
 
 /// A session as JSON.
 pub fn session(session: &Session) -> Value {
@@ -20,8 +20,30 @@ pub fn session(session: &Session) -> Value {
         "ended": session.rows.iter().map(|row| json!({
             "id": row.id, "subject": row.subject, "outcome": row.outcome,
             "attempt": row.attempt, "attempts": row.of,
-            "seconds": row.duration.map(|took| took.as_secs()),
+            "seconds": row.duration.map(|took| took.as_secs()), "tokens": row.tokens,
         })).collect::<Vec<_>>(),
+        "left": session.left.iter().map(|task| json!({
+            "id": task.id, "subject": task.subject, "how": task.how.word(session.runs()).replace(' ', "_"),
+            "attempt": task.attempt.map(|(attempt, _)| attempt), "attempts": task.attempt.map(|(_, of)| of),
+        })).collect::<Vec<_>>(),
+        "results": session.results,
         "unbegun": session.unbegun.iter().map(|(id, subject)| json!({"id": id, "subject": subject})).collect::<Vec<_>>(),
     })
+}
+
+/// The same with what clients told of its attempts.
+pub fn session_with(session: &Session, told: &Told) -> Value {
+    let mut value = self::session(session);
+    value["tokens"] = told.usage().total().into();
+    value["cost_usd"] = told.cost_usd().into();
+    value["parked"] = told.parked.values().map(|park| json!(park)).collect();
+    let attempts = told.attempts.iter().map(|(task, record)| {
+        let mut attempt = json!({"task": task});
+        if let (Value::Object(attempt), Value::Object(record)) = (&mut attempt, json!(record)) {
+            attempt.extend(record);
+        }
+        attempt
+    });
+    value["attempts"] = attempts.collect();
+    value
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the shape `flagpost.task/1` and its short form in lists.
 
-use flagpost_model::task::{Claim, Effort, Outline, Task};
+use flagpost_model::task::{Claim, Effort, Note, Outline, Task};
 use serde_json::{Value, json};
 
 /// A whole task.
@@ -29,13 +29,24 @@ pub fn task(task: &Task) -> Value {
         "estimate_minutes": task.estimate.map(Effort::minutes),
         "tracked_seconds": task.tracked.seconds(),
         "timer": task.timer,
-        "notes": task.notes,
+        "notes": task.notes.iter().map(note).collect::<Vec<_>>(),
         "metadata": task.metadata,
         "provenance": task.provenance,
         "attempts": task.attempts,
         "rev": task.rev,
         "result": task.result,
         "late": task.late,
+    })
+}
+
+/// A note, and what it answers.
+fn note(note: &Note) -> Value {
+    json!({
+        "kind": note.kind(),
+        "by": note.by,
+        "at": note.at,
+        "text": note.text,
+        "question": note.question,
     })
 }
 

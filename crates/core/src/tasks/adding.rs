@@ -172,6 +172,7 @@ pub fn note(
             by: Some(actor.to_string()),
             at: Some(at),
             text: text.to_owned(),
+            question: None,
         });
         renew_own(task, actor, at);
         change.note(Kind::TaskNoted, id);

@@ -1,10 +1,12 @@
 //! Operations on tasks.
 //!
-//! Owns adding, editing, linking, removing and moving tasks through their states: one file each.
+//! Owns adding, editing, linking, removing, answering and moving tasks through their states: one file
+//! each.
 //! Invariant: `blocks` and `blockedBy` are kept mirrored, no change closes a circle, and a change
 //! of several tasks happens to all of them or to none.
 
 mod adding;
+mod answers;
 mod fields;
 mod links;
 mod moves;
@@ -26,12 +28,16 @@ use jiff::Timestamp;
 pub(crate) use adding::ITEM;
 pub(crate) use adding::add_all;
 pub use adding::{add, edit, edit_all, note, preview_edit};
+pub(crate) use answers::must_say_something;
+pub use answers::{Answered, answer};
 pub use fields::{Fields, Labels};
 pub use links::{blockers, link, unlink};
 pub(crate) use links::{link_in, mirror, named_by_others, open_blockers, unblock};
 pub use moves::{Move, Moved, Parts, act, act_all, preview_moves};
+pub(crate) use moves::{is_late, knowing};
 pub use relocate::{Relocated, Ties, preview_relocation, relocate};
 pub use removal::{preview_removal, remove, remove_all};
+pub(crate) use removal::{preview_whole, remove_whole};
 pub use revision::{Course, revise};
 pub use selection::{Agreed, Fitting, Selected, Which, select};
 pub use timers::{Started, start_timer, stop_timer};

@@ -20,7 +20,7 @@ use crate::{
     change::{self, Change},
     coordination,
     error::{Error, Result},
-    history::Kind,
+    history::{History, Kind},
     list::List,
 };
 
@@ -67,13 +67,14 @@ pub fn act_all(list: &List<'_>, act: &Act, which: impl Into<Which>, event: Move)
                 }
             }
             Err(refusal) if ids.len() == 1 => {
-                let late = late_result(&event, &act).filter(|late| is_late(&refusal, late));
+                let refusal = knowing(list, refusal)?;
+                let late = late_result(&event, &act).filter(|late| is_late(&refusal, &late.text));
                 return Err(match late {
                     None => refusal.into(),
                     Some(late) => keep_late(change, id, late, refusal)?,
                 });
             }
-            Err(refusal) => return Err(refusal.into()),
+            Err(refusal) => return Err(knowing(list, refusal)?.into()),
         }
     }
     let done = finish_all(change, &[&ids[..], &next].concat());
@@ -107,7 +108,7 @@ pub fn preview_moves(
                 moves.insert(id.clone(), (file, after));
                 None
             }
-            Err(refusal) => Some(refusal.into()),
+            Err(refusal) => Some(knowing(list, refusal)?.into()),
         };
         previews.push(Preview { task, refusal });
     }
@@ -208,13 +209,28 @@ pub(super) fn come_again(
     Ok(Some(new))
 }
 
+/// The refusal of a token with what the history knows of it. A table's tokens are moments, of which it
+/// knows nothing.
+pub(crate) fn knowing(list: &List<'_>, refusal: Refusal) -> Result<Refusal> {
+    let known = match (&refusal, list.recorder()?) {
+        (Refusal::StaleToken { .. }, Some(repo)) if list.table().is_none() => {
+            History::of(list.home, &repo).last()?
+        }
+        _ => u64::MAX,
+    };
+    Ok(refusal.knowing(known))
+}
+
 /// Keeps a report whose claim is over; the refusal that says so.
 fn keep_late(
     mut change: Change<'_>,
     id: &TaskId,
-    late: TaskResult,
+    mut late: TaskResult,
     refusal: Refusal,
 ) -> Result<Error> {
+    if matches!(refusal, Refusal::UnknownToken { .. }) {
+        late.token = None;
+    }
     let entry = change.note(Kind::TaskLate, id);
     entry
         .detail
@@ -309,12 +325,13 @@ fn late_result(event: &Move, act: &Act) -> Option<TaskResult> {
 }
 
 /// A report is worth keeping where its claim is over and it says something.
-fn is_late(refusal: &Refusal, late: &TaskResult) -> bool {
+pub(crate) fn is_late(refusal: &Refusal, text: &str) -> bool {
     match refusal {
         Refusal::StaleToken { .. } => true,
-        Refusal::Held { .. } | Refusal::WrongState { .. } | Refusal::NotClaimed { .. } => {
-            !late.text.is_empty()
-        }
+        Refusal::Held { .. }
+        | Refusal::UnknownToken { .. }
+        | Refusal::WrongState { .. }
+        | Refusal::NotClaimed { .. } => !text.is_empty(),
         // What speaks of no claim.
         _ => false,
     }

@@ -28,6 +28,39 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
     only(removed, id)
 }
 
+/// Removes a task and all that is part of it, the parts first; none of them where one is held.
+pub(crate) fn remove_whole(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Vec<Task>> {
+    let mut change = list.change(actor)?;
+    let ids = whole(&change.load()?.outlines, id);
+    let removed = remove_in(&mut change, actor, &ids)?;
+    change.commit()?;
+    Ok(removed)
+}
+
+/// Whether a task and all that is part of it could be removed now: the answer of [`remove_whole`]
+/// without its effect.
+pub(crate) fn preview_whole(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Vec<Task>> {
+    preview_removal(list, actor, &whole(&list.load()?.outlines, id))
+}
+
+/// A task and all that is part of it, the parts first.
+fn whole(outlines: &[Outline], id: &TaskId) -> Vec<TaskId> {
+    let mut ids = vec![id.clone()];
+    let mut at = 0;
+    while let Some(whole) = ids.get(at) {
+        let is_part = |it: &&Outline| it.parent.as_ref() == Some(whole) && !ids.contains(&it.id);
+        let parts: Vec<TaskId> = outlines
+            .iter()
+            .filter(is_part)
+            .map(|it| it.id.clone())
+            .collect();
+        ids.extend(parts);
+        at += 1;
+    }
+    ids.reverse();
+    ids
+}
+
 /// Removes all these tasks, or none where one cannot go.
 pub fn remove_all(list: &List<'_>, actor: &WorkerId, which: impl Into<Which>) -> Result<Vec<Task>> {
     let mut change = list.change(actor)?;

@@ -216,7 +216,8 @@ impl<'l> Story<'l> {
         let happened = |line: &&Line| {
             list.is_told_of(&line.entry)
                 && !voided.contains(&line.n)
-                && line.entry.kind != Kind::Void
+                // What a client told of an attempt is no change of a task.
+                && !matches!(line.entry.kind, Kind::Void | Kind::TaskAttempted)
         };
         let happened: Vec<&Line> = lines.iter().filter(happened).collect();
         let taken_back = |line: &&Line| Some((undoes(line)?, line.entry.task.clone()?));

@@ -8,7 +8,7 @@ use std::{
 };
 
 use flagpost_core::{
-    Error, Home, List, Repository, Result, claims,
+    Error, Home, List, Repository, Result, claims, doctor,
     history::{Kind, Line},
     plans::{self, Mode},
     tasks::{self, Fields, Move},
@@ -83,6 +83,10 @@ fn run(fs: &PowerFs, operation: Operation<'_>) -> Result<()> {
 
 /// Tries an operation whose lines are all about `about`, against every crash and every fault.
 fn survives(about: u64, operation: Operation<'_>) {
+    survives_after(setup, about, operation);
+}
+
+fn survives_after(setup: fn() -> PowerFs, about: u64, operation: Operation<'_>) {
     let fs = setup();
     let before = picture(&fs);
     run(&fs, operation).unwrap();
@@ -288,6 +292,22 @@ fn of_a_remark() {
     }
 }
 
+/// W1 was stuck over 5.
+fn asked() -> PowerFs {
+    let fs = setup();
+    let world = World::simulated(&fs);
+    moved(&world.list(), "W1", 5, finish(Ending::Stuck)).unwrap();
+    fs.settle();
+    fs
+}
+
+#[test]
+fn of_an_answer() {
+    survives_after(asked, 5, &|list| {
+        tasks::answer(list, &worker("ann"), &id(5), "The first", false).map(drop)
+    });
+}
+
 #[test]
 fn of_measuring() {
     survives(3, &|list| {
@@ -318,6 +338,7 @@ fn of_a_quarantine() {
     let look = |fs: &PowerFs| {
         let late = world::start() + SignedDuration::from_hours(1);
         let home = Home::new("/home".into(), Arc::new(fs.clone()), Arc::new(late));
+        doctor::mend(&home, &worker("operator"), Vec::new());
         let list = List::open(&home, &"repo".parse().unwrap())?;
         list.load().map(|loaded| loaded.skipped.len())
     };

@@ -2,19 +2,20 @@
 
 use flagpost_core::{
     Error, Home, List, Repository, claims,
-    messages::{self, Ask, Party, Words},
+    messages::{self, Ask, Party, Reply, Words},
     relay::{Fleet, decide::Gate},
     tasks,
 };
 use flagpost_model::{
     TaskId,
+    decision::Via,
     message::Subject,
     task::{Act, Ending},
 };
 use flagpost_testkit::race::{self, Children, Part};
 
 use crate::{
-    messages::{speaker, words},
+    messages::{place, speaker, words},
     world::{act, finish, subject, terms, worker},
 };
 
@@ -28,7 +29,9 @@ pub const ADDS: usize = 5;
 fn main() {
     let Some(part) = race::part() else { return };
     let home = Home::at(part.place().join("home"));
-    if let "send a message" | "receive as W1" | "receive as orchestrator" = part.role() {
+    if let "send a message" | "receive as W1" | "receive as orchestrator" | "answer W1" =
+        part.role()
+    {
         return message(&part, &home);
     }
     if part.role() == "reserve one file" {
@@ -49,6 +52,15 @@ fn main() {
     let list = List::open(&home, &"repo".parse().unwrap()).unwrap();
     let name = format!("W{}", part.number());
     match part.role() {
+        "answer task 1" => {
+            let text = format!("By {name}");
+            let answered = tasks::answer(&list, &worker(&name), &1.into(), &text, false);
+            part.report(if answered.is_ok() {
+                "answered"
+            } else {
+                "refused"
+            });
+        }
         "claim all" => while claim(&part, &list, &name).is_some() {},
         "claim as a process" => {
             let name = format!("P{}", std::process::id());
@@ -98,6 +110,21 @@ fn message(part: &Part, home: &Home) {
         };
         let sent = messages::send(&party, words, Gate::Policy).unwrap();
         part.report(sent.message.place);
+        return;
+    }
+    if part.role() == "answer W1" {
+        let text = format!("By {}", part.number());
+        let reply = Reply {
+            text: &text,
+            again: false,
+            via: Via::Cli,
+        };
+        let answered = messages::answer(&party, &place("W1/outbox/1"), &reply);
+        part.report(if answered.is_ok() {
+            "answered"
+        } else {
+            "refused"
+        });
         return;
     }
     while let Some(received) = messages::receive(&party, &Ask::default()).unwrap() {

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::ffi::OsStrExt, path::Path, process::Command, time::Instant};
 
 use flagpost_core::{
-    Error, Home, List, Loaded, claims,
+    Error, Home, List, Loaded, claims, doctor,
     history::{History, Kind},
     plans::{self, Mode},
     tasks::{self, Fields, Move, UndoMode},
@@ -37,6 +37,11 @@ fn quarantined(world: &World) -> Vec<String> {
     copies
 }
 
+/// What a writer and `doctor --fix` do, and whoever reads does not.
+fn keep_aside(world: &World) {
+    doctor::mend(&world.home, &worker("operator"), Vec::new());
+}
+
 fn reports(world: &World) -> usize {
     let lines = world.history().into_iter();
     let is_report = |kind: &Kind| *kind == Kind::TaskQuarantined;
@@ -63,7 +68,13 @@ fn fifty_broken_files_among_a_thousand() {
     assert_eq!(world.list().load().unwrap().skipped.len(), 50);
     assert!(!world.path("quarantine").exists());
     world.pass(SignedDuration::from_secs(1));
+    assert_eq!(world.list().load().unwrap().skipped.len(), 50);
+    assert!(
+        !world.path("quarantine").exists(),
+        "whoever reads copies nothing"
+    );
     for _ in 0..3 {
+        keep_aside(&world);
         let loaded = world.list().load().unwrap();
         assert_eq!((loaded.outlines.len(), loaded.skipped.len()), (1000, 50));
         assert!(loaded.skipped.iter().all(|it| !it.reason.is_empty()));
@@ -80,6 +91,7 @@ fn fifty_broken_files_among_a_thousand() {
     world.put("2000.json", "another way");
     world.put("2001.json", good(2001));
     world.pass(SignedDuration::from_secs(1));
+    claims::claim_next(&world.list(), &terms("W2")).unwrap();
     let loaded = world.list().load().unwrap();
     assert_eq!((loaded.outlines.len(), loaded.skipped.len()), (1002, 49));
     assert_eq!((quarantined(&world).len(), reports(&world)), (51, 51));
@@ -97,6 +109,7 @@ fn a_hundred_megabytes_are_skipped_without_reading() {
     assert!(start.elapsed().as_millis() < 1000);
     assert_eq!(loaded.outlines.len(), 1);
     assert!(reason(&loaded, "5.json").contains("104857600 bytes"));
+    keep_aside(&world);
     let kept = world.path("quarantine").join(&quarantined(&world)[0]);
     assert!(
         kept.metadata().unwrap().len() < 1000,
@@ -161,6 +174,7 @@ fn names_that_are_no_ids() {
     world.put("21.tmp", "x");
     world.pass(SignedDuration::from_secs(1));
     for _ in 0..2 {
+        keep_aside(&world);
         let loaded = list.load().unwrap();
         assert_eq!((loaded.outlines.len(), loaded.skipped.len()), (1, 7));
         assert_eq!(reason(&loaded, "a b.json"), "its name is no task id");

@@ -9,6 +9,7 @@
 )]
 
 mod a_crash_leaves_whole_changes;
+mod a_history_is_a_chain;
 mod a_query_is_asked_again_under_the_lock;
 mod a_saved_query_is_found_by_its_name;
 mod account;
@@ -21,10 +22,12 @@ mod doctor_after_a_crash;
 mod history_tells_every_change;
 mod hostile_files_are_survived;
 mod index;
+mod lists_appear_in_a_mirror;
 mod lists_in_other_roots;
 mod messages;
 mod operations_match_a_second_opinion;
 mod processes_race;
+mod questions_are_answered_once;
 mod relay;
 mod reservations;
 mod second_opinion;

@@ -89,7 +89,7 @@ fn word<T>(answer: Result<T, Error>) -> Answer<T> {
         Error::Refused(refusal) => match refusal {
             Refusal::Held { .. } => "held",
             Refusal::AlreadyYours { .. } => "yours",
-            Refusal::StaleToken { .. } => "stale",
+            Refusal::StaleToken { .. } | Refusal::UnknownToken { .. } => "stale",
             Refusal::NotClaimed { .. } => "unclaimed",
             Refusal::WrongState { .. } => "wrong",
             Refusal::Blocked { .. } => "blocked",

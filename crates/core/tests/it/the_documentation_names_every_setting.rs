@@ -1,6 +1,6 @@
 //! `docs/configuration.md` against the table of settings.
 
-use flagpost_core::config::keys::{KEYS, Known, QUERY};
+use flagpost_core::config::keys::{KEYS, Known, PATTERNS};
 
 /// The row that a setting has in the documentation.
 fn row(known: &dyn Known) -> String {
@@ -20,7 +20,7 @@ fn row(known: &dyn Known) -> String {
 #[test]
 fn in_its_own_words() {
     let document = include_str!("../../../../docs/configuration.md");
-    let rows: String = KEYS.into_iter().chain([&QUERY as _]).map(row).collect();
+    let rows: String = KEYS.into_iter().chain(PATTERNS).map(row).collect();
     assert!(
         document.contains(&rows),
         "docs/configuration.md needs:\n{rows}"

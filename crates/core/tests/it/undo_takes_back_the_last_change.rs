@@ -42,6 +42,7 @@ enum Step {
     Part(u64),
     Edit(u64, u8),
     Note(u64),
+    Answer(u64),
     Timer(u64),
     Link(u64, u64),
     Unlink(u64, u64),
@@ -58,11 +59,12 @@ fn step() -> impl Strategy<Value = Step> {
         2 => task().prop_map(Step::Part),
         3 => (task(), any::<u8>()).prop_map(|(task, n)| Step::Edit(task, n)),
         2 => task().prop_map(Step::Note),
+        2 => task().prop_map(Step::Answer),
         2 => task().prop_map(Step::Timer),
         2 => (task(), task()).prop_map(|(a, b)| Step::Link(a, b)),
         2 => (task(), task()).prop_map(|(a, b)| Step::Unlink(a, b)),
         3 => task().prop_map(Step::Claim),
-        3 => (task(), prop_oneof![3 => Just(Ending::Completed), 1 => Just(Ending::Failed)])
+        3 => (task(), prop_oneof![3 => Just(Ending::Completed), 1 => Just(Ending::Failed), 2 => Just(Ending::Stuck)])
             .prop_map(|(task, ending)| Step::Finish(task, ending)),
         2 => (task(), prop_oneof![
             Just(Move::Start), Just(Move::Release { force: false }),
@@ -100,6 +102,7 @@ fn take(list: &List<'_>, step: &Step) {
             tasks::edit(list, &w1, &task(n), &fields).map(drop)
         }
         Step::Note(n) => tasks::note(list, &w1, &[task(n)], "Ask first").map(drop),
+        Step::Answer(n) => tasks::answer(list, &w1, &task(n), "The first", true).map(drop),
         Step::Timer(n) => tasks::start_timer(list, &w1, &task(n)).map(drop),
         Step::Link(n, on) => tasks::link(list, &w1, &task(n), &[task(on)]).map(drop),
         Step::Unlink(n, on) => tasks::unlink(list, &w1, &task(n), &task(on)).map(drop),
@@ -186,6 +189,29 @@ fn what_others_did_elsewhere_is_nobodys_hindrance() {
     undo(&list, "W1").unwrap();
     let subjects = [1, 2].map(|n| list.task(&id(n)).unwrap().task.subject);
     assert_eq!(subjects, ["Parse", "Print all"]);
+}
+
+#[test]
+fn numbers_of_others_come_back_as_they_were_spelt() {
+    let world = World::real();
+    add(&world.list(), "Parse", &[]);
+    let text =
+        r#"{"id": "2", "subject": "Theirs", "cost": 1e3, "metadata": {"rate": [2E5, 1.50]}}"#;
+    world.put("2.json", text);
+    let list = world.list();
+    let spelt = || {
+        let told = std::fs::read_to_string(world.path("2.json")).unwrap();
+        let told: String = told.split_whitespace().collect();
+        told.contains(r#""cost":1e3,"#) && told.contains(r#""rate":[2E5,1.50]"#)
+    };
+    tasks::edit(&list, &worker("W1"), &id(2), &subject("Mine")).unwrap();
+    assert!(spelt());
+    tasks::remove(&list, &worker("W1"), &id(2)).unwrap();
+    undo(&list, "W1").unwrap();
+    assert!(spelt());
+    undo(&list, "W1").unwrap();
+    assert!(spelt());
+    assert_eq!(list.task(&id(2)).unwrap().task.subject, "Theirs");
 }
 
 #[test]

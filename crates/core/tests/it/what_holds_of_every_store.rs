@@ -315,6 +315,13 @@ fn a_task_is_given_back_given_up_dropped_and_taken_up_again() {
             let open = go(&act("ann", None), Move::Reopen);
             assert_eq!((&open.state, &open.owner), (&State::Pending, &None));
         }
+        go(&hold(), finish(Ending::Stuck));
+        let answered = tasks::answer(list, &worker("ann"), &id, "The first", false).unwrap();
+        let open = list.task(&id).unwrap().task;
+        assert_eq!((&open.state, &open.owner), (&State::Pending, &None));
+        let (asked, answer) = open.answered().next().unwrap();
+        assert_eq!((asked, &*answer.text), (&answered.question, "The first"));
+        assert_eq!(asked.text, "what came of it");
         let dropped = go(&act("ann", None), Move::Cancel);
         assert_eq!(dropped.state, State::Cancelled);
         go(&act("ann", None), Move::Reopen);

@@ -112,6 +112,11 @@ async fn tell<L: Listener>(
     }
 }
 
+/// A body of what is told by and by, until whoever tells has gone.
+pub(crate) fn pour(receive: mpsc::Receiver<Bytes>) -> Body {
+    Body::new(Feed(receive))
+}
+
 /// The receiving end as a body.
 struct Feed(mpsc::Receiver<Bytes>);
 

@@ -1,15 +1,19 @@
-//! What clients of the Kanban bus listen to: the files of one list and of its session.
+//! What clients of the Kanban bus listen to: the files of one list and of its session, or of all.
 //!
 //! Owns no cursor: as they expect it, what came while they were away is not told. The lists need no
 //! repository. A session's files lie where nobody watches, so they are looked at now and then.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use flagpost_core::{
     Home,
-    kanban::changes::{Files, changes, files},
+    kanban::{
+        changes::{Files, changes, files},
+        every,
+    },
 };
-use flagpost_model::ListId;
+use flagpost_model::ListRef;
+use serde_json::json;
 
 use super::{
     event,
@@ -20,41 +24,77 @@ use super::{
 #[derive(Debug)]
 pub(crate) struct KanbanReader {
     home: Home,
-    list: ListId,
-    known: Files,
-    has_looked: bool,
+    list: Option<ListRef>,
+    known: BTreeMap<ListRef, Files>,
+    next: Next,
+}
+
+/// What it does next.
+#[derive(Debug, Clone, Copy)]
+enum Next {
+    Greet,
+    Look,
+    Wait,
 }
 
 impl KanbanReader {
-    /// Tells what changes from now on.
-    pub(crate) fn new(home: Home, list: ListId) -> flagpost_core::Result<Self> {
+    /// Tells what changes from now on, in one list or in all of them.
+    pub(crate) fn new(home: Home, list: Option<ListRef>) -> flagpost_core::Result<Self> {
         Ok(Self {
-            known: files(&home, &list)?,
+            known: all(&home, list.as_ref())?,
             home,
             list,
-            has_looked: false,
+            next: Next::Greet,
         })
     }
+}
+
+fn all(home: &Home, list: Option<&ListRef>) -> flagpost_core::Result<BTreeMap<ListRef, Files>> {
+    let lists = match list {
+        Some(list) => vec![list.clone()],
+        None => every(home)?,
+    };
+    let each = lists.into_iter().map(|list| {
+        let files = files(home, &list)?;
+        Ok((list, files))
+    });
+    each.collect()
 }
 
 impl Listener for KanbanReader {
     const RECHECK: Option<Duration> = Some(Duration::from_millis(300));
 
     fn step(&mut self) -> Step {
-        self.has_looked = !self.has_looked;
-        match self.has_looked {
-            true => Step::Look,
-            false => Step::Wait,
-        }
+        let (step, next) = match self.next {
+            Next::Greet => {
+                let body = json!({"type": "connected", "taskListRef": self.list});
+                let greeting = event(None, "connected", &body.to_string());
+                (Step::Say(greeting), Next::Look)
+            }
+            Next::Look => (Step::Look, Next::Wait),
+            Next::Wait => (Step::Wait, Next::Look),
+        };
+        self.next = next;
+        step
     }
 
     fn look(&mut self) -> flagpost_core::Result<String> {
-        let now = files(&self.home, &self.list)?;
-        let all = changes(&self.home, &self.list, &self.known, &now)?;
-        let all = all
+        let mut now = all(&self.home, self.list.as_ref())?;
+        let mut told = Vec::new();
+        for (list, before) in &self.known {
+            if !now.contains_key(list) {
+                told.extend(changes(&self.home, list, before, &mut Files::default())?);
+            }
+        }
+        let none = Files::default();
+        for (list, after) in &mut now {
+            let before = self.known.get(list).unwrap_or(&none);
+            told.extend(changes(&self.home, list, before, after)?);
+        }
+        let each = told
             .iter()
             .map(|(name, body)| event(None, name, &body.to_string()));
-        let text = all.collect();
+        let text = each.collect();
         self.known = now;
         Ok(text)
     }

@@ -20,7 +20,7 @@ use flagpost_core::{
 use serde_json::json;
 
 pub(crate) use cursor::Cursor;
-pub(crate) use feed::{Listener, feed};
+pub(crate) use feed::{Listener, feed, pour};
 pub(crate) use hub::{Hub, Tails};
 pub(crate) use kanban::KanbanReader;
 pub(crate) use reader::{Reader, Scope, Wish};
@@ -77,18 +77,21 @@ fn name_of(kind: &Kind) -> &str {
         | Kind::TaskStuck
         | Kind::TaskReleased
         | Kind::TaskReopened
+        | Kind::TaskAnswered
+        | Kind::TaskAttempted
         | Kind::TaskCancelled
         | Kind::TaskLate => "task.updated",
-        Kind::SessionStarted | Kind::SessionArchived | Kind::SessionRecovered => {
-            "execution.updated"
-        }
+        Kind::SessionStarted
+        | Kind::SessionStopAsked
+        | Kind::SessionArchived
+        | Kind::SessionRecovered => "execution.updated",
         Kind::WorkerRegistered | Kind::WorkerRetired | Kind::WorkerLiveness => "worker.state",
         other => other.as_str(),
     }
 }
 
 /// An event as it is sent.
-fn event(id: Option<&str>, name: &str, data: &str) -> String {
+pub(crate) fn event(id: Option<&str>, name: &str, data: &str) -> String {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     format!("{id}event: {name}\ndata: {data}\n\n")
 }

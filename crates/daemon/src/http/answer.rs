@@ -74,9 +74,16 @@ impl Fault {
         Self::new(StatusCode::REQUEST_TIMEOUT, Kind::TimedOut, text)
     }
 
-    /// It was there once.
-    pub(crate) fn gone(message: &str) -> Self {
-        Self::new(StatusCode::GONE, Kind::NotFound, message)
+    /// What is asked for is not there.
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(status(Kind::NotFound), Kind::NotFound, message)
+    }
+
+    /// It was sent in a coding that nobody here reads.
+    pub(crate) fn coded() -> Self {
+        let text =
+            "what was sent is in a Content-Encoding that is not understood here: send it as it is";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Kind::Usage, text)
     }
 
     /// Something broke that should not.
@@ -141,7 +148,9 @@ impl From<Refusal> for Fault {
         };
         let fault = Self::new(status, Kind::Usage, refusal.to_string());
         match refusal {
-            Refusal::Token => fault.hint("it is in run/token in the home: Authorization: Bearer …"),
+            Refusal::Token => fault.hint(
+                "it is in run/token in the home, another at each start: Authorization: Bearer …",
+            ),
             Refusal::Host | Refusal::Origin | Refusal::Type => fault,
         }
     }
@@ -161,6 +170,12 @@ impl IntoResponse for Fault {
             }
             StatusCode::SERVICE_UNAVAILABLE => {
                 headers.insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+            }
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+                headers.insert(
+                    header::ACCEPT_ENCODING,
+                    header::HeaderValue::from_static("identity"),
+                );
             }
             _ => {}
         }

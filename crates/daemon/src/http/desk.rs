@@ -3,10 +3,11 @@
 //! Owns the second step of what was asked: what the words mean in this home. It is what a command's
 //! context is, but for the place: nobody stands anywhere here.
 
-use flagpost_core::{Home, List, Repository, registry, relay::Fleet};
+use flagpost_core::{Home, List, Repository, operations::Operation, registry, relay::Fleet};
 use flagpost_model::{
     ListId, TaskId, WorkerId,
-    message::{Speaker, operator, speaker},
+    message::{Speaker, speaker},
+    task::Origin,
 };
 
 use super::{
@@ -40,11 +41,21 @@ impl<'s> Desk<'s> {
         Ok(self.speaker(asked)?.name)
     }
 
-    /// Who decides on briefs: a person. No agent lets itself through.
-    pub(crate) fn operator(&self, asked: &Asked) -> Result<WorkerId, Fault> {
-        let (named, agent) = (asked.parsed(AS.name)?, asked.parsed(AGENT.name)?);
-        let decides = operator(named, agent, self.shared.actor.clone());
-        Ok(decides.map_err(flagpost_core::Error::from)?)
+    /// Refuses what whoever asks may not do.
+    pub(crate) fn permit(&self, asked: &Asked, operation: Operation) -> Result<(), Fault> {
+        let (agent, origin) = (self.agent(asked)?, self.origin(asked)?);
+        let permitted = operation.permit(agent.as_ref(), origin);
+        Ok(permitted.map_err(flagpost_core::Error::from)?)
+    }
+
+    /// Which agent asks, where it says so.
+    pub(crate) fn agent(&self, asked: &Asked) -> Result<Option<WorkerId>, Fault> {
+        asked.parsed(AGENT.name)
+    }
+
+    /// What sort of hand acts: an agent's, which says so.
+    pub(crate) fn origin(&self, asked: &Asked) -> Result<Origin, Fault> {
+        Ok(self.agent(asked)?.map_or(Origin::Person, |_| Origin::Agent))
     }
 
     /// Who acts, and in whose name.

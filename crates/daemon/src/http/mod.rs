@@ -6,13 +6,15 @@
 mod answer;
 mod asked;
 mod auth;
+mod browsers;
 mod desk;
 pub mod openapi;
+mod pages;
 mod route;
 mod router;
 mod routes;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use flagpost_core::Home;
 use flagpost_model::WorkerId;
@@ -34,7 +36,6 @@ pub(crate) struct Shared {
     actor: WorkerId,
     paths: Paths,
     guard: auth::Guard,
-    links: Mutex<auth::Links>,
     instance: OnceLock<Instance>,
     hub: Arc<Hub>,
     ended: watch::Receiver<bool>,
@@ -53,7 +54,6 @@ impl Shared {
             actor: config.actor.clone(),
             paths,
             guard,
-            links: Mutex::default(),
             instance: OnceLock::new(),
             hub,
             ended,
@@ -64,9 +64,5 @@ impl Shared {
     pub(crate) fn announce(&self, instance: Instance) {
         // Told once, before the first request is answered.
         let _: Result<(), Instance> = self.instance.set(instance);
-    }
-
-    fn links(&self) -> std::sync::MutexGuard<'_, auth::Links> {
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,10 +5,12 @@
 
 use std::collections::BTreeSet;
 
+use axum::http::Method;
 use flagpost_core::schemas;
 use serde_json::{Map, Value, json};
 
 use super::{
+    auth::{self, KEY},
     route::{Need, Param, Place, Route, Verb, Work},
     routes,
 };
@@ -33,13 +35,18 @@ pub fn description() -> serde_json::Result<Value> {
         "openapi": "3.1.0",
         "info": {
             "title": "Flagpost",
-            "description": "The daemon of a Flagpost home. By the socket nothing has to be shown; over the loopback the token, on everything.",
+            "description": "The daemon of a Flagpost home. By the socket nothing has to be shown; over the loopback, on everything, the token or both halves of a browser's session.",
             "version": env!("CARGO_PKG_VERSION"),
         },
-        "security": [{"token": []}],
         "paths": paths,
         "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "session": {"type": "apiKey", "in": "cookie", "name": "flagpost-PORT",
+                    "description": "What the browser has of its session; the name ends with the daemon's port."},
+                "key": {"type": "apiKey", "in": "header", "name": KEY,
+                    "description": "What the page has of its session."},
+            },
             "schemas": shapes(&names)?,
         },
     }))
@@ -77,14 +84,27 @@ fn operation(route: &Route) -> Value {
     let mut operation = json!({
         "summary": route.about,
         "parameters": outside.map(parameter).collect::<Vec<_>>(),
+        "security": security(route),
         "responses": answers,
     });
-    if !inside.is_empty() {
-        let is_needed = inside.iter().any(|it| it.need == Need::Required);
-        operation["requestBody"] =
-            json!({"required": is_needed, "content": content(object(&inside))});
+    if route.verb == Verb::Post {
+        // An object, although it may say nothing: a page of somebody else cannot send one.
+        operation["requestBody"] = json!({"required": true, "content": content(sent(&inside))});
     }
     operation
+}
+
+/// What has to be shown over the loopback: one of these.
+fn security(route: &Route) -> Value {
+    let method = match route.verb {
+        Verb::Get => Method::GET,
+        Verb::Post => Method::POST,
+    };
+    match auth::Need::of(&method, route.path) {
+        auth::Need::Nothing => json!([]),
+        auth::Need::Cookie => json!([{"token": []}, {"session": []}]),
+        auth::Need::All => json!([{"token": []}, {"session": [], "key": []}]),
+    }
 }
 
 fn content(schema: Value) -> Value {
@@ -107,9 +127,44 @@ fn parameter(param: &Param) -> Value {
     })
 }
 
+/// What is sent: an object, in one of its forms where it has several.
+fn sent(params: &[&Param]) -> Value {
+    let forms = params.iter().find_map(|it| match it.need {
+        Need::In(forms) => Some(forms),
+        Need::Required | Need::Optional => None,
+    });
+    let Some(forms) = forms else {
+        return object(params);
+    };
+    let each = forms.iter().map(|form| {
+        let is_in = |it: &&&Param| {
+            let is_named = form.must.contains(&it.name) || form.may.contains(&it.name);
+            is_named || !matches!(it.need, Need::In(_))
+        };
+        let own: Vec<&Param> = params.iter().filter(is_in).copied().collect();
+        let mut object = object(&own);
+        let must = form.must.iter().map(|it| Value::from(*it));
+        if let Some(required) = object["required"].as_array_mut() {
+            required.extend(must);
+        }
+        if let Some((name, words)) = form.word {
+            object["properties"][name]["enum"] = json!(words);
+        }
+        object
+    });
+    json!({"oneOf": each.collect::<Vec<_>>()})
+}
+
 fn object(params: &[&Param]) -> Value {
     let described = |param: &&Param| {
         let mut schema = param.kind.schema();
+        if param.need == Need::Optional {
+            // Null says as much as nothing.
+            schema["type"] = json!([schema["type"], "null"]);
+            if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+                words.push(Value::Null);
+            }
+        }
         schema["description"] = param.about.into();
         (param.name.to_owned(), schema)
     };

@@ -4,6 +4,7 @@
 //! and published. A route's work is one operation of `core`, synchronous.
 
 use axum::response::Response;
+use flagpost_core::operations::Operation;
 use serde_json::{Value, json};
 
 use super::{answer::Fault, asked::Asked, desk::Desk};
@@ -17,6 +18,8 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     /// What it does, in a line.
     pub(crate) about: &'static str,
+    /// What it asks of the table of who may do what; its work asks again where that depends on words.
+    pub(crate) operation: Operation,
     /// What may be said with it.
     pub(crate) params: &'static [Param],
     /// What it does.
@@ -106,6 +109,19 @@ pub(crate) enum Need {
     Required,
     /// It may.
     Optional,
+    /// As the form says that is meant: what is sent is one of these.
+    In(&'static [Form]),
+}
+
+/// One way to say what is sent, where there are several.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// What must be said.
+    pub(crate) must: &'static [&'static str],
+    /// What may be said as well.
+    pub(crate) may: &'static [&'static str],
+    /// One of them, and the only words that it may be here.
+    pub(crate) word: Option<(&'static str, &'static [&'static str])>,
 }
 
 /// What a value may be.
@@ -113,35 +129,84 @@ pub(crate) enum Need {
 pub(crate) enum Kind {
     /// A text.
     Text,
+    /// A text that is not blank.
+    Line,
     /// The name of a worker, a list, a task: letters, digits, `.`, `_`, `-`.
     Id,
+    /// The name of a directory that anybody may see, in any script.
+    Directory,
     /// A whole number, at least this.
     Number(u64),
     /// Yes or no.
     Flag,
     /// Several texts; in what is sent, and nowhere else.
     Texts,
-    /// A length of time.
+    /// A length of time: a number and its unit.
     Time,
+    /// The same of a lease, which lasts a second at least.
+    Lease,
+    /// A day.
+    Day,
+    /// A process.
+    Process,
+    /// A SHA-256.
+    Hash,
     /// One of these words.
     Word(&'static [&'static str]),
 }
 
 /// A name as ids have it.
 const ID: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
+/// A name as directories have it: no dot in front, no separator, nothing that is not seen.
+const DIRECTORY: &str =
+    "^[^./:\\u0000-\\u001f\\u007f-\\u009f][^/:\\u0000-\\u001f\\u007f-\\u009f]{0,254}$";
+/// Something that is seen: no white space, as Unicode has it.
+const SEEN: &str = "[^\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
+/// What [`is_lease`] takes.
+const LEASES: &str =
+    "^([1-9][0-9]{0,4}s|[1-9][0-9]{0,3}m|([1-9][0-9]?|[1-6][0-9]{2}|7[01][0-9]|720)h)$";
+/// What [`is_time`] takes.
+const TIMES: &str = "^([1-9][0-9]{0,5}ms|[1-9][0-9]{0,4}s|[1-9][0-9]{0,3}m|([1-9][0-9]?|[1-6][0-9]{2}|7[01][0-9]|720)h)$";
+
+/// Whether this is a length of time, up to thirty days.
+pub(crate) fn is_time(text: &str) -> bool {
+    match text.strip_suffix("ms") {
+        Some(number) => is_number(number, 999_999),
+        None => is_lease(text),
+    }
+}
+
+/// Whether this is one that a lease may last.
+pub(crate) fn is_lease(text: &str) -> bool {
+    let units = [('s', 99_999), ('m', 9_999), ('h', 720)];
+    let of = |(unit, most): (char, u32)| text.strip_suffix(unit).map(|it| is_number(it, most));
+    units.into_iter().find_map(of).unwrap_or_default()
+}
+
+fn is_number(text: &str, most: u32) -> bool {
+    let is_plain = text.bytes().all(|it| it.is_ascii_digit()) && !text.starts_with('0');
+    is_plain && text.parse().is_ok_and(|it: u32| it <= most)
+}
 
 impl Kind {
     /// The same as a JSON Schema.
     pub(crate) fn schema(self) -> Value {
         match self {
-            Self::Text | Self::Time => json!({"type": "string"}),
+            Self::Text => json!({"type": "string"}),
+            Self::Line => json!({"type": "string", "pattern": SEEN}),
+            Self::Time => json!({"type": "string", "pattern": TIMES}),
+            Self::Lease => json!({"type": "string", "pattern": LEASES}),
+            Self::Day => json!({"type": "string", "format": "date"}),
+            Self::Hash => json!({"type": "string", "pattern": "^[0-9A-Fa-f]{64}$"}),
             Self::Id => json!({"type": "string", "pattern": ID}),
+            Self::Directory => json!({"type": "string", "pattern": DIRECTORY}),
             Self::Number(least) => {
                 json!({"type": "integer", "minimum": least, "maximum": MOST})
             }
+            Self::Process => json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
             Self::Flag => json!({"type": "boolean"}),
             Self::Texts => json!({"type": "array", "items": {"type": "string"}}),
-            Self::Word(words) => json!({"enum": words}),
+            Self::Word(words) => json!({"type": "string", "enum": words}),
         }
     }
 }
@@ -186,6 +251,14 @@ impl Param {
         Self::new(Place::Body, Need::Optional, name, kind, about)
     }
 
+    /// The same, which belongs to forms.
+    pub(crate) const fn within(self, forms: &'static [Form]) -> Self {
+        Self {
+            need: Need::In(forms),
+            ..self
+        }
+    }
+
     /// The same, which must be said.
     pub(crate) const fn required(self) -> Self {
         Self {
@@ -219,3 +292,42 @@ pub(crate) const AGENT: Param = Param::header(
 /// Who acts.
 pub(crate) const AS: Param =
     Param::query("as", Kind::Id, "Who acts; without it, the daemon's user.");
+
+#[cfg(test)]
+mod tests {
+    use flagpost_core::config::keys::CLAIM_LEASE;
+    use jiff::SignedDuration;
+
+    use super::*;
+
+    #[test]
+    fn a_lease_that_is_taken_is_one_that_a_claim_may_have() {
+        for good in ["1s", "99999s", "1m", "9999m", "1h", "720h"] {
+            assert!(is_lease(good) && is_time(good), "{good}");
+            let lease: SignedDuration = good.parse().unwrap();
+            assert!(CLAIM_LEASE.kind.contains(lease), "{good}");
+        }
+        for bad in [
+            "",
+            "s",
+            "0s",
+            "01s",
+            "1",
+            "721h",
+            "100000s",
+            "10000m",
+            "-1s",
+            "+1s",
+            "1.5s",
+            "1 s",
+            "1h30m",
+            "1d",
+            "\u{0661}s",
+            "soon",
+        ] {
+            assert!(!is_lease(bad) && !is_time(bad), "{bad}");
+        }
+        assert!(is_time("1ms") && is_time("999999ms") && !is_lease("1ms"));
+        assert!(!is_time("0ms") && !is_time("1000000ms"));
+    }
+}

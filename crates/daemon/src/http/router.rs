@@ -10,14 +10,14 @@ use std::{
 
 use axum::{
     Router,
-    body::{Body, to_bytes},
+    body::to_bytes,
     extract::{Query, RawPathParams, Request, State, rejection::RawPathParamsRejection},
-    http::Uri,
+    http::{HeaderValue, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::{MethodFilter, on},
 };
-use flagpost_core::shape;
+use flagpost_core::{operations::Operation, shape};
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
@@ -27,11 +27,13 @@ use super::{
     Shared,
     answer::{Fault, json_answer},
     asked::{Asked, Parts},
-    auth::Door,
+    auth::{Door, Guard, Need, Refusal, Shown},
     desk::Desk,
+    pages,
     route::{Act, Place, Route, Verb, WAIT, Whose, Work},
     routes,
 };
+use crate::strangers::Visitor;
 
 /// The most that may be sent with a request: 2 MiB.
 const LARGEST: usize = 2 << 20;
@@ -55,6 +57,9 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
                           request: Request| async move {
             told(route, serve(shared, route, path.ok(), request).await)
         };
+        if is_kanban(route) {
+            router = router.route(&format!("{}/", route.path), on(filter, serve));
+        }
         router = router.route(route.path, on(filter, serve));
     }
     router
@@ -63,28 +68,63 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .with_state(Arc::clone(shared))
 }
 
+/// Whether the route is shaped as the clients of the Kanban bus expect it.
+fn is_kanban(route: &Route) -> bool {
+    matches!(
+        route.work,
+        Work::Foreign(..) | Work::Stream(Whose::Kanban, _)
+    )
+}
+
 /// The same for those who came in by this door.
 pub(crate) fn guarded(app: &Router, shared: &Arc<Shared>, door: Door) -> Router {
-    match door {
+    let app = match door {
         // The system let in nobody but us.
         Door::Socket => app.clone(),
         Door::Loopback => app
             .clone()
             .layer(middleware::from_fn_with_state(Arc::clone(shared), admit)),
+    };
+    app.layer(middleware::map_response(unkept))
+}
+
+async fn admit(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
+    let (method, path) = (request.method(), request.uri().path());
+    let admitted = shared
+        .guard
+        .admit(method, path, request.headers(), Instant::now());
+    match admitted {
+        Ok(shown) => {
+            if let (Shown::All, Some(visitor)) = (shown, request.extensions().get::<Visitor>()) {
+                visitor.welcome();
+            }
+            request.extensions_mut().insert(Door::Loopback);
+            next.run(request).await
+        }
+        Err(refusal) => {
+            debug!(%refusal, path, "turned away");
+            let mut told = match (refusal, Need::of(method, path)) {
+                (Refusal::Token, Need::Cookie) => pages::refused(),
+                _ => Fault::from(refusal).into_response(),
+            };
+            let close = HeaderValue::from_static("close");
+            told.headers_mut().insert(header::CONNECTION, close);
+            told
+        }
     }
 }
 
-async fn admit(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    let admitted = shared
-        .guard
-        .admit(request.method(), request.uri().path(), request.headers());
-    match admitted {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => {
-            debug!(%refusal, path = request.uri().path(), "turned away");
-            Fault::from(refusal).into_response()
-        }
+/// No answer is kept by whoever hears it, and none is taken for something else than it says.
+async fn unkept(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    let said = [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    for (name, value) in said {
+        headers.insert(name, HeaderValue::from_static(value));
     }
+    response
 }
 
 fn told(route: &Route, worked: Result<Response, Fault>) -> Response {
@@ -116,10 +156,20 @@ async fn serve(
     });
     let headers = headers.collect();
     let body = match route.verb {
-        Verb::Post => sent(request.into_body()).await?,
+        Verb::Post => sent(request).await?,
         Verb::Get => Map::new(),
     };
-    let query = query.0;
+    let mut query = query.0;
+    if is_kanban(route) {
+        // Its clients say more than they mean, such as the time against caches.
+        let is_known = |name: &str| {
+            route
+                .params
+                .iter()
+                .any(|it| it.place == Place::Query && it.name == name)
+        };
+        query.retain(|(name, _)| is_known(name));
+    }
     let asked = Arc::new(Asked::read(
         route.params,
         Parts {
@@ -131,12 +181,16 @@ async fn serve(
     )?);
     match route.work {
         Work::Answer(name, act) => {
-            let body = carry_out(shared, asked, act).await?;
+            let body = carry_out(shared, asked, (route.operation, act)).await?;
             Ok(json_answer(&shape::answer(name, body)))
         }
-        Work::Awaited(names, act) => wait_for(shared, asked, names, act).await,
-        Work::Foreign(_, act) => Ok(json_answer(&carry_out(shared, asked, act).await?)),
-        Work::Page(act) | Work::Stream(_, act) => carry_out(shared, asked, act).await,
+        Work::Awaited(names, act) => wait_for(shared, asked, names, (route.operation, act)).await,
+        Work::Foreign(_, act) => Ok(json_answer(
+            &carry_out(shared, asked, (route.operation, act)).await?,
+        )),
+        Work::Page(act) | Work::Stream(_, act) => {
+            carry_out(shared, asked, (route.operation, act)).await
+        }
     }
 }
 
@@ -144,9 +198,16 @@ async fn serve(
 async fn carry_out<T: Send + 'static>(
     shared: Arc<Shared>,
     asked: Arc<Asked>,
-    act: Act<T>,
+    (operation, act): (Operation, Act<T>),
 ) -> Result<T, Fault> {
-    let work = move || act(&Desk::new(&shared, &asked), &asked);
+    let work = move || {
+        let desk = Desk::new(&shared, &asked);
+        desk.permit(&asked, operation)?;
+        if operation != Operation::ProgramDescribe {
+            desk.home.must_know_the_time().map_err(Fault::from)?;
+        }
+        act(&desk, &asked)
+    };
     let worked = tokio::task::spawn_blocking(work).await;
     worked.map_err(|_| Fault::broken("this operation panicked"))?
 }
@@ -157,7 +218,7 @@ async fn wait_for(
     shared: Arc<Shared>,
     asked: Arc<Asked>,
     [found, none]: [&'static str; 2],
-    act: Act<Option<Value>>,
+    work: (Operation, Act<Option<Value>>),
 ) -> Result<Response, Fault> {
     let wait: Option<SignedDuration> = asked.parsed(WAIT.name)?;
     let wait = wait.unwrap_or_default();
@@ -168,7 +229,7 @@ async fn wait_for(
     let (mut looks, mut ended) = (shared.hub.looks(), shared.ended.clone());
     loop {
         looks.mark_unchanged();
-        let there = carry_out(Arc::clone(&shared), Arc::clone(&asked), act).await?;
+        let there = carry_out(Arc::clone(&shared), Arc::clone(&asked), work).await?;
         if let Some(body) = there {
             return Ok(json_answer(&shape::answer(found, body)));
         }
@@ -186,8 +247,15 @@ async fn wait_for(
 }
 
 /// The JSON object that was sent; nothing counts as an empty one.
-async fn sent(body: Body) -> Result<Map<String, Value>, Fault> {
-    let bytes = timeout(PATIENCE, to_bytes(body, LARGEST)).await;
+async fn sent(request: Request) -> Result<Map<String, Value>, Fault> {
+    if request.extensions().get() == Some(&Door::Loopback) {
+        Guard::takes(request.headers())?;
+    }
+    let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
+    if codings.any(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(Fault::coded());
+    }
+    let bytes = timeout(PATIENCE, to_bytes(request.into_body(), LARGEST)).await;
     let bytes = bytes.map_err(|_| Fault::too_slow())?;
     let bytes = bytes.map_err(|_| Fault::too_large(LARGEST))?;
     if bytes.is_empty() {

@@ -21,6 +21,8 @@ use serde_json::{Value, json};
 
 use crate::served::{Place, Served};
 
+mod kanban;
+
 fn ann() -> WorkerId {
     "ann".parse().unwrap()
 }
@@ -116,6 +118,13 @@ fn every_route_keeps_to_its_description() {
             "/v1/tasks/web/1/stuck?as=W1",
             r#"{"text":"Which?"}"#,
         ),
+        ("post", "/v1/tasks/web/1/answer", r#"{"text":"The first"}"#),
+        (
+            "post",
+            "/v1/tasks/web/1/answer",
+            r#"{"text":"Or not","again":true}"#,
+        ),
+        ("post", "/v1/tasks/web/1/cancel", ""),
         ("post", "/v1/tasks/web/1/reopen", ""),
         ("post", "/v1/tasks/web/2/start?as=W2", ""),
         ("post", "/v1/tasks/web/2/release", r#"{"force":true}"#),
@@ -209,7 +218,17 @@ fn every_route_keeps_to_its_description() {
         verbs.map(move |(verb, _)| format!("{verb} {path}"))
     });
     let unseen: Vec<String> = all.filter(|it| !seen.contains(it)).collect();
-    assert_eq!(unseen, ["get /login/{code}"]);
+    // Pages, and the way to them.
+    let pages = [
+        "get /",
+        "get /app/{file}",
+        "get /login/{code}",
+        "post /login",
+    ];
+    assert_eq!(
+        unseen.into_iter().collect::<BTreeSet<_>>(),
+        pages.map(str::to_owned).into()
+    );
 }
 
 fn fits(template: &str, path: &str) -> bool {
@@ -353,83 +372,6 @@ fn where_there_are_several_repositories_one_is_to_be_named() {
     }
     assert_eq!(served.get("/v1/workers?repo=none").status, 404);
     assert_eq!(served.get("/v1/workers?repo=").status, 404);
-}
-
-/// Field for field as they are documented.
-#[test]
-fn the_kanban_bus() {
-    let place = furnished();
-    let served = place.serve();
-    let list = place.home.list_dir(&"web".parse().unwrap());
-    let raw = r#"{"id": 7, "subject": "Odd", "status": "deleted", "blocks": "1", "activeForm": 3, "extra": {"a": 1}}"#;
-    fs::write(list.join("7.json"), raw).unwrap();
-    fs::write(list.join("8.json"), "{").unwrap();
-    let lists = got(&served, "/api/task-lists");
-    assert_eq!(
-        lists,
-        json!({"taskLists": [{"id": "web", "name": "web", "taskCount": 4}]})
-    );
-    let tasks = got(&served, "/api/tasks/web");
-    let tasks = tasks["tasks"].as_array().unwrap();
-    assert_eq!(tasks.len(), 3);
-    assert_eq!(tasks[0]["subject"], "Write the parser");
-    let odd = &tasks[2];
-    assert_eq!(
-        (
-            &odd["id"],
-            &odd["status"],
-            &odd["description"],
-            &odd["blocks"],
-            &odd["blockedBy"]
-        ),
-        (
-            &json!("7"),
-            &json!("pending"),
-            &json!(""),
-            &json!(["1"]),
-            &json!([])
-        )
-    );
-    assert_eq!(
-        (&odd["extra"], odd.get("activeForm")),
-        (&json!({"a": 1}), None)
-    );
-    assert_eq!(got(&served, "/api/tasks/none"), json!({"tasks": []}));
-    assert_eq!(
-        got(&served, "/api/execution-context/none"),
-        json!({"executionContext": null})
-    );
-
-    let live = place.top().join(".claude/sessions/__live_session__");
-    fs::create_dir_all(&live).unwrap();
-    let pointer = list.join("execution_pointer.md");
-    fs::write(&pointer, format!("{}/\n", live.display())).unwrap();
-    let progress = "# Execution Progress\nStatus: Executing\nWave: 1 of 2\nMax Parallel: 5\n\
-        Updated: 2026-05-13T14:25:00Z\n\n## Active Tasks\n- [1] Write — Working\n\n\
-        ## Completed This Session\n- [2] Test — PASS (3s)\n";
-    for (name, text) in [
-        ("progress.md", progress),
-        ("task_log.md", "log"),
-        ("execution_context.md", "context"),
-        ("context-task-1.md", "not shown"),
-        ("notes.txt", "not shown"),
-    ] {
-        fs::write(live.join(name), text).unwrap();
-    }
-    let context = got(&served, "/api/execution-context/web")["executionContext"].clone();
-    let names = context["artifacts"].as_array().unwrap().iter();
-    let names: Vec<&str> = names.map(|it| it["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["execution_context", "task_log", "progress"]);
-    assert!(context["artifacts"][0]["lastModified"].as_u64().unwrap() > 1_700_000_000_000);
-    assert_eq!(
-        context["progress"],
-        json!({
-            "status": "Executing", "wave": 1, "totalWaves": 2, "maxParallel": 5,
-            "updated": "2026-05-13T14:25:00Z",
-            "activeTasks": [{"id": "1", "subject": "Write", "phase": "Working"}],
-            "completedTasks": [{"id": "2", "subject": "Test", "result": "PASS (3s)"}],
-        })
-    );
 }
 
 #[test]

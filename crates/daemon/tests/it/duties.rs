@@ -46,6 +46,12 @@ fn told(place: &Place, kind: &Kind) -> usize {
         .count()
 }
 
+/// Says in the home's policy that flags by hand count.
+fn accept_foreign_flags(place: &Place) {
+    let policy = place.home.root().join("policy.toml");
+    fs::write(policy, "foreign_flags = \"accept\"\n").unwrap();
+}
+
 /// A whole brief and a report of this number, as a script puts them there.
 fn by_hand(mail: &Mail<'_>, seq: u64) {
     let (inbox, outbox) = (mail.dir(Direction::Inbox), mail.dir(Direction::Outbox));
@@ -80,6 +86,7 @@ fn field<'v>(data: &'v Value, key: &str) -> &'v Value {
 #[test]
 fn what_others_do_by_hand_is_told_and_recorded_once() {
     let place = Place::new();
+    accept_foreign_flags(&place);
     let mail = w1(&place);
     let served = place.serve();
     let mut stream = Listening::to(&served, "/v1/relay/inbox/events");
@@ -139,6 +146,7 @@ fn until(what: &str, is: impl Fn() -> bool) {
 #[test]
 fn what_others_did_while_no_daemon_ran_is_recorded_by_the_next_one() {
     let place = Place::new();
+    accept_foreign_flags(&place);
     let mail = w1(&place);
     let ticket = "9".parse().unwrap();
     let ours = slash::dispatch(&ticket, "Ours.\n".to_owned());
@@ -244,28 +252,43 @@ fn trap_34_fixed_temporary_names() {
         std::process::id()
     ));
     let young = inbox.join(".0002.brief.tmp-4194399-0123456789abcdef0123456789abcdef");
-    for path in [&dead, &alive, &young] {
+    // As other writers of the format name theirs.
+    let outbox = w1(&place).dir(Direction::Outbox);
+    let theirs = ["0003.brief.tmp", "0003.brief.meta.json.tmp"].map(|name| inbox.join(name));
+    let theirs = [theirs.as_slice(), &[outbox.join("0003.json.tmp")]].concat();
+    let stays = ["0004.brief.tmp", "notes.tmp", "0005.ratified.tmp"].map(|name| inbox.join(name));
+    for path in [&dead, &alive, &young]
+        .into_iter()
+        .chain(&theirs)
+        .chain(&stays)
+    {
         fs::write(path, "half").unwrap();
     }
     let old = std::time::SystemTime::now() - Duration::from_secs(120);
-    for path in [&dead, &alive] {
+    for path in [&dead, &alive]
+        .into_iter()
+        .chain(&theirs)
+        .chain(&stays[1..])
+    {
         let file = fs::File::options().write(true).open(path).unwrap();
         file.set_modified(old).unwrap();
     }
     let served = place.serve();
     let deadline = Instant::now() + PATIENCE;
-    while dead.exists() {
+    while dead.exists() || theirs.iter().any(|path| path.exists()) {
         assert!(Instant::now() < deadline, "it is still there");
         thread::sleep(Duration::from_millis(5));
     }
     drop(served);
     assert!(alive.exists());
     assert!(young.exists());
+    assert!(stays.iter().all(|path| path.exists()));
 }
 
 #[test]
 fn older_mail_is_archived_at_the_quarters_boundary() {
     let place = Place::new();
+    accept_foreign_flags(&place);
     let mail = w1(&place);
     let ticket = "9".parse().unwrap();
     for n in 1..=103 {
@@ -369,4 +392,37 @@ fn tasks_that_others_changed_while_no_daemon_ran_are_told_by_the_next_one() {
         assert_eq!(field(&event.data, "detail")["observed"], true);
     }
     assert_eq!(lines(&place).len(), since + 2);
+}
+
+#[test]
+fn a_brief_that_is_rewritten_by_hand_is_told_once_for_each_change() {
+    let place = Place::new();
+    let mail = w1(&place);
+    let served = place.serve();
+    let mut stream = Listening::to(&served, "/v1/relay/inbox/events");
+    stream.next();
+    let ours = slash::dispatch(&"9".parse().unwrap(), "Ours.\n".to_owned());
+    briefs::propose(&mail, &ann(), ours).unwrap();
+    assert_eq!(stream.next().name, "controller.brief_proposed");
+    let body = mail.body_path(Seq::try_from(1).unwrap());
+    // In its place, and by a rename over it.
+    fs::write(&body, "Theirs.\n").unwrap();
+    let event = stream.next();
+    assert_eq!(event.name, "relay.changed_outside");
+    assert_eq!(field(&event.data, "detail")["since"], "proposed");
+    let other = body.with_file_name("0001.brief.new");
+    fs::write(&other, "Theirs again.\n").unwrap();
+    fs::rename(&other, &body).unwrap();
+    let event = stream.next();
+    assert_eq!(event.name, "relay.changed_outside");
+    assert_eq!(field(&event.data, "actor"), "external");
+    fs::write(&body, "Ours.\n").unwrap();
+    let ours = slash::dispatch(&"10".parse().unwrap(), "More.\n".to_owned());
+    briefs::propose(&mail, &ann(), ours).unwrap();
+    assert_eq!(
+        stream.next().name,
+        "controller.brief_proposed",
+        "nothing else was told"
+    );
+    assert_eq!(told(&place, &Kind::ChangedOutside), 2);
 }

@@ -17,4 +17,6 @@ mod hostile;
 mod lifecycle;
 mod listening;
 mod messages;
+mod operators;
+mod pages;
 mod served;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::served::{Place, Served, Told, exchange};
 
-fn with_workers(ids: &[&str]) -> Place {
+pub fn with_workers(ids: &[&str]) -> Place {
     let place = Place::new();
     let fleet = Fleet::of(&place.home, &place.repository().id);
     for id in ids {
@@ -25,7 +25,7 @@ fn with_workers(ids: &[&str]) -> Place {
 }
 
 /// What this agent is told, which says that it is one.
-fn by(served: &Served, agent: &str, line: &str, body: &str) -> Told {
+pub fn by(served: &Served, agent: &str, line: &str, body: &str) -> Told {
     let request = format!(
         "{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nFlagpost-Worker: {agent}\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
@@ -42,6 +42,54 @@ fn task() -> String {
     let body = json!({"bead_id": "b1", "title": "Parser", "prompt": "Write it"});
     json!({"subject": "TASK", "to": "W1", "thread": "epic", "body": body.to_string(), "ratify": true})
         .to_string()
+}
+
+#[test]
+fn a_question_is_answered_by_a_person_alone() {
+    let place = with_workers(&["W1"]);
+    let served = place.serve();
+    let subject = json!({"subject": "Choose"}).to_string();
+    assert_eq!(served.post("/v1/tasks", &subject).status, 200);
+    let list = place.repository().name;
+    let path = |verb: &str| format!("/v1/tasks/{list}/1/{verb}");
+    let so = json!({"text": "The first"}).to_string();
+    let early = served.post(&path("answer"), &so);
+    assert_eq!(early.status, 409, "{early:?}");
+    for (verb, body) in [("start", "{}"), ("stuck", r#"{"text": "Which?"}"#)] {
+        let post = format!("POST {}", path(verb));
+        assert_eq!(by(&served, "W1", &post, body).status, 200);
+    }
+    let post = format!("POST {}", path("answer"));
+    let refused = by(&served, "W1", &post, &so);
+    assert_eq!(refused.status, 409, "{refused:?}");
+    let told = served.post(&path("answer"), &so);
+    assert_eq!(told.status, 200, "{told:?}");
+    let told = told.json();
+    assert_eq!(told["schema"], "flagpost.answered/1");
+    assert_eq!(
+        (&told["task"]["state"], &told["question"]["text"]),
+        (&json!("pending"), &json!("Which?"))
+    );
+    assert_eq!(served.post(&path("answer"), &so).status, 409);
+    let again = json!({"text": "Or the other", "again": true}).to_string();
+    assert_eq!(
+        served.post(&path("answer"), &again).json()["reopened"],
+        false
+    );
+}
+
+#[test]
+fn a_persons_reply_waits_for_nobody_and_an_agents_does() {
+    let place = with_workers(&["W1"]);
+    let served = place.serve();
+    let query = json!({"subject": "QUERY", "body": "Which?"}).to_string();
+    sent(&by(&served, "W1", "POST /v1/messages", &query));
+    let reply =
+        |body: &str| json!({"subject": "REPLY", "re": "W1/outbox/1", "body": body}).to_string();
+    let told = served.post("/v1/messages", &reply("The first")).json();
+    assert_eq!(told["verdict"]["via"], "api");
+    let told = by(&served, "orchestrator", "POST /v1/messages", &reply("So")).json();
+    assert_eq!(told["verdict"], json!(null));
 }
 
 #[test]
@@ -216,12 +264,12 @@ fn what_makes_no_sense_is_refused() {
         (
             "receive?wait=soon",
             "",
-            r#"wait must be a time, as in 30s, not \"soon\""#,
+            r#"wait must be a time, as in 30s, 5m or 2h, not \"soon\""#,
         ),
         (
             "receive?lease=long",
             "",
-            r#"lease must be a time, as in 30s, not \"long\""#,
+            r#"lease must be a time from one second to 30 days, as in 90s, 15m or 2h, not \"long\""#,
         ),
         (
             "receive",

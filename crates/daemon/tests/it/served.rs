@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_core::{Home, Repository, schemas};
+use flagpost_core::{Environment, Home, Repository, schemas};
 use flagpost_daemon::{Config, Error, Instance, Paths, Standing, Watching, run, standing};
 use jsonschema::Validator;
 use serde_json::Value;
@@ -36,6 +36,24 @@ impl Place {
         place
     }
 
+    /// A place whose owner's home is around all of it.
+    pub fn below_a_home() -> Self {
+        let place = Self::new();
+        let environment = Environment {
+            user_home: Some(place.dir.path().to_owned()),
+            ..Environment::default()
+        };
+        let home = place.home.clone().with(environment);
+        Self { home, ..place }
+    }
+
+    /// A directory beside the repository, which nobody registered.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        let dir = self.dir.path().join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        dir
+    }
+
     pub fn register(&self, name: &str) -> Repository {
         let top = self.dir.path().join(name);
         std::fs::create_dir(&top).unwrap();
@@ -55,6 +73,9 @@ impl Place {
     }
 
     pub fn serve_watching(&self, watching: Watching) -> Served {
+        // Daemons of tests share a process: the note of the one before would pass for this one's.
+        let note = Paths::of(&self.home).dir.join("daemon.json");
+        let before = std::fs::read(&note).ok();
         let (end, ended) = oneshot::channel::<()>();
         let config = Config {
             home: self.home.clone(),
@@ -71,7 +92,7 @@ impl Place {
         let deadline = Instant::now() + PATIENCE;
         let instance = loop {
             match standing(&self.home).unwrap() {
-                Standing::Up(instance) => break instance,
+                Standing::Up(instance) if std::fs::read(&note).ok() != before => break instance,
                 _ => assert!(Instant::now() < deadline, "it does not answer"),
             }
             assert!(!thread.is_finished(), "{:?}", thread.join());

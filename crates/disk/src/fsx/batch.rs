@@ -2,7 +2,7 @@
 //!
 //! Owns the order: every new content is written under a temporary name and synced ([`Batch::seal`]),
 //! then the names change and are synced ([`Sealed::reveal`]). Between the two a caller may record
-//! what is about to appear. What was not revealed is cleaned away and leaves no trace.
+//! what is about to appear. What replaces a file has that file's mode and group. What was not revealed is cleaned away and leaves no trace.
 
 use std::{
     collections::BTreeSet,
@@ -68,9 +68,11 @@ impl Batch {
         let first = self.ahead.into_iter().map(|put| (false, put));
         for (is_new, (target, bytes)) in first.chain(creations).chain(puts) {
             let temporary = temporary::beside(&target);
-            let mut file = fs
-                .create(&temporary)
-                .map_err(Error::io("create", &target))?;
+            let created = match is_new {
+                true => fs.create(&temporary),
+                false => fs.create_like(&temporary, &target, 0o600),
+            };
+            let mut file = created.map_err(Error::io("create", &target))?;
             sealed.staged.push(Staged {
                 temporary,
                 target,

@@ -1,7 +1,7 @@
 //! Locks between processes.
 //!
 //! Owns the `flock` on a lock file that is never deleted, the note in it that names the holder, and
-//! the rank of each lock: index < home < list < worker direction < reservations < session
+//! the rank of each lock: index < home < list < agents < worker direction < reservations < session
 //! start < history. Taking a lower rank while holding a higher one can deadlock and panics in debug
 //! builds.
 
@@ -27,6 +27,8 @@ pub enum Rank {
     Home,
     /// One list of tasks.
     List,
+    /// The agents of a table that several programs share.
+    Agents,
     /// One direction of one worker's mail.
     Direction,
     /// The reservations of one repository.

@@ -83,9 +83,10 @@ pub trait Fs: Send + Sync + fmt::Debug {
     fn create(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
     /// Creates a directory that is not ours alone: 0755, as far as the umask lets it.
     fn make_shared_dir(&self, path: &Path) -> io::Result<()>;
-    /// Creates a file that must not exist with the mode of `like`; where that is not there, 0644, as
-    /// far as the umask lets it.
-    fn create_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn Handle>>;
+    /// Creates a file that must not exist with the mode and the group of the file `like`; where that is
+    /// not there, with the mode `or`, as far as the umask lets it. A group that cannot be given may do
+    /// no more than everybody.
+    fn create_like(&self, path: &Path, like: &Path, or: u32) -> io::Result<Box<dyn Handle>>;
     /// Opens a file for appending, creating it 0600.
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
     /// Overwrites a file in place, creating it 0600. Nothing of it is durable and a crash may leave
@@ -190,6 +191,12 @@ pub fn read_up_to(fs: &dyn Fs, path: &Path, limit: u64) -> Result<Option<Vec<u8>
 /// U+FFFD: for artifacts that agents write, never for what is written back.
 pub fn read_lossy(fs: &dyn Fs, path: &Path) -> Result<Option<String>> {
     Ok(read(fs, path)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// The names in a directory, in no order; none where nothing is there.
+pub fn names(fs: &dyn Fs, dir: &Path) -> Result<Vec<OsString>> {
+    let names = found(fs.names(dir)).map_err(Error::io("list", dir))?;
+    Ok(names.unwrap_or_default())
 }
 
 /// What is at the path, or `None`.
@@ -316,6 +323,28 @@ fn sync_parent(fs: &dyn Fs, path: &Path) -> Result<()> {
 /// not go through [`Fs`]: the bytes are the child's.
 pub fn open_log(path: &Path) -> Result<std::fs::File> {
     real::open_append(path).map_err(Error::io("open", path))
+}
+
+/// Makes a link to a directory, at a name that must be free. Nothing is told to be there because of it,
+/// so it does not go through [`Fs`]; its name is durable on return all the same.
+pub fn link(to: &Path, at: &Path) -> Result<()> {
+    real::link(to, at).map_err(Error::io("link", at))?;
+    sync_parent(&RealFs, at)
+}
+
+/// Gives back the room that a part of such a file takes up, which reads as zeros from then on, and writes
+/// these words where it begins. `false` where the file system cannot: then all is as it was. The child may
+/// print on meanwhile.
+pub fn hollow(path: &Path, part: std::ops::Range<u64>, words: &str) -> Result<bool> {
+    real::hollow(path, part, words).map_err(Error::io("give back a part of", path))
+}
+
+/// Removes a directory with all that is in it. For what a child process was given to write and nobody
+/// reads again: nothing of it needs to be durable, so it does not go through [`Fs`] either. What is not
+/// there is no error.
+pub fn remove_tree(dir: &Path) -> Result<()> {
+    found(real::remove_tree(dir)).map_err(Error::io("remove", dir))?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The real file system.
 //!
-//! Owns the system calls behind [`Fs`]. Files are 0600 and directories 0700 whatever the umask
-//! allows; a final symlink is never followed and only regular files are read.
+//! Owns the system calls behind [`Fs`]. New files are 0600 and directories 0700 whatever the umask
+//! allows, and what replaces a file has its mode; a final symlink is never followed and only regular files are read.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,6 +12,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs::{File, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
+    ops::Range,
     os::unix::{
         ffi::OsStrExt,
         fs::{DirBuilderExt, FileExt, OpenOptionsExt},
@@ -22,7 +23,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::fs::{self as sys, AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::{self as sys, AtFlags, FileType, Gid, Mode, OFlags, RenameFlags};
 
 use super::{Flock, Fs, Handle, Kind, Room, Stat};
 
@@ -173,20 +174,19 @@ impl Fs for RealFs {
         std::fs::DirBuilder::new().mode(0o755).create(path)
     }
 
-    fn create_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn Handle>> {
-        let mode = match sys::stat(like) {
-            Ok(stat) => Some(Mode::from_raw_mode(stat.st_mode)),
+    fn create_like(&self, path: &Path, like: &Path, or: u32) -> io::Result<Box<dyn Handle>> {
+        let like = match sys::lstat(like) {
+            Ok(stat) => Some(stat).filter(|stat| stat_of(stat).kind == Kind::File),
             Err(rustix::io::Errno::NOENT) => None,
             Err(errno) => return Err(errno.into()),
         };
         let file = OpenOptions::new()
             .write(true)
             .create_new(true)
-            .mode(if mode.is_some() { 0o600 } else { 0o644 })
+            .mode(if like.is_some() { 0o600 } else { or })
             .open(path)?;
-        if let Some(mode) = mode {
-            // Unlike a mode at creation, it is not cut down by the umask.
-            sys::fchmod(&file, mode)?;
+        if let Some(like) = like {
+            resemble(&file, &like)?;
         }
         Ok(Box::new(RealHandle(file)))
     }
@@ -281,7 +281,16 @@ impl Fs for RealFs {
             .truncate(false)
             .mode(0o600)
             .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-            .open(path)?;
+            .open(path);
+        let file = match file {
+            // Whoever may only read can hold a lock that is there all the same.
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => OpenOptions::new()
+                .read(true)
+                .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+                .open(path)
+                .map_err(|_| error)?,
+            opened => opened?,
+        };
         match file.try_lock() {
             Ok(()) => return Ok(Some(Box::new(RealFlock(file)))),
             Err(TryLockError::WouldBlock) if wait.is_zero() => return Ok(None),
@@ -313,6 +322,37 @@ pub(super) fn open_append(path: &Path) -> io::Result<File> {
     regular(&file)?;
     sys::fcntl_setfl(&file, OFlags::APPEND)?;
     Ok(file)
+}
+
+pub(super) fn link(to: &Path, at: &Path) -> io::Result<()> {
+    Ok(sys::symlink(to, at)?)
+}
+
+#[cfg(target_os = "linux")]
+pub(super) fn hollow(path: &Path, part: Range<u64>, words: &str) -> io::Result<bool> {
+    use rustix::{fs::FallocateFlags, io::Errno};
+    let file = OpenOptions::new()
+        .write(true)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+        .open(path)?;
+    regular(&file)?;
+    let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    match sys::fallocate(&file, how, part.start, part.end - part.start) {
+        Ok(()) => {}
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(false),
+        Err(errno) => return Err(errno.into()),
+    }
+    file.write_all_at(words.as_bytes(), part.start)?;
+    Ok(true)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn hollow(_path: &Path, _part: Range<u64>, _words: &str) -> io::Result<bool> {
+    Ok(false)
+}
+
+pub(super) fn remove_tree(dir: &Path) -> io::Result<()> {
+    std::fs::remove_dir_all(dir)
 }
 
 #[cfg(target_os = "linux")]
@@ -365,6 +405,24 @@ fn regular(file: &File) -> io::Result<sys::Stat> {
     } else {
         Err(no_file("not a regular file"))
     }
+}
+
+/// Gives a new file, 0600, the group and the mode of another.
+fn resemble(file: &File, like: &sys::Stat) -> io::Result<()> {
+    let group = Gid::from_raw(like.st_gid);
+    let is_in_group =
+        sys::fstat(file)?.st_gid == like.st_gid || sys::fchown(file, None, Some(group)).is_ok();
+    let mode = like.st_mode & 0o777;
+    let mode = match is_in_group {
+        true => mode,
+        // Another group is to see no more than everybody may.
+        false => mode & (0o707 | (mode & 0o007) << 3),
+    };
+    if mode != 0o600 {
+        // Unlike a mode at creation, it is not cut down by the umask.
+        sys::fchmod(file, Mode::from_raw_mode(mode))?;
+    }
+    Ok(())
 }
 
 fn no_file(what: &str) -> io::Error {

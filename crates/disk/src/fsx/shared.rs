@@ -1,6 +1,6 @@
 //! Files that are not ours alone: those that people keep in their repository.
 //!
-//! Owns the difference to a replacement: the file's mode stays, and a change that somebody made
+//! Owns the difference to a replacement: a new file is for all to read, and a change that somebody made
 //! since the file was read is never written over.
 
 use std::{io, path::Path};
@@ -23,7 +23,7 @@ pub fn rewrite(fs: &dyn Fs, target: &Path, was: Option<&[u8]>, bytes: &[u8]) -> 
 }
 
 fn write(fs: &dyn Fs, path: &Path, like: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = fs.create_like(path, like)?;
+    let mut file = fs.create_like(path, like, 0o644)?;
     file.write(bytes)?;
     file.sync()
 }

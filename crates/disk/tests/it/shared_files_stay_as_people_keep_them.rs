@@ -1,10 +1,14 @@
 //! What lies in a repository keeps its mode, and nobody's change is written over.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink},
+    path::Path,
+};
 
 use flagpost_disk::{
     Error,
-    fsx::{Fs, RealFs, make_shared_dir, rewrite},
+    fsx::{Fs, RealFs, make_shared_dir, replace, rewrite},
 };
 use flagpost_testkit::{
     power::{PowerFs, every_fault},
@@ -25,8 +29,32 @@ fn the_mode_stays() {
         fs::set_permissions(&file, PermissionsExt::from_mode(wanted)).unwrap();
         rewrite(&RealFs, &file, Some(b"old"), b"new").unwrap();
         assert_eq!(mode(&file), wanted);
+        replace(&RealFs, &file, b"newer").unwrap();
+        assert_eq!(mode(&file), wanted);
         fs::remove_file(&file).unwrap();
     }
+}
+
+#[test]
+fn the_group_stays_where_we_may_give_it_and_else_may_do_no_more_than_everybody() {
+    let dir = scratch();
+    let file = dir.path().join("1.json");
+    fs::write(&file, "old").unwrap();
+    fs::set_permissions(&file, PermissionsExt::from_mode(0o664)).unwrap();
+    let given = chown(&file, None, Some(4711));
+    replace(&RealFs, &file, b"new").unwrap();
+    if given.is_ok() {
+        assert_eq!(fs::metadata(&file).unwrap().gid(), 4711);
+    }
+    assert_eq!(mode(&file), 0o664);
+    let new = dir.path().join("2.json");
+    replace(&RealFs, &new, b"new").unwrap();
+    assert_eq!(mode(&new), 0o600);
+    // What a link leads to says nothing of what replaces the link.
+    let link = dir.path().join("3.json");
+    symlink(&file, &link).unwrap();
+    replace(&RealFs, &link, b"new").unwrap();
+    assert_eq!(mode(&link), 0o600);
 }
 
 /// The umask is the whole process's; this is the only test that depends on it.

@@ -66,6 +66,17 @@ impl Fields {
         }
     }
 
+    /// The same, where there is one.
+    pub fn id_if_any(&mut self, key: &'static str) -> Option<String> {
+        match self.rest.get(key) {
+            None | Some(Value::Null) => {
+                self.take(key);
+                None
+            }
+            Some(_) => self.id(key),
+        }
+    }
+
     /// A text that may be taken away: null is an empty one.
     pub fn removable(&mut self, key: &'static str) -> Option<String> {
         match self.take(key)? {
@@ -100,32 +111,40 @@ impl Fields {
         }
     }
 
-    /// One of a closed set of words, or several of them.
-    pub fn words<T: Named>(&mut self, key: &'static str) -> Vec<T> {
-        let Some(value) = self.take(key) else {
-            return Vec::new();
-        };
+    /// One of a closed set of words, or several of them; an empty list is none of them.
+    pub fn words<T: Named>(&mut self, key: &'static str) -> Option<Vec<T>> {
+        let value = self.take(key)?;
         let parsed = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
         let words = match &value {
-            Value::Null => Some(Vec::new()),
+            Value::Null => return None,
             Value::Array(items) => items.iter().map(parsed).collect(),
             single => parsed(single).map(|word| vec![word]),
         };
-        words.unwrap_or_else(|| {
+        words.or_else(|| {
             let wanted = format!("{}, or a list of these", one_of::<T>());
-            self.wrong::<()>(key, &wanted, &value);
-            Vec::new()
+            self.wrong(key, &wanted, &value)
         })
     }
 
-    /// A whole number from 1.
+    /// Yes or no; no where it is not there.
+    pub fn flag(&mut self, key: &'static str) -> bool {
+        match self.take(key) {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(flag)) => flag,
+            Some(value) => self.wrong(key, "true or false", &value).unwrap_or(false),
+        }
+    }
+
+    /// A whole number from 1; 0 and -1 are no limit.
     pub fn count(&mut self, key: &'static str) -> Option<usize> {
-        match self.take(key)? {
-            Value::Null => None,
-            value => {
-                let number = value.as_u64().and_then(|n| usize::try_from(n).ok());
-                let number = number.filter(|n| *n > 0);
-                number.or_else(|| self.wrong(key, "a whole number from 1", &value))
+        let value = self.take(key)?;
+        match value.as_i64() {
+            _ if value.is_null() => None,
+            Some(-1 | 0) => None,
+            number => {
+                let number = number.and_then(|n| usize::try_from(n).ok());
+                number
+                    .or_else(|| self.wrong(key, "a whole number from 1, or 0 for no limit", &value))
             }
         }
     }

@@ -123,6 +123,8 @@ pub enum Action {
     Uncomplete(String),
     /// Remove it.
     Delete(String),
+    /// Say what would go with it, and remove nothing.
+    RehearseDelete(String),
     /// Show those that fit; all of them, where nothing is asked of them.
     Query(Wanted),
     /// Show one.
@@ -142,8 +144,8 @@ pub enum Action {
     },
     /// Begin to measure.
     StartTimer(String),
-    /// Stop measuring.
-    StopTimer(String),
+    /// Stop measuring: this task, or whichever is measured.
+    StopTimer(Option<String>),
 }
 
 /// Fields of a task as the protocol has them: `None` leaves one as it is, `Some(None)` and an empty
@@ -167,15 +169,15 @@ pub struct Draft {
 /// Which tasks are asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// That stand here; anywhere, where there is none.
-    pub statuses: Vec<Status>,
-    /// That are as urgent as this; whatever they are, where there is none.
-    pub priorities: Vec<Urgency>,
+    /// That stand at one of these; anywhere, where nothing is said.
+    pub statuses: Option<Vec<Status>>,
+    /// That are as urgent as one of these; whatever they are, where nothing is said.
+    pub priorities: Option<Vec<Urgency>>,
     /// Of this project.
     pub project: Option<String>,
     /// With this label.
     pub tag: Option<String>,
-    /// With this in a text of theirs.
+    /// With this in a text of theirs, their project or a label.
     pub search: Option<String>,
     /// So many at most.
     pub limit: Option<usize>,
@@ -194,13 +196,16 @@ impl Command {
             | Action::Complete(task)
             | Action::Uncomplete(task)
             | Action::Delete(task)
+            | Action::RehearseDelete(task)
             | Action::Show(task)
             | Action::AddNote { task, .. }
             | Action::StartTimer(task)
-            | Action::StopTimer(task) => format!("{verb} {task}"),
-            Action::Query(_) | Action::ListProjects | Action::ListTags | Action::Stats => {
-                verb.to_string()
-            }
+            | Action::StopTimer(Some(task)) => format!("{verb} {task}"),
+            Action::StopTimer(None)
+            | Action::Query(_)
+            | Action::ListProjects
+            | Action::ListTags
+            | Action::Stats => verb.to_string(),
         }
     }
 }
@@ -215,7 +220,7 @@ impl Action {
             Self::Update { .. } => Verb::Update,
             Self::Complete(_) => Verb::Complete,
             Self::Uncomplete(_) => Verb::Uncomplete,
-            Self::Delete(_) => Verb::Delete,
+            Self::Delete(_) | Self::RehearseDelete(_) => Verb::Delete,
             Self::Query(wanted) if wanted.is_everything() => Verb::List,
             Self::Query(_) => Verb::Query,
             Self::Show(_) => Verb::Show,
@@ -228,12 +233,24 @@ impl Action {
         }
     }
 
+    /// How many tasks it adds.
+    pub fn adds(&self) -> usize {
+        match self {
+            Self::Create(_) | Self::CreateSubtask { .. } => 1,
+            Self::BulkCreate(drafts) => drafts.len(),
+            _ => 0,
+        }
+    }
+
     /// Whether it leaves everything as it is.
     pub fn only_reads(&self) -> bool {
         match self {
-            Self::Query(_) | Self::Show(_) | Self::ListProjects | Self::ListTags | Self::Stats => {
-                true
-            }
+            Self::Query(_)
+            | Self::RehearseDelete(_)
+            | Self::Show(_)
+            | Self::ListProjects
+            | Self::ListTags
+            | Self::Stats => true,
             Self::Create(_)
             | Self::CreateSubtask { .. }
             | Self::BulkCreate(_)

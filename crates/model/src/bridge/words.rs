@@ -138,6 +138,25 @@ pub struct Course {
     pub mark: Option<bool>,
 }
 
+/// The way of a task to being done; none where it is already.
+pub fn completion(task: &Task) -> Vec<Step> {
+    match task.state.name() {
+        StateName::Completed => vec![],
+        _ => vec![Step::Complete],
+    }
+}
+
+/// The way of a task back to being open. An archived one is out of sight, and stays there.
+pub fn reopening(task: &Task) -> Course {
+    match Status::of(task) {
+        Status::Archived => Course {
+            steps: vec![],
+            mark: None,
+        },
+        Status::Todo | Status::InProgress | Status::Done => course(task, Status::Todo),
+    }
+}
+
 /// The way of a task to where it is to stand.
 pub fn course(task: &Task, wanted: Status) -> Course {
     let state = task.state.name();
@@ -174,14 +193,14 @@ impl Wanted {
     /// The query that asks for these tasks.
     pub fn query(&self) -> Query {
         let mut all = Vec::new();
-        if !self.statuses.is_empty() {
-            let any = self.statuses.iter().map(|status| status.filter());
-            all.push(Filter::Any(any.collect()));
-        }
-        if !self.priorities.is_empty() {
-            let any = self.priorities.iter().map(|urgency| urgency.priority());
-            all.push(Filter::Test(Test::Priority(Scale::OneOf(any.collect()))));
-        }
+        all.extend(self.statuses.as_ref().map(|statuses| {
+            let any = statuses.iter().map(|status| status.filter());
+            Filter::Any(any.collect())
+        }));
+        all.extend(self.priorities.as_ref().map(|priorities| {
+            let any = priorities.iter().map(|urgency| urgency.priority());
+            Filter::Test(Test::Priority(Scale::OneOf(any.collect())))
+        }));
         let one_of = |text: &String| Words::OneOf(vec![Some(text.clone())]);
         all.extend(self.project.as_ref().map(|project| {
             let (of, words) = (TextField::Project, one_of(project));
@@ -190,7 +209,16 @@ impl Wanted {
         let tag = self.tag.as_ref().map(one_of);
         all.extend(tag.map(|words| Filter::Test(Test::Tag(words))));
         let search = self.search.as_ref();
-        all.extend(search.map(|text| Filter::Test(Test::Text(vec![text.clone()]))));
+        all.extend(search.map(|text| {
+            let contains = || Words::Contains(vec![text.clone()]);
+            let (of, words) = (TextField::Project, contains());
+            let any = [
+                Test::Text(vec![text.clone()]),
+                Test::Words { of, words },
+                Test::Tag(contains()),
+            ];
+            Filter::Any(any.into_iter().map(Filter::Test).collect())
+        }));
         Query {
             filter: (!all.is_empty()).then_some(Filter::All(all)),
             sort: Vec::new(),

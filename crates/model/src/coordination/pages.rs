@@ -13,8 +13,10 @@ use super::{Board, Report, Standing, Status, Task};
 pub fn result_page(task: &Task) -> String {
     let mut page = format!("# {}: {}\n\n", task.id, one_line(&task.description));
     let by = task.claim.as_ref().map(|claim| claim.by.as_str());
+    let failed = task.status != Status::Done && task.result.error.is_some();
     let facts = [
         ("Worker", by.map(str::to_owned)),
+        ("Outcome", failed.then(|| "failed".to_owned())),
         ("Completed", task.completed_at.map(|at| format!("{at:.0}"))),
         ("Files modified", names(&task.result.files_modified)),
         ("Files created", names(&task.result.files_created)),
@@ -24,20 +26,38 @@ pub fn result_page(task: &Task) -> String {
             put(&mut page, &format!("- {name}: {}", one_line(&value)));
         }
     }
-    if let Some(output) = task
-        .result
-        .output
-        .as_deref()
-        .filter(|it| !it.trim().is_empty())
-    {
+    if let Some(said) = said(task) {
         put(&mut page, "");
-        put(&mut page, output.trim_end());
+        put(&mut page, said);
     }
     page
 }
 
-/// The whole of it, for a person: what was wanted, what came of it, and what needs them.
-pub fn summary(goal: Option<&str>, board: &Board, now: DateTime) -> String {
+/// What its last worker said of a task.
+fn said(task: &Task) -> Option<&str> {
+    let Report { output, error, .. } = &task.result;
+    let said = match task.status {
+        Status::Done => output,
+        _ => error,
+    };
+    let said = said.as_deref().map(str::trim_end);
+    said.filter(|it| !it.trim().is_empty())
+}
+
+/// Whether a page says nothing that the task does not say.
+fn is_known(task: &Task, page: &str) -> bool {
+    let heading = format!("# {}: {}\n\n- ", task.id, one_line(&task.description));
+    page.starts_with(&heading) && page.trim_end().ends_with(said(task).unwrap_or_default())
+}
+
+/// The whole of it, for a person: what was wanted, what came of it, and what needs them. Of the
+/// `pages` in `results/`, by name, those are put in whole that somebody wrote by hand.
+pub fn summary(
+    goal: Option<&str>,
+    board: &Board,
+    pages: &[(String, String)],
+    now: DateTime,
+) -> String {
     let mut page = String::from("# Summary\n");
     if let Some(goal) = goal {
         put(&mut page, &format!("\n{}", goal.trim()));
@@ -74,6 +94,7 @@ pub fn summary(goal: Option<&str>, board: &Board, now: DateTime) -> String {
         &of(&[Status::Available, Status::Blocked]),
     );
     section(&mut page, "Cancelled", &of(&[Status::Cancelled]));
+    by_hand(&mut page, board, pages);
     let mut files: Vec<&String> = board
         .tasks
         .iter()
@@ -94,6 +115,24 @@ pub fn summary(goal: Option<&str>, board: &Board, now: DateTime) -> String {
         }
     }
     page
+}
+
+/// The pages that say more than the table, with their headings below ours.
+fn by_hand(page: &mut String, board: &Board, pages: &[(String, String)]) {
+    let task = |name: &str| board.tasks.iter().find(|it| it.id.as_str() == name);
+    let own = pages
+        .iter()
+        .filter(|(name, text)| !task(name).is_some_and(|it| is_known(it, text)));
+    for (at, (name, text)) in own.enumerate() {
+        if at == 0 {
+            put(page, "\n## Results by hand");
+        }
+        put(page, &format!("\n### {name}\n"));
+        for line in text.trim().lines() {
+            let below = if line.starts_with('#') { "###" } else { "" };
+            put(page, &format!("{below}{line}"));
+        }
+    }
 }
 
 fn section(page: &mut String, title: &str, tasks: &[&(&Task, Standing)]) {

@@ -263,7 +263,7 @@ pub fn course(
             Step::Fail => Event::Fail(said(after).unwrap_or_default()),
             Step::Block => Event::Block(said(after).unwrap_or_default()),
             Step::Release => Event::Release,
-            Step::Cancel => Event::Cancel,
+            Step::Cancel => Event::Cancel(None),
             Step::Retry => Event::Retry,
         };
         let act = board.act(&next, hand.actor, None, hand.at);

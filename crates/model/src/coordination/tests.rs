@@ -94,7 +94,7 @@ fn trap_21_the_whole_matrix_of_event_owner_and_status() {
         Event::Fail("no".to_owned()),
         Event::Block("help".to_owned()),
         Event::Release,
-        Event::Cancel,
+        Event::Cancel(None),
         Event::Retry,
     ];
     let hands = [
@@ -439,7 +439,7 @@ fn the_summary_tells_what_came_of_it_and_what_is_in_the_way() {
     failed.result.error = Some("no network".to_owned());
     let board = board([done.clone(), failed, after("task-003", &["task-002"])]);
     assert_eq!(
-        summary(Some("Build a parser"), &board, now()),
+        summary(Some("Build a parser"), &board, &[], now()),
         "\
 # Summary
 

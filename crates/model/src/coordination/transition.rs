@@ -45,8 +45,8 @@ pub enum Event {
     Block(String),
     /// Give it back.
     Release,
-    /// It is not wanted any more.
-    Cancel,
+    /// It is not wanted any more, perhaps with the reason.
+    Cancel(Option<String>),
     /// Make it available again, with all its retries.
     Retry,
 }
@@ -204,12 +204,13 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
             next.status = Status::Available;
             next.claim = None;
         }
-        Event::Cancel => {
+        Event::Cancel(reason) => {
             if matches!(task.status, Status::Done | Status::Cancelled) {
                 return Err(wrong(task, "cancelled"));
             }
             next.status = Status::Cancelled;
             next.next_retry_at = None;
+            next.result.error = reason.or(next.result.error);
         }
         Event::Retry => {
             may_retry(task, act)?;

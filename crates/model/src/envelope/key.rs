@@ -60,7 +60,9 @@ impl Hash {
     /// The hash of a body.
     pub fn of(body: &[u8]) -> Self {
         let digest = Sha256::digest(body);
-        Self(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+        let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let digits = digits.filter_map(|digit| char::from_digit(digit.into(), 16));
+        Self(digits.collect())
     }
 
     /// The hash as written.

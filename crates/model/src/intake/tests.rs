@@ -298,6 +298,7 @@ fn notes_are_added_once() {
         by: Some("ann".to_owned()),
         at: None,
         text: text.to_owned(),
+        question: None,
     };
     let mut source = incoming();
     source.task.notes = vec![note("one")];

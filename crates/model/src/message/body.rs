@@ -24,11 +24,13 @@ names! {
 /// Work for a worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TaskBody {
-    /// The task; `task_id` is read too.
+    /// The task; `task_id` is read too. Empty where nobody named it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub bead_id: String,
     /// What it is, in a line.
     pub title: String,
-    /// What to do.
+    /// What to do, where it is not all in the title.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub prompt: String,
     /// Which of the tasks of its run it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,9 +46,10 @@ pub struct TaskBody {
 /// A task is finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DoneBody {
-    /// The task.
+    /// The task; empty where nobody named it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub bead_id: String,
-    /// The commit it ended with.
+    /// The commit it ended with, by whatever name of git's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit_hash: Option<String>,
     /// What was done.
@@ -56,7 +59,8 @@ pub struct DoneBody {
 /// A worker cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StuckBody {
-    /// The task.
+    /// The task; empty where nobody named it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub bead_id: String,
     /// Why.
     pub reason: String,
@@ -70,7 +74,8 @@ pub struct StuckBody {
 /// How far the work is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProgressBody {
-    /// The task.
+    /// The task; empty where nobody named it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub bead_id: String,
     /// How much of it is done.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,13 +130,27 @@ impl Body {
 
     /// The task that it is about.
     pub fn task(&self) -> Option<&str> {
-        match self {
-            Self::Task(body) => Some(&body.bead_id),
-            Self::Done(body) => Some(&body.bead_id),
-            Self::Stuck(body) => Some(&body.bead_id),
-            Self::Progress(body) => Some(&body.bead_id),
-            Self::Text(_) => None,
+        let task = match self {
+            Self::Task(body) => &body.bead_id,
+            Self::Done(body) => &body.bead_id,
+            Self::Stuck(body) => &body.bead_id,
+            Self::Progress(body) => &body.bead_id,
+            Self::Text(_) => return None,
+        };
+        Some(task.as_str()).filter(|it| !it.is_empty())
+    }
+
+    /// The same about this task.
+    #[must_use]
+    pub fn about(mut self, task: &str) -> Self {
+        match &mut self {
+            Self::Task(body) => body.bead_id = task.to_owned(),
+            Self::Done(body) => body.bead_id = task.to_owned(),
+            Self::Stuck(body) => body.bead_id = task.to_owned(),
+            Self::Progress(body) => body.bead_id = task.to_owned(),
+            Self::Text(_) => {}
         }
+        self
     }
 
     /// What it says, in a line beside the task's id: of a task, what it is.
@@ -145,18 +164,22 @@ impl Body {
     /// What it says, in a line.
     pub fn line(&self) -> String {
         let said = match self {
-            Self::Task(body) => format!("{}: {}", body.bead_id, body.title),
-            Self::Done(body) => format!("{}: {}", body.bead_id, summary_of(&body.summary)),
-            Self::Stuck(body) => {
-                let reason = summary_of(&body.reason);
-                format!("{}: needs {}: {reason}", body.bead_id, body.needs)
-            }
+            Self::Task(body) => body.title.clone(),
+            Self::Done(body) => summary_of(&body.summary),
+            Self::Stuck(body) => format!("needs {}: {}", body.needs, summary_of(&body.reason)),
             Self::Progress(body) => {
                 let percent = body.percent.map(|it| format!("{it} % "));
-                let status = summary_of(&body.status);
-                format!("{}: {}{status}", body.bead_id, percent.unwrap_or_default())
+                format!(
+                    "{}{}",
+                    percent.unwrap_or_default(),
+                    summary_of(&body.status)
+                )
             }
             Self::Text(text) => text.clone(),
+        };
+        let said = match self.task() {
+            Some(task) => format!("{task}: {said}"),
+            None => said,
         };
         summary_of(&said)
     }
@@ -180,6 +203,9 @@ fn read(subject: Subject, text: &str) -> Result<Body, String> {
     if matches!(subject, Subject::Query | Subject::Reply) {
         return Ok(Body::Text(text.to_owned()));
     }
+    if !text.trim_start().starts_with(['{', '[']) {
+        return Ok(free(subject, text));
+    }
     let raw = match serde_json::from_str(text) {
         Ok(Value::Object(raw)) => raw,
         Ok(_) => return Err("it must be a JSON object".to_owned()),
@@ -189,11 +215,16 @@ fn read(subject: Subject, text: &str) -> Result<Body, String> {
     let bead_id = fields.task()?;
     Ok(match subject {
         Subject::Task => {
-            let prompt = fields.required("prompt", "what is to be done")?;
+            let prompt = fields.text("prompt")?.unwrap_or_default();
+            let title = match fields.text("title")? {
+                Some(title) => title,
+                None if prompt.is_empty() => bead_id.clone(),
+                None => summary_of(&prompt),
+            };
             let total = fields.number("total", 1, u64::MAX)?;
             Body::Task(TaskBody {
                 bead_id,
-                title: fields.text("title")?.unwrap_or_else(|| summary_of(&prompt)),
+                title,
                 prompt,
                 bead_num: fields.number("bead_num", 1, total.unwrap_or(u64::MAX))?,
                 total,
@@ -202,7 +233,7 @@ fn read(subject: Subject, text: &str) -> Result<Body, String> {
         }
         Subject::Done => Body::Done(DoneBody {
             bead_id,
-            commit_hash: commit(fields)?,
+            commit_hash: fields.text("commit_hash")?,
             summary: fields.required("summary", "what was done")?,
         }),
         Subject::Stuck => {
@@ -231,15 +262,33 @@ fn read(subject: Subject, text: &str) -> Result<Body, String> {
     })
 }
 
-fn commit(fields: Fields<'_>) -> Result<Option<String>, String> {
-    let hash = fields.text("commit_hash")?;
-    let is_hash = |text: &String| {
-        (4..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    match hash {
-        Some(hash) if !is_hash(&hash) => {
-            Err("commit_hash must be 4 to 64 hexadecimal digits".to_owned())
-        }
-        hash => Ok(hash),
+/// Words where a subject asks for an object: what they are is what matters most of it.
+fn free(subject: Subject, text: &str) -> Body {
+    let (bead_id, text) = (String::new(), text.trim_end().to_owned());
+    match subject {
+        Subject::Task => Body::Task(TaskBody {
+            bead_id,
+            title: summary_of(&text),
+            prompt: text,
+            ..TaskBody::default()
+        }),
+        Subject::Done => Body::Done(DoneBody {
+            bead_id,
+            commit_hash: None,
+            summary: text,
+        }),
+        Subject::Stuck => Body::Stuck(StuckBody {
+            bead_id,
+            reason: text,
+            needs: Needs::Guidance,
+            depends_on: None,
+        }),
+        Subject::Progress => Body::Progress(ProgressBody {
+            bead_id,
+            percent: None,
+            status: text,
+            files: Vec::new(),
+        }),
+        Subject::Query | Subject::Reply => Body::Text(text),
     }
 }

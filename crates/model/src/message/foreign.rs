@@ -34,7 +34,7 @@ pub struct Row {
 impl Row {
     /// Its subject, where it is one of ours.
     pub fn known_subject(&self) -> Option<Subject> {
-        self.subject.parse().ok()
+        Subject::named(&self.subject)
     }
 }
 

@@ -21,9 +21,9 @@ pub use lease::{LEASE, Lease};
 pub use order::in_order;
 pub use recovery::{
     Answer, Facts, Left, Leftover, Marks, State, Step, answer, asks, concerns, leftover, question,
-    repeats, step,
+    repeats, step, wants_answer,
 };
-pub use speaker::{Refusal, Role, Speaker, may_ack, may_send, operator, speaker};
+pub use speaker::{Refusal, Role, Speaker, may_ack, may_send, speaker};
 
 use crate::{
     envelope::{Brief, BriefKind, Direction, Extras, Report, ReportKind},
@@ -55,7 +55,14 @@ names! {
 impl Subject {
     /// The subject of an envelope; none where it is the relay's own.
     pub fn of(extras: &Extras) -> Option<Self> {
-        extras.subject.as_deref()?.parse().ok()
+        Self::named(extras.subject.as_deref()?)
+    }
+
+    /// The subject of this name, in whatever case: other programs take `done` for `DONE`.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = Self::ALL.iter().copied();
+        all.into_iter()
+            .find(|it| it.as_str().eq_ignore_ascii_case(name.trim()))
     }
 
     /// The kind of brief that carries it to a worker.
@@ -227,6 +234,14 @@ impl Message {
         match self.typed() {
             Some(body) => body.title(),
             None => crate::envelope::summary_of(&self.body),
+        }
+    }
+
+    /// What it says to a person: the reason of a STUCK, else the body as it is.
+    pub fn words(&self) -> String {
+        match self.typed() {
+            Some(Body::Stuck(body)) => body.reason,
+            Some(_) | None => self.body.clone(),
         }
     }
 

@@ -7,7 +7,11 @@
 use jiff::Timestamp;
 
 use super::{Body, Lease, Message, Needs, Subject};
-use crate::{decision::Decision, envelope::Direction, names::names};
+use crate::{
+    decision::Decision,
+    envelope::{Direction, ReportKind},
+    names::names,
+};
 
 names! {
     /// What is to be done next.
@@ -197,6 +201,18 @@ pub fn answer<'m>(task: &Message, later: impl IntoIterator<Item = &'m Message>) 
 /// Whether it is a question to a person.
 pub fn asks(message: &Message) -> bool {
     matches!(message.typed(), Some(Body::Stuck(it)) if it.needs == Needs::Guidance)
+}
+
+/// Whether a person may answer it: a question, or a report of the relay's own that wants something.
+pub fn wants_answer(message: &Message) -> bool {
+    let is_said_by_worker = message.place.direction == Direction::Outbox;
+    let wants = match message.subject {
+        Some(Subject::Query) => true,
+        Some(Subject::Stuck) => asks(message),
+        Some(Subject::Task | Subject::Done | Subject::Progress | Subject::Reply) => false,
+        None => message.kind != ReportKind::Cycle.as_str(),
+    };
+    is_said_by_worker && wants
 }
 
 /// What a worker asks about a TASK, by its reports in their order: its last word about it, where

@@ -35,11 +35,31 @@ pub enum Refusal {
         /// Who it is.
         agent: WorkerId,
     },
-    /// An agent asked for what a person does.
-    #[error("{agent} decides on no brief: only the operator does")]
-    NotOperator {
-        /// Who it is.
-        agent: WorkerId,
+    /// It is no question.
+    #[error("{place} asks nothing: it is a {word}")]
+    AsksNothing {
+        /// Which message.
+        place: Place,
+        /// What it is.
+        word: String,
+    },
+    /// Who said it has ended with its run.
+    #[error("{place} was said by a process, which hears no answer{}", task.as_ref().map(|it| format!(": answer its task {it}")).unwrap_or_default())]
+    OfProcess {
+        /// Which message.
+        place: Place,
+        /// The task that it is about.
+        task: Option<String>,
+    },
+    /// Somebody has answered it.
+    #[error("{place} was answered by {by} in {reply}")]
+    Answered {
+        /// Which message.
+        place: Place,
+        /// Who answered.
+        by: String,
+        /// Where the answer is.
+        reply: Place,
     },
     /// The other side says this.
     #[error("{who} does not send a {subject}: {}", said_by(*subject))]
@@ -95,19 +115,6 @@ pub fn speaker(
             name,
             by: Some(user),
         }),
-    }
-}
-
-/// Who decides on briefs: a person, also in another's name. No agent lets itself through.
-pub fn operator(
-    asked: Option<WorkerId>,
-    agent: Option<WorkerId>,
-    user: WorkerId,
-) -> Result<WorkerId, Refusal> {
-    let speaker = speaker(asked, agent.clone(), user)?;
-    match agent {
-        Some(agent) => Err(Refusal::NotOperator { agent }),
-        None => Ok(speaker.name),
     }
 }
 

@@ -6,6 +6,7 @@
 
 use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
 
+use super::name::named_at;
 use crate::{id::SessionId, list_ref::ListRef};
 
 /// How long a lock stands whose holder cannot be asked.
@@ -31,7 +32,7 @@ pub struct Lock {
 pub enum Stamp {
     /// With a zone.
     Zoned(Timestamp),
-    /// Without one: could be up to 14 hours off.
+    /// Without one: the hours of wherever it was written.
     Zoneless(DateTime),
 }
 
@@ -114,15 +115,33 @@ impl Lock {
         }
     }
 
-    /// From when the lock's age counts. A stamp without a zone may be hours off and would hijack
-    /// a young session or protect a dead one, and one in the future would protect it for as long;
-    /// there the file's own time counts.
+    /// From when the lock's age counts. A stamp in the future would protect it for as long; there the
+    /// file's own time counts. A file's time is that of its copy where it came with a clone, so it
+    /// counts no further than to the latest time that a stamp without a zone can mean; read as the
+    /// hours of here, one written farther west would hijack a young session. Without a stamp the
+    /// session's name has one.
     fn since(&self, seen: Sighting) -> Timestamp {
-        match self.started {
+        let named = || {
+            self.session
+                .as_ref()
+                .and_then(named_at)
+                .map(Stamp::Zoneless)
+        };
+        match self.started.or_else(named) {
             Some(Stamp::Zoned(started)) if started <= seen.now => started,
-            Some(Stamp::Zoned(_) | Stamp::Zoneless(_)) | None => seen.modified,
+            Some(Stamp::Zoneless(at)) => match latest(at) {
+                Some(latest) => latest.min(seen.modified),
+                None => seen.modified,
+            },
+            Some(Stamp::Zoned(_)) | None => seen.modified,
         }
     }
+}
+
+/// When the clocks farthest west show this.
+fn latest(at: DateTime) -> Option<Timestamp> {
+    let west = TimeZone::fixed(jiff::tz::offset(-12));
+    Some(at.to_zoned(west).ok()?.timestamp())
 }
 
 impl Stamp {

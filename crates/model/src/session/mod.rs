@@ -4,6 +4,7 @@
 //! learned) and the rules over them: whether a lock still stands, which tasks a dead session
 //! leaves behind, how learnings merge. How these look in files belongs to the session dialect.
 
+mod attempt;
 mod history;
 mod knowledge;
 mod lock;
@@ -18,6 +19,7 @@ pub mod stall;
 mod summary;
 mod timeline;
 
+pub use attempt::{AttemptRecord, Denied, Resumable, Usage};
 pub use history::{Entry, EntryTitle};
 pub use knowledge::{Knowledge, Note, Section, SharedContext, SharedSection, TaskNotes};
 pub use lock::{Evidence, Lock, Pid, Sighting, Stamp, Standing};
@@ -28,5 +30,5 @@ pub use plan::{PlannedTask, SessionPlan};
 pub use progress::{ActiveTask, CompletedTask, Progress, ProgressStatus};
 pub use recovery::orphaned;
 pub use report::TaskReport;
-pub use summary::{NotStarted, SessionSummary};
+pub use summary::{SessionSummary, TaskRemark};
 pub use timeline::{Band, Bar, BarEnd, Happened, Moment, Row, Timeline};

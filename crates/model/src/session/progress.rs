@@ -75,3 +75,45 @@ pub struct CompletedTask {
     /// How it ended, as shown: `PASS (2m 34s)`.
     pub result: String,
 }
+
+impl Progress {
+    /// The progress of a run that is over: complete, and in the last wave unless it was broken off. Its
+    /// later waves may have had nothing left to do.
+    pub fn at_the_end(self, interrupted: bool) -> Self {
+        let last = |(n, of): (u32, u32)| if interrupted { (n, of) } else { (of, of) };
+        Self {
+            status: ProgressStatus::Complete,
+            wave: self.wave.map(last),
+            active: Vec::new(),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_is_over_is_in_its_last_wave_unless_it_was_broken_off() {
+        let running = Progress {
+            status: ProgressStatus::Executing,
+            wave: Some((1, 2)),
+            max_parallel: 5,
+            updated: Timestamp::UNIX_EPOCH,
+            active: Vec::new(),
+            completed: Vec::new(),
+        };
+        let over = running.clone().at_the_end(false);
+        assert_eq!(
+            (over.status, over.wave),
+            (ProgressStatus::Complete, Some((2, 2)))
+        );
+        assert_eq!(running.clone().at_the_end(true).wave, Some((1, 2)));
+        let eager = Progress {
+            wave: None,
+            ..running
+        };
+        assert_eq!(eager.at_the_end(false).wave, None);
+    }
+}

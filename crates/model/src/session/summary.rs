@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A session that is over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SessionSummary {
     /// The session.
     pub session: SessionId,
@@ -24,19 +24,25 @@ pub struct SessionSummary {
     pub ended: Timestamp,
     /// The last row of every task that ended.
     pub rows: Vec<LogRow>,
-    /// What was planned and never began.
-    pub not_started: Vec<NotStarted>,
+    /// What was planned and was not done, with the reason.
+    pub not_started: Vec<TaskRemark>,
+    /// The tasks that wait for an answer, with the question.
+    pub asking: Vec<TaskRemark>,
+    /// The tasks that passed though their client refused some of their actions, with these.
+    pub refused: Vec<TaskRemark>,
+    /// What all attempts cost in US dollars, where a client told.
+    pub cost_usd: Option<f64>,
 }
 
-/// A task that never began.
+/// Something to say about a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotStarted {
+pub struct TaskRemark {
     /// The task.
     pub id: TaskId,
     /// Its one line.
     pub subject: String,
-    /// Why not, in words.
-    pub why: String,
+    /// The words.
+    pub words: String,
 }
 
 impl SessionSummary {

@@ -8,6 +8,7 @@ mod claim;
 mod effort;
 mod note;
 mod outline;
+mod question;
 pub mod recurrence;
 mod said;
 mod standing;
@@ -22,8 +23,9 @@ use serde_json::{Map, Value};
 
 pub use claim::{Claim, DEFAULT_LEASE};
 pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
-pub use note::{Note, Origin, Provenance};
+pub use note::{Note, NoteKind, Origin, Provenance};
 pub use outline::Outline;
+pub use question::Question;
 pub use recurrence::{Every, Recurrence};
 pub use said::{Hearing, Said};
 pub use standing::Standing;

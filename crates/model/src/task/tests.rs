@@ -32,6 +32,8 @@ force    holder  unclaimed  pending     pending     pending     pending     wron
 force    other   unclaimed  pending     pending     pending     pending     wrong      wrong     wrong     wrong     wrong
 reopen   holder  wrong      wrong       wrong       wrong       wrong       pending    pending   pending   pending   pending
 reopen   other   wrong      wrong       wrong       wrong       wrong       pending    pending   pending   pending   pending
+answer   holder  nothing    nothing     nothing     nothing     nothing     nothing    nothing    nothing   pending   nothing
+answer   other   nothing    nothing     nothing     nothing     nothing     nothing    nothing    nothing   pending   nothing
 cancel   holder  cancelled  cancelled   cancelled   cancelled   cancelled   cancelled  wrong     cancelled cancelled wrong
 cancel   other   cancelled  held        cancelled   held        cancelled   cancelled  wrong     cancelled cancelled wrong
 ";
@@ -102,6 +104,11 @@ fn finish(ending: Ending) -> Event {
     }
 }
 
+fn answer(text: &str, again: bool) -> Event {
+    let text = text.to_owned();
+    Event::Answer { text, again }
+}
+
 fn event(name: &str) -> Event {
     match name {
         "claim" => claim_event(Vec::new()),
@@ -114,6 +121,7 @@ fn event(name: &str) -> Event {
         "force" => Event::Release { force: true },
         "reopen" => Event::Reopen,
         "cancel" => Event::Cancel,
+        "answer" => answer("the first one", false),
         other => panic!("no such event: {other}"),
     }
 }
@@ -125,9 +133,12 @@ fn word(answer: &Result<Task, Refusal>) -> &'static str {
         Err(Refusal::Held { .. }) => "held",
         Err(Refusal::AlreadyYours { .. }) => "yours",
         Err(Refusal::StaleToken { .. }) => "stale",
+        Err(Refusal::UnknownToken { .. }) => "unknown",
         Err(Refusal::NotClaimed { .. }) => "unclaimed",
         Err(Refusal::WrongState { .. }) => "wrong",
         Err(Refusal::Blocked { .. }) => "blocked",
+        Err(Refusal::AsksNothing { .. }) => "nothing",
+        Err(Refusal::Answered { .. }) => "answered",
         Err(
             Refusal::Cycle { .. }
             | Refusal::UnknownBlocker { .. }
@@ -175,7 +186,7 @@ fn trap_21_the_full_matrix_of_transition_and_owner() {
             }
         }
     }
-    assert_eq!(tried, 10 * 10 * 2 * 3);
+    assert_eq!(tried, 11 * 10 * 2 * 3);
 }
 
 /// What holds after any event that was not refused.
@@ -199,7 +210,7 @@ fn check_success(before: &Task, actor: &str, event: &str, answer: Result<Task, R
             assert_eq!(after.result.unwrap().by.as_str(), actor);
             assert_eq!(owner, Some(actor));
         }
-        "release" | "force" | "reopen" => assert_eq!(owner, None),
+        "release" | "force" | "reopen" | "answer" => assert_eq!(owner, None),
         "cancel" => {}
         other => panic!("no such event: {other}"),
     }
@@ -273,7 +284,7 @@ fn trap_22_the_same_worker_after_expiry_is_another_holder() {
     let again = transition(&task, &act("W1", None), claim_event(Vec::new())).unwrap();
     assert_eq!(again.state.claim().unwrap().token, NEXT);
     for name in [
-        "start", "renew", "done", "fail", "stuck", "release", "force", "reopen", "cancel",
+        "start", "renew", "done", "fail", "stuck", "release", "force", "reopen", "answer", "cancel",
     ] {
         let late = transition(&again, &act("W1", Some(OURS)), event(name));
         let expected = Refusal::StaleToken {

@@ -6,7 +6,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Claim, Ending, State, Task, TaskResult};
+use super::{Claim, Ending, Note, State, Task, TaskResult};
 use crate::{
     id::{SessionId, TaskId, Token, WorkerId},
     refusal::Refusal,
@@ -59,6 +59,13 @@ pub enum Event {
     },
     /// Make a finished or foreign-started task pending again.
     Reopen,
+    /// Answer the question of who was stuck, which makes the task pending again.
+    Answer {
+        /// The words, Markdown.
+        text: String,
+        /// Add to the last answer where nothing is asked any more.
+        again: bool,
+    },
     /// It is not wanted any more.
     Cancel,
 }
@@ -144,6 +151,21 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
             }
             next.owner = None;
             next.state = State::Pending;
+        }
+        Event::Answer { text, again } => {
+            let question = task.to_answer(again)?;
+            if task.state == State::Stuck {
+                next.owner = None;
+                next.state = State::Pending;
+                // From here on the note tells what was asked.
+                next.result = next.result.filter(|it| it.ending != Ending::Stuck);
+            }
+            next.notes.push(Note {
+                by: Some(act.actor.to_string()),
+                at: Some(act.at),
+                text,
+                question: Some(question),
+            });
         }
         Event::Cancel => {
             if matches!(task.state, State::Completed | State::Cancelled) {

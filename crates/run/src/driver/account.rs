@@ -9,8 +9,8 @@ use flagpost_model::{
     ListRef, SessionId, TaskId,
     plan::{Attempt, Graph, Schedule, is_open, waves},
     session::{
-        ActiveTask, CompletedTask, LogRow, NotStarted, Outcome, Progress, ProgressStatus,
-        SessionSummary, TaskReport,
+        ActiveTask, AttemptRecord, CompletedTask, Denied, LogRow, Outcome, Progress,
+        ProgressStatus, SessionSummary, TaskRemark, TaskReport, Usage,
     },
     task::Outline,
 };
@@ -31,7 +31,9 @@ pub(super) struct Account {
     /// Those that were begun, and that the run was ended before.
     stopped: Vec<ActiveTask>,
     rows: Vec<LogRow>,
-    not_started: Vec<NotStarted>,
+    not_started: Vec<TaskRemark>,
+    asking: Vec<TaskRemark>,
+    cost_usd: Option<f64>,
 }
 
 struct Entry {
@@ -39,16 +41,27 @@ struct Entry {
     began: Option<Instant>,
     report: Option<TaskReport>,
     outcome: Outcome,
+    /// What its attempts used.
+    usage: Usage,
+    /// What the client of the last one refused.
+    denied: Vec<Denied>,
 }
 
-impl Account {
-    pub(super) fn new(started: Timestamp, outlines: &[Outline], options: &Options) -> Self {
-        let entry = |outline: &Outline| Entry {
+impl Entry {
+    fn new(outline: &Outline) -> Self {
+        Self {
             subject: outline.subject.clone(),
             began: None,
             report: None,
             outcome: Outcome::Fail,
-        };
+            usage: Usage::default(),
+            denied: Vec::new(),
+        }
+    }
+}
+
+impl Account {
+    pub(super) fn new(started: Timestamp, outlines: &[Outline], options: &Options) -> Self {
         let waves = match options.config.schedule {
             Schedule::Waves => waves(&Graph::new(outlines)).len(),
             Schedule::Eager => 0,
@@ -66,13 +79,34 @@ impl Account {
             wave: (options.config.schedule == Schedule::Eager).then_some((1, 1)),
             tasks: outlines
                 .iter()
-                .map(|outline| (outline.id.clone(), entry(outline)))
+                .map(|outline| (outline.id.clone(), Entry::new(outline)))
                 .collect(),
             completed: Vec::new(),
             stopped: Vec::new(),
             rows: Vec::new(),
             not_started: Vec::new(),
+            asking: Vec::new(),
+            cost_usd: None,
         }
+    }
+
+    /// A task came into the run.
+    pub(super) fn add(&mut self, outline: &Outline) {
+        self.open += 1;
+        let entry = || Entry::new(outline);
+        self.tasks.entry(outline.id.clone()).or_insert_with(entry);
+    }
+
+    /// What all attempts cost so far in US dollars, and used in tokens; none where no client told.
+    pub(super) fn spent(&self) -> (Option<f64>, Option<u64>) {
+        let usages = self.tasks.values().map(|entry| entry.usage);
+        let usage = usages.fold(Usage::default(), Usage::plus);
+        (self.cost_usd, usage.total())
+    }
+
+    /// What the client of a task's last attempt refused.
+    pub(super) fn denied(&self, id: &TaskId) -> &[Denied] {
+        self.tasks.get(id).map_or(&[], |entry| &entry.denied)
     }
 
     pub(super) fn open(&self) -> usize {
@@ -108,9 +142,22 @@ impl Account {
         }
     }
 
-    pub(super) fn attempted(&mut self, id: &TaskId, report: Option<TaskReport>) {
+    /// An attempt ended, with this report, and with what its client told.
+    pub(super) fn attempted(
+        &mut self,
+        id: &TaskId,
+        report: Option<TaskReport>,
+        record: Option<&AttemptRecord>,
+    ) {
+        if let Some(cost) = record.and_then(|record| record.cost_usd) {
+            self.cost_usd = Some(self.cost_usd.unwrap_or_default() + cost);
+        }
         if let Some(entry) = self.tasks.get_mut(id) {
             entry.report = report;
+            if let Some(record) = record {
+                entry.usage = entry.usage.plus(record.usage);
+                entry.denied.clone_from(&record.denied);
+            }
         }
     }
 
@@ -130,16 +177,29 @@ impl Account {
             Fate::Passed { attempts } => (Outcome::Pass, *attempts),
             Fate::Partial { attempts } => (Outcome::Partial, *attempts),
             Fate::Failed { attempts } => (Outcome::Fail, *attempts),
-            Fate::Skipped { .. } | Fate::Interrupted { .. } => {
-                let (id, subject, why) = (id.clone(), self.subject(id), why.to_owned());
+            Fate::Stuck { .. }
+            | Fate::Parked { .. }
+            | Fate::Skipped { .. }
+            | Fate::Interrupted { .. } => {
+                let (id, subject) = (id.clone(), self.subject(id));
                 if self.tasks.get(&id).is_some_and(|it| it.began.is_some()) {
+                    let phase = match fate {
+                        Fate::Stuck { .. } => "asks",
+                        Fate::Parked { .. } => "parked",
+                        _ => "stopped",
+                    };
                     self.stopped.push(ActiveTask {
                         id: id.clone(),
                         subject: subject.clone(),
-                        phase: "stopped".to_owned(),
+                        phase: phase.to_owned(),
                     });
                 }
-                self.not_started.push(NotStarted { id, subject, why });
+                let words = why.to_owned();
+                let remark = TaskRemark { id, subject, words };
+                match fate {
+                    Fate::Stuck { .. } => self.asking.push(remark),
+                    _ => self.not_started.push(remark),
+                }
                 return None;
             }
         };
@@ -155,8 +215,12 @@ impl Account {
             attempt: attempts.max(1),
             of: self.max_attempts,
             duration,
-            tokens: None,
+            tokens: entry.usage.total(),
         };
+        // One that was opened again has its last end only.
+        self.not_started.retain(|it| it.id != *id);
+        self.completed.retain(|it| it.id != *id);
+        self.rows.retain(|it| it.id != *id);
         self.completed.push(CompletedTask {
             id: id.clone(),
             subject: row.subject.clone(),
@@ -164,6 +228,22 @@ impl Account {
         });
         self.rows.push(row.clone());
         Some(row)
+    }
+
+    /// The tasks that passed though their client refused some of their actions.
+    fn refused(&self) -> Vec<TaskRemark> {
+        let passed = self
+            .tasks
+            .iter()
+            .filter(|(_, it)| it.outcome == Outcome::Pass);
+        let refused = passed.filter(|(_, it)| !it.denied.is_empty());
+        refused
+            .map(|(id, entry)| TaskRemark {
+                id: id.clone(),
+                subject: entry.subject.clone(),
+                words: in_a_line(&entry.denied),
+            })
+            .collect()
     }
 
     pub(super) fn progress(
@@ -203,6 +283,15 @@ impl Account {
             ended,
             rows: self.rows.clone(),
             not_started: self.not_started.clone(),
+            asking: self.asking.clone(),
+            refused: self.refused(),
+            cost_usd: self.cost_usd,
         }
     }
+}
+
+/// Refused actions in a line.
+pub(super) fn in_a_line(denied: &[Denied]) -> String {
+    let each = denied.iter().map(|it| format!("{} {}", it.tool, it.what));
+    each.collect::<Vec<_>>().join("; ")
 }

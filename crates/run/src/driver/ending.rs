@@ -1,38 +1,34 @@
-//! Endings: of an attempt, of a task, of the run.
+//! The end of an attempt.
 //!
-//! Owns what is written when something ends. A task is completed once: by its agent's own word, or
+//! Owns what is gathered about it, and what follows. A task is completed once: by its agent's own word, or
 //! by the run, under the claim that the run made.
 
 use flagpost_core::{
-    claims, sessions,
+    self as core,
     tasks::{self, Move, Parts},
 };
 use flagpost_disk::dialects::session::context;
 use flagpost_model::{
     TaskId,
     plain::plain,
-    plan::Graph,
-    session::{Note, Outcome, ProgressStatus, TaskReport},
+    session::{Note, Outcome, TaskReport},
     task::{Act, Ending, State, Task},
 };
 
 use super::{
-    Driver, Report,
-    seats::{Hold, Seat, Word, Work},
+    Driver,
+    asking::{is_asked_in_vain, is_failed_resume},
+    conversation::Conversation,
+    seats::{Seat, Word, Work},
 };
 use crate::{
     error::Result,
-    events::RunEvent,
-    outcome::{Judged, judge},
+    events::{AttemptEnd, RunEvent},
+    outcome::{ClientTold, Evidence, Exit, Finding, Judged, joined, judge, unreported},
     process::{Exited, exit_of},
     refusal::refusal,
-    scheduler::{Event, Fate},
-    unstarted,
-    worktree::Closed,
+    scheduler::Event,
 };
-
-/// How much of an agent's output is looked at when it fails.
-const TAIL: u64 = 2_000;
 
 /// How much of each part of a report is told on, in bytes.
 const WORDS: usize = 32 << 10;
@@ -44,6 +40,10 @@ impl Driver<'_> {
     /// An agent's process is gone: judges its attempt, and completes the task if it passed.
     pub(super) fn ended(&mut self, exited: &Exited) -> Result<Event> {
         let id = &exited.task;
+        self.read_on(id, true)?;
+        self.bound_log(id);
+        self.look_at_rollout(id)?;
+        self.take_up_words(id)?;
         self.hear_the_last(id)?;
         let Some(mut work) = self.agents.0.remove(id) else {
             return Ok(Event::Tick);
@@ -57,59 +57,234 @@ impl Driver<'_> {
         let exit = work
             .stopping
             .map_or_else(|| exit_of(exited.status), |(exit, _)| exit);
-        let report = self.live.report(id)?.map(clipped);
+        let Seat::Process(desk) = &work.seat else {
+            return Ok(Event::Tick);
+        };
+        let report = self.patiently(|it| it.live.take_in(id, &desk.dir))?;
+        // It meant to say something: silence is not what came of it.
+        let refused = self.refused.remove(id);
+        let refused = refused.map(|why| format!("what its agent said was refused: {why}"));
+        let report = report.or_else(|| refused.map(TaskReport::unreadable));
+        let report = report.map(clipped);
         let task = self.read(id)?;
         let decided = task
             .as_ref()
             .and_then(|task| self.decided_beside(task, report.as_ref()));
-        let judged = decided.unwrap_or_else(|| {
-            let said = task.as_ref().and_then(|task| self.said(task));
-            let said = said.as_ref().map(|(ending, text)| (*ending, text.as_str()));
-            let tail = self.tail(id, work.attempt.number);
-            judge(report.as_ref(), said, exit, &tail)
-        });
-        self.conclude(id, &work, report, judged)
+        let finding = match decided {
+            Some(judged) => Finding::Judged(judged),
+            None => {
+                let said = task.as_ref().and_then(|task| self.said(task));
+                if let (Some((said, _)), Some(report)) = (&said, &report) {
+                    self.keep_contradiction(id, *said, report)?;
+                }
+                let client = self.room.agent(desk.agent).client;
+                let tail = self.tail(id, work.attempt.number, client);
+                let record = desk.talk.as_ref().map(Conversation::record);
+                judge(Evidence {
+                    report: report.as_ref(),
+                    said: said.as_ref().map(|(ending, text)| (*ending, text.as_str())),
+                    exit,
+                    tail: &tail,
+                    client: desk
+                        .talk
+                        .as_ref()
+                        .zip(record.as_ref())
+                        .map(|(talk, record)| ClientTold {
+                            limit: talk.limit.as_ref(),
+                            error: talk.error(),
+                            last_words: talk.last_words(),
+                            denied: &record.denied,
+                        }),
+                })
+            }
+        };
+        self.after(id, work, report, finding)
     }
 
-    /// An attempt is judged: completes the task if it passed, and tells of it.
+    /// What follows from a finding: the agent is asked again, its account rests, or its attempt is over.
+    fn after(
+        &mut self,
+        id: &TaskId,
+        work: Work,
+        report: Option<TaskReport>,
+        finding: Finding,
+    ) -> Result<Event> {
+        let silent =
+            matches!(&finding, Finding::Unreported(_)) || is_failed_resume(&work, &finding);
+        if silent && self.may_ask(&work) {
+            return self.go_on_with(id, work);
+        }
+        let finding = match (finding, &work.seat) {
+            (Finding::Unreported(words), _) => self.unreported(id, &work, &words)?,
+            // What ended in silence is no worse since nobody could be asked.
+            (finding, Seat::Process(desk)) if is_asked_in_vain(&work, &finding) => {
+                let words = desk.talk.as_ref().map(|talk| talk.last_words().to_owned());
+                self.unreported(id, &work, &words.unwrap_or_default())?
+            }
+            (Finding::Limited(limit), Seat::Process(desk)) => {
+                self.park(desk.agent, &limit)?;
+                match self.room.is_parked(desk.agent) {
+                    true => Finding::Limited(limit),
+                    // The limit is over already: without an attempt spent it would be tried for ever.
+                    false => Finding::Judged(Judged {
+                        outcome: Outcome::Fail,
+                        retryable: true,
+                        words: "its account was at a limit that is over".to_owned(),
+                    }),
+                }
+            }
+            (finding, _) => finding,
+        };
+        self.conclude(id, &work, report, finding)
+    }
+
+    /// Nobody is left to ask how an attempt ended. With attempts left it counts as done in part; else a
+    /// person is asked.
+    fn unreported(&mut self, id: &TaskId, work: &Work, last_words: &str) -> Result<Finding> {
+        let denied = match &work.seat {
+            Seat::Process(desk) => desk.talk.as_ref().map(|talk| talk.record().denied),
+            Seat::Resident(_) => None,
+        };
+        let words = unreported(last_words, &denied.unwrap_or_default());
+        if work.attempt.next().is_some() {
+            return Ok(Finding::Judged(Judged {
+                outcome: Outcome::Partial,
+                retryable: true,
+                words,
+            }));
+        }
+        match self.finish_task(id, Ending::Stuck, &words)? {
+            Ok(()) => Ok(Finding::Asks(words)),
+            Err(refused) => Ok(Finding::Judged(Judged {
+                outcome: Outcome::Fail,
+                retryable: false,
+                words: refused,
+            })),
+        }
+    }
+
+    /// An attempt is over: completes the task if it passed, and tells of it.
     pub(super) fn conclude(
         &mut self,
         id: &TaskId,
         work: &Work,
         report: Option<TaskReport>,
-        mut judged: Judged,
+        finding: Finding,
     ) -> Result<Event> {
-        let word = self.speak_for(id, work, &judged)?;
-        if judged.outcome == Outcome::Pass
-            && let Err(lost) = self.complete(id, &judged.words)?
-        {
-            judged = Judged {
-                outcome: Outcome::Fail,
-                retryable: false,
-                words: lost,
-            };
-        }
+        let word = self.speak_for(id, work, &finding)?;
+        let finding = match finding {
+            Finding::Judged(judged) if judged.outcome == Outcome::Pass => {
+                match self.complete(id, &judged.words)? {
+                    Ok(()) => Finding::Judged(judged),
+                    Err(lost) => Finding::Judged(Judged {
+                        outcome: Outcome::Fail,
+                        retryable: false,
+                        words: lost,
+                    }),
+                }
+            }
+            finding => finding,
+        };
         if let Some(place) = word {
             self.heard(&place)?;
         }
-        let subject = self.account.subject(id);
-        let seconds = work.started.elapsed().as_secs();
-        self.account.attempted(id, report);
+        self.keep_conversation(id, work, &finding);
+        let stopped = work.stopping.is_some_and(|(exit, _)| exit == Exit::Stopped);
+        let (end, words) = match &finding {
+            Finding::Judged(judged) if stopped && judged.outcome != Outcome::Pass => {
+                (AttemptEnd::Stopped, judged.words.clone())
+            }
+            Finding::Judged(judged) => (AttemptEnd::Judged(judged.outcome), judged.words.clone()),
+            Finding::Asks(question) => (AttemptEnd::Stuck, question.clone()),
+            Finding::Limited(_) => (AttemptEnd::Parked, "its account is at its limit".to_owned()),
+            Finding::Unreported(words) => (AttemptEnd::Judged(Outcome::Fail), words.clone()),
+        };
+        let record = self.record_of(work, end);
+        self.account.attempted(id, report, record.as_ref());
+        let attempt = work.attempt;
         self.tell(RunEvent::TaskEnded {
             task: id.clone(),
-            subject,
-            attempt: work.attempt,
-            outcome: judged.outcome,
-            seconds,
-            words: judged.words.clone(),
+            subject: self.account.subject(id),
+            attempt,
+            end,
+            record: record.clone().map(Box::new),
+            seconds: work.started.elapsed().as_secs(),
+            words,
         })?;
-        let (outcome, retryable) = (judged.outcome, judged.retryable);
-        self.judged.insert(id.clone(), judged);
-        Ok(Event::Ended {
-            task: id.clone(),
-            outcome,
-            retryable,
-        })
+        if let Some(record) = record {
+            self.keep_record(id, &record)?;
+        }
+        let task = id.clone();
+        match finding {
+            Finding::Judged(judged) => {
+                let (outcome, retryable) = (judged.outcome, judged.retryable);
+                self.judged.insert(task.clone(), judged);
+                Ok(Event::Ended {
+                    task,
+                    outcome,
+                    retryable,
+                })
+            }
+            Finding::Asks(question) => {
+                self.holds.remove(id);
+                self.questions.insert(task.clone(), question.clone());
+                let subject = self.account.subject(id);
+                self.tell(RunEvent::TaskAsks {
+                    task: task.clone(),
+                    subject,
+                    question,
+                })?;
+                self.show_progress()?;
+                Ok(Event::Asked { task })
+            }
+            Finding::Limited(_) => {
+                self.make_free(id)?;
+                self.show_progress()?;
+                let opens = match &work.seat {
+                    Seat::Process(desk) => self.room.opens(desk.agent),
+                    Seat::Resident(_) => true,
+                };
+                Ok(Event::Held { task, opens })
+            }
+            Finding::Unreported(_) => Ok(Event::Ended {
+                task,
+                outcome: Outcome::Fail,
+                retryable: true,
+            }),
+        }
+    }
+
+    /// Keeps a report that contradicts what its agent had said before: as a late result, and told.
+    fn keep_contradiction(&mut self, id: &TaskId, said: Ending, report: &TaskReport) -> Result<()> {
+        let ending = match (said, report.outcome) {
+            (Ending::Completed, Some(Outcome::Partial | Outcome::Fail)) => Ending::Failed,
+            (Ending::Failed | Ending::Stuck, Some(Outcome::Pass)) => Ending::Completed,
+            _ => return Ok(()),
+        };
+        let Some(hold) = self.holds.get(id) else {
+            return Ok(());
+        };
+        let act = Act {
+            actor: hold.worker.clone(),
+            token: Some(hold.token),
+            at: self.stage.home.now(),
+        };
+        let text = joined(&report.issues, &report.summary);
+        let event = Move::Finish {
+            ending,
+            text: text.clone(),
+            parts: Parts::MayBeOpen,
+        };
+        let kept = self.patiently(|it| tasks::act(it.stage.list, &act, id, event.clone()));
+        if let Err(error) = kept {
+            refusal(error)?;
+        }
+        let words = format!(
+            "task {id}: its agent said {said}, which stands; its report, which came later and is kept, \
+             says {}: {text}",
+            report.outcome.map_or("", Outcome::as_str)
+        );
+        self.tell(RunEvent::Notice { words })
     }
 
     /// What others made of the task while its agent worked on it, where that decides.
@@ -190,18 +365,22 @@ impl Driver<'_> {
         ending: Ending,
         words: &str,
     ) -> Result<Result<(), String>> {
-        let Some(task) = self.read(id)? else {
-            return Ok(Err("its file cannot be read any more".to_owned()));
+        let task = match self.stage.list.task(id) {
+            Ok(file) => file.task,
+            Err(core::Error::NotFound { .. }) => {
+                return Ok(Err("somebody removed the task while it ran".to_owned()));
+            }
+            Err(error) => {
+                let why = refusal(error)?;
+                return Ok(Err(format!("its file cannot be read any more: {why}")));
+            }
         };
         if self.said(&task).is_some_and(|(said, _)| said == ending) {
             return Ok(Ok(()));
         }
-        // A report outweighs what its agent said by word.
-        if self.said(&task).is_some()
-            && self.is_ours(&task)
-            && let Err(refused) = self.retake(id)?
-        {
-            return Ok(Err(refused));
+        // The first acknowledged word stands.
+        if self.said(&task).is_some() && self.is_ours(&task) {
+            return Ok(Ok(()));
         }
         let hold = self.holds.get(id);
         // A foreign writer who only set the status left no claim to compare with.
@@ -224,76 +403,6 @@ impl Driver<'_> {
         }
     }
 
-    /// A task has come to its end in this run.
-    pub(super) fn settled(&mut self, id: &TaskId, fate: &Fate) -> Result<()> {
-        let judged = self.judged.remove(id);
-        let words = judged.map(|judged| judged.words).unwrap_or_default();
-        let (name, why) = match fate {
-            Fate::Passed { .. } => {
-                if let Ok(file) = self.stage.list.task(id) {
-                    let copy = self.stage.list.copy_of(&file);
-                    self.keeping(|live| live.keep_task(id, &copy))?;
-                }
-                ("passed", String::new())
-            }
-            Fate::Partial { .. } => {
-                self.give_up(id, &format!("PARTIAL: {words}"))?;
-                ("partial", words)
-            }
-            Fate::Failed { .. } => {
-                self.give_up(id, &words)?;
-                ("failed", words)
-            }
-            Fate::Interrupted { .. } => {
-                self.make_free(id)?;
-                ("interrupted", "the run was interrupted".to_owned())
-            }
-            Fate::Skipped { why } => ("skipped", unstarted::words(why, self.stage.list)),
-        };
-        self.holds.remove(id);
-        if let Some(row) = self.account.settled(id, fate, &why) {
-            self.keeping(|live| live.log(&row))?;
-        }
-        let subject = self.account.subject(id);
-        self.tell(RunEvent::TaskSettled {
-            task: id.clone(),
-            subject,
-            fate: name,
-            why,
-        })?;
-        self.show_progress()
-    }
-
-    /// Claims a task anew that its agent ended by word, so that it can be ended otherwise.
-    fn retake(&mut self, id: &TaskId) -> Result<Result<(), String>> {
-        let Some(worker) = self.holds.get(id).map(|hold| hold.worker.clone()) else {
-            return Ok(Err("this run does not hold it".to_owned()));
-        };
-        self.make_free(id)?;
-        let terms = self.terms(&worker);
-        match self.patiently(|it| claims::start(it.stage.list, &terms, None, id)) {
-            Ok(claimed) => {
-                let token = claimed.claim.token;
-                self.holds.insert(id.clone(), Hold { worker, token });
-                Ok(Ok(()))
-            }
-            Err(error) => refusal(error).map(Err),
-        }
-    }
-
-    /// Marks a task failed, where its agent has not said so and nobody else has the task by now.
-    fn give_up(&mut self, id: &TaskId, words: &str) -> Result<()> {
-        let Some(task) = self.read(id)? else {
-            return Ok(());
-        };
-        let said = self.said(&task).map(|(ending, _)| ending);
-        if self.is_ours(&task) && !matches!(said, Some(Ending::Failed | Ending::Stuck)) {
-            // Refused where somebody took it this very moment: then it is theirs.
-            let _refused: Result<(), String> = self.finish_task(id, Ending::Failed, words)?;
-        }
-        Ok(())
-    }
-
     /// Merges what tasks learned into the shared context.
     pub(super) fn merge(&mut self, tasks: &[TaskId]) -> Result<()> {
         let mut learned = Vec::new();
@@ -307,104 +416,6 @@ impl Driver<'_> {
             learned.push(notes);
         }
         self.keeping(|live| live.merge(&learned))
-    }
-
-    /// The end of the output of an attempt.
-    pub(super) fn tail(&self, id: &TaskId, attempt: u32) -> String {
-        let fs = self.stage.home.fs();
-        let path = self.live.log_path(id, attempt);
-        let read = || -> std::io::Result<Vec<u8>> {
-            let len = fs.stat(&path)?.len;
-            // It may have grown since.
-            fs.read(&path, len.saturating_sub(TAIL), 1 << 20)
-        };
-        String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
-    }
-
-    /// Everything is over: worktrees that hold nothing go, the session is archived.
-    pub(super) fn finish(
-        &mut self,
-        fates: Vec<(TaskId, Fate)>,
-        interrupted: bool,
-    ) -> Result<Report> {
-        if let Some(worktrees) = self.worktrees.take() {
-            let outlines = self.stage.list.load()?.outlines;
-            let graph = Graph::new(&outlines);
-            for (task, worktree) in std::mem::take(&mut self.open_worktrees) {
-                // Its branch may be held by that of another task, but a later run starts from here.
-                let waiting = graph
-                    .dependants(&task)
-                    .find(|outline| !matches!(outline.state, State::Completed | State::Cancelled));
-                if let Some(waiting) = waiting {
-                    let (path, branch) = (worktree.path.display(), &worktree.branch);
-                    let id = &waiting.id;
-                    let said = format!("kept at {path} (branch {branch}): task {id} builds on it");
-                    self.tell(RunEvent::Worktree { task, said })?;
-                    continue;
-                }
-                let said = match worktrees.close(&worktree) {
-                    Closed::Removed => "removed: all that it held is elsewhere".to_owned(),
-                    Closed::Kept {
-                        path: Some(path),
-                        branch,
-                        because,
-                    } => {
-                        format!("kept at {} (branch {branch}): {because}", path.display())
-                    }
-                    Closed::Kept {
-                        path: None,
-                        branch,
-                        because,
-                    } => {
-                        format!("removed, and its branch {branch} kept: {because}")
-                    }
-                };
-                self.tell(RunEvent::Worktree { task, said })?;
-            }
-        }
-        self.dismiss_processes()?;
-        let session = self.live.id().clone();
-        let passed = fates.iter().filter(|(_, fate)| fate.is_passed()).count();
-        let failed = fates
-            .iter()
-            .filter(|(_, fate)| matches!(fate, Fate::Failed { .. } | Fate::Partial { .. }))
-            .count();
-        let skipped = fates.len() - passed - failed;
-        let dir = self
-            .live
-            .dir()
-            .with_file_name(session.as_str())
-            .display()
-            .to_string();
-        self.tell(RunEvent::Finished {
-            dir,
-            passed,
-            failed,
-            skipped,
-            interrupted,
-        })?;
-        let now = self.stage.home.now();
-        let mut progress = self.account.progress(&[], now);
-        progress.status = ProgressStatus::Complete;
-        let summary = self
-            .account
-            .summary(session.clone(), self.stage.list.id().clone(), now);
-        let (stage, options) = (self.stage, self.options);
-        let dir = self.patiently(|it| {
-            sessions::archive(
-                &mut it.live,
-                stage.list,
-                &options.actor,
-                &progress,
-                &summary,
-            )
-        })?;
-        Ok(Report {
-            session,
-            dir,
-            fates,
-            interrupted,
-        })
     }
 }
 

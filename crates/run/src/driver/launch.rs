@@ -3,44 +3,63 @@
 //! Owns the order: nothing is started for a task that is not claimed, and a claim whose agent
 //! could not be started is given back.
 
-use std::{ffi::OsString, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use flagpost_core::{
     claims::{self, Claimed},
+    sessions::AttemptDir,
     tasks::{self, Move},
 };
 use flagpost_model::{
     Refusal, TaskId, WorkerId,
     plan::Attempt,
-    session::stall::Pulse,
+    session::{AttemptRecord, stall::Pulse},
     task::{Act, State, StateName, Task},
 };
 
 use super::{
     Driver,
+    account::in_a_line,
     residents::Place,
+    room::Choice,
     seats::{Desk, Hold, Seat, Work},
+    start::Process,
 };
 use crate::{
+    agent::asked_for,
     error::{Error, Result},
     events::{At, RunEvent},
-    leftovers::{SESSION, SESSION_DIR},
-    process::{self, Launch},
     prompt::{self, Brief},
     refusal::refusal,
     scheduler::{Event, NoLaunch},
     worktree::{Branch, Missing, Worktrees},
 };
 
+/// What is told of an attempt whose run died, where its conversation does not go on.
+const DIED: &str = "The run that began it died. What was done by then is still here: `git status` and \
+                    `git log` show it.";
+
 impl Driver<'_> {
     /// Claims a task and starts its agent, or gives it to a worker; no event where it has to wait
     /// for one.
     pub(super) fn launch(&mut self, task: TaskId, attempt: Attempt) -> Result<Option<Event>> {
-        match self.place(&task)? {
-            Place::Slot(slot) => {
-                let worker = WorkerId::of_process(slot);
-                self.launch_as(worker, Some(slot), task, attempt).map(Some)
-            }
+        let asked = self.read(&task)?;
+        let asked = asked.as_ref().and_then(asked_for);
+        match self.place(&task, asked)? {
+            Place::Slot(slot) => match self.choose(&task, asked)? {
+                Choice::Agent(agent) => {
+                    let worker = WorkerId::of_process(slot);
+                    self.launch_as(worker, Some((slot, agent)), task, attempt)
+                        .map(Some)
+                }
+                Choice::None { opens } => {
+                    let because = NoLaunch::Held { opens };
+                    Ok(Some(Event::CouldNotLaunch { task, because }))
+                }
+            },
             Place::Worker(worker) => self.launch_as(worker, None, task, attempt).map(Some),
             Place::Busy => {
                 self.residents.queue(task, attempt);
@@ -53,11 +72,11 @@ impl Driver<'_> {
         }
     }
 
-    /// The same under a name: that of a process in this slot, or a resident worker's.
+    /// The same under a name: that of a process in this slot, with this agent, or a resident worker's.
     fn launch_as(
         &mut self,
         worker: WorkerId,
-        slot: Option<usize>,
+        slot: Option<(usize, usize)>,
         task: TaskId,
         attempt: Attempt,
     ) -> Result<Event> {
@@ -124,71 +143,62 @@ impl Driver<'_> {
         }
     }
 
+    /// Which agent the task is started with: the one that it asks for, the one that its conversation was
+    /// with, or any.
+    fn choose(&mut self, id: &TaskId, asked: Option<&str>) -> Result<Choice> {
+        let left = match self.next.contains_key(id) {
+            true => None,
+            false => self.left_conversation(id)?,
+        };
+        if let Some(left) = left {
+            self.next.insert(id.clone(), left);
+        }
+        let with = self.next.get(id).map(|next| &*next.resumable.agent);
+        let wanted = asked.or(with).and_then(|name| self.room.named(name));
+        Ok(self.room.choose(wanted, &self.busy_with()))
+    }
+
     fn start(
         &mut self,
         claimed: &Claimed,
         worker: &WorkerId,
         attempt: Attempt,
-        slot: usize,
+        (slot, agent): (usize, usize),
     ) -> Result<RunEvent> {
         let task = &claimed.task;
-        let blockers = tasks::blockers(self.stage.list, task)?;
-        // Those that can be read: an unreadable one costs its own part of the prompt and no more.
-        let before = blockers
-            .iter()
-            .filter_map(|id| self.stage.list.task(id).ok());
-        let before: Vec<Task> = before.map(|file| file.task).collect();
-        let (dir, unmerged) = match &self.worktrees {
-            None => (self.stage.repository.top.clone(), Vec::new()),
-            Some(worktrees) => {
-                let mut after = Vec::new();
-                for blocker in &blockers {
-                    after.extend(self.branch_of(worktrees, blocker)?);
-                }
-                let opened = worktrees.open(&task.id, &after)?;
-                let path = opened.worktree.path.clone();
-                self.open_worktrees.insert(task.id.clone(), opened.worktree);
-                (
-                    path,
-                    opened.missing.iter().map(Missing::to_string).collect(),
-                )
-            }
+        let name = self.room.agent(agent).name.clone();
+        let next = self.next.remove(&task.id);
+        let next =
+            next.filter(|next| next.resumable.agent == name && self.room.agent(agent).can_resume());
+        let (cwd, unmerged) = self.working_dir(task)?;
+        // A client finds its conversation only where that was.
+        let next = next.filter(|next| Path::new(&next.resumable.dir) == cwd);
+        let dir = self.patiently(|it| AttemptDir::make(&it.live, &task.id, attempt.number))?;
+        let text = match &next {
+            Some(next) => self.resuming(task, next, &cwd, &dir),
+            None => self.prompt(task, worker, attempt, (agent, &dir, &unmerged))?,
         };
-        let (result, notes) = (
-            self.live.result_path(&task.id),
-            self.live.notes_path(&task.id),
-        );
-        let options = self.options;
-        let (Some(agent), Some(program)) = (&options.agent, self.program.clone()) else {
-            return Err(Error::NoAgent);
-        };
-        let text = prompt::render(&Brief {
-            task,
+        let place = self.hand(task, worker, agent)?;
+        let process = Process {
+            task: &task.id,
             worker,
+            token: claimed.claim.token,
             attempt,
-            blockers: &before,
-            context: self.live.context(),
-            last_failure: self
-                .judged
-                .get(&task.id)
-                .map(|judged| judged.words.as_str()),
-            unmerged: &unmerged,
-            result: &result,
-            notes: &notes,
-        });
-        let prompt = self.keeping(|live| live.keep_prompt(&task.id, attempt.number, &text))?;
-        let launch = Launch {
-            program,
-            args: agent.args(&prompt),
-            dir,
-            stdin: agent.reads_stdin().then(|| prompt.clone()),
-            log: self.keeping(|live| live.open_log(&task.id, attempt.number))?,
-            set: self.environment(claimed, worker),
-            unset: self.unwanted(),
+            agent,
+            cwd: &cwd,
+            dir: &dir,
+            text: &text,
+            resumes: next
+                .as_ref()
+                .map(|next| (next.resumable.session.as_str(), next.used)),
+            before: AttemptRecord {
+                attempt: attempt.number,
+                agent: name,
+                ..AttemptRecord::default()
+            },
         };
-        let place = self.hand(task, worker)?;
-        let running = match process::start(launch, &task.id, self.ended) {
-            Ok(running) => running,
+        let (running, talk) = match self.start_process(process) {
+            Ok(started) => started,
             Err(error) => {
                 self.take_back(&place, "its process could not be started")?;
                 return Err(error);
@@ -212,53 +222,92 @@ impl Driver<'_> {
         };
         let now = Instant::now();
         let work = Work {
-            seat: Seat::Process(Desk {
+            seat: Seat::Process(Box::new(Desk {
                 running,
+                agent,
+                dir,
+                cwd,
+                talk,
                 slot,
                 place,
                 word: None,
                 printed: 0,
-            }),
+                left_out: 0,
+            })),
             attempt,
             started: now,
             renew_at: now + self.renew_every(),
             words: 0,
             pulse: Pulse::new(self.now()),
+            answer_by: None,
             stopping: None,
         };
         self.agents.0.insert(task.id.clone(), work);
         Ok(event)
     }
 
-    fn environment(&self, claimed: &Claimed, worker: &WorkerId) -> Vec<(&'static str, OsString)> {
-        let mut set = vec![
-            (
-                "FLAGPOST_HOME",
-                self.stage.home.root().clone().into_os_string(),
-            ),
-            ("FLAGPOST_LIST", self.stage.list.id().as_str().into()),
-            ("FLAGPOST_TASK", claimed.task.id.as_str().into()),
-            ("FLAGPOST_WORKER", worker.as_str().into()),
-            ("FLAGPOST_TOKEN", claimed.claim.token.to_string().into()),
-            (SESSION, self.live.id().as_str().into()),
-            (SESSION_DIR, self.live.dir().as_os_str().to_owned()),
-        ];
-        // An agent reports through `flagpost`, installed or not.
-        let own = std::env::current_exe()
-            .ok()
-            .and_then(|exe| Some(exe.parent()?.to_owned()));
-        let path = self.stage.settings.path.iter();
-        let path = path.flat_map(std::env::split_paths).chain(own);
-        if let Ok(path) = std::env::join_paths(path) {
-            set.push(("PATH", path));
+    /// Where a task is worked on, and what of its blockers' work is not there.
+    fn working_dir(&mut self, task: &Task) -> Result<(PathBuf, Vec<String>)> {
+        // What an earlier run began and did not end goes on where it was: its work is there.
+        let goes_on = self.left_of(&task.id)?.is_some_and(|left| !left.settled);
+        let Some(worktrees) = &self.worktrees else {
+            return Ok((self.stage.repository.top.clone(), Vec::new()));
+        };
+        let left = match goes_on {
+            true => worktrees.left(&task.id, &self.earlier)?,
+            false => None,
+        };
+        let mut after = Vec::new();
+        for blocker in &tasks::blockers(self.stage.list, task)? {
+            after.extend(self.branch_of(worktrees, blocker)?);
         }
-        set
+        let opened = left.as_ref().unwrap_or(worktrees).open(&task.id, &after)?;
+        let path = opened.worktree.path.clone();
+        self.open_worktrees.insert(task.id.clone(), opened.worktree);
+        let missing = opened.missing.iter().map(Missing::to_string);
+        Ok((path, missing.collect()))
+    }
+
+    /// The whole prompt of a task.
+    pub(super) fn prompt(
+        &mut self,
+        task: &Task,
+        worker: &WorkerId,
+        attempt: Attempt,
+        (agent, dir, unmerged): (usize, &AttemptDir, &[String]),
+    ) -> Result<String> {
+        let blockers = tasks::blockers(self.stage.list, task)?;
+        // Those that can be read: an unreadable one costs its own part of the prompt and no more.
+        let before = blockers
+            .iter()
+            .filter_map(|id| self.stage.list.task(id).ok());
+        let before: Vec<Task> = before.map(|file| file.task).collect();
+        let refused = blockers.iter().filter_map(|id| {
+            let denied = self.account.denied(id);
+            (!denied.is_empty()).then(|| (id.clone(), in_a_line(denied)))
+        });
+        let refused = refused.collect();
+        let died = self.left_of(&task.id)?.is_some_and(|left| left.died());
+        let judged = self.judged.get(&task.id).map(|it| it.words.as_str());
+        Ok(prompt::render(&Brief {
+            task,
+            worker,
+            client: self.room.agent(agent).client,
+            attempt,
+            blockers: &before,
+            refused: &refused,
+            context: self.live.context(),
+            last_failure: judged.or(died.then_some(DIED)),
+            unmerged,
+            report: &dir.report(),
+            notes: &dir.notes(),
+        }))
     }
 
     /// The branch that a task was done on: in this session, else in the newest that has one.
     fn branch_of(&self, worktrees: &Worktrees, task: &TaskId) -> Result<Option<Branch>> {
-        if self.open_worktrees.contains_key(task) {
-            return Ok(Some(worktrees.branch(task)));
+        if let Some(open) = self.open_worktrees.get(task) {
+            return Ok(Some(open.branch.clone()));
         }
         for session in &self.earlier {
             let branch = Branch::new(session, task);
@@ -267,18 +316,6 @@ impl Driver<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// Variables that point at whatever this run was started from.
-    fn unwanted(&self) -> Vec<OsString> {
-        let git = crate::worktree::PARENT_VARIABLES.iter().map(OsString::from);
-        self.stage
-            .settings
-            .parent_agent
-            .iter()
-            .cloned()
-            .chain(git)
-            .collect()
     }
 
     /// Makes a task that this run may take pending: one that it holds itself, or that has failed.
@@ -295,7 +332,7 @@ impl Driver<'_> {
                 Some(hold.token),
                 Move::Release { force: false },
             ),
-            (State::Completed | State::Failed | State::Stuck, Some(_)) if ours => {
+            (State::Completed | State::Failed, Some(_)) if ours => {
                 (self.options.actor.clone(), None, Move::Reopen)
             }
             // It failed in an earlier run.

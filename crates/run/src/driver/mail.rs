@@ -27,7 +27,7 @@ use super::{
 use crate::{
     error::Result,
     events::{RunEvent, Said},
-    outcome::{Exit, Judged, judge},
+    outcome::{Evidence, Exit, Finding, Judged, judge},
     refusal::refusal,
     scheduler::{Event, NoLaunch},
 };
@@ -181,7 +181,7 @@ impl Driver<'_> {
         });
         let line = (id.clone(), summary_of(&body.summary));
         self.residents.finished.push(line);
-        self.end(id, Some(report), judged)
+        self.end(id, Some(report), Finding::Judged(judged))
     }
 
     fn failed(&mut self, id: &TaskId, retryable: bool, words: String) -> Result<Option<Event>> {
@@ -190,7 +190,7 @@ impl Driver<'_> {
             retryable,
             words,
         };
-        self.end(id, None, judged)
+        self.end(id, None, Finding::Judged(judged))
     }
 
     /// A resident worker's attempt is over.
@@ -198,10 +198,10 @@ impl Driver<'_> {
         &mut self,
         id: &TaskId,
         report: Option<TaskReport>,
-        judged: Judged,
+        finding: Finding,
     ) -> Result<Option<Event>> {
         match self.agents.0.remove(id) {
-            Some(work) => self.conclude(id, &work, report, judged).map(Some),
+            Some(work) => self.conclude(id, &work, report, finding).map(Some),
             None => Ok(None),
         }
     }
@@ -226,10 +226,10 @@ impl Driver<'_> {
         match self.read(&on)?.map(|task| task.state) {
             None => return failed(false, &format!("there is no task {on}")),
             Some(State::Completed) => return failed(true, &format!("task {on} is done")),
-            Some(State::Failed | State::Stuck | State::Cancelled) => {
+            Some(State::Failed | State::Cancelled) => {
                 return failed(false, &format!("task {on} did not pass"));
             }
-            Some(State::Pending | State::Claimed(_) | State::InProgress(_)) => {}
+            Some(State::Pending | State::Claimed(_) | State::InProgress(_) | State::Stuck) => {}
         }
         let (actor, ons) = (&self.options.actor, std::slice::from_ref(&on));
         match self.patiently(|it| tasks::link(it.stage.list, actor, id, ons)) {
@@ -248,7 +248,7 @@ impl Driver<'_> {
                 task: id.clone(),
                 behind,
             }),
-            Err(judged) => self.conclude(id, work, None, judged),
+            Err(judged) => self.conclude(id, work, None, Finding::Judged(judged)),
         }
     }
 
@@ -291,12 +291,18 @@ impl Driver<'_> {
             let decided = task
                 .as_ref()
                 .and_then(|task| self.decided_beside(task, None));
-            let judged = decided.unwrap_or_else(|| {
-                let said = task.as_ref().and_then(|task| self.said(task));
-                let said = said.as_ref().map(|(ending, text)| (*ending, text.as_str()));
-                judge(None, said, exit, "")
-            });
-            events.extend(self.end(&id, None, judged)?);
+            let said = task.as_ref().and_then(|task| self.said(task));
+            let finding = match decided {
+                Some(judged) => Finding::Judged(judged),
+                None => judge(Evidence {
+                    report: None,
+                    said: said.as_ref().map(|(ending, text)| (*ending, text.as_str())),
+                    exit,
+                    tail: "",
+                    client: None,
+                }),
+            };
+            events.extend(self.end(&id, None, finding)?);
         }
         Ok(events)
     }

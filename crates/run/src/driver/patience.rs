@@ -131,7 +131,11 @@ impl Driver<'_> {
                 }
             }
             self.kill_the_stubborn();
-            // What cannot be renewed now is renewed when the wait is over.
+            // What cannot be asked now is asked again; what cannot be renewed, when the wait is over.
+            let _: core::Result<()> = self.heed_requests();
+            if !self.is_patient() {
+                return false;
+            }
             let _: crate::Result<_> = self.renew();
             if obstacle.may_be_gone(self.stage.home.fs()) {
                 return true;
@@ -142,7 +146,9 @@ impl Driver<'_> {
     /// What an input means before its turn comes.
     pub(super) fn take_in(&mut self, input: &Input) {
         match (input, self.wish) {
-            (Input::Exited(_) | Input::Mail, _) | (Input::Interrupt, Wish::Stop) => {}
+            (Input::List, _) => self.list.change(),
+            (Input::Exited(_) | Input::Mail | Input::Drop(_), _)
+            | (Input::Interrupt, Wish::Stop) => {}
             (Input::Interrupt, Wish::GoOn) => {
                 self.wish = Wish::Drain;
                 self.residents.drain();

@@ -23,14 +23,14 @@ use super::{
 use crate::{
     error::{Error, Result},
     events::{RunEvent, Said},
-    outcome::Judged,
+    outcome::{Finding, Judged},
     refusal::refusal,
 };
 
 impl Driver<'_> {
     /// Puts a task into the hands of the process that is about to start.
-    pub(super) fn hand(&mut self, task: &Task, worker: &WorkerId) -> Result<Place> {
-        match self.try_to_hand(task, worker) {
+    pub(super) fn hand(&mut self, task: &Task, worker: &WorkerId, agent: usize) -> Result<Place> {
+        match self.try_to_hand(task, worker, agent) {
             Err(Error::Core(error)) => {
                 let (worker, reason) = (worker.clone(), refusal(error)?);
                 Err(Error::Mail { worker, reason })
@@ -39,10 +39,10 @@ impl Driver<'_> {
         }
     }
 
-    fn try_to_hand(&mut self, task: &Task, worker: &WorkerId) -> Result<Place> {
+    fn try_to_hand(&mut self, task: &Task, worker: &WorkerId, agent: usize) -> Result<Place> {
         let options = self.options;
         let traits = workers::Traits {
-            agent: options.agent.as_ref().map(|it| it.name.clone()),
+            agent: Some(self.room.agent(agent).name.clone()),
             // It has what it has for as long as its run lives.
             pid: Some(std::process::id()),
             ..workers::Traits::default()
@@ -73,7 +73,7 @@ impl Driver<'_> {
         &mut self,
         id: &TaskId,
         work: &Work,
-        judged: &Judged,
+        finding: &Finding,
     ) -> Result<Option<Place>> {
         let Seat::Process(desk) = &work.seat else {
             return Ok(None);
@@ -81,22 +81,28 @@ impl Driver<'_> {
         let task = self.read(id)?;
         let state = task.as_ref().map(|task| &task.state);
         let is_ours = task.as_ref().is_some_and(|task| self.is_ours(task));
-        if judged.outcome == Outcome::Pass {
-            let summary = flagpost_model::envelope::summary_of(&judged.words);
-            self.residents.finished.push((id.clone(), summary));
-        }
-        let word = match (judged.outcome, state, &desk.word) {
-            (Outcome::Pass, Some(State::Completed), _) if !is_ours => {
-                self.take_back(&desk.place, "somebody else did it")?;
+        let word = match finding {
+            Finding::Judged(judged) if judged.outcome == Outcome::Pass => {
+                let summary = flagpost_model::envelope::summary_of(&judged.words);
+                self.residents.finished.push((id.clone(), summary));
+                if state == Some(&State::Completed) && !is_ours {
+                    self.take_back(&desk.place, "somebody else did it")?;
+                    return Ok(None);
+                }
+                match &desk.word {
+                    Some(Word::Done) => return Ok(None),
+                    _ => messages::Word::Done(&judged.words),
+                }
+            }
+            Finding::Limited(_) => {
+                self.take_back(&desk.place, "its agent's account is at its limit")?;
                 return Ok(None);
             }
-            (Outcome::Pass, _, Some(Word::Done)) => return Ok(None),
-            (Outcome::Pass, ..) => messages::Word::Done(&judged.words),
-            (Outcome::Partial | Outcome::Fail, _, Some(Word::Stuck)) => return Ok(None),
-            (Outcome::Partial | Outcome::Fail, Some(State::Stuck), _) if is_ours => {
-                messages::Word::Guidance(&judged.words)
+            _ if matches!(&desk.word, Some(Word::Stuck)) => return Ok(None),
+            Finding::Asks(question) => messages::Word::Guidance(question),
+            Finding::Judged(Judged { words, .. }) | Finding::Unreported(words) => {
+                messages::Word::Abort(words)
             }
-            (Outcome::Partial | Outcome::Fail, ..) => messages::Word::Abort(&judged.words),
         };
         self.say(id, &desk.place, word)
     }
@@ -135,8 +141,9 @@ impl Driver<'_> {
             return Ok(());
         };
         desk.printed = stat.len;
-        let place = desk.place.clone();
-        let status = last_line(&self.tail(id, attempt.number));
+        let (place, agent) = (desk.place.clone(), desk.agent);
+        let client = self.room.agent(agent).client;
+        let status = last_line(&self.tail(id, attempt.number, client));
         if let Some(said) = self.say(id, &place, messages::Word::Progress(&status))? {
             self.heard(&said)?;
         }

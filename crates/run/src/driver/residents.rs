@@ -34,6 +34,7 @@ use super::{
     stalls,
 };
 use crate::{
+    agent::lacking,
     error::Result,
     events::{At, RunEvent, Said},
     prompt,
@@ -290,11 +291,18 @@ impl Driver<'_> {
         })
     }
 
-    /// Where a task is to be worked on: where it lies already, with a free worker, in a process.
-    pub(super) fn place(&self, task: &TaskId) -> Result<Place> {
+    /// Where a task is to be worked on: where it lies already, with a free worker, in a process; one that
+    /// asks for an agent in a process of that one only.
+    pub(super) fn place(&self, task: &TaskId, asked: Option<&str>) -> Result<Place> {
         let residents = &self.residents;
         if let Some(errand) = residents.inherited.get(task) {
             return Ok(Place::Worker(errand.message.place.worker.clone()));
+        }
+        if let Some(name) = asked {
+            return Ok(match self.room.named(name) {
+                Some(_) => Place::Slot(self.free_slot()),
+                None => Place::Nowhere(lacking(name)),
+            });
         }
         let busy: BTreeSet<&WorkerId> = self.posts().map(|post| &post.worker).collect();
         let mut free = Vec::new();
@@ -311,7 +319,7 @@ impl Driver<'_> {
         if let Some(worker) = idle.or(free.first()) {
             return Ok(Place::Worker((*worker).clone()));
         }
-        if self.options.agent.is_some() {
+        if self.room.any() {
             return Ok(Place::Slot(self.free_slot()));
         }
         if !busy.is_empty() {
@@ -354,6 +362,7 @@ impl Driver<'_> {
             renew_at: began + self.renew_every(),
             words: 0,
             pulse: Pulse::new(self.now()),
+            answer_by: None,
             stopping: None,
         };
         self.agents.0.insert(task.id.clone(), work);

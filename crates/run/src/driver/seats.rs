@@ -4,9 +4,11 @@
 
 use std::{
     collections::BTreeMap,
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
+use flagpost_core::sessions::AttemptDir;
 use flagpost_model::{
     TaskId, Token, WorkerId,
     message::{Place, StuckBody},
@@ -14,7 +16,7 @@ use flagpost_model::{
     session::stall::Pulse,
 };
 
-use super::residents::Post;
+use super::{conversation::Conversation, residents::Post};
 use crate::{outcome::Exit, process::Running};
 
 /// How long a group that was asked to end may take.
@@ -31,6 +33,8 @@ pub(super) struct Work {
     pub words: u64,
     /// Its signs of work.
     pub pulse: Pulse,
+    /// By when it has to say how its attempt ended, where it was asked.
+    pub answer_by: Option<Instant>,
     /// Why it is being stopped, and when it is killed.
     pub stopping: Option<(Exit, Instant)>,
 }
@@ -38,7 +42,7 @@ pub(super) struct Work {
 /// Where a task is worked on.
 pub(super) enum Seat {
     /// In a process that was started for it.
-    Process(Desk),
+    Process(Box<Desk>),
     /// With a worker that runs by itself.
     Resident(Post),
 }
@@ -46,6 +50,14 @@ pub(super) enum Seat {
 /// A task in a process.
 pub(super) struct Desk {
     pub running: Running,
+    /// Which of the run's agents works on it.
+    pub agent: usize,
+    /// The directory of its attempt.
+    pub dir: AttemptDir,
+    /// Where it works.
+    pub cwd: PathBuf,
+    /// The conversation with its client; none with a plain command line.
+    pub talk: Option<Conversation>,
     /// Which of the run's names it works under.
     pub slot: usize,
     /// Its TASK.
@@ -54,6 +66,8 @@ pub(super) struct Desk {
     pub word: Option<Word>,
     /// How long its output was when that was last told.
     pub printed: u64,
+    /// How far the middle of its log is left out.
+    pub left_out: u64,
 }
 
 /// A process's own word about its task.
@@ -93,6 +107,14 @@ pub(super) struct Hold {
 pub(super) struct Agents(pub BTreeMap<TaskId, Work>);
 
 impl Agents {
+    /// The processes at work.
+    pub fn desks(&self) -> impl Iterator<Item = &Desk> {
+        self.0.values().filter_map(|work| match &work.seat {
+            Seat::Process(desk) => Some(&**desk),
+            Seat::Resident(_) => None,
+        })
+    }
+
     /// The process that works on a task.
     pub fn desk_mut(&mut self, task: &TaskId) -> Option<&mut Desk> {
         match &mut self.0.get_mut(task)?.seat {

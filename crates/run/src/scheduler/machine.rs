@@ -7,46 +7,52 @@ use std::collections::BTreeSet;
 
 use flagpost_model::{
     TaskId, WorkerId,
-    plan::{Attempt, Graph, Schedule, Verdict, claim_order, is_open, stranded, verdict, waves},
+    plan::{Graph, Schedule, Verdict, verdict, waves},
     session::Outcome,
-    task::Outline,
+    task::{Outline, State},
 };
 use jiff::Timestamp;
 
 use super::{
-    Config, Effect, Event, Fate, Hold, NoLaunch, Skip, StopReason,
+    Config, Effect, Event, Fate, Hold, NoLaunch, Skip, StopReason, following,
     table::{Stage, Table},
 };
 
 /// A run over a list.
 #[derive(Debug, Clone)]
 pub struct Scheduler {
-    config: Config,
-    tasks: Table,
+    pub(super) config: Config,
+    pub(super) tasks: Table,
     /// Those that can never start, with the reason; settled when the run begins.
     hopeless: Vec<(usize, Skip)>,
     /// Planned levels; none in eager runs.
-    waves: Vec<Vec<usize>>,
+    pub(super) waves: Vec<Vec<usize>>,
     /// How many waves are behind or under way.
-    waves_entered: usize,
-    wave_open: bool,
+    pub(super) waves_entered: usize,
+    pub(super) wave_open: bool,
     /// Those of the open wave that ran.
     ran: Vec<TaskId>,
     /// May start when there is room.
-    queue: BTreeSet<usize>,
+    pub(super) queue: BTreeSet<usize>,
     /// Being launched or running.
-    busy: BTreeSet<usize>,
+    pub(super) busy: BTreeSet<usize>,
     /// What others work on.
     holds: Vec<Hold>,
     /// Which task was said to wait for whom.
-    said: BTreeSet<(usize, WorkerId)>,
-    phase: Phase,
+    pub(super) said: BTreeSet<(usize, WorkerId)>,
+    /// It was told that a wave holds tasks up.
+    pub(super) said_held_up: bool,
+    /// It stays for answers or for room, and for answers no longer than this.
+    pub(super) staying: Option<Option<Timestamp>>,
+    pub(super) phase: Phase,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     New,
     Running,
+    /// Enough was done: nothing more is launched.
+    Enough,
     /// Interrupted once: nothing more is launched.
     Draining,
     /// Interrupted twice: what runs is being stopped.
@@ -58,24 +64,24 @@ enum Phase {
 
 impl Scheduler {
     /// Plans a run of every open task. `outlines` is the whole list: what it holds as completed
-    /// counts as passed, and what it does not hold is unknown.
+    /// counts as passed, what is stuck waits for its answer, and what it does not hold is unknown.
     pub fn new(config: Config, outlines: &[Outline]) -> Self {
-        let graph = Graph::new(outlines);
-        // Of two outlines with one id the first one stands.
-        let stands = |task: &&Outline| graph.get(&task.id).is_some_and(|t| std::ptr::eq(t, *task));
-        let open = outlines.iter().filter(|task| is_open(&task.state));
-        let order = claim_order(&graph, open.filter(stands));
-        let tasks = Table::new(&graph, &order);
+        let open = following::as_open(outlines, |_| false);
+        let graph = Graph::new(&open);
+        let order = following::in_order(&graph, &open);
+        let mut tasks = Table::new(&graph, &order, config.max_attempts.get());
+        for asking in outlines.iter().filter(|it| it.state == State::Stuck) {
+            if let Some(at) = tasks.at(&asking.id) {
+                tasks.entry_mut(at).stage = Stage::Asking;
+            }
+        }
         let levels = match config.schedule {
             Schedule::Waves => waves(&graph),
             Schedule::Eager => Vec::new(),
         };
         let to_positions = |ids: Vec<TaskId>| ids.iter().filter_map(|id| tasks.at(id)).collect();
-        let hopeless = stranded(&graph).into_iter();
         Self {
-            hopeless: hopeless
-                .filter_map(|s| Some((tasks.at(&s.id)?, Skip::Stranded(s.why))))
-                .collect(),
+            hopeless: following::hopeless(&graph, &tasks),
             waves: levels.into_iter().map(to_positions).collect(),
             tasks,
             config,
@@ -86,6 +92,8 @@ impl Scheduler {
             busy: BTreeSet::new(),
             holds: Vec::new(),
             said: BTreeSet::new(),
+            said_held_up: false,
+            staying: None,
             phase: Phase::New,
         }
     }
@@ -105,11 +113,19 @@ impl Scheduler {
                 retryable,
             } => self.ended(&task, outcome, retryable, &mut effects),
             Event::PutBack { task, behind } => self.put_back(&task, behind, &mut effects),
+            Event::Asked { task } => self.given_back(&task, Stage::Asking, &mut effects),
+            Event::Held { task, opens } => {
+                self.given_back(&task, Stage::Held { opens }, &mut effects);
+            }
+            Event::Opened => self.opened(),
+            Event::Listed(outlines) => self.listed(&outlines, &mut effects),
             Event::Reserved(holds) => self.holds = holds,
             Event::Tick => self.stop_the_late(now, &mut effects),
+            Event::Dropped { task } => self.dropped(&task, &mut effects),
+            Event::Enough => self.enough(&mut effects),
             Event::Interrupt => self.interrupt(&mut effects),
         }
-        self.go_on(&mut effects);
+        self.go_on(now, &mut effects);
         effects
     }
 
@@ -137,9 +153,20 @@ impl Scheduler {
                 Stage::Running { .. }
                 | Stage::Waiting
                 | Stage::Launching { .. }
+                | Stage::Asking
+                | Stage::Held { .. }
                 | Stage::Settled(_) => None,
             })
+            .chain(self.staying.flatten())
             .min()
+    }
+
+    /// Whether a task waits for an answer: only the list tells when there is one.
+    pub fn waits_for_answers(&self) -> bool {
+        !self
+            .tasks
+            .those(|stage| matches!(stage, Stage::Asking))
+            .is_empty()
     }
 
     fn begin(&mut self, effects: &mut Vec<Effect>) {
@@ -162,6 +189,7 @@ impl Scheduler {
         let Stage::Launching { attempt, unwanted } = self.tasks.entry(at).stage else {
             return;
         };
+        self.tasks.entry_mut(at).begun = true;
         let limit = self.config.timeout;
         self.tasks.entry_mut(at).stage = Stage::Running {
             attempt,
@@ -181,12 +209,20 @@ impl Scheduler {
         let Stage::Launching { attempt, .. } = self.tasks.entry(at).stage else {
             return;
         };
-        let attempts = attempt.number - 1;
+        let attempts = match self.tasks.entry(at).begun {
+            true => attempt.number,
+            false => attempt.number - 1,
+        };
         let fate = match (because, self.tasks.entry(at).last) {
+            (NoLaunch::Held { opens }, _) => {
+                self.given_back(task, Stage::Held { opens }, effects);
+                return;
+            }
             (NoLaunch::AlreadyCompleted, _) => Fate::Passed { attempts },
-            (NoLaunch::Refused { reason }, None) => Fate::Skipped {
+            (NoLaunch::Refused { reason }, None) if attempts == 0 => Fate::Skipped {
                 why: Skip::NotLaunched { reason },
             },
+            (NoLaunch::Refused { .. }, None) => Fate::Failed { attempts },
             (NoLaunch::Refused { .. }, Some(last)) => given_up(last, attempts),
         };
         self.settle(at, fate, attempts > 0, effects);
@@ -201,14 +237,19 @@ impl Scheduler {
                 attempt, stopping, ..
             } => (attempt, stopping),
             Stage::Launching { attempt, .. } => (attempt, None),
-            Stage::Waiting | Stage::Settled(_) => return,
+            Stage::Waiting | Stage::Asking | Stage::Held { .. } | Stage::Settled(_) => return,
         };
         self.tasks.entry_mut(at).last = Some(outcome);
         let attempts = attempt.number;
         let fate = match verdict(outcome, retryable, attempt) {
             Verdict::Accept => Fate::Passed { attempts },
+            _ if retryable && stopping == Some(StopReason::Dropped) => {
+                Fate::Interrupted { attempts }
+            }
             Verdict::Again(next) if self.phase == Phase::Running => {
-                self.launch(at, next, fx);
+                let entry = self.tasks.entry_mut(at);
+                (entry.next, entry.begun) = (next, false);
+                self.launch(at, fx);
                 return;
             }
             Verdict::Again(_) => Fate::Interrupted { attempts },
@@ -230,6 +271,7 @@ impl Scheduler {
             return;
         }
         self.busy.remove(&at);
+        self.tasks.entry_mut(at).begun = false;
         // A circle would wait for ever.
         let on = self.tasks.at(&behind);
         let on = on.filter(|&on| !self.tasks.leads_to(at, on));
@@ -242,7 +284,14 @@ impl Scheduler {
                 self.tasks.entry_mut(at).stage = Stage::Waiting;
                 self.queue.insert(at);
             }
-            Some((on, Stage::Waiting | Stage::Launching { .. } | Stage::Running { .. })) => {
+            Some((
+                on,
+                Stage::Waiting
+                | Stage::Launching { .. }
+                | Stage::Running { .. }
+                | Stage::Asking
+                | Stage::Held { .. },
+            )) => {
                 self.tasks.wait_for(at, on);
             }
             // It did not pass, is not part of this run, or waits for this task itself.
@@ -258,7 +307,11 @@ impl Scheduler {
         for at in self.busy.clone() {
             let late = match self.tasks.entry(at).stage {
                 Stage::Running { deadline, .. } => deadline.is_some_and(|at| at <= now),
-                Stage::Waiting | Stage::Launching { .. } | Stage::Settled(_) => false,
+                Stage::Waiting
+                | Stage::Launching { .. }
+                | Stage::Asking
+                | Stage::Held { .. }
+                | Stage::Settled(_) => false,
             };
             if late {
                 self.stop(at, StopReason::Timeout, effects);
@@ -268,7 +321,7 @@ impl Scheduler {
 
     fn interrupt(&mut self, effects: &mut Vec<Effect>) {
         match self.phase {
-            Phase::New | Phase::Running => {
+            Phase::New | Phase::Running | Phase::Enough => {
                 self.phase = Phase::Draining;
                 self.queue.clear();
                 self.tasks.interrupt_waiting(effects);
@@ -284,7 +337,7 @@ impl Scheduler {
     }
 
     /// Stops what runs; what is only being launched is stopped once it runs.
-    fn stop(&mut self, at: usize, why: StopReason, effects: &mut Vec<Effect>) {
+    pub(super) fn stop(&mut self, at: usize, why: StopReason, effects: &mut Vec<Effect>) {
         let entry = self.tasks.entry_mut(at);
         match &mut entry.stage {
             Stage::Running { stopping, .. } if stopping.is_none() => {
@@ -293,17 +346,22 @@ impl Scheduler {
                 effects.push(Effect::Stop { task, why });
             }
             Stage::Launching { unwanted, .. } => *unwanted = true,
-            Stage::Running { .. } | Stage::Waiting | Stage::Settled(_) => {}
+            Stage::Running { .. }
+            | Stage::Waiting
+            | Stage::Asking
+            | Stage::Held { .. }
+            | Stage::Settled(_) => {}
         }
     }
 
-    fn launch(&mut self, at: usize, attempt: Attempt, effects: &mut Vec<Effect>) {
+    fn launch(&mut self, at: usize, effects: &mut Vec<Effect>) {
         self.busy.insert(at);
-        self.tasks.entry_mut(at).stage = Stage::Launching {
+        let entry = self.tasks.entry_mut(at);
+        let (task, attempt) = (entry.id.clone(), entry.next);
+        entry.stage = Stage::Launching {
             attempt,
             unwanted: false,
         };
-        let task = self.tasks.entry(at).id.clone();
         effects.push(Effect::Launch { task, attempt });
     }
 
@@ -329,7 +387,7 @@ impl Scheduler {
     }
 
     /// Fills the free places; when nothing runs any more, goes on to the next wave or ends.
-    fn go_on(&mut self, effects: &mut Vec<Effect>) {
+    fn go_on(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         if matches!(self.phase, Phase::New | Phase::Finished { .. }) {
             return;
         }
@@ -339,11 +397,12 @@ impl Scheduler {
                     break;
                 };
                 self.queue.remove(&at);
-                let first = Attempt::first(self.config.max_attempts.get());
-                self.launch(at, first, effects);
+                self.staying = None;
+                self.launch(at, effects);
             }
             // What is still queued where nothing runs waits for somebody else.
             if !self.busy.is_empty() || !self.queue.is_empty() {
+                self.tell_of_held_up(effects);
                 return;
             }
             self.end_wave(effects);
@@ -351,12 +410,14 @@ impl Scheduler {
                 break;
             }
         }
-        self.finish(effects);
+        if !self.stays(now, effects) {
+            self.finish(effects);
+        }
     }
 
     /// The first of the queue whose files nobody works on. What waits for others is told.
     fn next_in_nobodys_way(&mut self, effects: &mut Vec<Effect>) -> Option<usize> {
-        for &at in &self.queue {
+        for at in self.tasks.in_turn(&self.queue) {
             if self.busy.iter().any(|&busy| self.tasks.collide(at, busy)) {
                 continue;
             }
@@ -388,6 +449,7 @@ impl Scheduler {
 
     /// Whether there was another wave with something left to do.
     fn enter_wave(&mut self, effects: &mut Vec<Effect>) -> bool {
+        let before = self.waves_entered;
         while self.waves_entered < self.waves.len() {
             self.waves_entered += 1;
             // Those of earlier waves that were put back, too.
@@ -404,6 +466,8 @@ impl Scheduler {
             self.queue = self.tasks.free().collect();
         }
         if self.queue.is_empty() {
+            // What is behind a question, or is held, may have its wave yet.
+            self.waves_entered = before;
             return false;
         }
         self.waves.push(self.queue.iter().copied().collect());
@@ -419,7 +483,21 @@ impl Scheduler {
     }
 
     fn finish(&mut self, effects: &mut Vec<Effect>) {
-        let interrupted = self.phase != Phase::Running;
+        let interrupted = matches!(self.phase, Phase::Draining | Phase::Stopping);
+        for at in self
+            .tasks
+            .those(|stage| matches!(stage, Stage::Asking | Stage::Held { .. }))
+        {
+            let attempts = self.tasks.entry(at).begun_attempts();
+            let fate = match self.tasks.entry(at).stage {
+                Stage::Asking => Fate::Stuck { attempts },
+                _ => Fate::Parked { attempts },
+            };
+            self.tasks.set_fate(at, fate, effects);
+            let task = self.tasks.entry(at).id.clone();
+            self.tasks
+                .settle_dependants(at, &Skip::Behind { task }, effects);
+        }
         self.phase = Phase::Finished { interrupted };
         let fates = self.tasks.fates();
         effects.push(Effect::Finished { fates, interrupted });

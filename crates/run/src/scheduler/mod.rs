@@ -7,8 +7,10 @@
 //! comes exactly one [`Effect::Finished`]. It must never touch a process, a file or a clock: the
 //! driver does, and reports back.
 
+mod following;
 mod machine;
 mod table;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +22,7 @@ use flagpost_model::{
     plan::{Attempt, Schedule, StrandedBecause},
     reservation::Pattern,
     session::Outcome,
+    task::Outline,
 };
 use jiff::SignedDuration;
 
@@ -36,6 +39,9 @@ pub struct Config {
     pub max_attempts: NonZeroU32,
     /// How long one attempt may take.
     pub timeout: Option<SignedDuration>,
+    /// Whether it stays for the answers to questions when nothing else is left; no longer than one
+    /// attempt may take.
+    pub wait_for_answers: bool,
 }
 
 impl Default for Config {
@@ -45,6 +51,7 @@ impl Default for Config {
             schedule: Schedule::Waves,
             max_attempts: NonZeroU32::MIN.saturating_add(2),
             timeout: None,
+            wait_for_answers: false,
         }
     }
 }
@@ -83,10 +90,33 @@ pub enum Event {
         /// Behind which.
         behind: TaskId,
     },
+    /// The task's agent asks a person, and is gone. It was no attempt.
+    Asked {
+        /// Which.
+        task: TaskId,
+    },
+    /// The task was given back since its agent has no room for it now. It was no attempt.
+    Held {
+        /// Which.
+        task: TaskId,
+        /// Whether there will be room: `Opened` follows.
+        opens: bool,
+    },
+    /// There is room again for what was held.
+    Opened,
+    /// The list changed. These are the tasks of the run, as [`Scheduler::new`] takes them.
+    Listed(Vec<Outline>),
     /// What others hold now: all of it.
     Reserved(Vec<Hold>),
     /// Time has passed.
     Tick,
+    /// The operator stopped this task: it is not tried again in this run.
+    Dropped {
+        /// Which.
+        task: TaskId,
+    },
+    /// Nothing more is to be started; what runs is left to end.
+    Enough,
     /// The operator wants to end: once, and running agents finish; twice, and they are stopped.
     Interrupt,
 }
@@ -112,6 +142,11 @@ pub enum NoLaunch {
         /// In words for the operator.
         reason: String,
     },
+    /// Its agent has no room for it now.
+    Held {
+        /// Whether there will be room: `Opened` follows.
+        opens: bool,
+    },
 }
 
 /// What the driver is to do, in the order given.
@@ -136,8 +171,30 @@ pub enum Effect {
     Launch {
         /// Which.
         task: TaskId,
-        /// Beyond the first it is a retry.
+        /// Beyond the first it is a retry; one that asked or was held comes again under its number.
         attempt: Attempt,
+    },
+    /// A task came into the run while it was under way.
+    Added {
+        /// Which.
+        task: TaskId,
+    },
+    /// A question was answered: the task waits for its turn again.
+    Answered {
+        /// Which.
+        task: TaskId,
+    },
+    /// Tasks could start, and wait for the wave to end. Told once.
+    WaveHolds {
+        /// Which wave.
+        n: usize,
+        /// How many.
+        ready: usize,
+    },
+    /// Nothing goes on by itself: the run stays for answers, or for room.
+    Stays {
+        /// The tasks that wait for an answer.
+        asking: Vec<TaskId>,
     },
     /// End the agent with its whole process group; `Ended` follows as ever.
     Stop {
@@ -179,6 +236,8 @@ pub enum StopReason {
     Timeout,
     /// The operator does not want to wait for it.
     Interrupted,
+    /// The operator stopped this one task.
+    Dropped,
 }
 
 /// What became of a task in a run.
@@ -197,6 +256,16 @@ pub enum Fate {
     /// It is not done, and will not be tried again.
     Failed {
         /// After how many attempts.
+        attempts: u32,
+    },
+    /// It waits for a person's answer.
+    Stuck {
+        /// How many attempts were begun in this run; none, if it asked before.
+        attempts: u32,
+    },
+    /// It waits until its agent's account is within its limits again.
+    Parked {
+        /// How many attempts were begun.
         attempts: u32,
     },
     /// It was never started, and could not be.
@@ -230,6 +299,16 @@ pub enum Skip {
         /// The task that did not pass by itself.
         task: TaskId,
     },
+    /// It waits, perhaps through others, for a task that is neither done nor given up: that waits for
+    /// an answer, or for room.
+    #[error("waits for task {task}, which is not done yet")]
+    Behind {
+        /// That task.
+        task: TaskId,
+    },
+    /// It is not in the list any more, or not wanted.
+    #[error("somebody cancelled or removed it")]
+    Withdrawn,
     /// Its agent could not be started.
     #[error("{reason}")]
     NotLaunched {

@@ -2,7 +2,7 @@
 //!
 //! Owns the order in which they go and what the fate of one means for those that wait for it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use flagpost_model::{
     TaskId,
@@ -18,7 +18,7 @@ use super::{Effect, Fate, Hold, Skip, StopReason};
 /// Open tasks in claim order: a smaller position goes first.
 #[derive(Debug, Clone)]
 pub(super) struct Table {
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     positions: HashMap<TaskId, usize>,
 }
 
@@ -29,7 +29,15 @@ pub(super) struct Entry {
     files: Vec<Pattern>,
     /// Blockers that have not passed yet.
     waits_for: usize,
-    dependants: Vec<usize>,
+    pub(super) dependants: Vec<usize>,
+    /// Tasks of one urgency have one number; a smaller one goes first.
+    urgency: usize,
+    /// An answered question goes before others of its urgency.
+    answered: bool,
+    /// The attempt that the next launch is.
+    pub next: Attempt,
+    /// Whether the next launch goes on with an attempt that was begun.
+    pub begun: bool,
     /// What the last finished attempt came to.
     pub last: Option<Outcome>,
     pub stage: Stage,
@@ -48,20 +56,32 @@ pub(super) enum Stage {
         deadline: Option<Timestamp>,
         stopping: Option<StopReason>,
     },
+    /// It waits for a person's answer.
+    Asking,
+    /// It waits for room with its agent; whether there will be any.
+    Held {
+        opens: bool,
+    },
     Settled(Fate),
 }
 
 impl Table {
-    pub fn new(graph: &Graph, order: &[&Outline]) -> Self {
+    /// The tasks of `order`, as the graph has them.
+    pub fn new(graph: &Graph, order: &[&Outline], max_attempts: u32) -> Self {
         let positions: HashMap<TaskId, usize> = order
             .iter()
             .enumerate()
             .map(|(at, task)| (task.id.clone(), at))
             .collect();
-        let entry = |task: &&Outline| {
+        let (mut urgency, mut before) = (0, None);
+        let mut entries = Vec::with_capacity(order.len());
+        for task in order {
+            if before.replace(task.priority) != Some(task.priority) {
+                urgency += 1;
+            }
             let blockers = graph.blockers(&task.id);
             let dependants = graph.dependants(&task.id);
-            Entry {
+            entries.push(Entry {
                 id: task.id.clone(),
                 // What is no path below the top is none of the repository's files.
                 files: task.files.iter().filter_map(|it| it.parse().ok()).collect(),
@@ -69,14 +89,18 @@ impl Table {
                 dependants: dependants
                     .filter_map(|task| positions.get(&task.id).copied())
                     .collect(),
+                urgency,
+                answered: false,
+                next: Attempt::first(max_attempts),
+                begun: false,
                 last: None,
-                stage: Stage::Waiting,
-            }
-        };
-        Self {
-            entries: order.iter().map(entry).collect(),
-            positions,
+                stage: match task.state {
+                    State::Stuck => Stage::Asking,
+                    _ => Stage::Waiting,
+                },
+            });
         }
+        Self { entries, positions }
     }
 
     pub fn at(&self, id: &TaskId) -> Option<usize> {
@@ -91,6 +115,13 @@ impl Table {
         &mut self.entries[at]
     }
 
+    /// Every position at which the stage is such a one.
+    pub fn those(&self, is: impl Fn(&Stage) -> bool) -> Vec<usize> {
+        let all = self.entries.iter().enumerate();
+        all.filter_map(|(at, entry)| is(&entry.stage).then_some(at))
+            .collect()
+    }
+
     pub fn is_waiting(&self, at: usize) -> bool {
         matches!(self.entries[at].stage, Stage::Waiting)
     }
@@ -103,6 +134,16 @@ impl Table {
     /// Whether it waits for its turn only.
     pub fn is_free(&self, at: usize) -> bool {
         self.is_waiting(at) && self.entries[at].waits_for == 0
+    }
+
+    /// These in the order in which they go.
+    pub fn in_turn(&self, queue: &BTreeSet<usize>) -> Vec<usize> {
+        let mut turn: Vec<usize> = queue.iter().copied().collect();
+        turn.sort_by_key(|&at| {
+            let entry = &self.entries[at];
+            (entry.urgency, !entry.answered, at)
+        });
+        turn
     }
 
     pub fn set_fate(&mut self, at: usize, fate: Fate, effects: &mut Vec<Effect>) {
@@ -155,6 +196,26 @@ impl Table {
         waits.stage = Stage::Waiting;
     }
 
+    /// Counts anew for how many tasks each one waits, of those of the run and of others.
+    pub fn count_blockers(&mut self, graph: &Graph) {
+        let has_passed =
+            |entry: &Entry| matches!(&entry.stage, Stage::Settled(fate) if fate.is_passed());
+        let counts: Vec<usize> = self
+            .entries
+            .iter()
+            .map(|entry| {
+                let blockers = graph.blockers(&entry.id);
+                let open = blockers.filter(|blocker| match self.at(&blocker.id) {
+                    Some(at) => !has_passed(&self.entries[at]),
+                    None => blocker.state != State::Completed,
+                });
+                open.count()
+            })
+            .collect();
+        let pairs = self.entries.iter_mut().zip(counts);
+        pairs.for_each(|(entry, count)| entry.waits_for = count);
+    }
+
     /// Takes a passed task off what others wait for; those that may start now.
     pub fn free_dependants(&mut self, at: usize) -> Vec<usize> {
         let mut freed = self.entries[at].dependants.clone();
@@ -169,12 +230,17 @@ impl Table {
     /// Whatever waits for a task that did not pass, through however many others.
     pub fn skip_dependants(&mut self, root: usize, effects: &mut Vec<Effect>) {
         let task = self.entries[root].id.clone();
+        let why = Skip::After { task };
+        self.settle_dependants(root, &why, effects);
+    }
+
+    /// Whatever waits for this task, through however many others, comes to this end.
+    pub fn settle_dependants(&mut self, root: usize, why: &Skip, effects: &mut Vec<Effect>) {
         let mut stack = vec![root];
         while let Some(at) = stack.pop() {
             for on in self.entries[at].dependants.clone() {
                 if self.is_waiting(on) {
-                    let why = Skip::After { task: task.clone() };
-                    self.set_fate(on, Fate::Skipped { why }, effects);
+                    self.set_fate(on, Fate::Skipped { why: why.clone() }, effects);
                     stack.push(on);
                 }
             }
@@ -182,10 +248,9 @@ impl Table {
     }
 
     pub fn interrupt_waiting(&mut self, effects: &mut Vec<Effect>) {
-        for at in 0..self.entries.len() {
-            if self.is_waiting(at) {
-                self.set_fate(at, Fate::Interrupted { attempts: 0 }, effects);
-            }
+        for at in self.those(|stage| matches!(stage, Stage::Waiting | Stage::Held { .. })) {
+            let attempts = self.entries[at].begun_attempts();
+            self.set_fate(at, Fate::Interrupted { attempts }, effects);
         }
     }
 
@@ -193,10 +258,42 @@ impl Table {
     pub fn fates(&self) -> Vec<(TaskId, Fate)> {
         let fates = self.entries.iter().filter_map(|entry| match &entry.stage {
             Stage::Settled(fate) => Some((entry.id.clone(), fate.clone())),
-            Stage::Waiting | Stage::Launching { .. } | Stage::Running { .. } => None,
+            Stage::Waiting
+            | Stage::Launching { .. }
+            | Stage::Running { .. }
+            | Stage::Asking
+            | Stage::Held { .. } => None,
         });
         let mut fates: Vec<(TaskId, Fate)> = fates.collect();
         fates.sort_by(|a, b| a.0.cmp(&b.0));
         fates
+    }
+}
+
+impl Entry {
+    /// Whether its question was answered and it has not been started since.
+    pub fn is_answered(&self) -> bool {
+        self.answered
+    }
+
+    /// Its question was answered: it waits for its turn again.
+    pub fn answer(&mut self) {
+        (self.stage, self.answered) = (Stage::Waiting, true);
+    }
+
+    /// The same turn as before the list changed.
+    pub fn keep_turn(&mut self, before: &Self) {
+        self.answered = before.answered;
+    }
+
+    /// Nothing of it counts any more: somebody opened it again.
+    pub fn start_over(&mut self) {
+        self.next = Attempt::first(self.next.of);
+        (self.begun, self.last) = (false, None);
+    }
+
+    /// How many attempts were begun before the next launch.
+    pub fn begun_attempts(&self) -> u32 {
+        self.next.number - u32::from(!self.begun)
     }
 }

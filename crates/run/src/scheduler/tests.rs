@@ -107,6 +107,13 @@ fn line(effect: &Effect) -> String {
             format!("merge {}", tasks.join(","))
         }
         Effect::WaveEnded { n } => format!("end of wave {n}"),
+        Effect::Added { task } => format!("added {task}"),
+        Effect::Answered { task } => format!("answered {task}"),
+        Effect::WaveHolds { n, ready } => format!("wave {n} holds {ready}"),
+        Effect::Stays { asking } => {
+            let asking: Vec<_> = asking.iter().map(TaskId::as_str).collect();
+            format!("stays for {}", asking.join(","))
+        }
         Effect::Finished { interrupted, .. } if *interrupted => "interrupted".into(),
         Effect::Finished { .. } => "finished".into(),
     }
@@ -119,9 +126,13 @@ fn fate_line(fate: &Fate) -> String {
         Fate::Failed { attempts } => format!("failed after {attempts}"),
         Fate::Skipped { why } => format!("skipped: {why}"),
         Fate::Interrupted { attempts } => format!("interrupted after {attempts}"),
+        Fate::Stuck { attempts } => format!("stuck after {attempts}"),
+        Fate::Parked { attempts } => format!("parked after {attempts}"),
     }
 }
 
+mod asking;
+mod following;
 mod put_back;
 mod reserved;
 mod worst_driver;
@@ -132,7 +143,7 @@ use Schedule::{Eager, Waves};
 fn a_wave_waits_for_the_whole_wave_before() {
     let mut run = run("1 2 3<1", 5, Waves);
     assert_eq!(run.begin(), "wave 1 of 2; launch 1 1/3; launch 2 1/3");
-    assert_eq!(run.ended("1", Pass), "1 passed after 1");
+    assert_eq!(run.ended("1", Pass), "1 passed after 1; wave 1 holds 1");
     assert_eq!(
         run.ended("2", Pass),
         "2 passed after 1; merge 1,2; end of wave 1; wave 2 of 2; launch 3 1/3"

@@ -33,10 +33,10 @@ pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
             return vec![finding.at(&repository.top).by_hand(hint)];
         }
     };
-    let current = Sessions::of(home, repository).glimpse().ok().flatten();
+    let current = Sessions::of(home, repository).standing().ok().flatten();
     let live = current
-        .filter(|session| session.stage == Stage::Live)
-        .and_then(|session| session.lock.session);
+        .filter(|(stage, _)| *stage == Stage::Live)
+        .and_then(|(_, lock)| lock.session);
     let live = live.map(|session| root.join(session.as_str()));
     let is_left = |entry: &listing::Entry| {
         let ours = entry.path.starts_with(&root);

@@ -39,7 +39,7 @@ use listing::Entry;
 #[derive(Debug)]
 pub struct Worktrees {
     top: PathBuf,
-    root: PathBuf,
+    base: PathBuf,
     session: SessionId,
 }
 
@@ -55,10 +55,23 @@ pub struct Worktree {
 }
 
 impl Worktrees {
-    /// The worktrees of `session` in the repository at `top`, to be put under `root`, which need
-    /// not exist. No other session may share that directory.
-    pub fn new(top: PathBuf, root: PathBuf, session: SessionId) -> Self {
-        Self { top, root, session }
+    /// The worktrees of `session` in the repository at `top`, to be put under `base`, which need not
+    /// exist, in a directory of the session's name.
+    pub fn new(top: PathBuf, base: PathBuf, session: SessionId) -> Self {
+        Self { top, base, session }
+    }
+
+    /// Those of the first of these sessions that has a worktree or a branch of the task.
+    pub fn left(&self, task: &TaskId, earlier: &[SessionId]) -> Result<Option<Self>> {
+        let base = self.make_base()?;
+        let entries = listing::entries(&self.top)?;
+        for session in earlier {
+            let it = Self::new(self.top.clone(), self.base.clone(), session.clone());
+            if it.existing(&base, task, &entries).is_some() || it.has(&it.branch(task))? {
+                return Ok(Some(it));
+            }
+        }
+        Ok(None)
     }
 
     /// An error unless worktrees can be made: `top` is a git working tree, it has a commit, and no
@@ -88,11 +101,14 @@ impl Worktrees {
         Worktree { task, path, branch }
     }
 
-    /// Whose worktree it is. Its place tells, as an agent may stand on any branch; one that
+    /// Which branch a worktree was made for. Its place tells, as an agent may stand on any; one that
     /// somebody made or moved elsewhere is theirs, whatever it stands on.
-    fn task_of(&self, root: &Path, entry: &Entry) -> Option<TaskId> {
-        let name = entry.path.strip_prefix(root).ok()?.to_str()?;
-        name.split('+').next()?.parse().ok()
+    fn made_for(base: &Path, entry: &Entry) -> Option<Branch> {
+        let mut place = entry.path.strip_prefix(base).ok()?.iter();
+        let (session, name) = (place.next()?.to_str()?, place.next()?.to_str()?);
+        let task = name.split('+').next()?.parse().ok()?;
+        let is_whole = place.next().is_none();
+        is_whole.then_some(Branch::new(&session.parse().ok()?, &task))
     }
 
     /// The commit that the repository stands on.
@@ -103,11 +119,11 @@ impl Worktrees {
         })
     }
 
-    /// Makes the directory of the worktrees; its name as git tells it.
-    fn make_root(&self) -> Result<PathBuf> {
-        fsx::make_dirs(&fsx::RealFs, &self.root)?;
-        let real = self.root.canonicalize();
-        Ok(real.map_err(disk::Error::io("resolve", &self.root))?)
+    /// Makes the directory of all worktrees; its name as git tells it.
+    fn make_base(&self) -> Result<PathBuf> {
+        fsx::make_dirs(&fsx::RealFs, &self.base)?;
+        let real = self.base.canonicalize();
+        Ok(real.map_err(disk::Error::io("resolve", &self.base))?)
     }
 }
 
@@ -133,6 +149,28 @@ fn exists(dir: &Path, full: &str) -> Result<bool> {
         Some(1) => Ok(false),
         _ => Err(git.refused(&answer)),
     }
+}
+
+/// The directories that a commit in a working tree writes to: the repository's, and its own where it has
+/// one. None where there is no git.
+pub fn git_dirs(dir: &Path) -> Vec<PathBuf> {
+    let args = [
+        "rev-parse",
+        "--path-format=absolute",
+        "--git-common-dir",
+        "--git-dir",
+    ];
+    let out = Git::at(dir).args(&args).run().unwrap_or_default();
+    let text = text(&out);
+    let mut dirs: Vec<PathBuf> = text.lines().map(PathBuf::from).collect();
+    dirs.dedup();
+    dirs
+}
+
+/// What `git status --short` says of a working tree; none where git does not say.
+pub fn status(dir: &Path) -> Option<String> {
+    let out = Git::at(dir).args(&["status", "--short"]).run().ok()?;
+    Some(String::from_utf8_lossy(&out).trim_end().to_owned())
 }
 
 fn text(out: &[u8]) -> String {

@@ -33,14 +33,14 @@ impl Worktrees {
     /// one is resumed, in an earlier one.
     pub fn open(&self, task: &TaskId, after: &[Branch]) -> Result<Opened> {
         let head = self.head()?;
-        let root = self.make_root()?;
+        let base = self.make_base()?;
         let entries = listing::entries(&self.top)?;
-        let path = match self.existing(&root, task, &entries) {
+        let path = match self.existing(&base, task, &entries) {
             Some(entry) => {
                 recover(&self.top, entry)?;
                 entry.path.clone()
             }
-            None => self.make(&root, task, &head)?,
+            None => self.make(&base, task, &head)?,
         };
         let worktree = self.worktree(task.clone(), path);
         let mut missing = Vec::new();
@@ -50,7 +50,7 @@ impl Worktrees {
                 missing.push(Missing { branch, why });
             };
             take_in(&worktree, branch)?.into_iter().for_each(&mut add);
-            if let Some(entry) = self.standing_for(&root, branch, &entries) {
+            if let Some(entry) = standing_for(&base, branch, &entries) {
                 left_behind(&worktree, branch, entry)
                     .into_iter()
                     .for_each(add);
@@ -59,33 +59,17 @@ impl Worktrees {
         Ok(Opened { worktree, missing })
     }
 
-    fn existing<'a>(&self, root: &Path, task: &TaskId, entries: &'a [Entry]) -> Option<&'a Entry> {
-        entries
-            .iter()
-            .find(|entry| self.task_of(root, entry).as_ref() == Some(task))
-    }
-
-    /// The worktree of a blocker, wherever its agent went in it; of one in an earlier session, where
-    /// it stands on its branch.
-    fn standing_for<'a>(
+    /// The worktree of a task, where there is one.
+    pub(super) fn existing<'a>(
         &self,
-        root: &Path,
-        branch: &Branch,
+        base: &Path,
+        task: &TaskId,
         entries: &'a [Entry],
     ) -> Option<&'a Entry> {
-        let here = |entry: &&Entry| {
-            let task = self.task_of(root, entry);
-            task.is_some_and(|task| self.branch(&task) == *branch)
-        };
-        let full = branch.full();
-        entries.iter().find(here).or_else(|| {
-            entries
-                .iter()
-                .find(|entry| entry.branch.as_ref() == Some(&full))
-        })
+        made_for(base, &self.branch(task), entries)
     }
 
-    fn make(&self, root: &Path, task: &TaskId, head: &str) -> Result<PathBuf> {
+    fn make(&self, base: &Path, task: &TaskId, head: &str) -> Result<PathBuf> {
         let branch = self.branch(task);
         // It may be there from an attempt that was cut off, or whose worktree somebody removed.
         if !exists(&self.top, &branch.full())? {
@@ -93,7 +77,9 @@ impl Worktrees {
                 .args(&["branch", "--no-track", branch.as_str(), head])
                 .run_patiently()?;
         }
-        let path = free_path(root, task);
+        let root = base.join(self.session.as_str());
+        fsx::make_dirs(&fsx::RealFs, &root)?;
+        let path = free_path(&root, task);
         Git::at(&self.top)
             .args(&["worktree", "add"])
             .arg(&path)
@@ -101,6 +87,22 @@ impl Worktrees {
             .run_patiently()?;
         Ok(path)
     }
+}
+
+fn made_for<'a>(base: &Path, branch: &Branch, entries: &'a [Entry]) -> Option<&'a Entry> {
+    entries
+        .iter()
+        .find(|entry| Worktrees::made_for(base, entry).as_ref() == Some(branch))
+}
+
+/// The worktree of a blocker, wherever its agent went in it; else one that stands on its branch.
+fn standing_for<'a>(base: &Path, branch: &Branch, entries: &'a [Entry]) -> Option<&'a Entry> {
+    let full = branch.full();
+    made_for(base, branch, entries).or_else(|| {
+        entries
+            .iter()
+            .find(|entry| entry.branch.as_ref() == Some(&full))
+    })
 }
 
 /// `{task}`, or `{task}+2` and so on where something lies there that is no worktree of the

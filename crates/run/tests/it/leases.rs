@@ -11,7 +11,7 @@ use flagpost_model::{
     task::{Act, State},
 };
 use flagpost_run::{
-    Options, Report, Stage,
+    Options, Report, Stage, Terms,
     scheduler::{Config, Fate},
 };
 use flagpost_testkit::{agents, race::until, scratch::scratch};
@@ -41,7 +41,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (Report, S
     };
     let options = Options {
         actor,
-        agent: Some(agents::script(&place, "agent.sh", body).parse().unwrap()),
+        agents: vec![agents::script(&place, "agent.sh", body).parse().unwrap()],
         workers: Vec::new(),
         config: Config::default(),
         lease: LEASE,
@@ -49,6 +49,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (Report, S
         group: None,
         skip_failed: false,
         worktrees: false,
+        terms: Terms::default(),
     };
     let report = thread::scope(|scope| {
         let runner = scope.spawn(|| {

@@ -46,8 +46,12 @@ impl Place {
         self.dir.path().join("my repo")
     }
 
+    fn base(&self) -> PathBuf {
+        self.dir.path().join("home/worktrees/my repo")
+    }
+
     fn root(&self) -> PathBuf {
-        self.dir.path().join("home/worktrees/my repo/s 1")
+        self.base().join(session().as_str())
     }
 
     fn worktrees(&self) -> Worktrees {
@@ -55,7 +59,7 @@ impl Place {
     }
 
     fn worktrees_of(&self, top: &Path) -> Worktrees {
-        Worktrees::new(top.to_owned(), self.root(), session())
+        Worktrees::new(top.to_owned(), self.base(), session())
     }
 
     fn write(&self, dir: &Path, name: &str, text: &str) {

@@ -108,7 +108,7 @@ impl Fs for PowerFs {
         self.make_dir(path)
     }
 
-    fn create_like(&self, path: &Path, _: &Path) -> io::Result<Box<dyn Handle>> {
+    fn create_like(&self, path: &Path, _: &Path, _: u32) -> io::Result<Box<dyn Handle>> {
         self.create(path)
     }
 

@@ -4,11 +4,20 @@
 //! Each rule is a function of text with a test of its own that shows it can fail; one more test
 //! runs it over the repository.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "tests arrange the machine by hand"
+)]
+
 mod file_sizes;
 mod headers;
 mod imports;
 mod markdown;
+mod model_server;
 mod names;
+mod real_clients;
 mod source;
 
 /// Fails with every fault on a line of its own.

@@ -62,7 +62,10 @@ fn told(answer: &Value) -> String {
         },
         Some(data) => match (text(data, "title"), text(data, "id")) {
             (Some(title), Some(id)) => format!("ok: {} (id: {id})", line(title)),
-            _ => "ok".to_owned(),
+            _ => match data.get("created").and_then(Value::as_u64) {
+                Some(count) => format!("ok: {count} created"),
+                None => "ok".to_owned(),
+            },
         },
         None => "ok".to_owned(),
     }

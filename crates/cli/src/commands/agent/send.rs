@@ -86,6 +86,7 @@ fn is_nowhere(error: &anyhow::Error) -> bool {
 
 fn shown(answer: &Value, adds: bool) -> Answer {
     let data = answer.get("data").unwrap_or(&Value::Null);
+    let data = data.get("tasks").unwrap_or(data);
     let said = match data {
         Value::Array(items) if items.iter().all(Value::is_object) => {
             let each = items.iter().map(task);

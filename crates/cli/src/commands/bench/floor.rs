@@ -12,6 +12,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write},
     path::Path,
+    thread::{self, ScopedJoinHandle},
 };
 
 use flagpost_disk::fsx::{Fs, RealFs};
@@ -28,6 +29,31 @@ pub fn pair(dir: &Path, bytes: &[u8]) -> io::Result<()> {
     for name in ["meta", "body"] {
         aside(dir, name, bytes)?.sync_data()?;
     }
+    for name in ["meta", "body"] {
+        fs::rename(dir.join(format!(".{name}")), dir.join(name))?;
+    }
+    File::open(dir)?.sync_all()
+}
+
+/// The four waits of a brief: for a number and two small files of one message, all synced side by
+/// side; for the number's name; for a line at the end of a file; for the two names.
+pub fn numbered_pair(dir: &Path, bytes: &[u8]) -> io::Result<()> {
+    let number = aside(dir, "number", b"4711\n")?;
+    let meta = aside(dir, "meta", bytes)?;
+    let body = aside(dir, "body", bytes)?;
+    thread::scope(|beside| {
+        let others = [&number, &meta].map(|file| beside.spawn(|| file.sync_data()));
+        body.sync_data()?;
+        let synced = |other: ScopedJoinHandle<'_, io::Result<()>>| {
+            other
+                .join()
+                .map_err(|_| io::Error::other("the thread panicked"))?
+        };
+        others.into_iter().try_for_each(synced)
+    })?;
+    fs::rename(dir.join(".number"), dir.join("number"))?;
+    File::open(dir)?.sync_all()?;
+    line(&dir.join("lines"), bytes)?;
     for name in ["meta", "body"] {
         fs::rename(dir.join(format!(".{name}")), dir.join(name))?;
     }

@@ -80,7 +80,7 @@ fn brief(bench: &Bench<'_>, fleet: &Fleet<'_>) -> Result<Row> {
     let mut workers = fleet.ids.iter().cycle();
     let (floor, ours) = bench.scratch.in_turns(
         bench.effort.writes,
-        || Ok(floor::pair(&dir, &BYTES)?),
+        || Ok(floor::numbered_pair(&dir, &BYTES)?),
         || {
             let worker = workers.next().context("there are workers")?;
             fleet.propose(worker).map(drop)
@@ -89,7 +89,7 @@ fn brief(bench: &Bench<'_>, fleet: &Fleet<'_>) -> Result<Row> {
     Ok(Row {
         name: "brief".to_owned(),
         what: "propose a brief: its number, its line, sidecar and body".to_owned(),
-        floor_is: "write, sync, rename two; sync directory",
+        floor_is: "write and sync three, a name, a line, two names",
         floor,
         ours,
         ..Row::default()

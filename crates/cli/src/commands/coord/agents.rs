@@ -1,10 +1,14 @@
 //! `coord register`, `coord worker heartbeat`: who takes part.
 
-use flagpost_core::coordination;
+use flagpost_core::{Error, coordination};
 use flagpost_model::{WorkerId, coordination::Agent};
 use serde_json::json;
 
-use super::{Place, shown};
+use super::{
+    Place,
+    hand::{self, Words},
+    shown,
+};
 use crate::{commands::capabilities::Capabilities, output::Answer};
 
 /// Say who you are and what you can do
@@ -20,7 +24,11 @@ pub struct RegisterArgs {
 /// Give a sign of life: what you hold stays yours
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord worker heartbeat --as terminal-2")]
-pub struct HeartbeatArgs {}
+pub struct HeartbeatArgs {
+    /// The worker, as other programs of the format want it
+    #[arg(hide = true)]
+    agent: Option<String>,
+}
 
 /// Registers.
 pub fn register(place: &Place<'_>, args: &RegisterArgs) -> anyhow::Result<Answer> {
@@ -28,15 +36,28 @@ pub fn register(place: &Place<'_>, args: &RegisterArgs) -> anyhow::Result<Answer
         Some(name) => place.context.settings.speaker(Some(name))?.name,
         None => place.context.actor()?,
     };
-    let directory = place.open()?;
+    let (directory, made) = match place.open() {
+        Ok(directory) => (directory, None),
+        Err(error) if is_missing(&error) => {
+            let directory = coordination::lay_out(&place.context.home, &place.dir, None)?;
+            let made = format!("made {}", directory.dir().display());
+            (directory, Some(made))
+        }
+        Err(error) => return Err(error),
+    };
     let agent = coordination::register(&directory, &agent, &args.can.words())?;
-    Ok(answer(place, &agent, format!("registered {}", agent.id)))
+    Ok(answer(place, &agent, format!("registered {}", agent.id)).notes(made))
+}
+
+fn is_missing(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(Error::NotFound { .. }))
 }
 
 /// Gives the sign.
-pub fn heartbeat(place: &Place<'_>) -> anyhow::Result<Answer> {
+pub fn heartbeat(place: &Place<'_>, args: &HeartbeatArgs) -> anyhow::Result<Answer> {
     let directory = place.open()?;
-    let agent = coordination::heartbeat(&directory, &place.context.actor()?)?;
+    let Words { actor, rest: [] } = hand::read(place, &directory, &[args.agent.as_deref()])?;
+    let agent = coordination::heartbeat(&directory, &actor)?;
     Ok(answer(place, &agent, format!("{} is at work", agent.id)))
 }
 

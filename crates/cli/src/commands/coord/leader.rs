@@ -6,8 +6,8 @@ use clap::Subcommand;
 use flagpost_core::coordination;
 use flagpost_disk::dialects::coordination as layout;
 use flagpost_model::{
-    TaskId,
-    coordination::{Draft, Priority},
+    TaskId, WorkerId,
+    coordination::{Draft, Priority, Task},
 };
 use serde_json::json;
 
@@ -25,6 +25,7 @@ use crate::{
 #[derive(Debug, Subcommand)]
 pub enum Leader {
     Init(InitArgs),
+    Goal(GoalArgs),
     AddTask(AddArgs),
     BatchAdd(BatchArgs),
     Status(status::Args),
@@ -46,6 +47,19 @@ pub struct InitArgs {
     approach: Option<String>,
 }
 
+/// Say anew what is wanted
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost coord leader goal 'Build a GraphQL API'\n\
+    The rest of master-plan.md stays as it is."
+)]
+pub struct GoalArgs {
+    /// What is wanted; - reads stdin
+    goal: Option<String>,
+    #[command(flatten)]
+    source: Source,
+}
+
 /// Add a task
 #[derive(Debug, clap::Args)]
 #[command(
@@ -64,7 +78,7 @@ pub struct AddArgs {
 }
 
 /// What goes with a new task
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct About {
     /// From 1, the most urgent, to 10
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=10))]
@@ -74,12 +88,19 @@ pub struct About {
         long,
         short = 'd',
         visible_alias = "dependencies",
+        alias = "depends",
         value_name = "TASKS",
         value_delimiter = ','
     )]
     after: Vec<String>,
     /// Files that it is about
-    #[arg(long, short = 'f', value_name = "PATHS", value_delimiter = ',')]
+    #[arg(
+        long,
+        short = 'f',
+        value_name = "PATHS",
+        value_delimiter = ',',
+        num_args = 1..
+    )]
     files: Vec<String>,
     /// What may help
     #[arg(long, value_name = "TEXT")]
@@ -100,11 +121,11 @@ pub struct About {
     max_retries: Option<u32>,
 }
 
-/// Add the tasks of a JSON file, all or none
+/// Add the tasks of a JSON or YAML file, all or none
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord leader batch-add tasks.json\n\n\
-    The file is an array of objects with the keys of tasks.json, where only description must be \
-    there. Tasks may name each other by an id that they bring.")]
+    The file is a list of objects with the keys of tasks.json, alone or under the key tasks, as JSON \
+    or YAML; only description must be there. Tasks may name each other by an id that they bring.")]
 pub struct BatchArgs {
     /// The file; - is stdin
     path: PathBuf,
@@ -117,11 +138,14 @@ pub struct AggregateArgs {}
 
 /// Drop tasks
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost coord leader cancel task-003")]
+#[command(after_help = "Example: flagpost coord leader cancel task-003 --reason 'Done elsewhere'")]
 pub struct CancelArgs {
     /// The tasks
     #[arg(required = true, value_delimiter = ',')]
     tasks: Vec<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
 }
 
 /// Make tasks available again: those that failed, or were dropped
@@ -135,6 +159,11 @@ pub struct RetryArgs {
 }
 
 impl About {
+    /// The last of several words behind `-f`, where no other can be the description: `-f a 'Write it'`.
+    pub fn last_file(&mut self) -> Option<String> {
+        (self.files.len() > 1).then(|| self.files.pop()).flatten()
+    }
+
     /// The task, with this description.
     pub fn draft(&self, description: String) -> anyhow::Result<Draft> {
         Ok(Draft {
@@ -160,17 +189,27 @@ impl About {
 pub fn run(place: &Place<'_>, verb: &Leader) -> anyhow::Result<Answer> {
     match verb {
         Leader::Init(args) => init(place, args),
+        Leader::Goal(args) => goal(place, args),
         Leader::AddTask(args) => add(place, args),
         Leader::BatchAdd(args) => batch(place, args),
         Leader::Status(status::Args {}) => status::run(place),
         Leader::Aggregate(AggregateArgs {}) => aggregate(place),
         Leader::Cancel(args) => {
             let ids = resolve(place, &args.tasks)?;
-            moved(place, &ids, coordination::cancel, "cancelled")
+            let reason = args.reason.as_deref();
+            moved(
+                place,
+                &|directory, actor| coordination::cancel(directory, actor, &ids, reason),
+                "cancelled",
+            )
         }
         Leader::Retry(args) => {
             let ids = resolve(place, &args.tasks)?;
-            moved(place, &ids, coordination::retry, "available")
+            moved(
+                place,
+                &|directory, actor| coordination::retry(directory, actor, &ids),
+                "available",
+            )
         }
     }
 }
@@ -179,16 +218,40 @@ fn init(place: &Place<'_>, args: &InitArgs) -> anyhow::Result<Answer> {
     let goal = args.source.read(args.goal.as_deref())?;
     let goal = goal.ok_or_else(|| usage("say what is wanted, as in init 'Build a REST API'"))?;
     let home = &place.context.home;
+    let was_there = place.open().is_ok();
     let directory = coordination::init(home, &place.dir, &goal, args.approach.as_deref())?;
-    let text = format!("made {}", directory.dir().display());
+    let dir = directory.dir().display();
+    let text = match was_there {
+        true => format!("{dir} was there already, and stays as it is"),
+        false => format!("made {dir}"),
+    };
+    let look = directory.look()?;
+    let stays = look.goal.as_deref().filter(|it| *it != goal.trim());
+    let stays = stays.map(|it| {
+        let it = line(it);
+        format!("its goal is {it:?}; 'flagpost coord leader goal' says another")
+    });
+    Ok(status::answer(place, &directory, &look)
+        .text(text)
+        .notes(stays))
+}
+
+fn goal(place: &Place<'_>, args: &GoalArgs) -> anyhow::Result<Answer> {
+    let goal = args.source.read(args.goal.as_deref())?;
+    let goal = goal.ok_or_else(|| usage("say what is wanted, as in goal 'Build a REST API'"))?;
+    let directory = place.open()?;
+    coordination::set_goal(&directory, &goal)?;
+    let text = format!("wanted: {}", line(goal.trim()));
     Ok(status::answer(place, &directory, &directory.look()?).text(text))
 }
 
 fn add(place: &Place<'_>, args: &AddArgs) -> anyhow::Result<Answer> {
+    let mut about = args.about.clone();
     let description = args.source.read(args.description.as_deref())?;
+    let description = description.or_else(|| about.last_file());
     let description =
         description.ok_or_else(|| usage("say what is to be done, as in add-task 'Write it'"))?;
-    let mut draft = args.about.draft(description)?;
+    let mut draft = about.draft(description)?;
     draft.parent = args.parent.as_deref().map(str::parse).transpose()?;
     let directory = place.open()?;
     let added = coordination::add(&directory, &place.context.actor()?, &[draft])?;
@@ -231,20 +294,12 @@ fn resolve(place: &Place<'_>, words: &[String]) -> anyhow::Result<Vec<TaskId>> {
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-type Operation = fn(
-    &coordination::Directory<'_>,
-    &flagpost_model::WorkerId,
-    &[TaskId],
-) -> flagpost_core::Result<Vec<flagpost_model::coordination::Task>>;
+type Operation<'o> =
+    &'o dyn Fn(&coordination::Directory<'_>, &WorkerId) -> flagpost_core::Result<Vec<Task>>;
 
-fn moved(
-    place: &Place<'_>,
-    ids: &[TaskId],
-    operation: Operation,
-    word: &str,
-) -> anyhow::Result<Answer> {
+fn moved(place: &Place<'_>, operation: Operation<'_>, word: &str) -> anyhow::Result<Answer> {
     let directory = place.open()?;
-    let moved = operation(&directory, &place.context.actor()?, ids)?;
+    let moved = operation(&directory, &place.context.actor()?)?;
     let lines = moved
         .iter()
         .map(|it| format!("{word} {} {}\n", it.id, line(&it.description)));

@@ -5,6 +5,7 @@
 pub mod agents;
 pub mod discoveries;
 pub mod exchange;
+mod hand;
 pub mod leader;
 mod shown;
 pub mod status;
@@ -13,7 +14,7 @@ pub mod worker;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use flagpost_core::coordination::Directory;
+use flagpost_core::{coordination::Directory, operations::Operation};
 
 use crate::{context::Context, output::Answer};
 
@@ -70,6 +71,22 @@ impl<'c> Place<'c> {
     /// The directory, which must be there.
     pub fn open(&self) -> anyhow::Result<Directory<'c>> {
         Ok(Directory::open(&self.context.home, &self.dir)?)
+    }
+}
+
+impl Args {
+    /// What is asked of the table.
+    pub fn operation(&self) -> Operation {
+        match &self.verb {
+            Verb::Leader(leader::Leader::Status(_))
+            | Verb::Worker(worker::Worker::List(_))
+            | Verb::Discoveries(discoveries::Discoveries::List(_)) => Operation::CoordinationShow,
+            Verb::Leader(_) => Operation::CoordinationLead,
+            Verb::Register(_) | Verb::Worker(_) | Verb::Discoveries(_) => {
+                Operation::CoordinationWork
+            }
+            Verb::Import(_) | Verb::Export(_) => Operation::CoordinationExchange,
+        }
     }
 }
 

@@ -1,14 +1,29 @@
 //! `coord worker`: a worker's side of the table.
 
 use clap::Subcommand;
-use flagpost_core::coordination::{self, Hand};
+use flagpost_core::{
+    Error,
+    coordination::{self, Claimed, Directory, Hand},
+};
 use flagpost_model::{
     TaskId, Token, WorkerId,
     coordination::{Report, Standing, Status, Task},
 };
+use jiff::SignedDuration;
 
-use super::{Place, agents, leader::About, shown};
-use crate::{error::usage, output::Answer, terminal::line, text::Source};
+use super::{
+    Place, agents,
+    hand::{self, Words},
+    leader::About,
+    shown,
+};
+use crate::{
+    commands::waiting::{time, until},
+    error::usage,
+    output::Answer,
+    terminal::line,
+    text::Source,
+};
 
 /// The verbs of a worker.
 #[derive(Debug, Subcommand)]
@@ -29,6 +44,14 @@ pub enum Worker {
 pub struct ClaimArgs {
     /// The task [default: the one that comes first]
     task: Option<String>,
+    #[arg(hide = true)]
+    more: Option<String>,
+    /// Wait until there is one
+    #[arg(long)]
+    wait: bool,
+    /// How long to wait, as in 30s [default: for ever]
+    #[arg(long, value_name = "TIME", requires = "wait", value_parser = time)]
+    timeout: Option<SignedDuration>,
 }
 
 /// Begin a task that you hold
@@ -37,6 +60,8 @@ pub struct ClaimArgs {
 pub struct StartArgs {
     #[command(flatten)]
     mine: Mine,
+    #[arg(hide = true)]
+    more: Option<String>,
 }
 
 /// Say that a task is done, and what came of it
@@ -49,6 +74,8 @@ pub struct CompleteArgs {
     mine: Mine,
     /// What came of it; - reads stdin
     text: Option<String>,
+    #[arg(hide = true)]
+    more: Option<String>,
     #[command(flatten)]
     source: Source,
     /// Files that you changed
@@ -67,6 +94,8 @@ pub struct FailArgs {
     mine: Mine,
     /// Why; - reads stdin
     text: Option<String>,
+    #[arg(hide = true)]
+    more: Option<String>,
     #[command(flatten)]
     source: Source,
 }
@@ -75,6 +104,9 @@ pub struct FailArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord worker list --as terminal-2")]
 pub struct ListArgs {
+    /// The worker, as other programs of the format want it
+    #[arg(hide = true)]
+    worker: Option<String>,
     /// Every task
     #[arg(long, short)]
     all: bool,
@@ -90,6 +122,8 @@ pub struct SubtaskArgs {
     mine: Mine,
     /// What is to be done; - reads stdin
     description: Option<String>,
+    #[arg(hide = true)]
+    more: Option<String>,
     #[command(flatten)]
     source: Source,
     #[command(flatten)]
@@ -111,8 +145,12 @@ pub fn run(place: &Place<'_>, verb: &Worker) -> anyhow::Result<Answer> {
     match verb {
         Worker::Claim(args) => claim(place, args),
         Worker::Start(args) => {
-            let task = at_work(place, &args.mine, |directory, hand, id| {
-                coordination::start(directory, hand, id)
+            let words = [args.more.as_deref()];
+            let task = at_work(place, &args.mine, &words, &|directory, hand, id, more| {
+                if let Some(more) = more {
+                    return Err(usage(format!("{more:?} is one word too many")));
+                }
+                Ok(coordination::start(directory, hand, id)?)
             })?;
             Ok(said(place, &task, "started"))
         }
@@ -120,15 +158,25 @@ pub fn run(place: &Place<'_>, verb: &Worker) -> anyhow::Result<Answer> {
         Worker::Fail(args) => fail(place, args),
         Worker::List(args) => list(place, args),
         Worker::Subtask(args) => subtask(place, args),
-        Worker::Heartbeat(agents::HeartbeatArgs {}) => agents::heartbeat(place),
+        Worker::Heartbeat(args) => agents::heartbeat(place, args),
     }
 }
 
 fn claim(place: &Place<'_>, args: &ClaimArgs) -> anyhow::Result<Answer> {
     let directory = place.open()?;
-    let wanted = args.task.as_deref().map(|it| directory.resolve(it));
-    let wanted = wanted.transpose()?;
-    let claimed = coordination::claim(&directory, &place.context.actor()?, wanted.as_ref())?;
+    let words = [args.task.as_deref(), args.more.as_deref()];
+    let Words {
+        actor,
+        rest: [task],
+    } = hand::read(place, &directory, &words)?;
+    let wanted = task.map(|it| directory.resolve(it)).transpose()?;
+    let claimed = match coordination::claim(&directory, &actor, wanted.as_ref()) {
+        Err(idle @ Error::Idle { .. }) if args.wait => {
+            let claimed = wait(&directory, &actor, args.timeout)?;
+            claimed.ok_or(idle)?
+        }
+        claimed => claimed?,
+    };
     let task = &claimed.task;
     let token = claimed.token.map(|it| format!(" (token {it})"));
     let mut text = format!(
@@ -152,24 +200,45 @@ fn claim(place: &Place<'_>, args: &ClaimArgs) -> anyhow::Result<Answer> {
     Ok(shown::one(place.context, task, &claimed.also, text).notes(note))
 }
 
+/// Looks until there is something for this worker. Who only looks takes no lock.
+fn wait(
+    directory: &Directory<'_>,
+    worker: &WorkerId,
+    timeout: Option<SignedDuration>,
+) -> anyhow::Result<Option<Claimed>> {
+    let dirs = [directory.dir().to_path_buf()];
+    until(&dirs, timeout, || {
+        let look = directory.look()?;
+        if look.board.next_for(worker, look.now).is_err() {
+            return Ok(None);
+        }
+        match coordination::claim(directory, worker, None) {
+            // Somebody was faster.
+            Err(Error::Idle { .. }) => Ok(None),
+            claimed => Ok(Some(claimed?)),
+        }
+    })
+}
+
 fn complete(place: &Place<'_>, args: &CompleteArgs) -> anyhow::Result<Answer> {
-    let text = args.source.read(args.text.as_deref())?;
-    let report = Report {
-        output: Some(text.unwrap_or_default()),
-        error: None,
-        files_modified: args.modified.clone(),
-        files_created: args.created.clone(),
-    };
-    let task = at_work(place, &args.mine, |directory, hand, id| {
-        coordination::complete(directory, hand, id, &report)
+    let words = [args.text.as_deref(), args.more.as_deref()];
+    let task = at_work(place, &args.mine, &words, &|directory, hand, id, text| {
+        let report = Report {
+            output: Some(args.source.read(text)?.unwrap_or_default()),
+            error: None,
+            files_modified: args.modified.clone(),
+            files_created: args.created.clone(),
+        };
+        Ok(coordination::complete(directory, hand, id, &report)?)
     })?;
     Ok(said(place, &task, "completed"))
 }
 
 fn fail(place: &Place<'_>, args: &FailArgs) -> anyhow::Result<Answer> {
-    let why = args.source.read(args.text.as_deref())?.unwrap_or_default();
-    let task = at_work(place, &args.mine, |directory, hand, id| {
-        coordination::fail(directory, hand, id, &why)
+    let words = [args.text.as_deref(), args.more.as_deref()];
+    let task = at_work(place, &args.mine, &words, &|directory, hand, id, text| {
+        let why = args.source.read(text)?.unwrap_or_default();
+        Ok(coordination::fail(directory, hand, id, &why)?)
     })?;
     let mut answer = said(place, &task, "failed");
     if let (Status::Available, Some(until)) = (task.status, task.next_retry_at) {
@@ -181,7 +250,10 @@ fn fail(place: &Place<'_>, args: &FailArgs) -> anyhow::Result<Answer> {
 
 fn list(place: &Place<'_>, args: &ListArgs) -> anyhow::Result<Answer> {
     let directory = place.open()?;
-    let worker: WorkerId = place.context.actor()?;
+    let Words {
+        actor: worker,
+        rest: [],
+    } = hand::read(place, &directory, &[args.worker.as_deref()])?;
     let look = directory.look()?;
     let can = look.board.capabilities(&worker);
     let mine = |task: &Task, standing: &Standing| match standing {
@@ -203,29 +275,41 @@ fn list(place: &Place<'_>, args: &ListArgs) -> anyhow::Result<Answer> {
 }
 
 fn subtask(place: &Place<'_>, args: &SubtaskArgs) -> anyhow::Result<Answer> {
-    let description = args.source.read(args.description.as_deref())?;
-    let description = description
-        .ok_or_else(|| usage("say what is to be done, as in subtask task-001 'Write it'"))?;
-    let draft = args.about.draft(description)?;
-    let task = at_work(place, &args.mine, |directory, hand, id| {
-        coordination::subtask(directory, hand, id, &draft)
+    let words = [args.description.as_deref(), args.more.as_deref()];
+    let task = at_work(place, &args.mine, &words, &|directory, hand, id, text| {
+        let mut about = args.about.clone();
+        let description = args.source.read(text)?.or_else(|| about.last_file());
+        let description = description
+            .ok_or_else(|| usage("say what is to be done, as in subtask task-001 'Write it'"))?;
+        let draft = about.draft(description)?;
+        Ok(coordination::subtask(directory, hand, id, &draft)?)
     })?;
     Ok(said(place, &task, "added"))
 }
 
+/// What is done with a task by whoever holds it, with the word that comes behind it.
+type Work<'w> =
+    &'w dyn Fn(&Directory<'_>, &Hand<'_>, &TaskId, Option<&str>) -> anyhow::Result<Task>;
+
 fn at_work(
     place: &Place<'_>,
     mine: &Mine,
-    work: impl Fn(&coordination::Directory<'_>, &Hand<'_>, &TaskId) -> flagpost_core::Result<Task>,
+    words: &[Option<&str>],
+    work: Work<'_>,
 ) -> anyhow::Result<Task> {
     let directory = place.open()?;
-    let id = directory.resolve(&mine.task)?;
-    let actor = place.context.actor()?;
+    let words = [&[Some(mine.task.as_str())], words].concat();
+    let Words {
+        actor,
+        rest: [task, word],
+    } = hand::read(place, &directory, &words)?;
+    let task = task.ok_or_else(|| usage("say which task, as in start task-001"))?;
+    let id = directory.resolve(task)?;
     let hand = Hand {
         actor: &actor,
         token: mine.token,
     };
-    Ok(work(&directory, &hand, &id)?)
+    work(&directory, &hand, &id, word)
 }
 
 fn said(place: &Place<'_>, task: &Task, verb: &str) -> Answer {

@@ -1,4 +1,4 @@
-//! `logs`: what the daemon says.
+//! `daemon logs`: what the daemon says.
 
 use std::{
     fs::File,
@@ -19,15 +19,18 @@ use crate::{
 
 /// Show what the daemon says
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost logs --follow")]
+#[command(after_help = "Example: flagpost daemon logs --follow")]
 pub struct Args {
     /// Go on with what it says from now on
     #[arg(long, short)]
-    follow: bool,
+    pub follow: bool,
     /// The last lines, so many; 0 for all
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
-    lines: usize,
+    #[arg(long, short = 'n', value_name = "N", default_value_t = LINES)]
+    pub lines: usize,
 }
+
+/// So many lines are shown where nobody says.
+pub const LINES: usize = 50;
 
 /// How often the log is looked at.
 const PAUSE: Duration = Duration::from_millis(100);

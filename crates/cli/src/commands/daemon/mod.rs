@@ -1,8 +1,9 @@
-//! `up`, `down`, `logs`: the home's daemon.
+//! `daemon`, `up`, `down`: the home's daemon.
 
 pub mod logs;
 
 use anyhow::Context as _;
+use clap::Subcommand;
 use flagpost_core::shape;
 use flagpost_daemon::{self as daemon, Config, Instance, Paths, Standing, Watching};
 use listenfd::ListenFd;
@@ -10,11 +11,28 @@ use serde_json::{Value, json};
 
 use crate::{context::Context, output::Answer};
 
+/// The verbs on the daemon.
+#[derive(Debug, Subcommand)]
+pub enum Daemon {
+    Up(UpArgs),
+    Down(DownArgs),
+    Logs(logs::Args),
+}
+
+/// Carries out the verb.
+pub fn run(context: &Context, verb: &Daemon) -> anyhow::Result<Answer> {
+    match verb {
+        Daemon::Up(args) => up(context, args),
+        Daemon::Down(args) => down(context, args),
+        Daemon::Logs(args) => logs::run(context, args),
+    }
+}
+
 /// Start the daemon, which tells screens and programs what happens
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost up\n\
     No other command needs it. It listens at run/daemon.sock in the home, and on 127.0.0.1 for whoever\n\
-    shows the token in run/token. Its log is shown by 'flagpost logs'.")]
+    shows the token in run/token. Its log is shown by 'flagpost daemon logs'.")]
 pub struct UpArgs {
     /// Stay here and say everything on stderr, until interrupted
     #[arg(long)]

@@ -12,7 +12,8 @@ use crate::{context::Context, output::Answer};
 #[command(
     after_help = "Example: flagpost msg import .wt/messages.db --dry-run\n\n\
     The database has a table 'messages' as 'flagpost index sql' shows it. It is only read.\n\
-    Imported again, it brings what is new there. Briefs that nobody acknowledged wait for the\n\
+    Imported again, it brings what is new there. What cannot be understood is named, and ends it \
+    with 1. Briefs that nobody acknowledged wait for the\n\
     operator."
 )]
 pub struct Args {
@@ -54,7 +55,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             .map(|it| json!({"row": it.name, "reason": it.reason}))
             .collect::<Vec<_>>(),
     });
-    Ok(Answer::new("messages_imported", body)
+    let is_cut = !notes.is_empty();
+    let mut answer = Answer::new("messages_imported", body)
         .text(text)
-        .notes(notes))
+        .notes(notes);
+    answer.code = u8::from(is_cut);
+    Ok(answer)
 }

@@ -5,10 +5,14 @@ use flagpost_core::{
     relay::decide::Gate,
     shape,
 };
-use flagpost_model::{WorkerId, decision::Via, message::Subject};
+use flagpost_model::{WorkerId, decision::Via, envelope::Direction, message::Subject};
 
 use super::words::WordsArgs;
-use crate::{commands::query::named, context::Context, output::Answer};
+use crate::{
+    commands::{query::named, relay},
+    context::Context,
+    output::Answer,
+};
 
 /// Send a message
 #[derive(Debug, clap::Args)]
@@ -16,17 +20,18 @@ use crate::{commands::query::named, context::Context, output::Answer};
     after_help = "Example: flagpost msg send --subject DONE --task b1 'Parser written' --as W1\n\
     flagpost msg send --to W1 --subject TASK --task b1 --thread epic-1 'Write it'\n\
     flagpost msg send --to W1 --subject REPLY --re W1/outbox/3 'The first one'\n\n\
-    What goes to a worker waits for the policy or the operator, as every brief does."
+    What goes to a worker waits for the policy or the operator, as every brief does. A REPLY that a \
+    person types is decided by that."
 )]
 pub struct Args {
     /// TASK, DONE, STUCK, PROGRESS, QUERY or REPLY
-    #[arg(long, value_name = "WORD", value_parser = named::<Subject>)]
+    #[arg(long, short, value_name = "WORD", value_parser = subject)]
     subject: Subject,
     /// To whom [default: whoever it answers, else the orchestrator]
     #[arg(long, value_name = "ID")]
     to: Option<String>,
     /// The conversation [default: that of what it answers]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, short, value_name = "ID")]
     thread: Option<String>,
     /// The message that it answers, as in W1/outbox/3 [default: the TASK it is about]
     #[arg(long = "re", value_name = "MESSAGE")]
@@ -35,17 +40,19 @@ pub struct Args {
     words: WordsArgs,
     /// Let it through at once; an agent may not
     #[arg(long)]
-    ratify: bool,
+    pub ratify: bool,
+}
+
+/// A subject in whatever case.
+fn subject(text: &str) -> Result<Subject, String> {
+    Subject::named(text).map_or_else(|| named(text), Ok)
 }
 
 /// Sends it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let gate = match args.ratify {
-        true => {
-            context.operator()?;
-            Gate::Writer(Via::Cli)
-        }
-        false => Gate::Policy,
+        true => Gate::Writer(Via::Cli),
+        false => Gate::of_words(args.subject, context.settings.origin(), Via::Cli),
     };
     let to: Option<WorkerId> = args.to.as_deref().map(str::parse).transpose()?;
     let (fleet, speaker) = (context.fleet()?, context.speaker()?);
@@ -64,6 +71,9 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
     let sent = messages::send(&party, words, gate)?;
     let message = &sent.message;
+    if message.place.direction == Direction::Inbox {
+        relay::wrote(context, &message.place.worker, message.place.seq);
+    }
     let mut text = format!(
         "sent {} ({} bytes)\n",
         super::head(message),

@@ -17,8 +17,8 @@ pub struct WordsArgs {
     text: Option<String>,
     #[command(flatten)]
     source: Source,
-    /// The body as it is, JSON but for QUERY and REPLY; - is stdin
-    #[arg(long, value_name = "JSON", conflicts_with_all = ["text", "file", "task"])]
+    /// The body as it is: JSON, or plain words about the one task in hand; - is stdin
+    #[arg(long, short, value_name = "JSON", conflicts_with_all = ["text", "file", "task"])]
     body: Option<String>,
     /// Make the body: this is the task that it is about
     #[arg(long, value_name = "ID")]
@@ -35,8 +35,8 @@ pub struct WordsArgs {
     /// Of a TASK: what came of an earlier one; may be given several times
     #[arg(long, value_name = "TEXT", requires = "task")]
     prior: Vec<String>,
-    /// Of a DONE: the commit it ended with
-    #[arg(long, value_name = "HASH", requires = "task")]
+    /// Of a DONE: the commit it ended with, by whatever name
+    #[arg(long, value_name = "REF", requires = "task")]
     commit: Option<String>,
     /// Of a STUCK: guidance, dependency or abort
     #[arg(long, value_name = "WHAT", requires = "task", value_parser = named::<Needs>)]
@@ -59,6 +59,9 @@ impl WordsArgs {
             Some(body) => Source::default().read(Some(body))?,
             None => self.source.read(self.text.as_deref())?,
         };
+        // A TASK whose title says all needs no more.
+        let is_all = subject == Subject::Task && self.task.is_some() && self.title.is_some();
+        let text = text.or_else(|| is_all.then(String::new));
         let text = text.ok_or_else(|| {
             usage("say something: TEXT with --task, or the whole body with --body or --file")
         })?;

@@ -3,21 +3,25 @@
 use std::{path::PathBuf, process::Command};
 
 use anyhow::Context as _;
-use flagpost_core::relay::{briefs, decide};
+use flagpost_core::{
+    Error,
+    relay::{briefs, decide},
+};
 use flagpost_disk::fsx;
 use flagpost_model::{Seq, WorkerId, decision::Via, envelope::Hash};
 
 use crate::{
     context::Context,
     error::usage,
-    output::{Answer, say},
+    output::{Answer, ask, say},
     text::Source,
 };
 
 /// Rewrite a brief in $EDITOR, or from a file, and let it through
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost relay edit W3 7\n\
-    flagpost relay edit W3 7 --file better.md")]
+    flagpost relay edit W3 7 --file better.md\n\n\
+    Who leaves the editor and has changed nothing is asked whether it is to go through as it is.")]
 pub struct Args {
     /// The worker
     worker: String,
@@ -42,7 +46,7 @@ pub fn edit(
     source: &Source,
     via: Via,
 ) -> anyhow::Result<Answer> {
-    let actor = context.operator()?;
+    let actor = context.actor()?;
     let mail = context.fleet()?.mail(worker)?;
     let seq = match seq {
         Some(seq) => seq,
@@ -57,6 +61,11 @@ pub fn edit(
     }
     let draft = Draft::new(context, &letter.body)?;
     let body = draft.edit(context)?;
+    if body == letter.body && ask("let it through as it is?")? != Some(true) {
+        fsx::remove(context.home.fs(), &draft.path)?;
+        let worker = worker.clone();
+        return Err(Error::Untouched { worker, seq }.into());
+    }
     match finish(&body) {
         Ok(decided) => {
             fsx::remove(context.home.fs(), &draft.path)?;

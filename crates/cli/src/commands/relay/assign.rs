@@ -74,11 +74,12 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let until = |time| context.home.now().saturating_add(time);
     proposal.expires_at = args.expires_in.map(until).transpose()?;
     let proposed = slash::assign(&fleet, &context.actor()?, &worker, proposal)?;
-    Ok(answer(&proposed, assigned_line(&proposed)))
+    Ok(answer(context, &proposed, assigned_line(&proposed)))
 }
 
 /// What is said about a brief that was proposed.
-pub fn answer(proposed: &Proposed, line: String) -> Answer {
+pub fn answer(context: &Context, proposed: &Proposed, line: String) -> Answer {
+    super::wrote(context, &proposed.brief.target_worker, proposed.brief.seq);
     let mut text = format!("{line}\n");
     if let Some(rule) = proposed.verdict.as_ref().and_then(|it| it.rule.as_ref()) {
         text += &format!("ratified by the policy: {rule}\n");

@@ -3,12 +3,16 @@
 use crate::{
     context::Context,
     error::{Kind, usage},
-    output::Answer,
+    output::{Answer, ask, say},
+    terminal::line,
 };
 use flagpost_core::{
+    Error,
     relay::{
+        briefs::Letter,
         decide::{self, Decided, Wish},
         fleet::{Ratified, ratify_all},
+        shown,
         slash::{count_status, decided_line, said_all},
     },
     shape,
@@ -16,6 +20,7 @@ use flagpost_core::{
 use flagpost_model::{
     Seq, WorkerId,
     decision::{Decision, Via},
+    envelope::Hash,
     glob::Glob,
 };
 
@@ -31,6 +36,9 @@ pub struct RatifyArgs {
     worker: String,
     /// Which brief [default: the newest that waits]
     seq: Option<String>,
+    /// The hash of what you saw: only that is let through, also where it was changed
+    #[arg(long, value_name = "HASH")]
+    seen: Option<Hash>,
     /// Of all, only the workers that this pattern takes, as in W{1,2}
     #[arg(long, value_name = "GLOB")]
     scope: Option<String>,
@@ -50,6 +58,9 @@ pub struct RejectArgs {
     /// Why; the worker is told; - is stdin
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
+    /// The hash of what you saw: only that is rejected
+    #[arg(long, value_name = "HASH")]
+    seen: Option<Hash>,
 }
 
 /// Ratifies.
@@ -62,7 +73,8 @@ pub fn ratify(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
             "--scope and --count-status go with all, as in ratify all",
         ));
     }
-    let wish = Wish::new(Decision::Ratified, Via::Cli);
+    let mut wish = Wish::new(Decision::Ratified, Via::Cli);
+    wish.seen.clone_from(&args.seen);
     one(context, &args.worker, args.seq.as_deref(), &wish)
 }
 
@@ -74,40 +86,108 @@ pub fn reject(context: &Context, args: &RejectArgs) -> anyhow::Result<Answer> {
         .as_deref()
         .map(crate::text::one_line)
         .transpose()?;
+    wish.seen.clone_from(&args.seen);
     one(context, &args.worker, args.seq.as_deref(), &wish)
 }
 
 fn one(context: &Context, worker: &str, seq: Option<&str>, wish: &Wish) -> anyhow::Result<Answer> {
     let worker: WorkerId = worker.parse()?;
     let seq: Option<Seq> = seq.map(str::parse).transpose()?;
-    let operator = context.operator()?;
     let mail = context.fleet()?.mail(&worker)?;
-    let decided = decide::decide(&mail, &operator, seq, wish)?;
-    Ok(answer(&decided))
+    let (seq, begins) = match seq {
+        Some(seq) => (seq, String::new()),
+        None => {
+            let newest = newest(context, &worker, wish)?;
+            (newest.brief.seq, first_lines(&newest))
+        }
+    };
+    let decided = decide::decide(&mail, &context.actor()?, Some(seq), wish)?;
+    let mut answer = answer(&decided);
+    answer.text = format!("{}\n{begins}", answer.text);
+    Ok(answer)
+}
+
+/// The newest brief that waits. Where some came that the operator was not shown, what waits is listed
+/// and the operator is asked; who names the text that was seen has looked.
+pub fn newest(context: &Context, worker: &WorkerId, wish: &Wish) -> anyhow::Result<Letter> {
+    let fleet = context.fleet()?;
+    let mail = fleet.mail(worker)?;
+    let choice = shown::choose(&fleet, &mail, &context.actor()?)?;
+    if choice.unseen.is_empty() || wish.seen.is_some() {
+        return Ok(choice.newest);
+    }
+    // What cannot be decided on is not asked about.
+    decide::open(&mail, choice.newest.brief.seq)?;
+    for letter in &choice.waiting {
+        let (seq, new) = (letter.brief.seq, choice.unseen.contains(&letter.brief.seq));
+        let new = if new { "  (new)" } else { "" };
+        say(&format!(
+            "{worker} {seq} {}{new}",
+            line(&letter.brief.summary)
+        ));
+    }
+    let begins = first_lines(&choice.newest);
+    if !begins.is_empty() {
+        say(begins.trim_end());
+    }
+    let seq = choice.newest.brief.seq;
+    match ask(&format!("is {seq} to be {}?", wish.decision))? {
+        Some(true) => Ok(choice.newest),
+        Some(false) => Err(usage("nothing was decided")),
+        None => Err(Error::Unseen {
+            worker: worker.clone(),
+            waiting: choice.waiting.len(),
+            unseen: choice.unseen.len(),
+        }
+        .into()),
+    }
+}
+
+/// How many lines of a text are shown with a decision on it.
+const LINES: usize = 3;
+
+/// How a text begins, where it says more than its summary.
+fn first_lines(letter: &Letter) -> String {
+    let lines = letter.body.lines().filter(|it| !it.trim().is_empty());
+    let lines: Vec<&str> = lines.take(LINES + 1).collect();
+    if lines == [letter.brief.summary.as_str()] {
+        return String::new();
+    }
+    let shown = lines.iter().take(LINES);
+    let mut text: String = shown.map(|it| format!("  | {}\n", line(it))).collect();
+    if lines.len() > LINES {
+        text += "  | …\n";
+    }
+    text
 }
 
 /// What is said about a decision.
 pub fn answer(decided: &Decided) -> Answer {
     let all = Ratified {
         done: vec![decided.clone()],
-        failed: Vec::new(),
+        ..Ratified::default()
     };
-    shown(&all).text(decided_line(decided))
+    told(&all).text(decided_line(decided))
 }
 
 fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
     if args.seq.is_some() {
         return Err(usage("a number goes with one worker, as in ratify W3 7"));
     }
+    if args.seen.is_some() {
+        return Err(usage(
+            "--seen goes with one brief, as in ratify W3 7 --seen HASH",
+        ));
+    }
     let scope: Option<Glob> = args.scope.as_deref().map(str::parse).transpose()?;
-    let (operator, fleet) = (context.operator()?, context.fleet()?);
-    let all = ratify_all(&fleet, &operator, scope.as_ref(), Via::Cli)?;
+    let (operator, fleet) = (context.actor()?, context.fleet()?);
+    let all = ratify_all(&fleet, &operator, scope.as_ref(), Via::Cli, &mut |_| {})?;
     let said = said_all(&all);
-    let text = match (all.done.is_empty(), all.failed.is_empty()) {
+    let text = match (all.done.is_empty(), said.faults.is_empty()) {
         (true, true) => "nothing waits for you".to_owned(),
         _ => said.lines.join("\n"),
     };
-    let mut answer = shown(&all).text(text).notes(said.faults);
+    let mut answer = told(&all).text(text).notes(said.faults);
     answer.code = match (args.count_status, all.failed.is_empty()) {
         (true, _) => count_status(all.done.len()),
         (false, true) => 0,
@@ -116,7 +196,7 @@ fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
     Ok(answer)
 }
 
-fn shown(all: &Ratified) -> Answer {
+fn told(all: &Ratified) -> Answer {
     Answer::new("decided", shape::decided(all))
         .ids(all.done.iter().map(|it| super::name(&it.brief)))
 }

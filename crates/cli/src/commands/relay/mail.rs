@@ -1,21 +1,23 @@
 //! `inbox`, `outbox`: what is on its way.
 
 use flagpost_core::{
+    operations::Operation,
     relay::{
-        briefs::{self, Letter, Stage},
+        briefs::Letter,
         reports::{self, Paper},
-        slash,
+        shown, slash, words,
     },
     shape,
 };
-use flagpost_model::{Seq, WorkerId, message::Message};
+use flagpost_model::{Seq, WorkerId, message::Message, task::Origin};
 use serde_json::json;
 
+use super::withheld;
 use crate::{
     commands::list::{LIMIT, more, unseen},
     context::Context,
     output::{Answer, Screen},
-    terminal::line,
+    terminal::{clean, line},
 };
 
 /// Show the briefs that wait for a decision, or one brief in full
@@ -30,6 +32,9 @@ pub struct InboxArgs {
     /// Decided ones too
     #[arg(long, short, conflicts_with = "seq")]
     all: bool,
+    /// Into a pipe: every byte of it, also what would steer a terminal
+    #[arg(long, requires = "seq")]
+    raw: bool,
     /// At most this many, the newest; 0 for all
     #[arg(long, value_name = "N", default_value_t = LIMIT)]
     limit: usize,
@@ -48,9 +53,22 @@ pub struct OutboxArgs {
     /// Only those that nobody has read
     #[arg(long, conflicts_with = "seq")]
     unread: bool,
+    /// Into a pipe: every byte of it, also what would steer a terminal
+    #[arg(long, requires = "seq")]
+    raw: bool,
     /// At most this many, the newest; 0 for all
     #[arg(long, value_name = "N", default_value_t = LIMIT)]
     limit: usize,
+}
+
+impl OutboxArgs {
+    /// A report that is shown in full counts as read.
+    pub fn operation(&self) -> Operation {
+        match self.seq {
+            Some(_) => Operation::ReportRead,
+            None => Operation::ReportShow,
+        }
+    }
 }
 
 /// Shows briefs.
@@ -58,33 +76,52 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
     let (worker, seq) = named(args.worker.as_deref(), args.seq.as_deref())?;
     let fleet = context.fleet()?;
     if let (Some(worker), Some(seq)) = (&worker, seq) {
-        let letter = briefs::show(&fleet.mail(worker)?, seq)?;
+        let (letter, before) = words::show(&fleet.mail(worker)?, seq)?;
         let name = super::name(&letter.brief);
-        let body = letter.body.clone();
-        return Ok(Answer::new("brief", shape::letter(&letter))
-            .exact(body)
-            .ids([name]));
+        let shown = shape::letter_in_full(&letter, before.as_ref());
+        let answer = Answer::new("brief", shown).ids([name]);
+        let answer = match withheld::in_full(&letter, before.as_ref()) {
+            Some(text) if !args.raw => answer.text(clean(&text, false)),
+            _ => in_full(answer, &letter.body, args.raw),
+        };
+        return Ok(remembered(context, answer, vec![letter]));
     }
     let (mut letters, skipped) = slash::inbox(&fleet, worker.as_ref())?;
-    letters.retain(|it| args.all || matches!(it.stage, Stage::Pending));
+    letters.retain(|it| args.all || it.waits());
     let (total, hidden) = cut(&mut letters, args.limit);
     let rows = letters.iter().map(row).collect();
+    let notices = letters.iter().filter_map(withheld::notice);
+    let notices: String = notices.map(|it| format!("\n{it}")).collect();
     let text = match letters.is_empty() {
         true => "nothing waits for you".to_owned(),
         false => {
             let header = ["WORKER", "SEQ", "STAGE", "KIND", "TICKET", "SUMMARY"];
-            Screen::of(context).table(&header, rows) + &more(hidden)
+            Screen::of(context).table(&header, rows) + &more(hidden) + &notices
         }
     };
     let body = json!({
         "briefs": letters.iter().map(shape::letter).collect::<Vec<_>>(),
         "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&skipped),
     });
-    Ok(Answer::new("briefs", body)
+    let answer = Answer::new("briefs", body)
         .text(text)
         .ids(letters.iter().map(|it| super::name(&it.brief)))
         .notes(unseen(context, hidden))
-        .notes(crate::shape::skipped_notes(&skipped)))
+        .notes(crate::shape::skipped_notes(&skipped));
+    Ok(remembered(context, answer, letters))
+}
+
+/// An answer that shows briefs: once it is out, a person has seen them.
+fn remembered(context: &Context, answer: Answer, letters: Vec<Letter>) -> Answer {
+    if context.settings.origin() != Origin::Person {
+        return answer;
+    }
+    answer.then(move |context| {
+        // Should it fail, the operator is asked once more.
+        let _: flagpost_core::Result<()> =
+            shown::remember(&context.fleet()?, &context.actor()?, &letters);
+        Ok(())
+    })
 }
 
 /// Shows reports.
@@ -93,15 +130,15 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
     let fleet = context.fleet()?;
     if let (Some(worker), Some(seq)) = (&worker, seq) {
         let paper = reports::show(&fleet.mail(worker)?, seq)?;
-        let (body, worker) = (paper.report.body.clone(), worker.clone());
-        return Ok(Answer::new("report", shape::paper(&paper))
-            .exact(body)
-            .ids([name(&paper)])
-            .then(move |context| {
+        let worker = worker.clone();
+        let answer = Answer::new("report", shape::paper(&paper)).ids([name(&paper)]);
+        return Ok(
+            in_full(answer, &paper.report.body, args.raw).then(move |context| {
                 let mail = context.fleet()?.mail(&worker)?;
                 reports::read(&mail, &context.actor()?, seq)?;
                 Ok(())
-            }));
+            }),
+        );
     }
     let (mut papers, skipped) = slash::outbox(&fleet, worker.as_ref())?;
     papers.retain(|it| !args.unread || !it.read);
@@ -109,7 +146,11 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
     let (total, hidden) = cut(&mut papers, args.limit);
     let rows = papers.iter().map(|paper| {
         let report = &paper.report;
-        let state = if paper.read { "read" } else { "new" };
+        let state = match (paper.confirmed, paper.read) {
+            (true, _) => "confirmed",
+            (false, true) => "read",
+            (false, false) => "new",
+        };
         let ticket = report.ticket_id.clone().unwrap_or_default();
         let pr = report
             .pr_number
@@ -145,6 +186,14 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
         .notes(crate::shape::skipped_notes(&skipped)))
 }
 
+/// A whole text: as clean in a pipe as on a terminal, unless every byte of it is asked for.
+fn in_full(answer: Answer, body: &str, raw: bool) -> Answer {
+    match raw {
+        true => answer.exact(body.to_owned()),
+        false => answer.text(clean(body, false)),
+    }
+}
+
 fn named(
     worker: Option<&str>,
     seq: Option<&str>,
@@ -171,7 +220,10 @@ fn row(letter: &Letter) -> Vec<String> {
     vec![
         brief.target_worker.to_string(),
         brief.seq.to_string(),
-        letter.stage.as_str().to_owned(),
+        letter
+            .held
+            .map_or(letter.stage.as_str(), |_| "withheld")
+            .to_owned(),
         brief.kind.to_string(),
         ticket,
         line(&brief.summary),

@@ -9,9 +9,11 @@ pub mod gc;
 pub mod mail;
 pub mod send;
 pub mod slash;
+pub mod withheld;
 
 use clap::Subcommand;
-use flagpost_model::envelope::Brief;
+use flagpost_core::relay::slash as core;
+use flagpost_model::{Seq, WorkerId, envelope::Brief, task::Origin};
 
 use crate::{context::Context, output::Answer};
 
@@ -47,4 +49,13 @@ pub fn run(context: &Context, verb: &Relay) -> anyhow::Result<Answer> {
 /// A message as `--quiet` names it: `W3/7`.
 pub fn name(brief: &Brief) -> String {
     format!("{}/{}", brief.target_worker, brief.seq.get())
+}
+
+/// Notes that a person wrote this brief, who has seen it therefore.
+pub fn wrote(context: &Context, worker: &WorkerId, seq: Seq) {
+    if context.settings.origin() == Origin::Person
+        && let (Ok(fleet), Ok(actor)) = (context.fleet(), context.actor())
+    {
+        core::wrote(&fleet, &actor, worker, seq);
+    }
 }

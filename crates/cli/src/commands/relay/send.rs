@@ -33,12 +33,16 @@ pub fn redirect(context: &Context, args: &RedirectArgs) -> anyhow::Result<Answer
     let text = args.source.read(args.text.as_deref())?;
     let text = text.ok_or_else(|| usage("say what to do, as in redirect W3 'Stop'"))?;
     let proposed = slash::redirect(&fleet, &context.actor()?, &worker, text)?;
-    Ok(answer(&proposed, proposed_line("REDIRECTED", &proposed)))
+    Ok(answer(
+        context,
+        &proposed,
+        proposed_line("REDIRECTED", &proposed),
+    ))
 }
 
 /// Gives leave.
 pub fn merge(context: &Context, args: &MergeArgs) -> anyhow::Result<Answer> {
     let proposed = slash::merge(&context.fleet()?, &context.actor()?, args.pr)?;
     let line = proposed_line(&format!("MERGE #{}", args.pr), &proposed);
-    Ok(answer(&proposed, line))
+    Ok(answer(context, &proposed, line))
 }

@@ -1,11 +1,12 @@
 //! `slash`: what the operator types in a palette.
 
 use flagpost_core::{
-    relay::slash::{Desk, carry_out},
+    relay::decide::Wish,
+    relay::slash::{Desk, carry_out, operation},
     shape,
 };
 use flagpost_model::{
-    decision::Via,
+    decision::{Decision, Via},
     slash::{Slash, Text, parse},
 };
 
@@ -36,6 +37,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let line = args.source.read(args.command.as_deref())?;
     let line = line.ok_or_else(|| usage("type a command, as in slash '/inbox'"))?;
     let command = parse(&line)?;
+    context.permit(operation(&command))?;
     if let Slash::Edit(worker, seq) = &command {
         let source = Source::default();
         return super::amend::edit(context, worker, *seq, &source, Via::Slash);
@@ -53,15 +55,14 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         )?),
         false => None,
     };
+    let command = named(context, command)?;
     let fleet = context.fleet()?;
-    let actor = match command.decides() {
-        true => context.operator()?,
-        false => context.actor()?,
-    };
+    let actor = context.actor()?;
     let desk = Desk {
         fleet: &fleet,
         actor: &actor,
         via: Via::Slash,
+        origin: context.settings.origin(),
         dir: &context.dir,
     };
     let said = carry_out(&desk, command, given)?;
@@ -71,4 +72,23 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         .notes(said.faults);
     answer.code = said.status;
     Ok(answer)
+}
+
+/// The same command, with the brief that is meant where none is named.
+fn named(context: &Context, command: Slash) -> anyhow::Result<Slash> {
+    let newest = |worker, decision| {
+        let wish = Wish::new(decision, Via::Slash);
+        super::decide::newest(context, worker, &wish).map(|it| it.brief.seq)
+    };
+    Ok(match command {
+        Slash::Ratify(worker, None) => {
+            let seq = newest(&worker, Decision::Ratified)?;
+            Slash::Ratify(worker, Some(seq))
+        }
+        Slash::Reject(worker, None) => {
+            let seq = newest(&worker, Decision::Rejected)?;
+            Slash::Reject(worker, Some(seq))
+        }
+        other => other,
+    })
 }

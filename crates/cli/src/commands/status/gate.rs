@@ -6,9 +6,14 @@ use flagpost_core::{
 };
 use serde_json::{Value, json};
 
-use crate::{commands::list::counted, context::Context, output::Screen, terminal::line};
+use crate::{
+    commands::{list::counted, relay::withheld::notice},
+    context::Context,
+    output::Screen,
+    terminal::line,
+};
 
-/// The briefs that wait, the oldest first; none where no repository is.
+/// The briefs that wait and those that are withheld, the oldest first; none where no repository is.
 pub fn waiting(context: &Context) -> anyhow::Result<Vec<Letter>> {
     match context.repository()? {
         Some(repository) => Ok(pending(&Fleet::of(&context.home, &repository.id))?),
@@ -17,7 +22,32 @@ pub fn waiting(context: &Context) -> anyhow::Result<Vec<Letter>> {
 }
 
 /// How many there are, which has waited longest, and how the gate is opened.
-pub fn section(screen: Screen, waiting: &[Letter]) -> String {
+pub fn section(screen: Screen, all: &[Letter]) -> String {
+    let (withheld, waiting): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.held.is_some());
+    withheld_section(screen, &withheld) + &waiting_section(screen, &waiting)
+}
+
+/// So many are named, each with what settles it.
+const NAMED: usize = 5;
+
+fn withheld_section(screen: Screen, withheld: &[&Letter]) -> String {
+    if withheld.is_empty() {
+        return String::new();
+    }
+    let notices = withheld.iter().take(NAMED).filter_map(|it| notice(it));
+    let notices: String = notices.map(|it| indented(&it)).collect();
+    let more = match withheld.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("  and {more} more, which 'flagpost inbox' shows\n"),
+    };
+    format!("{}\n{notices}{more}\n", screen.bold("Withheld"))
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+fn waiting_section(screen: Screen, waiting: &[&Letter]) -> String {
     let Some(oldest) = waiting.first().map(|letter| &letter.brief) else {
         return String::new();
     };
@@ -36,7 +66,11 @@ pub fn section(screen: Screen, waiting: &[Letter]) -> String {
 }
 
 /// The same for a program.
-pub fn shape(waiting: &[Letter]) -> Value {
+pub fn shape(all: &[Letter]) -> Value {
+    let (withheld, waiting): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.held.is_some());
     let oldest = waiting.first().map(|letter| shape::brief(&letter.brief));
-    json!({"total": waiting.len(), "oldest": oldest})
+    let withheld = withheld
+        .iter()
+        .map(|it| json!({"brief": shape::brief(&it.brief), "withheld": shape::withheld(it)}));
+    json!({"total": waiting.len(), "withheld": withheld.collect::<Vec<_>>(), "oldest": oldest})
 }

@@ -1,97 +1,43 @@
-//! What `status` tells of workers that ask about the tasks that they have.
+//! What `status` tells of questions that wait for an answer.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use flagpost_core::{
-    List, Repository, messages,
-    relay::Fleet,
-    sessions::{Session, Sessions},
-};
-use flagpost_model::{
-    TaskId,
-    message::{Body, Message},
-    task::{Outline, StateName},
-};
+use flagpost_core::questions::Open;
 
 use crate::{context::Context, terminal::line};
 
-/// A task and the question about it.
-pub struct Asked<'t> {
-    pub task: &'t Outline,
-    /// The STUCK.
-    pub message: Message,
-    /// In the worker's words.
-    pub said: String,
-}
-
-/// The questions that wait for an answer; none where no repository is.
-pub fn open<'t>(
-    context: &Context,
-    list: &List<'_>,
-    live: Option<&Session>,
-    tasks: &'t [Outline],
-) -> anyhow::Result<Vec<Asked<'t>>> {
-    let Some(repository) = context.repository()? else {
-        return Ok(Vec::new());
-    };
-    let fleet = Fleet::of(&context.home, &repository.id);
-    let known: BTreeMap<&TaskId, &Outline> = tasks.iter().map(|it| (&it.id, it)).collect();
-    // A run that dies leaves its TASKs with their workers, and the tasks with nobody or, claimed
-    // anew, with the next run's claims.
-    let threads = threads(context, &repository, list, live)?;
-    let left = messages::questions(&fleet, &threads, |worker, id| {
-        known.get(id).is_some_and(|task| match task.state.claim() {
-            Some(claim) => claim.by == *worker,
-            None => task.state.name() == StateName::Pending,
-        })
-    })?;
-    let left = left.into_iter().filter_map(|it| Some((it.task()?, it)));
-    let mut left: BTreeMap<String, Message> = left.collect();
-    let mut open = Vec::new();
-    for task in tasks {
-        let message = match (left.remove(task.id.as_str()), task.state.claim()) {
-            (Some(message), _) => Some(message),
-            (None, Some(claim)) => messages::question(&fleet, &claim.by, &task.id, claim.at)?,
-            (None, None) => None,
-        };
-        if let Some(message) = message
-            && let Some(Body::Stuck(body)) = message.typed()
-        {
-            let said = body.reason;
-            open.push(Asked {
-                task,
-                message,
-                said,
-            });
-        }
-    }
-    Ok(open)
-}
-
-/// The conversations of this list's runs: a number may be another task's in another list.
-fn threads(
-    context: &Context,
-    repository: &Repository,
-    list: &List<'_>,
-    live: Option<&Session>,
-) -> anyhow::Result<BTreeSet<String>> {
-    let ended = Sessions::of(&context.home, repository).ended()?;
-    let locks = ended.iter().map(|it| &it.lock);
-    let of_list = locks.chain(live.map(|it| &it.lock));
-    let of_list = of_list.filter(|lock| lock.list.as_ref() == Some(list.id()));
-    Ok(of_list
-        .filter_map(|lock| Some(lock.session.as_ref()?.to_string()))
-        .collect())
-}
-
-/// A question in a line, with how to answer it.
-pub fn words(asked: &Asked<'_>) -> String {
-    let (id, place) = (&asked.task.id, &asked.message.place);
-    let said = asked.said.lines().next().unwrap_or_default();
+/// The command that answers a question, but for the words, as it works from where the reader stands.
+pub fn command(context: &Context, asked: &Open<'_>) -> String {
+    let list = context.globals.list.as_ref();
+    let list = list.map(|list| format!(" --list {}", quoted(list)));
     format!(
-        "{id} {}: {} asks: {}; 'flagpost msg send --subject REPLY --re {place} WORDS' answers",
-        line(&asked.task.subject),
-        asked.message.from,
-        line(said),
+        "flagpost answer {}{}",
+        asked.task.id,
+        list.unwrap_or_default()
     )
+}
+
+/// A question in a line, and below how to answer it. A task that came stuck from elsewhere asks
+/// nothing in words.
+pub fn words(context: &Context, asked: &Open<'_>) -> String {
+    let subject = line(&asked.task.subject);
+    if asked.by.is_none() && asked.said.is_empty() {
+        return format!("{} stuck {subject}", asked.task.id);
+    }
+    let by = asked.by.as_deref().map_or("somebody".into(), line);
+    let said = asked.said.trim();
+    let said = match said.lines().next() {
+        None => " is stuck and said no more".to_owned(),
+        Some(first) if first.len() < said.len() => format!(" asks: {} …", line(first)),
+        Some(first) => format!(" asks: {}", line(first)),
+    };
+    let (id, command) = (&asked.task.id, command(context, asked));
+    format!("{id} {subject}: {by}{said}\n    {command} 'WORDS'")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-:/".contains(c);
+    match word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
 }

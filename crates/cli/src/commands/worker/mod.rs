@@ -32,6 +32,7 @@ pub enum Worker {
     Wait(next::WaitArgs),
     Ack(next::AckArgs),
     Report(report::Args),
+    Confirm(report::ConfirmArgs),
 }
 
 /// What is known about a worker
@@ -58,7 +59,7 @@ struct About {
 #[command(after_help = "Example: flagpost worker add W3 --agent claude --pid $$")]
 pub struct AddArgs {
     /// Its id, as in W3
-    worker: String,
+    pub worker: String,
     #[command(flatten)]
     about: About,
 }
@@ -86,7 +87,7 @@ pub struct ShowArgs {
     'flagpost worker add' brings it back; its numbers go on where they were.")]
 pub struct RmArgs {
     /// The worker; an agent takes off only itself
-    worker: String,
+    pub worker: String,
     /// Even where nobody has decided on, or read, all of its mail
     #[arg(long)]
     force: bool,
@@ -126,6 +127,7 @@ pub fn run(context: &Context, verb: &Worker) -> anyhow::Result<Answer> {
         Worker::Wait(args) => next::wait(context, args),
         Worker::Ack(args) => next::ack(context, args),
         Worker::Report(args) => report::run(context, args),
+        Worker::Confirm(args) => report::confirm(context, args),
     }
 }
 
@@ -146,6 +148,10 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         Screen::of(context).bold(worker.id.as_str()),
         how(&seen)
     );
+    let withheld = match seen.withheld {
+        0 => String::new(),
+        n => format!("{n} withheld, "),
+    };
     let lines = [
         ("agent", worker.agent.clone()),
         (
@@ -160,7 +166,7 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
         (
             "inbox",
             Some(format!(
-                "{} to decide, {} to read",
+                "{} to decide, {withheld}{} to read",
                 seen.pending, seen.unread
             )),
         ),
@@ -175,8 +181,7 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
 }
 
 fn rm(context: &Context, args: &RmArgs) -> anyhow::Result<Answer> {
-    // An agent leaves by itself, and takes nobody else off.
-    let worker = context.settings.speaker(Some(&args.worker))?.name;
+    let worker: WorkerId = args.worker.parse()?;
     let fleet = context.fleet()?;
     workers::retire(&fleet, &context.actor()?, &worker, args.force)?;
     let seen = workers::show(&fleet.mail(&worker)?)?;
@@ -209,6 +214,7 @@ fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
             how(seen).to_owned(),
             seen.worker.agent.clone().unwrap_or_default(),
             number(seen.pending),
+            number(seen.withheld),
             number(seen.unread),
             number(seen.reports),
             format!("{:.0}", seen.worker.last_seen),
@@ -222,6 +228,7 @@ fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
                 "STATE",
                 "AGENT",
                 "TO DECIDE",
+                "WITHHELD",
                 "TO READ",
                 "REPORTS",
                 "LAST SEEN",

@@ -13,12 +13,14 @@ use crate::{
     context::Context,
     error::Kind,
     output::Answer,
+    terminal::{clean, line},
 };
 
 /// Show the oldest decided brief that this worker has not acknowledged
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker next --wait --as W3\n\
-    It is offered again until 'flagpost worker ack' says that it was read.")]
+    It is offered again until 'flagpost worker ack' says that it was read. The first line says how \
+    many bytes of text follow the first empty line.")]
 pub struct NextArgs {
     /// Wait until there is one
     #[arg(long)]
@@ -91,18 +93,22 @@ pub fn ack(context: &Context, args: &AckArgs) -> anyhow::Result<Answer> {
 fn shown(mail: &Mail<'_>, offer: &Offer) -> Answer {
     let (seq, brief) = (offer.brief.seq, &offer.brief);
     let ticket = brief.target_ticket.as_ref();
-    let ticket = ticket.map(|it| format!(" #{it}")).unwrap_or_default();
+    let ticket = ticket.map(|it| format!(" #{}", line(it)));
     let notice = match (&offer.delivery, &offer.reason) {
         (Delivery::Brief, _) => String::new(),
         (Delivery::Rejection, None) => "REJECTED: do not do this\n".to_owned(),
-        (Delivery::Rejection, Some(why)) => format!("REJECTED: do not do this: {why}\n"),
+        (Delivery::Rejection, Some(why)) => format!("REJECTED: do not do this: {}\n", line(why)),
     };
     let path = mail.body_path(seq);
+    // Whoever reads several of them goes by the length: a text may hold what looks like a head.
+    let text = clean(&offer.body, false);
     let head = format!(
-        "{} {seq}{ticket} {}\n{}\n",
+        "{} {seq}{} {}, {} bytes\n{}\n",
         brief.kind,
+        ticket.unwrap_or_default(),
         offer.decision,
-        path.display()
+        text.len(),
+        line(&path.display().to_string())
     );
     let body = json!({
         "brief": flagpost_core::shape::brief(brief),
@@ -114,7 +120,7 @@ fn shown(mail: &Mail<'_>, offer: &Offer) -> Answer {
         "again": offer.again,
     });
     Answer::new("offer", body)
-        .text(format!("{head}{notice}\n{}", offer.body))
+        .text(format!("{head}{notice}\n{text}"))
         .ids([seq.get()])
 }
 

@@ -1,4 +1,4 @@
-//! `worker report`: say how far the work is.
+//! `worker report`, `worker confirm`: say how far the work is, and that an answer came.
 
 use flagpost_core::relay::reports::{self, Draft};
 use flagpost_model::{
@@ -34,6 +34,27 @@ pub struct Args {
     /// The number of the brief that it answers
     #[arg(long = "re", value_name = "SEQ")]
     re: Option<String>,
+}
+
+/// Say that a report came full circle: what it asked for is dealt with
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost worker confirm 2 --as W3\n\
+    The controller sees it in 'flagpost outbox', and as an event.")]
+pub struct ConfirmArgs {
+    /// The report's number
+    seq: String,
+}
+
+/// Confirms.
+pub fn confirm(context: &Context, args: &ConfirmArgs) -> anyhow::Result<Answer> {
+    let seq: Seq = args.seq.parse()?;
+    let mail = context.own_mail()?;
+    let already = reports::confirm(&mail, &context.actor()?, seq)?;
+    let before = if already { " before" } else { "" };
+    let body = json!({"worker": mail.worker(), "seq": seq, "already": already});
+    Ok(Answer::new("confirmed", body)
+        .text(format!("{} confirmed {seq}{before}", mail.worker()))
+        .ids([seq.get()]))
 }
 
 /// Reports.

@@ -114,7 +114,9 @@ fn plan<'s>(fleet: &Fleet<'_>, source: &'s Source) -> Result<(Imported, Vec<Plan
             imported.workers.push(side.0.clone());
         }
         let id = envelope::id_of(row);
-        let (fate, place) = match here.get(&id) {
+        let known = here.get(&id);
+        let known = known.or_else(|| here.get(&envelope::earlier_id_of(row)));
+        let (fate, place) = match known {
             None => (Fate::Added, None),
             Some((_, State::Acked)) => (Fate::Unchanged, None),
             Some(_) if row.acked.is_none() => (Fate::Unchanged, None),
@@ -222,6 +224,7 @@ impl Planned<'_> {
         let mail = fleet.mail(worker)?;
         let path = |name: String| mail.dir(*direction).join(name);
         let is_new = self.fate == Fate::Added;
+        let mut prints = None;
         let message = match direction {
             Direction::Inbox => {
                 let brief = envelope::brief(row, &self.id, (worker, seq));
@@ -231,6 +234,7 @@ impl Planned<'_> {
                     let body = readable("brief", row.body.as_bytes().to_owned())?;
                     transition.batch.create(path(layout::body(seq)), body);
                 }
+                prints = Some(layout::new_brief(&brief).prints(&row.body));
                 Message::of_brief(&brief, &row.body)
             }
             Direction::Outbox => {
@@ -245,6 +249,11 @@ impl Planned<'_> {
         let mut entry = line(Kind::MessageImported, &message, None)
             .detail("row", row.id)
             .detail("subject", row.subject.as_str());
+        if let Some(prints) = prints.filter(|_| is_new) {
+            entry = entry
+                .detail("sha256", prints.sha256.as_str())
+                .detail("envelope", prints.envelope.as_str());
+        }
         if let Some(at) = row.acked {
             entry = entry.detail("acked_at", at.to_string());
             let is_decided = !is_new && {
@@ -257,9 +266,13 @@ impl Planned<'_> {
                     by: actor.clone(),
                     at: now,
                     sha256: Hash::of(row.body.as_bytes()),
+                    envelope: None,
                     via: Via::External,
                     reason: None,
                     rule: None,
+                    policy: None,
+                    hand: None,
+                    line: None,
                 };
                 let decision = path(layout::decision(seq));
                 let verdict = layout::write_verdict(&verdict);

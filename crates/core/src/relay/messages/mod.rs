@@ -4,6 +4,7 @@
 //! relay's own. A message is a brief or a report and nothing else: there is no second store. To
 //! receive is no acknowledgement; to acknowledge is the recipient's alone.
 
+mod answer;
 mod errands;
 mod filter;
 mod foreign;
@@ -24,12 +25,13 @@ use flagpost_model::{
 };
 use serde_json::Value;
 
+pub use answer::{Reply, answer};
 pub use errands::{Errand, Kept, Settled, errands, keep, put_away, settle, settle_ended, unheard};
 pub use filter::Filter;
 pub use foreign::{Source, read};
 pub use import::{Fate, Imported, import};
 pub use processes::{Word, hand, report_for};
-pub use questions::{question, questions};
+pub use questions::{question, questions, reply};
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
 pub use survey::{Open, Seen, Survey, all, find, show, thread, unacked};

@@ -2,7 +2,8 @@
 //!
 //! Owns when a question still waits: it is the worker's last word about its task, and nobody has
 //! written a REPLY to it. It belongs to its TASK: a run that dies and one that takes over claim the
-//! task anew, and the question is none the older for it.
+//! task anew, and the question is none the older for it. A question that was answered is one still,
+//! until its worker says something else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,9 +22,9 @@ use crate::{
     relay::{Fleet, Mail, briefs},
 };
 
-/// What a worker asks about a task that it has had since then, whoever gave it; none where it asks
-/// nothing, or is no worker of the fleet. Read from the newest report backwards, so that a long mail
-/// costs little.
+/// What a worker asks about a task that it has had since then, whoever gave it, answered or not; none
+/// where it asks nothing, or is no worker of the fleet. Read from the newest report backwards, so that
+/// a long mail costs little.
 pub fn question(
     fleet: &Fleet<'_>,
     worker: &WorkerId,
@@ -49,16 +50,13 @@ pub fn question(
         if message.task().as_deref() != Some(task.as_str()) {
             continue;
         }
-        return match message::asks(&message) && !has_reply(&mail, &message)? {
-            true => Ok(Some(message)),
-            false => Ok(None),
-        };
+        return Ok(Some(message).filter(message::asks));
     }
     Ok(None)
 }
 
 /// What workers ask about the TASKs of these threads that they have and that are still wanted of
-/// them.
+/// them, answered or not.
 pub fn questions(
     fleet: &Fleet<'_>,
     threads: &BTreeSet<String>,
@@ -74,7 +72,7 @@ pub fn questions(
             continue;
         }
         for task in given(&mail, threads, &is_wanted)?.values() {
-            found.extend(about(&mail, task)?);
+            found.extend(last_question(&mail, task)?);
         }
     }
     Ok(found)
@@ -106,8 +104,16 @@ fn given(
     Ok(given)
 }
 
-/// What its worker asks about a TASK.
+/// What its worker asks about a TASK and nobody has answered.
 pub(super) fn about(mail: &Mail<'_>, task: &Message) -> Result<Option<Message>> {
+    Ok(match last_question(mail, task)? {
+        Some(question) if reply_in(mail, &question)?.is_none() => Some(question),
+        Some(_) | None => None,
+    })
+}
+
+/// What its worker asks about a TASK, answered or not.
+fn last_question(mail: &Mail<'_>, task: &Message) -> Result<Option<Message>> {
     let mut said = Vec::new();
     for (seq, slot) in mail.slots(Direction::Outbox)? {
         if slot.has(Part::Report)
@@ -116,14 +122,22 @@ pub(super) fn about(mail: &Mail<'_>, task: &Message) -> Result<Option<Message>> 
             said.push(Message::of_report(&file.content));
         }
     }
-    match message::question(task, &said) {
-        Some(question) if !has_reply(mail, question)? => Ok(Some(question.clone())),
-        Some(_) | None => Ok(None),
-    }
+    Ok(message::question(task, &said).cloned())
 }
 
-/// Whether somebody has answered; that answer may itself wait for the operator.
-fn has_reply(mail: &Mail<'_>, question: &Message) -> Result<bool> {
+/// The newest answer that somebody has written to what a worker said; it may itself wait for the
+/// operator.
+pub fn reply(fleet: &Fleet<'_>, said: &Message) -> Result<Option<Message>> {
+    let mail = fleet.mail(&said.place.worker)?;
+    for shelf in [mail.clone()].iter().chain(mail.archived()?.iter().rev()) {
+        if let Some(reply) = reply_in(shelf, said)? {
+            return Ok(Some(reply));
+        }
+    }
+    Ok(None)
+}
+
+fn reply_in(mail: &Mail<'_>, said: &Message) -> Result<Option<Message>> {
     for (seq, slot) in mail.slots(Direction::Inbox)?.iter().rev() {
         if !slot.has(Part::Body) {
             continue;
@@ -132,15 +146,15 @@ fn has_reply(mail: &Mail<'_>, question: &Message) -> Result<bool> {
             continue;
         };
         let reply = Message::of_brief(&letter.brief, &letter.body);
-        if reply.at < question.at {
+        if reply.at < said.at {
             break;
         }
         let is_reply = reply.subject == Some(Subject::Reply)
-            && reply.answers.as_ref() == Some(&question.place)
+            && reply.answers.as_ref() == Some(&said.place)
             && letter.standing.decision() != Some(Decision::Rejected);
         if is_reply {
-            return Ok(true);
+            return Ok(Some(reply));
         }
     }
-    Ok(false)
+    Ok(None)
 }

@@ -116,7 +116,7 @@ fn from_inbox(party: &Party<'_>, mail: &Mail<'_>, ask: &Ask) -> Result<Option<Re
         if !ask.may_take(mail, lease.as_ref()) {
             continue;
         }
-        let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
+        let Ok(letter) = locked.examined(party.name(), seq, &slot)? else {
             continue;
         };
         let message = Message::of_brief(&letter.brief, &letter.body);

@@ -3,7 +3,7 @@
 //! Owns what a message takes from the one it answers: its thread, its recipient and the task. The
 //! envelope takes the relay's way, with its numbers, its gate and its retries.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use flagpost_model::{
     WorkerId,
@@ -61,12 +61,46 @@ pub struct Sent {
 
 /// Sends a message, durable on return. The gate is for what goes to a worker.
 pub fn send(party: &Party<'_>, words: Words, gate: Gate<'_>) -> Result<Sent> {
-    let body = parsed(&words)?;
+    let mut words = words;
+    let mut body = parsed(&words)?;
     let own = party.own()?;
     may_send(words.subject, party.name(), role(own.as_ref()))?;
+    if body.task().is_none() && !matches!(body, Body::Text(_)) {
+        body = body.about(&meant(own.as_ref(), &words)?);
+        words.body = body.to_text();
+    }
     match own {
         Some(mail) => report(party, &mail, words, &body),
-        None => propose(party, words, &body, gate),
+        None => propose(party, words, &body, gate, &|| Ok(())),
+    }
+}
+
+/// The task that plain words are about: the only one that the worker has in hand.
+fn meant(own: Option<&Mail<'_>>, words: &Words) -> Result<String> {
+    let mut tasks = BTreeSet::new();
+    if let Some(mail) = own {
+        let in_hand = survey::in_hand(mail)?;
+        let (letters, _) = briefs::list(mail)?;
+        let of = letters.iter().filter(|it| in_hand.contains(&it.brief.seq));
+        let messages = of.map(|it| Message::of_brief(&it.brief, &it.body));
+        let here = |it: &Message| match (&words.answers, &words.thread) {
+            (Some(place), _) => it.place == *place,
+            (None, Some(thread)) => it.thread.as_ref() == Some(thread),
+            (None, None) => true,
+        };
+        tasks = messages.filter(here).filter_map(|it| it.task()).collect();
+    }
+    let mut found = tasks.into_iter();
+    match (found.next(), found.next()) {
+        (Some(task), None) => Ok(task),
+        _ => Err(Error::Invalid {
+            what: "body".to_owned(),
+            reason: format!(
+                "plain words are about the one task in hand, and there is not just one: name the \
+                 task, with --task or as bead_id of a {}'s JSON",
+                words.subject
+            ),
+        }),
     }
 }
 
@@ -78,7 +112,14 @@ pub(super) fn parsed(words: &Words) -> Result<Body> {
     })
 }
 
-fn propose(party: &Party<'_>, words: Words, body: &Body, gate: Gate<'_>) -> Result<Sent> {
+/// Says something to a worker, if `may` has nothing against it once nobody else can.
+pub(super) fn propose(
+    party: &Party<'_>,
+    words: Words,
+    body: &Body,
+    gate: Gate<'_>,
+    may: &dyn Fn() -> Result<()>,
+) -> Result<Sent> {
     let answered = answered(party, &words, Role::Controller)?;
     let of_answered = answered.as_ref().map(|it| it.place.worker.clone());
     let to = words
@@ -93,7 +134,7 @@ fn propose(party: &Party<'_>, words: Words, body: &Body, gate: Gate<'_>) -> Resu
     workers::must_belong(&mail)?;
     must_be_mail_of(&mail, answered.as_ref(), Direction::Outbox)?;
     let proposal = proposal(party, words, body, answered);
-    let proposed = briefs::propose_through(&mail, party.name(), proposal, gate)?;
+    let proposed = briefs::propose_through(&mail, party.name(), proposal, gate, may)?;
     let place = Place {
         worker: to,
         direction: Direction::Inbox,

@@ -4,7 +4,7 @@
 //! back; the file was changed by others where that leaves something else than what was known. It must
 //! never write.
 
-use flagpost_disk::{TaskFile, dialects::claude_tasks, task_file::take_back};
+use flagpost_disk::{TaskFile, dialects::claude_tasks, json, task_file::take_back};
 use flagpost_model::{TaskId, task::StateName};
 use serde_json::{Map, Value};
 
@@ -170,7 +170,7 @@ impl Suspect {
             (What::Changes(changes), Some(now)) => {
                 let unread = || read().filter(|it| it.fingerprint() == now.content);
                 let raw = match &self.text {
-                    Some(text) => serde_json::from_slice(text).ok(),
+                    Some(text) => json::object(text).ok(),
                     None => unread().map(|it| it.raw().clone()),
                 };
                 match raw.map(|it| before(it, changes)) {
@@ -190,7 +190,7 @@ impl Suspect {
     fn content(&self) -> Option<String> {
         match &self.text {
             Some(text) => {
-                let raw = serde_json::from_slice(text).ok();
+                let raw = json::object(text).ok();
                 raw.map(|it| claude_tasks::fingerprint(&it))
             }
             None => self.now.as_ref().map(|it| it.content.clone()),

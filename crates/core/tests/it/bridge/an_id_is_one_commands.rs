@@ -1,13 +1,13 @@
 //! An id belongs to the first command under it, and to nothing that never happened.
 
-use std::{fs, time::Duration};
+use std::{fs, ops::ControlFlow::Continue, time::Duration};
 
-use flagpost_core::bridge::{Given, send};
+use flagpost_core::bridge::{Given, Processor, send};
 use flagpost_model::bridge::Source;
 use serde_json::{Value, json};
 
 use super::{answers, ask, bridge, command, pass, put};
-use crate::world::{World, tasks_of};
+use crate::world::{World, add, tasks_of};
 
 #[test]
 fn the_same_command_again_gets_the_recorded_answer() {
@@ -99,4 +99,44 @@ fn who_sends_is_told_the_same() {
     let other = ask(&command("c", "stats", json!({}))).unwrap_err();
     assert!(other.to_string().contains("was used before"), "{other}");
     assert_eq!(tasks_of(&world.list()).len(), 1);
+}
+
+/// Ids are taken for a whole inbox at once, and others write meanwhile.
+#[test]
+fn an_id_that_somebody_took_in_the_middle_of_an_inbox_is_passed_over() {
+    let world = World::real();
+    let create = |n: usize| command(&format!("c{n}"), "create", json!({"title": n.to_string()}));
+    let items: Vec<Value> = (1..=4).map(create).collect();
+    put(&world.home, Value::from(items).to_string());
+    let bridge = super::bridge(&world.home);
+    let mut processor = Processor::start(&bridge).unwrap().unwrap();
+    let mut count = 0;
+    processor
+        .pass(&mut |_| {
+            count += 1;
+            match count {
+                1 => world.put(
+                    "2.json",
+                    r#"{"id": "2", "subject": "theirs", "status": "pending"}"#,
+                ),
+                2 => drop(add(&world.list(), "ours", &[])),
+                _ => {}
+            }
+            Continue(())
+        })
+        .unwrap();
+    let subjects: Vec<(String, String)> = tasks_of(&world.list())
+        .into_values()
+        .map(|task| (task.id.to_string(), task.subject))
+        .collect();
+    let expected = [
+        ("1", "1"),
+        ("2", "theirs"),
+        ("3", "2"),
+        ("4", "3"),
+        ("5", "ours"),
+        ("6", "4"),
+    ];
+    let expected = expected.map(|(id, subject)| (id.to_owned(), subject.to_owned()));
+    assert_eq!(subjects, expected);
 }

@@ -125,5 +125,5 @@ fn edit(part: &Part, home: &Home) {
 
 /// Waits until the inbox has been renamed.
 pub fn until_taken_in(home: &Home) {
-    until("the inbox is taken in", || !inbox(home).exists());
+    until("the inbox is taken in", || super::is_idle(home));
 }

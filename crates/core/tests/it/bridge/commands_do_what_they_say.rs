@@ -66,7 +66,10 @@ fn tasks_are_added_one_by_one_and_many_at_once() {
     assert_eq!(told(&part.unwrap(), &["id", "parentId"]), json!(["2", "1"]));
     let tasks = json!([{"title": "a"}, {"title": "b", "project": "dev", "tags": ["api"]}]);
     let bulk = ask_one(&world, "bulk-create", json!({"tasks": tasks})).unwrap();
-    assert_eq!(titles(&bulk), ["a", "b"]);
+    assert_eq!(
+        (&bulk["created"], titles(&bulk["tasks"])),
+        (&json!(2), vec!["a", "b"])
+    );
     let shown = ask_one(&world, "show", json!({"taskId": 1})).unwrap();
     assert_eq!(shown["subtaskIds"], json!(["2"]));
     assert_eq!(
@@ -164,10 +167,6 @@ fn a_refused_move_changes_no_field_either() {
     ask_one(&world, "complete", json!({"taskId": "2"})).unwrap();
     ask_one(&world, "complete", json!({"taskId": "1"})).unwrap();
     assert_eq!(
-        ask_one(&world, "complete", json!({"taskId": "1"})).unwrap_err(),
-        "task 1 is completed and cannot be completed"
-    );
-    assert_eq!(
         ask_one(&world, "uncomplete", json!({"taskId": "1"})).unwrap()["status"],
         "todo"
     );
@@ -253,7 +252,12 @@ fn a_query_takes_one_value_or_several() {
         (json!({"project": "web"}), vec!["a", "b"]),
         (json!({"project": "web", "tag": "api"}), vec!["a"]),
         (json!({"search": "parser"}), vec!["c"]),
-        (json!({"status": []}), vec!["a", "b", "c", "d", "e"]),
+        (json!({"search": "WEB"}), vec!["a", "b"]),
+        (json!({"search": "Api"}), vec!["a", "e"]),
+        (json!({"status": []}), vec![]),
+        (json!({"priority": []}), vec![]),
+        (json!({"limit": 0}), vec!["a", "b", "c", "d", "e"]),
+        (json!({"limit": -1}), vec!["a", "b", "c", "d", "e"]),
         (json!({}), vec!["a", "b", "c", "d", "e"]),
     ] {
         let data = ask_one(&world, "query", query.clone()).unwrap();

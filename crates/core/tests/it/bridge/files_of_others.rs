@@ -48,6 +48,27 @@ fn an_emptied_outbox_stays_empty_and_a_broken_one_is_kept_aside() {
     assert_eq!(answers(&world.home), Vec::<Value>::new());
 }
 
+/// A script that reads the inbox, adds its command and writes it.
+#[test]
+fn an_inbox_is_there_from_the_start_and_empty_after_each_pass() {
+    let world = World::real();
+    assert_eq!(pass(&world.home), 0);
+    for id in ["a", "b"] {
+        let text = fs::read_to_string(inbox(&world.home)).expect("an inbox to read");
+        assert_eq!(text, "[]\n");
+        let mut items: Vec<Value> = serde_json::from_str(&text).unwrap();
+        items.push(command(id, "create", json!({"title": id})));
+        fs::write(inbox(&world.home), Value::Array(items).to_string()).unwrap();
+        assert_eq!(pass(&world.home), 1);
+    }
+    let mode = fs::metadata(inbox(&world.home)).unwrap();
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&mode.permissions()) & 0o777,
+        0o600
+    );
+    assert_eq!(fs::read_to_string(inbox(&world.home)).unwrap(), "[]\n");
+}
+
 /// Somebody writes the inbox in place, a piece at a time.
 #[test]
 fn an_inbox_that_is_still_being_written_is_waited_for() {

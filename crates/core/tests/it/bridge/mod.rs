@@ -2,6 +2,7 @@
 
 mod a_crash_executes_once;
 mod an_id_is_one_commands;
+mod answers_in_the_originals_shapes;
 mod child;
 mod commands_do_what_they_say;
 mod files_of_others;
@@ -36,6 +37,12 @@ pub fn put(home: &Home, content: impl AsRef<[u8]>) {
 
 pub fn inbox(home: &Home) -> PathBuf {
     home.root().join("agent-inbox.json")
+}
+
+/// Nothing is in the inbox.
+pub fn is_idle(home: &Home) -> bool {
+    let text = std::fs::read_to_string(inbox(home)).unwrap_or_default();
+    matches!(text.trim(), "" | "[]")
 }
 
 /// One pass by a process that has just begun; how many items it dealt with.

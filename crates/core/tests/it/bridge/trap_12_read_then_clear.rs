@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     child::{CHILDREN, COMMANDS},
-    command, inbox, pass, put,
+    command, is_idle, pass, put,
 };
 use crate::{
     account,
@@ -22,7 +22,7 @@ fn a_producer_beside_a_poller_loses_nothing_and_nothing_runs_twice() {
     let producer = CHILDREN.start("produce", world.place());
     producer.finish();
     until("all is done", || {
-        tasks_of(&world.list()).len() >= COMMANDS && !inbox(&world.home).exists()
+        tasks_of(&world.list()).len() >= COMMANDS && is_idle(&world.home)
     });
     std::fs::write(world.place().join("stop"), "").unwrap();
     server.finish();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{answers, ask, command, inbox, pass, processing, put};
+use super::{answers, ask, command, inbox, is_idle, pass, processing, put};
 use crate::world::{World, tasks_of};
 
 #[test]
@@ -58,7 +58,7 @@ fn an_inbox_that_is_no_json_is_kept_and_answered_once() {
             (&Value::Null, &json!("error"))
         );
     }
-    assert!(!inbox(&world.home).exists() && processing(&world.home).is_empty());
+    assert!(is_idle(&world.home) && processing(&world.home).is_empty());
     let names = world.home.fs().names(world.home.root()).unwrap();
     let mut kept: Vec<String> = names
         .iter()

@@ -67,6 +67,48 @@ fn agents_that_are_none_are_not_written_over_and_hide_no_task() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "{");
 }
 
+/// As the original writes its agents: under their own lock, truncated and filled.
+fn register_as_others_do(path: &std::path::Path, name: &str) {
+    let lock = fs::File::options()
+        .create(true)
+        .append(true)
+        .open(path.with_extension("json.lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    let text = fs::read_to_string(path).unwrap();
+    let mut table: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let row =
+        serde_json::json!({"id": name, "capabilities": [], "last_seen": "2026-05-13T14:25:00"});
+    table["agents"].as_array_mut().unwrap().push(row);
+    let text = table.to_string();
+    let (begin, end) = text.split_at(text.len() / 2);
+    let mut file = fs::File::create(path).unwrap();
+    for part in [begin, end] {
+        std::io::Write::write_all(&mut file, part.as_bytes()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn no_agent_is_lost_beside_a_program_that_writes_agents_under_their_own_lock() {
+    const EACH: usize = 40;
+    let world = World::real();
+    let directory = made(&world);
+    let path = directory.path("agents.json");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..EACH {
+                register_as_others_do(&path, &format!("other-{n}"));
+            }
+        });
+        for n in 0..EACH {
+            coordination::register(&directory, &worker(&format!("W{n}")), &[]).unwrap();
+            assert!(directory.look().unwrap().skipped.is_empty());
+        }
+    });
+    assert_eq!(directory.look().unwrap().board.agents.len(), 2 * EACH);
+}
+
 #[test]
 fn what_is_changed_by_hand_counts() {
     let world = World::real();

@@ -6,7 +6,7 @@ use flagpost_core::{
     relay::{briefs, decide::Gate},
 };
 use flagpost_model::{
-    decision::{Decision, Standing, Via},
+    decision::{Decision, Standing, Verdict, Via},
     message::{State, Subject},
 };
 
@@ -50,7 +50,12 @@ fn a_runs_task_is_ratified_by_its_session() {
     let Standing::Decided(stored) = &letters[0].standing else {
         panic!("it is not decided");
     };
-    assert_eq!((letters.len(), stored), (1, &verdict));
+    assert!(stored.line.is_some(), "it names its line");
+    let stored = Verdict {
+        line: None,
+        ..(**stored).clone()
+    };
+    assert_eq!((letters.len(), stored), (1, verdict));
     assert!(send(Gate::Run("exec-session-1")).verdict.is_none(), "once");
     assert!(Side::of(&world, "W1").receive().is_some());
 }

@@ -111,6 +111,88 @@ fn each_row_once_and_what_was_acked_stays_acked() {
     assert!(names.all(|name| !name.contains("import.db")));
 }
 
+/// Rows as a fast orchestrator writes them: all of one second, to two workers.
+#[test]
+fn rows_of_one_second_keep_their_order() {
+    let world = World::simple_clock();
+    let path = world.place().join("fast.db");
+    let theirs = Connection::open(&path).unwrap();
+    theirs.execute_batch(TABLE).unwrap();
+    let mut said = Vec::new();
+    for n in 1..=24 {
+        let worker = format!("wt-{}", n % 3);
+        let (subject, from, to) = match n % 4 {
+            0 => ("DONE", worker.as_str(), "orchestrator"),
+            _ => ("TASK", "orchestrator", worker.as_str()),
+        };
+        let body = format!(r#"{{"bead_id":"b{n}","title":"t","prompt":"p","summary":"s"}}"#);
+        theirs
+            .execute(
+                "INSERT INTO messages(subject, from_id, to_id, body, thread_id, created_at) \
+                 VALUES (?1, ?2, ?3, ?4, 'epic-1', '2026-05-01 10:00:00')",
+                [subject, from, to, &body],
+            )
+            .unwrap();
+        said.push(format!("b{n}"));
+    }
+    import(&world, &path, false);
+    let tasks = |survey: messages::Survey| -> Vec<String> {
+        let each = survey.messages.into_iter();
+        each.filter_map(|it| it.message.task()).collect()
+    };
+    assert_eq!(
+        tasks(messages::thread(&world.fleet(), "epic-1").unwrap()),
+        said
+    );
+    assert_eq!(tasks(messages::all(&world.fleet()).unwrap()), said);
+    let rows = sql(&world.home, "SELECT body FROM messages ORDER BY id");
+    let numbers = rows.iter().map(|it| it.split('"').nth(3).unwrap());
+    assert_eq!(numbers.collect::<Vec<_>>(), said);
+}
+
+#[test]
+fn a_task_without_a_prompt_is_tied_to_its_bead() {
+    let world = World::simple_clock();
+    let path = world.place().join("theirs.db");
+    let theirs = Connection::open(&path).unwrap();
+    theirs
+        .execute_batch(&format!(
+            r#"{TABLE}INSERT INTO messages(subject, from_id, to_id, body, thread_id, created_at, acked_at) VALUES
+            ('task', 'orchestrator', 'wt-1', '{{"bead_id":"b1","title":"Parse","bead_num":1,"total":2}}', 'epic-1', '2026-05-01 10:00:00', '2026-05-01 10:00:01'),
+            ('done', 'wt-1', 'orchestrator', '{{"bead_id":"b1","commit_hash":"HEAD","summary":"Parsed"}}', 'epic-1', '2026-05-01 10:00:00', '2026-05-01 10:00:02'),
+            ('TASK', 'orchestrator', 'wt-1', '{{"bead_id":"b2","title":"Print"}}', 'epic-1', '2026-05-01 10:00:03', '2026-05-01 10:00:04'),
+            ('Progress', 'wt-1', 'orchestrator', 'half of it', 'epic-1', '2026-05-01 10:00:05', NULL);"#
+        ))
+        .unwrap();
+    let imported = import(&world, &path, false);
+    assert_eq!(imported.workers, [worker("wt-1")]);
+    let all = messages::all(&world.fleet()).unwrap().messages;
+    let told: Vec<_> = all
+        .iter()
+        .map(|it| (it.message.title(), it.message.line()))
+        .collect();
+    let told: Vec<_> = told
+        .iter()
+        .map(|(title, line)| (*title, line.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("TASK", "b1: Parse"),
+            ("DONE", "b1: Parsed"),
+            ("TASK", "b2: Print"),
+            ("PROGRESS", "half of it"),
+        ]
+    );
+    // b1 is done: only b2 is left to be given anew.
+    let (open, _) = messages::unacked(&world.fleet()).unwrap();
+    let left: Vec<_> = open
+        .iter()
+        .filter_map(|it| it.seen.message.task())
+        .collect();
+    assert_eq!(left, ["b2"]);
+}
+
 #[test]
 fn one_that_python_made() {
     let world = World::simple_clock();

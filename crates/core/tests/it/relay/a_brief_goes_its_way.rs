@@ -169,7 +169,8 @@ fn expiry_is_never_approval() {
         let late = decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish);
         assert!(matches!(late, Err(Error::Gate(Refusal::Expired { .. }))));
     }
-    let (done, failed) = decide::ratify_pending(&w1, &worker("ann"), Via::Cli).unwrap();
+    let (done, failed) =
+        decide::ratify_listed(&w1, &worker("ann"), &super::every(), Via::Cli).unwrap();
     assert_eq!((done.len(), failed.len()), (0, 0));
     assert_eq!(stages(&w1), [(1, Stage::Expired)]);
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());

@@ -13,6 +13,7 @@ use flagpost_core::{
         deliver,
         reports::{self, Paper},
         retention,
+        workers::{self, Traits},
     },
 };
 use flagpost_model::{
@@ -198,7 +199,7 @@ fn of_deciding() {
 #[test]
 fn of_ratifying_everything() {
     survives(
-        &|w1| decide::ratify_pending(w1, &worker("ann"), Via::Cli).map(drop),
+        &|w1| decide::ratify_listed(w1, &worker("ann"), &super::every(), Via::Cli).map(drop),
         &|w1| {
             let letters = picture(w1).letters;
             (1..=5).all(|n| letters[&seq(n)].standing.decision().is_some())
@@ -278,4 +279,67 @@ fn of_archiving() {
     };
     every_crash(fresh, run, look);
     every_fault(fresh, run, look);
+}
+
+/// Whether the worker belongs to the fleet, and whether the history says so.
+fn of_the_fleet(fs: &PowerFs, id: &str) -> (bool, bool) {
+    let world = World::simulated(fs);
+    let seen = world
+        .fleet()
+        .mail(&worker(id))
+        .and_then(|mail| workers::show(&mail));
+    let belongs =
+        seen.is_ok_and(|it| it.worker.standing == flagpost_model::worker::Standing::Active);
+    let lines = world.history();
+    let voided = account::voided(&lines);
+    let told = lines.iter().rev().find(|line| {
+        let about = line.entry.worker.as_ref() == Some(&worker(id));
+        let kinds = [Kind::WorkerRegistered, Kind::WorkerRetired];
+        about && kinds.contains(&line.entry.kind) && !voided.contains(&line.n)
+    });
+    (
+        belongs,
+        told.is_some_and(|line| line.entry.kind == Kind::WorkerRegistered),
+    )
+}
+
+/// The line of a worker that joined or left is the worker's file, whatever came in between.
+fn agrees(operation: &dyn Fn(&Fleet<'_>) -> Result<()>, id: &str, joins: bool) {
+    let run = |fs: &PowerFs| {
+        let world_home = simulated_home(fs);
+        let files = fs.files();
+        let of_repository = files.keys().find_map(|path| {
+            let rest = path.strip_prefix("/home/repos").ok()?;
+            rest.components().next()?.as_os_str().to_str()?.parse().ok()
+        });
+        operation(&Fleet::of(&world_home, &of_repository.unwrap()))
+    };
+    let look = |fs: &PowerFs, answer: &Result<()>| {
+        // The next writer takes back what never appeared.
+        let world = World::simulated(fs);
+        propose(&mail(&world, "W1"), "the next brief");
+        if let Ok(mail) = world.fleet().mail(&worker(id)) {
+            workers::heartbeat(&mail, Traits::default()).unwrap();
+        }
+        let (belongs, told) = of_the_fleet(fs, id);
+        assert_eq!(belongs, told, "the history tells of another fleet");
+        assert!(answer.is_err() || belongs == joins, "acknowledged and lost");
+    };
+    every_crash(setup, run, look);
+    every_fault(setup, run, look);
+}
+
+#[test]
+fn of_joining_the_fleet() {
+    let join = |fleet: &Fleet<'_>| {
+        workers::register(fleet, &worker("ann"), &worker("W5"), Traits::default()).map(drop)
+    };
+    agrees(&join, "W5", true);
+}
+
+#[test]
+fn of_leaving_the_fleet() {
+    let leave =
+        |fleet: &Fleet<'_>| workers::retire(fleet, &worker("ann"), &worker("W1"), true).map(drop);
+    agrees(&leave, "W1", false);
 }

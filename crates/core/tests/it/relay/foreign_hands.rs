@@ -17,7 +17,9 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
-use super::{mail, propose, put, ratify, register, report, seq, stages, told};
+use super::{
+    accept_foreign_flags, mail, propose, put, ratify, register, report, seq, stages, told,
+};
 use crate::world::{World, worker};
 
 fn sidecar(number: u64) -> String {
@@ -32,6 +34,7 @@ fn sidecar(number: u64) -> String {
 fn a_brief_and_a_flag_by_hand_are_honoured_and_recorded() {
     let world = World::real();
     register(&world, &["W1"]);
+    accept_foreign_flags(&world);
     let w1 = mail(&world, "W1");
     put(&w1, Inbox, "0004.brief.meta.json", sidecar(4));
     put(&w1, Inbox, "0004.brief", "abc");
@@ -57,7 +60,12 @@ fn a_brief_and_a_flag_by_hand_are_honoured_and_recorded() {
         "bound from then on"
     );
     let lines = told(&world);
-    assert_eq!(lines[2..4], ["relay.decided 4", "relay.delivered 4"]);
+    let expected = [
+        "relay.brief_proposed 4",
+        "relay.decided 4",
+        "relay.delivered 4",
+    ];
+    assert_eq!(lines[2..5], expected);
 }
 
 #[test]
@@ -92,6 +100,7 @@ fn nothing_of_ours_looks_foreign_to_a_watch_that_begins_meanwhile() {
 fn of_two_flags_by_hand_the_stricter_counts() {
     let world = World::real();
     register(&world, &["W1"]);
+    accept_foreign_flags(&world);
     let w1 = mail(&world, "W1");
     propose(&w1, "one");
     put(&w1, Inbox, "0001.ratified", "");
@@ -157,7 +166,7 @@ fn malformed_messages_are_kept_told_once_and_hide_none_of_their_neighbours() {
     let (letters, skipped) = briefs::list(&w1).unwrap();
     assert_eq!(letters.len(), 1);
     assert_eq!(skipped.len(), 5, "{skipped:?}");
-    let decided = decide::ratify_pending(&w1, &worker("ann"), Via::Cli).unwrap();
+    let decided = decide::ratify_listed(&w1, &worker("ann"), &super::every(), Via::Cli).unwrap();
     assert_eq!((decided.0.len(), decided.1.len()), (1, 0));
     assert_eq!(
         deliver::next(&w1, &worker("W1"))

@@ -2,12 +2,15 @@
 
 mod a_brief_goes_its_way;
 mod a_crash_leaves_whole_messages;
+mod a_decision_binds_the_whole_envelope;
 mod foreign_hands;
+mod only_a_decision_on_record_counts;
 mod policy_decides_only_what_it_says;
 mod trap_31_y_and_n_both_land;
 mod trap_32_reused_numbers;
 mod trap_35_order_and_counts;
 mod trap_36_a_body_changed_after_ratification;
+mod what_was_proposed_is_what_is_decided_on;
 
 use flagpost_core::relay::{
     Mail,
@@ -26,6 +29,11 @@ use crate::world::{World, worker};
 
 pub fn seq(number: u64) -> Seq {
     Seq::try_from(number).unwrap()
+}
+
+/// Every number that a brief may have here.
+pub fn every() -> std::collections::BTreeSet<Seq> {
+    (1..=200).map(seq).collect()
 }
 
 /// Registers these workers.
@@ -90,6 +98,28 @@ pub fn stages(mail: &Mail<'_>) -> Vec<(u64, Stage)> {
 /// Puts a file into a direction as a foreign program does.
 pub fn put(mail: &Mail<'_>, direction: Direction, name: &str, content: impl AsRef<[u8]>) {
     std::fs::write(mail.dir(direction).join(name), content).unwrap();
+}
+
+/// Says in the home's policy that flags by hand count.
+pub fn accept_foreign_flags(world: &World) {
+    let policy = world.home.root().join("policy.toml");
+    std::fs::write(policy, "foreign_flags = \"accept\"\n").unwrap();
+}
+
+/// How often a line of this kind tells of a message.
+pub fn times(world: &World, line: &str) -> usize {
+    told(world).iter().filter(|it| *it == line).count()
+}
+
+/// Puts another value under a key of a brief's sidecar.
+pub fn rewrite(mail: &Mail<'_>, number: u64, key: &str, value: serde_json::Value) {
+    let path = mail
+        .dir(Direction::Inbox)
+        .join(format!("{}.brief.meta.json", seq(number)));
+    let mut sidecar: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    sidecar[key] = value;
+    std::fs::write(&path, sidecar.to_string()).unwrap();
 }
 
 /// The kinds of the history's lines about mail, with their numbers.

@@ -75,7 +75,7 @@ fn trap_31_a_thousand_concurrent_decisions_make_one_for_each_brief() {
     assert_eq!(won.len(), winners, "one winner each");
     let w1 = mail(world, "W1");
     // Whoever looks next records what was decided by hand.
-    decide::ratify_pending(&w1, &worker("ann"), Via::Cli).unwrap();
+    decide::ratify_listed(&w1, &worker("ann"), &super::every(), Via::Cli).unwrap();
     let mut by_hand = 0;
     let names: Vec<String> = std::fs::read_dir(w1.dir(Direction::Inbox))
         .unwrap()

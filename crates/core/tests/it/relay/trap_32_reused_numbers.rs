@@ -54,6 +54,7 @@ fn trap_32_numbers_go_on_above_what_was_archived() {
     names.sort();
     let parts = [
         ".{}.decision.json",
+        ".{}.words.json",
         "{}.brief",
         "{}.brief.meta.json",
         "{}.ratified",

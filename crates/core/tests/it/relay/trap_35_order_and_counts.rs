@@ -1,7 +1,12 @@
 //! Numbers are ordered as numbers; a count is no exit status above 125.
 
-use flagpost_core::relay::slash::{self, Desk};
-use flagpost_model::{decision::Via, envelope::Direction};
+use flagpost_core::relay::{
+    briefs,
+    decide::Decided,
+    fleet::ratify_all,
+    slash::{self, Desk},
+};
+use flagpost_model::{Seq, decision::Via, envelope::Direction};
 
 use super::{mail, propose, ratify, register, seq, stages};
 use crate::world::{World, worker};
@@ -50,6 +55,7 @@ fn ratify_all_says_what_the_seed_says_and_counts() {
         fleet: &fleet,
         actor: &ann,
         via: Via::Slash,
+        origin: flagpost_model::task::Origin::Person,
         dir: world.place(),
     };
     let say = |line: &str| {
@@ -74,4 +80,28 @@ fn ratify_all_says_what_the_seed_says_and_counts() {
         say("/inbox").lines,
         ["W2 0002 dispatch_brief #1244 Write it"]
     );
+}
+
+#[test]
+fn what_arrives_while_all_are_ratified_is_named_and_waits() {
+    let world = World::real();
+    register(&world, &["W1", "W2"]);
+    for name in ["W1", "W2"] {
+        propose(&mail(&world, name), "Listed");
+    }
+    let (fleet, ann) = (world.fleet(), worker("ann"));
+    let mut late = Vec::new();
+    let mut heard = |_: &Decided| {
+        if late.is_empty() {
+            late.push(propose(&mail(&world, "W2"), "Late").brief.seq);
+        }
+    };
+    let all = ratify_all(&fleet, &ann, None, Via::Cli, &mut heard).unwrap();
+    assert_eq!(all.done.len(), 2);
+    let arrived: Vec<Seq> = all.arrived.iter().map(|it| it.brief.seq).collect();
+    assert_eq!(arrived, [seq(2)]);
+    assert_eq!(arrived, late);
+    let told = slash::said_all(&all).faults;
+    assert_eq!(told, ["ARRIVED MEANWHILE W2 (seq=0002): Late"]);
+    assert_eq!(briefs::newest_pending(&mail(&world, "W2")).unwrap(), seq(2));
 }

@@ -49,6 +49,6 @@ fn a_body_changed_between_look_and_decision_is_not_decided_on() {
     let refused = decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish);
     assert!(matches!(
         refused,
-        Err(flagpost_core::Error::Gate(Refusal::Changed { .. }))
+        Err(flagpost_core::Error::Gate(Refusal::Withheld { .. }))
     ));
 }

@@ -2,15 +2,16 @@
 
 use std::fs;
 
-use flagpost_core::{Error, history::Kind, sessions::Stage};
+use flagpost_core::{Error, config, history::Kind, sessions::Stage};
 use flagpost_disk::dialects::session::progress;
+use flagpost_model::session::{LogRow, Outcome};
 use flagpost_testkit::scratch::SmallDisk;
 
 use super::{
-    archive, archive_complete, begin, complete, end, kinds, of, put_foreign, recover, start,
-    try_begin,
+    archive, archive_complete, begin, complete, end, end_with, kinds, of, put_foreign, recover,
+    start, try_begin,
 };
-use crate::world::{World, add, ids};
+use crate::world::{World, add, id, ids};
 
 #[test]
 fn with_nothing_there_is_nothing_to_do() {
@@ -97,6 +98,42 @@ fn an_archive_that_is_in_the_way_stays() {
     let archived = archive_complete(&world).unwrap();
     assert_ne!(archived, taken);
     assert!(archived.join("session_summary.md").exists());
+}
+
+#[test]
+fn reports_of_what_passed_go_only_where_that_is_settled() {
+    for keeps in [None, Some("true"), Some("false")] {
+        let world = World::real();
+        if let Some(keeps) = keeps {
+            config::set(&world.home, "session.keep_results", &[keeps.to_owned()]).unwrap();
+        }
+        let list = world.list();
+        let mut live = begin(&world, &list).live;
+        let outcomes = [
+            (1, Outcome::Pass),
+            (2, Outcome::Fail),
+            (3, Outcome::Partial),
+        ];
+        let row = |(task, outcome)| LogRow {
+            id: id(task),
+            subject: "Task".to_owned(),
+            outcome,
+            attempt: 1,
+            of: 3,
+            duration: None,
+            tokens: None,
+        };
+        for (task, _) in outcomes {
+            fs::write(live.result_path(&id(task)), "status: PASS\n").unwrap();
+        }
+        let rows = outcomes.into_iter().map(row).collect();
+        let archived = end_with(&mut live, &list, rows).unwrap();
+        let passed = archived.join("result-task-1.md").exists();
+        assert_eq!(passed, keeps != Some("false"), "{keeps:?}");
+        let session = of(&world).find(live.id().as_str()).unwrap();
+        assert_eq!(session.results, if passed { 3 } else { 2 });
+        assert_eq!(session.rows.len(), 3);
+    }
 }
 
 /// What cannot be recorded at the end is recorded when the end is asked for again.

@@ -202,7 +202,8 @@ fn a_report_that_is_no_file_says_what_it_is() {
         report.unclear.unwrap()
     };
     fs::create_dir(&path).unwrap();
-    let no_file = "`result-task-1.md` cannot be read and is kept as it is: not a regular file";
+    let name = format!("`{}/result-task-1.md`", live.id());
+    let no_file = format!("{name} cannot be read and is kept as it is: not a regular file");
     assert_eq!(why(), no_file);
     fs::remove_dir(&path).unwrap();
     symlink("/etc/passwd", &path).unwrap();

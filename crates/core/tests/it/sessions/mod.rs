@@ -83,14 +83,22 @@ pub fn archive(mut live: Live<'_>, list: &List<'_>) -> Result<PathBuf> {
 }
 
 pub fn end(live: &mut Live<'_>, list: &List<'_>) -> Result<PathBuf> {
+    end_with(live, list, Vec::new())
+}
+
+/// Archives as a runner does at its end, with what ended in the session.
+pub fn end_with(live: &mut Live<'_>, list: &List<'_>, rows: Vec<LogRow>) -> Result<PathBuf> {
     let progress = complete(live);
     let account = SessionSummary {
         session: live.id().clone(),
         list: list.id().clone(),
         started: live.started(),
         ended: live.started(),
-        rows: Vec::new(),
+        rows,
         not_started: Vec::new(),
+        asking: Vec::new(),
+        refused: Vec::new(),
+        cost_usd: None,
     };
     sessions::archive(live, list, &worker("operator"), &progress, &account)
 }

@@ -58,6 +58,10 @@ fn of_a_killed_process_with_an_empty_log() {
         assert!(recovered.dir.join(file).is_file(), "{file}");
     }
     assert!(!recovered.dir.join(".recovering").exists());
+    // No screen shows it at work any more.
+    let progress = fs::read_to_string(recovered.dir.join("progress.md")).unwrap();
+    assert!(progress.contains("\nStatus: Interrupted\n"), "{progress}");
+    assert!(!progress.contains("Task 1"), "{progress}");
     let lines = world.history();
     for task in ids(&[1, 2, 3, 4]) {
         assert_eq!(releases(&lines, &task), 1);

@@ -97,7 +97,13 @@ fn locks_of_the_wild() {
         (seed(west(5)), 0, false),
         (other(z(3)), 0, true),
         (other(z(5)), 0, false),
-        // Nobody knows whose hours these are: the file's own time counts.
+        // Nobody knows whose hours these are: the file's own time counts, unless it is that of a copy.
+        (seed(bare(29)), 0, false),
+        (
+            "pid: orchestrator\ntask_execution_id: a-20250101-120000\n".to_owned(),
+            0,
+            false,
+        ),
         (other(bare(3)), 3, true),
         (other(bare(5)), 3, true),
         (other(bare(1)), 5, false),

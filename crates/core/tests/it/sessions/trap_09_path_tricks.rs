@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use flagpost_core::{Error, sessions};
+use flagpost_core::{Environment, Error, sessions};
 
 use super::{archive_complete, begin, of, recover, try_begin};
 use crate::world::World;
@@ -181,4 +181,57 @@ fn a_live_directory_that_links_to_nothing_is_refused() {
     symlink("nowhere", of(&world).live_dir()).unwrap();
     let error = try_begin(&world.home, &world.repository, &list).unwrap_err();
     assert!(error.to_string().contains("__live_session__"), "{error}");
+}
+
+/// What the lists' readers are shown of a session that this names.
+fn shown(world: &World, named: &Path) -> Option<std::path::PathBuf> {
+    world.put("execution_pointer.md", format!("{}/\n", named.display()));
+    let home = world.home.clone().with(Environment {
+        user_home: Some(world.place().to_owned()),
+        ..Environment::default()
+    });
+    let list = world.list();
+    let list = flagpost_core::List::find(&home, list.id()).unwrap();
+    sessions::shown(&home, &list).unwrap()
+}
+
+#[test]
+fn a_session_of_nobodys_repository_is_shown_where_it_lies_below_the_users_home() {
+    let world = World::real();
+    drop(begin(&world, &world.list()));
+    let there = world
+        .place()
+        .join("theirs/.claude/sessions/__live_session__");
+    fs::create_dir_all(&there).unwrap();
+    let wanted = there.canonicalize().unwrap();
+    assert_eq!(shown(&world, &there).as_ref(), Some(&wanted));
+    assert_eq!(
+        shown(&world, &of(&world).live_dir()),
+        Some(of(&world).live_dir().canonicalize().unwrap())
+    );
+    // A link is followed as far as it stays there.
+    let link = world.place().join("link");
+    symlink(&wanted, &link).unwrap();
+    assert_eq!(shown(&world, &link), Some(wanted));
+    fs::write(world.place().join("file"), "").unwrap();
+    fs::create_dir_all(world.home.root().join("run")).unwrap();
+    let out = world.place().join("out");
+    symlink("/etc", &out).unwrap();
+    let evil = of(&world).root().join("evil-20260205-143022");
+    symlink(&there, &evil).unwrap();
+    for no in [
+        Path::new("/etc"),
+        Path::new("theirs/.claude/sessions/__live_session__"),
+        &out,
+        &there.join("../../../../.."),
+        world.place(),
+        &world.place().join("file"),
+        &world.place().join("gone"),
+        // What is kept in our own home is no session.
+        &world.home.root().join("run"),
+        // A repository that is registered keeps its sessions in itself.
+        &evil,
+    ] {
+        assert_eq!(shown(&world, no), None, "{}", no.display());
+    }
 }

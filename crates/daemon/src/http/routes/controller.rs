@@ -1,65 +1,150 @@
 //! The controller's desk: a slash command, carried out.
 
+use axum::{
+    http::header,
+    response::{IntoResponse, Response},
+};
 use flagpost_core::{
-    relay::slash::{Desk as At, carry_out},
+    Home, Repository,
+    operations::Operation,
+    relay::{
+        Fleet,
+        slash::{Desk as At, Said, carry_out_aloud, operation},
+    },
     shape,
 };
 use flagpost_disk::fsx;
 use flagpost_model::{
+    WorkerId,
     decision::Via,
     slash::{Slash, Text, parse},
+    task::Origin,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
-use crate::http::{
-    answer::Fault,
-    asked::Asked,
-    desk::Desk,
-    route::{AGENT, AS, Kind, Param, REPO, Route, Verb, Work},
+use crate::{
+    events::{event, pour},
+    http::{
+        answer::Fault,
+        asked::Asked,
+        desk::Desk,
+        route::{AGENT, AS, Kind, Param, REPO, Route, Verb, Whose, Work},
+    },
 };
 
-pub(crate) const ROUTES: &[Route] = &[Route {
-    verb: Verb::Post,
-    path: "/v1/controller/dispatch",
-    about: "Carries out a slash command",
-    params: &[
-        REPO,
-        AS,
-        AGENT,
-        Param::body("command", Kind::Text, "As in /ratify all --scope=W{1,2}.").required(),
-        Param::body(
-            "text",
-            Kind::Text,
-            "What goes beside it: the brief of /assign, the new body of /edit.",
-        ),
-    ],
-    work: Work::Answer("slash", dispatch),
-}];
+pub(crate) const ROUTES: &[Route] = &[
+    Route {
+        verb: Verb::Post,
+        path: "/v1/controller/dispatch",
+        about: "Carries out a slash command",
+        // The command asks for more, once it is read.
+        operation: Operation::ProgramDescribe,
+        params: &[REPO, AS, AGENT, COMMAND, TEXT],
+        work: Work::Answer("slash", dispatch),
+    },
+    Route {
+        verb: Verb::Post,
+        path: "/v1/controller/stream",
+        about: "Carries out a slash command, and tells each line as it comes, as an event",
+        operation: Operation::ProgramDescribe,
+        params: &[REPO, AS, AGENT, COMMAND, TEXT],
+        work: Work::Stream(Whose::Ours, stream),
+    },
+];
+
+const COMMAND: Param =
+    Param::body("command", Kind::Text, "As in /ratify all --scope=W{1,2}.").required();
+const TEXT: Param = Param::body(
+    "text",
+    Kind::Text,
+    "What goes beside it: the brief of /assign, the new body of /edit.",
+);
+
+/// A command that may be carried out.
+struct Asking {
+    home: Home,
+    repository: Repository,
+    command: Slash,
+    actor: WorkerId,
+    origin: Origin,
+    given: Option<String>,
+}
+
+impl Asking {
+    fn read(desk: &Desk<'_>, asked: &Asked) -> Result<Self, Fault> {
+        let command = parse(asked.needed(COMMAND.name));
+        let command = command.map_err(|error| Fault::invalid(error.to_string()))?;
+        let repository = desk.repository(asked)?;
+        desk.permit(asked, operation(&command))?;
+        desk.home.must_know_the_time()?;
+        if let Slash::Assign {
+            text: Text::File(name),
+            ..
+        } = &command
+        {
+            // Whoever asks stands nowhere: a file is one of the repository.
+            fsx::within(desk.home.fs(), &repository.top, &repository.top.join(name))
+                .map_err(flagpost_core::Error::from)?;
+        }
+        Ok(Self {
+            home: desk.home.clone(),
+            repository,
+            command,
+            actor: desk.actor(asked)?,
+            origin: desk.origin(asked)?,
+            given: asked.text(TEXT.name).map(str::to_owned),
+        })
+    }
+
+    fn carry_out(self, tell: &mut dyn FnMut(&str)) -> flagpost_core::Result<Said> {
+        let at = At {
+            fleet: &Fleet::of(&self.home, &self.repository.id),
+            actor: &self.actor,
+            via: Via::Api,
+            origin: self.origin,
+            dir: &self.repository.top,
+        };
+        carry_out_aloud(&at, self.command, self.given, tell)
+    }
+}
 
 fn dispatch(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    let line = asked.needed("command");
-    let command = parse(line).map_err(|error| Fault::invalid(error.to_string()))?;
-    let repository = desk.repository(asked)?;
-    let actor = match command.decides() {
-        true => desk.operator(asked)?,
-        false => desk.actor(asked)?,
+    let said = Asking::read(desk, asked)?.carry_out(&mut |_| {})?;
+    Ok(shape::said(asked.needed(COMMAND.name), &said))
+}
+
+/// So many lines may wait for whoever listens.
+const AHEAD: usize = 64;
+
+/// What is refused before it begins is an answer like any other. Whoever goes away in the middle stops
+/// nothing.
+fn stream(desk: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
+    let asking = Asking::read(desk, asked)?;
+    let (send, receive) = mpsc::channel(AHEAD);
+    let say = move |name: &str, data: &str| {
+        let lines: Vec<&str> = data.lines().collect();
+        let event = event(None, name, &lines.join("\ndata: "));
+        // Nobody listens any more.
+        let _: Result<(), _> = send.blocking_send(event.into());
     };
-    if let Slash::Assign {
-        text: Text::File(name),
-        ..
-    } = &command
-    {
-        // Whoever asks stands nowhere: a file is one of the repository.
-        fsx::within(desk.home.fs(), &repository.top, &repository.top.join(name))
-            .map_err(flagpost_core::Error::from)?;
-    }
-    let fleet = flagpost_core::relay::Fleet::of(&desk.home, &repository.id);
-    let at = At {
-        fleet: &fleet,
-        actor: &actor,
-        via: Via::Api,
-        dir: &repository.top,
-    };
-    let given = asked.text("text").map(str::to_owned);
-    Ok(shape::said(line, &carry_out(&at, command, given)?))
+    tokio::task::spawn_blocking(move || {
+        let mut told = 0;
+        let said = asking.carry_out(&mut |line| {
+            told += 1;
+            say("line", line);
+        });
+        let (rest, faults, status) = match said {
+            Ok(said) => (said.lines, said.faults, said.status),
+            Err(error) => (Vec::new(), vec![error.to_string()], 1),
+        };
+        rest.iter().skip(told).for_each(|line| say("line", line));
+        faults.iter().for_each(|fault| say("fault", fault));
+        say("done", &json!({"exit_status": status}).to_string());
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    Ok((headers, pour(receive)).into_response())
 }

@@ -7,7 +7,8 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use flagpost_model::ListId;
+
+use flagpost_core::operations::Operation;
 
 use crate::{
     events::{Cursor, KanbanReader, Listener, Reader, Scope, Wish, feed},
@@ -40,6 +41,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/events",
         about: "Every transition as it happens",
+        operation: Operation::HistoryShow,
         params: &[REPO, SINCE, LAST],
         work: Work::Stream(Whose::Ours, everything),
     },
@@ -47,6 +49,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/relay/inbox/events",
         about: "What happens to mail, in both directions",
+        operation: Operation::HistoryShow,
         params: &[REPO, SINCE, LAST],
         work: Work::Stream(Whose::Ours, mail),
     },
@@ -54,7 +57,12 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/api/events",
         about: "What changes in the files of a list, for clients of the Kanban bus",
-        params: &[Param::query("taskListId", Kind::Id, "The list.").required()],
+        operation: Operation::TaskShow,
+        params: &[Param::query(
+            "taskListId",
+            Kind::Directory,
+            "The list; without it, all of them.",
+        )],
         work: Work::Stream(Whose::Kanban, kanban),
     },
 ];
@@ -88,8 +96,10 @@ fn listen(desk: &Desk<'_>, asked: &Asked, scope: Scope) -> Result<Response, Faul
 }
 
 fn kanban(desk: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
-    let list = asked.needed("taskListId").parse::<ListId>();
-    let list = list.map_err(|_| Fault::invalid("Invalid task list ID"))?;
+    let list = asked
+        .text("taskListId")
+        .map(super::kanban::list)
+        .transpose()?;
     let reader = KanbanReader::new(desk.home.clone(), list)?;
     Ok(stream(desk, reader))
 }

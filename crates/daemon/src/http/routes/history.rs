@@ -1,6 +1,6 @@
 //! The history: every transition of a repository, by number.
 
-use flagpost_core::{history::History, shape};
+use flagpost_core::{history::History, operations::Operation, shape};
 use serde_json::{Value, json};
 
 use crate::http::{
@@ -17,6 +17,7 @@ pub(crate) const ROUTES: &[Route] = &[Route {
     verb: Verb::Get,
     path: "/v1/history",
     about: "What happened in a repository, oldest first",
+    operation: Operation::HistoryShow,
     params: &[
         REPO,
         Param::query("since", Kind::Number(0), "Only what has a greater number."),

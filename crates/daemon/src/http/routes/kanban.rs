@@ -1,7 +1,7 @@
 //! What the clients of the Kanban bus read, shaped as they expect it. Nothing here writes.
 
-use flagpost_core::kanban;
-use flagpost_model::ListId;
+use flagpost_core::{kanban, operations::Operation};
+use flagpost_model::ListRef;
 use serde_json::{Value, json};
 
 use crate::http::{
@@ -11,13 +11,18 @@ use crate::http::{
     route::{Kind, Param, Route, Verb, Work},
 };
 
-const LIST: Param = Param::path("list", Kind::Id, "The list.");
+const LIST: Param = Param::path(
+    "list",
+    Kind::Directory,
+    "The list, whatever its program calls it.",
+);
 
 pub(crate) const ROUTES: &[Route] = &[
     Route {
         verb: Verb::Get,
         path: "/api/health",
         about: "Whether the daemon answers",
+        operation: Operation::DaemonShow,
         params: &[],
         work: Work::Foreign(health_schema, health),
     },
@@ -25,6 +30,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/api/task-lists",
         about: "The lists that hold tasks, for clients of the Kanban bus",
+        operation: Operation::TaskShow,
         params: &[],
         work: Work::Foreign(lists_schema, lists),
     },
@@ -32,6 +38,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/api/tasks/{list}",
         about: "The tasks of a list as normalised files, for clients of the Kanban bus",
+        operation: Operation::TaskShow,
         params: &[LIST],
         work: Work::Foreign(tasks_schema, tasks),
     },
@@ -39,6 +46,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/api/execution-context/{list}",
         about: "What the session of a list has written, for clients of the Kanban bus",
+        operation: Operation::SessionShow,
         params: &[LIST],
         work: Work::Foreign(context_schema, context),
     },
@@ -53,16 +61,19 @@ fn lists(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
 }
 
 fn tasks(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    Ok(kanban::tasks(&desk.home, &list(asked)?)?)
+    Ok(kanban::tasks(&desk.home, &list(asked.needed("list"))?)?)
 }
 
 fn context(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    Ok(kanban::execution_context(&desk.home, &list(asked)?)?)
+    Ok(kanban::execution_context(
+        &desk.home,
+        &list(asked.needed("list"))?,
+    )?)
 }
 
-fn list(asked: &Asked) -> Result<ListId, Fault> {
-    let list = asked.needed("list").parse();
-    list.map_err(|_| Fault::invalid("Invalid task list ID"))
+/// The list of this name.
+pub(super) fn list(name: &str) -> Result<ListRef, Fault> {
+    kanban::named(name).ok_or_else(|| Fault::invalid("Invalid task list ID"))
 }
 
 fn object(properties: Value) -> Value {

@@ -5,6 +5,7 @@
 
 use flagpost_core::{
     messages::{self, Ask, Filter, Party, Words},
+    operations::Operation,
     relay::decide::Gate,
     shape::messages as shape,
 };
@@ -41,6 +42,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/messages",
         about: "Messages in their order, the archive included",
+        operation: Operation::MessageShow,
         params: &[
             REPO,
             THREAD,
@@ -58,7 +60,8 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         verb: Verb::Post,
         path: "/v1/messages",
-        about: "Sends a message; what goes to a worker waits for the policy or the operator",
+        about: "Sends a message; what goes to a worker waits for the policy or the operator, but for a person's REPLY",
+        operation: Operation::MessageSend,
         params: &[
             REPO,
             AS,
@@ -98,6 +101,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/messages/open",
         about: "What is open, and what is to be done about each",
+        operation: Operation::MessageShow,
         params: &[REPO, TO],
         work: Work::Answer("messages_open", open),
     },
@@ -105,6 +109,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/messages/waiting",
         about: "Whether there is a message for whoever asks, without taking it",
+        operation: Operation::MessageShow,
         params: &[REPO, AS, AGENT, THREAD, SUBJECT, FROM, WAIT],
         work: Work::Awaited(["message_waiting", "message_none"], waiting),
     },
@@ -112,6 +117,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Post,
         path: "/v1/messages/receive",
         about: "The next message for whoever asks, who has it for a while",
+        operation: Operation::MessageReceive,
         params: &[
             REPO,
             AS,
@@ -122,7 +128,7 @@ pub(crate) const ROUTES: &[Route] = &[
             WAIT,
             Param::query(
                 "lease",
-                Kind::Time,
+                Kind::Lease,
                 "How long, as in 15m; without it, five minutes.",
             ),
             Param::query(
@@ -137,6 +143,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/messages/{worker}/{direction}/{seq}",
         about: "A message; this acknowledges nothing",
+        operation: Operation::MessageShow,
         params: &[REPO, WORKER, DIRECTION, SEQ],
         work: Work::Answer("message", show),
     },
@@ -144,6 +151,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Post,
         path: "/v1/messages/{worker}/{direction}/{seq}/ack",
         about: "The recipient has a message: it is not given out again",
+        operation: Operation::MessageAck,
         params: &[REPO, AS, AGENT, WORKER, DIRECTION, SEQ],
         work: Work::Answer("message_acked", ack),
     },
@@ -151,6 +159,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/threads/{thread}",
         about: "A conversation in its order, the archive included",
+        operation: Operation::MessageShow,
         params: &[REPO, Param::path("thread", Kind::Text, "The conversation.")],
         work: Work::Answer("messages", thread),
     },
@@ -183,10 +192,10 @@ fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 fn send(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let gate = match asked.flag("ratify") {
         true => {
-            desk.operator(asked)?;
+            desk.permit(asked, Operation::BriefRatify)?;
             Gate::Writer(Via::Api)
         }
-        false => Gate::Policy,
+        false => Gate::of_words(asked.id("subject")?, desk.origin(asked)?, Via::Api),
     };
     with_party(desk, asked, |party| {
         let answers = asked.text("re").map(|it| messages::find(party, it));

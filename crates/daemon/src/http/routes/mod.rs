@@ -2,6 +2,7 @@
 //!
 //! Owns which there are.
 
+mod browser;
 mod controller;
 mod events;
 mod history;
@@ -21,6 +22,7 @@ use super::route::Route;
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
     [
         this_daemon::ROUTES,
+        browser::ROUTES,
         tasks::ROUTES,
         task_changes::ROUTES,
         workers::ROUTES,

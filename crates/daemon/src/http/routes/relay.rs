@@ -4,11 +4,11 @@
 //! operator edits one.
 
 use flagpost_core::{
+    operations::Operation,
     relay::{
-        briefs::{self, Stage},
         decide::{self, Decided, Wish},
         fleet::{Ratified, ratify_all},
-        reports, slash,
+        reports, slash, words,
     },
     shape,
 };
@@ -24,18 +24,38 @@ use crate::http::{
     answer::Fault,
     asked::Asked,
     desk::Desk,
-    route::{AGENT, AS, Kind, Param, REPO, Route, Verb, Work},
+    route::{AGENT, AS, Form, Kind, Param, REPO, Route, Verb, Work},
 };
 
 const WORKER: Param = Param::path("worker", Kind::Id, "The worker.");
 const SEQ: Param = Param::path("seq", Kind::Number(1), "Which message.");
 const OF: Param = Param::query("worker", Kind::Id, "Only this worker's.");
 
+/// What is decided: on one brief, on all that wait, or on new words for one.
+const DECISIONS: &[Form] = &[
+    Form {
+        must: &["worker"],
+        may: &["seq", "decision", "reason", "seen"],
+        word: Some(("decision", &["ratified", "rejected"])),
+    },
+    Form {
+        must: &["scope"],
+        may: &["decision"],
+        word: Some(("decision", &["ratified"])),
+    },
+    Form {
+        must: &["worker", "seq", "decision", "seen", "body"],
+        may: &[],
+        word: Some(("decision", &["edited"])),
+    },
+];
+
 pub(crate) const ROUTES: &[Route] = &[
     Route {
         verb: Verb::Post,
         path: "/v1/relay/allocate-seq",
         about: "The next number of a direction, for a writer who puts the message there",
+        operation: Operation::MailAllocate,
         params: &[
             REPO,
             Param::query("worker", Kind::Id, "Whose mail.").required(),
@@ -52,6 +72,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/relay/inbox",
         about: "The briefs that wait for a decision",
+        operation: Operation::BriefShow,
         params: &[
             REPO,
             OF,
@@ -63,6 +84,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/relay/inbox/{worker}/{seq}",
         about: "A brief in full",
+        operation: Operation::BriefShow,
         params: &[REPO, WORKER, SEQ],
         work: Work::Answer("brief", brief),
     },
@@ -70,6 +92,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/relay/outbox",
         about: "The workers' reports",
+        operation: Operation::ReportShow,
         params: &[
             REPO,
             OF,
@@ -81,6 +104,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Post,
         path: "/v1/relay/outbox/{worker}/{seq}/read",
         about: "A report in full, which counts as read from now on",
+        operation: Operation::ReportRead,
         params: &[REPO, AS, AGENT, WORKER, SEQ],
         work: Work::Answer("report", read),
     },
@@ -88,33 +112,38 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Post,
         path: "/v1/relay/outbox/ratify",
         about: "Decides on a brief, or ratifies all that wait",
+        operation: Operation::BriefRatify,
         params: &[
             REPO,
             AS,
             AGENT,
-            Param::body("worker", Kind::Id, "Whose brief."),
+            Param::body("worker", Kind::Id, "Whose brief.").within(DECISIONS),
             Param::body(
                 "seq",
                 Kind::Number(1),
                 "Which one; without it, the newest that waits.",
-            ),
+            )
+            .within(DECISIONS),
             Param::body(
                 "scope",
                 Kind::Text,
                 "In place of a worker: all, or a pattern over workers such as W{1,2}.",
-            ),
+            )
+            .within(DECISIONS),
             Param::body(
                 "decision",
                 Kind::Word(&["ratified", "rejected", "edited"]),
                 "Without it, ratified.",
-            ),
-            Param::body("reason", Kind::Text, "Why; the worker is told."),
+            )
+            .within(DECISIONS),
+            Param::body("reason", Kind::Text, "Why; the worker is told.").within(DECISIONS),
             Param::body(
                 "seen",
-                Kind::Text,
-                "The SHA-256 of the body that was seen: another one is not decided on.",
-            ),
-            Param::body("body", Kind::Text, "The new body, where it is edited."),
+                Kind::Hash,
+                "The SHA-256 of the body that was seen, or the brief's envelope: another one is not decided on. Of a withheld brief it is the envelope.",
+            )
+            .within(DECISIONS),
+            Param::body("body", Kind::Line, "The new body, where it is edited.").within(DECISIONS),
         ],
         work: Work::Answer("decided", ratify),
     },
@@ -129,7 +158,7 @@ fn allocate(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 fn inbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let worker: Option<WorkerId> = asked.parsed("worker")?;
     let (mut letters, skipped) = slash::inbox(&desk.fleet(asked)?, worker.as_ref())?;
-    letters.retain(|it| asked.flag("all") || it.stage == Stage::Pending);
+    letters.retain(|it| asked.flag("all") || it.waits());
     Ok(json!({
         "briefs": letters.iter().map(shape::letter).collect::<Vec<_>>(),
         "total": letters.len(),
@@ -140,8 +169,8 @@ fn inbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 
 fn brief(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
-    let letter = briefs::show(&mail, seq(asked)?.ok_or_else(no_number)?)?;
-    Ok(shape::letter(&letter))
+    let (letter, before) = words::show(&mail, seq(asked)?.ok_or_else(no_number)?)?;
+    Ok(shape::letter_in_full(&letter, before.as_ref()))
 }
 
 fn outbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
@@ -165,30 +194,24 @@ fn read(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 }
 
 fn ratify(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    let (fleet, actor) = (desk.fleet(asked)?, desk.operator(asked)?);
+    let (fleet, actor) = (desk.fleet(asked)?, desk.actor(asked)?);
     let decision = asked.parsed("decision")?.unwrap_or(Decision::Ratified);
     let worker: Option<WorkerId> = asked.parsed("worker")?;
-    let all = match (worker, asked.text("scope")) {
-        (None, Some(scope)) if decision == Decision::Ratified => {
-            let scope: Option<Glob> = match scope {
-                "all" => None,
-                _ => asked.parsed("scope")?,
-            };
-            ratify_all(&fleet, &actor, scope.as_ref(), Via::Api)?
-        }
-        (Some(worker), None) => {
+    let all = match worker {
+        Some(worker) => {
             let mail = fleet.mail(&worker)?;
             let decided = one(&mail, &actor, decision, asked)?;
             Ratified {
                 done: vec![decided],
-                failed: Vec::new(),
+                ..Ratified::default()
             }
         }
-        (None, Some(_)) => {
-            return Err(Fault::usage("all are only ratified, not otherwise decided"));
-        }
-        (None, None) | (Some(_), Some(_)) => {
-            return Err(Fault::usage("say either worker or scope"));
+        None => {
+            let scope: Option<Glob> = match asked.text("scope") {
+                Some("all") => None,
+                _ => asked.parsed("scope")?,
+            };
+            ratify_all(&fleet, &actor, scope.as_ref(), Via::Api, &mut |_| {})?
         }
     };
     Ok(shape::decided(&all))
@@ -202,9 +225,10 @@ fn one(
 ) -> Result<Decided, Fault> {
     let (number, seen) = (seq(asked)?, asked.parsed::<Hash>("seen")?);
     if decision == Decision::Edited {
-        let (Some(seq), Some(seen), Some(body)) = (number, seen, asked.text("body")) else {
-            return Err(Fault::usage("edited goes with seq, seen and body"));
+        let (Some(seq), Some(seen)) = (number, seen) else {
+            return Err(Fault::usage("edited goes with seq and seen"));
         };
+        let body = asked.needed("body");
         return Ok(decide::edit(mail, actor, seq, &seen, body, Via::Api)?);
     }
     let mut wish = Wish::new(decision, Via::Api);

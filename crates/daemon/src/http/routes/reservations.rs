@@ -1,7 +1,7 @@
 //! Reservations: who works on which files. They are only shown here: whoever reserves does it where the
 //! files are.
 
-use flagpost_core::shape;
+use flagpost_core::{operations::Operation, shape};
 use serde_json::Value;
 
 use crate::http::{
@@ -15,6 +15,7 @@ pub(crate) const ROUTES: &[Route] = &[Route {
     verb: Verb::Get,
     path: "/v1/reservations",
     about: "Who works on which files",
+    operation: Operation::ReservationShow,
     params: &[REPO],
     work: Work::Answer("reservations", list),
 }];

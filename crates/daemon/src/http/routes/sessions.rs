@@ -1,6 +1,6 @@
 //! Sessions: the runs of a list.
 
-use flagpost_core::{sessions::Sessions, shape};
+use flagpost_core::{operations::Operation, sessions::Sessions, shape};
 use serde_json::{Value, json};
 
 use crate::http::{
@@ -15,6 +15,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/sessions",
         about: "The sessions of a repository, the live one last",
+        operation: Operation::SessionShow,
         params: &[REPO],
         work: Work::Answer("sessions", list),
     },
@@ -22,6 +23,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/sessions/{id}",
         about: "How far a session is, or got",
+        operation: Operation::SessionShow,
         params: &[
             REPO,
             Param::path("id", Kind::Text, "Its id, the beginning of it, or live."),
@@ -41,5 +43,7 @@ fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 
 fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let sessions = Sessions::of(&desk.home, &desk.repository(asked)?);
-    Ok(shape::session(&sessions.find(asked.needed("id"))?))
+    let session = sessions.find(asked.needed("id"))?;
+    let told = session.told(&desk.home)?;
+    Ok(shape::session_with(&session, &told))
 }

@@ -4,11 +4,14 @@ use flagpost_core::{
     Config, List,
     claims::{self, Claimed, Terms},
     config::keys::CLAIM_LEASE,
-    shape,
+    messages::Reply,
+    operations::Operation,
+    questions, shape,
     tasks::{self, Fields, Labels, Move, Parts},
 };
 use flagpost_model::{
     ListId, Token,
+    decision::Via,
     task::{Act as Acting, Ending},
 };
 use jiff::SignedDuration;
@@ -32,7 +35,7 @@ const TOKEN: Param = Param::body(
 const TEXT: Param = Param::body("text", Kind::Text, "What there is to say about it.");
 const PARTS: Param = Param::body("force", Kind::Flag, "Although parts of it are not done.");
 const WHOEVER: Param = Param::body("force", Kind::Flag, "Whoever holds it.");
-const SUBJECT: Param = Param::body("subject", Kind::Text, "What is to be done, in one line.");
+const SUBJECT: Param = Param::body("subject", Kind::Line, "What is to be done, in one line.");
 const DESCRIPTION: Param = Param::body("description", Kind::Text, "The rest, Markdown.");
 const PRIORITY: Param = Param::body(
     "priority",
@@ -43,17 +46,18 @@ const GROUP: Param = Param::body("group", Kind::Text, "The feature it belongs to
 const PROJECT: Param = Param::body("project", Kind::Text, "The project it belongs to.");
 const COMPLEXITY: Param = Param::body("complexity", Kind::Text, "How large it is.");
 const PARENT: Param = Param::body("parent", Kind::Id, "The task it is part of.");
-const DUE: Param = Param::body("due", Kind::Text, "When it is due: 2026-12-01.");
+const DUE: Param = Param::body("due", Kind::Day, "When it is due: 2026-12-01.");
 const TAGS: Param = Param::body("tags", Kind::Texts, "Its labels, in place of those it has.");
 const LEASE: Param = Param::body(
     "lease",
-    Kind::Time,
+    Kind::Lease,
     "How long the claim holds without renewal, as in 15m; without it, the setting claim.lease.",
 );
 const UID: Param = Param::body("uid", Kind::Text, "The planner's name for it.");
 
 pub(crate) const ROUTES: &[Route] = &[
     verb(
+        Operation::TaskAdd,
         "/v1/tasks",
         "Adds a task",
         &[
@@ -75,6 +79,7 @@ pub(crate) const ROUTES: &[Route] = &[
         add,
     ),
     verb(
+        Operation::TaskEdit,
         "/v1/tasks/{list}/{id}/edit",
         "Changes what is said of a task",
         &[
@@ -95,63 +100,93 @@ pub(crate) const ROUTES: &[Route] = &[
         edit,
     ),
     verb(
+        Operation::TaskClaim,
         "/v1/claims",
         "Claims the first ready task of a list",
         &[REPO, LIST, AS, AGENT, LEASE],
         claim_next,
     ),
     verb(
+        Operation::TaskClaim,
         "/v1/tasks/{list}/{id}/claim",
         "Claims a task; the answer has the token",
         &[PATH_LIST, ID, AS, AGENT, LEASE],
         claim,
     ),
     verb(
+        Operation::TaskStart,
         "/v1/tasks/{list}/{id}/start",
         "Begins the work on a task, which is claimed where it is not",
         &[PATH_LIST, ID, AS, AGENT, TOKEN, LEASE],
         start,
     ),
     verb(
+        Operation::TaskDone,
         "/v1/tasks/{list}/{id}/done",
         "Completes a task",
         &[PATH_LIST, ID, AS, AGENT, TOKEN, TEXT, PARTS],
         |desk, asked| finish(desk, asked, Ending::Completed),
     ),
     verb(
+        Operation::TaskFail,
         "/v1/tasks/{list}/{id}/fail",
         "Gives a task up: it did not work",
         &[PATH_LIST, ID, AS, AGENT, TOKEN, TEXT],
         |desk, asked| finish(desk, asked, Ending::Failed),
     ),
     verb(
+        Operation::TaskStuck,
         "/v1/tasks/{list}/{id}/stuck",
         "Says that help is needed to go on",
         &[PATH_LIST, ID, AS, AGENT, TOKEN, TEXT],
         |desk, asked| finish(desk, asked, Ending::Stuck),
     ),
+    Route {
+        verb: Verb::Post,
+        path: "/v1/tasks/{list}/{id}/answer",
+        about: "Answers what is asked about a task; an agent may not",
+        operation: Operation::TaskAnswer,
+        params: &[
+            PATH_LIST,
+            ID,
+            AS,
+            AGENT,
+            Param::body("text", Kind::Text, "The answer.").required(),
+            Param::body(
+                "again",
+                Kind::Flag,
+                "Adds to an answer that was given before.",
+            ),
+        ],
+        work: Work::Answer("answered", answer),
+    },
     verb(
+        Operation::TaskRenew,
         "/v1/tasks/{list}/{id}/renew",
         "Extends the lease of a claim",
         &[PATH_LIST, ID, AS, AGENT, TOKEN],
         |desk, asked| moved(desk, asked, Move::Renew),
     ),
     verb(
+        Operation::TaskRelease,
         "/v1/tasks/{list}/{id}/release",
         "Gives a task back",
         &[PATH_LIST, ID, AS, AGENT, TOKEN, WHOEVER],
         |desk, asked| {
             let force = asked.flag(WHOEVER.name);
+            desk.permit(asked, Operation::releasing(force))?;
             moved(desk, asked, Move::Release { force })
         },
     ),
     verb(
+        Operation::TaskReopen,
         "/v1/tasks/{list}/{id}/reopen",
         "Makes a task pending again",
         &[PATH_LIST, ID, AS, AGENT],
         |desk, asked| moved(desk, asked, Move::Reopen),
     ),
     verb(
+        Operation::TaskCancel,
         "/v1/tasks/{list}/{id}/cancel",
         "Says that a task is not wanted any more",
         &[PATH_LIST, ID, AS, AGENT],
@@ -160,6 +195,7 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 const fn verb(
+    operation: Operation,
     path: &'static str,
     about: &'static str,
     params: &'static [Param],
@@ -169,6 +205,7 @@ const fn verb(
         verb: Verb::Post,
         path,
         about,
+        operation,
         params,
         work: Work::Answer("task", act),
     }
@@ -253,10 +290,21 @@ fn moved(desk: &Desk<'_>, asked: &Asked, event: Move) -> Result<Value, Fault> {
     Ok(shape::task(&task))
 }
 
+fn answer(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+    let (list, speaker) = (desk.list(asked)?, desk.speaker(asked)?);
+    let reply = Reply {
+        text: asked.needed("text"),
+        again: asked.flag("again"),
+        via: Via::Api,
+    };
+    let id = desk.task(&list, asked)?;
+    let answered = questions::answer(&list, None, &speaker, &id, &reply)?;
+    Ok(shape::answered(&answered))
+}
+
 fn terms(desk: &Desk<'_>, asked: &Asked) -> Result<Terms, Fault> {
     let lease = match asked.parsed::<SignedDuration>(LEASE.name)? {
-        Some(lease) if CLAIM_LEASE.kind.contains(lease) => lease,
-        Some(_) => return Err(Fault::invalid("a lease lasts from one second to 30 days")),
+        Some(lease) => lease,
         None => Config::read(&desk.home)?.need(&CLAIM_LEASE)?,
     };
     Ok(Terms {

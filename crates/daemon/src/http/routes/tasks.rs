@@ -1,6 +1,6 @@
 //! Tasks.
 
-use flagpost_core::{shape, tasks::select};
+use flagpost_core::{operations::Operation, shape, tasks::select};
 use flagpost_model::query::Query;
 use serde_json::{Value, json};
 
@@ -22,6 +22,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/tasks",
         about: "The tasks of a list, all of them or those that fit a query",
+        operation: Operation::TaskShow,
         params: &[
             REPO,
             LIST,
@@ -44,6 +45,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/tasks/{list}/{id}",
         about: "A task in full",
+        operation: Operation::TaskShow,
         params: &[
             Param::path("list", Kind::Id, "The list."),
             Param::path("id", Kind::Id, "The task, or the beginning of its id."),

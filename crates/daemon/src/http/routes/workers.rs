@@ -1,6 +1,7 @@
 //! The fleet.
 
 use flagpost_core::{
+    operations::Operation,
     relay::workers::{self, Traits},
     shape,
 };
@@ -19,6 +20,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/workers",
         about: "The fleet: who is live, and what waits",
+        operation: Operation::WorkerShow,
         params: &[
             REPO,
             Param::query("all", Kind::Flag, "Those that were taken off too."),
@@ -29,6 +31,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Get,
         path: "/v1/workers/{worker}",
         about: "A worker",
+        operation: Operation::WorkerShow,
         params: &[REPO, Param::path("worker", Kind::Id, "The worker.")],
         work: Work::Answer("worker", show),
     },
@@ -36,6 +39,8 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Post,
         path: "/v1/workers",
         about: "Adds a worker to the fleet",
+        // Whoever adds somebody else asks for more.
+        operation: Operation::WorkerJoin,
         params: &[
             REPO,
             AS,
@@ -53,6 +58,7 @@ pub(crate) const ROUTES: &[Route] = &[
         verb: Verb::Post,
         path: "/v1/workers/{worker}/heartbeat",
         about: "A sign of life, and what has changed about the worker",
+        operation: Operation::WorkerHeartbeat,
         params: &[
             REPO,
             Param::path("worker", Kind::Id, "The worker."),
@@ -69,7 +75,7 @@ pub(crate) const ROUTES: &[Route] = &[
 
 const PROGRAM: Param = Param::body("agent", Kind::Text, "Which agent it is.");
 const CAPABILITIES: Param = Param::body("capabilities", Kind::Texts, "What it can do.");
-const PID: Param = Param::body("pid", Kind::Number(1), "Its process.");
+const PID: Param = Param::body("pid", Kind::Process, "Its process.");
 const TMUX: Param = Param::body("tmux", Kind::Text, "Its pane.");
 const WORKTREE: Param = Param::body("worktree", Kind::Text, "Where it works.");
 
@@ -91,6 +97,8 @@ fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 
 fn register(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let (fleet, id): (_, WorkerId) = (desk.fleet(asked)?, asked.id("id")?);
+    let agent = desk.agent(asked)?;
+    desk.permit(asked, Operation::adding(&id, agent.as_ref()))?;
     workers::register(&fleet, &desk.actor(asked)?, &id, traits(asked)?)?;
     Ok(shape::worker(&workers::show(&fleet.mail(&id)?)?))
 }

@@ -141,7 +141,12 @@ fn comments(issue: &mut Record) -> Vec<Note> {
         let by = comment.text("author");
         let when: Option<Timestamp> = comment.time("created_at");
         if let Some(text) = comment.text("text") {
-            notes.push(Note { by, at: when, text });
+            notes.push(Note {
+                by,
+                at: when,
+                text,
+                question: None,
+            });
         }
         issue.faults_of(&format!("comment {}", at + 1), &mut comment);
     }

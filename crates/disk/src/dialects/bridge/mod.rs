@@ -14,4 +14,4 @@ pub use layout::{
     rejected,
 };
 pub use read::{Entry, Known, inbox, is_idle, ledger, outbox};
-pub use write::{command, entry, inbox_bytes, outbox_bytes, reply, stats, task};
+pub use write::{command, entry, inbox_bytes, notes, outbox_bytes, reply, stats, summary, task};

@@ -1,8 +1,11 @@
 //! The bridge's files → JSON values and ledger entries.
 //!
-//! Owns what counts as an inbox: any JSON value, of which a list has an item each.
+//! Owns what counts as an inbox: any JSON value, of which a list has an item each. What is wrong
+//! with one that is none is said in our words, since agents read it and no parser's name helps them.
 
 use serde_json::{Map, Value};
+
+use crate::json;
 
 /// Whether an inbox has nothing in it, as its readers leave it behind.
 pub fn is_idle(bytes: &[u8]) -> bool {
@@ -11,11 +14,46 @@ pub fn is_idle(bytes: &[u8]) -> bool {
 
 /// The items of an inbox: those of a list, else the one value there is.
 pub fn inbox(bytes: &[u8]) -> Result<Vec<Value>, String> {
-    match serde_json::from_slice(trimmed(bytes)) {
+    match json::value(trimmed(bytes)) {
         Ok(Value::Array(items)) => Ok(items),
         Ok(single) => Ok(vec![single]),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(wrong(trimmed(bytes), &error)),
     }
+}
+
+/// What was expected where a text stops being JSON: the beginning of the parser's words, and ours.
+const EXPECTED: [(&str, &str); 9] = [
+    ("expected `,` or `]`", "a comma or the end of a list"),
+    ("expected `,` or `}`", "a comma or the end of an object"),
+    ("expected `:`", "a colon behind a key"),
+    ("key must be a string", "a key in double quotes"),
+    ("trailing comma", "a value behind the comma, or no comma"),
+    (
+        "trailing characters",
+        "nothing behind the one value; several stand in a list",
+    ),
+    (
+        "control character",
+        "a line break or a tab in a text written \\n or \\t",
+    ),
+    ("invalid number", "a number as JSON has them"),
+    (
+        "recursion limit",
+        "fewer lists and objects within each other",
+    ),
+];
+
+fn wrong(text: &[u8], error: &serde_json::Error) -> String {
+    if let Err(error) = std::str::from_utf8(text) {
+        return format!("UTF-8 was expected at byte {}", error.valid_up_to());
+    }
+    let (line, column, said) = (error.line(), error.column(), error.to_string());
+    if error.is_eof() {
+        return format!("it ends at line {line}, column {column}, in the middle of a value");
+    }
+    let known = EXPECTED.iter().find(|(theirs, _)| said.starts_with(theirs));
+    let expected = known.map_or("a JSON value", |(_, ours)| ours);
+    format!("{expected} was expected at line {line}, column {column}")
 }
 
 /// The answers of an outbox; nothing in it is none.

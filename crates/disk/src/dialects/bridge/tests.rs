@@ -53,6 +53,39 @@ fn an_inbox_is_a_list_or_one_value() {
 }
 
 #[test]
+fn what_is_no_json_is_told_in_our_words_with_its_place() {
+    for (text, told) in [
+        (
+            "[{\"id\": 1, ",
+            "it ends at line 1, column 10, in the middle of a value",
+        ),
+        ("not JSON", "a JSON value was expected at line 1, column 2"),
+        (
+            "[1]\n[2]",
+            "nothing behind the one value; several stand in a list was expected at line 2, column 1",
+        ),
+        (
+            "[{\"a\": 1 \"b\"}]",
+            "a comma or the end of an object was expected at line 1, column 10",
+        ),
+        (
+            "[1,]",
+            "a value behind the comma, or no comma was expected at line 1, column 4",
+        ),
+        (
+            "{id: 1}",
+            "a key in double quotes was expected at line 1, column 2",
+        ),
+    ] {
+        assert_eq!(inbox(text.as_bytes()).unwrap_err(), told, "{text}");
+    }
+    assert_eq!(
+        inbox(b"[\"\xff\"]").unwrap_err(),
+        "UTF-8 was expected at byte 2"
+    );
+}
+
+#[test]
 fn a_ledger_gives_back_what_was_written_and_skips_what_was_cut_off() {
     let answer = |to: Addressee, outcome: Outcome| Reply {
         to,
@@ -111,6 +144,7 @@ fn a_task_is_shown_in_the_words_of_the_protocol() {
         by: Some("codex".to_owned()),
         at: Some(now),
         text: "n".to_owned(),
+        question: None,
     });
     it.result = Some(TaskResult {
         ending: Ending::Completed,
@@ -126,10 +160,12 @@ fn a_task_is_shown_in_the_words_of_the_protocol() {
             "priority": "urgent", "project": null, "tags": [], "dueDate": "2026-12-01",
             "createdAt": null, "completedAt": "2026-05-13T14:25:00Z", "parentId": null,
             "subtaskIds": ["8"],
-            "notes": [{"content": "n", "by": "codex", "createdAt": "2026-05-13T14:25:00Z"}],
+            "notes": [{"id": "7-1", "source": "codex", "content": "n", "by": "codex", "createdAt": "2026-05-13T14:25:00Z"}],
             "recurrence": null, "timeSpentSeconds": 0, "timerStartedAt": null,
             "state": "completed", "owner": null, "blockedBy": [], "blocks": [],
-            "metadata": {"k": 1},
+            "metadata": {"k": 1}, "updatedAt": "2026-05-13T14:25:00Z", "order": 7,
+            "estimateMinutes": null, "actualMinutes": 0, "externalId": null,
+            "externalSource": null,
         })
     );
     it.state = State::Pending;

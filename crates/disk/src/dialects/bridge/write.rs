@@ -7,7 +7,7 @@ use flagpost_model::{
     TaskId,
     bridge::{Addressee, Outcome, Reply, Status, Urgency, words::ARCHIVED},
     tally::Stats,
-    task::{State, Task},
+    task::{Effort, State, Task},
 };
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -16,20 +16,30 @@ use super::read::{Entry, Known};
 
 /// A task; `parts` are those that are part of it.
 pub fn task(task: &Task, parts: &[TaskId], now: Timestamp) -> Value {
+    let mut shown = summary(task, parts, now);
+    let mut metadata = task.metadata.clone();
+    metadata.shift_remove(ARCHIVED);
+    for (key, value) in [
+        ("description", json!(task.description)),
+        ("notes", notes(task).collect()),
+        ("metadata", json!(metadata)),
+    ] {
+        shown.insert(key.to_owned(), value);
+    }
+    shown.into()
+}
+
+/// A task among others: all but its texts and what others keep with it.
+pub fn summary(task: &Task, parts: &[TaskId], now: Timestamp) -> Map<String, Value> {
     let completed = task
         .result
         .as_ref()
         .filter(|_| task.state == State::Completed);
-    let notes = task
-        .notes
-        .iter()
-        .map(|note| json!({"content": note.text, "by": note.by, "createdAt": note.at}));
-    let mut metadata = task.metadata.clone();
-    metadata.shift_remove(ARCHIVED);
-    json!({
+    let uid = task.uid.as_ref();
+    let origin = task.provenance.as_ref().map(|it| it.origin);
+    let Value::Object(shown) = json!({
         "id": task.id,
         "title": task.subject,
-        "description": task.description,
         "status": Status::of(task),
         "priority": Urgency::of(task.priority),
         "project": task.project,
@@ -39,7 +49,6 @@ pub fn task(task: &Task, parts: &[TaskId], now: Timestamp) -> Value {
         "completedAt": completed.map(|it| it.at),
         "parentId": task.parent,
         "subtaskIds": parts,
-        "notes": notes.collect::<Value>(),
         "recurrence": task.recurrence.map(|it| it.every),
         "timeSpentSeconds": task.effort(now).seconds(),
         "timerStartedAt": task.timer.as_ref().map(|timer| timer.since),
@@ -47,8 +56,44 @@ pub fn task(task: &Task, parts: &[TaskId], now: Timestamp) -> Value {
         "owner": task.owner,
         "blockedBy": task.blocked_by,
         "blocks": task.blocks,
-        "metadata": metadata,
+        "updatedAt": touched(task),
+        "order": task.id.counted(),
+        "estimateMinutes": task.estimate.map(Effort::minutes),
+        "actualMinutes": task.effort(now).minutes(),
+        "externalId": uid,
+        "externalSource": origin.filter(|_| uid.is_some()),
+    }) else {
+        return Map::new();
+    };
+    shown
+}
+
+/// The remarks on a task; each is called by its task and its place.
+pub fn notes(task: &Task) -> impl Iterator<Item = Value> {
+    task.notes.iter().enumerate().map(|(at, note)| {
+        json!({
+            "id": format!("{}-{}", task.id, at + 1),
+            "content": note.text,
+            "by": note.by,
+            "source": note.by,
+            "createdAt": note.at,
+        })
     })
+}
+
+/// The last time that a task tells of.
+fn touched(task: &Task) -> Option<Timestamp> {
+    let added = task.provenance.iter().map(|it| it.at);
+    let noted = task.notes.iter().filter_map(|it| it.at);
+    let claimed = task.state.claim().map(|claim| claim.at);
+    let timed = task.timer.as_ref().map(|timer| timer.since);
+    let ended = task.result.iter().map(|it| it.at);
+    added
+        .chain(noted)
+        .chain(claimed)
+        .chain(timed)
+        .chain(ended)
+        .max()
 }
 
 /// A list in numbers; `archived` of its completed tasks are out of sight.
@@ -72,8 +117,12 @@ pub fn stats(stats: &Stats, archived: usize) -> Value {
         let count: usize = here.map(|(_, count)| count.all).sum();
         by_priority.insert(urgency.to_string(), count.into());
     }
+    let here = |status: Status| by_status.get(status.as_str()).cloned();
     json!({
         "total": stats.tasks.all,
+        "todo": here(Status::Todo),
+        "inProgress": here(Status::InProgress),
+        "done": here(Status::Done),
         "open": stats.tasks.open,
         "byStatus": by_status,
         "byPriority": by_priority,

@@ -8,15 +8,15 @@ use std::{collections::HashSet, str::FromStr};
 use flagpost_model::{
     TaskId,
     task::{
-        Claim, DEFAULT_LEASE, Effort, Note, Provenance, Recurrence, Said, State, StateName, Task,
-        TaskResult, Timer,
+        Claim, DEFAULT_LEASE, Effort, Note, NoteKind, Provenance, Question, Recurrence, Said,
+        State, StateName, Task, TaskResult, Timer,
     },
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::{NESTED, TaskFile, write::status_of};
-use crate::record::kind;
+use crate::{json, record::kind};
 
 /// The keys of the metadata that are fields of a task, or ours besides.
 const FIELDS: [&str; 14] = [
@@ -62,7 +62,7 @@ pub fn is_too_deep(raw: &Map<String, Value>) -> bool {
 pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
     // Some editors begin a file with a byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let value = json::value(bytes).map_err(|error| error.to_string())?;
     let Value::Object(raw) = value else {
         return Err(format!("a task is a JSON object, not {}", kind(&value)));
     };
@@ -236,13 +236,29 @@ fn note(value: &Value) -> Option<Note> {
             by: text(map, "by").filter(|by| !by.is_empty()),
             at: parsed(map, "at"),
             text: text(map, "text")?,
+            question: question(map),
         }),
         bare => Some(Note {
             by: None,
             at: None,
             text: text_of(bare)?,
+            question: None,
         }),
     }
+}
+
+/// The question of an answer. One without its number or words is none that could be told of, and the
+/// note is read as a remark.
+fn question(note: &Map<String, Value>) -> Option<Question> {
+    let kind: NoteKind = parsed(note, "kind")?;
+    let map = note.get("question")?.as_object()?;
+    let question = Question {
+        n: parsed(map, "n")?,
+        by: text(map, "by").filter(|by| !by.is_empty()),
+        at: parsed(map, "at"),
+        text: text(map, "text")?,
+    };
+    (kind == NoteKind::Answer).then_some(question)
 }
 
 fn parsed<T: FromStr>(map: &Map<String, Value>, key: &str) -> Option<T> {

@@ -1,7 +1,7 @@
 //! The dialect against files as other programs write them.
 
 use flagpost_model::task::{
-    Act, Effort, Event, Every, Note, Origin, Priority, State, StateName, transition,
+    Act, Effort, Event, Every, Note, Origin, Priority, Question, State, StateName, transition,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -19,6 +19,8 @@ const REAL: &str = r#"{
   ],
   "blockedBy": [],
   "zeta": 1.50,
+  "cost": 1e3,
+  "rate": [2E-7, 3e+2, 4E5],
   "metadata": {
     "priority": "high",
     "task_uid": "auth:middleware",
@@ -282,6 +284,7 @@ fn a_note_is_added_behind_what_others_wrote() {
         by: Some("alice".to_owned()),
         at: "2026-02-02T00:00:00Z".parse().ok(),
         text: "Done that".to_owned(),
+        question: None,
     });
     let after: Value = serde_json::from_slice(&before.with(&task)).unwrap();
     let notes = after["metadata"]["notes"].as_array().unwrap();
@@ -291,6 +294,55 @@ fn a_note_is_added_behind_what_others_wrote() {
         notes[4],
         json!({"at": "2026-02-02T00:00:00Z", "by": "alice", "text": "Done that"})
     );
+}
+
+const ANSWERED: &str = r#"{"id": "7", "subject": "a", "status": "pending", "metadata": {"notes": [
+  {"at": "2026-02-02T00:00:00Z", "by": "ann", "kind": "answer", "mood": "calm", "text": "argparse",
+   "question": {"n": 1, "at": "2026-02-01T00:00:00Z", "by": "W1", "text": "Which?", "file": "cli.py"}},
+  {"kind": "answer", "question": {"n": 2}, "text": "to what nobody said"},
+  {"kind": "answer", "text": "to nothing"},
+  {"kind": "verdict", "question": {"n": 3, "text": "Which?"}, "text": "of another program's"}
+]}}"#;
+
+#[test]
+fn an_answer_is_read_with_its_question_and_what_has_none_as_a_remark() {
+    let task = file(ANSWERED).task;
+    let (asked, answer) = task.answered().next().unwrap();
+    let whole = (asked.n, asked.by.as_deref(), asked.text.as_str());
+    assert_eq!(whole, (1, Some("W1"), "Which?"));
+    assert_eq!(asked.at.unwrap().to_string(), "2026-02-01T00:00:00Z");
+    assert_eq!(answer.text, "argparse");
+    let remarks: Vec<_> = task.remarks().map(|it| it.text.as_str()).collect();
+    let expected = ["to what nobody said", "to nothing", "of another program's"];
+    assert_eq!(remarks, expected);
+}
+
+#[test]
+fn an_answer_is_written_behind_what_others_wrote_and_read_again() {
+    let before = file(ANSWERED);
+    let mut task = before.task.clone();
+    task.notes.push(Note {
+        by: Some("bob".to_owned()),
+        at: None,
+        text: "click".to_owned(),
+        question: Some(Question {
+            n: 2,
+            by: None,
+            at: None,
+            text: String::new(),
+        }),
+    });
+    let bytes = before.with(&task);
+    let after: Value = serde_json::from_slice(&bytes).unwrap();
+    let notes = after["metadata"]["notes"].as_array().unwrap();
+    assert_eq!(notes[0]["mood"], "calm");
+    assert_eq!(notes[0]["question"]["file"], "cli.py");
+    assert_eq!(
+        notes[4],
+        json!({"by": "bob", "kind": "answer", "question": {"n": 2, "text": ""}, "text": "click"})
+    );
+    let read = file(&String::from_utf8(bytes).unwrap()).task;
+    assert_eq!(read.notes, task.notes);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use flagpost_model::{
     TaskId,
     task::{Claim, DEFAULT_LEASE, Note, Provenance, Said, StateName, Task, TaskResult},
 };
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -164,16 +165,30 @@ fn set_notes(metadata: &mut Map<String, Value>, old: Option<&Task>, task: &Task)
     set(metadata, "notes", notes);
 }
 
-/// A note that lacks a name and a time is written as the bare text that it was.
+/// A remark that lacks a name and a time is written as the bare text that it was.
 fn note(note: &Note) -> Value {
-    let mut map = Map::new();
-    map.extend(note.at.map(|at| ("at".to_owned(), json!(at))));
-    map.extend(note.by.as_ref().map(|by| ("by".to_owned(), json!(by))));
-    if map.is_empty() {
-        return json!(note.text);
+    let mut map = signed(note.at, note.by.as_ref());
+    match &note.question {
+        None if map.is_empty() => return json!(note.text),
+        None => {}
+        Some(question) => {
+            map.insert("kind".into(), json!(note.kind()));
+            let mut asked = Map::from_iter([("n".to_owned(), json!(question.n))]);
+            asked.extend(signed(question.at, question.by.as_ref()));
+            asked.insert("text".into(), json!(question.text));
+            map.insert("question".into(), Value::Object(asked));
+        }
     }
     map.insert("text".into(), json!(note.text));
     Value::Object(map)
+}
+
+/// When something was said and by whom, as far as that is known.
+fn signed(at: Option<Timestamp>, by: Option<&String>) -> Map<String, Value> {
+    let mut map = Map::new();
+    map.extend(at.map(|at| ("at".to_owned(), json!(at))));
+    map.extend(by.map(|by| ("by".to_owned(), json!(by))));
+    map
 }
 
 /// Metadata that is none of our fields.

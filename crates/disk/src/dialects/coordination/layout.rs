@@ -6,10 +6,12 @@ use flagpost_model::TaskId;
 pub const DEFAULT_DIR: &str = ".coordination";
 /// The table of tasks.
 pub const TASKS: &str = "tasks.json";
-/// The lock of everything.
+/// The lock of everything else.
 pub const LOCK: &str = "tasks.json.lock";
 /// The table of agents.
 pub const AGENTS: &str = "agents.json";
+/// Its lock, which others take alone.
+pub const AGENTS_LOCK: &str = "agents.json.lock";
 /// What is wanted.
 pub const PLAN: &str = "master-plan.md";
 /// The directory of what everybody should know.

@@ -14,10 +14,12 @@ mod time;
 mod write;
 
 pub use layout::{
-    AGENTS, CONTEXT, DEFAULT_DIR, DISCOVERIES, LATE, LOCK, LOGS, PLAN, RESULTS, SUMMARY, TASKS,
-    late, log, number, numbered, result,
+    AGENTS, AGENTS_LOCK, CONTEXT, DEFAULT_DIR, DISCOVERIES, LATE, LOCK, LOGS, PLAN, RESULTS,
+    SUMMARY, TASKS, late, log, number, numbered, result,
 };
-pub use prose::{Discovery, discovery, late_entry, log_line, objective, plan, read_discoveries};
+pub use prose::{
+    Discovery, discovery, late_entry, log_line, objective, plan, read_discoveries, with_objective,
+};
 pub use read::{read_agents, read_drafts, read_last_updated, read_row, read_tasks};
 pub use time::to_text as time_to_text;
 pub use write::{new_table, put_rows, to_bytes, write_agents, write_row, write_tasks};

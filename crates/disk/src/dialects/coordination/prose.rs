@@ -28,12 +28,34 @@ pub fn plan(goal: &str, approach: Option<&str>) -> String {
     plan
 }
 
+/// The plan with another goal; all else stays.
+pub fn with_objective(plan: &str, goal: &str) -> String {
+    let mut lines = plan.split_inclusive('\n');
+    let mut before = String::new();
+    let is_found = lines.by_ref().any(|line| {
+        before += line;
+        is_objective(line)
+    });
+    if !is_found {
+        let own = self::plan(goal, None);
+        return match plan.trim() {
+            "" => own,
+            _ => format!("{}\n\n## Objective\n\n{}\n", plan.trim_end(), goal.trim()),
+        };
+    }
+    let after: String = lines.skip_while(|line| !line.starts_with('#')).collect();
+    let gap = if after.is_empty() { "" } else { "\n" };
+    format!("{}\n\n{}\n{gap}{after}", before.trim_end(), goal.trim())
+}
+
+fn is_objective(line: &str) -> bool {
+    let title = line.strip_prefix(HEADING).unwrap_or_default();
+    title.trim().eq_ignore_ascii_case("objective")
+}
+
 /// The goal in a master plan.
 pub fn objective(plan: &str) -> Option<String> {
-    let mut lines = plan.lines().skip_while(|line| {
-        let title = line.strip_prefix(HEADING).unwrap_or_default();
-        !title.trim().eq_ignore_ascii_case("objective")
-    });
+    let mut lines = plan.lines().skip_while(|line| !is_objective(line));
     lines.next()?;
     let text: Vec<_> = lines.take_while(|line| !line.starts_with('#')).collect();
     Some(text.join("\n").trim().to_owned()).filter(|it| !it.is_empty())

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{AgentsFile, Row, Table, TasksFile, fields::Fields, time};
-use crate::record::Record;
+use crate::{json, record::Record, yaml};
 
 /// Reads the table of tasks. `zone` is what its times mean.
 pub fn read_tasks(bytes: &[u8], zone: &TimeZone) -> Result<TasksFile, String> {
@@ -63,11 +63,7 @@ fn table<T>(
 ) -> Result<Table<T>, String> {
     // Some editors begin a file with a byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let raw: Map<String, Value> = match serde_json::from_slice(bytes) {
-        Ok(Value::Object(raw)) => raw,
-        Ok(_) => return Err("it is not a JSON object".to_owned()),
-        Err(error) => return Err(error.to_string()),
-    };
+    let raw = json::object(bytes)?;
     let Some(Value::Array(values)) = raw.get(rows) else {
         return Err(format!("it has no list of {rows}"));
     };
@@ -147,11 +143,18 @@ fn id<T: FromStr<Err = InvalidId>>(fields: Fields<'_>, key: &str) -> Result<T, S
     name.parse().map_err(|error: InvalidId| error.to_string())
 }
 
-/// Reads tasks that are to be added: a JSON array of objects with the keys of the table, where only
-/// `description` must be there. What nobody understands is refused, since nobody has stored it yet.
+/// Reads tasks that are to be added: a list of objects with the keys of the table, where only
+/// `description` must be there, alone or under the key `tasks`, as JSON or YAML. What nobody
+/// understands is refused, since nobody has stored it yet.
 pub fn read_drafts(text: &str) -> Result<Vec<Draft>, String> {
-    let values: Vec<Value> =
-        serde_json::from_str(text).map_err(|error| format!("no list of tasks: {error}"))?;
+    let values = match plain(text)? {
+        Value::Array(values) => values,
+        Value::Object(mut whole) => match whole.shift_remove("tasks") {
+            Some(Value::Array(values)) => values,
+            _ => return Err("no list of tasks: it has no list under the key tasks".to_owned()),
+        },
+        _ => return Err("no list of tasks".to_owned()),
+    };
     let (mut drafts, mut faults) = (Vec::new(), Vec::new());
     for (at, value) in values.into_iter().enumerate() {
         match draft(value) {
@@ -163,6 +166,16 @@ pub fn read_drafts(text: &str) -> Result<Vec<Draft>, String> {
         true => Ok(drafts),
         false => Err(faults.join("; ")),
     }
+}
+
+/// JSON where the text begins as that does, else YAML.
+fn plain(text: &str) -> Result<Value, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let read = match text.trim_start().starts_with(['[', '{']) {
+        true => json::value(text.as_bytes()).map_err(|error| error.to_string()),
+        false => yaml::read(text, 0),
+    };
+    read.map_err(|fault| format!("no list of tasks: {fault}"))
 }
 
 fn draft(value: Value) -> Result<Draft, String> {

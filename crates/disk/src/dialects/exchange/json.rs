@@ -4,7 +4,7 @@ use flagpost_model::{ListRef, intake::Drafts};
 use serde_json::{Map, Value, json};
 
 use super::{read::Reader, write::Exported};
-use crate::record::Record;
+use crate::{json as spelt, record::Record};
 
 /// What a document of ours calls itself.
 pub const SCHEMA: &str = "flagpost.list/1";
@@ -29,7 +29,7 @@ pub fn to_jsonl(tasks: &[Exported<'_>]) -> String {
 
 /// Reads a document: ours, a bare list of records, or one record.
 pub fn from_json(text: &str) -> Result<Drafts, String> {
-    let document = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let document = spelt::value(text.as_bytes()).map_err(|error| error.to_string())?;
     let records = match document {
         Value::Array(records) => records,
         Value::Object(mut document) => match document.shift_remove("tasks") {

@@ -4,7 +4,7 @@ use flagpost_model::{
     TaskId, Token,
     intake::{Drafts, Format, Intake, assemble},
     task::{
-        Claim, DEFAULT_LEASE, Effort, Ending, Every, Note, Origin, Priority, Provenance,
+        Claim, DEFAULT_LEASE, Effort, Ending, Every, Note, Origin, Priority, Provenance, Question,
         Recurrence, State, Task, TaskResult, Timer,
     },
 };
@@ -259,6 +259,17 @@ fn metadata() -> impl Strategy<Value = Map<String, Value>> {
 }
 
 prop_compose! {
+    fn question()(
+        n in any::<u32>(),
+        by in proptest::option::of(text()),
+        at in proptest::option::of(time()),
+        text in text(),
+    ) -> Question {
+        Question { n, by, at, text }
+    }
+}
+
+prop_compose! {
     fn task()(
         texts in (text(), text(), text(), text()),
         names in proptest::collection::vec(proptest::option::of(text()), 4),
@@ -266,7 +277,7 @@ prop_compose! {
         state in state(),
         times in (proptest::option::of(time()), proptest::option::of(time()), proptest::option::of(time())),
         numbers in (any::<u32>(), 0_u64..1_000_000, proptest::option::of(0_u64..1_000_000), 0_u64..9),
-        notes in proptest::collection::vec((proptest::option::of(text()), proptest::option::of(time()), text()), 0..3),
+        notes in proptest::collection::vec((proptest::option::of(text()), proptest::option::of(time()), text(), proptest::option::of(question())), 0..3),
         metadata in metadata(),
         results in (proptest::option::of(result()), proptest::collection::vec(result(), 0..2)),
         choices in (any::<bool>(), proptest::option::of(proptest::sample::select(Priority::ALL)), proptest::option::of(proptest::sample::select(Every::ALL)), proptest::sample::select(Origin::ALL)),
@@ -279,7 +290,7 @@ prop_compose! {
             priority: choices.1, recurrence: choices.2.map(|every| Recurrence { every, since: date(times.2) }),
             estimate: numbers.2.map(Effort::from_minutes), tracked: Effort::from_seconds(numbers.1),
             timer: choices.0.then(|| Timer { by: who(), since: Timestamp::UNIX_EPOCH }),
-            notes: notes.into_iter().map(|(by, at, text)| Note { by, at, text }).collect(),
+            notes: notes.into_iter().map(|(by, at, text, question)| Note { by, at, text, question }).collect(),
             metadata, attempts: numbers.0, rev: numbers.3, result: results.0, late: results.1,
             provenance: times.2.map(|at| Provenance { origin: choices.3, by: who(), at }),
             ..Task::new(TaskId::from(1), format!("{}.", texts.0))

@@ -31,6 +31,10 @@ pub enum Part {
     Read,
     /// Whoever wrote it took it back.
     Withdrawn,
+    /// What a brief was when it was proposed, or decided on.
+    Words,
+    /// That a decision of an unknown hand was recorded as one.
+    Foreign,
 }
 
 /// The highest number of a direction that was ever archived; in the archive.
@@ -78,9 +82,26 @@ pub fn withdrawn(seq: Seq) -> String {
     format!("{seq}.withdrawn")
 }
 
+/// What a brief was when it was proposed, or decided on.
+pub fn words(seq: Seq) -> String {
+    format!(".{seq}.words.json")
+}
+
+/// That a decision of an unknown hand was recorded as one.
+pub fn foreign(seq: Seq) -> String {
+    format!(".{seq}.foreign")
+}
+
 /// The month that a message of this time is archived under.
 pub fn month(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%Y-%m").to_string()
+}
+
+/// Whether another writer of the format makes a file of a message under this name, before it renames it.
+pub fn is_temporary(direction: Direction, name: &str) -> bool {
+    let target = name.strip_suffix(".tmp");
+    let part = target.and_then(|target| parse(direction, target));
+    part.is_some_and(|(_, part)| matches!(part, Part::Body | Part::Sidecar | Part::Report))
 }
 
 /// What a name in a direction stands for. A number in another width than ours is none.
@@ -95,6 +116,8 @@ pub fn parse(direction: Direction, name: &str) -> Option<(Seq, Part)> {
         (Direction::Inbox, false, "brief") => Part::Body,
         (Direction::Inbox, false, "brief.meta.json") => Part::Sidecar,
         (Direction::Inbox, true, "decision.json") => Part::Decision,
+        (Direction::Inbox, true, "words.json") => Part::Words,
+        (Direction::Inbox, true, "foreign") => Part::Foreign,
         (_, true, "offered") => Part::Offered,
         (Direction::Outbox, false, "json") => Part::Report,
         (Direction::Outbox, false, "ratified") => Part::Flag(Decision::Ratified),

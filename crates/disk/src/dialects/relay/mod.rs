@@ -4,6 +4,7 @@
 //!
 #![doc = include_str!("../../../../../docs/formats/relay.md")]
 
+mod canonical;
 mod fields;
 mod layout;
 mod read;
@@ -12,14 +13,17 @@ mod tests;
 mod write;
 
 pub use layout::{
-    ARCHIVE, COUNTER, LOCK, Part, WORKER, archived, body, decision, flag, month, offered, parse,
-    read_flag, report, sidecar, withdrawn,
+    ARCHIVE, COUNTER, LOCK, Part, WORKER, archived, body, decision, flag, foreign, is_temporary,
+    month, offered, parse, read_flag, report, sidecar, withdrawn, words,
 };
-pub use read::{read_brief, read_lease, read_report, read_verdict, read_worker};
-pub use write::{write_brief, write_lease, write_report, write_verdict, write_worker};
+pub use read::{read_brief, read_lease, read_report, read_verdict, read_words, read_worker};
+pub use write::{
+    new_brief, write_brief, write_lease, write_report, write_verdict, write_words, write_worker,
+};
 
 use flagpost_model::{
-    envelope::{Brief, Report},
+    decision::Prints,
+    envelope::{Brief, Hash, Report},
     worker::Worker,
 };
 use serde_json::{Map, Value};
@@ -39,6 +43,32 @@ pub type BriefFile = File<Brief>;
 pub type ReportFile = File<Report>;
 /// A worker's own file.
 pub type WorkerFile = File<Worker>;
+
+/// A brief as it once was, and the line of the history that tells of it.
+#[derive(Debug, Clone)]
+pub struct Words {
+    /// The line's number.
+    pub line: u64,
+    /// Its sidecar.
+    pub sidecar: BriefFile,
+    /// Its body.
+    pub body: String,
+}
+
+impl BriefFile {
+    /// What the brief of this sidecar is recognised by.
+    pub fn prints(&self, body: &str) -> Prints {
+        Prints {
+            sha256: Hash::of(body.as_bytes()),
+            envelope: canonical::hash(&self.raw, body),
+        }
+    }
+
+    /// What the sidecar says, by key.
+    pub fn keys(&self) -> &Map<String, Value> {
+        &self.raw
+    }
+}
 
 /// As bytes: two spaces deep, with a newline at the end.
 fn to_bytes(raw: Map<String, Value>) -> Vec<u8> {

@@ -5,18 +5,22 @@
 
 use flagpost_model::{
     Seq, WorkerId,
-    decision::Verdict,
+    decision::{Hand, Verdict},
     envelope::{Brief, BriefKind, Extras, Report},
     message::Lease,
     worker::{Standing, Worker},
 };
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{BriefFile, File, ReportFile, WorkerFile, fields::Fields};
+use super::{BriefFile, File, ReportFile, Words, WorkerFile, fields::Fields};
 
 /// Reads the sidecar of brief `seq` of `worker`.
 pub fn read_brief(worker: &WorkerId, seq: Seq, bytes: &[u8]) -> Result<BriefFile, String> {
-    let raw = object(bytes)?;
+    brief(worker, seq, object(bytes)?)
+}
+
+fn brief(worker: &WorkerId, seq: Seq, raw: Map<String, Value>) -> Result<BriefFile, String> {
     let fields = Fields(&raw);
     expect(fields, "seq", &seq)?;
     let kind = fields.required("kind")?;
@@ -77,9 +81,39 @@ pub fn read_verdict(bytes: &[u8]) -> Result<Verdict, String> {
         by: fields.required("by")?,
         at: fields.required("at")?,
         sha256: fields.required("sha256")?,
+        envelope: fields.optional("envelope")?,
         via: fields.required("via")?,
         reason: fields.text("reason"),
         rule: fields.text("rule"),
+        policy: fields.optional("policy")?,
+        hand: hand(&raw)?,
+        line: fields.optional("line")?,
+    })
+}
+
+fn hand(raw: &Map<String, Value>) -> Result<Option<Hand>, String> {
+    match raw.get("hand") {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => Hand::deserialize(value)
+            .map(Some)
+            .map_err(|error| format!("its hand: {error}")),
+    }
+}
+
+/// Reads what brief `seq` of `worker` once was.
+pub fn read_words(worker: &WorkerId, seq: Seq, bytes: &[u8]) -> Result<Words, String> {
+    let mut raw = object(bytes)?;
+    let line = Fields(&raw).required("line")?;
+    let Some(Value::String(body)) = raw.remove("body") else {
+        return Err("it has no body that is a text".to_owned());
+    };
+    let Some(Value::Object(sidecar)) = raw.remove("sidecar") else {
+        return Err("it has no sidecar".to_owned());
+    };
+    Ok(Words {
+        line,
+        sidecar: brief(worker, seq, sidecar)?,
+        body,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Verdict, Via},
+    decision::{Decision, Hand, Verdict, Via},
     envelope::{Brief, BriefKind, Direction, Extras, Hash, Key, Report, ReportKind},
     worker::{Standing, Worker},
 };
@@ -277,6 +277,7 @@ proptest! {
         };
         let bytes = write_brief(None, &brief);
         let back = read_brief(&w1(), n, &bytes).unwrap();
+        prop_assert_eq!(back.prints("x"), new_brief(&brief).prints("x"));
         prop_assert_eq!(&back.content, &brief);
         prop_assert_eq!(write_brief(Some(&back), &back.content), bytes);
     }
@@ -305,9 +306,13 @@ proptest! {
         (reason, rule) in (proptest::option::of(".{0,20}"), proptest::option::of(".{0,20}")),
         decision in proptest::sample::select(Decision::ALL),
         via in proptest::sample::select(Via::ALL),
+        known in any::<bool>(),
     ) {
         let verdict = Verdict {
             decision, by: w1(), at, sha256: Hash::of(body.as_bytes()), via, reason, rule,
+            envelope: known.then(|| Hash::of(b"all")), policy: known.then(|| Hash::of(b"rules")),
+            hand: known.then(|| Hand { uid: 7, pid: 4711, tty: None, parent: Some("zsh".into()) }),
+            line: known.then_some(41),
         };
         prop_assert_eq!(read_verdict(&write_verdict(&verdict)).unwrap(), verdict);
     }

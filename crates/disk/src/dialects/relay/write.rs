@@ -11,12 +11,22 @@ use flagpost_model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{BriefFile, File, ReportFile, WorkerFile, to_bytes};
+use super::{BriefFile, File, ReportFile, Words, WorkerFile, to_bytes};
 use crate::record::{Keys, rewrite};
 
 /// A sidecar, keeping what `before` holds beyond it.
 pub fn write_brief(before: Option<&BriefFile>, brief: &Brief) -> Vec<u8> {
     keeping(before, brief, brief_keys)
+}
+
+/// A new brief as it will lie there.
+pub fn new_brief(brief: &Brief) -> BriefFile {
+    let mut raw = Map::new();
+    rewrite(&mut raw, Keys::default(), brief_keys(brief));
+    File {
+        content: brief.clone(),
+        raw,
+    }
 }
 
 /// A report, keeping what `before` holds beyond it.
@@ -36,14 +46,29 @@ pub fn write_verdict(verdict: &Verdict) -> Vec<u8> {
         ("by", Some(json!(verdict.by))),
         ("at", Some(json!(verdict.at))),
         ("sha256", Some(json!(verdict.sha256))),
+        ("envelope", verdict.envelope.as_ref().map(|it| json!(it))),
         ("via", Some(json!(verdict.via))),
         ("reason", verdict.reason.as_ref().map(|it| json!(it))),
         ("rule", verdict.rule.as_ref().map(|it| json!(it))),
+        ("policy", verdict.policy.as_ref().map(|it| json!(it))),
+        ("hand", verdict.hand.as_ref().map(|it| json!(it))),
+        ("line", verdict.line.map(|it| json!(it))),
     ];
     let there = keys
         .into_iter()
         .filter_map(|(key, value)| Some((key.to_owned(), value?)));
     to_bytes(there.collect())
+}
+
+/// What a brief once was.
+pub fn write_words(words: &Words) -> Vec<u8> {
+    let keys = [
+        ("line", json!(words.line)),
+        ("sidecar", Value::Object(words.sidecar.raw.clone())),
+        ("body", json!(words.body)),
+    ];
+    let keys = keys.map(|(key, value)| (key.to_owned(), value));
+    to_bytes(keys.into_iter().collect())
 }
 
 /// In whose hands a message is.

@@ -23,7 +23,7 @@
 //! Owns both forms. In the shared file, entries that were condensed are the list before the first
 //! `###`. Sections that are none of the five follow ours, and a heading that is not in our form
 //! is kept word for word. Invariants: `write(read(x)) = x` for a file in our own form; no word of
-//! anybody's is dropped; what was merged, written and read again is recognised, so a merge that
+//! anybody's is dropped but those by which notes say nothing (`None`) or repeat whose they are; what was merged, written and read again is recognised, so a merge that
 //! is repeated after a crash changes nothing.
 
 use flagpost_model::{
@@ -34,7 +34,7 @@ use flagpost_model::{
     },
 };
 
-use super::markdown::{self, Block, blocks, lowered, plain};
+use super::markdown::{self, Block, blocks, lowered, plain, says_nothing};
 
 const TITLE: &str = "Execution Context";
 const HISTORY: &str = "Task History";
@@ -45,14 +45,37 @@ pub fn render(context: &SharedContext) -> String {
     if !context.intro.is_empty() {
         out.push_str(&format!("\n{}", markdown::render(&context.intro)));
     }
-    for &section in Section::ALL {
-        push(
-            &mut out,
-            section.as_str(),
-            context.knowledge.section(section),
-        );
+    for (heading, text) in sections(context) {
+        out.push_str(&format!("\n## {heading}\n{text}"));
     }
-    push(&mut out, HISTORY, &context.earlier);
+    out
+}
+
+/// What the shared file says, without its title and without headings that have nothing below them;
+/// empty where it says nothing.
+pub fn said(context: &SharedContext) -> String {
+    let intro = Some(markdown::render(&context.intro)).filter(|it| !it.is_empty());
+    let sections = sections(context).into_iter();
+    let told = sections.filter(|(_, text)| !text.is_empty());
+    let told = told.map(|(heading, text)| format!("## {heading}\n{text}"));
+    intro.into_iter().chain(told).collect::<Vec<_>>().join("\n")
+}
+
+/// Each section's heading, and the text below it.
+fn sections(context: &SharedContext) -> Vec<(&str, String)> {
+    let ours = Section::ALL.iter().map(|&section| {
+        let notes = context.knowledge.section(section);
+        (section.as_str(), markdown::render(notes))
+    });
+    let others = context.others.iter();
+    let others = others.map(|it| (it.heading.as_str(), markdown::render(&it.notes)));
+    ours.chain([(HISTORY, history(context))])
+        .chain(others)
+        .collect()
+}
+
+fn history(context: &SharedContext) -> String {
+    let mut out = markdown::render(&context.earlier);
     for (at, entry) in context.history.iter().enumerate() {
         if at > 0 || !context.earlier.is_empty() {
             out.push('\n');
@@ -60,14 +83,7 @@ pub fn render(context: &SharedContext) -> String {
         let notes = markdown::render(&entry.notes);
         out.push_str(&format!("### {}\n{notes}", entry.title));
     }
-    for section in &context.others {
-        push(&mut out, &section.heading, &section.notes);
-    }
     out
-}
-
-fn push(out: &mut String, heading: &str, notes: &[Note]) {
-    out.push_str(&format!("\n## {heading}\n{}", markdown::render(notes)));
 }
 
 /// What the shared file says.
@@ -112,9 +128,9 @@ pub fn parse_notes(text: &str, id: &TaskId, subject: &str, outcome: Outcome) -> 
     let mut learnings = Vec::new();
     // The section that notes go to, and the level of its heading.
     let mut current: Option<(Section, usize)> = None;
-    let restated = EntryTitle::task(id.clone(), subject, outcome).to_string();
     for block in blocks(&plain::plain(text)) {
         let note = match block {
+            Block::Note(note) if says_nothing(note.text()) => continue,
             Block::Note(note) => note,
             Block::Heading { level, text } => {
                 match name(text) {
@@ -128,7 +144,7 @@ pub fn parse_notes(text: &str, id: &TaskId, subject: &str, outcome: Outcome) -> 
                     }
                     None => current = current.filter(|(_, of)| level > *of),
                 }
-                if is(text, TITLE) || text == restated {
+                if is(text, TITLE) || restates(text, id, subject) {
                     continue;
                 }
                 lowered(text)
@@ -184,6 +200,33 @@ fn name(text: &str) -> Option<Place> {
 
 fn is(text: &str, name: &str) -> bool {
     plain(text).eq_ignore_ascii_case(name)
+}
+
+/// Whether a heading says no more than which task's notes stand below it, as the entry's title does.
+fn restates(heading: &str, id: &TaskId, subject: &str) -> bool {
+    let heading = heading.to_lowercase();
+    let mut said: Vec<&str> = words(&heading).collect();
+    let mut take = |word: &str| {
+        let at = said.iter().position(|said| *said == word);
+        at.map(|at| said.remove(at)).is_some()
+    };
+    if !take("task") || !words(&id.as_str().to_lowercase()).all(&mut take) {
+        return false;
+    }
+    for word in words(&subject.to_lowercase()) {
+        take(word);
+    }
+    let is_idle = |word: &&str| {
+        let mut verdicts = Outcome::ALL.iter();
+        ["context", "execution", "learnings", "notes", "result"].contains(word)
+            || verdicts.any(|it| it.as_str().eq_ignore_ascii_case(word))
+    };
+    said.iter().all(is_idle)
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|c: char| !c.is_alphanumeric());
+    parts.filter(|word| !word.is_empty())
 }
 
 /// An entry's title; one that would not be written as it stands is kept as it stands.

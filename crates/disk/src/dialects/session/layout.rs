@@ -32,6 +32,24 @@ pub const LOGS: &str = "logs";
 /// What agents were given; ours.
 pub const PROMPTS: &str = "prompts";
 
+/// The run is asked to end when what runs has finished; ours.
+pub const STOP: &str = "stop.request";
+/// The run is asked to end at once; ours.
+pub const STOP_NOW: &str = "stop-now.request";
+
+/// One task is asked to be stopped; ours.
+pub fn stop_task(id: &TaskId) -> String {
+    format!("stop-task-{id}.request")
+}
+
+/// Which task a request is about; none for any other name.
+pub fn task_to_stop(name: &str) -> Option<TaskId> {
+    name.strip_prefix("stop-task-")?
+        .strip_suffix(".request")?
+        .parse()
+        .ok()
+}
+
 /// What a task learned, for the others.
 pub fn task_context(id: &TaskId) -> String {
     format!("context-task-{id}.md")
@@ -42,9 +60,28 @@ pub fn task_result(id: &TaskId) -> String {
     format!("result-task-{id}.md")
 }
 
+/// Whether a file of this name is one.
+pub fn is_task_result(name: &str) -> bool {
+    let id = name.strip_prefix("result-task-");
+    let id = id.and_then(|rest| rest.strip_suffix(".md"));
+    id.is_some_and(|id| id.parse::<TaskId>().is_ok())
+}
+
 /// A completed task, below [`TASKS`].
 pub fn task_copy(id: &TaskId) -> String {
     format!("{id}.json")
+}
+
+/// What a task's agent printed in one attempt, below [`LOGS`].
+pub fn attempt_log(id: &TaskId, attempt: u32) -> String {
+    format!("task-{id}-attempt-{attempt}.log")
+}
+
+/// Which attempt of a task a log is of; none for any other name.
+pub fn attempt_of_log(name: &str, id: &TaskId) -> Option<u32> {
+    let rest = name.strip_prefix(&format!("task-{id}-attempt-"))?;
+    let attempt = rest.strip_suffix(".log")?.parse().ok()?;
+    (name == attempt_log(id, attempt)).then_some(attempt)
 }
 
 /// Which task a context file belongs to; none for any other name.
@@ -62,7 +99,9 @@ mod tests {
     #[test]
     fn a_name_leads_back_to_its_task() {
         let id: TaskId = "auth.v2-1".parse().unwrap();
-        assert_eq!(task_of_context(&task_context(&id)), Some(id));
+        assert_eq!(task_of_context(&task_context(&id)), Some(id.clone()));
+        assert_eq!(task_to_stop(&stop_task(&id)), Some(id));
+        assert_eq!([STOP, STOP_NOW].map(task_to_stop), [None, None]);
         for other in [
             "context-task-.md",
             "context-task-../x.md",
@@ -71,5 +110,29 @@ mod tests {
         ] {
             assert_eq!(task_of_context(other), None);
         }
+    }
+
+    #[test]
+    fn a_log_is_of_one_task_and_attempt() {
+        let id = |text: &str| text.parse::<TaskId>().unwrap();
+        assert_eq!(
+            attempt_of_log(&attempt_log(&id("7"), 12), &id("7")),
+            Some(12)
+        );
+        for other in [
+            "task-71-attempt-1.log",
+            "task-7-attempt-1-attempt-2.log",
+            "task-7-attempt-01.log",
+            "task-7-attempt-+1.log",
+            "task-7-attempt-.log",
+            "result-task-7-attempt-1.md",
+        ] {
+            assert_eq!(attempt_of_log(other, &id("7")), None, "{other}");
+        }
+        let odd = id("7-attempt-1");
+        assert_eq!(
+            attempt_of_log("task-7-attempt-1-attempt-2.log", &odd),
+            Some(2)
+        );
     }
 }

@@ -170,6 +170,15 @@ pub(super) fn plain(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || "*_`:#".contains(c))
 }
 
+/// The ways of saying that there is nothing to say.
+pub(super) fn says_nothing(text: &str) -> bool {
+    let text = bullet(text).unwrap_or(text);
+    let text = text.trim_matches(|c: char| !c.is_alphanumeric());
+    ["", "none", "n/a", "nothing", "no issues", "no issues found"]
+        .iter()
+        .any(|none| text.eq_ignore_ascii_case(none))
+}
+
 /// A heading that divides nothing.
 pub(super) fn lowered(text: &str) -> Note {
     Note::Prose(format!("#### {text}"))

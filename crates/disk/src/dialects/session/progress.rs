@@ -71,6 +71,37 @@ pub fn render(progress: &Progress) -> String {
     out
 }
 
+/// The file of a session that died: interrupted, with nothing active. All else stays as it is.
+pub fn interrupted(text: &str) -> String {
+    let (mut out, mut is_head, mut is_active) = (String::new(), true, false);
+    for line in text.split_inclusive('\n') {
+        let told = line.trim();
+        if let Some(heading) = told.strip_prefix("##") {
+            let heading = heading.trim_start_matches('#').trim().to_ascii_lowercase();
+            (is_head, is_active) = (false, heading.starts_with("active"));
+        }
+        let is_work = is_active && item(told).is_some()
+            || is_head
+                && ["Current Task", "Phase"]
+                    .iter()
+                    .any(|key| value(told, key).is_some());
+        if is_head && value(told, "Status").is_some() {
+            let end = &line[line.trim_end().len()..];
+            out.push_str(&format!("Status: Interrupted{end}"));
+        } else if !is_work {
+            out.push_str(line);
+        }
+    }
+    out
+}
+
+/// What stands behind a key at the top of a file, in whatever words.
+pub fn said<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let head = text.lines().map(str::trim);
+    let mut head = head.take_while(|line| !line.starts_with("##"));
+    head.find_map(|line| value(line, key))
+}
+
 /// The words for a verdict: `PASS (2m 34s)`.
 pub fn verdict(outcome: Outcome, took: Option<SignedDuration>) -> String {
     match took {

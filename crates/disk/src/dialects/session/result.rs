@@ -14,15 +14,16 @@
 //! ```
 //!
 //! Owns how such a file is understood. Agents write it by hand, so the reader takes any case,
-//! bold, headings of any level, a byte order mark and CRLF. It never guesses the verdict: the
-//! first status line counts, and a word that is none of the three (`PASS|FAIL` of a template left
+//! bold, headings of any level or lines with labels (`Issues: None`), a byte order mark and CRLF. It
+//! never guesses the verdict: the first status line counts (`TASK RESULT: PASS` is one where it has a
+//! verdict), and a word that is none of the three (`PASS|FAIL` of a template left
 //! as it was, too) is no verdict. Text without a status line is a report all the same; bytes that
 //! are no text are none, and neither is the beginning of a file whose status line may come later.
 //! The file itself is kept; the reader need not hold every word.
 
 use flagpost_model::session::{Outcome, TaskReport};
 
-use super::markdown::{bullet, heading, plain};
+use super::markdown::{bullet, heading, plain, says_nothing};
 
 /// The text of a report; for the example that agents are given.
 pub fn render(report: &TaskReport) -> String {
@@ -104,21 +105,28 @@ fn parse(text: &str) -> TaskReport {
             }
             continue;
         }
+        let mut to = (part.0, *line);
         if let Some((level, text)) = heading(line) {
-            match Part::named(text) {
-                Some(named) => {
+            match labelled(text).or_else(|| Some((Part::named(text)?, ""))) {
+                Some((named, text)) => {
                     part = (named, level);
-                    continue;
+                    to = (named, text);
                 }
                 None if level <= part.1 => part = (Part::Rest, 0),
                 None => {}
             }
+            to.0 = part.0;
+        } else if let Some((named, text)) = labelled(line) {
+            if text.is_empty() {
+                part = (named, DEEPEST);
+            }
+            to = (named, text);
         }
-        match part.0 {
-            Part::Summary => summary.push(*line),
-            Part::Issues => issues.push(*line),
-            Part::Files => report.files.extend(file(line)),
-            Part::Rest => rest.push(*line),
+        match to {
+            (Part::Summary, line) => summary.push(line),
+            (Part::Issues, line) => issues.push(line),
+            (Part::Files, line) => report.files.extend(line.split(", ").filter_map(file)),
+            (Part::Rest, line) => rest.push(line),
         }
     }
     report.summary = words(&summary);
@@ -128,6 +136,9 @@ fn parse(text: &str) -> TaskReport {
     }
     report
 }
+
+/// The level of what ends at any heading.
+const DEEPEST: usize = 6;
 
 #[derive(Clone, Copy)]
 enum Part {
@@ -142,21 +153,31 @@ impl Part {
         match plain(heading).to_ascii_lowercase().as_str() {
             "summary" => Some(Self::Summary),
             "files modified" => Some(Self::Files),
-            "issues" => Some(Self::Issues),
+            "issues" | "issues encountered" => Some(Self::Issues),
             _ => None,
         }
     }
+}
+
+/// A line that begins with the name of a part, and what it says of it.
+fn labelled(line: &str) -> Option<(Part, &str)> {
+    let (label, text) = bullet(line).unwrap_or(line).split_once(':')?;
+    let text = text.trim_start_matches(['*', '_']).trim();
+    Some((Part::named(label)?, text))
 }
 
 /// What stands after `status:`, or nothing after a bare heading `Status`.
 fn status(line: &str) -> Option<&str> {
     let is_heading = heading(line).is_some();
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "#*_->`".contains(c));
-    let head = line.get(.."status".len())?;
-    let tail = &line[head.len()..];
-    if !head.eq_ignore_ascii_case("status") {
-        return None;
+    let after = |key: &str| {
+        let head = line.get(..key.len())?;
+        head.eq_ignore_ascii_case(key).then(|| &line[key.len()..])
+    };
+    if let Some(tail) = after("task result:").filter(|tail| verdict(tail).is_some()) {
+        return Some(tail);
     }
+    let tail = after("status")?;
     let tail = tail.trim_start_matches(['*', '_', '`', ' ', '\t']);
     match tail.strip_prefix([':', '=']) {
         Some(word) => Some(word.trim_matches(|c: char| c.is_whitespace() || "*_`".contains(c))),
@@ -195,154 +216,18 @@ fn file(line: &str) -> Option<String> {
             .fold(line, |path, cut| path.split(cut).next().unwrap_or(path)),
     };
     let path = path.trim().trim_end_matches(':');
-    (!path.is_empty() && !is_none(path) && heading(line).is_none()).then(|| path.to_owned())
+    (!path.is_empty() && !says_nothing(path) && heading(line).is_none()).then(|| path.to_owned())
 }
 
 fn words(lines: &[&str]) -> String {
     let text = lines.join("\n");
     let text = text.trim_matches('\n').trim_end();
-    if is_none(text) {
+    if says_nothing(text) {
         String::new()
     } else {
         text.to_owned()
     }
 }
 
-/// The ways of saying that there is nothing to say.
-fn is_none(text: &str) -> bool {
-    let text = bullet(text).unwrap_or(text);
-    let text = text.trim_matches(|c: char| !c.is_alphanumeric());
-    ["", "none", "n/a", "nothing", "no issues"]
-        .iter()
-        .any(|none| text.eq_ignore_ascii_case(none))
-}
-
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn the_sample_is_written_and_read() {
-        let report = TaskReport {
-            outcome: Some(Outcome::Partial),
-            unclear: None,
-            summary: "Input is checked.\n\n### Left out\n- emails".into(),
-            files: vec!["src/input.rs".into(), "tests/it.rs".into()],
-            issues: "The store has no index.".into(),
-            left_out: 0,
-        };
-        let text = render(&report);
-        assert!(text.starts_with("status: PARTIAL\n"), "{text}");
-        assert_eq!(parse(&text), report);
-        assert_eq!(parse(&text.replace('\n', "\r\n")), report);
-        assert_eq!(parse(&format!("\u{feff}{text}")), report);
-        let bare = TaskReport {
-            outcome: Some(Outcome::Pass),
-            ..TaskReport::default()
-        };
-        assert_eq!(parse(&render(&bare)), bare);
-    }
-
-    #[test]
-    fn a_status_is_read_as_agents_write_it() {
-        for (text, outcome) in [
-            ("status: PASS", Some(Outcome::Pass)),
-            ("Status: **PASS**", Some(Outcome::Pass)),
-            ("**Status:** pass", Some(Outcome::Pass)),
-            ("**Status**: Partial (2 of 3)", Some(Outcome::Partial)),
-            ("STATUS: FAIL - tests are red", Some(Outcome::Fail)),
-            ("- status: ✅ PASS.", Some(Outcome::Pass)),
-            ("## Status\n\nPASS\n", Some(Outcome::Pass)),
-            ("## Status: FAIL", Some(Outcome::Fail)),
-            (
-                "# Result\nintro\nstatus: `PARTIAL`, see below",
-                Some(Outcome::Partial),
-            ),
-            ("status: PASS\nstatus: FAIL", Some(Outcome::Pass)),
-            ("\u{feff}status: FAIL\r\n", Some(Outcome::Fail)),
-            ("status: PASS|PARTIAL|FAIL", None),
-            ("status: PASS / FAIL", None),
-            ("status: **PASS** | FAIL", None),
-            ("status: PASSED", None),
-            ("status: done\nstatus: PASS", None),
-            ("status: pass-ish", None),
-            ("status:", None),
-            ("## Status", None),
-            ("Status code: PASS", None),
-            ("the status: PASS", None),
-            ("", None),
-        ] {
-            assert_eq!(parse(text).outcome, outcome, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_there_and_is_no_report_is_not_taken_for_one_without_a_verdict() {
-        let utf16: Vec<u8> = "status: PASS\n"
-            .encode_utf16()
-            .flat_map(u16::to_le_bytes)
-            .collect();
-        let marked = [b"\xff\xfe", utf16.as_slice()].concat();
-        for (bytes, left_out, outcome, unclear) in [
-            (&b"status: FAIL\nlong"[..], 7, Some(Outcome::Fail), None),
-            (b"status: PASS\n\xff\0", 0, Some(Outcome::Pass), None),
-            (b"status: PASS", 7, Some(Outcome::Pass), None),
-            (b"All is well.\n", 0, None, None),
-            (b"", 0, None, None),
-            (b"status: done", 0, None, Some("says \"status: done\"")),
-            (
-                b"All is\nstatus: FA",
-                7,
-                None,
-                Some("no status line in its first 17 bytes"),
-            ),
-            (
-                "All is sch\u{f6}".as_bytes().strip_suffix(b"\xb6").unwrap(),
-                7,
-                None,
-                Some("in its first"),
-            ),
-            (b"All is well.\xff", 0, None, Some("no text in UTF-8")),
-            (b"\xc3", 0, None, Some("no text in UTF-8")),
-            (&utf16, 0, None, Some("no text in UTF-8")),
-            (&marked, 0, None, Some("no text in UTF-8")),
-        ] {
-            let report = read("result-task-1.md", bytes, left_out);
-            assert_eq!(report.outcome, outcome, "{bytes:?}");
-            let (said, wanted) = (
-                report.unclear.unwrap_or_default(),
-                unclear.unwrap_or_default(),
-            );
-            assert!(
-                said.contains(wanted) && said.is_empty() == wanted.is_empty(),
-                "{said}"
-            );
-            assert!(
-                said.is_empty() || said.starts_with("`result-task-1.md` "),
-                "{said}"
-            );
-        }
-    }
-
-    #[test]
-    fn sections_are_found_at_any_level() {
-        let report = parse(
-            "# Task Result: [5] Add validation\nstatus: PASS\nattempt: 1/3\n\n## Verification\n- Tests: 4/4\n\n#### files modified:\n- `src/a b.rs` — new\n- src/c.rs: changed\n* src/d.rs (created)\n- None\n\n### **Issues**\n- None\n",
-        );
-        assert_eq!(report.files, ["src/a b.rs", "src/c.rs", "src/d.rs"]);
-        assert_eq!(report.issues, "");
-        // Without a summary, what belongs to no section stands in for it.
-        assert!(report.summary.contains("Tests: 4/4"), "{}", report.summary);
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_read(text in any::<String>()) {
-            parse(&text);
-            read("report", text.as_bytes(), text.len() as u64);
-            parse(&format!("status:{text}\n## Files Modified\n{text}"));
-        }
-    }
-}
+mod tests;

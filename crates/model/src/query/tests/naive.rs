@@ -231,6 +231,7 @@ fn task() -> impl Strategy<Value = Task> {
                 by: None,
                 at: None,
                 text,
+                question: None,
             })
             .collect(),
         due: dates.0,

@@ -141,6 +141,17 @@ fn trap_05_age_never_overrules_what_can_be_asked() {
             live(minute),
         ),
         (
+            "no stamp, a file as young as its clone, and a name that is old in every zone",
+            Lock {
+                session: "user-auth-20260201-093000".parse().ok(),
+                ..foreign(word(), None)
+            },
+            false,
+            false,
+            one_minute_ago,
+            dead(hours(89)),
+        ),
+        (
             "a stamp from the future, old file",
             foreign(word(), Some("2026-02-05T15:30:00Z")),
             false,
@@ -166,4 +177,20 @@ fn trap_05_a_stamp_without_a_zone_does_not_age_a_young_lock() {
         standing(&lock, false, false, "2026-02-05T09:29:00Z"),
         Standing::Dead(Evidence::Age(_))
     ));
+}
+
+#[test]
+fn trap_05_a_lock_that_came_with_a_clone_is_as_old_as_its_stamp_at_the_latest() {
+    let mut lock = foreign(Pid::Word("orchestrator".into()), None);
+    let a_minute_ago = "2026-02-05T14:29:00Z";
+    for (stamp, stands) in [
+        ("2026-02-04T14:30:00", false),
+        // Four hours ago on the clocks farthest west, and a minute later.
+        ("2026-02-04T22:30:00", false),
+        ("2026-02-04T22:31:00", true),
+    ] {
+        lock.started = Some(Stamp::Zoneless(stamp.parse().unwrap()));
+        let standing = standing(&lock, false, false, a_minute_ago);
+        assert_eq!(matches!(standing, Standing::Live(_)), stands, "{stamp}");
+    }
 }

@@ -10,6 +10,7 @@ fn states() -> impl Strategy<Value = State> {
     prop_oneof![
         12 => Just(State::Pending),
         3 => Just(State::Completed),
+        1 => Just(State::Stuck),
         1 => Just(State::InProgress(None)),
         1 => Just(State::Failed),
     ]
@@ -56,6 +57,12 @@ struct Witness {
     finished: Option<Vec<(TaskId, Fate)>>,
     wave: Option<usize>,
     last_wave: usize,
+    /// It was told that a wave holds tasks up.
+    held_up: bool,
+    /// It waits for room, which somebody has to make.
+    stays: bool,
+    /// Those that come again under the number of the attempt that they were given back from.
+    again: HashSet<TaskId>,
 }
 
 impl Witness {
@@ -68,11 +75,25 @@ impl Witness {
                     assert!(!self.busy.contains_key(&task) && on.task.is_none());
                 }
                 Effect::Stop { task, .. } => assert!(self.running.contains(&task)),
+                Effect::Added { .. } | Effect::Answered { .. } => {
+                    panic!("nobody changed the list")
+                }
+                Effect::WaveHolds { n, ready } => {
+                    assert!(self.wave == Some(n) && ready > 0 && !self.held_up);
+                    self.held_up = true;
+                }
+                Effect::Stays { asking } => {
+                    assert!(asking.is_empty() && self.busy.is_empty());
+                    self.stays = true;
+                }
                 Effect::Settled { task, fate } => {
                     let ran = self.attempts.get(&task).copied().unwrap_or(0);
                     match &fate {
                         Fate::Skipped { .. } => assert_eq!(ran, 0),
-                        Fate::Passed { attempts } | Fate::Interrupted { attempts } => {
+                        Fate::Passed { attempts }
+                        | Fate::Stuck { attempts }
+                        | Fate::Parked { attempts }
+                        | Fate::Interrupted { attempts } => {
                             assert_eq!(*attempts, ran);
                         }
                         Fate::Partial { attempts } | Fate::Failed { attempts } => {
@@ -107,8 +128,10 @@ impl Witness {
     }
 
     fn see_launch(&mut self, task: TaskId, attempt: Attempt, config: &Config, list: &[Outline]) {
+        self.stays = false;
         let before = self.attempts.get(&task).copied().unwrap_or(0);
-        assert_eq!(attempt.number, before + 1);
+        let next = before + u32::from(!self.again.remove(&task));
+        assert_eq!(attempt.number, next);
         assert!(attempt.number <= config.max_attempts.get());
         assert_eq!(self.busy.insert(task.clone(), attempt.number), None);
         assert!(self.busy.len() <= config.max_parallel.get());
@@ -135,7 +158,11 @@ impl Witness {
             .get(usize::from(choice >> 8) % busy.len().max(1))
             .cloned();
         let Some(task) = task else {
-            return Event::Begin;
+            return if self.stays {
+                Event::Opened
+            } else {
+                Event::Begin
+            };
         };
         let running = self.running.contains(&task);
         match choice % 16 {
@@ -150,6 +177,7 @@ impl Witness {
                     0 => NoLaunch::AlreadyCompleted,
                     _ => refused(),
                 };
+                self.again.remove(&task);
                 Event::CouldNotLaunch { task, because }
             }
             _ if !running => {
@@ -157,6 +185,18 @@ impl Witness {
                 self.attempts.insert(task.clone(), attempt);
                 self.running.insert(task.clone());
                 Event::Launched { task }
+            }
+            n @ (13 | 14) => {
+                self.busy.remove(&task);
+                self.running.remove(&task);
+                self.again.insert(task.clone());
+                match n {
+                    13 => Event::Asked { task },
+                    _ => Event::Held {
+                        task,
+                        opens: choice & 256 != 0,
+                    },
+                }
             }
             n => {
                 self.busy.remove(&task);
@@ -184,6 +224,7 @@ proptest! {
             schedule: if eager { Eager } else { Waves },
             max_attempts: NonZeroU32::new(max_attempts).unwrap(),
             timeout: Some(SignedDuration::from_secs(5)),
+            wait_for_answers: false,
         };
         let mut scheduler = Scheduler::new(config.clone(), &list);
         let mut witness = Witness::default();
@@ -202,7 +243,7 @@ proptest! {
         let fates = witness.finished.unwrap_or_default();
         let open: Vec<&TaskId> = list
             .iter()
-            .filter(|t| flagpost_model::plan::is_open(&t.state))
+            .filter(|t| flagpost_model::plan::is_open(&t.state) || t.state == State::Stuck)
             .map(|t| &t.id)
             .collect();
         prop_assert_eq!(fates.iter().map(|(id, _)| id).collect::<Vec<_>>(), open);

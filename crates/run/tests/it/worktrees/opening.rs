@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, thread, time::Duration};
 
-use flagpost_run::worktree::{Error, Why};
+use flagpost_run::worktree::{Error, Why, Worktrees};
 
 use super::{Place, git, id, open, try_git};
 
@@ -13,7 +13,11 @@ fn a_task_gets_a_worktree_and_a_branch_of_its_own() {
     worktrees.check().unwrap();
     let worktree = open(&worktrees, "7");
     assert_eq!(worktree.branch.as_str(), "flagpost/web-20260513-142500/7");
-    assert!(worktree.path.ends_with("home/worktrees/my repo/s 1/7"));
+    assert!(
+        worktree
+            .path
+            .ends_with("home/worktrees/my repo/web-20260513-142500/7")
+    );
     assert_eq!(fs::read(worktree.path.join("README")).unwrap(), b"hello\n");
     let on = git(&worktree.path, &["symbolic-ref", "--short", "HEAD"]);
     assert_eq!(on, worktree.branch.as_str());
@@ -333,4 +337,58 @@ fn a_worktree_that_git_was_cut_off_in_is_completed() {
     assert_eq!(open(&worktrees, "1"), worktree);
     assert_eq!(git(&worktree.path, &["status", "--porcelain"]), "");
     assert!(!std::path::Path::new(&dir).join("locked").exists());
+}
+
+/// Where an earlier session left its worktree, or its branch where somebody removed that.
+#[test]
+fn a_task_goes_on_where_an_earlier_session_left_it() {
+    let place = Place::new();
+    let of = |name: &str| Worktrees::new(place.top(), place.base(), name.parse().unwrap());
+    let names = ["web-20260513-142501", "web-20260513-142500"];
+    let earlier = names.map(|name| name.parse().unwrap());
+    let now = of("web-20260513-142502");
+    assert!(now.left(&id("1"), &earlier).unwrap().is_none());
+
+    let old = open(&of(names[1]), "1");
+    place.write(&old.path, "draft", "half\n");
+    open(&of(names[0]), "2");
+    let left = now.left(&id("1"), &earlier).unwrap().unwrap();
+    assert_eq!(open(&left, "1"), old);
+    assert_eq!(
+        fs::read_to_string(old.path.join("draft")).unwrap(),
+        "half\n"
+    );
+
+    let new = open(&of(names[0]), "1");
+    let left = now.left(&id("1"), &earlier).unwrap().unwrap();
+    assert_eq!(open(&left, "1"), new);
+
+    git(&new.path, &["commit", "--allow-empty", "-qm", "half"]);
+    git(
+        &place.top(),
+        &["worktree", "remove", new.path.to_str().unwrap()],
+    );
+    let left = now.left(&id("1"), &earlier).unwrap().unwrap();
+    let again = open(&left, "1");
+    assert_eq!(git(&again.path, &["log", "-1", "--format=%s"]), "half");
+}
+
+/// Also where the one that builds on it goes on in an earlier session's worktree.
+#[test]
+fn what_a_blocker_of_another_session_committed_elsewhere_is_told() {
+    let place = Place::new();
+    let earlier = Worktrees::new(
+        place.top(),
+        place.base(),
+        "web-20260513-142400".parse().unwrap(),
+    );
+    let blocker = open(&place.worktrees(), "1");
+    git(&blocker.path, &["checkout", "-q", "--detach"]);
+    git(
+        &blocker.path,
+        &["commit", "--allow-empty", "-qm", "elsewhere"],
+    );
+    let opened = earlier.open(&id("2"), &[blocker.branch]).unwrap();
+    let why: Vec<_> = opened.missing.iter().map(|it| it.to_string()).collect();
+    assert!(why[0].contains("more was committed in"), "{why:?}");
 }

@@ -10,18 +10,35 @@ use flagpost_model::{
 };
 use serde_json::json;
 
-/// The same for the same row, wherever its database lies.
+/// The same for the same row, wherever its database lies. It begins with the row's time and number, as
+/// rows of one second have an order too: that of their numbers.
 pub(super) fn id_of(row: &Row) -> String {
-    let Row {
-        id, subject, body, ..
-    } = row;
-    let content = json!([id, subject, row.from, row.to, body, row.thread, row.at]);
-    let hash = Hash::of(content.to_string().as_bytes());
+    let hash = hash_of(row);
+    let time = row.at.as_millisecond().clamp(0, (1 << 48) - 1);
+    let number = row.id.clamp(0, (1 << 26) - 1);
+    let (high, low) = (number >> 14, number & 0x3fff);
+    let time = format!("{time:012x}");
+    let (first, second) = time.split_at(8);
+    let rest = hash.as_str().get(..12).unwrap_or_default();
+    format!("{first}-{second}-8{high:03x}-{:04x}-{rest}", 0x8000 | low)
+}
+
+/// The id that an earlier version gave a row: what it brought is known by it.
+pub(super) fn earlier_id_of(row: &Row) -> String {
+    let hash = hash_of(row);
     let parts = [(0, 8), (8, 12), (13, 16), (17, 20), (20, 32)];
     let part = |(from, to)| hash.as_str().get(from..to).unwrap_or_default();
     let [a, b, c, d, e] = parts.map(part);
     // A UUID of version 8, which is a hash of whatever its maker says.
     format!("{a}-{b}-8{c}-8{d}-{e}")
+}
+
+fn hash_of(row: &Row) -> Hash {
+    let Row {
+        id, subject, body, ..
+    } = row;
+    let content = json!([id, subject, row.from, row.to, body, row.thread, row.at]);
+    Hash::of(content.to_string().as_bytes())
 }
 
 /// The brief that a row becomes in its worker's inbox.

@@ -143,6 +143,38 @@ fn the_example_for_agents_reads_as_it_was_meant() {
 }
 
 #[test]
+fn the_originals_own_notes_bring_no_second_heading_and_no_empty_words() {
+    for heading in [
+        "### Task [5]: Add input validation - PASS",
+        "### Task [5]: Add input validation \u{2014} PASS",
+        "## Task [5]: **Add input validation**",
+        "# Task 5 Context",
+        "# Task Context: [5] Add input validation",
+        "## Task [5] - PARTIAL",
+    ] {
+        let text = format!(
+            "{heading}\n- Key learnings: zod\n\n## Known Issues\n- None\n\n## Key Decisions\nN/A\n\n\
+             ## File Map\n-\n- src/a.rs\n"
+        );
+        let notes = parse_notes(&text, &task(5), "Add input validation", Outcome::Pass);
+        assert_eq!(notes.learnings, [bullet("Key learnings: zod")], "{heading}");
+        assert_eq!(notes.knowledge.issues, [], "{heading}");
+        assert_eq!(notes.knowledge.decisions, [], "{heading}");
+        assert_eq!(notes.knowledge.files, [bullet("src/a.rs")], "{heading}");
+    }
+    for heading in [
+        "Task [6]: Add input validation",
+        "Task [5]: Try zod",
+        "Tasks left",
+        "Result",
+    ] {
+        let text = format!("## {heading}\n- x\n");
+        let notes = parse_notes(&text, &task(5), "Add input validation", Outcome::Pass);
+        assert_eq!(notes.learnings[0], prose(&format!("#### {heading}")));
+    }
+}
+
+#[test]
 fn a_fence_that_nobody_closed_swallows_nothing() {
     let mut context = SharedContext::default();
     for (id, text) in [

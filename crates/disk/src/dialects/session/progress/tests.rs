@@ -205,3 +205,22 @@ proptest! {
         parse(&text);
     }
 }
+
+#[test]
+fn what_died_is_interrupted_and_nothing_of_it_is_active() {
+    let text = "# Execution Progress\r\nStatus: Executing\r\nWave: 1 of 2\r\nUpdated: soon\n\n\
+        ## Active Tasks\n- [1] Write — Working\nBy hand.\n\n\
+        ## Completed This Session\n- [2] Test — PASS (3s)\n";
+    let after = interrupted(text);
+    assert_eq!(
+        after,
+        "# Execution Progress\r\nStatus: Interrupted\r\nWave: 1 of 2\r\nUpdated: soon\n\n\
+        ## Active Tasks\nBy hand.\n\n\
+        ## Completed This Session\n- [2] Test — PASS (3s)\n"
+    );
+    assert_eq!(interrupted(&after), after);
+    let older = "Status: Executing\nCurrent Task: [5] Write (x)\nPhase: 2\n";
+    assert_eq!(interrupted(older), "Status: Interrupted\n");
+    assert_eq!(said(&after, "Status"), Some("Interrupted"));
+    assert_eq!(said(&after, "Updated"), Some("soon"));
+}

@@ -1,0 +1,277 @@
+//! `doctor --agents`: look whether the programs that do tasks can be started.
+//!
+//! Owns which agents are looked at (every client, and those that are settled under a name of the
+//! user's), and how that is shown. What is asked of a client is the run's business.
+
+use flagpost_core::Config;
+use flagpost_model::client::Client;
+use flagpost_run::{
+    agent::Agent,
+    client::{
+        check::{self, Checked, Login, Standing, Subject, Surroundings},
+        preset,
+    },
+};
+use serde_json::{Value, json};
+
+use super::Args;
+use crate::{
+    context::Context,
+    error::usage,
+    output::{Answer, Screen, alarm, ask, say},
+    shape,
+    terminal::line,
+};
+
+/// An agent, and what is settled for it.
+struct Named {
+    name: String,
+    client: Client,
+    env: Vec<(String, String)>,
+    /// How it would be started, or why it would not.
+    agent: Result<Agent, String>,
+}
+
+/// What is known of an agent.
+struct Looked {
+    name: String,
+    client: Client,
+    /// None where its program is not there.
+    checked: Option<Checked>,
+    login: Login,
+    notes: Vec<String>,
+    /// Why no run takes what is settled for it.
+    refused: Option<String>,
+    /// What came of having it write a report; none where it was not tried.
+    tried: Option<Result<(), String>>,
+}
+
+/// Looks at every agent.
+pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+    let named = named(&Config::read(&context.home)?)?;
+    let subjects: Vec<Option<Subject>> = named.iter().map(|it| subject(context, it)).collect();
+    let there: Vec<Subject> = subjects.iter().flatten().cloned().collect();
+    let mut checked = check::check_all(&there).into_iter();
+    let mut looked = Vec::new();
+    for (named, subject) in named.iter().zip(&subjects) {
+        let checked = subject.as_ref().and_then(|_| checked.next());
+        looked.push(look(context, named, checked));
+    }
+    if args.r#try {
+        let fit = |it: &&mut Looked| it.is_fit();
+        let fit: Vec<&mut Looked> = looked.iter_mut().filter(fit).collect();
+        confirm(args, &fit)?;
+        for it in fit {
+            let subject = there.iter().find(|subject| subject.name == it.name);
+            it.tried = subject.map(|subject| check::attempt(subject, &context.settings));
+        }
+    }
+    Ok(answer(context, &looked))
+}
+
+/// Every client, and every name of the user's own that is one.
+fn named(config: &Config<'_>) -> anyhow::Result<Vec<Named>> {
+    let mut all = Vec::new();
+    let clients = Client::ALL.iter().map(|client| client.as_str().to_owned());
+    let own = config.agents().into_iter();
+    for name in clients.chain(own.filter(|name| name.parse::<Client>().is_err())) {
+        let settled = config.agent(&name)?;
+        // A command line of its own is not asked: it may do anything.
+        let client = settled.like.or_else(|| name.parse().ok());
+        if let Some(client) = client.filter(|_| settled.command.is_none()) {
+            let agent: Result<Agent, _> = name.parse();
+            let agent = agent.and_then(|agent| agent.with(&settled));
+            all.push(Named {
+                name,
+                client,
+                agent: agent.map_err(|error| error.to_string()),
+                env: settled.env,
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// What can be looked at of an agent, where its program is there.
+fn subject(context: &Context, named: &Named) -> Option<Subject> {
+    let agent = named.agent.as_ref().ok()?;
+    let path = context.settings.path.as_deref();
+    let program = agent.locate(path, &context.dir).ok()?;
+    agent.subject(&program)
+}
+
+fn look(context: &Context, named: &Named, checked: Option<Checked>) -> Looked {
+    let around = Surroundings::of(&context.home, &context.settings, &named.env);
+    let folder = match context.repository() {
+        Ok(Some(repository)) => repository.top,
+        _ => context.dir.clone(),
+    };
+    let mut notes = Vec::new();
+    if let Some(checked) = &checked {
+        notes.clone_from(&checked.notes);
+        notes.extend(check::advice(named.client, &around, &folder));
+    }
+    Looked {
+        name: named.name.clone(),
+        client: named.client,
+        checked,
+        login: check::login(named.client, &around),
+        notes,
+        refused: named.agent.as_ref().err().cloned(),
+        tried: None,
+    }
+}
+
+fn confirm(args: &Args, fit: &[&mut Looked]) -> anyhow::Result<()> {
+    let names: Vec<&str> = fit.iter().map(|it| it.name.as_str()).collect();
+    if names.is_empty() || args.yes {
+        return Ok(());
+    }
+    say(&format!(
+        "flagpost: {} would write one report each, at your cost",
+        names.join(", ")
+    ));
+    match ask("do it?")? {
+        Some(true) => Ok(()),
+        Some(false) => Err(usage("nothing was tried")),
+        None => Err(usage(
+            "nobody is there to confirm, so nothing was tried; --yes does not ask",
+        )),
+    }
+}
+
+impl Looked {
+    /// Whether a run could begin with it.
+    fn is_fit(&self) -> bool {
+        let checked = self.checked.as_ref();
+        checked.is_some_and(|checked| checked.faults.is_empty())
+    }
+
+    /// What is wrong with it, each with what to do.
+    fn wrong(&self) -> Vec<(String, String)> {
+        let faults = self.checked.iter().flat_map(|checked| {
+            let told = |fault: &check::Fault| (fault.told(checked), fault.hint(checked));
+            checked.faults.iter().map(told)
+        });
+        let refused = self.refused.iter().map(|why| {
+            let hint = format!(
+                "'flagpost config set run.agents.{}.args' without it",
+                self.name
+            );
+            (why.clone(), hint)
+        });
+        let tried = self.tried.iter().filter_map(|tried| tried.as_ref().err());
+        let tried = tried.map(|why| {
+            let program = preset::program(self.client);
+            let hint = format!("see that '{program}' works here by hand, and is signed in");
+            (format!("it was tried: {why}"), hint)
+        });
+        faults.chain(refused).chain(tried).collect()
+    }
+
+    /// How its version stands.
+    fn standing(&self) -> String {
+        let Some(checked) = &self.checked else {
+            return match self.refused {
+                Some(_) => "not looked at".to_owned(),
+                None => "not installed".to_owned(),
+            };
+        };
+        match (checked.standing(), preset::tested(self.client)) {
+            (standing @ (Standing::Newer | Standing::Older), Some(tested)) => {
+                format!("{} than {tested}", standing.as_str())
+            }
+            (standing, _) => standing.as_str().to_owned(),
+        }
+    }
+}
+
+fn answer(context: &Context, looked: &[Looked]) -> Answer {
+    let body = json!({
+        "agents": looked.iter().map(shape_of).collect::<Vec<_>>(),
+        "fit": looked.iter().filter(|it| it.is_fit()).count(),
+    });
+    let mut answer = Answer::new("agents", body)
+        .text(text(context, looked))
+        .ids(looked.iter().filter(|it| it.is_fit()).map(|it| &it.name));
+    answer.code = u8::from(looked.iter().any(|it| !it.wrong().is_empty()));
+    answer
+}
+
+fn shape_of(it: &Looked) -> Value {
+    let checked = it.checked.as_ref();
+    let standing = match (checked, &it.refused) {
+        (Some(checked), _) => checked.standing().as_str(),
+        (None, Some(_)) => "untested",
+        (None, None) => "missing",
+    };
+    let (how, by) = match &it.login {
+        Login::Variable(name) => ("variable", json!(name)),
+        Login::File(path) => ("file", shape::path(path)),
+        Login::NotFound => ("not_found", Value::Null),
+    };
+    let wrong = it.wrong().into_iter();
+    json!({
+        "agent": it.name,
+        "client": it.client,
+        "program": checked.map(|checked| shape::path(&checked.program)),
+        "version": checked.and_then(|checked| checked.version.as_deref()),
+        "tested": preset::tested(it.client),
+        "standing": standing,
+        "login": {"how": how, "by": by},
+        "faults": wrong.map(|(what, hint)| json!({"what": what, "hint": hint})).collect::<Vec<_>>(),
+        "notes": it.notes,
+        "tried": it.tried.as_ref().map(Result::is_ok),
+        "fit": it.is_fit(),
+    })
+}
+
+fn text(context: &Context, looked: &[Looked]) -> String {
+    let screen = Screen::of(context);
+    let home = context.home.environment().user_home.as_deref();
+    let rows = looked.iter().map(|it| {
+        let checked = it.checked.as_ref();
+        let version = checked.and_then(|checked| checked.version.clone());
+        let login = match (&it.login, checked) {
+            (_, None) => String::new(),
+            (Login::Variable(name), _) => format!("${name}"),
+            (Login::File(path), _) => match home.and_then(|home| path.strip_prefix(home).ok()) {
+                Some(path) => format!("~/{}", path.display()),
+                None => path.display().to_string(),
+            },
+            (Login::NotFound, _) => "not found".to_owned(),
+        };
+        let program = checked.map(|checked| checked.program.display().to_string());
+        vec![
+            it.name.clone(),
+            version.unwrap_or_default(),
+            it.standing(),
+            line(&program.unwrap_or_default()),
+            line(&login),
+        ]
+    });
+    let header = ["AGENT", "VERSION", "STATE", "PROGRAM", "LOGIN"];
+    let mut text = screen.fitted(&header, rows.collect(), &[3]);
+    let mut told = String::new();
+    for it in looked {
+        let name = screen.bold(&it.name);
+        for (what, hint) in it.wrong() {
+            let error = screen.paint(alarm(), "error");
+            told += &format!(
+                "{error} {name}: {}\n  repair  {}\n",
+                line(&what),
+                line(&hint)
+            );
+        }
+        for note in &it.notes {
+            told += &format!("note {name}: {}\n", line(note));
+        }
+        if it.tried == Some(Ok(())) {
+            told += &format!("tried {name}: it wrote its report\n");
+        }
+    }
+    if !told.is_empty() {
+        text += &format!("\n{told}");
+    }
+    text
+}

@@ -1,0 +1,194 @@
+//! How an agent's output looks: for a person, as it was printed, or as JSON.
+//!
+//! Owns what is done before anything of it reaches a terminal: control characters become pictures, and
+//! only then it is coloured. What goes to another program with `--raw` keeps every byte.
+
+use std::{
+    collections::VecDeque,
+    io::{self, IsTerminal},
+};
+
+use anstyle::{AnsiColor, Style};
+use flagpost_core::sessions::Output;
+use flagpost_model::TaskId;
+use flagpost_run::client::{Piece, PieceKind, Renderer};
+use serde_json::{Map, Value};
+
+use crate::{
+    context::Context,
+    output::{Reader, Screen, alarm, put_clean, put_exact, stream_line},
+    progress::fit::cut,
+    terminal,
+};
+
+/// A line that is longer is shown in parts.
+const LONGEST: usize = 1 << 20;
+
+/// Where an attempt's output is shown.
+pub struct Page<'c> {
+    context: &'c Context,
+    screen: Screen,
+    task: TaskId,
+    attempt: u32,
+    how: How,
+    /// The last lines before they are shown, and how many are wanted.
+    held: Option<(VecDeque<String>, usize)>,
+}
+
+enum How {
+    /// What a person wants of it.
+    Rendered(Box<Renderer>),
+    /// Every byte.
+    Exact,
+    /// Line by line; the beginning of the one that is not whole.
+    Raw(Vec<u8>),
+}
+
+impl<'c> Page<'c> {
+    /// An empty page; of what is there already only the last so many lines are shown.
+    pub fn new(context: &'c Context, output: &Output, raw: bool, last: Option<usize>) -> Self {
+        let for_a_program = !context.globals.json && !io::stdout().is_terminal();
+        Self {
+            context,
+            screen: Screen::of(context),
+            task: output.task.clone(),
+            attempt: output.attempt,
+            how: match raw {
+                false => How::Rendered(Box::new(renderer(context, output))),
+                true if for_a_program => How::Exact,
+                true => How::Raw(Vec::new()),
+            },
+            // Where it is raw, the file is read from there.
+            held: last.filter(|_| !raw).map(|last| (VecDeque::new(), last)),
+        }
+    }
+
+    /// Adds what was printed.
+    pub fn add(&mut self, bytes: &[u8]) -> io::Result<Reader> {
+        match &mut self.how {
+            How::Exact => put_exact(bytes),
+            How::Rendered(renderer) => {
+                let pieces = renderer.push(bytes);
+                self.show(pieces)
+            }
+            How::Raw(begun) => {
+                begun.extend_from_slice(bytes);
+                let end = begun.iter().rposition(|byte| *byte == b'\n');
+                let whole = match end {
+                    Some(end) => end + 1,
+                    None if begun.len() > LONGEST => begun.len(),
+                    None => 0,
+                };
+                let whole: Vec<u8> = begun.drain(..whole).collect();
+                self.show_raw(&whole)
+            }
+        }
+    }
+
+    /// Shows what was held: the last lines of what was there. From here on nothing is.
+    pub fn flush(&mut self) -> io::Result<Reader> {
+        match self.held.take() {
+            Some((held, _)) => put_clean(&Vec::from(held).concat()),
+            None => Ok(Reader::There),
+        }
+    }
+
+    /// Shows the last line, where no line break followed it.
+    pub fn finish(&mut self) -> io::Result<Reader> {
+        match &mut self.how {
+            How::Exact => Ok(Reader::There),
+            How::Rendered(renderer) => {
+                let pieces = renderer.finish();
+                self.show(pieces)
+            }
+            How::Raw(begun) => {
+                let rest = std::mem::take(begun);
+                self.show_raw(&rest)
+            }
+        }
+    }
+
+    /// Goes on with the output of another attempt.
+    pub fn turn_to(&mut self, next: &Output) -> io::Result<Reader> {
+        if self.finish()? == Reader::Gone {
+            return Ok(Reader::Gone);
+        }
+        self.attempt = next.attempt;
+        match &mut self.how {
+            How::Exact | How::Raw(_) => Ok(Reader::There),
+            How::Rendered(renderer) => {
+                **renderer = self::renderer(self.context, next);
+                let text = format!("attempt {} begins", next.attempt);
+                let kind = PieceKind::Note;
+                self.show(vec![Piece { kind, text }])
+            }
+        }
+    }
+
+    fn show(&mut self, pieces: Vec<Piece>) -> io::Result<Reader> {
+        let json = self.context.globals.json;
+        let lines = pieces.iter().flat_map(|Piece { kind, text }| match json {
+            true => vec![self.line(kind.as_str(), text)],
+            false => self.painted(*kind, text),
+        });
+        let lines: Vec<String> = lines.collect();
+        let Some((held, last)) = &mut self.held else {
+            return put_clean(&lines.concat());
+        };
+        held.extend(lines);
+        held.drain(..held.len().saturating_sub(*last));
+        Ok(Reader::There)
+    }
+
+    /// A line of JSON.
+    fn line(&self, kind: &str, text: &str) -> String {
+        let body = Map::from_iter([
+            ("task".to_owned(), Value::from(self.task.as_str())),
+            ("attempt".to_owned(), self.attempt.into()),
+            ("kind".to_owned(), kind.into()),
+            ("text".to_owned(), text.into()),
+        ]);
+        stream_line("attempt_log", body)
+    }
+
+    /// A piece for a person, line by line.
+    fn painted(&self, kind: PieceKind, text: &str) -> Vec<String> {
+        let (indent, style) = match kind {
+            PieceKind::Said | PieceKind::Printed => ("", Style::new()),
+            PieceKind::Did => ("", AnsiColor::Cyan.on_default()),
+            PieceKind::Got => ("    ", AnsiColor::BrightBlack.on_default()),
+            PieceKind::Failed => ("    ", alarm()),
+            PieceKind::Note => ("", AnsiColor::BrightBlack.on_default()),
+            PieceKind::Ended => ("", Style::new().bold()),
+        };
+        // What a call brought is told in brief anyway; the rest is the reader's to have whole.
+        let room = self.screen.columns().filter(|_| kind == PieceKind::Got);
+        let room = room.map(|columns| columns.saturating_sub(indent.len()));
+        let text = terminal::clean(text, false);
+        let lines = text.split('\n').map(|line| {
+            let line = room.map_or_else(|| line.to_owned(), |room| cut(line, room));
+            format!("{indent}{}\n", self.screen.paint(style, &line))
+        });
+        lines.collect()
+    }
+
+    fn show_raw(&mut self, bytes: &[u8]) -> io::Result<Reader> {
+        let text = String::from_utf8_lossy(bytes);
+        if !self.context.globals.json {
+            return put_clean(&terminal::clean(&text, false));
+        }
+        let lines = text.lines().map(|line| self.line("raw", line));
+        put_clean(&lines.collect::<String>())
+    }
+}
+
+fn renderer(context: &Context, output: &Output) -> Renderer {
+    let client = output.agent.as_deref().and_then(|agent| agent.parse().ok());
+    let dir = output.dir.clone();
+    let dir = dir.or_else(|| Some(context.repository().ok()??.top));
+    let renderer = Renderer::new(client);
+    match dir {
+        Some(dir) => renderer.within(&dir),
+        None => renderer,
+    }
+}

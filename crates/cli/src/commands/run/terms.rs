@@ -1,0 +1,183 @@
+//! The options of `run` that say what it may use up, and when it waits.
+//!
+//! Owns how they are typed, and the settings that stand in for those that are not. What is done
+//! when a limit is reached is the run's business.
+
+use flagpost_core::{
+    Config, Home,
+    config::{
+        Kind,
+        keys::{self, Key},
+    },
+};
+use flagpost_run::Terms;
+use jiff::{SignedDuration, Timestamp, civil};
+
+use super::usage;
+
+/// What a run may use up, and when it waits.
+#[derive(Debug, clap::Args)]
+pub struct Limits {
+    /// Start nothing new when the agents have cost so many dollars, as they tell it; what runs goes
+    /// on to its end [default: the setting run.max_usd]
+    #[arg(long, value_name = "N", value_parser = dollars)]
+    max_usd: Option<f64>,
+    /// Start nothing new when the agents have used so many tokens, input and output; what runs goes
+    /// on to its end [default: the setting run.max_tokens]
+    #[arg(long, value_name = "N", value_parser = tokens)]
+    max_tokens: Option<u64>,
+    /// Where an agent's account is at its usage limit: leave it alone until then, whatever the agent
+    /// says, and go on; a time as 2026-12-01T09:00:00Z or 14:30, or how long, as 2h
+    #[arg(long, value_name = "TIME", value_parser = until, conflicts_with = "no_park")]
+    park_until: Option<Until>,
+    /// Where an agent's account is at its usage limit: do not wait for its reset, though
+    /// run.resume_after_limit is set
+    #[arg(long)]
+    no_park: bool,
+    /// Stay until the questions of agents are answered, where nothing else is left to do; a question
+    /// waits for --timeout, where there is one
+    #[arg(long)]
+    pub(super) wait_for_answers: bool,
+    /// Do the tasks that are there now, and none that is added meanwhile
+    #[arg(long)]
+    fixed: bool,
+}
+
+/// A time to come, as it was typed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Until {
+    /// This moment.
+    At(Timestamp),
+    /// After so long.
+    In(SignedDuration),
+    /// When the clocks here next show it.
+    Clock(civil::Time),
+}
+
+/// What the options say, and the settings where they are silent.
+pub fn settled(home: &Home, limits: &Limits) -> anyhow::Result<Terms> {
+    let settings = Config::read(home)?;
+    let park_until = match limits.park_until {
+        Some(until) => Some(moment(home, until)?),
+        None => None,
+    };
+    let resume = settings.need(&keys::RUN_RESUME)? || park_until.is_some();
+    Ok(Terms {
+        resume_after_limit: resume && !limits.no_park,
+        park: settings.need(&keys::RUN_QUOTA_PARK)?,
+        park_until,
+        no_park: limits.no_park,
+        reserve: settings.need(&keys::RUN_QUOTA_RESERVE)?,
+        max_usd: match limits.max_usd {
+            Some(dollars) => Some(dollars),
+            None => settings.get(&keys::RUN_MAX_USD)?,
+        },
+        max_tokens: match limits.max_tokens {
+            Some(tokens) => Some(tokens),
+            None => settings.get(&keys::RUN_MAX_TOKENS)?,
+        },
+        fixed: limits.fixed,
+    })
+}
+
+/// Which moment is meant; one that is over is none to wait for.
+fn moment(home: &Home, until: Until) -> anyhow::Result<Timestamp> {
+    let now = home.now();
+    let moment = match until {
+        Until::At(moment) => Some(moment),
+        Until::In(time) => now.checked_add(time).ok(),
+        Until::Clock(time) => clock(now, time, home),
+    };
+    moment.filter(|moment| *moment > now).ok_or_else(|| {
+        usage("--park-until names a time to come, as in --park-until 2h, 14:30 or 2026-12-01T09:00:00Z")
+    })
+}
+
+/// When the clocks here next show this time.
+fn clock(now: Timestamp, time: civil::Time, home: &Home) -> Option<Timestamp> {
+    let zone = home.zone();
+    let today = now.to_zoned(zone.clone()).date();
+    let at = |day: civil::Date| {
+        let moment = day.to_datetime(time).to_zoned(zone.clone()).ok()?;
+        Some(moment.timestamp())
+    };
+    at(today)
+        .filter(|moment| *moment > now)
+        .or_else(|| at(today.tomorrow().ok()?))
+}
+
+fn until(text: &str) -> Result<Until, String> {
+    // A clock's time, unlike a span, has a ':' and nothing but digits around it.
+    let is_clock = text.contains(':') && text.chars().all(|c| c.is_ascii_digit() || c == ':');
+    let parsed = match is_clock {
+        true => text.parse().ok().map(Until::Clock),
+        false => text.parse().map(Until::At).ok().or_else(|| {
+            let time: SignedDuration = text.parse().ok()?;
+            Some(Until::In(time))
+        }),
+    };
+    parsed.ok_or_else(|| "use a time, as in 2026-12-01T09:00:00Z, 14:30 or 2h".to_owned())
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    typed(&keys::RUN_MAX_USD, text)
+}
+
+fn tokens(text: &str) -> Result<u64, String> {
+    typed(&keys::RUN_MAX_TOKENS, text)
+}
+
+/// What was typed for an option that stands before a setting.
+fn typed<K: Kind>(key: &'static Key<K>, text: &str) -> Result<K::Value, String> {
+    let stored = key.kind.store(&[text.to_owned()]);
+    let read = key.kind.read(&stored);
+    read.ok_or_else(|| format!("it must be {}", key.kind.allowed()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use flagpost_disk::fsx::RealFs;
+
+    use super::*;
+
+    fn at(now: &str) -> Home {
+        let now: Timestamp = now.parse().unwrap();
+        Home::new("/nowhere".into(), Arc::new(RealFs), Arc::new(now))
+    }
+
+    #[test]
+    fn a_time_to_come_is_a_moment_a_span_or_what_a_clock_shows() {
+        let home = at("2026-12-01T09:00:00Z");
+        let later = |text: &str| moment(&home, until(text).unwrap()).ok();
+        let time = |text: &str| Some(text.parse::<Timestamp>().unwrap());
+        assert_eq!(later("2h"), time("2026-12-01T11:00:00Z"));
+        assert_eq!(later("1h 30m"), time("2026-12-01T10:30:00Z"));
+        assert_eq!(
+            later("2026-12-01T10:00:00+00:30"),
+            time("2026-12-01T09:30:00Z")
+        );
+        for over in ["0s", "-2h", "2026-12-01T08:59:59Z"] {
+            assert_eq!(later(over), None, "{over}");
+        }
+        for odd in ["", "soon", "25:00", "9", "2026-12-01", "1:2:3:4", "14:30 h"] {
+            assert!(until(odd).is_err(), "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_clock_shows_is_today_or_else_tomorrow() {
+        let now = "2026-12-01T09:00:00Z";
+        let home = at(now);
+        let now: Timestamp = now.parse().unwrap();
+        for hour in 0..24 {
+            let typed = format!("{hour:02}:30");
+            let moment = moment(&home, until(&typed).unwrap()).unwrap();
+            let shown = moment.to_zoned(home.zone()).time();
+            assert_eq!(shown, typed.parse().unwrap());
+            let wait = moment.duration_since(now);
+            assert!(wait.is_positive() && wait <= SignedDuration::from_hours(24));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What an agent says that cannot write the home, as in a sandbox: a word beside its report, which its run
+//! takes up.
+//!
+//! Owns when that is so, and what is answered. Only a task's endings, `release` and `note` can be said so;
+//! every other change needs a home that can be written, and says so.
+
+use flagpost_core::{
+    Error, List,
+    sessions::words::{self, Word, WordOf},
+    tasks::{Move, Parts, Which},
+};
+use flagpost_model::{Token, WorkerId, task::Ending};
+use serde_json::json;
+
+use crate::{context::Context, error, output::Answer};
+
+/// What was asked for.
+pub struct Said<'s> {
+    /// On which list.
+    pub list: &'s List<'s>,
+    /// Of which tasks.
+    pub which: &'s Which,
+    /// Which operation, where it can be said by a word.
+    pub operation: Option<WordOf>,
+    /// With which text.
+    pub text: &'s str,
+    /// As whom.
+    pub worker: &'s WorkerId,
+    /// By which claim.
+    pub token: Option<Token>,
+}
+
+/// By which word a move is said, if there is one.
+pub fn of_move(event: &Move) -> Option<WordOf> {
+    match event {
+        Move::Finish {
+            ending,
+            parts: Parts::MustBeDone,
+            ..
+        } => Some(match ending {
+            Ending::Completed => WordOf::Done,
+            Ending::Failed => WordOf::Fail,
+            Ending::Stuck => WordOf::Stuck,
+        }),
+        Move::Release { force: false } => Some(WordOf::Release),
+        _ => None,
+    }
+}
+
+/// Says by words what failed with this error, where that is because the home cannot be written from here;
+/// else the error stands.
+pub fn instead(context: &Context, error: Error, said: &Said<'_>) -> anyhow::Result<Answer> {
+    let (Some(report), Some(operation), Which::These(ids)) =
+        (&context.settings.report, said.operation, said.which)
+    else {
+        return Err(error.into());
+    };
+    if !error::is_unwritable(&error) {
+        return Err(error.into());
+    }
+    let word = |id: &flagpost_model::TaskId| Word {
+        operation,
+        list: said.list.id().to_string(),
+        task: id.clone(),
+        worker: said.worker.clone(),
+        token: said.token,
+        text: said.text.to_owned(),
+    };
+    let words: Vec<Word> = ids.iter().map(word).collect();
+    words::say(said.list, report, &words)?;
+    let body = json!({
+        "operation": operation, "list": said.list.id(), "tasks": ids, "worker": said.worker,
+    });
+    Ok(Answer::new("said", body)
+        .text("said; the run takes it up")
+        .ids(ids))
+}

@@ -1,0 +1,250 @@
+//! What a person should know when a run is over.
+//!
+//! Owns the words at the end: how many passed, what failed and why, what waits for whom, what it
+//! took, and the command that comes next after each of these. Pure.
+
+use std::collections::BTreeMap;
+
+use flagpost_model::TaskId;
+
+use super::{
+    account::{Account, Settled},
+    fate::Fate,
+    fit::{cut, fold},
+    frame::spent,
+    told::{brief, first_line, refused},
+    words,
+};
+use crate::output::Screen;
+
+/// So many of a kind are told one by one.
+const ONE_BY_ONE: usize = 10;
+
+/// How many refused actions a line names.
+const NAMED: usize = 3;
+
+/// So many columns of a subject are enough to know it by.
+const SUBJECT: usize = 60;
+
+/// A reason takes so many lines at most.
+const LINES: usize = 4;
+
+/// What is told beside the account itself.
+#[derive(Debug, Clone)]
+pub struct Next {
+    /// Where the summary of the session is, with the session's name.
+    pub session: String,
+    /// Whether the operator ended it.
+    pub interrupted: bool,
+    /// The command that goes on with what is left.
+    pub again: String,
+}
+
+/// A line of the words at the end.
+enum Line {
+    /// Something to know: a word in its own style, and the rest.
+    Words(Fate, String, String),
+    /// A command, below what it is for. It is never broken: it is there to be copied.
+    Command(String),
+}
+
+/// The words at the end.
+pub fn summary(account: &Account, next: &Next, screen: Screen) -> String {
+    let mut lines = failed(account);
+    lines.extend(asking(account));
+    lines.extend(refusals(account));
+    lines.extend(left(account));
+    lines.extend(parked(account));
+    if account.settled.values().any(|it| it.fate.is_left()) {
+        let opens = account.parked.values().flatten().max();
+        let waits = opens.filter(|_| !next.again.contains("-park"));
+        let (words, command) = match waits {
+            Some(until) => (
+                "wait until the account is open, and go on with what is left",
+                format!("{} --park-until {until:.0}", next.again),
+            ),
+            None => ("go on with what is left", next.again.clone()),
+        };
+        let again = Fate::Interrupted;
+        lines.push(Line::Words(again, "next:".to_owned(), words.to_owned()));
+        lines.push(Line::Command(command));
+    }
+    let mut text = screen.bold(&counts(account, next.interrupted)) + "\n";
+    lines.iter().for_each(|line| text += &line.shown(screen));
+    let spent = spent(account);
+    if !spent.is_empty() {
+        text += &format!("used {}\n", spent.join(", "));
+    }
+    text + &next.session + "\n"
+}
+
+impl Line {
+    /// The line as it is printed; several where the screen is narrow.
+    fn shown(&self, screen: Screen) -> String {
+        let (fate, word, rest) = match self {
+            Self::Words(fate, word, rest) => (*fate, word, rest),
+            Self::Command(command) => return format!("  {command}\n"),
+        };
+        let text = format!("{word} {rest}");
+        let lines = match screen.columns() {
+            Some(columns) => fold(&text, columns, LINES),
+            None => vec![text],
+        };
+        let mut shown = lines.join("\n") + "\n";
+        if let Some(rest) = shown.strip_prefix(word.as_str()) {
+            shown = screen.paint(fate.style(), word) + rest;
+        }
+        shown
+    }
+}
+
+/// How many came to which end.
+fn counts(account: &Account, interrupted: bool) -> String {
+    let counted = Counts::of(account);
+    let mut text = format!("{} of {} passed", counted.passed, account.settled.len());
+    for (count, word) in [
+        (counted.failed, "failed"),
+        (counted.stuck, "stuck"),
+        (counted.rest, "not done"),
+    ] {
+        if count > 0 {
+            text += &format!(", {count} {word}");
+        }
+    }
+    if interrupted {
+        text += "; interrupted: run again to go on";
+    }
+    text
+}
+
+/// How many tasks came to which end, in the four words of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// Done.
+    pub passed: usize,
+    /// Not done, or not wholly.
+    pub failed: usize,
+    /// Waits for an answer.
+    pub stuck: usize,
+    /// Never begun, or not to its end.
+    pub rest: usize,
+}
+
+impl Counts {
+    /// Those of a run.
+    pub fn of(account: &Account) -> Self {
+        let count = |wanted: &[Fate]| account.count(|fate| wanted.contains(&fate));
+        Self {
+            passed: count(&[Fate::Passed]),
+            failed: count(&[Fate::Failed, Fate::Partial]),
+            stuck: count(&[Fate::Stuck]),
+            rest: count(&[Fate::Parked, Fate::Waits, Fate::Skipped, Fate::Interrupted]),
+        }
+    }
+}
+
+/// What failed, why, and where to look.
+fn failed(account: &Account) -> Vec<Line> {
+    let tasks: Vec<_> = settled(account, &[Fate::Partial, Fate::Failed]).collect();
+    let told = tasks.iter().take(ONE_BY_ONE).flat_map(|(id, it)| {
+        let tries = match it.tries {
+            0 | 1 => String::new(),
+            n => format!(", after {n} tries"),
+        };
+        let words = format!("{id} {}{tries}: {}", named(it), brief(&it.why));
+        [
+            Line::Words(it.fate, it.fate.as_str().to_owned(), words),
+            Line::Command(account.logs(id)),
+        ]
+    });
+    told.chain(more(tasks.len(), "flagpost list state=failed"))
+        .collect()
+}
+
+/// What waits for an answer, and how to give it.
+fn asking(account: &Account) -> Vec<Line> {
+    let asks = &account.asks;
+    let told = asks.iter().take(ONE_BY_ONE).flat_map(|ask| {
+        [
+            Line::Words(Fate::Stuck, "asks".to_owned(), ask.what()),
+            Line::Command(account.answers(&ask.task)),
+        ]
+    });
+    told.chain(more(asks.len(), "flagpost status")).collect()
+}
+
+/// What passed although its client refused something.
+fn refusals(account: &Account) -> Vec<Line> {
+    let tasks: Vec<_> = settled(account, &[Fate::Passed])
+        .filter(|(_, it)| !it.refused.is_empty())
+        .collect();
+    let told = tasks.iter().take(ONE_BY_ONE).map(|(id, it)| {
+        let outcome = words::outcome(it.fate, it.refused.len());
+        let words = format!("{id} {}: {}", named(it), refused(&it.refused, NAMED));
+        Line::Words(Fate::Partial, outcome, words)
+    });
+    told.chain(more(tasks.len(), "flagpost session show"))
+        .collect()
+}
+
+/// What was not done, by the reason.
+fn left(account: &Account) -> Vec<Line> {
+    let fates = [Fate::Parked, Fate::Waits, Fate::Skipped, Fate::Interrupted];
+    let mut reasons: BTreeMap<(Fate, String), Vec<&TaskId>> = BTreeMap::new();
+    for (id, it) in settled(account, &fates) {
+        let reason = (it.fate, first_line(&it.why));
+        reasons.entry(reason).or_default().push(id);
+    }
+    let all = reasons.len();
+    let told = reasons.into_iter().take(ONE_BY_ONE);
+    let told = told.map(|((fate, why), tasks)| {
+        let ids = tasks.iter().take(ONE_BY_ONE).map(|id| id.as_str());
+        let ids: Vec<&str> = ids.collect();
+        let more = match tasks.len() - ids.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let words = format!("{}{more}: {why}", ids.join(", "));
+        Line::Words(fate, fate.as_str().to_owned(), words)
+    });
+    told.chain(more(all, "flagpost session show")).collect()
+}
+
+/// The agents that are at a limit.
+fn parked(account: &Account) -> Vec<Line> {
+    let each = account.parked.iter().map(|(agent, until)| {
+        let until = until.map(|until| format!(" until {until:.0}"));
+        let words = format!("{agent}{}", until.unwrap_or_default());
+        Line::Words(Fate::Parked, "parked".to_owned(), words)
+    });
+    each.collect()
+}
+
+/// A subject where it is only repeated.
+fn named(settled: &Settled) -> String {
+    cut(&settled.subject, SUBJECT)
+}
+
+fn settled<'a>(
+    account: &'a Account,
+    fates: &'a [Fate],
+) -> impl Iterator<Item = (&'a TaskId, &'a Settled)> {
+    let all = account.settled.iter();
+    all.filter(move |(_, it)| fates.contains(&it.fate))
+}
+
+/// How many there are beyond those that are told.
+fn more(all: usize, command: &str) -> impl Iterator<Item = Line> {
+    let more = all.saturating_sub(ONE_BY_ONE);
+    let told = (more > 0).then(|| {
+        [
+            Line::Words(
+                Fate::Interrupted,
+                "…".to_owned(),
+                format!("and {more} more"),
+            ),
+            Line::Command(command.to_owned()),
+        ]
+    });
+    told.into_iter().flatten()
+}

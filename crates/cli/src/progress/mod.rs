@@ -1,0 +1,122 @@
+//! A run as it happens, for whoever sits before it.
+//!
+//! Owns the forms that it is told in: a screen on a terminal and plain lines without one (both on
+//! stderr), and one JSON object per event on stdout with `--json`. Behind all of them is one account
+//! of the run, which the words at its end are taken from.
+
+mod account;
+mod canvas;
+mod ending;
+mod fate;
+pub mod fit;
+mod frame;
+mod results;
+mod screen;
+mod told;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    io::IsTerminal,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use flagpost_core::Home;
+use flagpost_run::events::RunEvent;
+use serde_json::{Map, Value};
+
+pub use account::Account;
+pub use ending::{Counts, Next, summary};
+pub use fate::outcome;
+pub use told::{dollars, tokens, word};
+pub use words::words;
+
+use self::{account::Moment, screen::Screen};
+use crate::{
+    context::Context,
+    output::{say, stream},
+};
+
+/// Shows events.
+pub struct Watcher {
+    form: Form,
+    account: Arc<Mutex<Account>>,
+    clock: Clock,
+}
+
+enum Form {
+    Json,
+    Quiet,
+    Lines,
+    Screen(Screen),
+}
+
+/// The time of a run: how long it has been going on, and the time of day.
+#[derive(Clone)]
+struct Clock {
+    began: Instant,
+    home: Home,
+}
+
+impl Clock {
+    fn moment(&self) -> Moment {
+        Moment {
+            elapsed: self.began.elapsed(),
+            now: self.home.now(),
+        }
+    }
+}
+
+impl Watcher {
+    /// The form that fits the options and the terminal.
+    pub fn new(context: &Context) -> anyhow::Result<Self> {
+        let account = Account::of_list(context.globals.list.as_deref());
+        let account = Arc::new(Mutex::new(account));
+        let clock = Clock {
+            began: Instant::now(),
+            home: context.home.clone(),
+        };
+        let is_screen = std::io::stderr().is_terminal() && !context.settings.dumb_terminal;
+        let form = if context.globals.json {
+            Form::Json
+        } else if context.globals.quiet {
+            Form::Quiet
+        } else if is_screen {
+            Form::Screen(Screen::new(context, &account, &clock)?)
+        } else {
+            Form::Lines
+        };
+        Ok(Self {
+            form,
+            account,
+            clock,
+        })
+    }
+
+    /// Shows an event.
+    pub fn see(&mut self, event: &RunEvent, line: &Map<String, Value>) {
+        let moment = self.clock.moment();
+        let begins_to_wait = locked(&self.account).see(event, moment);
+        match &mut self.form {
+            // Whoever closed the stream does not stop the run.
+            Form::Json => drop(stream("event", line.clone())),
+            Form::Quiet => {}
+            Form::Lines => words(event).iter().for_each(|line| say(line)),
+            Form::Screen(screen) => screen.see(event, begins_to_wait, moment),
+        }
+    }
+
+    /// Takes the screen away; what is known of the run.
+    pub fn end(self) -> Account {
+        drop(self.form);
+        locked(&self.account).clone()
+    }
+}
+
+/// What several threads look at. One that panicked leaves an account that is as good as before.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

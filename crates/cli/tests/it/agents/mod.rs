@@ -1,0 +1,43 @@
+//! Real clients at work through `flagpost run`: Claude Code, Codex, Gemini CLI and opencode, against a model
+//! server that plays scripts.
+//!
+//! Owns the matrix: what each of them does, and what must come of it. One that is not installed is said
+//! to be skipped.
+
+mod stage;
+
+mod endings;
+mod fleet;
+mod killed;
+mod limits;
+mod lost;
+mod numbers;
+mod odd;
+mod own;
+mod questions;
+mod refusals;
+mod reports;
+mod silence;
+
+/// The tests of a module for several clients, each a test of its own so that they run side by side.
+macro_rules! for_each_client {
+    ($($case:ident),* $(,)?) => {
+        crate::agents::for_clients! {
+            claude Claude: $($case),*;
+            codex Codex: $($case),*;
+            gemini Gemini: $($case),*;
+            opencode Opencode: $($case),*;
+        }
+    };
+}
+
+/// The same for those that are named.
+macro_rules! for_clients {
+    ($($module:ident $client:ident: $($case:ident),* $(,)?;)*) => {$(
+        mod $module {
+            $(#[test] fn $case() { super::$case(flagpost_testkit::clients::Client::$client); })*
+        }
+    )*};
+}
+
+use {for_clients, for_each_client};

@@ -1,0 +1,96 @@
+//! A question waits for a person, and the answer goes on with the same conversation.
+
+use flagpost_testkit::{clients::Client, model_server::Step, race};
+
+use super::{
+    for_each_client,
+    stage::{Stage, runs},
+};
+
+for_each_client!(
+    an_answer_goes_on_with_the_conversation,
+    an_answer_between_runs_goes_on_with_the_conversation,
+);
+
+const PLAN: &str = "- [ ] Choose the grammar\n- [ ] Write the parser (after: 1)\n";
+
+fn play(stage: &Stage, client: Client) {
+    stage.script(
+        1,
+        [
+            runs(client, "flagpost stuck 1 'LL or LR?'"),
+            Step::text("I asked."),
+            runs(client, "flagpost done 1 'LL it is'"),
+            Step::text("Said."),
+        ],
+    );
+    stage.script(
+        2,
+        [runs(client, "flagpost done 2 Written"), Step::text("Said.")],
+    );
+}
+
+fn must_have_gone_on(stage: &Stage) {
+    let heard = stage.heard(1);
+    let resumed = &heard[2];
+    for said in ["I asked.", "LL or LR?", "LL, since it is small"] {
+        assert!(resumed.contains(said), "{said} is not in\n{resumed}");
+    }
+    assert_eq!(stage.states(2), ["completed", "completed"]);
+}
+
+fn an_answer_goes_on_with_the_conversation(client: Client) {
+    let Some(stage) = Stage::new(client, PLAN) else {
+        return;
+    };
+    play(&stage, client);
+    let mut run = stage.begin(&[
+        "--agent",
+        client.as_str(),
+        "--wait-for-answers",
+        "--retries",
+        "1",
+    ]);
+    race::until("it waits for an answer", || {
+        run.stdout().contains("session.stays") || !run.is_running()
+    });
+    assert!(run.is_running(), "{}\n{}", run.stdout(), run.stderr());
+    assert_eq!(stage.states(2), ["stuck", "pending"]);
+    stage.world.ok(["answer", "1", "LL, since it is small"]);
+    let run = stage.ended(run);
+    assert_eq!(
+        (run.code, run.ends(1)),
+        (0, vec!["STUCK".to_owned(), "PASS".to_owned()]),
+        "{}",
+        run.shown
+    );
+    // It spent no attempt.
+    assert_eq!(run.ended(1)["attempt"], 1, "{}", run.shown);
+    assert_eq!(run.sessions(1).len(), 1, "{}", run.shown);
+    must_have_gone_on(&stage);
+}
+
+fn an_answer_between_runs_goes_on_with_the_conversation(client: Client) {
+    let Some(stage) = Stage::new(client, PLAN) else {
+        return;
+    };
+    play(&stage, client);
+    let args = ["--agent", client.as_str(), "--worktrees"];
+    let first = stage.run(&args);
+    assert_eq!(
+        (first.code, first.fate(1), first.fate(2)),
+        (1, "stuck", "waits"),
+        "{}",
+        first.shown
+    );
+    stage.world.ok(["answer", "1", "LL, since it is small"]);
+    let second = stage.run(&args);
+    assert_eq!(
+        (second.code, second.ends(1)),
+        (0, vec!["PASS".to_owned()]),
+        "{}",
+        second.shown
+    );
+    assert_eq!(first.sessions(1), second.sessions(1), "{}", second.shown);
+    must_have_gone_on(&stage);
+}

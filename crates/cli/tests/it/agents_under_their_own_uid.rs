@@ -1,0 +1,149 @@
+//! Agents under a uid of their own, as `docs/security.md` sets them up: they do their work, and come
+//! neither at the home nor at the daemon.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use flagpost_testkit::sealed::{Ran, World};
+
+use crate::{
+    daemon::Daemon,
+    doctor_faults::{is_healthy, mode, repository},
+    is_root, world,
+};
+
+/// Nobody's: no process of the operator's has it.
+const AGENT: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+
+/// What each attempt came to, in the order of the attempts, in the working tree.
+const SAID: &str = "said";
+
+/// A repository that everybody may write, beside a home that is its owner's alone, with a brief that
+/// waits for a decision.
+fn walled() -> Option<World> {
+    if !is_root("acting under two uids") {
+        return None;
+    }
+    let world = world();
+    for dir in [world.outside(), &world.outside().join("home")] {
+        mode(dir, 0o755);
+    }
+    mode(&world.repository(), 0o777);
+    world.ok(["worker", "add", "W1"]);
+    world.ok(["assign", "7", "W1", "--inline", "Do it"]);
+    world.ok(["add", "Write the parser"]);
+    Some(world)
+}
+
+/// A program under the agent's uid.
+fn as_agent(world: &World, args: &[&str]) -> Ran {
+    let mut command: Command = world.command_of("setpriv");
+    world.run(command.args(AGENT).args(args))
+}
+
+/// The script of an agent that goes as far as it can, and then does its work.
+fn script(world: &World) -> PathBuf {
+    let home = world.home();
+    let inbox = repository(world).join("workers/W1/inbox");
+    let script = format!(
+        r#"cat > prompt
+try() {{ what=$1; shift; if "$@" > /dev/null 2>&1; then echo "$what: yes"; else echo "$what: no"; fi >> {SAID}; }}
+echo "uid: $(id -u)" >> {SAID}
+try "looks into the home" ls {home}
+try "reads the history" cat {history}
+try "edits the history" sh -c 'echo x >> {history}'
+try "reads the token" cat {home}/run/token
+try "reads a brief" cat {inbox}/0001.brief
+try "makes a flag" touch {inbox}/0001.ratified
+try "changes a setting" sh -c 'echo x >> {home}/config.toml'
+try "asks at the socket" curl -sS --unix-socket {home}/run/daemon.sock http://flagpost/v1/relay/inbox
+try "decides by a verb" {flagpost} ratify W1
+try "does its work" touch parser.c
+"#,
+        home = home.display(),
+        history = repository(world).join("history.jsonl").display(),
+        inbox = inbox.display(),
+        flagpost = env!("CARGO_BIN_EXE_flagpost"),
+    );
+    let path = world.outside().join("agent.sh");
+    fs::write(&path, script).unwrap();
+    mode(&path, 0o755);
+    path
+}
+
+fn history(world: &World) -> Vec<u8> {
+    fs::read(repository(world).join("history.jsonl")).unwrap()
+}
+
+#[test]
+fn an_agent_does_its_work_and_comes_at_nothing_of_the_operators() {
+    let Some(world) = walled() else {
+        return;
+    };
+    let script = script(&world);
+    let agent = format!("setpriv {} sh {}", AGENT.join(" "), script.display());
+    world.ok(["config", "set", "run.agents.walled.command", &agent]);
+    let before = history(&world).len();
+    world.ok(["run", "--agent", "walled"]);
+    let said = fs::read_to_string(world.repository().join(SAID)).unwrap();
+    let expected = [
+        "uid: 65534",
+        "looks into the home: no",
+        "reads the history: no",
+        "edits the history: no",
+        "reads the token: no",
+        "reads a brief: no",
+        "makes a flag: no",
+        "changes a setting: no",
+        "asks at the socket: no",
+        "decides by a verb: no",
+        "does its work: yes",
+    ];
+    assert_eq!(said.lines().collect::<Vec<_>>(), expected);
+    let prompt = fs::read_to_string(world.repository().join("prompt")).unwrap();
+    assert!(prompt.contains("Write the parser"), "{prompt}");
+    assert!(world.ok(["list", "--all"]).contains("completed"));
+    // Nobody decided on what waits: all that was added is the run's.
+    let added = String::from_utf8_lossy(&history(&world)[before..]).into_owned();
+    assert!(!added.contains("\"worker\":\"W1\""), "{added}");
+    is_healthy(&world);
+}
+
+/// Whoever opens the doors by mistake is told, and the daemon still asks who it is that came.
+#[test]
+fn the_daemon_turns_another_uid_away_even_where_the_doors_stand_open() {
+    let Some(mut world) = walled() else {
+        return;
+    };
+    world.set("FLAGPOST_CLOCK", "");
+    world.ok(["up"]);
+    let _daemon = Daemon(&world);
+    let socket = world.home().join("run/daemon.sock");
+    open(&[&world.home(), &world.home().join("run"), &socket]);
+    let url = "http://flagpost/v1/relay/inbox";
+    let asked = [
+        "curl",
+        "-sS",
+        "--fail",
+        "--unix-socket",
+        socket.to_str().unwrap(),
+        url,
+    ];
+    let theirs = as_agent(&world, &asked);
+    assert_ne!(theirs.code, 0, "{theirs}");
+    assert_eq!(theirs.stdout, "", "{theirs}");
+    let mut ours = world.command_of(asked[0]);
+    let ours = world.run(ours.args(&asked[1..]));
+    assert_eq!(ours.code, 0, "{ours}");
+    let told = world.ok(["doctor"]);
+    assert!(told.contains("home-open"), "{told}");
+}
+
+fn open(paths: &[&Path]) {
+    for path in paths {
+        mode(path, 0o777);
+    }
+}

@@ -1,0 +1,169 @@
+//! What `doctor` says of a history that lost lines, was altered or tells of what did not happen, and how
+//! it is mended.
+
+use std::{fs, os::unix::fs::symlink};
+
+use serde_json::{Value, json};
+
+use crate::{
+    doctor_faults::{chained, edit, finds, finds_and_mends, is_healthy, put, repository, task},
+    world_with,
+};
+
+#[test]
+fn history_damaged() {
+    for damage in [
+        "garbage\n",
+        "{\"n\":4,\"at\":\"2026-05-1",
+        "{\"n\":1,\"at\":\"2026-05-13T14:25:00Z\",\"repo\":\"x\",\"kind\":\"y\"}\n",
+    ] {
+        let world = world_with(&["a", "b"]);
+        let path = repository(&world).join("history.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let text = match serde_json::from_str(damage) {
+            Ok(line) => chained(&text, line),
+            Err(_) => text + damage,
+        };
+        put(&path, &text);
+        finds_and_mends(&world, 0, "history-damaged");
+        assert!(
+            fs::read_to_string(&path).unwrap().starts_with(&text),
+            "nothing is rewritten"
+        );
+        world.ok(["add", "c"]);
+        is_healthy(&world);
+    }
+    let world = world_with(&["a"]);
+    put(
+        &repository(&world).join("history.jsonl"),
+        "nothing\nof it\n",
+    );
+    finds_and_mends(&world, 0, "history-damaged");
+    world.ok(["add", "b"]);
+    is_healthy(&world);
+}
+
+#[test]
+fn history_behind() {
+    let world = world_with(&["a", "b"]);
+    let token = |told: (i32, Value)| told.1["claim"]["token"].as_u64().unwrap();
+    let last = token(world.json(["claim", "1", "--as", "W1"]));
+    fs::remove_file(repository(&world).join("history.jsonl")).unwrap();
+    finds_and_mends(&world, 1, "history-behind");
+    assert!(token(world.json(["claim", "2", "--as", "W2"])) > last);
+    is_healthy(&world);
+}
+
+#[test]
+fn history_altered() {
+    let world = world_with(&["a", "b"]);
+    let path = repository(&world).join("history.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let altered = text.replacen("task.created", "task.noted", 1);
+    put(&path, &altered);
+    let told = world.ok(["doctor"]);
+    assert!(told.contains("line 3 without the hash"), "{told}");
+    finds_and_mends(&world, 0, "history-altered");
+    assert!(fs::read_to_string(&path).unwrap().starts_with(&altered));
+    let line = world.ok(["history", "--kind", "history", "--json"]);
+    assert!(line.contains("\"unchained\":1"), "{line}");
+}
+
+#[test]
+fn history_jumped() {
+    let world = world_with(&["a"]);
+    let path = repository(&world).join("history.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    line["n"] = json!(9_007_199_254_740_991_u64);
+    let jumped = chained(&text, line);
+    put(&path, &jumped);
+    finds(&world, 1, "history-jumped");
+    // One more, and there are none.
+    let claimed = world.json(["claim", "1", "--as", "W1"]).1;
+    assert_eq!(claimed["claim"]["token"], json!(9_007_199_254_740_992_u64));
+    let full = fs::read_to_string(&path).unwrap();
+    let refused = world.flagpost(["add", "b"]);
+    assert_eq!(refused.code, 6, "{refused}");
+    assert!(refused.stderr.contains("flagpost doctor"), "{refused}");
+    finds_and_mends(&world, 1, "history-jumped");
+    let kept = fs::read_dir(path.with_file_name("quarantine")).unwrap();
+    let kept: Vec<_> = kept
+        .map(|it| fs::read_to_string(it.unwrap().path()).unwrap())
+        .collect();
+    assert!(kept.contains(&full), "{kept:?}");
+    let n = |line: &str| {
+        serde_json::from_str::<Value>(line).unwrap()["n"]
+            .as_u64()
+            .unwrap()
+    };
+    let text = fs::read_to_string(&path).unwrap();
+    let numbers: Vec<u64> = text.lines().map(n).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    // The claim that was made meanwhile holds, with and without its token.
+    world.ok(["task", "start", "1", "--as", "W1"]);
+    world.ok([
+        "done",
+        "1",
+        "x",
+        "--as",
+        "W1",
+        "--token",
+        "9007199254740992",
+    ]);
+    world.ok(["add", "b"]);
+    world.ok(["claim", "--next", "--as", "W1"]);
+    is_healthy(&world);
+}
+
+/// What a caller says is no number of ours.
+#[test]
+fn a_token_that_a_caller_typed_moves_no_number() {
+    let world = world_with(&["A"]);
+    world.ok(["claim", "1", "--as", "W1"]);
+    for token in ["9007199254740990", "99"] {
+        let done = world.flagpost(["done", "1", "my words", "--as", "W1", "--token", token]);
+        assert_eq!(done.code, 4, "{done}");
+        assert!(done.stderr.contains("unknown"), "{done}");
+    }
+    let (_, shown) = world.json(["show", "1"]);
+    assert_eq!(shown["state"], "claimed");
+    assert_eq!(shown["late"][0]["text"], "my words");
+    assert_eq!(shown["late"][0]["token"], Value::Null);
+    is_healthy(&world);
+    world.ok(["doctor", "--fix", "--yes"]);
+    world.ok(["add", "B"]);
+    world.ok(["add", "C"]);
+    // Nor is what stands in a task's file since before it was refused, or was written there by hand.
+    edit(&task(&world, "1"), |task| {
+        let ours = &mut task["metadata"]["flagpost"];
+        ours["late"][0]["token"] = json!(9_007_199_254_740_990_u64);
+        ours["claim"]["token"] = json!(9_007_199_254_740_990_u64);
+    });
+    is_healthy(&world);
+    world.ok(["add", "D"]);
+    let token = world.json(["claim", "2", "--as", "W2"]).1["claim"]["token"].as_u64();
+    assert!(token.unwrap() < 100, "{token:?}");
+}
+
+#[test]
+fn history_unsettled() {
+    let world = world_with(&["a"]);
+    let path = repository(&world).join("history.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut untrue: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    untrue["n"] = json!(3);
+    untrue["detail"]["rev"] = json!(2);
+    put(&path, chained(&text, untrue));
+    finds_and_mends(&world, 0, "history-unsettled");
+    assert!(fs::read_to_string(&path).unwrap().contains("history.void"));
+}
+
+#[test]
+fn history_unreadable() {
+    let world = world_with(&["a"]);
+    let path = repository(&world).join("history.jsonl");
+    fs::rename(&path, path.with_file_name("kept")).unwrap();
+    symlink("kept", &path).unwrap();
+    finds(&world, 1, "history-unreadable");
+}

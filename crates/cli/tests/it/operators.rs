@@ -1,0 +1,194 @@
+//! Who may do what: the table of operations, walked on the real binary.
+
+use flagpost_core::operations::{Access, Operation as Op};
+use flagpost_testkit::sealed::{Ran, World};
+
+use crate::world_with;
+
+/// A command line of each operation. None of them waits for anything.
+const LINES: &[(Op, &str)] = &[
+    (Op::ProgramDescribe, "schema"),
+    (Op::ProgramTry, "demo --dir /dev/null/none"),
+    (Op::HomeExamine, "doctor"),
+    (Op::HomeMend, "doctor --fix --dry-run"),
+    (Op::StatusShow, "status"),
+    (Op::RepositoryInit, "init --dry-run"),
+    (Op::ConfigShow, "config list"),
+    (Op::ConfigSet, "config set run.agent evil"),
+    (Op::ConfigUnset, "config unset run.agent"),
+    (Op::TaskShow, "show 1"),
+    (Op::TaskExport, "task export --to csv"),
+    (Op::TaskAdd, "add b"),
+    (Op::TaskImport, "task import none.md"),
+    (Op::TaskEdit, "task edit 1 --priority high"),
+    (Op::TaskLink, "task dep rm 1 2"),
+    (Op::TaskNote, "task note 1 seen"),
+    (Op::TaskTime, "task timer start 1"),
+    (Op::TaskClaim, "claim 1"),
+    (Op::TaskStart, "task start 1"),
+    (Op::TaskRenew, "task renew 1"),
+    (Op::TaskRelease, "task release 1"),
+    (Op::TaskTake, "task release 1 --force"),
+    (Op::TaskDone, "done 1 x"),
+    (Op::TaskFail, "fail 1 x"),
+    (Op::TaskStuck, "stuck 1 x"),
+    (Op::TaskAnswer, "answer 1 x"),
+    (Op::TaskReopen, "task reopen 1"),
+    (Op::TaskCancel, "task cancel 1"),
+    (Op::TaskMove, "task move 1 --to later --create"),
+    (Op::TaskUndo, "task undo"),
+    (Op::TaskRemove, "task rm 2 --yes"),
+    (Op::HistoryShow, "history"),
+    (Op::IndexRebuild, "index rebuild"),
+    (Op::SessionShow, "session list"),
+    (Op::SessionRecover, "session recover"),
+    (Op::SessionArchive, "session archive"),
+    (Op::RunStart, "run --agent true --dry-run"),
+    (Op::RunStop, "stop"),
+    (Op::BriefShow, "inbox"),
+    (Op::BriefPropose, "assign 1 W1 --inline x"),
+    (Op::BriefRatify, "ratify W1 1"),
+    (Op::BriefRatify, "ratify all"),
+    (Op::BriefRatify, "relay ratify W1 1"),
+    (Op::BriefRatify, "slash /ratify@all"),
+    (
+        Op::BriefRatify,
+        "msg send --to W1 --subject QUERY x --ratify",
+    ),
+    (Op::BriefReject, "relay reject W1 1"),
+    (Op::BriefReject, "slash /reject@W1"),
+    (Op::BriefEdit, "relay edit W1 1 --file none.md"),
+    (Op::BriefEdit, "slash /edit@W1"),
+    (Op::BriefNext, "worker next"),
+    (Op::BriefAck, "worker ack 1"),
+    (Op::ReportShow, "outbox"),
+    (Op::ReportRead, "outbox W1 1"),
+    (Op::ReportSend, "worker report x"),
+    (Op::ReportConfirm, "worker confirm 1"),
+    (Op::MailArchive, "relay gc"),
+    (Op::MessageShow, "msg list"),
+    (Op::MessageSend, "msg send --subject QUERY x"),
+    (Op::MessageReceive, "msg recv"),
+    (Op::MessageAck, "msg ack 1"),
+    (Op::MessageImport, "msg import none.json"),
+    (Op::ReservationShow, "reserve list"),
+    (Op::ReservationAdd, "reserve add src/a.rs"),
+    (Op::ReservationRelease, "reserve release --all"),
+    (Op::WorkerShow, "worker list"),
+    (Op::WorkerAdd, "worker add W7"),
+    (Op::WorkerRemove, "worker rm W2"),
+    (Op::WorkerHeartbeat, "worker heartbeat"),
+    (Op::DaemonShow, "daemon logs"),
+    (Op::DaemonUp, "up"),
+    (Op::DaemonDown, "down"),
+    (Op::BridgeShow, "agent status"),
+    (Op::BridgeServe, "agent stop"),
+    (Op::BridgeSend, "agent clear"),
+    (Op::CoordinationShow, "coord leader status"),
+    (Op::CoordinationLead, "coord leader goal x"),
+    (Op::CoordinationWork, "coord worker claim"),
+    (Op::CoordinationExchange, "coord import"),
+];
+
+/// Those of the table that no command line asks for: the API does, or who asks makes another of them.
+const ELSEWHERE: &[Op] = &[
+    Op::MailAllocate,
+    Op::DaemonLink,
+    Op::WorkerJoin,
+    Op::WorkerLeave,
+];
+
+const DENIED: &str = ": only the operator does\n";
+
+fn asked(world: &World, line: &str, environment: (&str, &str)) -> Ran {
+    let words = line.split(' ').map(|word| word.replace('@', " "));
+    let mut command = world.command();
+    command.args(words).env(environment.0, environment.1);
+    world.run(&mut command)
+}
+
+fn fleet() -> World {
+    let world = world_with(&["a", "z"]);
+    for worker in ["W1", "W2"] {
+        world.ok(["worker", "add", worker]);
+    }
+    world
+}
+
+#[test]
+fn a_line_stands_for_every_operation() {
+    for operation in Op::ALL {
+        let typed = LINES.iter().any(|(it, _)| it == operation);
+        let elsewhere = ELSEWHERE.contains(operation);
+        assert!(typed != elsewhere, "{operation}");
+    }
+}
+
+#[test]
+fn a_worker_does_what_the_table_leaves_to_it_and_no_more() {
+    let world = fleet();
+    for (operation, line) in LINES {
+        let ran = asked(&world, line, ("FLAGPOST_WORKER", "W1"));
+        let denied = matches!(
+            operation.access(),
+            Access::Controller(_) | Access::Operator(_)
+        );
+        assert_eq!(
+            ran.stderr.contains(DENIED),
+            denied,
+            "{operation}: {line}: {ran}"
+        );
+        assert!(!denied || ran.code == 4, "{operation}: {line}: {ran}");
+    }
+    world.ok(["down"]);
+}
+
+#[test]
+fn an_agent_without_a_name_decides_and_answers_nothing() {
+    let world = fleet();
+    for (operation, line) in LINES {
+        let ran = asked(&world, line, ("CLAUDECODE", "1"));
+        let denied = matches!(operation.access(), Access::Operator(_));
+        assert_eq!(
+            ran.stderr.contains(DENIED),
+            denied,
+            "{operation}: {line}: {ran}"
+        );
+    }
+}
+
+#[test]
+fn a_person_is_denied_nothing() {
+    let world = fleet();
+    for (operation, line) in LINES {
+        let ran = asked(&world, line, ("TERM", "dumb"));
+        assert!(!ran.stderr.contains(DENIED), "{operation}: {line}: {ran}");
+    }
+}
+
+#[test]
+fn a_worker_without_a_name_is_refused_everywhere() {
+    let world = fleet();
+    let history = || world.ok(["history", "--json"]);
+    let before = history();
+    for (operation, line) in LINES {
+        for name in ["", " ", "\t\n", "a b", "../W1"] {
+            let ran = asked(&world, line, ("FLAGPOST_WORKER", name));
+            assert_eq!(ran.code, 6, "{operation}: {line}: {name:?}: {ran}");
+            assert!(ran.stderr.contains("FLAGPOST_WORKER"), "{line}: {ran}");
+        }
+    }
+    assert_eq!(history(), before);
+}
+
+#[test]
+fn a_worker_joins_and_leaves_the_fleet_by_itself() {
+    let world = fleet();
+    for line in ["worker add W9", "worker rm W9"] {
+        let ran = asked(&world, line, ("FLAGPOST_WORKER", "W9"));
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+    let ran = asked(&world, "worker add W9", ("FLAGPOST_WORKER", "W1"));
+    assert_eq!(ran.code, 4, "{ran}");
+    assert!(ran.stderr.contains("W1 adds nobody else"), "{ran}");
+}

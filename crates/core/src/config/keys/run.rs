@@ -1,0 +1,150 @@
+//! The settings of a run.
+
+use std::marker::PhantomData;
+
+use flagpost_model::plan::Schedule;
+use jiff::SignedDuration;
+
+use super::{About, Key};
+use crate::config::kind::{Count, Money, OneOf, Share, Switch, Text, Time, Whole};
+
+/// `run.agent`
+pub static RUN_AGENT: Key<Text> = Key {
+    about: About {
+        name: "run.agent",
+        text: "What does a task: a preset, or any command line.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_AGENT"),
+        option: Some("--agent"),
+    },
+    kind: Text,
+};
+
+/// `run.max_parallel`
+pub static RUN_MAX_PARALLEL: Key<Count> = Key {
+    about: About {
+        name: "run.max_parallel",
+        text: "How many tasks run side by side.",
+        default: Some("5"),
+        variable: Some("FLAGPOST_RUN_MAX_PARALLEL"),
+        option: Some("--max-parallel"),
+    },
+    kind: Count,
+};
+
+/// `run.retries`
+pub static RUN_RETRIES: Key<Count> = Key {
+    about: About {
+        name: "run.retries",
+        text: "How often a task is tried in all.",
+        default: Some("3"),
+        variable: Some("FLAGPOST_RUN_RETRIES"),
+        option: Some("--retries"),
+    },
+    kind: Count,
+};
+
+/// `run.timeout`
+pub static RUN_TIMEOUT: Key<Time> = Key {
+    about: About {
+        name: "run.timeout",
+        text: "How long one try may take; without it, as long as it likes.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_TIMEOUT"),
+        option: Some("--timeout"),
+    },
+    kind: Time {
+        least: SignedDuration::from_secs(1),
+        most: SignedDuration::from_hours(30 * 24),
+    },
+};
+
+/// `run.stall_after`
+pub static RUN_STALL_AFTER: Key<Time> = Key {
+    about: About {
+        name: "run.stall_after",
+        text: "After how long without a message, output or a change of a file a task counts as stalled; 0s is never.",
+        default: Some("10m"),
+        variable: Some("FLAGPOST_RUN_STALL_AFTER"),
+        option: Some("--stall-after"),
+    },
+    kind: Time {
+        least: SignedDuration::ZERO,
+        most: SignedDuration::from_hours(30 * 24),
+    },
+};
+
+/// `run.schedule`
+pub static RUN_SCHEDULE: Key<OneOf<Schedule>> = Key {
+    about: About {
+        name: "run.schedule",
+        text: "waves: a task begins when the wave before has ended; eager: as soon as what it waits for is done.",
+        default: Some("waves"),
+        variable: Some("FLAGPOST_RUN_SCHEDULE"),
+        option: Some("--schedule"),
+    },
+    kind: OneOf(PhantomData),
+};
+
+/// `run.max_usd`
+pub static RUN_MAX_USD: Key<Money> = Key {
+    about: About {
+        name: "run.max_usd",
+        text: "When the agents of a run have cost so many dollars, as they tell it, nothing new starts.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_MAX_USD"),
+        option: Some("--max-usd"),
+    },
+    kind: Money,
+};
+
+/// `run.max_tokens`
+pub static RUN_MAX_TOKENS: Key<Whole> = Key {
+    about: About {
+        name: "run.max_tokens",
+        text: "When the agents of a run have used so many tokens, input and output, nothing new starts.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_MAX_TOKENS"),
+        option: Some("--max-tokens"),
+    },
+    kind: Whole,
+};
+
+/// `run.resume_after_limit`
+pub static RUN_RESUME: Key<Switch> = Key {
+    about: About {
+        name: "run.resume_after_limit",
+        text: "Whether a run waits for the reset of an account's usage limit and then goes on.",
+        default: Some("false"),
+        variable: Some("FLAGPOST_RUN_RESUME_AFTER_LIMIT"),
+        option: None,
+    },
+    kind: Switch,
+};
+
+/// `run.quota.reserve`
+pub static RUN_QUOTA_RESERVE: Key<Share> = Key {
+    about: About {
+        name: "run.quota.reserve",
+        text: "The share of an account's limit that is left alone: where less is free, nothing new starts on that account.",
+        default: Some("5"),
+        variable: Some("FLAGPOST_RUN_QUOTA_RESERVE"),
+        option: None,
+    },
+    kind: Share,
+};
+
+/// `run.quota.park`
+pub static RUN_QUOTA_PARK: Key<Time> = Key {
+    about: About {
+        name: "run.quota.park",
+        text: "How long an account is left alone whose client names no time of the limit's reset.",
+        default: Some("1h"),
+        variable: Some("FLAGPOST_RUN_QUOTA_PARK"),
+        option: None,
+    },
+    kind: Time {
+        least: SignedDuration::from_secs(1),
+        most: SignedDuration::from_hours(30 * 24),
+    },
+};

@@ -1,0 +1,119 @@
+//! Decisions on record.
+//!
+//! Owns the decision file, which with its line in the history is the decision: it names that line, is
+//! created where there was none, or none that counts, and is durable before its flag appears.
+
+use flagpost_disk::{dialects::relay as layout, fsx, process};
+use flagpost_model::{
+    Seq, WorkerId,
+    decision::{Decision, Held, Prints, Verdict, Via},
+    envelope::Hash,
+};
+use serde_json::json;
+
+use super::{Locked, Transition, briefs::Letter};
+use crate::{
+    error::Result,
+    history::{Entry, Kind},
+};
+
+/// A decision on what is recognised by these.
+pub(super) fn verdict_of(
+    locked: &Locked<'_>,
+    actor: &WorkerId,
+    on: Prints,
+    (decision, via): (Decision, Via),
+) -> Verdict {
+    Verdict {
+        decision,
+        by: actor.clone(),
+        at: locked.at,
+        sha256: on.sha256,
+        envelope: Some(on.envelope),
+        via,
+        reason: None,
+        rule: None,
+        policy: None,
+        hand: Some(process::hand().clone()),
+        line: None,
+    }
+}
+
+impl Locked<'_> {
+    /// Puts decisions on record, and then their flags up.
+    pub(super) fn put(&self, actor: &WorkerId, verdicts: Vec<(Letter, Verdict)>) -> Result<()> {
+        if verdicts.is_empty() {
+            return Ok(());
+        }
+        let flags: Vec<_> = verdicts
+            .iter()
+            .map(|(letter, verdict)| self.path(&layout::flag(letter.brief.seq, verdict.decision)))
+            .collect();
+        let put = self.commit_numbered(actor, |first| {
+            let mut made = Transition::default();
+            for (line, (letter, verdict)) in (first..).zip(&verdicts) {
+                let line = Some(line);
+                let verdict = Verdict {
+                    line,
+                    ..verdict.clone()
+                };
+                self.decide_in(&mut made.batch, letter, &verdict)?;
+                made.entries
+                    .push(self.verdict_entry(letter.brief.seq, &verdict));
+            }
+            Ok(made)
+        });
+        let first = match put {
+            Ok(first) => first,
+            Err(error) => {
+                // Should that fail too, the next look does it.
+                let _: Result<()> = self.tidy(actor);
+                return Err(error);
+            }
+        };
+        // A decision that stands has its flag, even if another one was in the way.
+        fsx::flags(self.mail.home.fs(), &flags)?;
+        for (line, (letter, verdict)) in (first..).zip(&verdicts) {
+            self.keep_what_was_decided(line, letter, verdict)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the words that were decided on, where they are not those that were proposed.
+    fn keep_what_was_decided(&self, line: u64, letter: &Letter, verdict: &Verdict) -> Result<()> {
+        let is_as_proposed = letter.held.is_none_or(|it| it == Held::Foreign);
+        if is_as_proposed && verdict.decision != Decision::Edited {
+            return Ok(());
+        }
+        let seq = letter.brief.seq;
+        if let Ok(sidecar) = self.mail.sidecar(seq)? {
+            self.keep_words(seq, line, (sidecar, &letter.body));
+        }
+        Ok(())
+    }
+
+    pub(super) fn verdict_entry(&self, seq: Seq, verdict: &Verdict) -> Entry {
+        let mut entry = self
+            .mail
+            .entry(Kind::BriefDecided, Some(seq))
+            .detail("decision", verdict.decision.as_str())
+            .detail("by", verdict.by.as_str())
+            .detail("via", verdict.via.as_str())
+            .detail("sha256", verdict.sha256.as_str());
+        let told = [
+            ("envelope", verdict.envelope.as_ref().map(Hash::as_str)),
+            ("reason", verdict.reason.as_deref()),
+            ("rule", verdict.rule.as_deref()),
+            ("policy", verdict.policy.as_ref().map(Hash::as_str)),
+        ];
+        for (key, text) in told {
+            if let Some(text) = text {
+                entry = entry.detail(key, text);
+            }
+        }
+        match &verdict.hand {
+            Some(hand) => entry.detail("hand", json!(hand)),
+            None => entry,
+        }
+    }
+}

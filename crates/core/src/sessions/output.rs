@@ -1,0 +1,362 @@
+//! What an attempt's agent printed: which file has it, and whether more may come.
+//!
+//! Owns the way from a task to that file: the newest session of the list in which it was begun. What
+//! is in the file is the agent's own. A session's files move when it ends; what was opened before is
+//! read on from where it was.
+
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use flagpost_disk::{self as disk, dialects::session::layout, fsx};
+use flagpost_model::{ListRef, SessionId, TaskId};
+use serde_json::{Map, Value};
+
+use super::{Sessions, Stage, read_lock};
+use crate::{
+    error::{Error, Result},
+    home::Home,
+    list::List,
+};
+
+/// How often it is asked whether the runner still lives, where nothing else says so.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// How much of the events is read at once.
+const PART: usize = 1 << 20;
+
+/// The longest event that is looked at.
+const LONGEST: usize = 1 << 20;
+
+/// The output of one attempt.
+#[derive(Debug)]
+pub struct Output {
+    /// The task.
+    pub task: TaskId,
+    /// Which attempt.
+    pub attempt: u32,
+    /// The file.
+    pub path: PathBuf,
+    /// The session that it belongs to.
+    pub session: String,
+    /// The agent as the operator named it, where its client told of itself.
+    pub agent: Option<String>,
+    /// Where the agent works, where that is known.
+    pub dir: Option<PathBuf>,
+    id: Option<SessionId>,
+    events: Option<Events>,
+    known: Known,
+    looked: Option<Instant>,
+}
+
+/// Whether more of an attempt's output may come.
+#[derive(Debug)]
+pub enum Outlook {
+    /// It may.
+    More,
+    /// Not of this attempt; another of the same task was begun.
+    Next(Box<Output>),
+    /// It is over.
+    Over,
+}
+
+/// What a session's events say of one task.
+#[derive(Debug, Default)]
+struct Known {
+    /// The last attempt that was begun.
+    begun: u32,
+    /// The last that ended, and whether another may follow.
+    ended: Option<(u32, bool)>,
+    /// Nothing more is done on it in this session.
+    settled: bool,
+}
+
+impl Sessions<'_> {
+    /// The output of a task's attempt, else of its last: in the session that is meant (as in
+    /// [`Sessions::find`]), else in the live one, else in the newest of this list that has one.
+    pub fn output(
+        &self,
+        list: &List<'_>,
+        task: &TaskId,
+        (session, attempt): (Option<&str>, Option<u32>),
+    ) -> Result<Output> {
+        let with = match session {
+            Some(session) => self.of_session(session, task)?,
+            None => self.newest_with(list.id(), task)?,
+        };
+        let Some((dir, attempts)) = with else {
+            list.task(task)?;
+            return Err(Error::NoOutput {
+                task: task.clone(),
+                session: session.map(str::to_owned),
+            });
+        };
+        let lock = read_lock(self.home, &dir)?.unwrap_or_default();
+        let name = dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let session = lock.session.as_ref().map_or(name, SessionId::as_str);
+        let session = session.to_owned();
+        let attempt = match attempt {
+            Some(asked) if !attempts.contains(&asked) => {
+                return Err(Error::NoAttempt {
+                    task: task.clone(),
+                    session,
+                    attempt: asked,
+                    known: attempts,
+                });
+            }
+            asked => asked.or(attempts.last().copied()).unwrap_or(1),
+        };
+        let mut output = Output {
+            task: task.clone(),
+            attempt,
+            path: path_of(&dir, task, attempt),
+            session,
+            agent: None,
+            dir: None,
+            id: lock.session.filter(|_| name == layout::LIVE),
+            events: Events::open(&dir)?,
+            known: Known::default(),
+            looked: None,
+        };
+        output.hear()?;
+        Ok(output)
+    }
+
+    /// The directory of the session that is meant, where it has output of a task, and of which attempts.
+    fn of_session(&self, given: &str, task: &TaskId) -> Result<Option<(PathBuf, Vec<u32>)>> {
+        let dir = self.find(given)?.dir;
+        let attempts = attempts(self.home, &dir, task)?;
+        Ok((!attempts.is_empty()).then_some((dir, attempts)))
+    }
+
+    /// The newest session's directory with output of a task, and of which attempts.
+    fn newest_with(&self, list: &ListRef, task: &TaskId) -> Result<Option<(PathBuf, Vec<u32>)>> {
+        let of_list = |named: Option<&ListRef>| named.is_none_or(|named| named == list);
+        // First, since it refuses a directory that leads out of the repository.
+        let ended = self.ended()?;
+        let live = self.live_dir();
+        let lock = read_lock(self.home, &live)?.unwrap_or_default();
+        let ended = ended.iter().rev();
+        let ended = ended.filter(|ended| of_list(ended.lock.list.as_ref()));
+        let dirs = [live].into_iter().filter(|_| of_list(lock.list.as_ref()));
+        for dir in dirs.chain(ended.map(|ended| self.dir(&ended.id))) {
+            let attempts = attempts(self.home, &dir, task)?;
+            if !attempts.is_empty() {
+                return Ok(Some((dir, attempts)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the session of this id still runs.
+    fn runs(&self, id: &SessionId) -> Result<bool> {
+        // Somebody starts or ends one at this moment: asked again later.
+        let Some((stage, lock)) = self.standing()? else {
+            return Ok(fsx::stat(self.home.fs(), &self.live_dir())?.is_some());
+        };
+        Ok(stage == Stage::Live && lock.session.as_ref() == Some(id))
+    }
+}
+
+impl Output {
+    /// Opens the file.
+    pub fn open(&self) -> Result<File> {
+        Ok(File::open(&self.path).map_err(disk::Error::io("open", &self.path))?)
+    }
+
+    /// Whether more may come, now that all of it was read.
+    pub fn outlook(&mut self, sessions: &Sessions<'_>) -> Result<Outlook> {
+        let Some(id) = self.id.clone() else {
+            return Ok(Outlook::Over);
+        };
+        self.hear()?;
+        if self.known.begun > self.attempt {
+            return Ok(match self.next(sessions)? {
+                Some(next) => Outlook::Next(Box::new(next)),
+                None => Outlook::Over,
+            });
+        }
+        let ended = self
+            .known
+            .ended
+            .filter(|(attempt, _)| *attempt >= self.attempt);
+        if self.known.settled || ended.is_some_and(|(_, again)| !again) {
+            return Ok(Outlook::Over);
+        }
+        if self.looked.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
+            return Ok(Outlook::More);
+        }
+        self.looked = Some(Instant::now());
+        Ok(match sessions.runs(&id)? {
+            true => Outlook::More,
+            false => Outlook::Over,
+        })
+    }
+
+    /// Whether this attempt itself has ended, as far as its session told.
+    pub fn has_ended(&self) -> bool {
+        let later = self.known.begun > self.attempt;
+        let ended = self
+            .known
+            .ended
+            .is_some_and(|(attempt, _)| attempt >= self.attempt);
+        self.id.is_none() || later || ended
+    }
+
+    /// The output of the attempt that was begun after this one, where it is there.
+    fn next(&self, sessions: &Sessions<'_>) -> Result<Option<Self>> {
+        let dir = sessions.live_dir();
+        let lock = read_lock(sessions.home, &dir)?.unwrap_or_default();
+        let path = path_of(&dir, &self.task, self.known.begun);
+        // It may have come to its end meanwhile, and its files be elsewhere.
+        if lock.session != self.id || fsx::stat(sessions.home.fs(), &path)?.is_none() {
+            return Ok(None);
+        }
+        let mut next = Self {
+            task: self.task.clone(),
+            attempt: self.known.begun,
+            path,
+            session: self.session.clone(),
+            agent: None,
+            dir: None,
+            id: self.id.clone(),
+            events: Events::open(&dir)?,
+            known: Known::default(),
+            looked: None,
+        };
+        next.hear()?;
+        Ok(Some(next))
+    }
+
+    /// Takes in what the session told since.
+    fn hear(&mut self) -> Result<()> {
+        let Some(mut events) = self.events.take() else {
+            return Ok(());
+        };
+        let heard = events.read(|event| self.take_in(event));
+        self.events = Some(events);
+        heard
+    }
+
+    fn take_in(&mut self, event: &Map<String, Value>) {
+        let text = |key| event.get(key).and_then(Value::as_str);
+        let number = |key| {
+            let number = event.get(key).and_then(Value::as_u64);
+            number
+                .and_then(|it| u32::try_from(it).ok())
+                .unwrap_or_default()
+        };
+        if text("event") == Some("session.finished") {
+            self.known.settled = true;
+        }
+        if text("task") != Some(self.task.as_str()) {
+            return;
+        }
+        let attempt = number("attempt");
+        match text("event") {
+            Some("task.started") => {
+                // A conversation that is taken up again is the same attempt.
+                self.known = Known {
+                    begun: attempt,
+                    ..Known::default()
+                };
+            }
+            Some("task.session") if attempt == self.attempt => {
+                self.agent = text("agent").map(str::to_owned);
+                self.dir = text("dir").map(PathBuf::from);
+            }
+            Some("task.ended") => {
+                let again = !matches!(text("outcome"), Some("PASS" | "STUCK" | "PARKED"));
+                self.known.ended = Some((attempt, again && attempt < number("attempts")));
+                let agent = event.get("record").and_then(|it| it.get("agent")?.as_str());
+                if attempt == self.attempt && self.agent.is_none() {
+                    self.agent = agent.map(str::to_owned);
+                }
+            }
+            Some("task.settled") => self.known.settled = true,
+            _ => {}
+        }
+    }
+}
+
+/// The file of an attempt's output.
+pub(super) fn path_of(dir: &Path, task: &TaskId, attempt: u32) -> PathBuf {
+    dir.join(layout::LOGS)
+        .join(layout::attempt_log(task, attempt))
+}
+
+/// Which attempts of a task left output in a session, in order.
+fn attempts(home: &Home, dir: &Path, task: &TaskId) -> Result<Vec<u32>> {
+    let dir = dir.join(layout::LOGS);
+    let mut attempts = Vec::new();
+    for name in fsx::names(home.fs(), &dir)? {
+        let Some(attempt) = name
+            .to_str()
+            .and_then(|it| layout::attempt_of_log(it, task))
+        else {
+            continue;
+        };
+        // A link leads elsewhere, and a pipe would be waited for.
+        let file = fsx::stat(home.fs(), &dir.join(name))?;
+        if file.is_some_and(|file| file.kind == fsx::Kind::File) {
+            attempts.push(attempt);
+        }
+    }
+    attempts.sort_unstable();
+    Ok(attempts)
+}
+
+/// A session's events, read as they are recorded.
+#[derive(Debug)]
+struct Events {
+    file: File,
+    path: PathBuf,
+    /// The beginning of an event that is being written.
+    begun: Vec<u8>,
+}
+
+impl Events {
+    /// None where there are none.
+    fn open(dir: &Path) -> Result<Option<Self>> {
+        let path = dir.join(layout::PROGRESS_EVENTS);
+        match File::open(&path) {
+            Ok(file) => Ok(Some(Self {
+                file,
+                path,
+                begun: Vec::new(),
+            })),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(disk::Error::io("open", &path)(error).into()),
+        }
+    }
+
+    /// Tells `see` the events since. A line that is none is passed over.
+    fn read(&mut self, mut see: impl FnMut(&Map<String, Value>)) -> Result<()> {
+        let mut part = vec![0; PART];
+        loop {
+            let read = self.file.read(&mut part);
+            let read = read.map_err(disk::Error::io("read", &self.path))?;
+            if read == 0 {
+                return Ok(());
+            }
+            self.begun.extend_from_slice(&part[..read]);
+            let end = self.begun.iter().rposition(|byte| *byte == b'\n');
+            let whole: Vec<u8> = self.begun.drain(..end.map_or(0, |end| end + 1)).collect();
+            for line in whole.split(|byte| *byte == b'\n') {
+                if let Ok(event) = serde_json::from_slice(line) {
+                    see(&event);
+                }
+            }
+            if self.begun.len() > LONGEST {
+                self.begun.clear();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! What is asked of a session that runs, from another terminal.
+//!
+//! Owns the files `stop.request`, `stop-now.request` and `stop-task-{id}.request` in the live session's
+//! directory: whoever asks leaves one, durable and on record before that is answered; the runner takes
+//! each up once and removes it. Nothing but the files is needed between the two. Invariant: nobody asks
+//! a session that has ended, or one that would never look: the start gate is held meanwhile.
+
+use flagpost_disk::{self as disk, dialects::session::layout, fsx};
+use flagpost_model::{TaskId, WorkerId};
+use serde::{Deserialize, Serialize};
+
+use super::{Live, Session, Sessions, Stage, is_empty};
+use crate::{
+    error::{Error, Result},
+    history::{Entry, History, Kind},
+    list::List,
+};
+
+/// What is to be stopped.
+#[derive(Debug, Clone, Copy)]
+pub enum Stop<'a> {
+    /// The run: nothing more is started, and what runs may finish.
+    Run,
+    /// The run and everything that runs in it.
+    RunNow,
+    /// One task of this list that runs.
+    Task(&'a List<'a>, &'a TaskId),
+}
+
+/// Somebody asked a session to stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The session.
+    pub session: String,
+    /// It was asked the same before and has not taken that up yet.
+    pub already: bool,
+}
+
+/// A request, as its runner takes it up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopRequest {
+    /// The one task; none where the run is meant.
+    pub task: Option<TaskId>,
+    /// Whether the run is to end what runs too.
+    pub now: bool,
+    /// Who asks; none where the file does not say.
+    pub by: Option<String>,
+}
+
+/// What a request's file says.
+#[derive(Serialize, Deserialize)]
+struct Said {
+    by: String,
+}
+
+/// Largest request that is read.
+const LIMIT: u64 = 64 << 10;
+
+/// Asks the session that runs to stop. Who did is in the history.
+pub fn ask_to_stop(sessions: &Sessions<'_>, actor: &WorkerId, what: Stop<'_>) -> Result<Asked> {
+    let home = sessions.home;
+    let dir = sessions.live_dir();
+    sessions.stay_inside()?;
+    if is_empty(home, &dir)? {
+        return Err(Error::NoSession { dir });
+    }
+    // It neither ends nor begins meanwhile.
+    let _gate = sessions.lock_gate()?;
+    let current = sessions.read_current()?;
+    let Some(session) = current.filter(|it| it.stage == Stage::Live) else {
+        return Err(Error::NoSession { dir });
+    };
+    let name = name_of(&session, what)?;
+    let path = dir.join(name);
+    let asked = |already| Asked {
+        session: session.title(),
+        already,
+    };
+    if fsx::stat(home.fs(), &path)?.is_some() {
+        return Ok(asked(true));
+    }
+    let mut entry = Entry::new(Kind::SessionStopAsked).detail("session", session.title());
+    match what {
+        Stop::Run => {}
+        Stop::RunNow => entry = entry.detail("now", true),
+        Stop::Task(_, task) => entry = entry.detail("task", task.as_str()),
+    }
+    let by = actor.to_string();
+    let text = serde_json::to_string(&Said { by }).map_err(|error| Error::Invalid {
+        what: "the request".to_owned(),
+        reason: error.to_string(),
+    })?;
+    match fsx::publish(home.fs(), &path, format!("{text}\n").as_bytes()) {
+        Ok(()) => {
+            History::of(home, &sessions.repository).record(actor, home.now(), vec![entry])?;
+            Ok(asked(false))
+        }
+        Err(disk::Error::Conflict { .. }) => Ok(asked(true)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The request's file; refused where the session would not heed it.
+fn name_of(session: &Session, what: Stop<'_>) -> Result<String> {
+    if !session.lock.flocked {
+        return Err(Error::ForeignSession {
+            session: session.title(),
+        });
+    }
+    match what {
+        Stop::Run => Ok(layout::STOP.to_owned()),
+        Stop::RunNow => Ok(layout::STOP_NOW.to_owned()),
+        Stop::Task(list, task) => {
+            let is_its_list = session.lock.list.as_ref() == Some(list.id());
+            let runs = |task: &TaskId| session.progress.active.iter().any(|it| it.id == *task);
+            match is_its_list && runs(task) {
+                true => Ok(layout::stop_task(task)),
+                false => Err(Error::NotRunning {
+                    task: task.clone(),
+                    session: session.title(),
+                }),
+            }
+        }
+    }
+}
+
+impl Live<'_> {
+    /// Takes up what was asked since the last look: each request once.
+    pub fn requests(&self) -> Result<Vec<StopRequest>> {
+        let (fs, dir) = (self.home().fs(), self.dir());
+        // None where somebody removed the session's files; they are begun anew elsewhere.
+        let names = fsx::names(fs, dir)?;
+        let mut requests = Vec::new();
+        for name in names.iter().filter_map(|name| name.to_str()) {
+            let task = layout::task_to_stop(name);
+            if task.is_none() && name != layout::STOP && name != layout::STOP_NOW {
+                continue;
+            }
+            let path = dir.join(name);
+            // A file that says nothing, as of a bare 'touch', asks all the same.
+            let said = fs.read(&path, 0, LIMIT).ok();
+            let said = said.and_then(|bytes| serde_json::from_slice::<Said>(&bytes).ok());
+            fsx::remove(fs, &path)?;
+            requests.push(StopRequest {
+                task,
+                now: name == layout::STOP_NOW,
+                by: said.map(|said| said.by),
+            });
+        }
+        Ok(requests)
+    }
+}

@@ -1,0 +1,285 @@
+//! The words of agents that cannot write the home, and what agents of a dead session said at all.
+//!
+//! Owns `word-{uuid}.json` in an attempt's `out/`: the operation that a sandboxed agent asked for, made
+//! durable before it was told that it was said. The run takes each one up as that worker's operation, with
+//! its token; whoever recovers a dead run does so in its place, before tasks are given back. A word that
+//! is refused is kept beside, under another name, with the reason.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_disk::{dialects::session::layout, fsx};
+use flagpost_model::{
+    SessionId, TaskId, Token, WorkerId,
+    session::{Outcome, TaskReport},
+    task::{Act, Ending},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{attempt, knowledge};
+use crate::{
+    error::{Error, Result},
+    home::Home,
+    list::List,
+    tasks::{self, Move, Parts, is_late},
+};
+
+/// How a word's file begins.
+const PREFIX: &str = "word-";
+
+/// How one that was refused does.
+const REFUSED: &str = "refused-";
+
+/// Largest word that is read: 16 MiB.
+const LIMIT: u64 = 16 << 20;
+
+/// What an agent may ask for by a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WordOf {
+    /// To complete its task.
+    #[serde(rename = "task.done")]
+    Done,
+    /// To give it up.
+    #[serde(rename = "task.fail")]
+    Fail,
+    /// To ask a person.
+    #[serde(rename = "task.stuck")]
+    Stuck,
+    /// To give it back.
+    #[serde(rename = "task.release")]
+    Release,
+    /// To add a note to a task.
+    #[serde(rename = "task.note")]
+    Note,
+}
+
+/// An operation that an agent asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Word {
+    /// Which operation.
+    pub operation: WordOf,
+    /// On which list.
+    pub list: String,
+    /// On which task.
+    pub task: TaskId,
+    /// As whom.
+    pub worker: WorkerId,
+    /// By which claim.
+    pub token: Option<Token>,
+    /// Its text.
+    pub text: String,
+}
+
+impl Word {
+    /// As which move of its task it is carried out; a note is none.
+    fn event(&self) -> Option<Move> {
+        let finish = |ending| Move::Finish {
+            ending,
+            text: self.text.clone(),
+            parts: Parts::MustBeDone,
+        };
+        match self.operation {
+            WordOf::Done => Some(finish(Ending::Completed)),
+            WordOf::Fail => Some(finish(Ending::Failed)),
+            WordOf::Stuck => Some(finish(Ending::Stuck)),
+            WordOf::Release => Some(Move::Release { force: false }),
+            WordOf::Note => None,
+        }
+    }
+
+    fn act(&self, home: &Home) -> Act {
+        Act {
+            actor: self.worker.clone(),
+            token: self.token,
+            at: home.now(),
+        }
+    }
+}
+
+/// Leaves these words beside the report, durable on return; what would be refused as it stands is refused
+/// at once, and nothing is left.
+pub fn say(list: &List<'_>, report: &Path, words: &[Word]) -> Result<()> {
+    for word in words {
+        let Some(event) = word.event() else {
+            list.task(&word.task)?;
+            continue;
+        };
+        let ids: Vec<TaskId> = words.iter().map(|it| it.task.clone()).collect();
+        for preview in tasks::preview_moves(list, &word.act(list.home), &ids, &event)? {
+            match preview.refusal {
+                None => {}
+                // Whoever takes it up keeps what was reported too late.
+                Some(Error::Refused(refusal)) if is_late(&refusal, &word.text) => {}
+                Some(refusal) => return Err(refusal),
+            }
+        }
+    }
+    words
+        .iter()
+        .try_for_each(|word| leave(list.home, report, word))
+}
+
+/// Leaves a word beside the report; durable on return.
+fn leave(home: &Home, report: &Path, word: &Word) -> Result<()> {
+    let out = report.parent().unwrap_or(Path::new("/"));
+    let path = out.join(format!("{PREFIX}{}.json", uuid::Uuid::now_v7()));
+    let text = serde_json::to_string_pretty(word).map_err(|error| not_taken(error.to_string()))?;
+    Ok(fsx::publish(
+        home.fs(),
+        &path,
+        format!("{text}\n").as_bytes(),
+    )?)
+}
+
+/// The words that lie in an attempt's `out/`, oldest first; what cannot be read as one says why.
+pub fn left(home: &Home, out: &Path) -> Result<Vec<(PathBuf, Result<Word, String>)>> {
+    let names = fsx::names(home.fs(), out)?;
+    let is_word = |name: &&str| name.starts_with(PREFIX) && name.ends_with(".json");
+    // Their ids are ordered by time.
+    let mut names: Vec<&str> = names
+        .iter()
+        .filter_map(|it| it.to_str())
+        .filter(is_word)
+        .collect();
+    names.sort_unstable();
+    let read = |name: &str| {
+        let path = out.join(name);
+        let word = home
+            .fs()
+            .read(&path, 0, LIMIT)
+            .map_err(|error| error.to_string())
+            .and_then(|bytes| serde_json::from_slice(&bytes).map_err(|error| error.to_string()));
+        (path, word)
+    };
+    Ok(names.into_iter().map(read).collect())
+}
+
+/// Carries a word out on its list, as its worker's operation. Whoever wrote it could write any name: it is
+/// that of `worker`, where that is known, and in any case of a process that a run started.
+pub fn carry_out(list: &List<'_>, word: &Word, worker: Option<&WorkerId>) -> Result<()> {
+    if word.list != list.id().to_string() {
+        return Err(not_taken(format!("it is about list {}", word.list)));
+    }
+    if worker.is_some_and(|it| *it != word.worker) || !word.worker.is_process() {
+        return Err(not_taken(format!(
+            "it is said in the name of {}",
+            word.worker
+        )));
+    }
+    let Some(event) = word.event() else {
+        let ids = std::slice::from_ref(&word.task);
+        return tasks::note(list, &word.worker, ids, &word.text).map(drop);
+    };
+    let act = word.act(list.home);
+    tasks::act(list, &act, &word.task, event).map(drop)
+}
+
+fn not_taken(reason: String) -> Error {
+    Error::Invalid {
+        what: "the word".to_owned(),
+        reason,
+    }
+}
+
+/// A word was carried out: it is said no more.
+pub fn take_away(home: &Home, path: &Path) -> Result<()> {
+    Ok(fsx::remove(home.fs(), path)?)
+}
+
+/// A word was refused: it is kept beside, with the reason, and not tried again.
+pub fn put_aside(home: &Home, path: &Path, reason: &str) -> Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let aside = path.with_file_name(format!("{REFUSED}{name}"));
+    fsx::replace(
+        home.fs(),
+        &aside.with_extension("reason.txt"),
+        format!("{reason}\n").as_bytes(),
+    )?;
+    Ok(fsx::move_dir(home.fs(), path, &aside)?)
+}
+
+/// Carries out what the agents of a dead session said and nobody took up: their words, then their
+/// reports, of which one that says PASS completes its task. Reports and notes go to `ended`, where the
+/// session's files are now.
+pub(super) fn take_up_left(
+    sessions: &super::Sessions<'_>,
+    list: &List<'_>,
+    session: &SessionId,
+    ended: &Path,
+) -> Result<()> {
+    let home = sessions.home;
+    for (task, attempt) in attempt::left_by(home, &sessions.repository, session)? {
+        for (path, word) in left(home, &attempt.out())? {
+            let refused = match word {
+                Ok(word) => refused(list, &word)?,
+                Err(why) => Some(why),
+            };
+            match refused {
+                None => take_away(home, &path)?,
+                Some(reason) => put_aside(home, &path, &reason)?,
+            }
+        }
+        let name = layout::task_result(&task);
+        let result = ended.join(&name);
+        let read = |path: &Path| knowledge::report(home, path, &name);
+        let report = match read(&attempt.report())? {
+            Some(report) => Some(report),
+            // An agent that knows no `$FLAGPOST_REPORT` wrote to the old place.
+            None => read(&result)?,
+        };
+        if let Some(word) = said_by(list, session, &task, report)? {
+            // Who finished meanwhile, or lost the task, is answered by the list as it is.
+            let _refused: Option<String> = refused(list, &word)?;
+        }
+        let notes = ended.join(layout::task_context(&task));
+        knowledge::take(home, &attempt.notes(), &notes)?;
+        knowledge::take(home, &attempt.report(), &result)?;
+    }
+    Ok(())
+}
+
+/// The word of a report that says PASS, of whoever holds the task for this session.
+fn said_by(
+    list: &List<'_>,
+    session: &SessionId,
+    task: &TaskId,
+    report: Option<TaskReport>,
+) -> Result<Option<Word>> {
+    let Some(report) = report.filter(|it| it.outcome == Some(Outcome::Pass)) else {
+        return Ok(None);
+    };
+    let holder = match list.task(task) {
+        Ok(file) => file.task.state.claim().cloned(),
+        Err(Error::NotFound { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    let holder = holder.filter(|claim| claim.session.as_ref() == Some(session));
+    Ok(holder.map(|claim| Word {
+        operation: WordOf::Done,
+        list: list.id().to_string(),
+        task: task.clone(),
+        worker: claim.by,
+        token: Some(claim.token),
+        text: report.summary,
+    }))
+}
+
+/// Carries a word out; why it is refused, where it is.
+fn refused(list: &List<'_>, word: &Word) -> Result<Option<String>> {
+    match carry_out(list, word, None) {
+        Ok(()) => Ok(None),
+        Err(error) => refusal(error).map(Some),
+    }
+}
+
+/// The words of an error that only says "no"; the error itself where it is another.
+pub fn refusal(error: Error) -> Result<String> {
+    match error {
+        Error::Refused(_)
+        | Error::Coordination(_)
+        | Error::CoordinationLate { .. }
+        | Error::KeptLate(_)
+        | Error::Invalid { .. }
+        | Error::NotFound { .. } => Ok(error.to_string()),
+        other => Err(other),
+    }
+}

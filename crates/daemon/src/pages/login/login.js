@@ -1,0 +1,36 @@
+// Makes a session of a link that was followed, and goes on to the page.
+//
+// The page goes on by itself because a redirect would lose the cookie where the link was followed from
+// another site's page. The key leaves the address at once.
+// @ts-check
+
+import { keep, shown } from './key.js';
+
+/** Signs in with the link at this address; what there is to say where that fails, else null. */
+export async function signIn() {
+  const code = location.pathname.split('/').pop();
+  const key = location.hash.slice(1);
+  history.replaceState(null, '', '/login/');
+  if (key === '') return 'This link is not whole: the part behind # is missing.';
+  let answer;
+  try {
+    answer = await fetch('/login', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...shown(key) },
+      body: JSON.stringify({ code }),
+    });
+  } catch {
+    return 'The daemon does not answer.';
+  }
+  if (!answer.ok) {
+    const told = await answer.json().catch(() => ({}));
+    return told.message ?? `The daemon answered ${answer.status}.`;
+  }
+  keep(key);
+  location.replace('/');
+  return null;
+}
+
+const fault = await signIn();
+const told = document.getElementById('told');
+if (fault !== null && told !== null) told.textContent = fault;

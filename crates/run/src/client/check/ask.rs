@@ -1,0 +1,243 @@
+//! Asking a program what it is, without letting it cost more than that.
+//!
+//! Owns how a client is started only to print something and end. Invariants: it reads nothing but what
+//! it is given, it has a bounded time, no more than a bounded part of what it prints is kept, and whatever it
+//! started ends with it.
+
+use std::{
+    ffi::OsString,
+    fs::File,
+    io::{self, Read},
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
+};
+
+/// So much of what it prints is read; the longest help of a client is a tenth of it.
+pub(super) const LIMIT: usize = 256 * 1024;
+
+/// How long until the next look.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// How long what it left behind may hold its output after its end.
+const LINGER: Duration = Duration::from_millis(200);
+
+/// What is asked of a program.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Question<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// Its arguments.
+    pub args: &'a [OsString],
+    /// Variables that it gets.
+    pub set: &'a [(String, OsString)],
+    /// Variables that it does not get.
+    pub unset: &'a [OsString],
+    /// What it reads; nothing without it.
+    pub stdin: Option<&'a Path>,
+    /// Where it is started.
+    pub dir: &'a Path,
+    /// How long it may take.
+    pub patience: Duration,
+}
+
+/// What a program answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// Its exit code; `None` where it ended by a signal, or was ended.
+    pub code: Option<i32>,
+    /// Whether it was ended because its time was up.
+    pub is_late: bool,
+    /// What it printed, as much as was read.
+    pub text: String,
+}
+
+/// What is kept of an output.
+type Kept = Arc<Mutex<Vec<u8>>>;
+
+/// Starts it, and waits for its end or for that of our patience.
+pub(super) fn ask(question: Question<'_>) -> io::Result<Answer> {
+    let stdin = match question.stdin {
+        Some(path) => File::open(path)?.into(),
+        None => Stdio::null(),
+    };
+    let mut command = Command::new(question.program);
+    for name in question.unset {
+        command.env_remove(name);
+    }
+    let mut child = command
+        .args(question.args)
+        .envs(question.set.iter().map(|(name, value)| (name, value)))
+        .current_dir(question.dir)
+        .stdin(stdin)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()?;
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let answer = listen(&mut child, group, question.patience);
+    // Until the leader is reaped nobody else can have its group's number.
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let status = child.wait()?;
+    let (text, is_late) = answer?;
+    Ok(Answer {
+        code: status.code().filter(|_| !is_late),
+        is_late,
+        text,
+    })
+}
+
+/// What it prints until its end, and whether that did not come in time. Nobody waits longer for one
+/// that prints more than anybody reads.
+fn listen(child: &mut Child, group: Option<Pid>, patience: Duration) -> io::Result<(String, bool)> {
+    let (out, err) = (Kept::default(), Kept::default());
+    let mut readers = Vec::new();
+    if let Some(pipe) = child.stdout.take() {
+        readers.push(read(pipe, &out)?);
+    }
+    if let Some(pipe) = child.stderr.take() {
+        readers.push(read(pipe, &err)?);
+    }
+    let start = Instant::now();
+    let mut ended_at = None;
+    let is_late = loop {
+        let is_read = readers.iter().all(thread::JoinHandle::is_finished);
+        let is_full = [&out, &err].iter().any(|kept| taken(kept).len() >= LIMIT);
+        if ended_at.is_none() && group.is_none_or(has_ended) {
+            ended_at = Some(Instant::now());
+        }
+        match ended_at {
+            Some(at) if is_read || at.elapsed() >= LINGER => break false,
+            _ if is_full => break false,
+            _ if start.elapsed() >= patience => break true,
+            _ => thread::sleep(LOOK_AGAIN),
+        }
+    };
+    let mut bytes = taken(&out);
+    bytes.extend(taken(&err));
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), is_late))
+}
+
+/// Whether the process has ended; it is not reaped yet.
+fn has_ended(process: Pid) -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    match waitid(WaitId::Pid(process), look) {
+        Ok(status) => status.is_some(),
+        Err(error) => error != Errno::INTR,
+    }
+}
+
+/// Keeps what comes through a pipe until enough is kept: then the pipe is closed.
+fn read(mut pipe: impl Read + Send + 'static, kept: &Kept) -> io::Result<thread::JoinHandle<()>> {
+    let kept = Arc::clone(kept);
+    thread::Builder::new().spawn(move || {
+        let mut part = [0; 8192];
+        loop {
+            let n = match pipe.read(&mut part) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Ok(0) | Err(_) => return,
+                Ok(n) => n,
+            };
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let room = LIMIT - kept.len();
+            kept.extend(&part[..n.min(room)]);
+            if kept.len() >= LIMIT {
+                return;
+            }
+        }
+    })
+}
+
+fn taken(kept: &Kept) -> Vec<u8> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, patience: Duration) -> Answer {
+        let args = ["-c", script].map(OsString::from);
+        ask(Question {
+            program: Path::new("/bin/sh"),
+            args: &args,
+            set: &[("WORD".to_owned(), "hello".into())],
+            unset: &[],
+            stdin: None,
+            dir: Path::new("/"),
+            patience,
+        })
+        .unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn both_outputs_and_the_exit_code_are_told() {
+        let answer = sh("echo $WORD; echo error >&2; cat; exit 3", LONG);
+        let expected = Answer {
+            code: Some(3),
+            is_late: false,
+            text: "hello\nerror\n".to_owned(),
+        };
+        assert_eq!(answer, expected);
+    }
+
+    #[test]
+    fn who_hangs_is_ended_with_all_that_it_started() {
+        let start = Instant::now();
+        let answer = sh("sleep 600 & echo $!; sleep 600", Duration::from_millis(300));
+        assert!(start.elapsed() < Duration::from_secs(30));
+        assert_eq!((answer.code, answer.is_late), (None, true));
+        let child: i32 = answer.text.trim().parse().unwrap();
+        let child = Pid::from_raw(child).unwrap();
+        let end = Instant::now() + Duration::from_secs(30);
+        // Whoever takes over orphans here may leave them unreaped: a zombie does nothing any more.
+        let lives = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.as_raw_nonzero()));
+            stat.is_ok_and(|stat| !stat.contains(") Z "))
+        };
+        while lives() {
+            assert!(Instant::now() < end, "what it started lives on");
+            thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    #[test]
+    fn who_prints_without_end_is_read_no_further_than_needed() {
+        let answer = sh("while :; do echo 0123456789abcdef; done", LONG);
+        assert_eq!((answer.text.len(), answer.is_late), (LIMIT, false));
+    }
+
+    #[test]
+    fn who_leaves_somebody_behind_at_the_output_is_not_waited_for() {
+        let start = Instant::now();
+        let answer = sh("sleep 600 & echo done", LONG);
+        assert!(start.elapsed() < Duration::from_secs(30));
+        assert_eq!((answer.code, answer.text.as_str()), (Some(0), "done\n"));
+    }
+
+    #[test]
+    fn what_is_no_program_is_an_error() {
+        let asked = ask(Question {
+            program: Path::new("/nowhere/claude"),
+            args: &[],
+            set: &[],
+            unset: &[],
+            stdin: None,
+            dir: Path::new("/"),
+            patience: LONG,
+        });
+        assert!(asked.is_err());
+    }
+}

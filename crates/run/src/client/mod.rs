@@ -1,0 +1,19 @@
+//! The agent programs that Flagpost knows: how each is started, read and resumed.
+//!
+//! Owns what differs from program to program. What an agent of any of them is to do, and what its end
+//! means, is decided elsewhere.
+
+pub(crate) mod backtrace;
+pub mod check;
+mod fact;
+pub mod permission;
+pub mod preset;
+mod reader;
+mod render;
+
+pub use fact::{Fact, Limit};
+pub use flagpost_model::client::Client;
+pub(crate) use reader::text::end as ending;
+pub use reader::{Heard, LAST_WORDS, Reader, codex_rollout_limits, codex_rollout_usage};
+pub(crate) use render::unstyled;
+pub use render::{Piece, PieceKind, Renderer};

@@ -1,0 +1,124 @@
+//! The end of a run: worktrees that hold nothing go, the session is archived.
+//!
+//! Owns the order of it: nothing of the session is put away before all that it is made from is durable.
+
+use std::collections::BTreeSet;
+
+use flagpost_core::{self as core, sessions};
+use flagpost_model::{TaskId, plan::Graph, task::State};
+
+use super::{Driver, Report};
+use crate::{error::Result, events::RunEvent, scheduler::Fate, worktree::Closed};
+
+impl Driver<'_> {
+    /// Everything is over: worktrees that hold nothing go, the session is archived.
+    pub(super) fn finish(
+        &mut self,
+        fates: Vec<(TaskId, Fate)>,
+        interrupted: bool,
+    ) -> Result<Report> {
+        self.close_worktrees(&fates)?;
+        self.dismiss_processes()?;
+        let session = self.live.id().clone();
+        let passed = fates.iter().filter(|(_, fate)| fate.is_passed()).count();
+        let failed = fates
+            .iter()
+            .filter(|(_, fate)| matches!(fate, Fate::Failed { .. } | Fate::Partial { .. }))
+            .count();
+        let stuck = fates
+            .iter()
+            .filter(|(_, fate)| matches!(fate, Fate::Stuck { .. }))
+            .count();
+        let skipped = fates.len() - passed - failed - stuck;
+        let dir = self
+            .live
+            .dir()
+            .with_file_name(session.as_str())
+            .display()
+            .to_string();
+        self.tell(RunEvent::Finished {
+            dir,
+            passed,
+            failed,
+            skipped,
+            stuck,
+            interrupted,
+        })?;
+        let now = self.stage.home.now();
+        let progress = self.account.progress(&[], now).at_the_end(interrupted);
+        let summary = self
+            .account
+            .summary(session.clone(), self.stage.list.id().clone(), now);
+        let (stage, options) = (self.stage, self.options);
+        let dir = self.patiently(|it| {
+            sessions::archive(
+                &mut it.live,
+                stage.list,
+                &options.actor,
+                &progress,
+                &summary,
+            )
+        })?;
+        // Nobody reads them any more; what they held is in the session.
+        let _: core::Result<()> = self.live.clear_attempts();
+        Ok(Report {
+            session,
+            dir,
+            fates,
+            interrupted,
+        })
+    }
+
+    /// Closes the worktrees of the run; those whose tasks go on, or are built on, stay.
+    fn close_worktrees(&mut self, fates: &[(TaskId, Fate)]) -> Result<()> {
+        if let Some(worktrees) = self.worktrees.take() {
+            let outlines = self.stage.list.load()?.outlines;
+            let graph = Graph::new(&outlines);
+            let waits = |fate: &Fate| matches!(fate, Fate::Stuck { .. } | Fate::Parked { .. });
+            let waiting: BTreeSet<&TaskId> = fates
+                .iter()
+                .filter(|(_, it)| waits(it))
+                .map(|(id, _)| id)
+                .collect();
+            for (task, worktree) in std::mem::take(&mut self.open_worktrees) {
+                if waiting.contains(&task) {
+                    // Its conversation goes on there.
+                    let (path, branch) = (worktree.path.display(), &worktree.branch);
+                    let said = format!("kept at {path} (branch {branch}): the task goes on there");
+                    self.tell(RunEvent::Worktree { task, said })?;
+                    continue;
+                }
+                // Its branch may be held by that of another task, but a later run starts from here.
+                let waiting = graph
+                    .dependants(&task)
+                    .find(|outline| !matches!(outline.state, State::Completed | State::Cancelled));
+                if let Some(waiting) = waiting {
+                    let (path, branch) = (worktree.path.display(), &worktree.branch);
+                    let id = &waiting.id;
+                    let said = format!("kept at {path} (branch {branch}): task {id} builds on it");
+                    self.tell(RunEvent::Worktree { task, said })?;
+                    continue;
+                }
+                let said = match worktrees.close(&worktree) {
+                    Closed::Removed => "removed: all that it held is elsewhere".to_owned(),
+                    Closed::Kept {
+                        path: Some(path),
+                        branch,
+                        because,
+                    } => {
+                        format!("kept at {} (branch {branch}): {because}", path.display())
+                    }
+                    Closed::Kept {
+                        path: None,
+                        branch,
+                        because,
+                    } => {
+                        format!("removed, and its branch {branch} kept: {because}")
+                    }
+                };
+                self.tell(RunEvent::Worktree { task, said })?;
+            }
+        }
+        Ok(())
+    }
+}

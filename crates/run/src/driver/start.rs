@@ -1,0 +1,171 @@
+//! Starting a client's process, or a plain command line's.
+//!
+//! Owns what a process is given: its prompt, its arguments, its environment, the files of its client.
+//! Whether it may be started is decided before.
+
+use std::{ffi::OsString, path::Path};
+
+use flagpost_core::sessions::AttemptDir;
+use flagpost_model::{
+    TaskId, Token, WorkerId,
+    plan::Attempt,
+    session::{AttemptRecord, Usage},
+};
+
+use super::{Driver, conversation::Conversation};
+use crate::{
+    agent::Agent,
+    client::{
+        Client, permission,
+        preset::{self, Places, Start},
+    },
+    error::Result,
+    leftovers::{SESSION, SESSION_DIR},
+    process::{self, Launch, Running},
+    worktree,
+};
+
+/// What is to be started.
+pub(super) struct Process<'t> {
+    pub task: &'t TaskId,
+    pub worker: &'t WorkerId,
+    pub token: Token,
+    pub attempt: Attempt,
+    /// Which of the run's agents.
+    pub agent: usize,
+    /// Where it works.
+    pub cwd: &'t Path,
+    /// The directory of its attempt.
+    pub dir: &'t AttemptDir,
+    /// Its prompt.
+    pub text: &'t str,
+    /// The conversation that it goes on with, and what that used so far.
+    pub resumes: Option<(&'t str, Usage)>,
+    /// What the processes of this attempt told before.
+    pub before: AttemptRecord,
+}
+
+impl Driver<'_> {
+    /// Starts it.
+    pub(super) fn start_process(
+        &mut self,
+        it: Process<'_>,
+    ) -> Result<(Running, Option<Conversation>)> {
+        let agent = self.room.agent(it.agent).clone();
+        let part = match it.resumes {
+            Some(_) => "-resumed",
+            None => "",
+        };
+        let name = format!("task-{}-attempt-{}{part}.md", it.task, it.attempt.number);
+        let prompt = self.keeping(|live| live.keep_prompt(&name, it.text))?;
+        if let Some(client) = agent.client {
+            let home = self.stage.home;
+            for (name, text) in preset::files(client) {
+                self.patiently(|_| it.dir.put(home, name, text))?;
+            }
+        }
+        let given = uuid::Uuid::new_v4().to_string();
+        let start = match it.resumes {
+            Some((id, _)) => Start::Resume(id),
+            None => Start::New(&given),
+        };
+        let out = it.dir.out();
+        // Only who is told of it needs to know.
+        let git = match agent.client {
+            Some(Client::Codex) => worktree::git_dirs(it.cwd),
+            _ => Vec::new(),
+        };
+        let list = self.stage.list.id().to_string();
+        let places = Places {
+            list: &list,
+            task: it.task,
+            attempt: it.attempt.number,
+            prompt: &prompt,
+            text: it.text,
+            out: &out,
+            dir: it.dir.path(),
+            git: &git,
+        };
+        let log = self.keeping(|live| live.open_log(it.task, it.attempt.number))?;
+        let printed = log.metadata().map_or(0, |file| file.len());
+        let launch = Launch {
+            program: self.room.program(it.agent).clone(),
+            args: agent.command(start, &places),
+            dir: it.cwd.to_owned(),
+            stdin: agent.reads_stdin().then(|| prompt.clone()),
+            log,
+            set: self.environment(&it, &agent, &places),
+            unset: self.unwanted(),
+        };
+        // One of an earlier run is known by its name only.
+        let resumes = it.resumes.map(|(id, used)| match used.is_unknown() {
+            true => (id, self.used_before(&agent, id)),
+            false => (id, used),
+        });
+        let running = process::start(launch, it.task, self.ended)?;
+        let talk = agent.client.map(|client| {
+            let id = match resumes {
+                Some((id, _)) => Some(id.to_owned()),
+                None => preset::takes_id(client).then_some(given),
+            };
+            let talk = Conversation::new(client, it.before, printed).named(id);
+            match resumes {
+                Some((_, used)) => talk.resuming(used),
+                None => talk,
+            }
+        });
+        Ok((running, talk))
+    }
+
+    fn environment(
+        &self,
+        it: &Process<'_>,
+        agent: &Agent,
+        places: &Places<'_>,
+    ) -> Vec<(String, OsString)> {
+        let mut set: Vec<(&str, OsString)> = vec![
+            (
+                "FLAGPOST_HOME",
+                self.stage.home.root().clone().into_os_string(),
+            ),
+            ("FLAGPOST_LIST", self.stage.list.id().as_str().into()),
+            ("FLAGPOST_TASK", it.task.as_str().into()),
+            ("FLAGPOST_WORKER", it.worker.as_str().into()),
+            ("FLAGPOST_TOKEN", it.token.to_string().into()),
+            ("FLAGPOST_ATTEMPT", it.attempt.number.to_string().into()),
+            ("FLAGPOST_REPORT", it.dir.report().into_os_string()),
+            (SESSION, self.live.id().as_str().into()),
+            (SESSION_DIR, self.live.dir().as_os_str().to_owned()),
+        ];
+        // An agent reports through `flagpost`, installed or not.
+        let own = std::env::current_exe().ok();
+        set.extend(
+            own.iter()
+                .map(|own| ("FLAGPOST_BIN", own.clone().into_os_string())),
+        );
+        let own = own.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let path = self.stage.settings.path.iter();
+        let path = path.flat_map(std::env::split_paths).chain(own);
+        if let Ok(path) = std::env::join_paths(path) {
+            set.push(("PATH", path));
+        }
+        let set = set.into_iter();
+        let set = set.map(|(name, value)| (name.to_owned(), value));
+        let added = agent.env.iter();
+        let added = added.map(|(name, value)| (name.clone(), OsString::from(value)));
+        let mut set: Vec<(String, OsString)> = set.chain(added).collect();
+        if let Some(client) = agent.client {
+            let config = permission::given(&agent.env, self.stage.settings);
+            let needed = preset::variables(client, places, config).into_iter();
+            set.extend(needed.map(|(name, value)| (name.to_owned(), value)));
+        }
+        set
+    }
+
+    /// Variables that point at whatever this run was started from.
+    fn unwanted(&self) -> Vec<OsString> {
+        let git = worktree::PARENT_VARIABLES.iter().map(OsString::from);
+        let parents = self.stage.settings.parent_agent.iter().cloned();
+        parents.chain(git).collect()
+    }
+}

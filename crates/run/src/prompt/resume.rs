@@ -1,0 +1,130 @@
+//! What an agent is told whose conversation goes on.
+//!
+//! Owns the order: how things stand by now, then what is new, then how to report. What the agent was told
+//! before is in its conversation and not said again. The question to one that ended in silence asks for
+//! nothing else.
+
+use std::path::Path;
+
+use flagpost_model::{client::Client, plain::plain, task::Task};
+
+use super::{
+    program,
+    said::{self, clipped, fenced, one_line},
+};
+
+/// So much of what git says is told.
+const STATUS: usize = 4 << 10;
+
+/// Why a conversation goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason<'a> {
+    /// Its agent ended without saying how.
+    Unreported {
+        /// The actions that its client refused.
+        denied: &'a [String],
+    },
+    /// Its agent asked a person, who answered.
+    Answered,
+    /// Its account was at a limit.
+    Limit,
+    /// Its time was up.
+    TimedOut,
+    /// The run died.
+    Crashed,
+}
+
+/// Everything that such a prompt is made from.
+#[derive(Debug)]
+pub struct ResumeBrief<'a> {
+    /// The task, as it is now.
+    pub task: &'a Task,
+    /// Which client the agent is of.
+    pub client: Option<Client>,
+    /// Why it goes on.
+    pub reason: Reason<'a>,
+    /// What `git status --short` says where the agent works; none where git says nothing.
+    pub status: Option<&'a str>,
+    /// What came of the last attempt, where there is something to say.
+    pub reported: Option<&'a str>,
+    /// Where to report how it ended: `$FLAGPOST_REPORT`.
+    pub report: &'a Path,
+}
+
+/// The prompt with which a conversation goes on.
+pub fn resume(brief: &ResumeBrief<'_>) -> String {
+    let text = match brief.reason {
+        Reason::Unreported { denied } => unreported(brief, denied),
+        Reason::Answered => going_on(brief, "Your question was answered, as you read below."),
+        Reason::Limit => going_on(
+            brief,
+            "You were stopped at your account's limit, and may work again.",
+        ),
+        Reason::TimedOut => going_on(
+            brief,
+            "Your time was up, and you were stopped. This is a new attempt.",
+        ),
+        Reason::Crashed => going_on(brief, "The run that started you died, and another goes on."),
+    };
+    plain(&text).into_owned()
+}
+
+fn unreported(brief: &ResumeBrief<'_>, denied: &[String]) -> String {
+    let (id, report) = (&brief.task.id, brief.report.display());
+    let mut text = format!(
+        "Task {id}: you ended without a report. Write $FLAGPOST_REPORT or run flagpost done, fail or \
+         stuck; change nothing else.\n"
+    );
+    if !denied.is_empty() {
+        text += &format!(
+            "\nYour client refused these actions:\n\n{}",
+            fenced(&denied.join("\n"))
+        );
+    }
+    text += &format!("\n$FLAGPOST_REPORT is {report}. {}", form(brief));
+    text
+}
+
+fn going_on(brief: &ResumeBrief<'_>, news: &str) -> String {
+    let task = brief.task;
+    let mut text = format!(
+        "# Task {}: {}\n\nYou go on where you were.\n",
+        task.id,
+        one_line(&task.subject)
+    );
+    text += &match brief.status.map(|it| clipped(it.trim_end(), STATUS)) {
+        None => String::new(),
+        Some(("", _)) => {
+            "\n`git status --short` says nothing: no file differs from the last commit.\n"
+                .to_owned()
+        }
+        Some((status, is_cut)) => format!(
+            "\n`git status --short` says{}:\n\n{}",
+            if is_cut { ", among more" } else { "" },
+            fenced(status)
+        ),
+    };
+    if let Some(reported) = brief.reported.filter(|it| !it.trim().is_empty()) {
+        text += &format!("\nWhat came of the last attempt:\n\n{}", fenced(reported));
+    }
+    text += &format!("\n{news}\n");
+    let program = program(brief.client);
+    text += &said::questions(task, program);
+    text += &said::notes(task, program);
+    text += &format!(
+        "\nBefore you end, write $FLAGPOST_REPORT, which is now {}. {}",
+        brief.report.display(),
+        form(brief)
+    );
+    text
+}
+
+/// How a report looks, and what may be run in its place.
+fn form(brief: &ResumeBrief<'_>) -> String {
+    let program = program(brief.client);
+    format!(
+        "Its first line is `status: PASS`, PARTIAL or FAIL; below are `## Summary`, `## Files Modified` and \
+         `## Issues`. In its place you may run `{program} done`, `fail` or `stuck`, with your words \
+         behind it.\n"
+    )
+}
