@@ -92,6 +92,13 @@ fn a_run_that_is_not_to_wait_for_room_ends_and_the_next_one_goes_on() {
         stage.mark("enough");
         let ran = stage.run("report PASS", &[]);
         assert_eq!(ran.code, 0, "{where_}: {ran}");
-        assert!(ran.stdout.contains("3 of 3 passed"), "{where_}: {ran}");
+        // Where the sessions had room, task 1 left its report before the run died, and is not done again.
+        let passed = if where_ == "home" {
+            "2 of 2 passed"
+        } else {
+            "3 of 3 passed"
+        };
+        assert!(ran.stdout.contains(passed), "{where_}: {ran}");
+        assert_eq!(stage.states(3), ["completed"; 3], "{where_}: {ran}");
     }
 }
