@@ -8,6 +8,7 @@ mod commands;
 mod completions;
 mod context;
 mod error;
+mod fit;
 mod instructions;
 mod output;
 mod progress;

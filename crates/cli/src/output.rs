@@ -4,7 +4,10 @@
 //! about the answer rather than in it on stderr. A closed pipe is success. What people read passes
 //! through [`terminal`] here, and nowhere else.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    os::fd::AsFd,
+};
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
@@ -16,8 +19,11 @@ use crate::{
     args::{Color, Globals},
     context::Context,
     error::{self, Kind},
-    table, terminal,
+    fit, table, terminal,
 };
+
+/// A screen that is said to be narrower is none that anything fits.
+const NARROWEST: u16 = 20;
 
 /// What a verb has to say.
 #[derive(Debug, Default)]
@@ -128,8 +134,11 @@ pub fn answer(context: &Context, answer: Answer) -> anyhow::Result<u8> {
     {
         exact.clone()
     } else {
-        let text = answer.exact.as_ref().unwrap_or(&answer.text);
-        let text = terminal::clean(text, Screen::of(context).color);
+        let screen = Screen::of(context);
+        let text = match &answer.exact {
+            Some(exact) => terminal::clean(exact, screen.color),
+            None => screen.wrapped(&terminal::clean(&answer.text, screen.color)),
+        };
         if text.is_empty() || text.ends_with('\n') {
             text
         } else {
@@ -285,6 +294,10 @@ fn unless_closed(result: io::Result<()>) -> io::Result<()> {
 /// Writes a line to stderr; nobody can be told if that fails.
 pub fn say(line: &str) {
     let line = terminal::clean(line, false);
+    let line = match columns_of(io::stderr()) {
+        Some(columns) => fit::wrapped(&line, columns.into()),
+        None => line,
+    };
     let _: io::Result<()> = writeln!(io::stderr().lock(), "{line}");
 }
 
@@ -313,6 +326,12 @@ pub fn is_coloured(context: &Context, is_terminal: bool) -> bool {
     }
 }
 
+/// How many columns the terminal behind a stream has; none where it is no terminal that can be used.
+fn columns_of(stream: impl AsFd) -> Option<u16> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(size.ws_col).filter(|columns| *columns >= NARROWEST)
+}
+
 /// How wide the terminal is, and whether to colour.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
@@ -326,14 +345,9 @@ impl Screen {
     pub fn of(context: &Context) -> Self {
         let stdout = io::stdout();
         let color = is_coloured(context, stdout.is_terminal());
-        let terminal = rustix::termios::tcgetwinsize(&stdout)
-            .ok()
-            .map(|size| size.ws_col);
-        let width = context
-            .settings
-            .columns
-            .or(terminal)
-            .filter(|width| *width >= 20);
+        let terminal = columns_of(&stdout);
+        let width = context.settings.columns.filter(|it| *it >= NARROWEST);
+        let width = width.or(terminal);
         let narrow = stdout.is_terminal().then_some(100);
         Self {
             width: width.or(narrow),
@@ -344,6 +358,14 @@ impl Screen {
     /// How many columns a line may have; none where nothing need fit.
     pub fn columns(self) -> Option<usize> {
         self.width.map(usize::from)
+    }
+
+    /// The page as it fits the screen, broken between words.
+    fn wrapped(self, page: &str) -> String {
+        match self.columns() {
+            Some(columns) => fit::wrapped(page, columns),
+            None => page.to_owned(),
+        }
     }
 
     /// No screen: a file, or a text within JSON.

@@ -10,11 +10,11 @@ use flagpost_model::TaskId;
 use super::{
     account::{Account, Settled},
     fate::Fate,
-    fit::{cut, fold},
     frame::spent,
     told::{brief, first_line, refused},
     words,
 };
+use crate::fit::{cut, fold};
 use crate::output::Screen;
 
 /// So many of a kind are told one by one.

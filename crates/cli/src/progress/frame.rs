@@ -13,9 +13,9 @@ use anstyle::{AnsiColor, Style};
 use super::{
     account::{Account, Ask, Moment, Parts, Work},
     fate::Fate,
-    fit::{Row, cut, fold, width},
     told::{a_try, dollars, lasting, tokens},
 };
+use crate::fit::{Row, cut, fold, width};
 
 /// How a moment is looked at.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,6 @@ mod account;
 mod canvas;
 mod ending;
 mod fate;
-pub mod fit;
 mod frame;
 mod results;
 mod screen;

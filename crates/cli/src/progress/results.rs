@@ -12,10 +12,10 @@ use flagpost_run::events::{AttemptEnd, RunEvent, Said};
 use super::{
     account::Account,
     fate::Fate,
-    fit::{Row, cut, fold, width},
     told::{self, a_try, brief, lasting, one_line},
     words,
 };
+use crate::fit::{Row, cut, fold, width};
 
 /// A notice is told whole, on so many lines at most.
 const LINES: usize = 6;

@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     context::Context,
+    fit::cut,
     output::{Reader, Screen, alarm, put_clean, put_exact, stream_line},
-    progress::fit::cut,
     terminal,
 };
 

@@ -4,7 +4,7 @@ use flagpost_run::events::{Awaited, Said};
 use proptest::prelude::*;
 
 use super::*;
-use crate::progress::{fit::width, results};
+use crate::{fit::width, progress::results};
 
 fn any_end() -> impl Strategy<Value = AttemptEnd> {
     prop_oneof![

@@ -1,14 +1,21 @@
-//! Text that fits: cut or folded to so many columns.
+//! Text that fits: cut, folded or wrapped to so many columns.
 //!
 //! Owns how wide a text is on a terminal, and where it may be broken: between words, and inside one
 //! only where that word alone is wider than the line; never inside a character. Pure. Invariant: what
 //! comes out is never wider than what was asked for.
 
 use anstyle::Style;
+use textwrap::{Options, WordSeparator, WordSplitter};
 use unicode_width::UnicodeWidthStr;
 
 /// What says that there is more.
 pub const MORE: &str = "…";
+
+/// How much further in the rest of a wrapped line stands.
+const HANG: usize = 2;
+
+/// How a line begins that is a command.
+const COMMANDS: [&str; 2] = ["flagpost ", "git "];
 
 /// How many columns a text takes.
 pub fn width(text: &str) -> usize {
@@ -94,6 +101,28 @@ pub fn fold(text: &str, room: usize, most: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// A page whose lines are broken between words to fit so many columns. What goes on in the next line
+/// stands further in than its beginning. A line that is a command stays whole: it is there to be copied.
+pub fn wrapped(page: &str, columns: usize) -> String {
+    let lines = page.split_inclusive('\n');
+    lines.map(|line| wrapped_line(line, columns)).collect()
+}
+
+fn wrapped_line(line: &str, columns: usize) -> String {
+    let text = line.trim_start_matches(' ');
+    let is_command = COMMANDS.iter().any(|name| text.starts_with(name));
+    if is_command || textwrap::core::display_width(line.trim_end()) <= columns {
+        return line.to_owned();
+    }
+    let inner = " ".repeat(line.len() - text.len() + HANG);
+    let options = Options::new(columns)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .subsequent_indent(&inner);
+    let end = if line.ends_with('\n') { "\n" } else { "" };
+    textwrap::wrap(line.trim_end(), options).join("\n") + end
 }
 
 /// How much of a text is kept where it does not fit, room for [`MORE`] left; none where it fits.
@@ -198,6 +227,19 @@ mod tests {
             ["Which of the two", "frameworks is meant…"]
         );
         assert_eq!(fold("  ", 24, 2), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_page_is_wrapped_between_words_and_its_commands_stay_whole() {
+        let page = "Waits for you\n  1 Write it: W1 asks: which \u{1b}[31mof both\u{1b}[0m?\n    \
+                    flagpost answer 1 'WORDS of mine'\n";
+        assert_eq!(
+            wrapped(page, 22),
+            "Waits for you\n  1 Write it: W1\n    asks: which \u{1b}[31mof\n    \
+             both\u{1b}[0m?\n    flagpost answer 1 'WORDS of mine'\n"
+        );
+        assert_eq!(wrapped(page, 80), page);
+        assert_eq!(wrapped("a  table   row\n", 14), "a  table   row\n");
     }
 
     proptest! {
