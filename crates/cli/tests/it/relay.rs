@@ -163,7 +163,7 @@ fn inbox() {
 
     All of it.
     $ inbox W1 1 --json
-    {"schema":"flagpost.brief/1","brief":{"worker":"W1","seq":1,"kind":"dispatch_brief","ticket":"1192","summary":"Merge the seal","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"body":"# Merge the seal\n\nAll of it.\n","stage":"pending","decision":null,"verdict":null,"envelope":"[envelope]","withheld":null,"before":null}
+    {"schema":"flagpost.brief/1","brief":{"worker":"W1","seq":1,"kind":"dispatch_brief","ticket":"1192","summary":"Merge the seal","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"body":"# Merge the seal\n\nAll of it.\n","stage":"pending","decision":null,"verdict":null,"envelope":"[envelope]","withheld":null,"unproposed":false,"before":null}
     $ inbox W1 9
     exit 3
     2> flagpost: there is no brief 0009 of W1

@@ -3,7 +3,7 @@
 use std::fs;
 
 use flagpost_testkit::sealed::Ran;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fleet::Fleet;
 
@@ -177,6 +177,30 @@ fn a_key_that_stands_twice_makes_a_sidecar_malformed() {
         "{ran}"
     );
     assert_ne!(fleet.world.flagpost(["ratify", "W1", "1"]).code, 0);
+}
+
+#[test]
+fn a_brief_that_nobody_proposed_is_marked_as_a_foreign_hands() {
+    let fleet = Fleet::of(1);
+    let (world, inbox) = (&fleet.world, fleet.inbox("W1"));
+    world.ok(["assign", "1", "W1", "--inline", "Ours"]);
+    let text = fs::read_to_string(inbox.join("0001.brief.meta.json")).unwrap();
+    let mut sidecar: Value = serde_json::from_str(&text).unwrap();
+    for key in ["id", "data"] {
+        sidecar.as_object_mut().unwrap().remove(key);
+    }
+    sidecar["seq"] = json!("0007");
+    sidecar["summary"] = json!("Theirs");
+    fs::write(inbox.join("0007.brief.meta.json"), sidecar.to_string()).unwrap();
+    fs::write(inbox.join("0007.brief"), "Ours").unwrap();
+    let listed = world.ok(["inbox"]);
+    assert!(listed.contains("W1      0001  pending  "), "{listed}");
+    assert!(listed.contains("W1      0007  foreign  "), "{listed}");
+    let told = "W1 0007 was put there by an unknown hand: nobody is on record for it";
+    assert!(listed.contains(told), "{listed}");
+    let briefs = world.json(["inbox"]).1["briefs"].clone();
+    assert_eq!(briefs[0]["unproposed"], false, "{briefs}");
+    assert_eq!(briefs[1]["unproposed"], true, "{briefs}");
 }
 
 #[test]

@@ -149,6 +149,12 @@ impl Letter {
         })
     }
 
+    /// Whether it waits, and an unknown hand put it there: nobody is on record for proposing it.
+    pub fn is_unproposed(&self) -> bool {
+        let on_record = self.proposed.as_ref().is_some_and(|it| !it.observed);
+        self.stage == Stage::Pending && !on_record
+    }
+
     /// The flags beside it that say something else than the decision on record.
     pub fn contradicting_flags(&self) -> Vec<Decision> {
         let Standing::Decided(verdict) = &self.standing else {

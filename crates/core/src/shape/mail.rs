@@ -45,6 +45,7 @@ pub fn letter(letter: &Letter) -> Value {
         },
         "envelope": letter.prints.envelope,
         "withheld": withheld(letter),
+        "unproposed": letter.is_unproposed(),
     })
 }
 

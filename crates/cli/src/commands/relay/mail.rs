@@ -90,7 +90,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
     letters.retain(|it| args.all || it.waits());
     let (total, hidden) = cut(&mut letters, args.limit);
     let rows = letters.iter().map(row).collect();
-    let notices = letters.iter().filter_map(withheld::notice);
+    let notices = letters.iter().filter_map(withheld::notice_of_any);
     let notices: String = notices.map(|it| format!("\n{it}")).collect();
     let text = match letters.is_empty() {
         true => "nothing waits for you".to_owned(),
@@ -230,6 +230,7 @@ fn row(letter: &Letter) -> Vec<String> {
 fn stage(letter: &Letter) -> &'static str {
     match letter.held {
         Some(_) => "withheld",
+        None if letter.is_unproposed() => "foreign",
         None => letter.stage.as_str(),
     }
 }

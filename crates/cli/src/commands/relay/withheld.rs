@@ -19,6 +19,19 @@ pub fn notice(letter: &Letter) -> Option<String> {
     ))
 }
 
+/// The same of one that waits and that nobody is on record for.
+pub fn notice_of_any(letter: &Letter) -> Option<String> {
+    if !letter.is_unproposed() || letter.held.is_some() {
+        return notice(letter);
+    }
+    let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq);
+    Some(format!(
+        "{worker} {seq} was put there by an unknown hand: nobody is on record for it\n  \
+         '{}' shows it\n",
+        letter.shown_by()
+    ))
+}
+
 /// That the bytes of a brief are not those that count.
 pub fn warning(letter: &Letter) -> Option<String> {
     let why = told(letter)?;
