@@ -96,6 +96,27 @@ pub fn all_parked(home: &Home) -> Result<Vec<Park>> {
     Ok(all)
 }
 
+/// The notes that cannot be read, and why.
+pub(crate) fn unreadable(home: &Home) -> Result<Vec<(PathBuf, String)>> {
+    let dir = home.root().join(PARKED);
+    let mut unreadable = Vec::new();
+    for name in fsx::names(home.fs(), &dir)? {
+        let path = dir.join(&name);
+        if !name.to_str().is_some_and(|name| name.ends_with(ENDING)) {
+            continue;
+        }
+        let why = match fsx::read(home.fs(), &path) {
+            Ok(bytes) => {
+                let read = |bytes: Vec<u8>| serde_json::from_slice::<Park>(&bytes).err();
+                bytes.and_then(read).map(|error| error.to_string())
+            }
+            Err(error) => Some(error.reason()),
+        };
+        unreadable.extend(why.map(|why| (path, why)));
+    }
+    Ok(unreadable)
+}
+
 fn file(home: &Home, account: &Account) -> PathBuf {
     home.root().join(PARKED).join(format!("{account}{ENDING}"))
 }

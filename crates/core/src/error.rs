@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use flagpost_disk as disk;
 use flagpost_model::{
-    InvalidId, ListRef, Refusal, TaskId, WorkerId, coordination, decision, intake::Broken, message,
-    reservation,
+    InvalidId, ListRef, Refusal, Seq, TaskId, WorkerId, coordination,
+    decision::{self, Decision},
+    intake::Broken,
+    message, reservation,
 };
 use jiff::Timestamp;
 
@@ -79,6 +81,10 @@ pub enum Error {
         waiting: usize,
         /// How many of them the operator was not shown.
         unseen: usize,
+        /// The newest of them.
+        newest: Seq,
+        /// What was to be decided on it.
+        decision: Decision,
     },
     /// An editor was left, and the text is as it was.
     #[error("brief {seq} of {worker} is as it was: nothing was decided")]

@@ -5,7 +5,7 @@
 //! agents obey them.
 
 use flagpost_disk as disk;
-use flagpost_model::{Refusal, TaskId, coordination, decision, message};
+use flagpost_model::{Refusal, Seq, TaskId, WorkerId, coordination, decision, message};
 
 use crate::{
     error::Error,
@@ -198,14 +198,23 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             Kind::Invalid,
             hint("set it; 'timedatectl' tells whether it is kept by the network"),
         ),
-        Error::Unseen { .. } => (
-            Kind::Conflict,
-            hint("'flagpost inbox' shows them; name the one that you mean, as in ratify W3 7"),
-        ),
-        Error::Untouched { .. } => (
-            Kind::Conflict,
-            hint("'flagpost ratify' lets it through as it is"),
-        ),
+        Error::Unseen {
+            worker,
+            newest,
+            decision,
+            ..
+        } => {
+            let (seq, verb) = (newest.get(), decision.verb());
+            let next = format!(
+                "'flagpost inbox {worker}' shows them; 'flagpost {verb} {worker} {seq}' names the newest"
+            );
+            (Kind::Conflict, Some(next))
+        }
+        Error::Untouched { worker, seq } => {
+            let seq = seq.get();
+            let next = format!("'flagpost ratify {worker} {seq}' lets it through as it is");
+            (Kind::Conflict, Some(next))
+        }
         Error::NotLive { .. } => (
             Kind::Conflict,
             hint("it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'"),
@@ -341,19 +350,20 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
         decision::Refusal::Withdrawn { .. } => {
             hint("'flagpost msg recv' gives out what is still wanted")
         }
-        decision::Refusal::Changed { .. } => hint("'flagpost inbox' shows how it is now"),
-        decision::Refusal::Withheld {
-            worker, seq, now, ..
-        } => Some(format!(
-            "'flagpost inbox {worker} {0}' shows what lies there, and 'flagpost ratify {worker} {0} --seen {now}' lets that through",
+        decision::Refusal::Changed { worker, seq, .. } => Some(format!(
+            "'flagpost inbox {worker} {}' shows how it is now",
             seq.get()
         )),
-        decision::Refusal::Foreign { worker, seq } => Some(format!(
-            "a person settles it: 'flagpost ratify {worker} {0}', or 'flagpost relay reject {worker} {0}'",
-            seq.get()
-        )),
+        decision::Refusal::Withheld { worker, seq, .. }
+        | decision::Refusal::Foreign { worker, seq } => Some(shows(worker, *seq)),
     };
     (Kind::Conflict, next)
+}
+
+/// What to do about a brief that is withheld: its words come before any decision on them.
+pub(crate) fn shows(worker: &WorkerId, seq: Seq) -> String {
+    let seq = seq.get();
+    format!("'flagpost inbox {worker} {seq}' shows it, and how to settle it")
 }
 
 /// The kind of a refusal to let an agent do what is the operator's, and what the agent can do instead.
@@ -370,7 +380,7 @@ fn judge_denied(denied: &Denied) -> (Kind, Option<String>) {
         }
         Operation::TaskRemove => hint("'flagpost task cancel' says that it is not wanted"),
         Operation::WorkerAdd | Operation::WorkerRemove => {
-            hint("name nobody else: $FLAGPOST_WORKER says who you are")
+            hint("an agent joins and leaves by itself: $FLAGPOST_WORKER, or --as, says who it is")
         }
         _ => hint("'flagpost stuck' asks a person, who does it in a terminal of their own"),
     };

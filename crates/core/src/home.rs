@@ -133,9 +133,11 @@ impl Home {
         let root = std::path::absolute(root).map_err(|_| Error::NoHome)?;
         let clock: Arc<dyn Clock> = match var("FLAGPOST_CLOCK") {
             None => Arc::new(SystemClock),
-            Some(text) => Arc::new(text.parse::<Timestamp>().map_err(|error| Error::Invalid {
+            Some(text) => Arc::new(text.parse::<Timestamp>().map_err(|_| Error::Invalid {
                 what: "FLAGPOST_CLOCK".to_owned(),
-                reason: error.to_string(),
+                reason: format!(
+                    "{text:?} is no time of the years 1970 to 9998, as in 2026-12-01T09:00:00Z"
+                ),
             })?),
         };
         let settings = Settings {
@@ -289,6 +291,14 @@ impl Settings {
         })
     }
 
+    /// The agent that acts, by its name: the worker that the environment names, else as which an agent
+    /// asks to act. None where a person acts, or an agent that says no name.
+    pub fn acting_agent(&self, asked: Option<&str>) -> Result<Option<WorkerId>> {
+        let (asked, agent) = self.names(asked)?;
+        let asked = asked.filter(|_| self.origin() == Origin::Agent);
+        Ok(agent.or(asked))
+    }
+
     /// Who is asked for, and which agent the environment names.
     fn names(&self, asked: Option<&str>) -> Result<(Option<WorkerId>, Option<WorkerId>)> {
         let asked = asked.map(str::parse).transpose()?;
@@ -358,6 +368,8 @@ const PARENT: &[&str] = &[
     "CODEX_THREAD_ID",
     "CODEX_SANDBOX",
     "CODEX_SANDBOX_NETWORK_DISABLED",
+    "GEMINI_CLI",
+    "OPENCODE",
 ];
 
 /// The variables that say where clients of agents keep their own files.

@@ -73,15 +73,18 @@ fn count(home: &Home, dir: &Path) -> Result<usize> {
 
 /// The tasks of a list, by id; none where there is no such list.
 pub fn tasks(home: &Home, list: &ListRef) -> Result<Value> {
-    let tasks: Vec<Map<String, Value>> = match List::find(home, list) {
+    let tasks: Vec<Value> = match List::find(home, list) {
         Ok(list) => {
             let (files, _) = list.examine()?;
-            files.iter().map(|file| file.normalised()).collect()
+            let raw = files.iter().map(|file| file.normalised());
+            raw.map(Value::Object).collect()
         }
         Err(Error::NotFound { .. }) => Vec::new(),
         Err(error) => return Err(error),
     };
-    Ok(json!({"tasks": tasks}))
+    // Made by hand, since `json!` would spell the numbers of the files anew.
+    let tasks = ("tasks".to_owned(), Value::Array(tasks));
+    Ok(Value::Object(Map::from_iter([tasks])))
 }
 
 /// What the session that a list's pointer names has written so far.

@@ -57,7 +57,7 @@ macro_rules! operations {
 
 /// What no agent does about a brief.
 const DECIDES: &str = "decides on no brief";
-/// What no worker does about the settings.
+/// What no agent does about the settings.
 const SETTLES: &str = "changes no settings";
 
 use Access::{Agent, Controller, Operator, Read};
@@ -78,9 +78,9 @@ operations! {
     /// Show what is settled.
     ConfigShow = "config.show", Read;
     /// Settle something.
-    ConfigSet = "config.set", Controller(SETTLES);
+    ConfigSet = "config.set", Operator(SETTLES);
     /// Take a setting away.
-    ConfigUnset = "config.unset", Controller(SETTLES);
+    ConfigUnset = "config.unset", Operator(SETTLES);
 
     /// Lists, tasks, labels, graphs, numbers.
     TaskShow = "task.show", Read;
@@ -192,16 +192,16 @@ operations! {
     /// Leave the fleet oneself.
     WorkerLeave = "worker.leave", Agent;
     /// Add somebody else to the fleet.
-    WorkerAdd = "worker.add", Controller("adds nobody else to the fleet");
+    WorkerAdd = "worker.add", Operator("adds nobody else to the fleet");
     /// Take somebody else off the fleet.
-    WorkerRemove = "worker.remove", Controller("takes nobody else off the fleet");
+    WorkerRemove = "worker.remove", Operator("takes nobody else off the fleet");
     /// Give a sign of life.
     WorkerHeartbeat = "worker.heartbeat", Agent;
 
     /// How the daemon is, and its log.
     DaemonShow = "daemon.show", Read;
     /// Start the daemon.
-    DaemonUp = "daemon.up", Agent;
+    DaemonUp = "daemon.up", Controller("starts no daemon");
     /// End the daemon.
     DaemonDown = "daemon.down", Controller("ends no daemon");
     /// A link that lets a browser in.
@@ -298,6 +298,7 @@ mod tests {
         }
         assert_eq!(who(Operation::TaskDone), [true, true, true]);
         assert_eq!(who(Operation::RunStart), [true, true, false]);
+        assert_eq!(who(Operation::ConfigSet), [true, false, false]);
         assert_eq!(who(Operation::BriefRatify), [true, false, false]);
     }
 

@@ -1,9 +1,15 @@
 //! JSON of somebody else's, with its numbers as they are spelt.
 //!
 //! Owns that `1e3` stays `1e3`: the parser keeps the digits of a number and gives every exponent a sign
-//! and a small letter. Invariant: what is read here and written again has each number byte for byte. It
-//! says nothing of blanks, and decides nothing.
+//! and a small letter. Owns what it means that a key stands twice. Invariant: what is read here and
+//! written again has each number byte for byte. It says nothing of blanks, and decides nothing.
 
+use std::{collections::BTreeSet, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, SeqAccess, Visitor},
+};
 use serde_json::{Map, Number, Value};
 
 /// Whatever the text says.
@@ -21,6 +27,73 @@ pub fn object(text: &[u8]) -> Result<Map<String, Value>, String> {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err("it is not a JSON object".to_owned()),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Refuses a text in which an object has a key twice: of its two values one reader takes the first and
+/// another the last. What is no JSON is refused as well.
+pub fn each_key_once(text: &[u8]) -> serde_json::Result<()> {
+    serde_json::from_slice::<Once>(text).map(drop)
+}
+
+/// A value whose objects have each key once.
+struct Once;
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Keys)
+    }
+}
+
+struct Keys;
+
+impl<'de> Visitor<'de> for Keys {
+    type Value = Once;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Once, A::Error> {
+        while items.next_element::<Once>()?.is_some() {}
+        Ok(Once)
+    }
+
+    /// A number may come as one, of one key.
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Once, A::Error> {
+        let mut known = BTreeSet::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if known.contains(&key) {
+                return Err(A::Error::custom(format_args!("{key:?} stands in it twice")));
+            }
+            known.insert(key);
+            entries.next_value::<Once>()?;
+        }
+        Ok(Once)
     }
 }
 
@@ -143,6 +216,26 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_key_that_stands_twice_is_seen_wherever_it_stands() {
+        for text in [
+            r#"{"a":1,"a":1}"#,
+            r#"[{"x":{"a":1,"b":[],"\u0061":2}}]"#,
+            r#"{"a":[[{"":null,"":true}]]}"#,
+        ] {
+            let told = each_key_once(text.as_bytes()).unwrap_err().to_string();
+            assert!(told.contains("stands in it twice"), "{text}: {told}");
+        }
+        for text in [
+            r#"{"a":1,"A":1e3,"b":{"a":-1.5,"c":"a"},"c":[{"a":1},{"a":null}]}"#,
+            "123456789012345678901234567890",
+            "[true,false,null,\"a\"]",
+        ] {
+            assert!(each_key_once(text.as_bytes()).is_ok(), "{text}");
+        }
+        assert!(each_key_once(b"{\"a\":1").is_err());
+    }
 
     #[test]
     fn every_number_is_spelt_as_it_was() {

@@ -26,6 +26,16 @@ names! {
     }
 }
 
+impl Decision {
+    /// The verb that says the same of a brief as it lies there.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Rejected => "relay reject",
+            Self::Ratified | Self::Edited => "ratify",
+        }
+    }
+}
+
 names! {
     /// Which way a decision came in.
     Via {
@@ -192,16 +202,18 @@ pub enum Refusal {
         seq: Seq,
     },
     /// It is not the one that was shown, or decided on.
-    #[error("brief {seq} of {worker} was changed since")]
+    #[error("brief {seq} of {worker} {}", unlike(seen.as_ref()))]
     Changed {
         /// For whom the brief is.
         worker: WorkerId,
         /// Which one.
         seq: Seq,
+        /// The hash that was shown, where somebody names it.
+        seen: Option<Hash>,
     },
     /// It is not the one that was proposed or decided on, and whoever decides has not said that this
     /// one is meant.
-    #[error("brief {seq} of {worker} is withheld: {}", held.told())]
+    #[error("brief {seq} of {worker} is withheld: {}{}", held.told(), seen.as_ref().map(|it| format!("; it {}", without(it))).unwrap_or_default())]
     Withheld {
         /// For whom the brief is.
         worker: WorkerId,
@@ -209,8 +221,8 @@ pub enum Refusal {
         seq: Seq,
         /// Why.
         held: Held,
-        /// The hash of what lies there now.
-        now: Hash,
+        /// The hash of another one, where somebody names it.
+        seen: Option<Hash>,
     },
     /// Only a hand that nobody knows decided.
     #[error("brief {seq} of {worker} was decided by an unknown hand")]
@@ -220,6 +232,22 @@ pub enum Refusal {
         /// Which one.
         seq: Seq,
     },
+}
+
+/// How a brief is another than the one that is meant.
+fn unlike(seen: Option<&Hash>) -> String {
+    match seen {
+        None => "was changed since".to_owned(),
+        Some(seen) => {
+            let without = without(seen);
+            format!("{without}: it was changed since, or another one is meant")
+        }
+    }
+}
+
+fn without(seen: &Hash) -> String {
+    let begins: String = seen.as_str().chars().take(12).collect();
+    format!("does not have the hash {begins}…")
 }
 
 /// What a rule has to know about the brief that it is asked about.
@@ -327,16 +355,19 @@ pub fn is_seen(
     seen: Option<&Hash>,
 ) -> Result<(), Refusal> {
     let (worker, seq) = (on.worker.clone(), on.seq);
-    match (held, seen) {
-        (Some(held @ (Held::Proposed | Held::Decided)), seen) if seen != Some(&now.envelope) => {
+    let seen = seen.cloned();
+    match (held, &seen) {
+        (Some(held @ (Held::Proposed | Held::Decided)), _)
+            if seen.as_ref() != Some(&now.envelope) =>
+        {
             Err(Refusal::Withheld {
                 worker,
                 seq,
                 held,
-                now: now.envelope.clone(),
+                seen,
             })
         }
-        (_, Some(seen)) if !now.are_of(seen) => Err(Refusal::Changed { worker, seq }),
+        (_, Some(hash)) if !now.are_of(hash) => Err(Refusal::Changed { worker, seq, seen }),
         _ => Ok(()),
     }
 }
@@ -355,7 +386,11 @@ pub fn deliverable(
         Standing::Flagged(decision) => *decision,
     };
     match (held, decision) {
-        (Some(_), _) => Err(Refusal::Changed { worker, seq }),
+        (Some(_), _) => Err(Refusal::Changed {
+            worker,
+            seq,
+            seen: None,
+        }),
         (None, Decision::Rejected) => Ok(Delivery::Rejection),
         (None, Decision::Ratified | Decision::Edited) => Ok(Delivery::Brief),
     }

@@ -71,7 +71,7 @@ codes! {
     HistoryUnreadable = "history-unreadable", Error, "A history cannot be read.";
     HistoryDamaged = "history-damaged", Warning, "A history has lines that cannot be read, or numbers that do not grow.";
     HistoryAltered = "history-altered", Warning, "Lines of a history were changed, taken out or put in after it was written.";
-    HistoryBehind = "history-behind", Error, "Tasks carry greater tokens than their history has numbers: part of it is lost, and tokens would come again.";
+    HistoryBehind = "history-behind", Error, "Tasks, briefs or decisions name greater numbers than their history has: part of it is lost, and numbers would come again.";
     HistoryJumped = "history-jumped", Error, "The numbers of a history leap to where few are left or none, so that soon nothing can be changed.";
     HistoryUnsettled = "history-unsettled", Warning, "The last line of a history tells of a change that never appeared.";
     WorkerBroken = "worker-broken", Error, "The file that says who a worker is cannot be understood, so nothing can be sent to it.";
@@ -92,6 +92,7 @@ codes! {
     HomeUnreadable = "home-unreadable", Error, "The home is no directory that can be read.";
     HomeOpen = "home-open", Warning, "Others may look into the home.";
     ModeOpen = "mode-open", Note, "Files or directories have modes that would let others in.";
+    ParkUnreadable = "park-unreadable", Warning, "The note of an account that rests cannot be read, so a run starts its clients all the same.";
     SettingBroken = "setting-broken", Error, "A setting, or the file of all settings, cannot be read, so whatever needs it stops.";
     SettingUnknown = "setting-unknown", Note, "A name among the settings is none of theirs, so nothing reads it.";
     HomeReadOnly = "home-read-only", Warning, "The home, or a directory in it, can only be read.";

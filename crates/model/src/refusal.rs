@@ -38,7 +38,7 @@ pub enum Refusal {
         token: Token,
     },
     /// The token names a claim that is over.
-    #[error("token {given} for task {task} is stale{}", current.map(|t| format!(": the current one is {t}")).unwrap_or_default())]
+    #[error("{}", stale(task, *given, *current))]
     StaleToken {
         /// The task.
         task: TaskId,
@@ -207,6 +207,15 @@ fn answered(by: Option<&str>, at: Option<Timestamp>) -> String {
     let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
     let at = at.map(|at| format!(" at {at:.0}")).unwrap_or_default();
     by + &at
+}
+
+fn stale(task: &TaskId, given: Token, current: Option<Token>) -> String {
+    match current {
+        Some(current) => {
+            format!("token {given} for task {task} is stale: the current one is {current}")
+        }
+        None => format!("task {task} is not claimed, and token {given} is over"),
+    }
 }
 
 fn list(ids: &[TaskId]) -> String {

@@ -131,7 +131,8 @@ fn of_messages(verb: &Msg) -> Op {
 }
 
 fn of_workers(context: &Context, verb: &Worker) -> anyhow::Result<Op> {
-    let agent = context.settings.agent()?;
+    let asked = context.globals.actor.as_deref();
+    let agent = context.settings.acting_agent(asked)?;
     let named = |name: &str| name.parse::<WorkerId>();
     Ok(match verb {
         Worker::Add(args) => Op::adding(&named(&args.worker)?, agent.as_ref()),

@@ -518,7 +518,7 @@ fn a_clock_that_jumps_back() {
     claimed 1 Write (token 7, until 2030-01-01T00:31:00Z)
     $ FLAGPOST_CLOCK=yesterday list
     exit 6
-    2> flagpost: FLAGPOST_CLOCK: failed to parse four digit integer as year: invalid digit, expected 0-9 but got y
+    2> flagpost: FLAGPOST_CLOCK: "yesterday" is no time of the years 1970 to 9998, as in 2026-12-01T09:00:00Z
     "#);
     let numbers: Vec<u64> = history(&world)
         .iter()
@@ -540,4 +540,27 @@ fn history(world: &flagpost_testkit::sealed::World) -> Vec<serde_json::Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
+}
+
+#[test]
+fn a_token_for_a_task_that_nobody_holds_is_of_no_claim() {
+    let world = world_with(&["a", "b"]);
+    assert_snapshot!(world.transcript(
+        "claim 1 --as W1 --quiet
+        task release 1 --as W1 --quiet
+        done 1 late --as W1 --token 3
+        task renew 1 --as W1 --token 3"), @r#"
+    $ claim 1 --as W1 --quiet
+    1
+    $ task release 1 --as W1 --quiet
+    1
+    $ done 1 late --as W1 --token 3
+    exit 4
+    2> flagpost: task 1 is not claimed, and token 3 is over; what you reported is kept as a late result
+    2>   hint: stop working on this task; 'flagpost show' tells who has it now
+    $ task renew 1 --as W1 --token 3
+    exit 4
+    2> flagpost: task 1 is not claimed, and token 3 is over
+    2>   hint: your claim is over; 'flagpost claim' asks for a new one
+    "#);
 }

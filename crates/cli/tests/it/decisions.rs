@@ -35,7 +35,7 @@ fn what_came_since_the_operator_looked_is_shown_and_asked_about() {
     2>   | now
     2>   | …
     2> flagpost: 2 briefs of W1 wait, and 1 came since you looked
-    2>   hint: 'flagpost inbox' shows them; name the one that you mean, as in ratify W3 7
+    2>   hint: 'flagpost inbox W1' shows them; 'flagpost ratify W1 2' names the newest
     $ relay reject W1
     exit 4
     2> W1 0001 My own
@@ -45,7 +45,7 @@ fn what_came_since_the_operator_looked_is_shown_and_asked_about() {
     2>   | now
     2>   | …
     2> flagpost: 2 briefs of W1 wait, and 1 came since you looked
-    2>   hint: 'flagpost inbox' shows them; name the one that you mean, as in ratify W3 7
+    2>   hint: 'flagpost inbox W1' shows them; 'flagpost relay reject W1 2' names the newest
     $ slash '/ratify W1'
     exit 4
     2> W1 0001 My own
@@ -55,7 +55,7 @@ fn what_came_since_the_operator_looked_is_shown_and_asked_about() {
     2>   | now
     2>   | …
     2> flagpost: 2 briefs of W1 wait, and 1 came since you looked
-    2>   hint: 'flagpost inbox' shows them; name the one that you mean, as in ratify W3 7
+    2>   hint: 'flagpost inbox W1' shows them; 'flagpost ratify W1 2' names the newest
     $ CLAUDECODE=1 inbox
     WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
     W1      0001  pending  dispatch_brief  1       My own
@@ -69,7 +69,7 @@ fn what_came_since_the_operator_looked_is_shown_and_asked_about() {
     2>   | now
     2>   | …
     2> flagpost: 2 briefs of W1 wait, and 1 came since you looked
-    2>   hint: 'flagpost inbox' shows them; name the one that you mean, as in ratify W3 7
+    2>   hint: 'flagpost inbox W1' shows them; 'flagpost ratify W1 2' names the newest
     $ inbox --quiet
     W1/1
     W1/2
@@ -151,11 +151,11 @@ fn who_leaves_the_editor_without_a_change_has_approved_nothing() {
     $ EDITOR=true relay edit W1
     exit 4
     2> flagpost: brief 0001 of W1 is as it was: nothing was decided
-    2>   hint: 'flagpost ratify' lets it through as it is
+    2>   hint: 'flagpost ratify W1 1' lets it through as it is
     $ EDITOR=true slash '/edit W1 1'
     exit 4
     2> flagpost: brief 0001 of W1 is as it was: nothing was decided
-    2>   hint: 'flagpost ratify' lets it through as it is
+    2>   hint: 'flagpost ratify W1 1' lets it through as it is
     $ inbox W1 --quiet
     W1/1
     $ EDITOR='sed -i s/Benign/Better/' relay edit W1
@@ -188,7 +188,7 @@ fn a_person_at_a_terminal_is_asked_and_answers() {
     });
     tmux.keys(&["n", "Enter"]);
     tmux.until("the second question", |screen| {
-        screen.contains("let it through as it is? [y/N]")
+        screen.contains("let W1 0001 through as it is? [y/N]")
     });
     tmux.keys(&["Enter"]);
     tmux.until("the third question", |screen| {
@@ -229,6 +229,21 @@ fn a_worker_says_that_its_report_came_full_circle() {
     let flag = fleet.of_worker("W1").join("outbox/0001.ratified");
     assert_eq!(std::fs::metadata(flag).unwrap().len(), 0);
     assert_eq!(fleet.told("relay.report_confirmed").len(), 1);
+}
+
+#[test]
+fn a_clock_that_is_no_time_of_ours_is_refused_in_our_words() {
+    let mut world = world();
+    for time in ["9999-12-31T23:59:59Z", "12026-01-01T00:00:00Z", "tomorrow"] {
+        world.set("FLAGPOST_CLOCK", time);
+        let ran = world.flagpost(["list"]);
+        assert_eq!(ran.code, 6, "{time}: {ran}");
+        let told = format!(
+            "flagpost: FLAGPOST_CLOCK: {time:?} is no time of the years 1970 to 9998, as in \
+             2026-12-01T09:00:00Z\n"
+        );
+        assert_eq!(ran.stderr, told, "{ran}");
+    }
 }
 
 #[test]

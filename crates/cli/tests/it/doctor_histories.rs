@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     doctor_faults::{chained, edit, finds, finds_and_mends, is_healthy, put, repository, task},
+    fleet::Fleet,
     world_with,
 };
 
@@ -52,6 +53,39 @@ fn history_behind() {
     finds_and_mends(&world, 1, "history-behind");
     assert!(token(world.json(["claim", "2", "--as", "W2"])) > last);
     is_healthy(&world);
+}
+
+#[test]
+fn a_decision_misses_the_end_of_its_history() {
+    let fleet = Fleet::of(1);
+    let world = &fleet.world;
+    world.ok(["assign", "1", "W1", "--inline", "Do"]);
+    world.ok(["ratify", "W1"]);
+    let path = repository(world).join("history.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    let cut: String = whole.lines().take(2).map(|it| format!("{it}\n")).collect();
+    for left in [Some(cut), None] {
+        match &left {
+            Some(cut) => put(&path, cut),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        let found = world.json(["doctor"]).1;
+        let findings = found["findings"].as_array().unwrap();
+        let finding = findings.iter().find(|it| it["code"] == "history-behind");
+        let what = finding.unwrap_or_else(|| panic!("{found}"))["what"].as_str();
+        let told = "brief 0001 of W1";
+        assert!(what.unwrap().contains(told), "{found}");
+        world.flagpost(["doctor", "--fix", "--yes"]);
+        let again = world.json(["doctor"]).1.to_string();
+        assert!(!again.contains("history-behind"), "{again}");
+        let resumed = fs::read_to_string(&path).unwrap();
+        let numbers = |text: &str| {
+            let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+            last["n"].as_u64().unwrap()
+        };
+        assert!(numbers(&resumed) > numbers(&whole), "{resumed}");
+        put(&path, &whole);
+    }
 }
 
 #[test]

@@ -429,6 +429,14 @@ fn of_the_machine(code: Code) -> Option<Make> {
             mode(&task(world, "1"), 0o644);
             fixed()
         },
+        Code::ParkUnreadable => |world| {
+            let dir = world.home().join("parked");
+            fs::create_dir(&dir).unwrap();
+            mode(&dir, 0o700);
+            let note = dir.join("codex-1.json");
+            put(&note, "{");
+            by_hand(move |_| fs::remove_file(&note).unwrap())
+        },
         Code::SettingBroken => |world| {
             put(&world.home().join("config.toml"), "not toml [");
             by_hand(|world| put(&world.home().join("config.toml"), ""))

@@ -153,6 +153,25 @@ fn gits() {
 }
 
 #[test]
+fn notes_of_accounts_that_rest() {
+    let world = world_with(&["a"]);
+    let dir = world.home().join("parked");
+    fs::create_dir(&dir).unwrap();
+    mode(&dir, 0o700);
+    let note = dir.join("codex-1.json");
+    let rests = r#"{"agent":"codex","until":"2026-05-13T15:00:00Z","why":"limit"}"#;
+    put(&note, rests);
+    is_healthy(&world);
+    put(&note, "{");
+    finds(&world, 0, "park-unreadable");
+    fs::remove_file(&note).unwrap();
+    symlink("nowhere", &note).unwrap();
+    finds(&world, 0, "park-unreadable");
+    fs::remove_file(&note).unwrap();
+    is_healthy(&world);
+}
+
+#[test]
 fn settings() {
     let mut world = world_with(&["a"]);
     let file = world.home().join("config.toml");

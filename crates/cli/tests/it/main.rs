@@ -113,6 +113,7 @@ mod texts;
 mod tmux;
 mod truncated_lists;
 mod what_waits;
+mod words_at_the_gate;
 mod workers;
 
 use flagpost_testkit::sealed::World;

@@ -144,7 +144,7 @@ fn a_worker_does_what_the_table_leaves_to_it_and_no_more() {
 }
 
 #[test]
-fn an_agent_without_a_name_decides_and_answers_nothing() {
+fn an_agent_without_a_name_does_nothing_that_is_the_operators() {
     let world = fleet();
     for (operation, line) in LINES {
         let ran = asked(&world, line, ("CLAUDECODE", "1"));
@@ -154,6 +154,41 @@ fn an_agent_without_a_name_decides_and_answers_nothing() {
             denied,
             "{operation}: {line}: {ran}"
         );
+        assert!(!denied || ran.code == 4, "{operation}: {line}: {ran}");
+    }
+}
+
+#[test]
+fn settings_and_the_fleet_are_the_operators_also_where_an_agent_has_no_name() {
+    let world = fleet();
+    for line in [
+        "config set run.agent evil",
+        "config unset run.agent",
+        "worker add W7",
+        "worker rm W2",
+        "worker add W7 --as W8",
+    ] {
+        for agent in ["CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE"] {
+            let ran = asked(&world, line, (agent, "1"));
+            assert_eq!(ran.code, 4, "{agent} {line}: {ran}");
+            assert!(ran.stderr.contains(DENIED), "{agent} {line}: {ran}");
+        }
+    }
+    for line in ["worker add W9 --as W9", "worker rm W9 --as W9"] {
+        let ran = asked(&world, line, ("CLAUDECODE", "1"));
+        assert_eq!(ran.code, 0, "{line}: {ran}");
+    }
+    let ran = asked(&world, "run --agent true --dry-run", ("CLAUDECODE", "1"));
+    assert!(!ran.stderr.contains(DENIED), "{ran}");
+}
+
+#[test]
+fn a_worker_neither_starts_nor_ends_the_daemon() {
+    let world = fleet();
+    for line in ["up", "down", "daemon up", "daemon down"] {
+        let ran = asked(&world, line, ("FLAGPOST_WORKER", "W1"));
+        assert_eq!(ran.code, 4, "{line}: {ran}");
+        assert!(ran.stderr.contains(DENIED), "{line}: {ran}");
     }
 }
 

@@ -163,7 +163,7 @@ fn inbox() {
 
     All of it.
     $ inbox W1 1 --json
-    {"schema":"flagpost.brief/1","brief":{"worker":"W1","seq":1,"kind":"dispatch_brief","ticket":"1192","summary":"Merge the seal","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"body":"# Merge the seal\n\nAll of it.\n","stage":"pending","decision":null,"verdict":null,"envelope":"[envelope]","withheld":null,"before":null}
+    {"schema":"flagpost.brief/1","brief":{"worker":"W1","seq":1,"kind":"dispatch_brief","ticket":"1192","summary":"Merge the seal","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"body":"# Merge the seal\n\nAll of it.\n","stage":"pending","decision":null,"verdict":null,"envelope":"[envelope]","withheld":null,"unproposed":false,"before":null}
     $ inbox W1 9
     exit 3
     2> flagpost: there is no brief 0009 of W1
@@ -243,7 +243,7 @@ fn ratify() {
     2>   hint: flagpost --help shows how
     $ ratify all 1
     exit 2
-    2> flagpost: a number goes with one worker, as in ratify W3 7
+    2> flagpost: all takes no number: 'flagpost ratify WORKER SEQ' decides on one brief
     2>   hint: flagpost --help shows how
     $ ratify all --scope 'W{'
     exit 6
@@ -251,7 +251,7 @@ fn ratify() {
     $ ratify all --scope 'W{1,3}'
     nothing waits for you
     $ ratify all --json
-    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"ratified","already":false}],"failed":[],"arrived":[]}
+    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"ratified","already":false}],"failed":[],"arrived":[],"left_aside":[]}
     $ ratify all
     nothing waits for you
     $ ratify all --quiet
@@ -285,7 +285,7 @@ fn reject() {
     2> flagpost: brief 0001 of W1 is rejected already by ann
     2>   hint: the first decision stands; 'flagpost relay redirect' sends another brief
     $ relay reject W2 1 --json
-    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"rejected","already":false}],"failed":[],"arrived":[]}
+    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"rejected","already":false}],"failed":[],"arrived":[],"left_aside":[]}
     $ relay reject W2
     exit 3
     2> flagpost: no brief of W2 waits for a decision
@@ -336,7 +336,7 @@ fn edit() {
     2> flagpost: no brief of W1 waits for a decision
     2>   hint: 'flagpost inbox --all' shows what was decided
     $ relay edit W2 1 --file better.md --json
-    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Better","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"edited","already":false}],"failed":[],"arrived":[]}
+    {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Better","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"edited","already":false}],"failed":[],"arrived":[],"left_aside":[]}
     $ worker next --as W2
     dispatch_brief 0001 #1244 edited, 7 bytes
     [dir]/home/.flagpost/repos/[repo]/workers/W2/inbox/0001.brief

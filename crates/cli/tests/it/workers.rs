@@ -124,11 +124,11 @@ fn an_agent_leaves_the_fleet_by_itself_and_takes_nobody_else_off() {
     $ FLAGPOST_WORKER=W2 worker rm W1
     exit 4
     2> flagpost: W2 takes nobody else off the fleet: only the operator does
-    2>   hint: name nobody else: $FLAGPOST_WORKER says who you are
+    2>   hint: an agent joins and leaves by itself: $FLAGPOST_WORKER, or --as, says who it is
     $ FLAGPOST_WORKER=W2 worker rm W1 --force
     exit 4
     2> flagpost: W2 takes nobody else off the fleet: only the operator does
-    2>   hint: name nobody else: $FLAGPOST_WORKER says who you are
+    2>   hint: an agent joins and leaves by itself: $FLAGPOST_WORKER, or --as, says who it is
     $ FLAGPOST_WORKER=W2 worker rm W2
     took W2 off the fleet; its mail stays
     $ worker rm W1

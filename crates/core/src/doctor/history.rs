@@ -3,7 +3,7 @@
 use flagpost_model::{RepoId, finding::Code, id::MAX_NUMBER, task::Task};
 
 use super::{Finding, Fix, told, word, world::World};
-use crate::{error::Result, history::History, home::Home, list::List};
+use crate::{error::Result, history::History, home::Home, list::List, relay::Fleet};
 
 /// The histories of all repositories.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
@@ -63,11 +63,14 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             .filter(|seen| seen.list.repository().ok().as_ref() == Some(id));
         let tasks = bound.flat_map(|seen| &seen.tasks).map(|file| &file.task);
         let most = survey.reach();
-        let highest = tasks.filter_map(|task| token(task, most)).max();
-        let highest = highest.unwrap_or_default();
-        if highest > survey.highest {
+        let token = tasks.filter_map(|task| token(task, most)).max();
+        let token = token.map(|token| (token, format!("a task carries token {token}")));
+        // Mail that cannot be read is told of with the mail.
+        let line = furthest(world.home, id, most).unwrap_or_default();
+        let line = line.map(|(line, brief)| (line, format!("{brief} names line {line}")));
+        if let Some((_, who)) = token.max(line).filter(|(n, _)| *n > survey.highest) {
             let what = format!(
-                "a task carries token {highest}, and its history ends at number {}: part of it is lost",
+                "{who}, and its history ends at number {}: part of it is lost",
                 survey.highest
             );
             let finding = Finding::new(Code::HistoryBehind, what).at(path);
@@ -89,9 +92,21 @@ fn said(lines: &[usize], what: &str) -> Option<String> {
     }
 }
 
-/// The greatest token up to `most` that tasks of a repository's lists carry, as they are now.
-pub(super) fn highest_token(home: &Home, id: &RepoId, most: u64) -> Result<u64> {
-    let mut highest = 0;
+/// The greatest line up to `most` that a brief names, and which brief that is.
+fn furthest(home: &Home, id: &RepoId, most: u64) -> Result<Option<(u64, String)>> {
+    let mut furthest = None;
+    for mail in Fleet::of(home, id).mails()? {
+        let found = mail.furthest(most)?;
+        let found = found.map(|(line, seq)| (line, format!("brief {seq} of {}", mail.worker())));
+        furthest = furthest.max(found);
+    }
+    Ok(furthest)
+}
+
+/// The greatest number up to `most` that tasks of a repository's lists carry as a token, or its mail as
+/// a line, as they are now.
+pub(super) fn highest_named(home: &Home, id: &RepoId, most: u64) -> Result<u64> {
+    let mut highest = furthest(home, id, most)?.map_or(0, |(line, _)| line);
     for list in home.lists()? {
         let Ok(list) = List::open(home, &list) else {
             continue;

@@ -1,10 +1,11 @@
 //! Mail: who the workers are, and what lies in their directions.
 
-use flagpost_model::{decision::Decision, finding::Code};
+use flagpost_model::finding::Code;
 
 use super::{Finding, word, world::World};
 use crate::{
     error::Result,
+    failure,
     list::Skipped,
     relay::{
         Fleet, Mail,
@@ -46,12 +47,12 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 fn of_letter(mail: &Mail<'_>, letter: &Letter) -> Option<Finding> {
     let (worker, seq) = (mail.worker(), letter.brief.seq);
     let path = mail.body_path(seq);
-    if let (Some(held), Some(settled_by)) = (letter.held, letter.settled_by()) {
+    if let Some(held) = letter.held {
         let what = format!("brief {seq} of {worker} is withheld: {}", held.told());
         return Some(
             Finding::new(Code::BriefWithheld, what)
                 .at(path)
-                .by_hand(settled_by),
+                .by_hand(failure::shows(worker, seq)),
         );
     }
     let wrong = letter.contradicting_flags();
@@ -62,11 +63,7 @@ fn of_letter(mail: &Mail<'_>, letter: &Letter) -> Option<Finding> {
         wrong.join(" and ")
     );
     // Whoever holds the lock next puts it right; a decision that was made already changes nothing else.
-    let verb = match decision {
-        Decision::Rejected => "relay reject",
-        Decision::Ratified | Decision::Edited => "ratify",
-    };
-    let hint = format!("flagpost {verb} {worker} {}", seq.get());
+    let hint = format!("flagpost {} {worker} {}", decision.verb(), seq.get());
     Some(
         Finding::new(Code::FlagsContradict, what)
             .at(path)

@@ -150,9 +150,9 @@ fn recount(home: &Home, actor: &WorkerId, list: &ListId) -> Result<bool> {
 }
 
 fn resume(home: &Home, actor: &WorkerId, repository: &RepoId) -> Result<bool> {
-    let tokens = |most| history::highest_token(home, repository, most);
+    let named = |most| history::highest_named(home, repository, most);
     let history = History::of(home, repository);
-    Ok(history.resume(actor, home.now(), &tokens)?.is_some())
+    Ok(history.resume(actor, home.now(), &named)?.is_some())
 }
 
 /// All links of a list in one change; where that fails, each on its own.

@@ -8,6 +8,7 @@
 //! A new check is a function over the `World` and a line in `CHECKS`; a new fault is a line in
 //! `model::finding`.
 
+mod accounts;
 mod coordination;
 mod counter;
 mod files;
@@ -210,6 +211,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("sessions", sessions::check),
     ("tasks of sessions", sessions::tasks),
     ("settings", settings::check),
+    ("accounts", accounts::check),
     ("clock", machine::clock),
     ("disk", machine::disk),
     ("git", machine::git),

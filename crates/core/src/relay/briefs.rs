@@ -21,7 +21,7 @@ use super::{
     publication::Appears,
     record::{Look, Proposal as OnRecord},
     skipped,
-    slots::{Slot, Understood},
+    slots::{Slot, Understood, Unreadable},
     verdicts::verdict_of,
 };
 use crate::{
@@ -127,7 +127,14 @@ impl Letter {
         };
     }
 
-    /// The command that lets a withheld brief through, or keeps it back as that hand did.
+    /// The command that shows a brief in full; of one that is withheld, also what settles it.
+    pub fn shown_by(&self) -> String {
+        let (worker, seq) = (&self.brief.target_worker, self.brief.seq.get());
+        format!("flagpost inbox {worker} {seq}")
+    }
+
+    /// The command that lets a withheld brief through, or keeps it back as that hand did: for who has
+    /// been shown it.
     pub fn settled_by(&self) -> Option<String> {
         let (worker, seq) = (&self.brief.target_worker, self.brief.seq.get());
         let now = &self.prints.envelope;
@@ -140,6 +147,12 @@ impl Letter {
             }
             (Held::Foreign, _) => format!("flagpost ratify {worker} {seq}"),
         })
+    }
+
+    /// Whether it waits, and an unknown hand put it there: nobody is on record for proposing it.
+    pub fn is_unproposed(&self) -> bool {
+        let on_record = self.proposed.as_ref().is_some_and(|it| !it.observed);
+        self.stage == Stage::Pending && !on_record
     }
 
     /// The flags beside it that say something else than the decision on record.
@@ -330,7 +343,7 @@ pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
     let slots = mail.slots(Direction::Inbox)?;
     let slot = slots.get(&seq).filter(|slot| slot.has(Part::Body));
     let slot = slot.ok_or_else(|| mail.not_found("brief", seq))?;
-    letter(mail, seq, slot)?.map_err(|unread| {
+    understood(mail, seq, slot)?.map_err(|unread| {
         let path = mail.dir(Direction::Inbox).join(unread.name);
         let reason = unread.reason;
         disk::Error::Malformed { path, reason }.into()
@@ -370,13 +383,22 @@ pub fn newest_pending(mail: &Mail<'_>) -> Result<Seq> {
 
 /// The brief of a slot whose body is there, or why it is none.
 pub(super) fn letter(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Result<Letter, Skipped>> {
-    let name = |name: String| format!("{}/{}/{name}", mail.worker, Direction::Inbox);
-    if !slot.has(Part::Sidecar) {
-        let reason = "it has no sidecar";
-        return Ok(Err(skipped(name(layout::body(seq)), reason)));
+    let read = understood(mail, seq, slot)?;
+    Ok(read.map_err(|unread| {
+        let name = format!("{}/{}/{}", mail.worker, Direction::Inbox, unread.name);
+        skipped(name, unread.reason)
+    }))
+}
+
+/// The same, where the file that cannot be understood is named as it is in its directory.
+fn understood(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Understood<Letter>> {
+    match slot.has(Part::Sidecar) {
+        true => read(mail, seq, slot),
+        false => Ok(Err(Unreadable {
+            name: layout::body(seq),
+            reason: "it has no sidecar".to_owned(),
+        })),
     }
-    let read = read(mail, seq, slot)?;
-    Ok(read.map_err(|unread| skipped(name(unread.name), unread.reason)))
 }
 
 /// The brief of a slot with a sidecar and a body, or which of its files cannot be understood.

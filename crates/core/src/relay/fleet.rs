@@ -22,6 +22,8 @@ pub struct Ratified {
     pub failed: Vec<(WorkerId, Undecided)>,
     /// Those that arrived meanwhile, and wait for another word.
     pub arrived: Vec<Letter>,
+    /// Those that are withheld, and not asked about here since somebody decided on them before.
+    pub left_aside: Vec<Letter>,
 }
 
 /// Ratifies every brief that waits, of the workers in `scope`. What waits is listed first: a brief that
@@ -63,6 +65,16 @@ pub fn ratify_all(
             all.arrived
                 .extend(arrived.filter(|it| it.stage == Stage::Pending));
         }
+        // What cannot be read here is for the inbox to tell of.
+        let open = open(mail).unwrap_or_default();
+        let (worker, failed) = (&mail.worker, &all.failed);
+        let is_told = |seq| {
+            failed
+                .iter()
+                .any(|(of, it)| of == worker && it.seq == Some(seq))
+        };
+        let left = |it: &Letter| it.held.is_some() && !is_told(it.brief.seq);
+        all.left_aside.extend(open.into_iter().filter(left));
     }
     Ok(all)
 }
@@ -79,16 +91,23 @@ fn undecided(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
 pub fn pending(fleet: &Fleet<'_>) -> Result<Vec<Letter>> {
     let mut pending = Vec::new();
     for mail in fleet.mails()? {
-        for (seq, slot) in mail.slots(Direction::Inbox)? {
-            if slot.is_brief()
-                && !slot.is_over()
-                && let Ok(letter) = briefs::letter(&mail, seq, &slot)?
-                && letter.waits()
-            {
-                pending.push(letter);
-            }
-        }
+        pending.extend(open(&mail)?);
     }
     pending.sort_by_key(|letter| letter.brief.submitted_at);
     Ok(pending)
+}
+
+/// The same of one worker, by number.
+fn open(mail: &Mail<'_>) -> Result<Vec<Letter>> {
+    let mut open = Vec::new();
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if slot.is_brief()
+            && !slot.is_over()
+            && let Ok(letter) = briefs::letter(mail, seq, &slot)?
+            && letter.waits()
+        {
+            open.push(letter);
+        }
+    }
+    Ok(open)
 }

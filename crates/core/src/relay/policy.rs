@@ -75,8 +75,13 @@ fn read(path: PathBuf, bytes: &[u8]) -> Result<Policy> {
     let foreign_flags = match document.get(FOREIGN_FLAGS) {
         None => ForeignFlags::Ask,
         Some(item) => {
-            let word = item.as_str().unwrap_or_default().parse();
-            word.map_err(|error| malformed(format!("{FOREIGN_FLAGS}: {error}")))?
+            let word = item.as_str().and_then(|word| word.parse().ok());
+            word.ok_or_else(|| {
+                let given = item.to_string();
+                let words = ForeignFlags::ALL.iter().map(|it| format!("\"{it}\""));
+                let words = words.collect::<Vec<_>>().join(" or ");
+                malformed(format!("{FOREIGN_FLAGS} is {words}, not {}", given.trim()))
+            })?
         }
     };
     let rules = match document.get("rule") {
@@ -232,7 +237,7 @@ mod tests {
             ("then = \"ratify\"", "then is no part of a policy"),
             (
                 "foreign_flags = true",
-                "foreign_flags: \"\" is none of ask, accept",
+                "foreign_flags is \"ask\" or \"accept\", not true",
             ),
             ("[[rule", "malformed"),
         ] {

@@ -49,6 +49,8 @@ pub(super) struct Proposal {
     pub(super) sha256: Hash,
     /// The hash of all of it; none where it is older than that.
     pub(super) envelope: Option<Hash>,
+    /// It was found there: nobody is on record for proposing it.
+    pub(super) observed: bool,
 }
 
 /// What was decided on a brief.
@@ -104,6 +106,8 @@ struct Detail {
     decision: Option<Decision>,
     direction: Option<String>,
     n: Option<u64>,
+    #[serde(default)]
+    observed: bool,
 }
 
 impl Mail<'_> {
@@ -244,6 +248,7 @@ impl Known {
             decision,
             direction,
             n,
+            observed,
         } = head.detail;
         if head.kind == Kind::Void {
             self.take_back(n.unwrap_or_default());
@@ -264,6 +269,7 @@ impl Known {
                     line,
                     sha256,
                     envelope,
+                    observed,
                 };
                 let known = self.proposed.entry((worker, seq));
                 let known = known.or_insert_with(|| proposal.clone());

@@ -9,7 +9,7 @@ use std::path::Path;
 use flagpost_disk::fsx;
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Via},
+    decision::{Decision, Held, Via},
     envelope::{BriefKind, Extras, Ticket},
     slash::{Slash, Text},
     task::Origin,
@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result, told},
+    failure,
     index::{self, Found, Hit, Scope, Wanted},
     list::Skipped,
     operations::Operation,
@@ -335,15 +336,28 @@ fn mails<'h>(fleet: &Fleet<'h>, worker: Option<&WorkerId>) -> Result<Vec<super::
 
 /// What became of ratifying everything, in the seed's words.
 pub fn said_all(all: &Ratified) -> Said {
-    let fault = |(worker, it): &(WorkerId, decide::Undecided)| match it.seq {
-        Some(seq) => format!("NOT RATIFIED {worker} (seq={seq}): {}", told(&it.error)),
-        None => format!("NOT RATIFIED {worker}: {}", told(&it.error)),
+    let fault = |(worker, it): &(WorkerId, decide::Undecided)| {
+        let seq = it.seq.map(|seq| format!(" (seq={seq})"));
+        let next = failure::judge(&it.error).1.map(|next| format!("; {next}"));
+        let (seq, next) = (seq.unwrap_or_default(), next.unwrap_or_default());
+        format!("NOT RATIFIED {worker}{seq}: {}{next}", told(&it.error))
     };
+    let faults = all.failed.iter().map(fault).chain(left_aside(all));
     Said {
         lines: all.done.iter().map(decided_line).collect(),
-        faults: all.failed.iter().map(fault).chain(arrived(all)).collect(),
+        faults: faults.chain(arrived(all)).collect(),
         status: count_status(all.done.len()),
     }
+}
+
+/// What somebody else decided, and how that is settled.
+fn left_aside(all: &Ratified) -> impl Iterator<Item = String> {
+    all.left_aside.iter().map(|it| {
+        let (worker, seq) = (&it.brief.target_worker, it.brief.seq);
+        let why = it.held.map_or("", Held::told);
+        let shows = failure::shows(worker, seq);
+        format!("LEFT ASIDE {worker} (seq={seq}): {why}; {shows}")
+    })
 }
 
 /// What nobody had listed.

@@ -3,15 +3,18 @@
 //! Owns the decision file, which with its line in the history is the decision: it names that line, is
 //! created where there was none, or none that counts, and is durable before its flag appears.
 
-use flagpost_disk::{dialects::relay as layout, fsx, process};
+use flagpost_disk::{
+    dialects::relay::{self as layout, Part},
+    fsx, process,
+};
 use flagpost_model::{
     Seq, WorkerId,
     decision::{Decision, Held, Prints, Verdict, Via},
-    envelope::Hash,
+    envelope::{Direction, Hash},
 };
 use serde_json::json;
 
-use super::{Locked, Transition, briefs::Letter};
+use super::{Locked, Mail, Transition, briefs::Letter};
 use crate::{
     error::Result,
     history::{Entry, Kind},
@@ -36,6 +39,25 @@ pub(super) fn verdict_of(
         policy: None,
         hand: Some(process::hand().clone()),
         line: None,
+    }
+}
+
+impl Mail<'_> {
+    /// The brief that names the greatest line of the history, up to `most`: that of its decision, or of
+    /// the words that were kept of it. None where no brief names one.
+    pub(crate) fn furthest(&self, most: u64) -> Result<Option<(u64, Seq)>> {
+        let mut furthest = None;
+        for (seq, slot) in self.slots(Direction::Inbox)? {
+            let decided = match slot.has(Part::Decision) {
+                true => self.verdict(seq)?.ok().and_then(|it| it.line),
+                false => None,
+            };
+            let kept = self.kept_words(seq, &slot)?.map(|it| it.line);
+            let lines = [decided, kept].into_iter().flatten();
+            let lines = lines.filter(|line| *line <= most).map(|line| (line, seq));
+            furthest = furthest.max(lines.max());
+        }
+        Ok(furthest)
     }
 }
 

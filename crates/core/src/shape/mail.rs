@@ -45,20 +45,24 @@ pub fn letter(letter: &Letter) -> Value {
         },
         "envelope": letter.prints.envelope,
         "withheld": withheld(letter),
+        "unproposed": letter.is_unproposed(),
     })
 }
 
-/// Why a brief is withheld, and what settles that.
+/// Why a brief is withheld, and the command that shows it and what settles it.
 pub fn withheld(letter: &Letter) -> Value {
     letter.held.map_or(
         Value::Null,
-        |held| json!({"why": held, "told": held.told(), "settle_with": letter.settled_by()}),
+        |held| json!({"why": held, "told": held.told(), "settle_with": letter.shown_by()}),
     )
 }
 
 /// A brief in full, and as what it was proposed or decided on where it is withheld.
 pub fn letter_in_full(it: &Letter, before: Option<&Before>) -> Value {
     let mut shown = letter(it);
+    if let Some(command) = it.settled_by() {
+        shown["withheld"]["settle_with"] = command.into();
+    }
     shown["before"] = before.map_or(Value::Null, |before| {
         let changes = before.changes.iter();
         let changes = changes.map(|it| json!({"part": it.part, "was": it.was, "now": it.now}));
@@ -130,9 +134,15 @@ pub fn decided(all: &Ratified) -> Value {
     let arrived = all.arrived.iter().map(|it| {
         json!({"worker": it.brief.target_worker, "seq": it.brief.seq, "summary": it.brief.summary})
     });
+    let left_aside = all.left_aside.iter().map(|it| {
+        let mut left = withheld(it);
+        left["worker"] = json!(it.brief.target_worker);
+        left["seq"] = json!(it.brief.seq);
+        left
+    });
     json!({
         "decided": done.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>(),
-        "arrived": arrived.collect::<Vec<_>>(),
+        "arrived": arrived.collect::<Vec<_>>(), "left_aside": left_aside.collect::<Vec<_>>(),
     })
 }
 

@@ -261,6 +261,9 @@ async fn sent(request: Request) -> Result<Map<String, Value>, Fault> {
     if bytes.is_empty() {
         return Ok(Map::new());
     }
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Fault::usage(format!("what was sent is no JSON object: {error}")))
+    let object = serde_json::from_slice(&bytes)
+        .map_err(|error| Fault::usage(format!("what was sent is no JSON object: {error}")))?;
+    let once = flagpost_disk::json::each_key_once(&bytes);
+    once.map_err(|error| Fault::usage(format!("what was sent can be read in two ways: {error}")))?;
+    Ok(object)
 }

@@ -29,7 +29,7 @@ fn bodies_of_any_size_and_kind() {
         ("", 400),
         ("{\"command\": 7}", 422),
         ("{\"command\": \"\\ud800\"}", 400),
-        ("{\"command\": \"/inbox\", \"command\": 1}", 422),
+        ("{\"command\": \"/inbox\", \"command\": 1}", 400),
         ("{\"command\": \"/inbox\"} x", 400),
         ("\u{feff}{}", 400),
     ] {
@@ -38,6 +38,22 @@ fn bodies_of_any_size_and_kind() {
         // What is too large may be cut off before the answer is heard.
         let cut = told.status == 0 && body.len() > 1 << 20;
         assert!(told.status == status || cut, "{shown}: {told:?}");
+    }
+    still_there(&served);
+}
+
+#[test]
+fn a_key_that_is_sent_twice_is_refused() {
+    let place = Place::new();
+    let served = place.serve();
+    for body in [
+        r#"{"subject":"seen","subject":"done"}"#,
+        r#"{"subject":"seen","metadata":{"a":1,"b":{"c":1,"c":2}}}"#,
+        r#"{"subject":"seen","sub\u006aect":"done"}"#,
+    ] {
+        let told = served.post("/v1/tasks", body);
+        assert_eq!(told.status, 400, "{body}: {told:?}");
+        assert!(told.text.contains("twice"), "{body}: {told:?}");
     }
     still_there(&served);
 }

@@ -89,7 +89,7 @@ impl FromStr for Hash {
         if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Self(text.to_ascii_lowercase()));
         }
-        Err(invalid("a SHA-256 in hexadecimal", text))
+        Err(invalid("a SHA-256, which has 64 hexadecimal digits", text))
     }
 }
 

@@ -61,7 +61,8 @@ pub fn edit(
     }
     let draft = Draft::new(context, &letter.body)?;
     let body = draft.edit(context)?;
-    if body == letter.body && ask("let it through as it is?")? != Some(true) {
+    let question = || format!("let {worker} {seq} through as it is?");
+    if body == letter.body && ask(&question())? != Some(true) {
         fsx::remove(context.home.fs(), &draft.path)?;
         let worker = worker.clone();
         return Err(Error::Untouched { worker, seq }.into());

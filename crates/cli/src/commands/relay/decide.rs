@@ -20,7 +20,7 @@ use flagpost_core::{
 use flagpost_model::{
     Seq, WorkerId,
     decision::{Decision, Via},
-    envelope::Hash,
+    envelope::{Hash, InvalidPrint},
     glob::Glob,
 };
 
@@ -37,7 +37,7 @@ pub struct RatifyArgs {
     /// Which brief [default: the newest that waits]
     seq: Option<String>,
     /// The hash of what you saw: only that is let through, also where it was changed
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", value_parser = hash)]
     seen: Option<Hash>,
     /// Of all, only the workers that this pattern takes, as in W{1,2}
     #[arg(long, value_name = "GLOB")]
@@ -59,8 +59,15 @@ pub struct RejectArgs {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// The hash of what you saw: only that is rejected
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", value_parser = hash)]
     seen: Option<Hash>,
+}
+
+fn hash(text: &str) -> Result<Hash, String> {
+    let hash = text.parse();
+    hash.map_err(|error: InvalidPrint| {
+        format!("{error}: 'flagpost inbox WORKER SEQ --json' tells it as envelope")
+    })
 }
 
 /// Ratifies.
@@ -138,6 +145,8 @@ pub fn newest(context: &Context, worker: &WorkerId, wish: &Wish) -> anyhow::Resu
             worker: worker.clone(),
             waiting: choice.waiting.len(),
             unseen: choice.unseen.len(),
+            newest: seq,
+            decision: wish.decision,
         }
         .into()),
     }
@@ -172,11 +181,13 @@ pub fn answer(decided: &Decided) -> Answer {
 
 fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
     if args.seq.is_some() {
-        return Err(usage("a number goes with one worker, as in ratify W3 7"));
+        return Err(usage(
+            "all takes no number: 'flagpost ratify WORKER SEQ' decides on one brief",
+        ));
     }
     if args.seen.is_some() {
         return Err(usage(
-            "--seen goes with one brief, as in ratify W3 7 --seen HASH",
+            "--seen goes with one brief: 'flagpost ratify WORKER SEQ --seen HASH'",
         ));
     }
     let scope: Option<Glob> = args.scope.as_deref().map(str::parse).transpose()?;

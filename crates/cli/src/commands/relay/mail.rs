@@ -82,7 +82,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
         let answer = Answer::new("brief", shown).ids([name]);
         let answer = match withheld::in_full(&letter, before.as_ref()) {
             Some(text) if !args.raw => answer.text(clean(&text, false)),
-            _ => in_full(answer, &letter.body, args.raw),
+            _ => in_full(answer, &letter.body, args.raw).notes(withheld::warning(&letter)),
         };
         return Ok(remembered(context, answer, vec![letter]));
     }
@@ -90,7 +90,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
     letters.retain(|it| args.all || it.waits());
     let (total, hidden) = cut(&mut letters, args.limit);
     let rows = letters.iter().map(row).collect();
-    let notices = letters.iter().filter_map(withheld::notice);
+    let notices = letters.iter().filter_map(withheld::notice_of_any);
     let notices: String = notices.map(|it| format!("\n{it}")).collect();
     let text = match letters.is_empty() {
         true => "nothing waits for you".to_owned(),
@@ -220,14 +220,19 @@ fn row(letter: &Letter) -> Vec<String> {
     vec![
         brief.target_worker.to_string(),
         brief.seq.to_string(),
-        letter
-            .held
-            .map_or(letter.stage.as_str(), |_| "withheld")
-            .to_owned(),
+        stage(letter).to_owned(),
         brief.kind.to_string(),
         ticket,
         line(&brief.summary),
     ]
+}
+
+fn stage(letter: &Letter) -> &'static str {
+    match letter.held {
+        Some(_) => "withheld",
+        None if letter.is_unproposed() => "foreign",
+        None => letter.stage.as_str(),
+    }
 }
 
 fn name(paper: &Paper) -> String {

@@ -26,6 +26,7 @@ pub enum Relay {
     Edit(amend::Args),
     Redirect(send::RedirectArgs),
     Merge(send::MergeArgs),
+    #[command(alias = "show")]
     Inbox(mail::InboxArgs),
     Outbox(mail::OutboxArgs),
     Gc(gc::Args),

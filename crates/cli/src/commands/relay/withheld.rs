@@ -12,54 +12,84 @@ use crate::terminal::line;
 
 /// Why it is withheld, and what to do about it, in a few lines; nothing where it is not.
 pub fn notice(letter: &Letter) -> Option<String> {
-    let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq.get());
-    told(
-        letter,
-        &format!("  'flagpost inbox {worker} {seq}' shows it\n"),
-    )
-}
-
-fn told(letter: &Letter, shown_by: &str) -> Option<String> {
-    let (held, settled_by) = (letter.held?, letter.settled_by()?);
-    let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq.get());
-    let reject = format!("flagpost relay reject {worker} {seq}");
-    let other = match settled_by == reject {
-        true => String::new(),
-        false => format!("\n  '{reject}' keeps it from {worker}"),
-    };
+    let (why, shown_by) = (told(letter)?, letter.shown_by());
+    let reject = reject(letter);
     Some(format!(
-        "{worker} {} is withheld: {}\n{shown_by}  '{settled_by}' settles it{other}\n",
-        letter.brief.seq,
-        held.told()
+        "{why}\n  '{shown_by}' shows it, and how to settle it\n  {reject}\n"
     ))
 }
 
-/// A withheld brief in full: the words that count, where they are kept, and what lies there now.
+/// The same of one that waits and that nobody is on record for.
+pub fn notice_of_any(letter: &Letter) -> Option<String> {
+    if !letter.is_unproposed() || letter.held.is_some() {
+        return notice(letter);
+    }
+    let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq);
+    Some(format!(
+        "{worker} {seq} was put there by an unknown hand: nobody is on record for it\n  \
+         '{}' shows it\n",
+        letter.shown_by()
+    ))
+}
+
+/// That the bytes of a brief are not those that count.
+pub fn warning(letter: &Letter) -> Option<String> {
+    let why = told(letter)?;
+    let shown_by = letter.shown_by();
+    Some(format!("{why}; '{shown_by}' shows what was changed"))
+}
+
+fn told(letter: &Letter) -> Option<String> {
+    let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq);
+    let held = letter.held?;
+    Some(format!("{worker} {seq} is withheld: {}", held.told()))
+}
+
+fn reject(letter: &Letter) -> String {
+    let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq.get());
+    format!("'flagpost relay reject {worker} {seq}' keeps it from {worker}")
+}
+
+/// A withheld brief in full: the words that count, what lies there now, and then what settles it. Lines
+/// of ours begin at the margin, where no line of a brief does.
 pub fn in_full(letter: &Letter, before: Option<&Before>) -> Option<String> {
     let held = letter.held?;
-    let mut text = told(letter, "")?;
+    let words = words(letter, held, before);
+    let (why, reject) = (told(letter)?, reject(letter));
+    let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq.get());
+    let ratify = match held {
+        Held::Foreign => format!("'flagpost ratify {worker} {seq}' lets it through.\n"),
+        // A hash and the command before it are longer than most lines.
+        Held::Proposed | Held::Decided => format!(
+            "This lets through what lies there now:\n\nflagpost ratify {worker} {seq} \\\n    --seen {}\n",
+            letter.prints.envelope
+        ),
+    };
+    Some(format!("{why}\n\n{words}\n{reject}.\n{ratify}"))
+}
+
+fn words(letter: &Letter, held: Held, before: Option<&Before>) -> String {
+    let body = marked(&letter.body, "  ");
     let Some(before) = before else {
         let kept = match held {
             Held::Foreign => "",
             Held::Proposed | Held::Decided => ", and nobody kept the words that were there before",
         };
-        text += &format!("\nThis lies there now{kept}:\n\n");
-        return Some(text + &marked(&letter.body, "  "));
+        return format!("This lies there now{kept}:\n\n{body}");
     };
     if before.changes.is_empty() {
-        text += "\nIt is as it was proposed:\n\n";
-        return Some(text + &marked(&letter.body, "  "));
+        return format!("It is as it was proposed:\n\n{body}");
     }
     let then = match held {
         Held::Decided => "decided on",
         Held::Proposed | Held::Foreign => "proposed",
     };
-    text += &format!("\nThis was {then}:\n\n{}", marked(&before.body, "  "));
-    text += "\nThis was changed by an unknown hand (- was, + is now):\n\n";
-    for change in &before.changes {
-        text += &changed(change);
-    }
-    Some(text)
+    let was = marked(&before.body, "  ");
+    let changes: String = before.changes.iter().map(changed).collect();
+    format!(
+        "This was {then}:\n\n{was}\n\
+         This was changed by an unknown hand (- was, + is now):\n\n{changes}"
+    )
 }
 
 fn changed(change: &Change) -> String {

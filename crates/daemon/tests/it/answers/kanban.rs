@@ -123,3 +123,16 @@ fn a_session_in_other_words_is_passed_on_as_it_is() {
         (&json!(1), &json!(1))
     );
 }
+
+#[test]
+fn a_number_is_spelt_as_its_file_spells_it() {
+    let place = furnished();
+    let served = place.serve();
+    let dir = place.home.list_dir(&"numbers".parse().unwrap());
+    std::fs::create_dir_all(&dir).unwrap();
+    let text = r#"{"id":"1","subject":"a","status":"pending","cost":1e3,"metadata":{"x":[1E-3]}}"#;
+    std::fs::write(dir.join("1.json"), text).unwrap();
+    let told = served.get("/api/tasks/numbers").text;
+    assert!(told.contains(r#""cost":1e3"#), "{told}");
+    assert!(told.contains("1E-3"), "{told}");
+}

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{BriefFile, File, ReportFile, Words, WorkerFile, fields::Fields};
+use crate::json;
 
 /// Reads the sidecar of brief `seq` of `worker`.
 pub fn read_brief(worker: &WorkerId, seq: Seq, bytes: &[u8]) -> Result<BriefFile, String> {
@@ -168,7 +169,10 @@ fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     // Some editors begin a file with a byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match serde_json::from_slice(bytes) {
-        Ok(Value::Object(raw)) => Ok(raw),
+        // Another reader may take the other value of a key.
+        Ok(Value::Object(raw)) => json::each_key_once(bytes)
+            .map(|()| raw)
+            .map_err(|error| error.to_string()),
         Ok(_) => Err("it is not a JSON object".to_owned()),
         Err(error) => Err(error.to_string()),
     }
