@@ -11,6 +11,7 @@ mod error;
 mod instructions;
 mod output;
 mod progress;
+mod schemas;
 mod shape;
 mod table;
 mod terminal;

@@ -9,8 +9,9 @@ use std::io::{self, IsTerminal, Write};
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
 use clap::error::ErrorKind;
+use flagpost_core::answers::Published;
 use flagpost_model::task::StateName;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
     args::{Color, Globals},
@@ -56,6 +57,11 @@ impl Answer {
     /// Nothing more to say: what there was went out as a stream.
     pub fn silent() -> Self {
         Self::default()
+    }
+
+    /// This answer.
+    pub fn of<T: Published>(body: &T) -> Self {
+        Self::new(T::NAME, json!(body))
     }
 
     /// An answer of this shape.

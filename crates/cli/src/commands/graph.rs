@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::ValueEnum;
-use flagpost_core::drawings;
+use flagpost_core::{answers, drawings};
 use flagpost_model::{
     TaskId,
     drawing::{self, Line, MARK, Picture},
@@ -130,7 +130,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let cycle = whole.cycle();
     let body = json!({
         "list": list.id(),
-        "nodes": shown.iter().map(shape::outline).collect::<Vec<_>>(),
+        "nodes": answers::each::<_, answers::Outline<'_>>(&shown),
         "edges": edges.collect::<Vec<_>>(),
         "critical": picture.critical,
         "unknown": whole.unknown().iter().map(|(task, missing)| json!({"task": task, "waits_for": missing})).collect::<Vec<_>>(),

@@ -1,12 +1,12 @@
 //! `schema`: what the JSON answers look like.
 
-use flagpost_core::schemas;
 use serde_json::json;
 
 use crate::{
     context::Context,
     error::Unknown,
     output::{Answer, Screen},
+    schemas,
 };
 
 /// Print the JSON Schema of an answer, for whoever writes a client
@@ -28,8 +28,9 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     // As it stands in an answer, too.
     let bare = name.strip_prefix("flagpost.").unwrap_or(name);
     let bare = bare.strip_suffix("/1").unwrap_or(bare);
-    let names = schemas::ALL.iter().map(|schema| schema.name);
-    let Some(schema) = schemas::ALL.iter().find(|schema| schema.name == bare) else {
+    let all = schemas::all();
+    let names = all.iter().map(|schema| schema.name);
+    let Some(schema) = all.iter().find(|schema| schema.name == bare) else {
         return Err(Unknown::new("schema", bare, names).into());
     };
     let whole = schema.whole()?;
@@ -40,12 +41,13 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 
 fn list(context: &Context) -> anyhow::Result<Answer> {
     let (mut rows, mut each) = (Vec::new(), Vec::new());
-    for schema in schemas::ALL {
+    let all = schemas::all();
+    for schema in &all {
         let title = schema.title()?;
         each.push(json!({"name": schema.name, "title": title}));
         rows.push(vec![schema.name.to_owned(), title]);
     }
     Ok(Answer::new("schemas", json!({"schemas": each}))
         .text(Screen::of(context).table(&["NAME", "ANSWERS WITH"], rows))
-        .ids(schemas::ALL.iter().map(|schema| schema.name)))
+        .ids(all.iter().map(|schema| schema.name)))
 }

@@ -9,7 +9,6 @@ pub mod messages;
 mod questions;
 mod reservations;
 mod sessions;
-mod tasks;
 
 use std::path::Path;
 
@@ -23,7 +22,6 @@ pub use mail::{
 pub use questions::answered;
 pub use reservations::{announced, reservation, reservations};
 pub use sessions::{session, session_with};
-pub use tasks::{claim, outline, task};
 
 use crate::{failure::Kind, list::Skipped};
 

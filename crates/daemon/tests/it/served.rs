@@ -215,7 +215,7 @@ pub fn exchange(mut stream: impl Read + Write, request: &[u8]) -> Told {
 pub fn check(told: &Told) {
     static SHAPES: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
     let shapes = SHAPES.get_or_init(|| {
-        let each = schemas::ALL.iter().map(|schema| {
+        let each = schemas::all().map(|schema| {
             let whole = schema.whole().unwrap();
             let validator = jsonschema::options()
                 .should_validate_formats(true)
