@@ -21,19 +21,14 @@ macro_rules! schemas {
 
 schemas! {
     "ack" "agent_answer" "agent_cleared" "agent_event" "agent_outbox" "agent_snippet" "agent_status"
-    "agent_stopped" "agents" "answered" "archive" "attempt_log" "bench" "brief" "briefs" "claimer"
-    "completions" "config"
-    "config_path" "confirmed" "coord_export" "coord_import" "coordination" "coordination_agent"
-    "coordination_summary" "coordination_task" "coordination_tasks" "daemon" "decided" "demo"
-    "discoveries" "doctor" "down" "error" "event" "export" "graph" "history" "history_line" "import"
-    "index" "instruction_files" "instructions" "instructions_removed" "link" "list" "log"
-    "mail_archived" "mail_waiting" "man" "man_pages" "message" "message_acked" "message_none"
+    "agent_stopped" "answered" "archive" "bench" "brief" "briefs" "claimer"
+        "confirmed" "coord_export" "coord_import" "coordination" "coordination_agent"
+    "coordination_summary" "coordination_task" "coordination_tasks" "decided"     "discoveries" "error" "event"     "index" "list"     "mail_archived" "mail_waiting" "message" "message_acked" "message_none"
     "message_received" "message_sent" "message_waiting" "messages" "messages_imported"
     "messages_open" "number" "offer" "offer_none" "plan" "proposed" "recovery"
-    "report" "reported" "reports" "repositories" "repository" "reservations" "reserve_check"
+    "report" "reported" "reports" "reservations" "reserve_check"
     "resync" "rows" "run" "said"
-    "schema" "schemas" "search" "session" "sessions" "setting" "setting_stored" "setting_unset"
-    "slash" "soak" "soaked" "status" "stop_asked" "timeline"     "transition" "up" "worker" "workers"
+    "search" "session" "sessions"     "slash" "soak" "soaked" "status"     "worker" "workers"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

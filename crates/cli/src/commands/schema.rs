@@ -1,6 +1,8 @@
 //! `schema`: what the JSON answers look like.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::{
     context::Context,
@@ -35,8 +37,39 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
     let whole = schema.whole()?;
     let text = serde_json::to_string_pretty(&whole)?;
-    let body = json!({"name": schema.name, "json_schema": whole});
-    Ok(Answer::new("schema", body).text(text).ids([schema.name]))
+    let answer = OneSchema {
+        name: schema.name,
+        json_schema: &whole,
+    };
+    Ok(Answer::of(&answer).text(text).ids([schema.name]))
+}
+
+/// The schema of an answer.
+///
+/// After 'flagpost schema NAME --json'; without --json the schema stands alone.
+#[derive(Serialize, JsonSchema)]
+pub struct OneSchema<'a> {
+    /// Whose: task is for flagpost.task/1.
+    name: &'a str,
+    /// JSON Schema, draft 2020-12, complete in itself.
+    #[schemars(with = "Map<String, Value>")]
+    json_schema: &'a Value,
+}
+
+/// The answers that have a schema.
+///
+/// After 'flagpost schema'.
+#[derive(Serialize, JsonSchema)]
+pub struct Schemas {
+    schemas: Vec<Titled>,
+}
+
+/// An answer that has a schema.
+#[derive(Serialize, JsonSchema)]
+struct Titled {
+    /// What 'flagpost schema' takes.
+    name: &'static str,
+    title: String,
 }
 
 fn list(context: &Context) -> anyhow::Result<Answer> {
@@ -44,10 +77,13 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
     let all = schemas::all();
     for schema in &all {
         let title = schema.title()?;
-        each.push(json!({"name": schema.name, "title": title}));
-        rows.push(vec![schema.name.to_owned(), title]);
+        rows.push(vec![schema.name.to_owned(), title.clone()]);
+        each.push(Titled {
+            name: schema.name,
+            title,
+        });
     }
-    Ok(Answer::new("schemas", json!({"schemas": each}))
+    Ok(Answer::of(&Schemas { schemas: each })
         .text(Screen::of(context).table(&["NAME", "ANSWERS WITH"], rows))
         .ids(all.iter().map(|schema| schema.name)))
 }

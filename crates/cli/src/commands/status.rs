@@ -204,7 +204,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "skipped": shape::skipped(&loaded.skipped),
         "session": session.as_ref().map(flagpost_core::shape::session),
         "lists": context.home.lists()?,
-        "daemon": daemon::shape_of(context, instance.as_ref()),
+        "daemon": daemon::reached(context, instance.as_ref()),
         "roots": roots::shape(&found),
     });
     Ok(Answer::new("status", body)
@@ -248,7 +248,7 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
         "home": shape::path(context.home.root()), "list": null, "root": null, "total": 0,
         "to_decide": gate::shape(&briefs), "counts": {},
         "waiting_for_person": [], "stranded": [], "held": [], "parked": parked, "ready": [], "skipped": [],
-        "session": null, "lists": lists, "daemon": daemon::shape_of(context, instance.as_ref()),
+        "session": null, "lists": lists, "daemon": daemon::reached(context, instance.as_ref()),
         "roots": roots::shape(&found),
     });
     Ok(Answer::new("status", body)

@@ -12,8 +12,6 @@ use std::{
 
 use flagpost_model::{
     decision::{Decision, Via},
-    finding::Severity,
-    intake::{Format, Spelling},
     message::{State, Step},
     search::Place,
     session::{Outcome, ProgressStatus},
@@ -174,13 +172,6 @@ fn closed_sets_are_those_of_the_model() {
             "/$defs/session/properties/status",
             words(ProgressStatus::ALL),
         ),
-        (
-            "doctor",
-            "/properties/findings/items/properties/severity",
-            words(Severity::ALL),
-        ),
-        ("import", "/properties/format", words(Format::ALL)),
-        ("export", "/properties/format", words(Spelling::ALL)),
         ("messages", "/$defs/message_state", words(State::ALL)),
         (
             "messages_open",

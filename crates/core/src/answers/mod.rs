@@ -5,12 +5,17 @@
 //! first paragraph of an answer is its title. It must never read anything: what it shows was read
 //! before.
 
+mod history;
 mod schema;
 mod tasks;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
+use crate::shape;
+
+pub use history::{History, Line};
 pub use schema::Schema;
 pub use tasks::{Claim, Group, Note, Outline, Task, TaskAnswer, Tasks};
 
@@ -18,6 +23,11 @@ pub use tasks::{Claim, Group, Note, Outline, Task, TaskAnswer, Tasks};
 pub trait Published: Serialize + JsonSchema {
     /// Its name, without prefix and version.
     const NAME: &'static str;
+}
+
+/// The whole document: its schema's name, and then what it says.
+pub fn document<T: Published>(answer: &T) -> Value {
+    shape::answer(T::NAME, json!(answer))
 }
 
 /// Each of these as an answer has it.
@@ -40,6 +50,7 @@ macro_rules! answers {
 }
 
 answers! {
+    "history" => History<'_>,
     "task" => TaskAnswer<'_>,
     "tasks" => Tasks<'_>,
 }

@@ -3,7 +3,6 @@
 //! Owns the shapes that `schemas/` describes, the same in every face: a command's `--json`, the
 //! daemon's interface, an event. It must never read anything: what it shows was read before.
 
-mod history;
 mod mail;
 pub mod messages;
 mod questions;
@@ -14,7 +13,6 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-pub use history::line;
 pub use mail::{
     brief, decided, letter, letter_in_full, paper, proposed, report, said, verdict, withheld,
     worker,
