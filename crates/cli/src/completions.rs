@@ -14,7 +14,7 @@ use clap_complete::{
     engine::{ArgValueCandidates, CompletionCandidate},
 };
 use flagpost_core::{
-    Config, Repository, config::Setting, history::Kind, questions, schemas, sessions::Sessions,
+    Config, Repository, config::Setting, history::Kind, questions, sessions::Sessions,
 };
 use flagpost_model::{
     WorkerId,
@@ -30,7 +30,7 @@ use crate::{
     args::{Args, Globals},
     context::Context,
     instructions::TOPICS,
-    terminal,
+    schemas, terminal,
 };
 
 /// The variable by which a shell's script asks; the script is printed by `flagpost completions`.
@@ -156,7 +156,7 @@ fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<A
             TOPICS.iter().map(topic).collect()
         }),
         (_, "schema") => {
-            ArgValueCandidates::new(|| words(schemas::ALL.iter().map(|schema| schema.name)))
+            ArgValueCandidates::new(|| words(schemas::all().iter().map(|schema| schema.name)))
         }
         (_, "verbs") => ArgValueCandidates::new(|| {
             let program = Args::command();

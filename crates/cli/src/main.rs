@@ -12,6 +12,7 @@ mod fit;
 mod instructions;
 mod output;
 mod progress;
+mod schemas;
 mod shape;
 mod table;
 mod terminal;

@@ -12,8 +12,9 @@ use std::{
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
 use clap::error::ErrorKind;
+use flagpost_core::answers::Published;
 use flagpost_model::task::StateName;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
     args::{Color, Globals},
@@ -62,6 +63,11 @@ impl Answer {
     /// Nothing more to say: what there was went out as a stream.
     pub fn silent() -> Self {
         Self::default()
+    }
+
+    /// This answer.
+    pub fn of<T: Published>(body: &T) -> Self {
+        Self::new(T::NAME, json!(body))
     }
 
     /// An answer of this shape.
@@ -166,12 +172,21 @@ pub enum Reader {
 }
 
 /// Prints one line of a stream.
-pub fn stream(schema_name: &str, body: Map<String, Value>) -> io::Result<Reader> {
-    put_to(&stream_line(schema_name, body))
+pub fn stream<T: Published>(body: &T) -> io::Result<Reader> {
+    put_to(&stream_line(body))
 }
 
 /// The same, to be printed later.
-pub fn stream_line(schema_name: &str, body: Map<String, Value>) -> String {
+pub fn stream_line<T: Published>(body: &T) -> String {
+    line_of(T::NAME, Answer::of(body).body)
+}
+
+/// Prints one of which there is only JSON.
+pub fn stream_named(name: &str, body: Map<String, Value>) -> io::Result<Reader> {
+    put_to(&line_of(name, body))
+}
+
+fn line_of(schema_name: &str, body: Map<String, Value>) -> String {
     let mut object = Map::from_iter([("schema".to_owned(), schema(schema_name))]);
     object.extend(body);
     format!("{}\n", terminal::json(&Value::Object(object).to_string()))

@@ -1,6 +1,6 @@
 //! What a person is told beside the JSON shapes, which are core's.
 
-pub use flagpost_core::shape::{messages, outline, path, skipped, task};
+pub use flagpost_core::shape::{messages, path, skipped};
 
 use flagpost_core::Skipped;
 

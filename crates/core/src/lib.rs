@@ -10,6 +10,7 @@
 )]
 
 pub mod accounts;
+pub mod answers;
 pub mod bridge;
 mod change;
 pub mod claims;

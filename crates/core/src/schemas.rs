@@ -7,71 +7,56 @@
 
 use serde_json::{Map, Value};
 
-/// The shape of an answer.
-#[derive(Debug)]
-pub struct Schema {
-    /// Its name, without prefix and version: `task` is for `flagpost.task/1`.
-    pub name: &'static str,
-    text: &'static str,
-}
+use crate::answers::{ANSWERS, Schema};
 
 macro_rules! schemas {
     ($($name:literal)+) => {
         /// Every shape, by name.
-        pub const ALL: &[Schema] = &[$(Schema {
-            name: $name,
-            text: include_str!(concat!("schemas/", $name, ".json")),
-        }),+];
+        pub const WRITTEN: &[Schema] = &[$(Schema::written(
+            $name,
+            include_str!(concat!("schemas/", $name, ".json")),
+        )),+];
     };
 }
 
 schemas! {
     "ack" "agent_answer" "agent_cleared" "agent_event" "agent_outbox" "agent_snippet" "agent_status"
-    "agent_stopped" "agents" "answered" "archive" "attempt_log" "bench" "brief" "briefs" "changed" "claimer"
-    "completions" "config"
-    "config_path" "confirmed" "coord_export" "coord_import" "coordination" "coordination_agent"
-    "coordination_summary" "coordination_task" "coordination_tasks" "daemon" "decided" "demo"
-    "discoveries" "doctor" "down" "dry_run" "error" "event" "export" "graph" "history" "history_line" "import"
-    "index" "instruction_files" "instructions" "instructions_removed" "link" "list" "log"
-    "mail_archived" "mail_waiting" "man" "man_pages" "message" "message_acked" "message_none"
+    "agent_stopped" "answered" "archive" "bench" "brief" "briefs" "claimer"
+        "confirmed" "coord_export" "coord_import" "coordination" "coordination_agent"
+    "coordination_summary" "coordination_task" "coordination_tasks" "decided"     "discoveries" "error" "event"     "index" "list"     "mail_archived" "mail_waiting" "message" "message_acked" "message_none"
     "message_received" "message_sent" "message_waiting" "messages" "messages_imported"
-    "messages_open" "moved" "number" "offer" "offer_none" "plan" "projects" "proposed" "recovery"
-    "removed" "report" "reported" "reports" "repositories" "repository" "reservations" "reserve_check"
+    "messages_open" "number" "offer" "offer_none" "plan" "proposed" "recovery"
+    "report" "reported" "reports" "reservations" "reserve_check"
     "resync" "rows" "run" "said"
-    "schema" "schemas" "search" "session" "sessions" "setting" "setting_stored" "setting_unset"
-    "slash" "soak" "soaked" "stats" "status" "stop_asked" "tags" "task" "tasks" "timeline" "timer" "timers"
-    "transition" "undo" "up" "worker" "workers"
+    "search" "session" "sessions"     "slash" "soak" "soaked" "status"     "worker" "workers"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");
 
-impl Schema {
-    /// What the answer is, in a line.
-    pub fn title(&self) -> serde_json::Result<String> {
-        let schema: Value = serde_json::from_str(self.text)?;
-        Ok(schema["title"].as_str().unwrap_or_default().to_owned())
-    }
+/// Every schema.
+pub fn all() -> impl Iterator<Item = &'static Schema> {
+    ANSWERS.iter().chain(WRITTEN)
+}
 
-    /// The schema with every part that it refers to.
-    pub fn whole(&self) -> serde_json::Result<Value> {
-        let mut schema: Map<String, Value> = serde_json::from_str(self.text)?;
-        let parts: Value = serde_json::from_str(PARTS)?;
-        let mut used = Map::new();
-        let mut open: Vec<String> = schema.values().flat_map(refers_to).collect();
-        while let Some(name) = open.pop() {
-            if let Some(part) = parts["$defs"].get(&name)
-                && !used.contains_key(&name)
-            {
-                open.extend(refers_to(part));
-                used.insert(name, part.clone());
-            }
+/// A schema with every part that it refers to.
+pub(crate) fn whole(text: &str) -> serde_json::Result<Value> {
+    let mut schema: Map<String, Value> = serde_json::from_str(text)?;
+    let parts: Value = serde_json::from_str(PARTS)?;
+    let mut used = Map::new();
+    let mut open: Vec<String> = schema.values().flat_map(refers_to).collect();
+    while let Some(name) = open.pop() {
+        if let Some(part) = parts["$defs"].get(&name)
+            && !used.contains_key(&name)
+        {
+            open.extend(refers_to(part));
+            used.insert(name, part.clone());
         }
-        if !used.is_empty() {
-            used.sort_keys();
-            schema.insert("$defs".to_owned(), used.into());
-        }
-        Ok(schema.into())
     }
+    if !used.is_empty() {
+        used.sort_keys();
+        schema.insert("$defs".to_owned(), used.into());
+    }
+    Ok(schema.into())
 }
 
 /// The parts that a schema names.

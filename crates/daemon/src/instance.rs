@@ -17,8 +17,8 @@ use flagpost_disk::{
     process::is_alive,
 };
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::{
     error::{Error, Result},
@@ -80,15 +80,39 @@ pub struct Instance {
     pub watching: Watching,
 }
 
-impl Instance {
-    /// As JSON answers tell of it.
-    pub fn shape(&self, paths: &Paths) -> Value {
-        json!({
-            "pid": self.pid, "version": self.version, "started_at": self.started_at,
-            "http": self.http, "watching": self.watching, "socket": flagpost_core::shape::path(&paths.socket),
-        })
-    }
+/// A daemon as it is answered.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reached {
+    /// Its process.
+    #[schemars(range(min = 1))]
+    pub pid: u32,
+    /// Which Flagpost it is.
+    pub version: String,
+    /// Since when it runs.
+    pub started_at: Timestamp,
+    /// Where it is reached over the loopback.
+    pub http: String,
+    /// How it notices what others do: the system tells it, or it looks once a second.
+    pub watching: Watching,
+    /// Where processes of its user reach it.
+    pub socket: String,
+}
 
+impl Reached {
+    /// One that is reached by these paths.
+    pub fn of(instance: &Instance, paths: &Paths) -> Self {
+        Self {
+            pid: instance.pid,
+            version: instance.version.clone(),
+            started_at: instance.started_at,
+            http: instance.http.clone(),
+            watching: instance.watching,
+            socket: paths.socket.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+impl Instance {
     fn port(&self) -> Option<u16> {
         self.http.rsplit_once(':')?.1.parse().ok()
     }

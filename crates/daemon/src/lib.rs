@@ -9,6 +9,7 @@
     allow(clippy::disallowed_methods, reason = "tests arrange files by hand")
 )]
 
+mod answers;
 mod bridge;
 mod connections;
 mod duties;
@@ -20,9 +21,10 @@ mod launch;
 mod serve;
 mod strangers;
 
+pub use answers::schemas;
 pub use error::{Error, Result};
 pub use events::Watching;
 pub use http::openapi;
-pub use instance::{Instance, Paths, Standing, standing};
+pub use instance::{Instance, Paths, Reached, Standing, standing};
 pub use launch::{Started, start, stop};
 pub use serve::{Config, run, signals};

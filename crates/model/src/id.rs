@@ -5,6 +5,7 @@
 
 use std::{cmp::Ordering, fmt, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Longest id, in bytes.
@@ -42,8 +43,9 @@ fn check(what: &'static str, text: &str) -> Result<(), InvalidId> {
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(try_from = "String", into = "String")]
+        #[schemars(inline)]
         pub struct $name(String);
 
         impl $name {
@@ -174,8 +176,11 @@ impl From<u64> for TaskId {
 }
 
 /// A claim's fencing token. Later claims in a list carry greater tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct Token(pub u64);
 
 impl FromStr for Token {
@@ -192,8 +197,11 @@ impl fmt::Display for Token {
 }
 
 /// The number of an envelope in one direction of one worker's mail: 1 and up, never reused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "u64", into = "u64")]
+#[schemars(inline, extend("minimum" = 1))]
 pub struct Seq(u64);
 
 impl Seq {

@@ -7,6 +7,7 @@
 
 use std::{fmt, path::Path, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{InvalidId, ListId};
@@ -15,8 +16,11 @@ use crate::id::{InvalidId, ListId};
 const PLACE: &str = "coord:";
 
 /// A list, as somebody names it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub enum ListRef {
     /// One of ours, by its name.
     Named(ListId),

@@ -4,6 +4,9 @@
 //! was found. Letters are the same in whatever case; places are counted in characters, as a person
 //! would.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::{
     envelope::{Brief, Direction, Report, summary_of},
     names::names,
@@ -78,7 +81,7 @@ pub struct Spot {
 }
 
 /// A piece of a text, on one line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Snippet {
     /// What stands before what was found.
     pub before: String,

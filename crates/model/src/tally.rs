@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     plan::{self, Graph},
@@ -14,7 +16,7 @@ use crate::{
 };
 
 /// So many tasks, and how many of them are still to be done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Count {
     /// Neither completed nor cancelled.
     pub open: usize,

@@ -1,9 +1,9 @@
 //! `add`: a new task.
 
-use flagpost_core::tasks;
+use flagpost_core::{answers::TaskAnswer, tasks};
 
 use super::fields::{self, FieldArgs};
-use crate::{context::Context, output::Answer, shape};
+use crate::{context::Context, output::Answer};
 
 /// Add a task to the list
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let task = tasks::add(&list, &context.actor()?, &fields, &after)?;
     let added = [task];
     let [task] = &added;
-    Ok(Answer::new("task", shape::task(task))
+    Ok(Answer::of(&TaskAnswer::from(task))
         .text(fields::said("added", &added, &fields))
         .ids([&task.id]))
 }

@@ -2,12 +2,13 @@
 
 use flagpost_core::{
     Config,
+    answers::TaskAnswer,
     claims::{self, Claimed, Terms},
     config::keys::CLAIM_LEASE,
 };
 use jiff::SignedDuration;
 
-use crate::{context::Context, error::usage, output::Answer, shape, terminal::title};
+use crate::{context::Context, error::usage, output::Answer, terminal::title};
 
 /// Claim a task: it is yours until you end it, or the lease ends
 #[derive(Debug, clap::Args)]
@@ -72,7 +73,7 @@ pub fn answer(claimed: &Claimed, verb: &str) -> Answer {
         claim.token,
         claim.expires_at
     );
-    Answer::new("task", shape::task(task))
+    Answer::of(&TaskAnswer::from(task))
         .text(text)
         .ids([&task.id])
 }

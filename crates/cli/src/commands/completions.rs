@@ -1,7 +1,8 @@
 //! `completions`: make a shell complete what is typed.
 
 use clap_complete::env::Shells;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{completions::VARIABLE, context::Context, error::Unknown, output::Answer};
 
@@ -21,6 +22,16 @@ pub struct Args {
     shell: String,
 }
 
+/// What makes a shell complete.
+///
+/// After 'flagpost completions'.
+#[derive(Serialize, JsonSchema)]
+pub struct Completions<'a> {
+    shell: &'a str,
+    /// For the shell to evaluate.
+    script: &'a str,
+}
+
 /// Prints it.
 pub fn run(_: &Context, args: &Args) -> anyhow::Result<Answer> {
     let shells = Shells::builtins();
@@ -31,8 +42,9 @@ pub fn run(_: &Context, args: &Args) -> anyhow::Result<Answer> {
     // By its name and not by its path: the script outlives where this binary lies today.
     shell.write_registration(VARIABLE, "flagpost", "flagpost", "flagpost", &mut script)?;
     let script = String::from_utf8_lossy(&script).trim_start().to_owned();
-    let body = json!({"shell": shell.name(), "script": script});
-    Ok(Answer::new("completions", body)
-        .text(script)
-        .ids([shell.name()]))
+    let answer = Completions {
+        shell: shell.name(),
+        script: &script,
+    };
+    Ok(Answer::of(&answer).text(script).ids([shell.name()]))
 }

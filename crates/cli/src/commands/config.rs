@@ -1,17 +1,20 @@
 //! `config`: what is settled for all runs, seen and changed.
 
+use std::borrow::Cow;
+
 use clap::Subcommand;
 use flagpost_core::{
     Config as File,
-    config::{self, Origin, Setting, Unknown},
+    config::{self, Origin, Setting, Unknown, Value},
 };
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     context::Context,
     error::usage,
     output::{Answer, Screen},
-    shape,
     terminal::line,
     text::{Source, one_line},
 };
@@ -98,14 +101,17 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
             line(&value.unwrap_or_default()),
         ]
     });
-    let body = json!({
-        "path": shape::path(file.path()),
-        "settings": settings.iter().map(listed).collect::<Vec<_>>(),
-        "unknown": unknown.iter().map(|unknown| json!({
-            "key": unknown.name, "line": unknown.line, "suggestion": unknown.suggestion,
-        })).collect::<Vec<_>>(),
+    let misnamed = unknown.iter().map(|unknown| Misnamed {
+        key: &unknown.name,
+        line: unknown.line,
+        suggestion: unknown.suggestion.as_deref(),
     });
-    Ok(Answer::new("config", body)
+    let answer = Settings {
+        path: file.path().to_string_lossy(),
+        settings: settings.iter().map(listed).collect(),
+        unknown: misnamed.collect(),
+    };
+    Ok(Answer::of(&answer)
         .text(Screen::of(context).table(&["KEY", "FROM", "VALUE"], rows.collect()))
         .ids(settings.iter().map(|setting| &setting.name))
         .notes(unknown.iter().map(|unknown| note(&file, unknown))))
@@ -129,7 +135,7 @@ fn get(context: &Context, args: &GetArgs) -> anyhow::Result<Answer> {
         let name = setting.name;
         return Err(flagpost_core::Error::Unset { name }.into());
     };
-    Ok(Answer::new("setting", described(&setting))
+    Ok(Answer::of(&described(&setting))
         .text(value.to_string())
         .ids([value]))
 }
@@ -145,19 +151,17 @@ fn set(context: &Context, args: &SetArgs) -> anyhow::Result<Answer> {
     let stored = config::set(&context.home, &args.key, &typed)?;
     let overridden = stored.overridden;
     let note = overridden.map(|name| format!("${name} is set, and comes before the file"));
-    let value = match config::is_secret(&args.key) {
-        true => Value::Null,
-        false => serde_json::to_value(&stored.value)?,
+    let value = (!config::is_secret(&args.key)).then_some(&stored.value);
+    let text = match value {
+        None => format!("{}: {NOT_SHOWN}", args.key),
+        Some(value) => format!("{} = {}", args.key, json!(value)),
     };
-    let text = match &value {
-        Value::Null => format!("{}: {NOT_SHOWN}", args.key),
-        value => format!("{} = {value}", args.key),
+    let answer = Stored {
+        key: &args.key,
+        value,
+        overridden_by: overridden,
     };
-    let body = json!({"key": args.key, "value": value, "overridden_by": overridden});
-    Ok(Answer::new("setting_stored", body)
-        .text(text)
-        .ids([&args.key])
-        .notes(note))
+    Ok(Answer::of(&answer).text(text).ids([&args.key]).notes(note))
 }
 
 fn unset(context: &Context, args: &UnsetArgs) -> anyhow::Result<Answer> {
@@ -167,15 +171,17 @@ fn unset(context: &Context, args: &UnsetArgs) -> anyhow::Result<Answer> {
         true => format!("{key} is taken out of the file"),
         false => format!("{key} is not in the file"),
     };
-    let body = json!({"key": key, "was_set": was_set});
-    Ok(Answer::new("setting_unset", body).text(text).ids([key]))
+    Ok(Answer::of(&Unset { key, was_set }).text(text).ids([key]))
 }
 
 fn path(context: &Context) -> anyhow::Result<Answer> {
     let path = config::path(&context.home)?;
-    let body = json!({"path": shape::path(&path), "exists": path.exists()});
+    let kept = Kept {
+        path: path.to_string_lossy(),
+        exists: path.exists(),
+    };
     let text = path.display().to_string();
-    Ok(Answer::new("config_path", body).ids([&text]).text(text))
+    Ok(Answer::of(&kept).ids([&text]).text(text))
 }
 
 /// Where the value is from, for a person.
@@ -186,26 +192,104 @@ fn origin(setting: &Setting) -> String {
     }
 }
 
-/// A setting among others, as JSON: whoever did not ask for a secret is not shown it.
-fn listed(setting: &Setting) -> Value {
-    let mut described = described(setting);
-    if setting.is_secret() {
-        described["value"] = Value::Null;
-        described["hidden"] = true.into();
-    }
-    described
+/// Every setting.
+///
+/// After 'flagpost config list'.
+#[derive(Serialize, JsonSchema)]
+pub struct Settings<'a> {
+    /// Where the file is, or would be.
+    path: Cow<'a, str>,
+    settings: Vec<Described<'a>>,
+    /// Names in the file that are no settings.
+    unknown: Vec<Misnamed<'a>>,
 }
 
-/// A setting as JSON.
-fn described(setting: &Setting) -> Value {
-    json!({
-        "key": setting.name,
-        "value": setting.value,
-        "hidden": false,
-        "origin": setting.origin.as_str(),
-        "default": setting.default,
-        "variable": setting.about.variable,
-        "option": setting.about.option,
-        "about": setting.about.text,
-    })
+/// A name in the file that is no setting.
+#[derive(Serialize, JsonSchema)]
+struct Misnamed<'a> {
+    key: &'a str,
+    /// On which line of the file.
+    line: usize,
+    /// What is probably meant.
+    suggestion: Option<&'a str>,
+}
+
+/// A setting, and where its value is from.
+///
+/// After 'flagpost config get'.
+#[derive(Serialize, JsonSchema)]
+pub struct Described<'a> {
+    /// Its name, such as run.agent.
+    key: &'a str,
+    /// Null where nobody set it and there is no default, or where it is not shown.
+    value: Option<&'a Value>,
+    /// Whether the value is not shown, in a list, since it is called like a secret.
+    hidden: bool,
+    /// Where the value is from.
+    origin: Origin,
+    /// What holds without anybody's setting it.
+    default: Option<&'a Value>,
+    /// The variable of the environment that sets it.
+    variable: Option<&'a str>,
+    /// The option that comes before it.
+    option: Option<&'a str>,
+    /// What it does.
+    about: &'a str,
+}
+
+/// A setting that was stored.
+///
+/// After 'flagpost config set'.
+#[derive(Serialize, JsonSchema)]
+pub struct Stored<'a> {
+    key: &'a str,
+    /// Null where it is called like a secret.
+    value: Option<&'a Value>,
+    /// The variable of the environment that comes before the file; null where it is not set.
+    overridden_by: Option<&'a str>,
+}
+
+/// A setting that was taken out of the file.
+///
+/// After 'flagpost config unset'.
+#[derive(Serialize, JsonSchema)]
+pub struct Unset<'a> {
+    key: &'a str,
+    /// Whether it was in the file.
+    was_set: bool,
+}
+
+/// Where the settings are kept.
+///
+/// After 'flagpost config path'.
+#[derive(Serialize, JsonSchema)]
+pub struct Kept<'a> {
+    path: Cow<'a, str>,
+    exists: bool,
+}
+
+/// As it stands in a list: what is called like a secret is not shown.
+fn listed(setting: &Setting) -> Described<'_> {
+    let described = described(setting);
+    match setting.is_secret() {
+        true => Described {
+            value: None,
+            hidden: true,
+            ..described
+        },
+        false => described,
+    }
+}
+
+fn described(setting: &Setting) -> Described<'_> {
+    Described {
+        key: &setting.name,
+        value: setting.value.as_ref(),
+        hidden: false,
+        origin: setting.origin,
+        default: setting.default.as_ref(),
+        variable: setting.about.variable,
+        option: setting.about.option,
+        about: setting.about.text,
+    }
 }

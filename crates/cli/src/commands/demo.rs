@@ -5,7 +5,10 @@
 
 mod operator;
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 use anyhow::bail;
 use flagpost_core::{
@@ -17,13 +20,14 @@ use flagpost_disk::{
     fsx::{self, RealFs},
 };
 use flagpost_model::{
-    WorkerId,
+    SessionId, WorkerId,
     intake::{Format, assemble},
     task::DEFAULT_LEASE,
 };
 use flagpost_run::{Options, Report, Terms, scheduler::Config};
 use jiff::SignedDuration;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use self::operator::Operator;
 use super::run::watched;
@@ -31,7 +35,6 @@ use crate::{
     context::Context,
     output::{Answer, Screen},
     progress::{Counts, word},
-    shape,
 };
 
 const PLAN: &str = include_str!("../demo/PLAN.md");
@@ -97,16 +100,40 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         screen.bold(&format!("{} of {all} tasks passed", counts.passed)),
         where_to_look(context, &place, &home, &report)
     );
-    let body = json!({
-        "dir": shape::path(&place.dir), "project": shape::path(&place.project),
-        "home": shape::path(home.root()), "session": report.session,
-        "session_dir": shape::path(&report.dir), "passed": counts.passed,
-        "failed": counts.failed, "skipped": counts.rest + counts.stuck,
+    let mut answer = Answer::of(&Demonstrated {
+        dir: place.dir.to_string_lossy(),
+        project: place.project.to_string_lossy(),
+        home: home.root().to_string_lossy(),
+        session: &report.session,
+        session_dir: report.dir.to_string_lossy(),
+        passed: counts.passed,
+        failed: counts.failed,
+        skipped: counts.rest + counts.stuck,
     });
-    let mut answer = Answer::new("demo", body).text(text).ids([&report.session]);
+    answer = answer.text(text).ids([&report.session]);
     answer.notes.extend((!is_told).then_some(note));
     answer.code = u8::from(counts.passed < all);
     Ok(answer)
+}
+
+/// How the demonstration ended.
+///
+/// The last line of 'flagpost demo --json'; the lines before it are flagpost.event/1.
+#[derive(Serialize, JsonSchema)]
+pub struct Demonstrated<'a> {
+    /// Where all of it is.
+    dir: Cow<'a, str>,
+    /// What the agents worked on.
+    project: Cow<'a, str>,
+    /// The demonstration's own home.
+    home: Cow<'a, str>,
+    /// The session's id.
+    session: &'a SessionId,
+    session_dir: Cow<'a, str>,
+    passed: usize,
+    failed: usize,
+    /// Tasks that were not done.
+    skipped: usize,
 }
 
 impl Place {

@@ -1,10 +1,10 @@
 //! `dep`: which task waits for which.
 
 use clap::Subcommand;
-use flagpost_core::{Error, tasks};
+use flagpost_core::{Error, answers::TaskAnswer, tasks};
 use flagpost_model::TaskId;
 
-use crate::{context::Context, output::Answer, shape};
+use crate::{context::Context, output::Answer};
 
 /// Say which task waits for which
 #[derive(Debug, Subcommand)]
@@ -60,7 +60,7 @@ pub fn run(context: &Context, verb: &Dep) -> anyhow::Result<Answer> {
         waits.join(", ")
     };
     let text = format!("{} waits for {waits}", task.id);
-    Ok(Answer::new("task", shape::task(&task))
+    Ok(Answer::of(&TaskAnswer::from(&task))
         .text(text)
         .ids([&task.id]))
 }

@@ -2,18 +2,24 @@
 
 mod agents;
 
-use std::collections::BTreeMap;
+pub use agents::Agents;
+
+use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use anstyle::{AnsiColor, Style};
-use flagpost_core::doctor::{self, Finding, Fix, Mended, Outcome, Repair};
-use flagpost_model::finding::Severity;
-use serde_json::{Map, Value, json};
+use flagpost_core::{
+    answers,
+    doctor::{self, Finding, Fix, Mended, Outcome, Repair},
+};
+use flagpost_model::{ListId, TaskId, finding::Severity};
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     context::Context,
     error::usage,
     output::{Answer, Screen, ask, say},
-    shape,
     terminal::line,
 };
 
@@ -111,43 +117,112 @@ fn answer(context: &Context, args: &Args, findings: &[Finding], mended: &[Mended
     for finding in findings {
         *counts.entry(finding.severity()).or_default() += 1;
     }
-    let body = json!({
-        "home": shape::path(context.home.root()),
-        "findings": findings.iter().map(shape_of).collect::<Vec<_>>(),
-        "counts": counts.iter().map(|(severity, n)| (severity.to_string(), Value::from(*n))).collect::<Map<_, _>>(),
-        "fixed": mended.iter().map(outcome).collect::<Vec<_>>(),
-        "dry_run": args.dry_run,
-    });
+    let answer = Examined {
+        home: context.home.root().to_string_lossy(),
+        findings: answers::each(findings),
+        counts: Counts {
+            error: counts[&Severity::Error],
+            warning: counts[&Severity::Warning],
+            note: counts[&Severity::Note],
+        },
+        fixed: answers::each(mended),
+        dry_run: args.dry_run,
+    };
     let failed = mended
         .iter()
         .any(|it| matches!(it.outcome, Outcome::Failed(_)));
     let has_errors = counts.get(&Severity::Error).is_some_and(|n| *n > 0);
-    let mut answer = Answer::new("doctor", body)
+    let mut answer = Answer::of(&answer)
         .text(text(Screen::of(context), findings, mended, &counts))
         .ids(findings.iter().map(|finding| finding.code));
     answer.code = u8::from(has_errors || failed);
     answer
 }
 
-fn shape_of(finding: &Finding) -> Value {
-    let (kind, text) = match &finding.repair {
-        Repair::Nothing => ("nothing", None),
-        Repair::ByHand(text) => ("by_hand", Some(text.clone())),
-        Repair::Fix(fix) => ("fix", Some(fix.to_string())),
-    };
-    json!({
-        "code": finding.code,
-        "severity": finding.severity(),
-        "what": finding.what,
-        "path": finding.path.as_deref().map(shape::path),
-        "list": finding.list,
-        "task": finding.task,
-        "repair": {"kind": kind, "text": text},
-    })
+/// What does not hold, and how to mend it.
+///
+/// After 'flagpost doctor'; docs/doctor.md explains the codes. Exit code 1 where there are errors.
+#[derive(Serialize, JsonSchema)]
+pub struct Examined<'a> {
+    home: Cow<'a, str>,
+    findings: Vec<Found<'a>>,
+    counts: Counts,
+    /// The repairs that --fix made.
+    fixed: Vec<Fixed<'a>>,
+    /// Whether --dry-run was given.
+    dry_run: bool,
 }
 
-fn outcome(mended: &Mended) -> Value {
-    json!({"what": mended.fix.to_string(), "outcome": mended.outcome.as_str(), "why": mended.outcome.why()})
+/// How many findings there are.
+#[derive(Serialize, JsonSchema)]
+struct Counts {
+    error: usize,
+    warning: usize,
+    note: usize,
+}
+
+/// What was found.
+#[derive(Serialize, JsonSchema)]
+struct Found<'a> {
+    /// What it is, by a name that stays.
+    code: &'a str,
+    severity: Severity,
+    /// In a sentence.
+    what: &'a str,
+    /// Where.
+    path: Option<Cow<'a, str>>,
+    list: Option<&'a ListId>,
+    task: Option<&'a TaskId>,
+    repair: Repaired,
+}
+
+/// What to do about it.
+#[derive(Serialize, JsonSchema)]
+struct Repaired {
+    /// fix: 'flagpost doctor --fix' does it.
+    #[schemars(extend("enum" = ["nothing", "by_hand", "fix"]))]
+    kind: &'static str,
+    /// What to do, or what would be done; null where nothing is needed.
+    text: Option<String>,
+}
+
+/// A repair that was made.
+#[derive(Serialize, JsonSchema)]
+struct Fixed<'a> {
+    what: String,
+    #[schemars(extend("enum" = ["done", "needless", "failed"]))]
+    outcome: &'a str,
+    /// Why it failed; else null.
+    why: Option<String>,
+}
+
+impl<'a> From<&'a Finding> for Found<'a> {
+    fn from(finding: &'a Finding) -> Self {
+        let (kind, text) = match &finding.repair {
+            Repair::Nothing => ("nothing", None),
+            Repair::ByHand(text) => ("by_hand", Some(text.clone())),
+            Repair::Fix(fix) => ("fix", Some(fix.to_string())),
+        };
+        Self {
+            code: finding.code.as_str(),
+            severity: finding.severity(),
+            what: &finding.what,
+            path: finding.path.as_deref().map(Path::to_string_lossy),
+            list: finding.list.as_ref(),
+            task: finding.task.as_ref(),
+            repair: Repaired { kind, text },
+        }
+    }
+}
+
+impl<'a> From<&'a Mended> for Fixed<'a> {
+    fn from(mended: &'a Mended) -> Self {
+        Self {
+            what: mended.fix.to_string(),
+            outcome: mended.outcome.as_str(),
+            why: mended.outcome.why(),
+        }
+    }
 }
 
 fn text(

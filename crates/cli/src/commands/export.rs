@@ -1,17 +1,21 @@
 //! `export`: the tasks of a list as one text.
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 use flagpost_core::{
-    List,
+    List, Skipped,
     plans::{self, Scope},
 };
 use flagpost_disk::{
     self as disk,
     fsx::{self, RealFs},
 };
-use flagpost_model::intake::Spelling;
-use serde_json::json;
+use flagpost_model::{ListRef, intake::Spelling};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::list::counted;
 use crate::{context::Context, output::Answer, shape};
@@ -54,6 +58,28 @@ fn named(path: &Path) -> Option<Spelling> {
     }
 }
 
+/// The tasks of a list as one text.
+///
+/// After 'flagpost task export'.
+#[derive(Serialize, JsonSchema)]
+pub struct Exported<'a> {
+    /// The list's name.
+    list: &'a ListRef,
+    format: Spelling,
+    /// How many tasks are in it.
+    count: usize,
+    /// The file that was written; null without --out.
+    out: Option<Cow<'a, str>>,
+    /// The text; null where it is in a file.
+    content: Option<&'a String>,
+    /// Links to tasks that are left out, left out too.
+    cut: usize,
+    /// Tasks with something that the format has no place for.
+    losses: usize,
+    /// Files of the list that are no tasks and were passed over.
+    skipped: &'a [Skipped],
+}
+
 /// Exports them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let list = context.list()?;
@@ -72,11 +98,15 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     }
     let count = export.tasks.len();
     let losses = export.losses(to);
-    let body = json!({
-        "list": list.id(), "format": to, "count": count,
-        "out": out.map(|path| shape::path(path)),
-        "content": out.is_none().then_some(&content),
-        "cut": export.cut, "losses": losses, "skipped": shape::skipped(&export.skipped),
+    let answer = Answer::of(&Exported {
+        list: list.id(),
+        format: to,
+        count,
+        out: out.map(|path| path.to_string_lossy()),
+        content: out.is_none().then_some(&content),
+        cut: export.cut,
+        losses,
+        skipped: &export.skipped,
     });
     let mut notes = shape::skipped_notes(&export.skipped);
     if export.cut > 0 {
@@ -91,7 +121,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             "{tasks} notes, results, metadata or times that {to} has no place for; --to json keeps them"
         ));
     }
-    let answer = Answer::new("export", body)
+    let answer = answer
         .ids(export.tasks.iter().map(|task| &task.id))
         .notes(notes);
     let mut answer = match out {

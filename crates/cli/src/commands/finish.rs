@@ -16,7 +16,6 @@ use super::{
 use crate::{
     context::Context,
     output::{Answer, ask},
-    shape,
     terminal::title,
     text::Source,
 };
@@ -168,10 +167,7 @@ fn finish(
     }
     let last = moved.last.iter();
     let last = last.map(|id| format!("{id} does not come again: the calendar ends before"));
-    let mut answer = args.which.answer(&moved.tasks, said).notes(last);
-    if ending == Ending::Completed {
-        let next = moved.next.iter().map(shape::task).collect();
-        answer.body.insert("next".to_owned(), next);
-    }
-    Ok(answer)
+    let next = (ending == Ending::Completed).then_some(&moved.next[..]);
+    let answer = args.which.answer_with(&moved.tasks, next, said);
+    Ok(answer.notes(last))
 }

@@ -3,19 +3,21 @@
 mod tree;
 
 use std::{
+    borrow::Cow,
     collections::HashSet,
     path::{Path, PathBuf},
 };
 
 use clap::ValueEnum;
-use flagpost_core::drawings;
+use flagpost_core::{Skipped, answers, drawings};
 use flagpost_model::{
-    TaskId,
+    ListRef, TaskId,
     drawing::{self, Line, MARK, Picture},
     plan::{Graph, expected, is_unfinished},
     task::Outline,
 };
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::list::counted;
 use crate::{
@@ -69,6 +71,45 @@ impl Format {
     }
 }
 
+/// What waits for what.
+///
+/// After 'flagpost task graph'.
+#[derive(Serialize, JsonSchema)]
+pub struct Drawn<'a> {
+    /// The list's name.
+    list: &'a ListRef,
+    nodes: Vec<answers::Outline<'a>>,
+    edges: Vec<Edge<'a>>,
+    /// The chain of unfinished tasks with the greatest sum of estimates, first task first.
+    critical: &'a [&'a TaskId],
+    unknown: Vec<Missing<'a>>,
+    /// Tasks that wait for each other, the first one again at the end; null where none do.
+    cycle: Option<&'a [TaskId]>,
+    /// The drawing, where --format asks for one and --out does not put it elsewhere.
+    text: Option<String>,
+    /// The file that was drawn; null without --out.
+    out: Option<Cow<'a, str>>,
+    /// Files of the list that are no tasks and were passed over.
+    skipped: &'a [Skipped],
+}
+
+/// That a task waits for another.
+#[derive(Serialize, JsonSchema)]
+struct Edge<'a> {
+    task: &'a TaskId,
+    waits_for: &'a TaskId,
+    /// Whether this edge is the one that closes a circle.
+    closes_circle: bool,
+}
+
+/// That a task waits for one that does not exist.
+#[derive(Serialize, JsonSchema)]
+struct Missing<'a> {
+    task: &'a TaskId,
+    /// A task that does not exist.
+    waits_for: &'a TaskId,
+}
+
 /// Draws it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let out = args.out.as_deref().filter(|path| *path != Path::new("-"));
@@ -99,7 +140,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         Format::Mermaid => drawing::mermaid(&picture),
         Format::Svg => drawing::svg(&picture),
     };
-    let (mut text, mut within) = (String::new(), Value::Null);
+    let (mut text, mut within) = (String::new(), None);
     if let Some(path) = out {
         let drawn = draw(Screen::none());
         let drawn = match format {
@@ -112,7 +153,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     } else if context.globals.json {
         // Its nodes and edges say more, unless somebody asks for a drawing.
         if args.format.is_some() {
-            within = draw(Screen::none()).into();
+            within = Some(draw(Screen::none()));
         }
     } else if !context.globals.quiet {
         text = match (format, loaded.outlines.is_empty(), shown.is_empty()) {
@@ -125,29 +166,36 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     }
     let edges = picture.edges.iter().map(|edge| {
         let (task, on) = (picture.tasks[edge.to], picture.tasks[edge.from]);
-        json!({"task": task.id, "waits_for": on.id, "closes_circle": edge.line == Line::Closing})
+        Edge {
+            task: &task.id,
+            waits_for: &on.id,
+            closes_circle: edge.line == Line::Closing,
+        }
     });
+    let missing = whole.unknown().iter();
+    let missing = missing.map(|(task, waits_for)| Missing { task, waits_for });
     let cycle = whole.cycle();
-    let body = json!({
-        "list": list.id(),
-        "nodes": shown.iter().map(shape::outline).collect::<Vec<_>>(),
-        "edges": edges.collect::<Vec<_>>(),
-        "critical": picture.critical,
-        "unknown": whole.unknown().iter().map(|(task, missing)| json!({"task": task, "waits_for": missing})).collect::<Vec<_>>(),
-        "cycle": cycle,
-        "text": within,
-        "out": out.map(shape::path),
-        "skipped": shape::skipped(&loaded.skipped),
-    });
+    let answer = Drawn {
+        list: list.id(),
+        nodes: answers::each(&shown),
+        edges: edges.collect(),
+        critical: &picture.critical,
+        unknown: missing.collect(),
+        cycle: cycle.as_deref(),
+        text: within,
+        out: out.map(Path::to_string_lossy),
+        skipped: &loaded.skipped,
+    };
+    let answer = Answer::of(&answer);
     let unknown = whole
         .unknown()
         .iter()
         .map(|(task, missing)| format!("task {task} waits for {missing}, which does not exist"));
-    let cycle = cycle.map(|path| {
+    let cycle = cycle.as_ref().map(|path| {
         let path: Vec<_> = path.iter().map(TaskId::as_str).collect();
         format!("these wait for each other: {}", path.join(" → "))
     });
-    Ok(Answer::new("graph", body)
+    Ok(answer
         .text(text)
         .ids(shown.iter().map(|task| &task.id))
         .notes(unknown.chain(cycle))

@@ -3,11 +3,13 @@
 use std::{collections::BTreeSet, thread, time::Duration};
 
 use flagpost_core::{
+    answers,
     history::{Entry, History, Kind, Latest, Line, News, Tail, Wanted},
-    shape,
 };
 use flagpost_model::{ListId, WorkerId};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::list::LIMIT;
 use crate::{
@@ -57,6 +59,15 @@ fn kind(text: &str) -> Result<String, String> {
         .into_iter()
         .collect();
     Err(format!("there are {}", known.join(", ")))
+}
+
+/// Something that happened in a repository.
+///
+/// After 'flagpost history --follow', one for each. Whoever stopped goes on with --since and the last
+/// number.
+#[derive(Serialize, JsonSchema)]
+pub struct HistoryLine<'a> {
+    line: answers::Line<'a>,
 }
 
 /// How often the history is looked at.
@@ -111,10 +122,13 @@ fn told(context: &Context, latest: &Latest, own: Option<&ListId>) -> Answer {
     if latest.is_cut {
         text += cut;
     }
-    let shown: Vec<_> = lines.clone().map(shape::line).collect();
-    let body = json!({"lines": shown, "total": null, "truncated": latest.is_cut});
     let unseen = (context.globals.quiet && latest.is_cut).then(|| cut.to_owned());
-    Answer::new("history", body)
+    let shown = answers::History {
+        lines: answers::each(&latest.lines),
+        total: None,
+        truncated: latest.is_cut,
+    };
+    Answer::of(&shown)
         .text(text)
         .ids(lines.map(|line| line.n))
         .notes(unseen)
@@ -149,10 +163,7 @@ fn follow(
 
 fn show(context: &Context, line: &Line, own: Option<&ListId>) -> std::io::Result<Reader> {
     if context.globals.json {
-        return stream(
-            "history_line",
-            Map::from_iter([("line".to_owned(), shape::line(line))]),
-        );
+        return stream(&HistoryLine { line: line.into() });
     }
     if context.globals.quiet {
         return stream_text(&line.n.to_string());

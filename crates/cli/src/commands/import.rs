@@ -3,8 +3,13 @@
 use std::{collections::BTreeSet, path::PathBuf};
 
 use flagpost_core::plans::{self, Fate, Given, Gone, Imported, Mode, OnBroken};
-use flagpost_model::intake::{Broken, Format, Intake, Lost};
-use serde_json::json;
+use flagpost_model::{
+    ListRef,
+    intake::{Broken, Format, Intake, Lost},
+};
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     context::Context,
@@ -62,6 +67,34 @@ fn format(text: &str) -> Result<Asked, String> {
     }
 }
 
+/// What became of the tasks that were read.
+///
+/// After 'flagpost task import'.
+#[derive(Serialize, JsonSchema)]
+pub struct Taken<'a> {
+    /// Null in a dry run where there is no list yet.
+    list: Option<&'a ListRef>,
+    /// What the source was taken for.
+    format: Format,
+    /// Whether nothing was done.
+    dry_run: bool,
+    added: usize,
+    updated: usize,
+    unchanged: usize,
+    /// Tasks that changed here after they were exported, and were left as they are.
+    outdated: usize,
+    /// Tasks that somebody held or timed there; here nobody does.
+    held: usize,
+    /// What could not be read, and was left out.
+    broken: &'a [Broken],
+    /// What looks like an instruction and was taken for none.
+    warnings: &'a [String],
+    tasks: &'a [Imported],
+    /// Open tasks that a plan of this name brought, and that are no longer in it. An import removes
+    /// none.
+    gone: &'a [Gone],
+}
+
 /// Imports it.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let path = match (&args.source, &args.file.file) {
@@ -106,32 +139,21 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
 
     let count = |fate| imported.iter().filter(|place| place.fate == fate).count();
-    let broken: Vec<_> = intake
-        .broken
-        .iter()
-        .map(|it| json!({"place": it.place, "reason": it.reason}))
-        .collect();
-    let tasks: Vec<_> = imported
-        .iter()
-        .map(|it| {
-            json!({
-                "id": it.id, "subject": it.subject, "fate": it.fate.as_str(),
-                "overwritten": it.overwritten, "kept_state": it.kept_state,
-            })
-        })
-        .collect();
-    let gone_tasks: Vec<_> = gone
-        .iter()
-        .map(|it| json!({"id": it.id, "subject": it.subject}))
-        .collect();
-    let body = json!({
-        "list": list, "format": intake.format, "dry_run": args.dry_run,
-        "added": count(Fate::Added), "updated": count(Fate::Updated),
-        "unchanged": count(Fate::Unchanged), "outdated": count(Fate::Outdated),
-        "held": intake.held, "broken": broken, "warnings": intake.warnings,
-        "tasks": tasks, "gone": gone_tasks,
-    });
-    Ok(Answer::new("import", body)
+    let answer = Taken {
+        list: list.as_ref(),
+        format: intake.format,
+        dry_run: args.dry_run,
+        added: count(Fate::Added),
+        updated: count(Fate::Updated),
+        unchanged: count(Fate::Unchanged),
+        outdated: count(Fate::Outdated),
+        held: intake.held,
+        broken: &intake.broken,
+        warnings: &intake.warnings,
+        tasks: &imported,
+        gone: &gone,
+    };
+    Ok(Answer::of(&answer)
         .text(text(context, &imported, intake, args.dry_run))
         .ids(imported.iter().map(|place| &place.id))
         .notes(notes(&imported, intake))

@@ -2,17 +2,19 @@
 
 mod words;
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use flagpost_core::{
-    Error, List, Repository,
+    Error, List, Repository, answers,
     instructions::{Done, Found, Intent, Place, Wanted},
 };
 use flagpost_disk as disk;
-use flagpost_model::marked_block::Standing;
-use serde_json::json;
+use flagpost_model::{ListId, RepoId, marked_block::Standing};
 
-use words::{File, standing};
+use words::{File, FileDone, standing};
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     context::Context,
@@ -20,7 +22,6 @@ use crate::{
         AGENTS, AGENTS_BRIDGED, CLAUDE, COPILOT, COPILOT_BRIDGED, GEMINI, OF_THE_BRIDGE,
     },
     output::Answer,
-    shape,
 };
 
 /// Register this repository, and tell its agents in AGENTS.md
@@ -61,6 +62,64 @@ pub struct Args {
     /// Ask nothing; it never does, and scripts may say so
     #[arg(long)]
     yes: bool,
+}
+
+/// A repository that Flagpost knows.
+///
+/// After 'flagpost init'.
+#[derive(Serialize, JsonSchema)]
+pub struct Registered<'a> {
+    /// Null in a dry run where it is not registered yet.
+    id: Option<&'a RepoId>,
+    /// Its name, which its list has too; null likewise.
+    name: Option<&'a ListId>,
+    /// Its top directory.
+    path: Cow<'a, str>,
+    home: Cow<'a, str>,
+    /// Whether it was registered just now, or would be.
+    created: bool,
+    /// The files that tell its agents.
+    files: Vec<FileDone>,
+    /// Whether nothing was done.
+    dry_run: bool,
+}
+
+/// Blocks that were taken out of a repository's files.
+///
+/// After 'flagpost init --remove'.
+#[derive(Serialize, JsonSchema)]
+pub struct TakenOut<'a> {
+    /// The repository's top directory.
+    path: Cow<'a, str>,
+    /// Whether nothing was done.
+    dry_run: bool,
+    files: Vec<FileDone>,
+}
+
+/// Whether a repository's agents are told.
+///
+/// After 'flagpost init --check'. Exit code 1 unless all is as it should be.
+#[derive(Serialize, JsonSchema)]
+pub struct AreTold<'a> {
+    /// The repository's top directory.
+    path: Cow<'a, str>,
+    /// Whether this machine's home knows the repository.
+    registered: bool,
+    /// Whether all that was asked about is as it should be.
+    ok: bool,
+    files: Vec<Checked>,
+}
+
+/// A file that tells a repository's agents.
+#[derive(Serialize, JsonSchema)]
+struct Checked {
+    /// Its name from the top of the repository.
+    file: &'static str,
+    /// How the block in it stands; imported: it imports AGENTS.md instead; same_file: it is AGENTS.md
+    /// under another name.
+    #[schemars(extend("enum" = ["current", "newer", "missing", "outdated", "edited", "imported", "same_file"]))]
+    standing: &'static str,
+    ok: bool,
 }
 
 /// Does what is asked.
@@ -161,13 +220,16 @@ fn insert(
         lines.push("next: flagpost add 'What is to be done'".to_owned());
     }
     let repository = repository.map(|(repository, _)| repository);
-    let body = json!({
-        "id": repository.as_ref().map(|repository| &repository.id),
-        "name": repository.as_ref().map(|repository| &repository.name),
-        "path": shape::path(top), "home": shape::path(context.home.root()), "created": !is_known,
-        "files": files.iter().map(File::shape).collect::<Vec<_>>(), "dry_run": args.dry_run,
-    });
-    Ok(Answer::new("repository", body)
+    let answer = Registered {
+        id: repository.as_ref().map(|repository| &repository.id),
+        name: repository.as_ref().map(|repository| &repository.name),
+        path: top.to_string_lossy(),
+        home: context.home.root().to_string_lossy(),
+        created: !is_known,
+        files: answers::each(&files),
+        dry_run: args.dry_run,
+    };
+    Ok(Answer::of(&answer)
         .text(lines.join("\n"))
         .ids(repository.map(|repository| repository.id))
         .notes(files.iter().filter_map(File::note)))
@@ -220,11 +282,12 @@ fn remove(
             .map(|file| file.line(args.dry_run) + "\n")
             .collect(),
     };
-    let body = json!({
-        "path": shape::path(top), "dry_run": args.dry_run,
-        "files": files.iter().map(File::shape).collect::<Vec<_>>(),
-    });
-    Ok(Answer::new("instructions_removed", body)
+    let answer = TakenOut {
+        path: top.to_string_lossy(),
+        dry_run: args.dry_run,
+        files: answers::each(&files),
+    };
+    Ok(Answer::of(&answer)
         .text(text)
         .ids(changed.iter().map(|file| file.name)))
 }
@@ -264,7 +327,11 @@ fn check(
         let ok = words.is_none();
         lines.push(format!("{name}: {}", words.unwrap_or("as it should be")));
         faulty.extend((!ok).then_some(name));
-        files.push(json!({"file": name, "standing": standing, "ok": ok}));
+        files.push(Checked {
+            file: name,
+            standing,
+            ok,
+        });
     }
     if args.no_instructions {
         lines.push(format!(
@@ -283,12 +350,13 @@ fn check(
     if helps || (args.no_instructions && !ok) {
         lines.push(format!("next: {}", again(args)));
     }
-    let body = json!({
-        "path": shape::path(top), "registered": is_known, "ok": ok, "files": files,
-    });
-    let mut answer = Answer::new("instruction_files", body)
-        .text(lines.join("\n"))
-        .ids(faulty);
+    let answer = AreTold {
+        path: top.to_string_lossy(),
+        registered: is_known,
+        ok,
+        files,
+    };
+    let mut answer = Answer::of(&answer).text(lines.join("\n")).ids(faulty);
     answer.code = u8::from(!ok);
     Ok(answer)
 }

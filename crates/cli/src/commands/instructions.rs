@@ -1,6 +1,7 @@
 //! `instructions`: what an agent should know.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     context::Context,
@@ -32,8 +33,25 @@ pub fn run(_: &Context, args: &Args) -> anyhow::Result<Answer> {
             None => return Err(Unknown::new("topic", name, topics).into()),
         },
     };
-    let body = json!({"topic": args.topic, "text": text, "topics": topics});
-    Ok(Answer::new("instructions", body).text(text).ids(topics))
+    let answer = Answer::of(&Instructions {
+        topic: args.topic.as_deref(),
+        text: &text,
+        topics: &topics,
+    });
+    Ok(answer.text(text).ids(topics))
+}
+
+/// What an agent should know.
+///
+/// After 'flagpost instructions'.
+#[derive(Serialize, JsonSchema)]
+pub struct Instructions<'a> {
+    /// Null for the whole in short.
+    topic: Option<&'a str>,
+    /// Markdown.
+    text: &'a str,
+    /// Those there are.
+    topics: &'a [&'a str],
 }
 
 fn line(topic: &Topic) -> String {

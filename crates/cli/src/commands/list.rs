@@ -1,12 +1,15 @@
 //! `list`: the tasks there are.
 
-use flagpost_core::{List, Loaded, tasks::Selected};
+use flagpost_core::{
+    List, Loaded,
+    answers::{Group, Tasks},
+    tasks::Selected,
+};
 use flagpost_model::{
     ListRef,
     query::{GroupBy, Query, groups},
     task::Outline,
 };
-use serde_json::{Value, json};
 
 use super::{
     query::{self, QueryArgs, named},
@@ -82,7 +85,7 @@ pub fn answer(
     if !tasks.is_empty() && !context.globals.json && !context.globals.quiet {
         text = Rows::of(context, &loaded.outlines).table(tasks);
     }
-    told(context, list, loaded, tasks, *total, text)
+    told(context, &Tasks::new(list.id(), loaded, tasks, *total), text)
 }
 
 /// The same under headings.
@@ -102,40 +105,30 @@ fn grouped(
     let today = context.home.today();
     let (all, some) = (groups(&selected.tasks, by, today), groups(shown, by, today));
     let text = Rows::of(context, &loaded.outlines).grouped(&some, &all, by);
-    let mut answer = told(context, list, loaded, shown, selected.total, text);
     let each = all.iter().map(|group| {
-        let shown = some.iter().find(|some| some.name == group.name);
-        let tasks = shown.map(|some| some.tasks.iter().map(|task| &task.id).collect::<Vec<_>>());
-        json!({"name": group.name, "total": group.tasks.len(), "tasks": tasks.unwrap_or_default()})
+        let shown = some.iter().filter(|some| some.name == group.name);
+        Group {
+            name: group.name.as_deref(),
+            total: group.tasks.len(),
+            tasks: shown
+                .flat_map(|some| some.tasks.iter().map(|task| &task.id))
+                .collect(),
+        }
     });
-    answer
-        .body
-        .insert("groups".to_owned(), each.collect::<Value>());
-    Ok(answer)
+    let tasks = Tasks {
+        groups: Some(each.collect()),
+        ..Tasks::new(list.id(), loaded, shown, selected.total)
+    };
+    Ok(told(context, &tasks, text))
 }
 
-fn told(
-    context: &Context,
-    list: &List<'_>,
-    loaded: &Loaded,
-    shown: &[&Outline],
-    total: usize,
-    text: String,
-) -> Answer {
-    let hidden = total - shown.len();
-    let body = json!({
-        "list": list.id(),
-        "tasks": shown.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
-        "total": total,
-        "truncated": hidden > 0,
-        "skipped": shape::skipped(&loaded.skipped),
-        "groups": null,
-    });
-    Answer::new("tasks", body)
+fn told(context: &Context, tasks: &Tasks<'_>, text: String) -> Answer {
+    let hidden = tasks.total - tasks.tasks.len();
+    Answer::of(tasks)
         .text(text + &more(hidden))
-        .ids(shown.iter().map(|task| &task.id))
+        .ids(tasks.tasks.iter().map(|task| task.id))
         .notes(unseen(context, hidden))
-        .notes(shape::skipped_notes(&loaded.skipped))
+        .notes(shape::skipped_notes(tasks.skipped))
 }
 
 /// Says why there is nothing to show.

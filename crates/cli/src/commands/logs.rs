@@ -4,6 +4,8 @@
 
 mod page;
 
+pub use page::AttemptLog;
+
 use std::{
     fs::File,
     io::{Read, Seek, SeekFrom},

@@ -1,13 +1,14 @@
 //! `man`: the manual pages.
 
-use std::path::PathBuf;
+use std::{borrow::Cow, path::PathBuf};
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use flagpost_disk::{Error, fsx};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::{context::Context, error::Unknown, output::Answer, shape};
+use crate::{context::Context, error::Unknown, output::Answer};
 
 /// Print a manual page, or write them all
 #[derive(Debug, clap::Args)]
@@ -34,6 +35,26 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     }
 }
 
+/// A manual page.
+///
+/// After 'flagpost man'.
+#[derive(Serialize, JsonSchema)]
+pub struct Manual<'a> {
+    name: &'a str,
+    /// In roff, for man.
+    page: &'a str,
+}
+
+/// Manual pages that were written.
+///
+/// After 'flagpost man --out'.
+#[derive(Serialize, JsonSchema)]
+pub struct Written<'a> {
+    dir: Cow<'a, str>,
+    /// Their names.
+    pages: &'a [String],
+}
+
 fn print(program: &Command, verbs: &[String]) -> anyhow::Result<Answer> {
     let mut command = program;
     for verb in verbs {
@@ -43,8 +64,12 @@ fn print(program: &Command, verbs: &[String]) -> anyhow::Result<Answer> {
         })?;
     }
     let page = page(command)?;
-    let body = json!({"name": name(command), "page": page});
-    Ok(Answer::new("man", body).text(page).ids([name(command)]))
+    let name = name(command);
+    let answer = Answer::of(&Manual {
+        name: &name,
+        page: &page,
+    });
+    Ok(answer.text(page).ids([name]))
 }
 
 fn write_all(
@@ -76,8 +101,11 @@ fn write_all(
     }
     written.sort();
     let text = format!("wrote {} pages into {}", written.len(), dir.display());
-    let body = json!({"dir": shape::path(&dir), "pages": written});
-    Ok(Answer::new("man_pages", body).text(text).ids(written))
+    let pages = Written {
+        dir: dir.to_string_lossy(),
+        pages: &written,
+    };
+    Ok(Answer::of(&pages).text(text).ids(&written))
 }
 
 /// `flagpost-task-add`.

@@ -1,10 +1,15 @@
 //! `move`: tasks go to another list.
 
-use flagpost_core::tasks::{self, Ties};
-use serde_json::json;
+use flagpost_core::{
+    answers::Task,
+    tasks::{self, Ties},
+};
+use flagpost_model::{ListRef, TaskId};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::selection::{INSTEAD, Ids, Where};
-use crate::{context::Context, output::Answer, shape, terminal::title};
+use crate::{context::Context, output::Answer, terminal::title};
 
 /// Move tasks to another list, where they get new ids
 #[derive(Debug, clap::Args)]
@@ -26,6 +31,29 @@ pub struct Args {
     which: Where,
 }
 
+/// Tasks that went to another list.
+///
+/// After 'flagpost task move'.
+#[derive(Serialize, JsonSchema)]
+pub struct Moved<'a> {
+    /// Whether nothing was done.
+    dry_run: bool,
+    /// The list they were in.
+    from: &'a ListRef,
+    /// The list they are in now.
+    to: &'a str,
+    moved: Vec<Relocated<'a>>,
+}
+
+/// A task in its new list.
+#[derive(Serialize, JsonSchema)]
+struct Relocated<'a> {
+    /// Its id in the list it left.
+    was: &'a TaskId,
+    /// As it is now; null in a dry run.
+    task: Option<Task<'a>>,
+}
+
 /// Moves them.
 pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let ties = match args.cut {
@@ -42,12 +70,18 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             let (id, subject) = (&task.id, title(&task.subject));
             format!("would move {id} {subject} to {}\n", args.to)
         });
-        let body = json!({
-            "dry_run": true, "from": from.id(), "to": args.to,
-            "moved": tasks.iter().map(|it| json!({"was": it.id, "task": null})).collect::<Vec<_>>(),
-        });
         let text: String = each.collect();
-        return Ok(Answer::new("moved", body).text(text).ids(which.seen()));
+        let each = tasks.iter().map(|it| Relocated {
+            was: &it.id,
+            task: None,
+        });
+        let moved = Moved {
+            dry_run: true,
+            from: from.id(),
+            to: &args.to,
+            moved: each.collect(),
+        };
+        return Ok(Answer::of(&moved).text(text).ids(which.seen()));
     }
     if args.which.given() {
         args.which.confirm("move", &tasks, INSTEAD)?;
@@ -59,12 +93,16 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         format!("moved {was} to {} as {id} {subject}\n", to.id())
     });
     let text: String = each.collect();
-    let moves = moved
-        .iter()
-        .map(|it| json!({"was": it.was, "task": shape::task(&it.task)}));
-    let body = json!({
-        "dry_run": false, "from": from.id(), "to": to.id(), "moved": moves.collect::<Vec<_>>(),
+    let each = moved.iter().map(|it| Relocated {
+        was: &it.was,
+        task: Some((&it.task).into()),
     });
+    let answer = Moved {
+        dry_run: false,
+        from: from.id(),
+        to: &to.id().to_string(),
+        moved: each.collect(),
+    };
     let ids = moved.iter().map(|it| &it.task.id);
-    Ok(Answer::new("moved", body).text(text).ids(ids))
+    Ok(Answer::of(&answer).text(text).ids(ids))
 }

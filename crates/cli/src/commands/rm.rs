@@ -1,10 +1,14 @@
 //! `rm`: remove tasks.
 
-use flagpost_core::tasks;
-use serde_json::json;
+use flagpost_core::{
+    answers::{self, Task},
+    tasks,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::selection::{Ids, Where};
-use crate::{context::Context, output::Answer, shape, terminal::title};
+use crate::{context::Context, output::Answer, terminal::title};
 
 /// Remove tasks and their names from those that wait for them
 #[derive(Debug, clap::Args)]
@@ -15,6 +19,17 @@ pub struct Args {
     ids: Ids,
     #[command(flatten)]
     which: Where,
+}
+
+/// Tasks that were removed.
+///
+/// After 'flagpost task rm'.
+#[derive(Serialize, JsonSchema)]
+pub struct Removed<'a> {
+    /// Whether nothing was done.
+    dry_run: bool,
+    /// As they were.
+    tasks: Vec<Task<'a>>,
 }
 
 const INSTEAD: &str = "--dry-run shows what would go, and 'flagpost task cancel' keeps the record";
@@ -42,10 +57,11 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         };
         format!("{would} {} {}{waiting}\n", task.id, title(&task.subject))
     });
-    let body = json!({
-        "dry_run": args.which.dry_run, "tasks": tasks.iter().map(shape::task).collect::<Vec<_>>(),
-    });
-    Ok(Answer::new("removed", body)
+    let removed = Removed {
+        dry_run: args.which.dry_run,
+        tasks: answers::each(&tasks),
+    };
+    Ok(Answer::of(&removed)
         .text(each.collect::<String>())
         .ids(tasks.iter().map(|task| &task.id)))
 }

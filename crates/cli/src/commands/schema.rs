@@ -1,12 +1,14 @@
 //! `schema`: what the JSON answers look like.
 
-use flagpost_core::schemas;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::{
     context::Context,
     error::Unknown,
     output::{Answer, Screen},
+    schemas,
 };
 
 /// Print the JSON Schema of an answer, for whoever writes a client
@@ -28,24 +30,60 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     // As it stands in an answer, too.
     let bare = name.strip_prefix("flagpost.").unwrap_or(name);
     let bare = bare.strip_suffix("/1").unwrap_or(bare);
-    let names = schemas::ALL.iter().map(|schema| schema.name);
-    let Some(schema) = schemas::ALL.iter().find(|schema| schema.name == bare) else {
+    let all = schemas::all();
+    let names = all.iter().map(|schema| schema.name);
+    let Some(schema) = all.iter().find(|schema| schema.name == bare) else {
         return Err(Unknown::new("schema", bare, names).into());
     };
     let whole = schema.whole()?;
     let text = serde_json::to_string_pretty(&whole)?;
-    let body = json!({"name": schema.name, "json_schema": whole});
-    Ok(Answer::new("schema", body).text(text).ids([schema.name]))
+    let answer = OneSchema {
+        name: schema.name,
+        json_schema: &whole,
+    };
+    Ok(Answer::of(&answer).text(text).ids([schema.name]))
+}
+
+/// The schema of an answer.
+///
+/// After 'flagpost schema NAME --json'; without --json the schema stands alone.
+#[derive(Serialize, JsonSchema)]
+pub struct OneSchema<'a> {
+    /// Whose: task is for flagpost.task/1.
+    name: &'a str,
+    /// JSON Schema, draft 2020-12, complete in itself.
+    #[schemars(with = "Map<String, Value>")]
+    json_schema: &'a Value,
+}
+
+/// The answers that have a schema.
+///
+/// After 'flagpost schema'.
+#[derive(Serialize, JsonSchema)]
+pub struct Schemas {
+    schemas: Vec<Titled>,
+}
+
+/// An answer that has a schema.
+#[derive(Serialize, JsonSchema)]
+struct Titled {
+    /// What 'flagpost schema' takes.
+    name: &'static str,
+    title: String,
 }
 
 fn list(context: &Context) -> anyhow::Result<Answer> {
     let (mut rows, mut each) = (Vec::new(), Vec::new());
-    for schema in schemas::ALL {
+    let all = schemas::all();
+    for schema in &all {
         let title = schema.title()?;
-        each.push(json!({"name": schema.name, "title": title}));
-        rows.push(vec![schema.name.to_owned(), title]);
+        rows.push(vec![schema.name.to_owned(), title.clone()]);
+        each.push(Titled {
+            name: schema.name,
+            title,
+        });
     }
-    Ok(Answer::new("schemas", json!({"schemas": each}))
+    Ok(Answer::of(&Schemas { schemas: each })
         .text(Screen::of(context).table(&["NAME", "ANSWERS WITH"], rows))
-        .ids(schemas::ALL.iter().map(|schema| schema.name)))
+        .ids(all.iter().map(|schema| schema.name)))
 }

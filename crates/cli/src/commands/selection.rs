@@ -6,20 +6,21 @@
 
 use flagpost_core::{
     Error, List,
+    answers::{self, TaskAnswer},
     tasks::{Agreed, Fitting, Preview, Which},
 };
 use flagpost_model::{
     TaskId, Token,
     task::{Outline, Task},
 };
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{list::counted, query};
 use crate::{
     context::Context,
     error::{self, Invalid, usage, usage_with},
     output::{Answer, ask},
-    shape,
     terminal::title,
 };
 
@@ -149,12 +150,18 @@ impl Where {
     /// What was done to these tasks: one that was named is answered as itself, several, and all
     /// that a query selects, as a list.
     pub fn answer(&self, tasks: &[Task], text: String) -> Answer {
+        self.answer_with(tasks, None, text)
+    }
+
+    /// The same with the tasks that were made because those that come again were done.
+    pub fn answer_with(&self, tasks: &[Task], next: Option<&[Task]>, text: String) -> Answer {
+        let next = next.map(answers::each);
         let answer = match tasks {
-            [one] if !self.given() => Answer::new("task", shape::task(one)),
-            several => {
-                let tasks: Vec<_> = several.iter().map(shape::task).collect();
-                Answer::new("changed", json!({"tasks": tasks}))
-            }
+            [one] if !self.given() => Answer::of(&TaskAnswer { next, ..one.into() }),
+            several => Answer::of(&Changed {
+                tasks: answers::each(several),
+                next,
+            }),
         };
         answer.text(text).ids(tasks.iter().map(|task| &task.id))
     }
@@ -183,6 +190,44 @@ impl Where {
     }
 }
 
+/// Several tasks that were changed.
+///
+/// After a verb that was given several ids, or --where, however many tasks fit. One task that was named
+/// is answered as flagpost.task/1.
+#[derive(Serialize, JsonSchema)]
+pub struct Changed<'a> {
+    /// As they are now.
+    tasks: Vec<answers::Task<'a>>,
+    /// The tasks that were made because those that come again were done. Only 'flagpost done' makes
+    /// some, so other answers lack it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<answers::Task<'a>>")]
+    next: Option<Vec<answers::Task<'a>>>,
+}
+
+/// What a verb would do.
+///
+/// After a verb that changes tasks, with --dry-run.
+#[derive(Serialize, JsonSchema)]
+pub struct DryRun<'a> {
+    /// The verb, such as edit.
+    act: &'a str,
+    /// As they are.
+    tasks: Vec<answers::Outline<'a>>,
+    /// Those that the rules would refuse. Where there is one, none would be changed, and the exit code
+    /// is that of the refusal.
+    refused: Vec<Refused<'a>>,
+}
+
+/// A task that would not be changed.
+#[derive(Serialize, JsonSchema)]
+struct Refused<'a> {
+    /// Which.
+    id: &'a TaskId,
+    /// Why.
+    reason: String,
+}
+
 /// What would be done, to which tasks, and which of them would be refused. The exit code is that of
 /// doing it.
 pub fn dry_run(act: &str, previews: &[Preview]) -> Answer {
@@ -193,19 +238,21 @@ pub fn dry_run(act: &str, previews: &[Preview]) -> Answer {
             Some(refusal) => format!("would not {act} {id} {subject}: {refusal}\n"),
         }
     });
-    let outline = |it: &Preview| shape::outline(&Outline::from(&it.task));
+    let outlines: Vec<Outline> = previews.iter().map(|it| (&it.task).into()).collect();
     let refusals = previews
         .iter()
         .filter_map(|it| Some((&it.task.id, it.refusal.as_ref()?)));
-    let refused: Vec<_> = refusals
-        .clone()
-        .map(|(id, it)| json!({"id": id, "reason": it.to_string()}))
-        .collect();
-    let tasks: Vec<_> = previews.iter().map(outline).collect();
-    let body = json!({"act": act, "tasks": tasks, "refused": refused});
-    let mut answer = Answer::new("dry_run", body)
-        .text(each.collect::<String>())
-        .ids(previews.iter().map(|it| &it.task.id));
+    let refused = refusals.clone().map(|(id, it)| Refused {
+        id,
+        reason: it.to_string(),
+    });
+    let mut answer = Answer::of(&DryRun {
+        act,
+        tasks: answers::each(&outlines),
+        refused: refused.collect(),
+    })
+    .text(each.collect::<String>())
+    .ids(previews.iter().map(|it| &it.task.id));
     if let Some((_, refusal)) = refusals.clone().next() {
         answer.code = error::code(refusal);
         answer = answer.notes(["as it stands, none of them would be changed".to_owned()]);

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{list::counted, run::sessions};
 use crate::{
     context::Context,
-    output::{Answer, Screen, stream},
+    output::{Answer, Screen, stream_named},
     progress,
     terminal::title,
 };
@@ -247,7 +247,7 @@ pub fn newest(sessions: &Sessions<'_>) -> anyhow::Result<Record> {
 
 fn events(context: &Context, session: &Record, since: u64) -> anyhow::Result<Answer> {
     for event in session.events(&context.home, since)? {
-        stream("event", event)?;
+        stream_named("event", event)?;
     }
     Ok(Answer::silent())
 }

@@ -1,16 +1,15 @@
 //! `show`: everything about one task.
 
+use flagpost_core::answers::TaskAnswer;
 use flagpost_model::{
     plan::{Family, Progress},
     task::{Effort, Origin, Question, Task},
 };
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::{
     context::Context,
     output::{Answer, Screen},
-    shape,
     terminal::line,
 };
 
@@ -30,12 +29,9 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let outlines = list.load()?.outlines;
     let parts = Family::new(&outlines).progress(&id);
     let text = page(Screen::of(context), &task, parts, context.home.now());
-    let mut body = shape::task(&task);
-    body["parts"] = parts.map_or(
-        Value::Null,
-        |parts| json!({"completed": parts.completed, "total": parts.total}),
-    );
-    Ok(Answer::new("task", body).text(text).ids([&task.id]))
+    let mut shown = TaskAnswer::from(&task);
+    shown.parts = Some(parts);
+    Ok(Answer::of(&shown).text(text).ids([&task.id]))
 }
 
 fn page(screen: Screen, task: &Task, parts: Option<Progress>, now: Timestamp) -> String {

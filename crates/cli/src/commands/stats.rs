@@ -1,11 +1,15 @@
 //! `stats`: a list in numbers.
 
+use flagpost_core::{Skipped, answers};
 use flagpost_model::{
+    ListRef,
     tally::{self, Count, Stats, Work},
-    task::Effort,
+    task::{Effort, Priority, StateName},
 };
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::tags::Counted;
 use crate::{
     context::Context,
     output::{Answer, Screen},
@@ -18,6 +22,60 @@ use crate::{
 #[command(after_help = "Example: flagpost task stats --json")]
 pub struct Args {}
 
+/// A list in numbers.
+///
+/// After 'flagpost task stats'.
+#[derive(Serialize, JsonSchema)]
+pub struct InNumbers<'a> {
+    /// The list's name.
+    list: &'a ListRef,
+    /// Tasks that are neither completed nor cancelled.
+    open: usize,
+    all: usize,
+    /// Tasks that can begin now.
+    ready: usize,
+    /// Open tasks that were due before today.
+    overdue: usize,
+    completed_last_7_days: usize,
+    running_timers: usize,
+    states: Vec<InState>,
+    /// How many tasks have each.
+    priorities: Vec<Counted<'a, Priority>>,
+    /// How many tasks have each.
+    owners: Vec<Counted<'a, String>>,
+    /// How many tasks have each.
+    projects: Vec<Counted<'a, String>>,
+    /// Of all tasks.
+    work: WorkInNumbers,
+    /// Of the completed tasks that had an estimate, so that the two can be compared.
+    completed_with_estimate: WorkInNumbers,
+    /// Files of the list that are no tasks and were passed over.
+    skipped: &'a [Skipped],
+}
+
+/// How many tasks are in a state.
+#[derive(Serialize, JsonSchema)]
+struct InState {
+    name: StateName,
+    all: usize,
+}
+
+/// Work, thought of and measured.
+#[derive(Serialize, JsonSchema)]
+struct WorkInNumbers {
+    estimated_minutes: u64,
+    tracked_seconds: u64,
+}
+
+impl From<Work> for WorkInNumbers {
+    fn from(work: Work) -> Self {
+        Self {
+            estimated_minutes: work.estimated.minutes(),
+            tracked_seconds: work.tracked.seconds(),
+        }
+    }
+}
+
 /// Shows them.
 pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
     let list = context.list()?;
@@ -28,38 +86,30 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         _ => page(Screen::of(context), list.id().as_str(), &stats),
     };
     let states = stats.states.iter();
-    let body = json!({
-        "list": list.id(),
-        "open": stats.tasks.open,
-        "all": stats.tasks.all,
-        "ready": stats.ready,
-        "overdue": stats.overdue,
-        "completed_last_7_days": stats.completed_lately,
-        "running_timers": stats.timers,
-        "states": states.map(|(state, n)| json!({"name": state, "all": n})).collect::<Value>(),
-        "priorities": counts(&stats.priorities),
-        "owners": counts(&stats.owners),
-        "projects": counts(&stats.projects),
-        "work": work(stats.work),
-        "completed_with_estimate": work(stats.estimated_and_done),
-        "skipped": shape::skipped(&loaded.skipped),
-    });
-    Ok(Answer::new("stats", body)
+    let answer = InNumbers {
+        list: list.id(),
+        open: stats.tasks.open,
+        all: stats.tasks.all,
+        ready: stats.ready,
+        overdue: stats.overdue,
+        completed_last_7_days: stats.completed_lately,
+        running_timers: stats.timers,
+        states: states
+            .map(|(name, all)| InState {
+                name: *name,
+                all: *all,
+            })
+            .collect(),
+        priorities: answers::each(&stats.priorities),
+        owners: answers::each(&stats.owners),
+        projects: answers::each(&stats.projects),
+        work: stats.work.into(),
+        completed_with_estimate: stats.estimated_and_done.into(),
+        skipped: &loaded.skipped,
+    };
+    Ok(Answer::of(&answer)
         .text(text)
         .notes(shape::skipped_notes(&loaded.skipped)))
-}
-
-fn counts<K: serde::Serialize>(counts: &[(Option<K>, Count)]) -> Value {
-    let each = counts.iter();
-    each.map(|(name, count)| json!({"name": name, "open": count.open, "all": count.all}))
-        .collect()
-}
-
-fn work(work: Work) -> Value {
-    json!({
-        "estimated_minutes": work.estimated.minutes(),
-        "tracked_seconds": work.tracked.seconds(),
-    })
 }
 
 fn page(screen: Screen, list: &str, stats: &Stats) -> String {

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use flagpost_core::{
     Error, List,
     accounts::{self, Park},
+    answers,
     questions::open as open_questions,
     roots::survey,
     sessions::{Session, Sessions, Stage},
@@ -186,24 +187,24 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "counts": counts.iter().map(|(state, n)| (state.as_str(), *n)).collect::<BTreeMap<_, _>>(),
         "waiting_for_person": asked.iter().map(|it| {
             json!({
-                "task": shape::outline(it.task),
+                "task": answers::Outline::from(it.task),
                 "said": Some(&it.said).filter(|it| !it.is_empty()),
                 "message": it.message.as_ref().map(ToString::to_string),
                 "answer_with": questions::command(context, it),
             })
         }).chain(stalled.iter().map(|it| {
-            json!({"task": shape::outline(it.task), "said": it.said, "message": null, "answer_with": null})
+            json!({"task": answers::Outline::from(it.task), "said": it.said, "message": null, "answer_with": null})
         })).chain(failed.iter().map(|(task, said)| {
-            json!({"task": shape::outline(task), "said": said, "message": null, "answer_with": null})
+            json!({"task": answers::Outline::from(*task), "said": said, "message": null, "answer_with": null})
         })).collect::<Vec<_>>(),
         "stranded": stranded.iter().map(|task| json!({"id": task.id, "why": task.why.to_string()})).collect::<Vec<_>>(),
-        "held": held.iter().map(|task| shape::outline(task)).collect::<Vec<_>>(),
+        "held": held.iter().map(|task| answers::Outline::from(*task)).collect::<Vec<_>>(),
         "parked": parked,
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
         "skipped": shape::skipped(&loaded.skipped),
         "session": session.as_ref().map(flagpost_core::shape::session),
         "lists": context.home.lists()?,
-        "daemon": daemon::shape_of(context, instance.as_ref()),
+        "daemon": daemon::reached(context, instance.as_ref()),
         "roots": roots::shape(&found),
     });
     Ok(Answer::new("status", body)
@@ -247,7 +248,7 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
         "home": shape::path(context.home.root()), "list": null, "root": null, "total": 0,
         "to_decide": gate::shape(&briefs), "counts": {},
         "waiting_for_person": [], "stranded": [], "held": [], "parked": parked, "ready": [], "skipped": [],
-        "session": null, "lists": lists, "daemon": daemon::shape_of(context, instance.as_ref()),
+        "session": null, "lists": lists, "daemon": daemon::reached(context, instance.as_ref()),
         "roots": roots::shape(&found),
     });
     Ok(Answer::new("status", body)

@@ -5,7 +5,8 @@ use flagpost_core::{
     registry::running,
     sessions::{self, Asked, Sessions, Stop},
 };
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     context::Context,
@@ -68,12 +69,30 @@ fn place(context: &Context) -> anyhow::Result<Repository> {
     Ok(running(&context.home, list.id(), here.as_ref())?)
 }
 
+/// A run that was asked to stop.
+///
+/// After 'flagpost stop'. The run takes the request up within a second.
+#[derive(Serialize, JsonSchema)]
+pub struct StopAsked<'a> {
+    /// The session that runs.
+    session: &'a str,
+    /// The one task; null where the whole run is meant.
+    task: Option<&'a str>,
+    /// Whether running agents are stopped too.
+    now: bool,
+    /// It was asked the same before and has not taken that up yet.
+    already: bool,
+}
+
 fn answer(asked: &Asked, task: Option<&str>, now: bool, how: &str) -> Answer {
     let again = if asked.already { " (asked before)" } else { "" };
-    let body = json!({
-        "session": asked.session, "task": task, "now": now, "already": asked.already,
-    });
-    Answer::new("stop_asked", body)
+    let answer = StopAsked {
+        session: &asked.session,
+        task,
+        now,
+        already: asked.already,
+    };
+    Answer::of(&answer)
         .text(format!("session {}{how}{again}\n", line(&asked.session)))
         .ids([&asked.session])
 }

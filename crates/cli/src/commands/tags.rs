@@ -1,10 +1,13 @@
 //! `tags`, `projects`: the names in use, and how many tasks have each.
 
+use flagpost_core::{Skipped, answers};
 use flagpost_model::{
+    ListRef,
     tally::{self, Count},
     task::Outline,
 };
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     context::Context,
@@ -22,23 +25,87 @@ pub struct TagsArgs {}
 #[command(after_help = "Example: flagpost task projects")]
 pub struct ProjectsArgs {}
 
+/// The labels in use.
+///
+/// After 'flagpost task tags'.
+#[derive(Serialize, JsonSchema)]
+pub struct Tags<'a> {
+    /// The list's name.
+    list: &'a ListRef,
+    /// How many tasks have each.
+    tags: Vec<Counted<'a, String>>,
+    /// Files of the list that are no tasks and were passed over.
+    skipped: &'a [Skipped],
+}
+
+/// The projects in use.
+///
+/// After 'flagpost task projects'.
+#[derive(Serialize, JsonSchema)]
+pub struct Projects<'a> {
+    /// The list's name.
+    list: &'a ListRef,
+    /// How many tasks have each.
+    projects: Vec<Counted<'a, String>>,
+    /// Files of the list that are no tasks and were passed over.
+    skipped: &'a [Skipped],
+}
+
+/// How many tasks have something in common.
+#[derive(Serialize, JsonSchema)]
+pub struct Counted<'a, T> {
+    /// Null for tasks without one.
+    name: &'a Option<T>,
+    #[serde(flatten)]
+    count: Count,
+}
+
+impl<'a, T> From<&'a (Option<T>, Count)> for Counted<'a, T> {
+    fn from((name, count): &'a (Option<T>, Count)) -> Self {
+        let count = *count;
+        Self { name, count }
+    }
+}
+
 /// Shows the labels.
 pub fn tags(context: &Context, _: &TagsArgs) -> anyhow::Result<Answer> {
-    names(context, "tags", "TAG", tally::tags)
+    names(
+        context,
+        ["tags", "TAG"],
+        tally::tags,
+        |list, tags, skipped| {
+            Answer::of(&Tags {
+                list,
+                tags,
+                skipped,
+            })
+        },
+    )
 }
 
 /// Shows the projects; tasks of none are counted where there are others.
 pub fn projects(context: &Context, _: &ProjectsArgs) -> anyhow::Result<Answer> {
-    names(context, "projects", "PROJECT", tally::projects)
+    names(
+        context,
+        ["projects", "PROJECT"],
+        tally::projects,
+        |list, projects, skipped| {
+            Answer::of(&Projects {
+                list,
+                projects,
+                skipped,
+            })
+        },
+    )
 }
 
 type Counts = Vec<(Option<String>, Count)>;
 
 fn names(
     context: &Context,
-    what: &'static str,
-    head: &str,
+    [what, head]: [&str; 2],
     count: fn(&[Outline]) -> Counts,
+    answer: fn(&ListRef, Vec<Counted<'_, String>>, &[Skipped]) -> Answer,
 ) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let loaded = list.load()?;
@@ -56,12 +123,7 @@ fn names(
             Screen::of(context).table(&["OPEN", "ALL", head], rows.collect())
         }
     };
-    let each: Vec<_> = counts
-        .iter()
-        .map(|(name, count)| json!({"name": name, "open": count.open, "all": count.all}))
-        .collect();
-    let body = json!({"list": list.id(), what: each, "skipped": shape::skipped(&loaded.skipped)});
-    Ok(Answer::new(what, body)
+    Ok(answer(list.id(), answers::each(&counts), &loaded.skipped)
         .text(text)
         .ids(names)
         .notes(shape::skipped_notes(&loaded.skipped)))

@@ -1,13 +1,22 @@
 //! `session timeline`: when the attempts of a session ran, drawn.
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
-use flagpost_core::drawings;
-use flagpost_model::{drawing, session::Row};
-use serde_json::{Value, json};
+use flagpost_core::{answers, drawings};
+use flagpost_model::{
+    TaskId, drawing,
+    session::{BarEnd, Row},
+};
+use jiff::Timestamp;
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{list::counted, run::sessions, session::newest};
-use crate::{context::Context, output::Answer, shape};
+use crate::{context::Context, output::Answer};
 
 /// Draw when each task of a session ran, as SVG
 #[derive(Debug, clap::Args)]
@@ -39,27 +48,85 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     } else if !context.globals.json && !context.globals.quiet {
         text = drawing::timeline(&timeline);
     }
-    let waves = timeline
-        .waves
-        .iter()
-        .map(|wave| json!({"wave": wave.n, "of": wave.of, "began": wave.from, "ended": wave.to}));
-    let body = json!({
-        "session": timeline.session,
-        "live": timeline.is_live,
-        "began": timeline.began,
-        "ended": timeline.ended,
-        "waves": waves.collect::<Vec<_>>(),
-        "tasks": timeline.rows.iter().map(row).collect::<Vec<_>>(),
-        "out": out.map(shape::path),
+    let waves = timeline.waves.iter().map(|wave| Wave {
+        wave: wave.n,
+        of: wave.of,
+        began: wave.from,
+        ended: wave.to,
     });
-    Ok(Answer::new("timeline", body)
+    let answer = Drawn {
+        session: &timeline.session,
+        live: timeline.is_live,
+        began: timeline.began,
+        ended: timeline.ended,
+        waves: waves.collect(),
+        tasks: answers::each(&timeline.rows),
+        out: out.map(Path::to_string_lossy),
+    };
+    Ok(Answer::of(&answer)
         .text(text)
         .ids(timeline.rows.iter().map(|row| &row.task)))
 }
 
-fn row(row: &Row) -> Value {
-    let attempts = row.bars.iter().map(
-        |bar| json!({"attempt": bar.attempt, "began": bar.from, "ended": bar.to, "end": bar.end}),
-    );
-    json!({"id": row.task, "subject": row.subject, "attempts": attempts.collect::<Vec<_>>()})
+/// When the attempts of a session ran.
+///
+/// After 'flagpost session timeline'.
+#[derive(Serialize, JsonSchema)]
+pub struct Drawn<'a> {
+    session: &'a str,
+    /// Whether it goes on.
+    live: bool,
+    began: Timestamp,
+    /// Or until when it was seen.
+    ended: Timestamp,
+    waves: Vec<Wave>,
+    tasks: Vec<Attempted<'a>>,
+    /// The file that was drawn; null without --out.
+    out: Option<Cow<'a, str>>,
+}
+
+/// When a wave was.
+#[derive(Serialize, JsonSchema)]
+struct Wave {
+    /// Counted from 1.
+    wave: u32,
+    of: u32,
+    began: Timestamp,
+    ended: Timestamp,
+}
+
+/// A task and its attempts.
+#[derive(Serialize, JsonSchema)]
+struct Attempted<'a> {
+    id: &'a TaskId,
+    subject: &'a str,
+    attempts: Vec<Attempt>,
+}
+
+/// When an attempt was.
+#[derive(Serialize, JsonSchema)]
+struct Attempt {
+    /// Counted from 1.
+    attempt: u32,
+    began: Timestamp,
+    /// Or until when it was seen.
+    ended: Timestamp,
+    /// cut_off: the session ended first.
+    end: BarEnd,
+}
+
+impl<'a> From<&'a Row> for Attempted<'a> {
+    fn from(row: &'a Row) -> Self {
+        let attempts = row.bars.iter().map(|bar| Attempt {
+            attempt: bar.attempt,
+            began: bar.from,
+            ended: bar.to,
+            end: bar.end,
+        });
+        Self {
+            id: &row.task,
+            subject: &row.subject,
+            attempts: attempts.collect(),
+        }
+    }
 }

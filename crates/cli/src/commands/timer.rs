@@ -1,9 +1,14 @@
 //! `timer`: how long the work takes.
 
 use clap::Subcommand;
-use flagpost_core::tasks;
-use flagpost_model::task::{Outline, Task};
-use serde_json::json;
+use flagpost_core::{Skipped, answers, tasks};
+use flagpost_model::{
+    ListRef, TaskId, WorkerId,
+    task::{Outline, Task},
+};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     context::Context,
@@ -34,6 +39,43 @@ pub enum Timer {
     Show,
 }
 
+/// A timer that was started or stopped.
+///
+/// After 'flagpost task timer start' and 'stop'.
+#[derive(Serialize, JsonSchema)]
+pub struct Measured<'a> {
+    /// Null after stop.
+    started: Option<answers::Task<'a>>,
+    /// The tasks whose timer was stopped.
+    stopped: Vec<answers::Task<'a>>,
+}
+
+/// The timers that run.
+///
+/// After 'flagpost task timer show'.
+#[derive(Serialize, JsonSchema)]
+pub struct Timers<'a> {
+    /// The list's name.
+    list: &'a ListRef,
+    timers: Vec<Running<'a>>,
+    /// Files of the list that are no tasks and were passed over.
+    skipped: &'a [Skipped],
+}
+
+/// A timer that runs.
+#[derive(Serialize, JsonSchema)]
+struct Running<'a> {
+    task: &'a TaskId,
+    subject: &'a str,
+    /// Who measures.
+    by: &'a WorkerId,
+    since: Timestamp,
+    /// What this timer shows.
+    elapsed_seconds: u64,
+    /// All that was measured on the task, this timer included.
+    tracked_seconds: u64,
+}
+
 /// Starts, stops or shows.
 pub fn run(context: &Context, verb: &Timer) -> anyhow::Result<Answer> {
     match verb {
@@ -50,11 +92,11 @@ fn start(context: &Context, id: Option<&str>) -> anyhow::Result<Answer> {
     let mut text: String = started.stopped.iter().map(stopped).collect();
     let task = &started.task;
     text += &format!("measuring {} {}", task.id, title(&task.subject));
-    let body = json!({
-        "started": shape::task(task),
-        "stopped": started.stopped.iter().map(shape::task).collect::<Vec<_>>(),
-    });
-    Ok(Answer::new("timer", body).text(text).ids([&task.id]))
+    let measured = Measured {
+        started: Some(task.into()),
+        stopped: answers::each(&started.stopped),
+    };
+    Ok(Answer::of(&measured).text(text).ids([&task.id]))
 }
 
 fn stop(context: &Context, id: Option<&str>) -> anyhow::Result<Answer> {
@@ -66,12 +108,12 @@ fn stop(context: &Context, id: Option<&str>) -> anyhow::Result<Answer> {
         true => "you measure nothing".to_owned(),
         false => text,
     };
-    let body = json!({
-        "started": null,
-        "stopped": tasks.iter().map(shape::task).collect::<Vec<_>>(),
-    });
+    let measured = Measured {
+        started: None,
+        stopped: answers::each(&tasks),
+    };
     let ids = tasks.iter().map(|task| &task.id);
-    Ok(Answer::new("timer", body).text(text).ids(ids))
+    Ok(Answer::of(&measured).text(text).ids(ids))
 }
 
 fn stopped(task: &Task) -> String {
@@ -97,19 +139,25 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
             all.to_string(),
             task.subject.clone(),
         ]);
-        timers.push(json!({
-            "task": task.id, "subject": task.subject, "by": timer.by, "since": timer.since,
-            "elapsed_seconds": timer.elapsed(now).seconds(), "tracked_seconds": all.seconds(),
-        }));
+        timers.push(Running {
+            task: &task.id,
+            subject: &task.subject,
+            by: &timer.by,
+            since: timer.since,
+            elapsed_seconds: timer.elapsed(now).seconds(),
+            tracked_seconds: all.seconds(),
+        });
     }
     let text = match rows.is_empty() {
         true => format!("nobody measures anything in {}", list.id()),
         false => Screen::of(context).table(&["ID", "WHO", "RUNS", "IN ALL", "SUBJECT"], rows),
     };
-    let body = json!({
-        "list": list.id(), "timers": timers, "skipped": shape::skipped(&loaded.skipped),
-    });
-    Ok(Answer::new("timers", body)
+    let timers = Timers {
+        list: list.id(),
+        timers,
+        skipped: &loaded.skipped,
+    };
+    Ok(Answer::of(&timers)
         .text(text)
         .ids(running.iter().map(|task| &task.id))
         .notes(shape::skipped_notes(&loaded.skipped)))

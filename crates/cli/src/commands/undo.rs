@@ -1,9 +1,15 @@
 //! `undo`: take back your last change.
 
-use flagpost_core::tasks::{self, UndoMode};
-use serde_json::{Value, json};
+use flagpost_core::{
+    answers::{self, Task},
+    history::Kind,
+    tasks::{self, UndoMode},
+};
+use flagpost_model::TaskId;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::{context::Context, output::Answer, shape, terminal::title};
+use crate::{context::Context, output::Answer, terminal::title};
 
 /// Take back your last change of the list, if nobody built on it
 #[derive(Debug, clap::Args)]
@@ -13,6 +19,31 @@ pub struct Args {
     /// Say what would be taken back, and do nothing
     #[arg(long)]
     dry_run: bool,
+}
+
+/// A change that was taken back.
+///
+/// After 'flagpost task undo'.
+#[derive(Serialize, JsonSchema)]
+pub struct Undone<'a> {
+    /// The number of the change in the history.
+    n: u64,
+    /// Whether nothing was done.
+    dry_run: bool,
+    undone: Vec<Was<'a>>,
+    /// The tasks that are again as they were.
+    tasks: Vec<Task<'a>>,
+    /// The tasks that the change had added, gone again.
+    removed: Vec<&'a TaskId>,
+}
+
+/// A part of the change.
+#[derive(Serialize, JsonSchema)]
+struct Was<'a> {
+    /// What it was, as the history calls it: task.edited.
+    kind: &'a Kind,
+    /// The task it was about; null where it was about the list.
+    task: &'a Option<TaskId>,
 }
 
 /// Takes it back.
@@ -30,7 +61,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let mut text = String::new();
     let mut was = Vec::new();
     for (kind, task) in &undone.was {
-        was.push(json!({"kind": kind.as_str(), "task": task}));
+        was.push(Was { kind, task });
         let mut tasks = undone.tasks.iter().chain(&undone.removed);
         let task = tasks.find(|it| Some(&it.id) == task.as_ref());
         if let Some(task) = task {
@@ -38,11 +69,13 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             text += &format!("{would} {kind}: {id} {}\n", title(&task.subject));
         }
     }
-    let tasks: Vec<Value> = undone.tasks.iter().map(shape::task).collect();
-    let removed: Vec<_> = undone.removed.iter().map(|task| &task.id).collect();
-    let ids: Vec<_> = undone.tasks.iter().map(|task| &task.id).collect();
-    let body = json!({
-        "n": undone.n, "dry_run": args.dry_run, "undone": was, "tasks": tasks, "removed": removed,
-    });
-    Ok(Answer::new("undo", body).text(text).ids(ids))
+    let answer = Undone {
+        n: undone.n,
+        dry_run: args.dry_run,
+        undone: was,
+        tasks: answers::each(&undone.tasks),
+        removed: undone.removed.iter().map(|task| &task.id).collect(),
+    };
+    let ids = undone.tasks.iter().map(|task| &task.id);
+    Ok(Answer::of(&answer).text(text).ids(ids))
 }

@@ -36,7 +36,7 @@ pub use words::words;
 use self::{account::Moment, screen::Screen};
 use crate::{
     context::Context,
-    output::{say, stream},
+    output::{say, stream_named},
 };
 
 /// Shows events.
@@ -100,8 +100,8 @@ impl Watcher {
         let moment = self.clock.moment();
         let begins_to_wait = locked(&self.account).see(event, moment);
         match &mut self.form {
-            // Whoever closed the stream does not stop the run.
-            Form::Json => drop(stream("event", line.clone())),
+            // Whoever closed the stream_named does not stop the run.
+            Form::Json => drop(stream_named("event", line.clone())),
             Form::Quiet => {}
             Form::Lines => words(event).iter().for_each(|line| say(line)),
             Form::Screen(screen) => screen.see(event, begins_to_wait, moment),

@@ -12,12 +12,9 @@ use std::{
 
 use flagpost_model::{
     decision::{Decision, Via},
-    finding::Severity,
-    intake::{Format, Spelling},
     message::{State, Step},
     search::Place,
     session::{Outcome, ProgressStatus},
-    task::{Ending, Every, NoteKind, Origin, Priority, StateName},
 };
 use flagpost_testkit::repository;
 use insta::assert_snapshot;
@@ -149,30 +146,18 @@ fn every_schema_is_valid_alone_and_complete() {
     }
 }
 
-/// What a name means is what a client is told; a file that no answer uses tells nothing.
+/// What a name means is what a client is told.
 #[test]
-fn every_file_is_a_schema_and_every_answer_in_the_source_has_one() {
-    let files = repository::texts(|path| {
-        path.starts_with("crates/core/src/schemas/") && !path.ends_with("/parts.json")
-    });
-    let names: BTreeSet<String> = files
-        .iter()
-        .filter_map(|file| file.path.rsplit('/').next()?.strip_suffix(".json"))
-        .map(|name| format!("flagpost.{name}/1"))
-        .collect();
-    assert_eq!(names, schemas().keys().cloned().collect());
+fn every_answer_in_the_source_has_a_schema() {
     let sources =
         repository::texts(|path| path.starts_with("crates/cli/src/") && path.ends_with(".rs"));
-    let mut answers = 0;
     for source in sources {
         for (at, _) in source.text.match_indices("Answer::new(\"") {
             let name = source.text[at..].split('"').nth(1).unwrap();
             let name = format!("flagpost.{name}/1");
-            assert!(names.contains(&name), "{}: {name}", source.path);
-            answers += 1;
+            assert!(schemas().contains_key(&name), "{}: {name}", source.path);
         }
     }
-    assert!(answers > 40, "{answers}");
 }
 
 #[test]
@@ -181,37 +166,12 @@ fn closed_sets_are_those_of_the_model() {
         all.iter().map(ToString::to_string).collect()
     }
     let cases = [
-        ("task", "/$defs/state", words(StateName::ALL)),
-        ("task", "/$defs/priority", words(Priority::ALL)),
-        (
-            "task",
-            "/$defs/task/properties/recurrence",
-            words(Every::ALL),
-        ),
-        (
-            "task",
-            "/$defs/result/properties/ending",
-            words(Ending::ALL),
-        ),
-        ("task", "/$defs/note/properties/kind", words(NoteKind::ALL)),
-        (
-            "task",
-            "/$defs/provenance/properties/origin",
-            words(Origin::ALL),
-        ),
         ("session", "/$defs/outcome", words(Outcome::ALL)),
         (
             "session",
             "/$defs/session/properties/status",
             words(ProgressStatus::ALL),
         ),
-        (
-            "doctor",
-            "/properties/findings/items/properties/severity",
-            words(Severity::ALL),
-        ),
-        ("import", "/properties/format", words(Format::ALL)),
-        ("export", "/properties/format", words(Spelling::ALL)),
         ("messages", "/$defs/message_state", words(State::ALL)),
         (
             "messages_open",

@@ -10,6 +10,7 @@ use std::fmt;
 
 use flagpost_model::ListId;
 use jiff::SignedDuration;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
@@ -18,8 +19,9 @@ pub use self::{
 };
 
 /// A setting's value as it is stored.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "SettingValue")]
 pub enum Value {
     /// A text.
     Text(String),

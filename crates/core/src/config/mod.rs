@@ -26,6 +26,9 @@ use self::{
     document::{Document, Held},
     keys::{About, KEYS, Key, Known, PATTERNS, QUERY},
 };
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::{
     error::{Error, Result},
     home::Home,
@@ -69,13 +72,16 @@ impl Setting {
 }
 
 /// Where a value is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum Origin {
     /// From nowhere: there is none.
     Unset,
     /// It is built in.
     Default,
     /// `config.toml`.
+    #[serde(rename = "config.toml")]
     File,
     /// A variable of the environment.
     Environment,

@@ -6,14 +6,16 @@
 use flagpost_disk::json;
 use flagpost_model::{ListId, RepoId, Seq, SessionId, TaskId, WorkerId, task::StateName};
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
         /// What happened.
-        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(from = "String", into = "String")]
+        #[schemars(inline)]
         pub enum Kind {
             $($(#[$doc])* $variant,)+
             /// A kind that this version does not know.

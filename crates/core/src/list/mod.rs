@@ -27,6 +27,8 @@ use flagpost_model::{
     task::{Outline, Standing},
 };
 use jiff::SignedDuration;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub(crate) use stock::Stock;
 use table::Table;
@@ -74,10 +76,12 @@ pub struct Loaded {
 }
 
 /// A file that was passed over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Skipped {
     /// Its name in the list's directory; what is not UTF-8 in it is shown as U+FFFD.
+    #[serde(rename = "file")]
     pub name: String,
+    #[serde(skip)]
     pub(crate) file: OsString,
     /// Why it is no task.
     pub reason: String,

@@ -19,6 +19,9 @@ use flagpost_model::{
 pub use export::{Export, Scope, export};
 pub use source::{Given, OnBroken, understand};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::{
     change::Change,
     error::{Error, Result},
@@ -28,7 +31,9 @@ use crate::{
 };
 
 /// What became of an incoming task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Fate {
     /// It is new.
     Added,
@@ -53,7 +58,7 @@ impl Fate {
 }
 
 /// One incoming task and its place in the list.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Imported {
     /// Its id; in a dry run, the id it would get now.
     pub id: TaskId,
@@ -68,7 +73,7 @@ pub struct Imported {
 }
 
 /// A task that a plan brought, and that is no longer in it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Gone {
     /// Its id.
     pub id: TaskId,

@@ -3,19 +3,16 @@
 //! Owns the shapes that `schemas/` describes, the same in every face: a command's `--json`, the
 //! daemon's interface, an event. It must never read anything: what it shows was read before.
 
-mod history;
 mod mail;
 pub mod messages;
 mod questions;
 mod reservations;
 mod sessions;
-mod tasks;
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-pub use history::line;
 pub use mail::{
     brief, decided, letter, letter_in_full, paper, proposed, report, said, verdict, withheld,
     worker,
@@ -23,7 +20,6 @@ pub use mail::{
 pub use questions::answered;
 pub use reservations::{announced, reservation, reservations};
 pub use sessions::{session, session_with};
-pub use tasks::{claim, outline, task};
 
 use crate::{failure::Kind, list::Skipped};
 

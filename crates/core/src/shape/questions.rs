@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{messages::message, tasks::task};
-use crate::questions::Answered;
+use super::messages::message;
+use crate::{answers::Task, questions::Answered};
 
 /// An answer that was given.
 pub fn answered(answered: &Answered) -> Value {
     match answered {
         Answered::Task(it) => json!({
-            "task": task(&it.task),
+            "task": Task::from(&it.task),
             "question": {
                 "task": it.task.id, "n": it.question.n, "by": it.question.by,
                 "at": it.question.at, "text": it.question.text, "message": null,

@@ -14,10 +14,11 @@ mod state;
 mod watch;
 
 use flagpost_core::{
+    answers,
     history::{Kind, Line},
-    shape,
 };
-use serde_json::json;
+
+use crate::answers::Transition;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use feed::{Listener, feed, pour};
@@ -43,12 +44,15 @@ pub(crate) struct Told {
 impl Told {
     pub(crate) fn of(line: &Line) -> Self {
         let name = name_of(&line.entry.kind);
-        let body = json!({"event": name, "line": shape::line(line)});
+        let transition = Transition {
+            event: name,
+            line: line.into(),
+        };
         Self {
             n: line.n,
             name: name.to_owned(),
             is_mail: line.entry.worker.is_some(),
-            data: shape::answer("transition", body).to_string(),
+            data: answers::document(&transition).to_string(),
         }
     }
 

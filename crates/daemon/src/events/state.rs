@@ -2,6 +2,7 @@
 
 use flagpost_core::{
     Error, Home, List, Repository,
+    answers::Outline,
     relay::{
         Fleet,
         briefs::{self, Stage},
@@ -63,7 +64,7 @@ fn lists(home: &Home, repository: &Repository) -> Result<Vec<Value>, Error> {
         let ours = |it: &List<'_>| it.repository().is_ok_and(|it| it == repository.id);
         if let Some(list) = list.filter(ours) {
             let loaded = list.peek()?;
-            let tasks: Vec<Value> = loaded.outlines.iter().map(shape::outline).collect();
+            let tasks: Vec<Outline> = loaded.outlines.iter().map(Outline::from).collect();
             shown.push(json!({"list": id, "tasks": tasks}));
         }
     }

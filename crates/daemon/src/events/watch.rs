@@ -18,6 +18,7 @@ use notify::{
     EventKind, RecommendedWatcher, RecursiveMode, Watcher,
     event::{ModifyKind, RenameMode},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::{sync::Notify, task::spawn_blocking, time::timeout};
 use tracing::warn;
@@ -29,8 +30,9 @@ use crate::error::Result;
 const RECHECK: Duration = Duration::from_secs(30);
 
 /// How changes are noticed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Watching {
     /// The system tells of them.
     #[default]

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 
 use axum::http::Method;
-use flagpost_core::schemas;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -14,6 +13,7 @@ use super::{
     route::{Need, Param, Place, Route, Verb, Work},
     routes,
 };
+use crate::answers::schemas;
 
 /// Where shapes are found in the description.
 const SHAPES: &str = "#/components/schemas/";
@@ -180,7 +180,7 @@ fn object(params: &[&Param]) -> Value {
 /// These shapes, and every part that they have in common.
 fn shapes(names: &BTreeSet<&str>) -> serde_json::Result<Map<String, Value>> {
     let mut all = Map::new();
-    for schema in schemas::ALL.iter().filter(|it| names.contains(it.name)) {
+    for schema in schemas().filter(|it| names.contains(it.name)) {
         let mut whole = schema.whole()?;
         if let Some(schema) = whole.as_object_mut() {
             // Here the document is the whole, and not each schema by itself.
@@ -258,7 +258,7 @@ mod tests {
             let is_sent = route.params.iter().any(|it| it.place == Place::Body);
             assert!(!is_sent || route.verb == Verb::Post, "{}", route.path);
             for name in route.work.shapes() {
-                let known = schemas::ALL.iter().any(|it| it.name == name);
+                let known = schemas().any(|it| it.name == name);
                 assert!(known, "{}: there is no shape {name}", route.path);
             }
         }

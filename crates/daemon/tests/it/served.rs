@@ -11,8 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_core::{Environment, Home, Repository, schemas};
-use flagpost_daemon::{Config, Error, Instance, Paths, Standing, Watching, run, standing};
+use flagpost_core::{Environment, Home, Repository};
+use flagpost_daemon::{Config, Error, Instance, Paths, Standing, Watching, run, schemas, standing};
 use jsonschema::Validator;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -215,7 +215,7 @@ pub fn exchange(mut stream: impl Read + Write, request: &[u8]) -> Told {
 pub fn check(told: &Told) {
     static SHAPES: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
     let shapes = SHAPES.get_or_init(|| {
-        let each = schemas::ALL.iter().map(|schema| {
+        let each = schemas().map(|schema| {
             let whole = schema.whole().unwrap();
             let validator = jsonschema::options()
                 .should_validate_formats(true)

@@ -19,6 +19,9 @@ pub use assemble::{Circle, assemble};
 pub use format::{Format, Spelling};
 pub use merge::{Blocker, Hand, Links, Merged, is_from};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::{id::WorkerId, task::Task};
 
 /// What an import brings.
@@ -76,13 +79,14 @@ pub struct Closing {
 }
 
 /// A part of the source that could not be understood.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Broken {
     /// Where it stands.
     pub place: String,
     /// What is wrong.
     pub reason: String,
     /// What an import of the rest goes without.
+    #[serde(skip)]
     pub lost: Lost,
 }
 

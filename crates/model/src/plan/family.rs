@@ -5,13 +5,16 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::{
     id::TaskId,
     task::{Outline, State},
 };
 
 /// How far the parts of a task are. Cancelled ones do not count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Progress {
     /// Completed parts.
     pub completed: usize,

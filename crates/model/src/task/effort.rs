@@ -6,6 +6,7 @@
 use std::{fmt, str::FromStr};
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{State, Task};
@@ -110,7 +111,7 @@ fn number(text: &str) -> Option<u64> {
 }
 
 /// A running clock.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timer {
     /// Who measures.
     pub by: WorkerId,

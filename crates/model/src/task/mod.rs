@@ -18,6 +18,7 @@ mod transition;
 mod tests;
 
 use jiff::{Timestamp, civil::Date};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -252,7 +253,7 @@ names!(
 );
 
 /// What a worker said on finishing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskResult {
     /// How it ended.
     pub ending: Ending,

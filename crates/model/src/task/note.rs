@@ -4,6 +4,7 @@
 //! only added; foreign ones may lack a name or a time.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct as _};
 
 use super::Question;
@@ -75,7 +76,7 @@ names!(
 );
 
 /// Where a task came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// What sort of hand added it.
     pub origin: Origin,

@@ -5,13 +5,14 @@
 //! pending without an answer asks nothing any more.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Ending, Note, State, Task};
 use crate::refusal::Refusal;
 
 /// A question about a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
     /// Its number within the task, from 1.
     pub n: u32,

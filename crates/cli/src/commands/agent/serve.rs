@@ -131,7 +131,7 @@ fn say(context: &Context, cursor: u64, item: &Processed) -> std::io::Result<Read
         body.insert("cursor".to_owned(), cursor.into());
         body.insert("command".to_owned(), item.title.clone().into());
         body.insert("answer".to_owned(), item.reply.clone());
-        return output::stream("agent_event", body);
+        return output::stream_named("agent_event", body);
     }
     let title = line(&item.title);
     let end = match &item.error {

@@ -9,7 +9,8 @@ use std::{
 
 use flagpost_core::Error;
 use flagpost_daemon::Paths;
-use serde_json::{Map, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::log_name;
 use crate::{
@@ -104,10 +105,17 @@ fn next(log: &mut BufReader<File>) -> std::io::Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
+/// A line of the daemon's log.
+///
+/// A line of 'flagpost daemon logs'.
+#[derive(Serialize, JsonSchema)]
+pub struct Log<'a> {
+    line: &'a str,
+}
+
 fn say(context: &Context, line: &str) -> std::io::Result<Reader> {
     if context.globals.json {
-        let body = Map::from_iter([("line".to_owned(), Value::from(line))]);
-        return stream("log", body);
+        return stream(&Log { line });
     }
     stream_text(line)
 }

@@ -4,10 +4,10 @@ pub mod logs;
 
 use anyhow::Context as _;
 use clap::Subcommand;
-use flagpost_core::shape;
-use flagpost_daemon::{self as daemon, Config, Instance, Paths, Standing, Watching};
+use flagpost_daemon::{self as daemon, Config, Instance, Paths, Reached, Standing, Watching};
 use listenfd::ListenFd;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{context::Context, output::Answer};
 
@@ -53,6 +53,26 @@ pub struct UpArgs {
 #[command(after_help = "Example: flagpost down")]
 pub struct DownArgs {}
 
+/// The daemon that runs now.
+///
+/// After 'flagpost up'.
+#[derive(Serialize, JsonSchema)]
+pub struct Up {
+    daemon: Reached,
+    /// It ran before.
+    already: bool,
+}
+
+/// The daemon that ran.
+///
+/// After 'flagpost down'.
+#[derive(Serialize, JsonSchema)]
+pub struct Down {
+    /// Its process; null where none ran.
+    #[schemars(range(min = 1))]
+    pid: Option<u32>,
+}
+
 /// Starts it.
 pub fn up(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
     if args.foreground {
@@ -77,9 +97,12 @@ pub fn up(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
         "is up"
     };
     let text = format!("the daemon {word}: {}\n", line(&started.instance));
-    let body = json!({"daemon": started.instance.shape(&paths), "already": started.already});
+    let answer = Up {
+        daemon: Reached::of(&started.instance, &paths),
+        already: started.already,
+    };
     let ignored = started.already.then(|| ignored(args)).flatten();
-    Ok(Answer::new("up", body)
+    Ok(Answer::of(&answer)
         .text(text)
         .ids([&started.instance.http])
         .notes(ignored))
@@ -128,7 +151,7 @@ pub fn down(context: &Context, _: &DownArgs) -> anyhow::Result<Answer> {
         Some(pid) => format!("the daemon, pid {pid}, has ended"),
         None => "no daemon runs".to_owned(),
     };
-    Ok(Answer::new("down", json!({"pid": pid})).text(text).ids(pid))
+    Ok(Answer::of(&Down { pid }).text(text).ids(pid))
 }
 
 /// The daemon, for whoever looks at everything.
@@ -160,16 +183,13 @@ pub fn line(instance: &Instance) -> String {
     format!("pid {}, {}{how}", instance.pid, instance.http)
 }
 
-/// The same as JSON.
-pub fn shape_of(context: &Context, instance: Option<&Instance>) -> Value {
+/// The same as it is answered.
+pub fn reached(context: &Context, instance: Option<&Instance>) -> Option<Reached> {
     let paths = Paths::of(&context.home);
-    instance.map_or(Value::Null, |it| it.shape(&paths))
+    instance.map(|it| Reached::of(it, &paths))
 }
 
 /// Where the log is, for a person.
 fn log_name(paths: &Paths) -> String {
-    shape::path(&paths.log)
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
+    paths.log.to_string_lossy().into_owned()
 }

@@ -3,7 +3,9 @@
 //! Owns which agents are looked at (every client, and those that are settled under a name of the
 //! user's), and how that is shown. What is asked of a client is the run's business.
 
-use flagpost_core::Config;
+use std::borrow::Cow;
+
+use flagpost_core::{Config, answers};
 use flagpost_model::client::Client;
 use flagpost_run::{
     agent::Agent,
@@ -12,14 +14,14 @@ use flagpost_run::{
         preset,
     },
 };
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::Args;
 use crate::{
     context::Context,
     error::usage,
     output::{Answer, Screen, alarm, ask, say},
-    shape,
     terminal::line,
 };
 
@@ -187,43 +189,99 @@ impl Looked {
 }
 
 fn answer(context: &Context, looked: &[Looked]) -> Answer {
-    let body = json!({
-        "agents": looked.iter().map(shape_of).collect::<Vec<_>>(),
-        "fit": looked.iter().filter(|it| it.is_fit()).count(),
-    });
-    let mut answer = Answer::new("agents", body)
+    let answer = Agents {
+        agents: answers::each(looked),
+        fit: looked.iter().filter(|it| it.is_fit()).count(),
+    };
+    let mut answer = Answer::of(&answer)
         .text(text(context, looked))
         .ids(looked.iter().filter(|it| it.is_fit()).map(|it| &it.name));
     answer.code = u8::from(looked.iter().any(|it| !it.wrong().is_empty()));
     answer
 }
 
-fn shape_of(it: &Looked) -> Value {
-    let checked = it.checked.as_ref();
-    let standing = match (checked, &it.refused) {
-        (Some(checked), _) => checked.standing().as_str(),
-        (None, Some(_)) => "untested",
-        (None, None) => "missing",
-    };
-    let (how, by) = match &it.login {
-        Login::Variable(name) => ("variable", json!(name)),
-        Login::File(path) => ("file", shape::path(path)),
-        Login::NotFound => ("not_found", Value::Null),
-    };
-    let wrong = it.wrong().into_iter();
-    json!({
-        "agent": it.name,
-        "client": it.client,
-        "program": checked.map(|checked| shape::path(&checked.program)),
-        "version": checked.and_then(|checked| checked.version.as_deref()),
-        "tested": preset::tested(it.client),
-        "standing": standing,
-        "login": {"how": how, "by": by},
-        "faults": wrong.map(|(what, hint)| json!({"what": what, "hint": hint})).collect::<Vec<_>>(),
-        "notes": it.notes,
-        "tried": it.tried.as_ref().map(Result::is_ok),
-        "fit": it.is_fit(),
-    })
+/// Whether the programs that do tasks can be started.
+///
+/// After 'flagpost doctor --agents'. Exit code 1 where one that is installed cannot.
+#[derive(Serialize, JsonSchema)]
+pub struct Agents<'a> {
+    agents: Vec<Shown<'a>>,
+    /// With how many of them a run could begin.
+    fit: usize,
+}
+
+/// A program that does tasks.
+#[derive(Serialize, JsonSchema)]
+struct Shown<'a> {
+    /// Its name: the client's, or one of the user's own.
+    agent: &'a str,
+    client: Client,
+    /// Where it is; null where it is not installed, or was not looked at.
+    program: Option<Cow<'a, str>>,
+    /// As it tells it.
+    version: Option<&'a str>,
+    /// The version that its command line was tried with; null where none was.
+    tested: Option<&'a str>,
+    /// How its version stands to that one; untested where that cannot be told.
+    #[schemars(extend("enum" = ["missing", "tested", "newer", "older", "untested"]))]
+    standing: &'a str,
+    login: Account<'a>,
+    /// Why no run could begin with it, or what came of trying it.
+    faults: Vec<Wrong>,
+    /// What is worth knowing besides.
+    notes: &'a [String],
+    /// With --try: whether it wrote its report; null where it was not tried.
+    tried: Option<bool>,
+    /// Whether a run could begin with it.
+    fit: bool,
+}
+
+/// Whether somebody is signed in.
+#[derive(Serialize, JsonSchema)]
+struct Account<'a> {
+    /// Where a sign of an account was found; not_found does not say that there is none.
+    #[schemars(extend("enum" = ["variable", "file", "not_found"]))]
+    how: &'a str,
+    /// The variable's name, or the file. Never what is in it.
+    by: Option<Cow<'a, str>>,
+}
+
+/// Something that is wrong with it.
+#[derive(Serialize, JsonSchema)]
+struct Wrong {
+    what: String,
+    /// What to do about it.
+    hint: String,
+}
+
+impl<'a> From<&'a Looked> for Shown<'a> {
+    fn from(it: &'a Looked) -> Self {
+        let checked = it.checked.as_ref();
+        let standing = match (checked, &it.refused) {
+            (Some(checked), _) => checked.standing().as_str(),
+            (None, Some(_)) => "untested",
+            (None, None) => "missing",
+        };
+        let (how, by) = match &it.login {
+            Login::Variable(name) => ("variable", Some(name.to_string().into())),
+            Login::File(path) => ("file", Some(path.to_string_lossy())),
+            Login::NotFound => ("not_found", None),
+        };
+        let wrong = it.wrong().into_iter();
+        Self {
+            agent: &it.name,
+            client: it.client,
+            program: checked.map(|checked| checked.program.to_string_lossy()),
+            version: checked.and_then(|checked| checked.version.as_deref()),
+            tested: preset::tested(it.client),
+            standing,
+            login: Account { how, by },
+            faults: wrong.map(|(what, hint)| Wrong { what, hint }).collect(),
+            notes: &it.notes,
+            tried: it.tried.as_ref().map(Result::is_ok),
+            fit: it.is_fit(),
+        }
+    }
 }
 
 fn text(context: &Context, looked: &[Looked]) -> String {

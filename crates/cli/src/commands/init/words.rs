@@ -4,7 +4,8 @@
 
 use flagpost_core::instructions::{Done, Found, Place};
 use flagpost_model::marked_block::Standing;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// What became of a file.
 pub struct File {
@@ -50,10 +51,24 @@ impl File {
             self.name
         ))
     }
+}
 
-    /// As JSON.
-    pub fn shape(&self) -> Value {
-        let done = match self.done {
+/// A file and what was done to it.
+#[derive(Serialize, JsonSchema)]
+pub struct FileDone {
+    /// Its name from the top of the repository.
+    file: &'static str,
+    /// What became of it, or would; created and deleted are about the file, the others about the block
+    /// in it.
+    #[schemars(extend("enum" = [
+        "unchanged", "created", "added", "updated", "kept_newer", "kept_edited", "taken_out", "deleted",
+    ]))]
+    done: &'static str,
+}
+
+impl From<&File> for FileDone {
+    fn from(file: &File) -> Self {
+        let done = match file.done {
             Done::Unchanged => "unchanged",
             Done::Created => "created",
             Done::Added => "added",
@@ -63,7 +78,10 @@ impl File {
             Done::TakenOut => "taken_out",
             Done::Deleted => "deleted",
         };
-        json!({"file": self.name, "done": done})
+        Self {
+            file: file.name,
+            done,
+        }
     }
 }
 

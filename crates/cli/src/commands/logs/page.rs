@@ -12,7 +12,8 @@ use anstyle::{AnsiColor, Style};
 use flagpost_core::sessions::Output;
 use flagpost_model::TaskId;
 use flagpost_run::client::{Piece, PieceKind, Renderer};
-use serde_json::{Map, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     context::Context,
@@ -42,6 +43,22 @@ enum How {
     Exact,
     /// Line by line; the beginning of the one that is not whole.
     Raw(Vec<u8>),
+}
+
+/// A piece of what an attempt's agent printed.
+///
+/// A line of 'flagpost logs TASK'.
+#[derive(Serialize, JsonSchema)]
+pub struct AttemptLog<'a> {
+    task: &'a TaskId,
+    #[schemars(range(min = 1))]
+    attempt: u32,
+    /// Its agent's words, a call of a tool, what the call brought, why it went wrong, a word of its
+    /// client, how a turn ended, anything else that was printed, or with --raw a line as it is.
+    #[schemars(extend("enum" = ["said", "did", "got", "failed", "note", "ended", "printed", "raw"]))]
+    kind: &'a str,
+    /// In one line or more; what is not UTF-8 in it is shown as U+FFFD.
+    text: &'a str,
 }
 
 impl<'c> Page<'c> {
@@ -142,13 +159,14 @@ impl<'c> Page<'c> {
 
     /// A line of JSON.
     fn line(&self, kind: &str, text: &str) -> String {
-        let body = Map::from_iter([
-            ("task".to_owned(), Value::from(self.task.as_str())),
-            ("attempt".to_owned(), self.attempt.into()),
-            ("kind".to_owned(), kind.into()),
-            ("text".to_owned(), text.into()),
-        ]);
-        stream_line("attempt_log", body)
+        let task = &self.task;
+        let attempt = self.attempt;
+        stream_line(&AttemptLog {
+            task,
+            attempt,
+            kind,
+            text,
+        })
     }
 
     /// A piece for a person, line by line.

@@ -9,13 +9,16 @@ use axum::{
 use flagpost_core::operations::Operation;
 use serde_json::{Value, json};
 
-use crate::http::{
-    answer::Fault,
-    asked::Asked,
-    auth::{KEY, LINK},
-    desk::Desk,
-    pages,
-    route::{AGENT, Kind, Param, Route, Verb, Work},
+use crate::{
+    answers::Link,
+    http::{
+        answer::Fault,
+        asked::Asked,
+        auth::{KEY, LINK},
+        desk::Desk,
+        pages,
+        route::{AGENT, Kind, Param, Route, Verb, Work},
+    },
 };
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -73,7 +76,7 @@ fn link(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
     let instance = instance.ok_or_else(|| Fault::broken("the daemon is not ready yet"))?;
     let link = desk.shared.guard.invite(Instant::now());
     let url = format!("{}{LINK}{}#{}", instance.http, link.code, link.key);
-    Ok(json!({"url": url}))
+    Ok(json!(Link { url }))
 }
 
 fn login(_: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {

@@ -1,6 +1,6 @@
 //! The history: every transition of a repository, by number.
 
-use flagpost_core::{history::History, operations::Operation, shape};
+use flagpost_core::{answers, history::History, operations::Operation};
 use serde_json::{Value, json};
 
 use crate::http::{
@@ -39,6 +39,9 @@ fn since(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
         0 => total,
         limit => usize::try_from(limit).unwrap_or(total).min(total),
     };
-    let shown: Vec<Value> = lines.iter().take(limit).map(shape::line).collect();
-    Ok(json!({"lines": shown, "total": total, "truncated": limit < total}))
+    Ok(json!(answers::History {
+        lines: answers::each(lines.iter().take(limit)),
+        total: Some(total),
+        truncated: limit < total,
+    }))
 }

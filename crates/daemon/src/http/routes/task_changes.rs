@@ -2,6 +2,7 @@
 
 use flagpost_core::{
     Config, List,
+    answers::TaskAnswer,
     claims::{self, Claimed, Terms},
     config::keys::CLAIM_LEASE,
     messages::Reply,
@@ -15,7 +16,7 @@ use flagpost_model::{
     task::{Act as Acting, Ending},
 };
 use jiff::SignedDuration;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::tasks::LIST;
 use crate::http::{
@@ -218,14 +219,14 @@ fn add(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let list = List::open_or_create(&desk.home, &id, &repository)?;
     let fields = fields(&list, asked)?;
     let task = tasks::add(&list, &desk.actor(asked)?, &fields, &[])?;
-    Ok(shape::task(&task))
+    Ok(json!(TaskAnswer::from(&task)))
 }
 
 fn edit(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let list = desk.list(asked)?;
     let (id, fields) = (desk.task(&list, asked)?, fields(&list, asked)?);
     let task = tasks::edit(&list, &desk.actor(asked)?, &id, &fields)?;
-    Ok(shape::task(&task))
+    Ok(json!(TaskAnswer::from(&task)))
 }
 
 fn fields(list: &List<'_>, asked: &Asked) -> Result<Fields, Fault> {
@@ -287,7 +288,7 @@ fn moved(desk: &Desk<'_>, asked: &Asked, event: Move) -> Result<Value, Fault> {
         at: desk.home.now(),
     };
     let task = tasks::act(&list, &act, &desk.task(&list, asked)?, event)?;
-    Ok(shape::task(&task))
+    Ok(json!(TaskAnswer::from(&task)))
 }
 
 fn answer(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
@@ -319,5 +320,5 @@ fn token(asked: &Asked) -> Option<Token> {
 }
 
 fn claimed(claimed: &Claimed) -> Value {
-    shape::task(&claimed.task)
+    json!(TaskAnswer::from(&claimed.task))
 }

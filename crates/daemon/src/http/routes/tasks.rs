@@ -1,6 +1,10 @@
 //! Tasks.
 
-use flagpost_core::{operations::Operation, shape, tasks::select};
+use flagpost_core::{
+    answers::{TaskAnswer, Tasks},
+    operations::Operation,
+    tasks::select,
+};
 use flagpost_model::query::Query;
 use serde_json::{Value, json};
 
@@ -61,19 +65,12 @@ fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let me = desk.actor(asked)?;
     let limit = usize::try_from(asked.number("limit").unwrap_or_default()).unwrap_or_default();
     let selected = select(&list, &loaded, &query, Some(&me), limit)?;
-    let shown = selected.tasks.iter().map(|task| shape::outline(task));
-    Ok(json!({
-        "list": list.id(),
-        "tasks": shown.collect::<Vec<_>>(),
-        "total": selected.total,
-        "truncated": selected.tasks.len() < selected.total,
-        "skipped": shape::skipped(&loaded.skipped),
-        "groups": null,
-    }))
+    let tasks = Tasks::new(list.id(), &loaded, &selected.tasks, selected.total);
+    Ok(json!(tasks))
 }
 
 fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let list = desk.list(asked)?;
     let id = desk.task(&list, asked)?;
-    Ok(shape::task(&list.task(&id)?.task))
+    Ok(json!(TaskAnswer::from(&list.task(&id)?.task)))
 }

@@ -1,15 +1,19 @@
 //! What concerns the daemon itself: how it is, what it knows.
 
 use axum::response::Response;
-use flagpost_core::{operations::Operation, registry, shape};
+use flagpost_core::{Repository, operations::Operation, registry};
 use serde_json::{Value, json};
 
-use crate::http::{
-    answer::{Fault, json_answer},
-    asked::Asked,
-    desk::Desk,
-    openapi,
-    route::{Route, Verb, Work},
+use crate::{
+    answers::{Daemon, Registered, Repositories},
+    http::{
+        answer::{Fault, json_answer},
+        asked::Asked,
+        desk::Desk,
+        openapi,
+        route::{Route, Verb, Work},
+    },
+    instance::Reached,
 };
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -46,15 +50,19 @@ fn daemon(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
     }
     let instance = desk.shared.instance.get();
     let instance = instance.ok_or_else(|| Fault::broken("the daemon is not ready yet"))?;
-    Ok(json!({"daemon": instance.shape(&desk.shared.paths)}))
+    let daemon = Reached::of(instance, &desk.shared.paths);
+    Ok(json!(Daemon { daemon }))
 }
 
 fn repositories(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
     let all = registry::repositories(&desk.home)?;
-    let all = all
-        .iter()
-        .map(|it| json!({"id": it.id, "name": it.name, "path": shape::path(&it.top)}));
-    Ok(json!({"repositories": all.collect::<Vec<_>>()}))
+    let registered = |it: Repository| Registered {
+        path: it.top.to_string_lossy().into_owned(),
+        id: it.id,
+        name: it.name,
+    };
+    let repositories = all.into_iter().map(registered).collect();
+    Ok(json!(Repositories { repositories }))
 }
 
 fn description(_: &Desk<'_>, _: &Asked) -> Result<Response, Fault> {

@@ -1,0 +1,56 @@
+//! What is answered: the types whose JSON every face gives, and their JSON Schemas.
+//!
+//! Owns what several verbs or faces answer with; an answer that only one command gives stands beside
+//! that command. A type's fields are the keys in their order, its doc comments the descriptions: the
+//! first paragraph of an answer is its title. It must never read anything: what it shows was read
+//! before.
+
+mod history;
+mod schema;
+mod tasks;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::shape;
+
+pub use history::{History, Line};
+pub use schema::Schema;
+pub use tasks::{Claim, Group, Note, Outline, Task, TaskAnswer, Tasks};
+
+/// A type whose JSON is an answer: the `NAME` of `flagpost.NAME/1`.
+pub trait Published: Serialize + JsonSchema {
+    /// Its name, without prefix and version.
+    const NAME: &'static str;
+}
+
+/// The whole document: its schema's name, and then what it says.
+pub fn document<T: Published>(answer: &T) -> Value {
+    shape::answer(T::NAME, json!(answer))
+}
+
+/// Each of these as an answer has it.
+pub fn each<'a, T: 'a, A: From<&'a T>>(all: impl IntoIterator<Item = &'a T>) -> Vec<A> {
+    all.into_iter().map(A::from).collect()
+}
+
+/// Gives each of these types its name as an answer, and makes the table `ANSWERS` of them.
+#[macro_export]
+macro_rules! answers {
+    ($($name:literal => $type:ty),+ $(,)?) => {
+        $(impl $crate::answers::Published for $type {
+            const NAME: &'static str = $name;
+        })+
+
+        /// The answers that are made here.
+        pub const ANSWERS: &[$crate::answers::Schema] =
+            &[$($crate::answers::Schema::of::<$type>()),+];
+    };
+}
+
+answers! {
+    "history" => History<'_>,
+    "task" => TaskAnswer<'_>,
+    "tasks" => Tasks<'_>,
+}

@@ -1,0 +1,63 @@
+//! What only the daemon answers, and the schemas of all that it answers with.
+
+use flagpost_core::answers::{Line, Schema};
+use flagpost_model::{ListId, RepoId};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::instance::Reached;
+
+flagpost_core::answers! {
+    "daemon" => Daemon,
+    "link" => Link,
+    "repositories" => Repositories,
+    "transition" => Transition<'_>,
+}
+
+/// The schemas of all that the daemon answers with, and of what has none of its own.
+pub fn schemas() -> impl Iterator<Item = &'static Schema> {
+    flagpost_core::schemas::all().chain(ANSWERS)
+}
+
+/// The daemon of a home.
+///
+/// From GET /v1/daemon.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Daemon {
+    pub(crate) daemon: Reached,
+}
+
+/// A link that lets a browser in once.
+///
+/// From POST /v1/links.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Link {
+    pub(crate) url: String,
+}
+
+/// The repositories that are registered.
+///
+/// From GET /v1/repositories.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Repositories {
+    pub(crate) repositories: Vec<Registered>,
+}
+
+/// A repository that is registered.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Registered {
+    pub(crate) id: RepoId,
+    pub(crate) name: ListId,
+    /// The top of the working tree that it was registered from.
+    pub(crate) path: String,
+}
+
+/// A transition, as it is told to those who listen.
+///
+/// The data of an event of GET /v1/events and GET /v1/relay/inbox/events.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Transition<'a> {
+    /// The event's name.
+    pub(crate) event: &'a str,
+    pub(crate) line: Line<'a>,
+}
