@@ -47,6 +47,7 @@ mod fleet;
 mod foreign_mail;
 mod foreign_roots;
 mod foreign_subjects;
+mod golden;
 mod hand_made_lists;
 mod help;
 mod history;
