@@ -67,7 +67,6 @@ pub enum Command {
     Init(commands::init::Args),
     Status(commands::status::Args),
     Doctor(commands::doctor::Args),
-    Bench(commands::bench::Args),
     Add(commands::add::Args),
     List(commands::list::Args),
     Show(commands::show::Args),

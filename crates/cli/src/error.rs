@@ -177,7 +177,11 @@ fn judge_io(error: &std::io::Error) -> (Kind, Option<String>) {
     }
 }
 
-/// What to type instead of an unknown verb that some group has.
+/// Where a verb went that the program had once.
+const MEASURED: &str =
+    "the benchmarks are a tool of the source tree: 'cargo bench -p flagpost-bench'";
+
+/// What to type instead of an unknown verb that some group has, or that there was.
 pub fn known_elsewhere(error: &clap::Error) -> Option<String> {
     let unknown = error
         .get(clap::error::ContextKind::InvalidSubcommand)?
@@ -185,6 +189,9 @@ pub fn known_elsewhere(error: &clap::Error) -> Option<String> {
     // Whoever typed it under the wrong group may mean to remove something else.
     if unknown == "rm" {
         return None;
+    }
+    if unknown == "bench" {
+        return Some(MEASURED.to_owned());
     }
     let program = <crate::args::Args as clap::CommandFactory>::command();
     // A verb of every day is typed without its group.

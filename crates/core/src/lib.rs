@@ -42,6 +42,7 @@ pub mod sessions;
 pub mod shape;
 pub mod tasks;
 pub mod upkeep;
+pub mod waiting;
 
 pub use clock::{Clock, SystemClock};
 pub use config::Config;

@@ -21,14 +21,14 @@ macro_rules! schemas {
 
 schemas! {
     "ack" "agent_answer" "agent_cleared" "agent_event" "agent_outbox" "agent_snippet" "agent_status"
-    "agent_stopped" "answered" "archive" "bench" "brief" "briefs" "claimer"
+    "agent_stopped" "answered" "archive" "brief" "briefs"
         "confirmed" "coord_export" "coord_import" "coordination" "coordination_agent"
     "coordination_summary" "coordination_task" "coordination_tasks" "decided"     "discoveries" "error" "event"     "index" "list"     "mail_archived" "mail_waiting" "message" "message_acked" "message_none"
     "message_received" "message_sent" "message_waiting" "messages" "messages_imported"
     "messages_open" "number" "offer" "offer_none" "plan" "proposed" "recovery"
     "report" "reported" "reports" "reservations" "reserve_check"
     "resync" "rows" "run" "said"
-    "search" "session" "sessions"     "slash" "soak" "soaked" "status"     "worker" "workers"
+    "search" "session" "sessions"     "slash" "status"     "worker" "workers"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

@@ -5,7 +5,6 @@
 pub mod add;
 pub mod agent;
 pub mod answer;
-pub mod bench;
 pub mod capabilities;
 pub mod claim;
 pub mod completions;
@@ -82,7 +81,6 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Init(args)) => init::run(context, &args),
         Some(Command::Status(args)) => status::run(context, &args),
         Some(Command::Doctor(args)) => doctor::run(context, &args),
-        Some(Command::Bench(args)) => bench::run(context, &args),
         Some(Command::Add(args)) => add::run(context, &args),
         Some(Command::List(args)) => list::run(context, &args),
         Some(Command::Show(args)) => show::run(context, &args),

@@ -22,7 +22,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Option<Op>> {
         Command::Status(_) => Op::StatusShow,
         Command::Doctor(args) if args.fix => Op::HomeMend,
         Command::Doctor(_) => Op::HomeExamine,
-        Command::Bench(_) | Command::Demo(_) => Op::ProgramTry,
+        Command::Demo(_) => Op::ProgramTry,
         Command::Add(_) => Op::TaskAdd,
         Command::List(_) | Command::Show(_) | Command::Ready(_) => Op::TaskShow,
         Command::Claim(_) => Op::TaskClaim,

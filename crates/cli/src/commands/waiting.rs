@@ -1,22 +1,6 @@
-//! Waiting for mail.
-//!
-//! Owns waiting for a change where the system tells of one, else a look twice a second. A look now
-//! and then in any case, since no event is the only copy of anything, and a lease ends without one.
+//! How long something waits or lasts, as it is typed.
 
-use std::{
-    path::PathBuf,
-    sync::mpsc,
-    time::{Duration, Instant},
-};
-
-use flagpost_disk::notices::Watcher;
 use jiff::SignedDuration;
-
-/// How often to look where nothing tells of changes.
-const POLL: Duration = Duration::from_millis(500);
-
-/// How often to look all the same.
-const RECHECK: Duration = Duration::from_secs(10);
 
 /// How long to wait, as it is typed.
 pub fn time(text: &str) -> Result<SignedDuration, String> {
@@ -29,39 +13,4 @@ pub fn time(text: &str) -> Result<SignedDuration, String> {
 pub fn length(text: &str) -> Result<SignedDuration, String> {
     let length = time(text).ok().filter(|it| it.is_positive());
     length.ok_or_else(|| "use a time, as in 30s or 15m".to_owned())
-}
-
-/// Looks until there is something, or the time is over; at once when one of the directories changes.
-pub fn until<T>(
-    dirs: &[PathBuf],
-    timeout: Option<SignedDuration>,
-    mut look: impl FnMut() -> anyhow::Result<Option<T>>,
-) -> anyhow::Result<Option<T>> {
-    let begun = Instant::now();
-    let limit = timeout.map(|it| it.unsigned_abs());
-    let (send, events) = mpsc::channel();
-    // Kept here as well, so that the channel stays open where nothing can be watched.
-    let told = send.clone();
-    let mut watcher = Watcher::new(move |_| {
-        // Nobody listens any more once there is something.
-        let _: Result<(), _> = told.send(());
-    });
-    let watched = watcher
-        .as_mut()
-        .is_ok_and(|it| dirs.iter().all(|dir| it.add(dir).is_ok()));
-    let pause = if watched { RECHECK } else { POLL };
-    loop {
-        if let Some(found) = look()? {
-            return Ok(Some(found));
-        }
-        let left = limit.map(|limit| limit.saturating_sub(begun.elapsed()));
-        if left.is_some_and(|left| left.is_zero()) {
-            return Ok(None);
-        }
-        let pause = left.map_or(pause, |left| left.min(pause));
-        // An event, or time to look all the same. Those that came together are one.
-        if events.recv_timeout(pause).is_ok() {
-            while events.try_recv().is_ok() {}
-        }
-    }
 }

@@ -190,6 +190,7 @@ fn words_that_are_no_verbs() {
         import PLAN.md
         renew 1
         graph --json
+        bench soak --for 1m
         nonsense
         task
         task dep
@@ -236,6 +237,16 @@ fn words_that_are_no_verbs() {
     $ graph --json
     exit 2
     {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"unrecognized subcommand 'graph'","hint":"'flagpost task graph' is what it is called","causes":[]}
+    $ bench soak --for 1m
+    exit 2
+    2> error: unrecognized subcommand 'bench'
+    2> 
+    2>   tip: a similar subcommand exists: 'search'
+    2> 
+    2> Usage: flagpost [OPTIONS] [COMMAND]
+    2> 
+    2> For more information, try '--help'.
+    2>   hint: the benchmarks are a tool of the source tree: 'cargo bench -p flagpost-bench'
     $ nonsense
     exit 2
     2> error: unrecognized subcommand 'nonsense'

@@ -108,7 +108,6 @@ mod run_worktrees;
 mod sandboxed;
 mod schemas;
 mod search;
-mod soak;
 mod tasks;
 mod texts;
 mod tmux;

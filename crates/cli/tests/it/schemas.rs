@@ -329,13 +329,8 @@ fn every_schema_is_that_of_an_answer() {
         session archive
         up
         logs
-        down
-        bench --claimer
-        bench soak --worker --as W1
-        TMPDIR={outside} bench soak --workers 2 --for 1s
-        bench --rows number --quick",
+        down",
         plan = world.outside().join("PLAN.md").display(),
-        outside = world.outside().display(),
         index = world.home().join("index.db").display(),
     );
     let _daemon = Daemon(world);

@@ -22,7 +22,7 @@ fn may_see(krate: &str) -> Option<&'static [&'static str]> {
         "core" => &["model", "disk"],
         "run" | "daemon" => &["model", "disk", "core"],
         "cli" => &["model", "disk", "core", "run", "daemon"],
-        "testkit" => &["model", "disk", "core"],
+        "testkit" | "bench" => &["model", "disk", "core"],
         _ => return None,
     })
 }

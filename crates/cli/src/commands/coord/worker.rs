@@ -4,6 +4,7 @@ use clap::Subcommand;
 use flagpost_core::{
     Error,
     coordination::{self, Claimed, Directory, Hand},
+    waiting::until,
 };
 use flagpost_model::{
     TaskId, Token, WorkerId,
@@ -17,13 +18,7 @@ use super::{
     leader::About,
     shown,
 };
-use crate::{
-    commands::waiting::{time, until},
-    error::usage,
-    output::Answer,
-    terminal::line,
-    text::Source,
-};
+use crate::{commands::waiting::time, error::usage, output::Answer, terminal::line, text::Source};
 
 /// The verbs of a worker.
 #[derive(Debug, Subcommand)]
@@ -205,7 +200,7 @@ fn wait(
     directory: &Directory<'_>,
     worker: &WorkerId,
     timeout: Option<SignedDuration>,
-) -> anyhow::Result<Option<Claimed>> {
+) -> flagpost_core::Result<Option<Claimed>> {
     let dirs = [directory.dir().to_path_buf()];
     until(&dirs, timeout, || {
         let look = directory.look()?;

@@ -3,6 +3,7 @@
 use flagpost_core::{
     messages::{self, Ask, Filter, Party, Received},
     shape,
+    waiting::until,
 };
 use flagpost_model::{
     decision::Delivery,
@@ -13,7 +14,7 @@ use jiff::SignedDuration;
 use crate::{
     commands::{
         query::named,
-        waiting::{length, time, until},
+        waiting::{length, time},
     },
     context::Context,
     error::Kind,
@@ -94,7 +95,7 @@ pub fn recv(context: &Context, args: &RecvArgs) -> anyhow::Result<Answer> {
         restart: args.restart,
         ..args.which.ask()
     };
-    let look = || Ok(messages::receive(&party, &ask)?);
+    let look = || messages::receive(&party, &ask);
     let found = match args.wait {
         true => until(&party.dirs()?, args.timeout, look)?,
         false => look()?,

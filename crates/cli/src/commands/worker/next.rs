@@ -1,15 +1,18 @@
 //! `worker next`, `wait`, `ack`: what a worker is offered.
 
-use flagpost_core::relay::{
-    Mail,
-    deliver::{self, Offer},
+use flagpost_core::{
+    relay::{
+        Mail,
+        deliver::{self, Offer},
+    },
+    waiting::until,
 };
 use flagpost_model::{Seq, decision::Delivery, envelope::Direction};
 use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::{
-    commands::waiting::{time, until},
+    commands::waiting::time,
     context::Context,
     error::Kind,
     output::Answer,
@@ -50,7 +53,7 @@ pub struct AckArgs {
 /// Shows it.
 pub fn next(context: &Context, args: &NextArgs) -> anyhow::Result<Answer> {
     let (mail, actor) = (context.own_mail()?, context.actor()?);
-    let look = || Ok(deliver::next(&mail, &actor)?);
+    let look = || deliver::next(&mail, &actor);
     let found = match args.wait {
         true => until(&[mail.dir(Direction::Inbox)], args.timeout, look)?,
         false => look()?,
