@@ -1,4 +1,4 @@
-//! Holds the house to its rules: who imports whom, how long a file may be, what it opens with,
+//! Holds the house to its rules: who imports whom, how long a file and how large a crate may be, what it opens with,
 //! what things are called, and that what Markdown names exists.
 //!
 //! Each rule is a function of text with a test of its own that shows it can fail; one more test
@@ -11,14 +11,17 @@
     reason = "tests arrange the machine by hand"
 )]
 
+mod budgets;
 mod file_sizes;
 mod headers;
 mod imports;
 mod markdown;
 mod model_server;
 mod names;
+mod product;
 mod real_clients;
 mod source;
+mod type_names;
 
 /// Fails with every fault on a line of its own.
 fn assert_none(rule: &str, faults: &[String]) {

@@ -14,17 +14,25 @@ pub struct Named {
 
 /// The text with comments and the content of literals blanked out, line for line.
 pub fn code_only(text: &str) -> String {
+    blanked(text, |_| true)
+}
+
+/// The text with comments blanked out, line for line.
+pub fn without_comments(text: &str) -> String {
+    blanked(text, |begins| begins.starts_with(&['/']))
+}
+
+/// The text without those comments and literals that are to go, by what they begin with.
+fn blanked(text: &str, goes: impl Fn(&[char]) -> bool) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut code = String::with_capacity(text.len());
     let mut at = 0;
     while at < chars.len() {
         let end = blank_end(&chars, at);
         if end > at {
-            code.extend(
-                chars[at..end]
-                    .iter()
-                    .map(|&c| if c == '\n' { c } else { ' ' }),
-            );
+            let goes = goes(&chars[at..end]);
+            let blank = |&c: &char| if goes && c != '\n' { ' ' } else { c };
+            code.extend(chars[at..end].iter().map(blank));
             at = end;
         } else if is_word(chars[at]) {
             // A whole word, so that the `r` at the end of one never opens a raw string.
@@ -126,8 +134,8 @@ fn raw_end(chars: &[char], mut at: usize, hashes: usize) -> usize {
     at
 }
 
-/// Words, `::` and single marks, each with its line.
-fn tokens(code: &str) -> Vec<(usize, String)> {
+/// Words, `::` and single marks of what [`code_only`] left, each with its line.
+pub fn tokens(code: &str) -> Vec<(usize, String)> {
     let mut tokens = Vec::new();
     for (index, line) in code.lines().enumerate() {
         let mut rest = line.trim_start();

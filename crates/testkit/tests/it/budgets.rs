@@ -1,0 +1,141 @@
+//! How large the house may be.
+//!
+//! Owns a budget of lines for each crate, and the reason for it. Lines are those of the product:
+//! [`product`](crate::product) says which. A crate that does not fit its budget is made smaller, or its
+//! budget larger with a reason that stands here.
+
+use std::collections::BTreeMap;
+
+use crate::{assert_none, product};
+
+/// What a crate may be, and is to be.
+struct Budget {
+    krate: &'static str,
+    /// At most so many lines.
+    lines: usize,
+    /// So many when the clean-up is done; the same where nothing is to go.
+    goal: usize,
+    /// What it holds, and what is to go from it.
+    #[expect(dead_code, reason = "for who reads the table")]
+    why: &'static str,
+}
+
+/// What the program may be when the clean-up is done.
+const PROGRAM: usize = 55_000;
+
+/// The program.
+const BUDGETS: &[Budget] = &[
+    Budget {
+        krate: "model",
+        lines: 9_000,
+        goal: 8_500,
+        why: "nouns and rules; brief and report become one message, and a table's moves those of a list",
+    },
+    Budget {
+        krate: "disk",
+        lines: 6_100,
+        goal: 5_200,
+        why: "bytes and dialects; one table of a noun's keys is to read, write and compare",
+    },
+    Budget {
+        krate: "core",
+        lines: 21_400,
+        goal: 19_500,
+        why: "the operations; errors, settings, mail and coordination say the same thing several times",
+    },
+    Budget {
+        krate: "run",
+        lines: 9_000,
+        goal: 8_100,
+        why: "the orchestrator; it is to send no mail to itself, and to have one trait for a seat",
+    },
+    Budget {
+        krate: "daemon",
+        lines: 4_100,
+        goal: 3_700,
+        why: "one process and its interface; routes are to be read off the table of operations",
+    },
+    Budget {
+        krate: "cli",
+        lines: 11_900,
+        goal: 9_900,
+        why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
+    },
+];
+
+/// What is no part of the program.
+const TOOLS: &[Budget] = &[
+    Budget {
+        krate: "bench",
+        lines: 1_900,
+        goal: 1_900,
+        why: "a row for each promise of speed, and the soak",
+    },
+    Budget {
+        krate: "testkit",
+        lines: 2_400,
+        goal: 2_400,
+        why: "a disk that loses power, races, sealed worlds, a model server",
+    },
+];
+
+/// What does not fit.
+fn faults(found: &BTreeMap<String, usize>, budgets: &[&Budget]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (krate, lines) in found {
+        match budgets.iter().find(|budget| budget.krate == krate) {
+            None => faults.push(format!("crates/{krate} has {lines} lines, and no budget")),
+            Some(budget) if *lines > budget.lines => faults.push(format!(
+                "crates/{krate} has {lines} lines, more than {}: what can go?",
+                budget.lines
+            )),
+            Some(_) => {}
+        }
+    }
+    let gone = budgets
+        .iter()
+        .filter(|budget| !found.contains_key(budget.krate));
+    faults.extend(gone.map(|budget| format!("there is no crates/{}", budget.krate)));
+    let small = budgets.iter().filter(|budget| budget.goal > budget.lines);
+    faults.extend(small.map(|budget| format!("the goal of {} is above its budget", budget.krate)));
+    faults
+}
+
+#[test]
+fn every_crate_keeps_to_its_budget() {
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for source in product::sources() {
+        *found.entry(source.krate).or_default() += source.lines;
+    }
+    let budgets: Vec<&Budget> = BUDGETS.iter().chain(TOOLS).collect();
+    for (krate, lines) in &found {
+        println!("{krate}: {lines}");
+    }
+    assert_none("crates too large", &faults(&found, &budgets));
+}
+
+#[test]
+fn the_goals_are_together_what_the_program_may_be() {
+    let goals: usize = BUDGETS.iter().map(|budget| budget.goal).sum();
+    assert!(goals <= PROGRAM, "{goals}");
+}
+
+#[test]
+fn a_crate_too_large_is_caught_and_one_without_a_budget() {
+    let budget = |krate, lines, goal| Budget {
+        krate,
+        lines,
+        goal,
+        why: "",
+    };
+    let found = BTreeMap::from([("a", 10), ("b", 11)].map(|(krate, n)| (krate.to_owned(), n)));
+    let count = |budgets: &[Budget]| faults(&found, &budgets.iter().collect::<Vec<_>>()).len();
+    assert_eq!(count(&[budget("a", 10, 5), budget("b", 11, 11)]), 0);
+    assert_eq!(count(&[budget("a", 9, 5), budget("b", 11, 11)]), 1);
+    assert_eq!(count(&[budget("a", 10, 5)]), 1);
+    assert_eq!(
+        count(&[budget("a", 10, 5), budget("b", 11, 11), budget("c", 1, 1)]),
+        1
+    );
+    assert_eq!(count(&[budget("a", 10, 11), budget("b", 11, 11)]), 1);
+}
