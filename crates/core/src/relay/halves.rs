@@ -16,6 +16,7 @@ use jiff::Timestamp;
 
 use super::{
     Fleet, Locked, policy,
+    record::Look,
     slots::{Slot, names},
 };
 use crate::{error::Result, history::Kind};
@@ -93,7 +94,11 @@ impl Locked<'_> {
         {
             return Ok(());
         }
-        let unread = match slot.is_decided() {
+        let has_lost_its_decision = || -> Result<bool> {
+            let told = self.mail.told(seq, || Ok(None), Look::Known)?;
+            Ok(told.decided.is_some())
+        };
+        let unread = match slot.is_decided() || has_lost_its_decision()? {
             true => self.examined(actor, seq, slot)?.err(),
             false => match self.mail.sidecar(seq)? {
                 Err(unread) => Some(unread),

@@ -39,7 +39,7 @@ pub fn before(mail: &Mail<'_>, letter: &Letter) -> Result<Option<Before>> {
         return Ok(None);
     };
     let prints = words.sidecar.prints(&words.body);
-    let is_it = match (&letter.standing, &letter.proposed) {
+    let is_it = match (&letter.standing, &letter.told.proposed) {
         (Standing::Decided(it), _) => prints.are_on_record(&it.sha256, it.envelope.as_ref()),
         (_, Some(it)) => prints.are_on_record(&it.sha256, it.envelope.as_ref()),
         (_, None) => false,

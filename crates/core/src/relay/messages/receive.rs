@@ -92,7 +92,7 @@ pub fn is_waiting(party: &Party<'_>, ask: &Ask) -> Result<bool> {
             && ask
                 .of
                 .wants(&Message::of_brief(&letter.brief, &letter.body))
-            && deliver::deliverable(&mail, &letter).is_ok()
+            && deliver::deliverable(&mail, &letter).is_some()
         {
             return Ok(true);
         }

@@ -6,6 +6,7 @@ mod a_decision_binds_the_whole_envelope;
 mod foreign_hands;
 mod only_a_decision_on_record_counts;
 mod policy_decides_only_what_it_says;
+mod the_last_decision_counts;
 mod trap_31_y_and_n_both_land;
 mod trap_32_reused_numbers;
 mod trap_35_order_and_counts;
