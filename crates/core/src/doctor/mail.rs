@@ -31,7 +31,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         put(Code::WorkerBroken, broken, hint);
         let mut withheld = Vec::new();
         for mail in fleet.mails()? {
-            let (letters, mut broken) = briefs::list(&mail)?;
+            let (letters, mut broken) = briefs::list_surely(&mail)?;
             let found = letters.iter().filter_map(|it| of_letter(&mail, it));
             withheld.extend(found);
             broken.extend(reports::list(&mail)?.1);
@@ -47,13 +47,14 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 fn of_letter(mail: &Mail<'_>, letter: &Letter) -> Option<Finding> {
     let (worker, seq) = (mail.worker(), letter.brief.seq);
     let path = mail.body_path(seq);
-    if let Some(held) = letter.held {
-        let what = format!("brief {seq} of {worker} is withheld: {}", held.told());
-        return Some(
-            Finding::new(Code::BriefWithheld, what)
-                .at(path)
-                .by_hand(failure::shows(worker, seq)),
-        );
+    if let Some(why) = letter.why_withheld() {
+        let what = format!("brief {seq} of {worker} is withheld: {why}");
+        let code = match letter.is_misread() {
+            true => Code::BriefMisread,
+            false => Code::BriefWithheld,
+        };
+        let finding = Finding::new(code, what).at(path);
+        return Some(finding.by_hand(failure::shows(worker, seq)));
     }
     let wrong = letter.contradicting_flags();
     let decision = letter.standing.decision().filter(|_| !wrong.is_empty())?;

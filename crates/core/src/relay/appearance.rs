@@ -2,8 +2,8 @@
 //!
 //! Owns the file that each kind of line stands for. It is asked about the last change only, before
 //! the next one; a message cannot have been archived since. A file that somebody removed is no change
-//! that never appeared: the kept words show that a brief was published, and a decision or an
-//! acknowledgement whose line is durable was made.
+//! that never appeared: the kept words show that a brief was published, and a decision whose line is
+//! durable was made.
 
 use flagpost_disk::{dialects::relay as layout, fsx};
 use flagpost_model::{RepoId, decision::Decision, envelope::Direction, worker::Standing};
@@ -49,14 +49,10 @@ pub(crate) fn appeared(
     if is_of_brief && !(there(layout::sidecar(seq))? && there(layout::body(seq))?) {
         return mail.was_published(seq);
     }
-    let is_word = matches!(
-        entry.kind,
-        Kind::BriefDecided | Kind::BriefRead | Kind::MessageAcked
-    );
-    if is_of_brief && is_word && fate == Fate::CutShort {
-        return Ok(true);
-    }
     if entry.kind == Kind::BriefDecided {
+        if fate == Fate::CutShort {
+            return Ok(true);
+        }
         let there = mail.verdict(seq)?;
         return Ok(there.is_ok_and(|it| it.line == Some(n)));
     }

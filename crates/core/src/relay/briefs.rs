@@ -19,7 +19,7 @@ use super::{
     decide::{self, Gate},
     policy,
     publication::Appears,
-    record::{Look, Told},
+    record::{Look, Proposal as OnRecord, Told},
     skipped,
     slots::{Slot, Understood, Unreadable},
     verdicts::verdict_of,
@@ -206,6 +206,26 @@ impl Letter {
         self.stage == Stage::Pending && !on_record
     }
 
+    /// The same for its worker. Of what was rejected it is told the words only where they are those that
+    /// were proposed: what an unknown hand wrote says nothing to anybody.
+    pub(super) fn for_its_worker(mut self, mail: &Mail<'_>) -> Result<Self> {
+        if self.standing.decision() != Some(Decision::Rejected) {
+            return Ok(self);
+        }
+        let seq = self.brief.seq;
+        let hint = mail.kept_words(seq, &self.slot)?.map(|words| words.line);
+        let proposed = mail.proposal(seq, hint)?;
+        let is_it = |it: OnRecord| self.prints.are_on_record(&it.sha256, it.envelope.as_ref());
+        if !proposed.is_some_and(is_it) {
+            self.body.clear();
+            self.brief.summary.clear();
+            self.brief.controller_session_id.clear();
+            self.brief.target_ticket = None;
+            self.brief.extras = Extras::default();
+        }
+        Ok(self)
+    }
+
     /// The flags beside it that say something else than the decision on record.
     pub fn contradicting_flags(&self) -> Vec<Decision> {
         let Standing::Decided(verdict) = &self.standing else {
@@ -376,12 +396,21 @@ impl Locked<'_> {
 
 /// The briefs of a worker, by number, and those that cannot be understood.
 pub fn list(mail: &Mail<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
+    list_as(mail, Look::Near)
+}
+
+/// The same by all of the history.
+pub(crate) fn list_surely(mail: &Mail<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
+    list_as(mail, Look::Sure)
+}
+
+fn list_as(mail: &Mail<'_>, look: Look) -> Result<(Vec<Letter>, Vec<Skipped>)> {
     let (mut letters, mut unread) = (Vec::new(), Vec::new());
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         if !slot.has(Part::Body) {
             continue;
         }
-        match letter(mail, seq, &slot)? {
+        match letter_as(mail, seq, &slot, look)? {
             Ok(letter) => letters.push(letter),
             Err(skipped) => unread.push(skipped),
         }
@@ -391,10 +420,15 @@ pub fn list(mail: &Mail<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
 
 /// One brief.
 pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
+    show_as(mail, seq, Look::Near)
+}
+
+/// One brief, as surely as somebody has to know it.
+pub(super) fn show_as(mail: &Mail<'_>, seq: Seq, look: Look) -> Result<Letter> {
     let slots = mail.slots(Direction::Inbox)?;
     let slot = slots.get(&seq).filter(|slot| slot.has(Part::Body));
     let slot = slot.ok_or_else(|| mail.not_found("brief", seq))?;
-    understood(mail, seq, slot)?.map_err(|unread| {
+    understood(mail, seq, slot, look)?.map_err(|unread| {
         let path = mail.dir(Direction::Inbox).join(unread.name);
         let reason = unread.reason;
         disk::Error::Malformed { path, reason }.into()
@@ -434,7 +468,16 @@ pub fn newest_pending(mail: &Mail<'_>) -> Result<Seq> {
 
 /// The brief of a slot whose body is there, or why it is none.
 pub(super) fn letter(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Result<Letter, Skipped>> {
-    let read = understood(mail, seq, slot)?;
+    letter_as(mail, seq, slot, Look::Near)
+}
+
+fn letter_as(
+    mail: &Mail<'_>,
+    seq: Seq,
+    slot: &Slot,
+    look: Look,
+) -> Result<Result<Letter, Skipped>> {
+    let read = understood(mail, seq, slot, look)?;
     Ok(read.map_err(|unread| {
         let name = format!("{}/{}/{}", mail.worker, Direction::Inbox, unread.name);
         skipped(name, unread.reason)
@@ -442,9 +485,9 @@ pub(super) fn letter(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Result<Le
 }
 
 /// The same, where the file that cannot be understood is named as it is in its directory.
-fn understood(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Understood<Letter>> {
+fn understood(mail: &Mail<'_>, seq: Seq, slot: &Slot, look: Look) -> Result<Understood<Letter>> {
     match slot.has(Part::Sidecar) {
-        true => read(mail, seq, slot, Look::Near),
+        true => read(mail, seq, slot, look),
         false => Ok(Err(Unreadable {
             name: layout::body(seq),
             reason: "it has no sidecar".to_owned(),

@@ -94,7 +94,7 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
             let entry = mail.entry(Kind::BriefDelivered, Some(seq));
             locked.commit(actor, vec![entry], Batch::new(), &[mark])?;
         }
-        return Ok(offer(letter, delivery, again));
+        return Ok(offer(letter.for_its_worker(mail)?, delivery, again));
     }
     Ok(None)
 }

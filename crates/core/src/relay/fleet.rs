@@ -86,14 +86,14 @@ fn undecided(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
     Ok(undecided.map(|(seq, _)| *seq).collect())
 }
 
-/// The briefs that wait for a person, withheld ones too, whose ever they are, the oldest first. What
-/// cannot be understood is for the inbox to tell of.
+/// The briefs that wait for a person, withheld ones too, whose ever they are: first those that were
+/// acknowledged as nobody let them through, and then the oldest.
 pub fn pending(fleet: &Fleet<'_>) -> Result<Vec<Letter>> {
     let mut pending = Vec::new();
     for mail in fleet.mails()? {
         pending.extend(open(&mail)?);
     }
-    pending.sort_by_key(|letter| letter.brief.submitted_at);
+    pending.sort_by_key(|letter| (!letter.is_misread(), letter.brief.submitted_at));
     Ok(pending)
 }
 
@@ -102,7 +102,6 @@ fn open(mail: &Mail<'_>) -> Result<Vec<Letter>> {
     let mut open = Vec::new();
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         if slot.is_brief()
-            && !slot.is_over()
             && let Ok(letter) = briefs::letter(mail, seq, &slot)?
             && letter.waits()
         {

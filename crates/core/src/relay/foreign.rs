@@ -180,7 +180,7 @@ impl Locked<'_> {
         if !slot.has(Part::Flag(verdict.decision)) {
             flags.push(path(verdict.decision));
         }
-        if letter.told.is_read && !slot.has(Part::Read) {
+        if letter.told.is_read && !slot.has(Part::Read) && self.is_read_for_sure(actor, seq)? {
             flags.push(self.path(&layout::read_flag(seq)));
         }
         if batch.is_empty() && flags.is_empty() {
@@ -196,6 +196,12 @@ impl Locked<'_> {
         };
         self.commit(actor, entries, batch, &flags)?;
         Ok(true)
+    }
+
+    /// Whether an acknowledgement is on record that was not cut short before its mark.
+    fn is_read_for_sure(&self, actor: &WorkerId, seq: Seq) -> Result<bool> {
+        self.mail.history().settle(actor, self.at)?;
+        Ok(self.mail.told(seq, || Ok(None), Look::Known)?.is_read)
     }
 
     /// Whether something lies there that no file can take the place of.

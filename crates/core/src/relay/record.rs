@@ -221,6 +221,20 @@ impl Mail<'_> {
         Ok(known.told(&key))
     }
 
+    /// As what a brief was proposed, where its end of the history or the line of this number tells.
+    pub(super) fn proposal(&self, seq: Seq, hint: Option<u64>) -> Result<Option<Proposal>> {
+        let key = (self.worker.clone(), seq);
+        let history = self.history();
+        let mut known = self.known(&history)?;
+        if known.told(&key).proposed.is_none()
+            && let Some(n) = hint
+            && let Some(line) = history.line(n, &self.record.window)?
+        {
+            known.learn(&line);
+        }
+        Ok(known.told(&key).proposed)
+    }
+
     /// What is known by now, and what came since.
     fn known(&self, history: &History<'_>) -> Result<MutexGuard<'_, Known>> {
         // Whoever panicked meanwhile left at worst a part of it out.

@@ -9,6 +9,7 @@ use flagpost_model::{Seq, decision::Standing};
 use super::{
     Locked, Mail,
     briefs::{self, Letter},
+    record::Look,
 };
 use crate::error::Result;
 
@@ -58,7 +59,7 @@ pub fn before(mail: &Mail<'_>, letter: &Letter) -> Result<Option<Before>> {
 
 /// One brief, and as what it was proposed or decided on where it is withheld.
 pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<(Letter, Option<Before>)> {
-    let letter = briefs::show(mail, seq)?;
+    let letter = briefs::show_as(mail, seq, Look::Sure)?;
     let before = match letter.held {
         Some(_) => before(mail, &letter)?,
         None => None,

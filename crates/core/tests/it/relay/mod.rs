@@ -4,6 +4,7 @@ mod a_brief_goes_its_way;
 mod a_crash_leaves_whole_messages;
 mod a_decision_binds_the_whole_envelope;
 mod foreign_hands;
+mod nobody_acknowledges_what_was_changed;
 mod only_a_decision_on_record_counts;
 mod policy_decides_only_what_it_says;
 mod the_last_decision_counts;
