@@ -10,7 +10,7 @@ use crate::{
     relay::{
         Fleet, Mail,
         briefs::{self, Letter},
-        reports, workers,
+        broken, reports, workers,
     },
 };
 
@@ -21,7 +21,10 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let mut put = |code: Code, skipped: Vec<Skipped>, hint: &str| {
             findings.extend(skipped.into_iter().map(|it| {
                 let path = fleet.dir().join(&it.name);
-                let hint = format!("{hint}: {}", word(&path));
+                let hint = match broken::put_away_by(&it) {
+                    Some(verb) => format!("{hint}: {}; or '{verb}' puts it away", word(&path)),
+                    None => format!("{hint}: {}", word(&path)),
+                };
                 let what = format!("{} cannot be understood: {}", it.name, it.reason);
                 Finding::new(code, what).at(path).by_hand(hint)
             }));

@@ -15,7 +15,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 
 use super::{
-    Locked, Mail,
+    Locked, Mail, broken,
     decide::{self, Gate},
     policy,
     publication::Appears,
@@ -406,15 +406,15 @@ pub(crate) fn list_surely(mail: &Mail<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)
 
 fn list_as(mail: &Mail<'_>, look: Look) -> Result<(Vec<Letter>, Vec<Skipped>)> {
     let (mut letters, mut unread) = (Vec::new(), Vec::new());
-    for (seq, slot) in mail.slots(Direction::Inbox)? {
-        if !slot.has(Part::Body) {
-            continue;
-        }
-        match letter_as(mail, seq, &slot, look)? {
+    let slots = mail.slots(Direction::Inbox)?;
+    for (seq, slot) in slots.iter().filter(|(_, slot)| slot.has(Part::Body)) {
+        match letter_as(mail, *seq, slot, look)? {
             Ok(letter) => letters.push(letter),
+            Err(_) if slot.has(Part::Withdrawn) && mail.is_put_away(*seq, look)? => {}
             Err(skipped) => unread.push(skipped),
         }
     }
+    unread.extend(broken::lost(mail, &slots, look)?);
     Ok((letters, unread))
 }
 

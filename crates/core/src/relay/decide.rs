@@ -118,7 +118,16 @@ pub fn decide(mail: &Mail<'_>, actor: &WorkerId, seq: Option<Seq>, wish: &Wish) 
         Some(seq) => seq,
         None => briefs::newest_pending(mail)?,
     };
-    let letter = locked.letter(actor, seq)?;
+    let letter = match locked.letter(actor, seq) {
+        Ok(letter) => letter,
+        // What nobody can read can still be kept from everybody.
+        Err(why @ (Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })))
+            if wish.decision == Decision::Rejected && wish.seen.is_none() =>
+        {
+            return locked.put_away(actor, seq, (wish, why));
+        }
+        Err(error) => return Err(error),
+    };
     let decided = |letter: Letter, already| Decided {
         brief: letter.brief,
         decision: wish.decision,

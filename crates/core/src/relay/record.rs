@@ -221,6 +221,29 @@ impl Mail<'_> {
         Ok(known.told(&key))
     }
 
+    /// The briefs of this worker that were proposed, each with the line that tells of it, and that nobody
+    /// is known to have read or taken back.
+    pub(super) fn proposals(&self, look: Look) -> Result<Vec<(u64, Seq)>> {
+        let history = self.history();
+        let mut known = self.known(&history)?;
+        while look == Look::Sure && known.from > 0 {
+            known.read_back(&history)?;
+        }
+        let mut open = Vec::new();
+        for ((worker, seq), lines) in &known.briefs {
+            let is_over = [&lines.read, &lines.taken, &lines.withdrawn]
+                .iter()
+                .any(|it| !it.is_empty());
+            if let Some(proposal) = lines.proposed.first()
+                && *worker == self.worker
+                && !is_over
+            {
+                open.push((proposal.line, *seq));
+            }
+        }
+        Ok(open)
+    }
+
     /// As what a brief was proposed, where its end of the history or the line of this number tells.
     pub(super) fn proposal(&self, seq: Seq, hint: Option<u64>) -> Result<Option<Proposal>> {
         let key = (self.worker.clone(), seq);

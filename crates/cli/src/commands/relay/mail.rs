@@ -111,7 +111,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
         .text(text)
         .ids(letters.iter().map(|it| super::name(&it.brief)))
         .notes(unseen(context, hidden))
-        .notes(crate::shape::skipped_notes(&skipped));
+        .notes(crate::shape::mail_notes(&skipped));
     Ok(remembered(context, answer, letters))
 }
 

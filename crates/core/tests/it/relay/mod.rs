@@ -12,6 +12,7 @@ mod trap_31_y_and_n_both_land;
 mod trap_32_reused_numbers;
 mod trap_35_order_and_counts;
 mod trap_36_a_body_changed_after_ratification;
+mod what_is_gone_or_broken_is_missed;
 mod what_was_proposed_is_what_is_decided_on;
 
 use flagpost_core::relay::{

@@ -63,7 +63,7 @@ fn what_was_acknowledged_by_hand_and_changed_comes_first_of_all_that_waits() {
     ratify(&w1, 2);
     put(&w1, Inbox, "0002.brief", "EVIL");
     put(&w1, Inbox, "0002.read", "");
-    let waiting = fleet::pending(&world.fleet()).unwrap();
+    let waiting = fleet::pending(&world.fleet()).unwrap().0;
     let first = &waiting[0];
     assert_eq!(first.brief.seq, seq(2));
     assert!(first.is_misread());
@@ -71,7 +71,7 @@ fn what_was_acknowledged_by_hand_and_changed_comes_first_of_all_that_waits() {
     let why = first.why_withheld().unwrap();
     assert!(why.contains("acknowledged"), "{why}");
     rejected(&w1, 2);
-    let waiting = fleet::pending(&world.fleet()).unwrap();
+    let waiting = fleet::pending(&world.fleet()).unwrap().0;
     assert_eq!(waiting.len(), 1, "it is settled");
     let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
     assert_eq!(offer.delivery, Delivery::Rejection, "the worker is told");
