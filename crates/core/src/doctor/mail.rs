@@ -1,6 +1,7 @@
 //! Mail: who the workers are, and what lies in their directions.
 
-use flagpost_model::finding::Code;
+use flagpost_disk::dialects::relay::COUNTER;
+use flagpost_model::{envelope::Direction, finding::Code};
 
 use super::{Finding, word, world::World};
 use crate::{
@@ -38,6 +39,16 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             let found = letters.iter().filter_map(|it| of_letter(&mail, it));
             withheld.extend(found);
             broken.extend(reports::list(&mail)?.1);
+            if let Some((counted, told)) = mail.counter_behind()? {
+                let path = mail.dir(Direction::Inbox).join(COUNTER);
+                let what = format!(
+                    "the inbox of {} counts to {counted}, and its history tells of {told}",
+                    mail.worker()
+                );
+                let hint = format!("echo {told} > {}", word(&path));
+                let finding = Finding::new(Code::CounterBehind, what);
+                withheld.push(finding.at(path).by_hand(hint));
+            }
             let hint = "mend it with an editor, make it readable, or move it away";
             put(Code::MailBroken, broken, hint);
         }

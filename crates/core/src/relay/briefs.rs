@@ -215,7 +215,9 @@ impl Letter {
         let seq = self.brief.seq;
         let hint = mail.kept_words(seq, &self.slot)?.map(|words| words.line);
         let proposed = mail.proposal(seq, hint)?;
-        let is_it = |it: OnRecord| self.prints.are_on_record(&it.sha256, it.envelope.as_ref());
+        let is_it = |it: OnRecord| {
+            !it.observed && self.prints.are_on_record(&it.sha256, it.envelope.as_ref())
+        };
         if !proposed.is_some_and(is_it) {
             self.body.clear();
             self.brief.summary.clear();

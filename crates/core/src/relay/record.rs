@@ -244,6 +244,14 @@ impl Mail<'_> {
         Ok(open)
     }
 
+    /// The highest number of this worker's inbox that the history tells of, as far as it was read.
+    pub(super) fn highest_on_record(&self) -> Result<u64> {
+        let known = self.known(&self.history())?;
+        let numbers = known.briefs.range((self.worker.clone(), Seq::FIRST)..);
+        let own = numbers.take_while(|((worker, _), _)| *worker == self.worker);
+        Ok(own.last().map_or(0, |((_, seq), _)| seq.get()))
+    }
+
     /// As what a brief was proposed, where its end of the history or the line of this number tells.
     pub(super) fn proposal(&self, seq: Seq, hint: Option<u64>) -> Result<Option<Proposal>> {
         let key = (self.worker.clone(), seq);
