@@ -350,6 +350,10 @@ fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
         decision::Refusal::Withdrawn { .. } => {
             hint("'flagpost msg recv' gives out what is still wanted")
         }
+        decision::Refusal::Unacknowledged { worker, seq, .. } => Some(format!(
+            "do nothing that it says; 'flagpost stuck' asks a person, to whom 'flagpost inbox {worker} {}' shows it",
+            seq.get()
+        )),
         decision::Refusal::Changed { worker, seq, .. } => Some(format!(
             "'flagpost inbox {worker} {}' shows how it is now",
             seq.get()

@@ -45,6 +45,16 @@ const LONGEST_TAIL: u64 = 8 * fsx::READ_LIMIT;
 /// Largest history that is read, 8 GiB: tens of millions of changes. A larger one was damaged.
 const LIMIT: u64 = 8 << 30;
 
+/// What is known of a change that may not have appeared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Whoever made it is in the middle of it, or was killed: what a word was given on is finished by
+    /// the next writer.
+    CutShort,
+    /// Whoever made it was told that it failed, or nobody may hear of it yet: only what is there counts.
+    Failed,
+}
+
 /// Whether the change that an entry tells of has appeared.
 pub(crate) type Appeared<'a> = &'a dyn Fn(&Entry) -> Result<bool>;
 
@@ -111,6 +121,15 @@ impl<'h> History<'h> {
         self.record(actor, at, Vec::new())
     }
 
+    /// The same for a change that failed before the eyes of whoever made it, and who says so.
+    fn take_back(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
+        let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
+        let mut writer = self.writer(at, &appeared)?;
+        let lines = self.end(TAIL)?.lines;
+        writer.voids = self.unsettled(lines, &appeared, Fate::Failed)?;
+        writer.record(actor, Vec::new())
+    }
+
     /// Its lock.
     pub(crate) fn lock_path(&self) -> PathBuf {
         self.path.with_file_name(".history.lock")
@@ -141,12 +160,12 @@ impl<'h> History<'h> {
             at,
             last,
             prev,
-            voids: self.unsettled(lines, appeared)?,
+            voids: self.unsettled(lines, appeared, Fate::CutShort)?,
         })
     }
 
     /// The entries that take back what the last change told of and did not bring about.
-    fn unsettled(&self, last: Vec<Line>, appeared: Appeared<'_>) -> Result<Vec<Entry>> {
+    fn unsettled(&self, last: Vec<Line>, appeared: Appeared<'_>, fate: Fate) -> Result<Vec<Entry>> {
         let mut voids = Vec::new();
         let voided: Vec<u64> = last.iter().filter_map(|line| line.entry.voids()).collect();
         let first = last.first().map_or(0, |line| line.n);
@@ -157,7 +176,7 @@ impl<'h> History<'h> {
                 || entry.number(reservations::NUMBER).is_some()
                 || matches!(entry.kind, Kind::WorkerRegistered | Kind::WorkerRetired);
             let open = may_be_void && !voided.contains(&line.n);
-            if open && !(appeared(entry)? && self.is_beside(entry)?) {
+            if open && !(appeared(entry)? && self.is_beside(line.n, entry, fate)?) {
                 let mut void = Entry::new(Kind::Void)
                     .detail("n", line.n)
                     .detail("op", first);
@@ -172,8 +191,8 @@ impl<'h> History<'h> {
     }
 
     /// Whether it is in what the repository has beside its lists: its mail, its reservations.
-    fn is_beside(&self, entry: &Entry) -> Result<bool> {
-        Ok(relay::appeared(self.home, &self.repo, entry)?
+    fn is_beside(&self, n: u64, entry: &Entry, fate: Fate) -> Result<bool> {
+        Ok(relay::appeared((self.home, &self.repo), (n, entry), fate)?
             && reservations::appeared(self.home, &self.repo, entry)?)
     }
 
@@ -314,7 +333,7 @@ impl<'h> Writer<'h> {
         let (history, at) = (self.history, self.at);
         drop(self);
         // What failed may have appeared all the same. Should looking fail too, the next writer does it.
-        let _: Result<()> = history.settle(actor, at);
+        let _: Result<()> = history.take_back(actor, at);
         Err(error.into())
     }
 

@@ -122,6 +122,8 @@ names! {
         Decided = "changed_since_decided",
         /// Its decision is nobody's that is on record.
         Foreign = "foreign_decision",
+        /// It has a mark that only follows a decision, or a withdrawal, and there was none.
+        Marked = "foreign_mark",
     }
 }
 
@@ -149,6 +151,15 @@ impl Prints {
     }
 }
 
+impl Verdict {
+    /// Whether another one says the same of the same words.
+    pub fn says(&self, other: &Self) -> bool {
+        self.decision == other.decision
+            && self.sha256 == other.sha256
+            && self.envelope == other.envelope
+    }
+}
+
 impl Held {
     /// The same in words.
     pub fn told(self) -> &'static str {
@@ -156,6 +167,7 @@ impl Held {
             Self::Proposed => "changed since it was proposed",
             Self::Decided => "changed since it was decided on",
             Self::Foreign => "decided by an unknown hand",
+            Self::Marked => "marked as read or taken back by an unknown hand",
         }
     }
 }
@@ -223,6 +235,16 @@ pub enum Refusal {
         held: Held,
         /// The hash of another one, where somebody names it.
         seen: Option<Hash>,
+    },
+    /// What lies there is not what was let through, so nobody can have read that.
+    #[error("brief {seq} of {worker} cannot be acknowledged: {}", held.told())]
+    Unacknowledged {
+        /// For whom the brief is.
+        worker: WorkerId,
+        /// Which one.
+        seq: Seq,
+        /// Why it is withheld.
+        held: Held,
     },
     /// Only a hand that nobody knows decided.
     #[error("brief {seq} of {worker} was decided by an unknown hand")]
@@ -296,9 +318,11 @@ impl Standing {
     }
 }
 
-/// Whether a decision may be made now. What is withheld is open to one: the decision of an unknown
-/// hand stands in nobody's way, nor does one on what lies there no more.
+/// Whether this decision may be made now. What is withheld is open to one: the decision of an unknown
+/// hand stands in nobody's way, nor does one on what lies there no more. Past its time it can only be
+/// kept back.
 pub fn decide(
+    wish: Decision,
     standing: &Standing,
     held: Option<Held>,
     on: Subject<'_>,
@@ -317,7 +341,8 @@ pub fn decide(
             by,
         });
     }
-    match on.expires_at.filter(|at| *at <= now) {
+    let keeps_back = wish == Decision::Rejected && held.is_some();
+    match on.expires_at.filter(|at| *at <= now && !keeps_back) {
         Some(at) => Err(Refusal::Expired { worker, seq, at }),
         None => Ok(()),
     }

@@ -77,6 +77,7 @@ codes! {
     WorkerBroken = "worker-broken", Error, "The file that says who a worker is cannot be understood, so nothing can be sent to it.";
     MailBroken = "mail-broken", Error, "A file in a worker's mail is no message; it is skipped.";
     BriefWithheld = "brief-withheld", Warning, "A brief is withheld, because it was changed, or decided on, by a hand that nobody knows.";
+    BriefMisread = "brief-misread", Error, "A worker acknowledged a brief that nobody let through as it is.";
     FlagsContradict = "flags-contradict", Warning, "The flags of a brief say something else than the decision that is on record.";
     SessionUnreadable = "session-unreadable", Warning, "The files of a session cannot be read.";
     SessionDead = "session-dead", Warning, "The runner of a session is gone, and nobody has recovered it.";

@@ -90,7 +90,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         .collect();
     let found = survey(&context.home)?;
     let root = list.root();
-    let briefs = gate::waiting(context)?;
+    let (briefs, broken) = gate::waiting(context)?;
     let mut text = gate::section(screen, &briefs);
     text += &format!(
         "{}{}: {}",
@@ -201,7 +201,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         "held": held.iter().map(|task| answers::Outline::from(*task)).collect::<Vec<_>>(),
         "parked": parked,
         "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
-        "skipped": shape::skipped(&loaded.skipped),
+        "skipped": shape::skipped(&[&*loaded.skipped, &*broken].concat()),
         "session": session.as_ref().map(flagpost_core::shape::session),
         "lists": context.home.lists()?,
         "daemon": daemon::reached(context, instance.as_ref()),
@@ -217,6 +217,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
                 .chain(failed.iter().map(|(task, _)| &task.id)),
         )
         .notes(shape::skipped_notes(&loaded.skipped))
+        .notes(crate::shape::mail_notes(&broken))
         .notes(roots::notes(&found))
         .notes(daemon::trouble(context)?))
 }
@@ -230,7 +231,7 @@ fn said(list: &List<'_>, task: &Outline) -> Option<String> {
 
 fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
     let lists = context.home.lists()?;
-    let briefs = gate::waiting(context)?;
+    let (briefs, broken) = gate::waiting(context)?;
     let screen = Screen::of(context);
     let mut text = gate::section(screen, &briefs);
     text += &format!("no tasks here yet\n{NEXT}");
@@ -247,12 +248,13 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
     let body = json!({
         "home": shape::path(context.home.root()), "list": null, "root": null, "total": 0,
         "to_decide": gate::shape(&briefs), "counts": {},
-        "waiting_for_person": [], "stranded": [], "held": [], "parked": parked, "ready": [], "skipped": [],
+        "waiting_for_person": [], "stranded": [], "held": [], "parked": parked, "ready": [], "skipped": shape::skipped(&broken),
         "session": null, "lists": lists, "daemon": daemon::reached(context, instance.as_ref()),
         "roots": roots::shape(&found),
     });
     Ok(Answer::new("status", body)
         .text(text)
+        .notes(crate::shape::mail_notes(&broken))
         .notes(roots::notes(&found))
         .notes(daemon::trouble(context)?))
 }

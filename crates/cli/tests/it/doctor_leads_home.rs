@@ -262,6 +262,15 @@ fn of_records(code: Code) -> Option<Make> {
             put(&body, "other words");
             by_hand(move |_| put(&body, whole))
         },
+        Code::BriefMisread => |world| {
+            world.ok(["worker", "add", "W4"]);
+            world.ok(["assign", "8", "W4", "--inline", "words"]);
+            world.ok(["ratify", "W4", "1"]);
+            let inbox = repository(world).join("workers/W4/inbox");
+            put(&inbox.join("0001.brief"), "other words");
+            put(&inbox.join("0001.read"), "");
+            by_hand(|world| drop(world.ok(["relay", "reject", "W4", "1"])))
+        },
         Code::FlagsContradict => |world| {
             world.ok(["worker", "add", "W3"]);
             world.ok(["assign", "8", "W3", "--inline", "words"]);
@@ -561,6 +570,7 @@ fn from_all_of_them_at_once_to_a_home_that_works() {
         LockHeld,
         Code::ClockBeyond,
         Code::BriefWithheld,
+        Code::BriefMisread,
         Code::FlagsContradict,
     ];
     let mut all: Vec<Code> = Code::ALL

@@ -1,6 +1,7 @@
 //! Mail: who the workers are, and what lies in their directions.
 
-use flagpost_model::finding::Code;
+use flagpost_disk::dialects::relay::COUNTER;
+use flagpost_model::{envelope::Direction, finding::Code};
 
 use super::{Finding, word, world::World};
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
     relay::{
         Fleet, Mail,
         briefs::{self, Letter},
-        reports, workers,
+        broken, reports, workers,
     },
 };
 
@@ -21,7 +22,10 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let mut put = |code: Code, skipped: Vec<Skipped>, hint: &str| {
             findings.extend(skipped.into_iter().map(|it| {
                 let path = fleet.dir().join(&it.name);
-                let hint = format!("{hint}: {}", word(&path));
+                let hint = match broken::put_away_by(&it) {
+                    Some(verb) => format!("{hint}: {}; or '{verb}' puts it away", word(&path)),
+                    None => format!("{hint}: {}", word(&path)),
+                };
                 let what = format!("{} cannot be understood: {}", it.name, it.reason);
                 Finding::new(code, what).at(path).by_hand(hint)
             }));
@@ -31,10 +35,20 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         put(Code::WorkerBroken, broken, hint);
         let mut withheld = Vec::new();
         for mail in fleet.mails()? {
-            let (letters, mut broken) = briefs::list(&mail)?;
+            let (letters, mut broken) = briefs::list_surely(&mail)?;
             let found = letters.iter().filter_map(|it| of_letter(&mail, it));
             withheld.extend(found);
             broken.extend(reports::list(&mail)?.1);
+            if let Some((counted, told)) = mail.counter_behind()? {
+                let path = mail.dir(Direction::Inbox).join(COUNTER);
+                let what = format!(
+                    "the inbox of {} counts to {counted}, and its history tells of {told}",
+                    mail.worker()
+                );
+                let hint = format!("echo {told} > {}", word(&path));
+                let finding = Finding::new(Code::CounterBehind, what);
+                withheld.push(finding.at(path).by_hand(hint));
+            }
             let hint = "mend it with an editor, make it readable, or move it away";
             put(Code::MailBroken, broken, hint);
         }
@@ -47,13 +61,14 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 fn of_letter(mail: &Mail<'_>, letter: &Letter) -> Option<Finding> {
     let (worker, seq) = (mail.worker(), letter.brief.seq);
     let path = mail.body_path(seq);
-    if let Some(held) = letter.held {
-        let what = format!("brief {seq} of {worker} is withheld: {}", held.told());
-        return Some(
-            Finding::new(Code::BriefWithheld, what)
-                .at(path)
-                .by_hand(failure::shows(worker, seq)),
-        );
+    if let Some(why) = letter.why_withheld() {
+        let what = format!("brief {seq} of {worker} is withheld: {why}");
+        let code = match letter.is_misread() {
+            true => Code::BriefMisread,
+            false => Code::BriefWithheld,
+        };
+        let finding = Finding::new(code, what).at(path);
+        return Some(finding.by_hand(failure::shows(worker, seq)));
     }
     let wrong = letter.contradicting_flags();
     let decision = letter.standing.decision().filter(|_| !wrong.is_empty())?;

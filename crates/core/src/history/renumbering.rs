@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::{
-    Entry, History, Kind, Line, Writer,
+    Entry, Fate, History, Kind, Line, Writer,
     chain::{self, Chain},
     last_change,
     survey::{LEAP, Survey},
@@ -39,7 +39,7 @@ impl History<'_> {
             at,
             last: survey.highest,
             prev: chain::last(&text).map(chain::print),
-            voids: self.unsettled(last_change(&text).lines, &appeared)?,
+            voids: self.unsettled(last_change(&text).lines, &appeared, Fate::CutShort)?,
         };
         let entry = survey.resumption().detail("leap", to);
         text.extend(writer.lines(actor, vec![entry]));

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Entry, History, Kind, Line, TAIL, Writer,
+    Entry, Fate, History, Kind, Line, TAIL, Writer,
     chain::{self, Chain},
 };
 use crate::{
@@ -167,7 +167,7 @@ impl History<'_> {
             },
         };
         let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
-        let voids = self.unsettled(self.end(TAIL)?.lines, &appeared)?;
+        let voids = self.unsettled(self.end(TAIL)?.lines, &appeared, Fate::CutShort)?;
         Ok(voids.iter().filter_map(Entry::voids).collect())
     }
 
@@ -198,7 +198,7 @@ impl History<'_> {
         }
         let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
         let voids = match self.end(TAIL) {
-            Ok(end) => self.unsettled(end.lines, &appeared)?,
+            Ok(end) => self.unsettled(end.lines, &appeared, Fate::CutShort)?,
             // Nothing in it can be read, so it tells of nothing.
             Err(_) => Vec::new(),
         };

@@ -9,7 +9,7 @@ use std::io;
 
 use flagpost_disk as disk;
 
-use super::{History, LONGEST_TAIL, Line, Place, TAIL, last_change, onward::end_of};
+use super::{Fate, History, LONGEST_TAIL, Line, Place, TAIL, last_change, onward::end_of};
 use crate::{change, error::Result};
 
 /// A place in a history, from which it is listened to.
@@ -127,7 +127,7 @@ impl Tail {
         let open = open.unwrap_or_default();
         let appeared = |entry: &super::Entry| change::appeared(history.home, None, entry);
         let last = self.held[open..].to_vec();
-        let is_over = history.unsettled(last, &appeared)?.is_empty();
+        let is_over = history.unsettled(last, &appeared, Fate::Failed)?.is_empty();
         let told = if is_over { self.held.len() } else { open };
         let voided = self.held.iter().filter_map(|line| line.entry.voids());
         let voided: Vec<u64> = voided.collect();

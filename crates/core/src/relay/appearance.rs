@@ -1,7 +1,9 @@
 //! Whether what a line of the history tells of a mail has appeared.
 //!
 //! Owns the file that each kind of line stands for. It is asked about the last change only, before
-//! the next one; a message cannot have been archived since.
+//! the next one; a message cannot have been archived since. A file that somebody removed is no change
+//! that never appeared: the kept words show that a brief was published, and a decision whose line is
+//! durable was made.
 
 use flagpost_disk::{dialects::relay as layout, fsx};
 use flagpost_model::{RepoId, decision::Decision, envelope::Direction, worker::Standing};
@@ -10,13 +12,17 @@ use serde_json::Value;
 use super::{Fleet, leases};
 use crate::{
     error::Result,
-    history::{Entry, Kind},
+    history::{Entry, Fate, Kind},
     home::Home,
 };
 
-/// Whether the file that the entry stands for is there; an entry that stands for none has always
-/// appeared.
-pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool> {
+/// Whether the file that the entry of line `n` stands for is there, or was; an entry that stands for none
+/// has always appeared.
+pub(crate) fn appeared(
+    (home, repo): (&Home, &RepoId),
+    (n, entry): (u64, &Entry),
+    fate: Fate,
+) -> Result<bool> {
     let Some(worker) = &entry.worker else {
         return Ok(true);
     };
@@ -41,11 +47,17 @@ pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool
         _ => false,
     };
     if is_of_brief && !(there(layout::sidecar(seq))? && there(layout::body(seq))?) {
-        return Ok(false);
+        return mail.was_published(seq);
+    }
+    if entry.kind == Kind::BriefDecided {
+        if fate == Fate::CutShort {
+            return Ok(true);
+        }
+        let there = mail.verdict(seq)?;
+        return Ok(there.is_ok_and(|it| it.line == Some(n)));
     }
     let (direction, name) = match entry.kind {
         Kind::BriefProposed => (Direction::Inbox, layout::body(seq)),
-        Kind::BriefDecided => (Direction::Inbox, layout::decision(seq)),
         Kind::BriefDelivered => (Direction::Inbox, layout::offered(seq)),
         Kind::BriefRead => (Direction::Inbox, layout::read_flag(seq)),
         Kind::Reported => (Direction::Outbox, layout::report(seq)),

@@ -15,11 +15,11 @@ use flagpost_model::{
 use jiff::Timestamp;
 
 use super::{
-    Locked, Mail,
+    Locked, Mail, broken,
     decide::{self, Gate},
     policy,
     publication::Appears,
-    record::{Look, Proposal as OnRecord},
+    record::{Look, Proposal as OnRecord, Told},
     skipped,
     slots::{Slot, Understood, Unreadable},
     verdicts::verdict_of,
@@ -109,21 +109,54 @@ pub struct Letter {
     pub prints: Prints,
     /// Why it is withheld, if it is.
     pub held: Option<Held>,
-    /// As what it was proposed, as far as that is known and asked for.
-    pub(super) proposed: Option<OnRecord>,
+    /// What is on record of it, as far as that is known.
+    pub(super) told: Told,
+    /// What lies in the place of its decision, where that is on record.
+    pub(super) filed: Filed,
+    /// Its time is over.
+    pub(super) is_late: bool,
     /// What lies under its number.
     pub(super) slot: Slot,
 }
 
+/// What lies in the place of a decision that is on record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Filed {
+    /// That decision.
+    It,
+    /// The same, which does not say where its line is.
+    Unnumbered,
+    /// Another one, or none that can be understood.
+    Other,
+    /// Nothing.
+    Nothing,
+}
+
+impl Filed {
+    fn of(on_record: &Verdict, file: Option<&Understood<Verdict>>) -> Self {
+        match file {
+            None => Self::Nothing,
+            Some(Ok(it)) if !it.says(on_record) => Self::Other,
+            Some(Ok(it)) if it.line.is_none() => Self::Unnumbered,
+            Some(Ok(_)) => Self::It,
+            Some(Err(_)) => Self::Other,
+        }
+    }
+}
+
 impl Letter {
-    /// As what it was proposed is known now.
-    pub(super) fn know_the_proposal(&mut self, proposed: Option<OnRecord>) {
-        self.proposed = proposed;
-        let on_record = self.proposed.as_ref();
-        let on_record = on_record.map(|it| (&it.sha256, it.envelope.as_ref()));
-        self.held = match self.slot.is_over() {
-            true => None,
-            false => decision::held(&self.standing, &self.prints, on_record),
+    /// What is on record of it is known now.
+    pub(super) fn know(&mut self, told: Told) {
+        self.told = told;
+        let proposed = self.told.proposed.as_ref();
+        let proposed = proposed.map(|it| (&it.sha256, it.envelope.as_ref()));
+        let held = decision::held(&self.standing, &self.prints, proposed);
+        let is_undecided = self.standing == Standing::Pending;
+        self.held = match self.slot.has(Part::Withdrawn) {
+            true if self.told.is_withdrawn || !self.told.is_all => None,
+            true => held.or(Some(Held::Marked)),
+            false if is_undecided && self.slot.is_marked() => held.or(Some(Held::Marked)),
+            false => held,
         };
     }
 
@@ -133,26 +166,66 @@ impl Letter {
         format!("flagpost inbox {worker} {seq}")
     }
 
-    /// The command that lets a withheld brief through, or keeps it back as that hand did: for who has
-    /// been shown it.
+    /// Whether its worker acknowledged words that nobody let through, or that were changed since.
+    pub fn is_misread(&self) -> bool {
+        self.held.is_some() && matches!(self.stage, Stage::Read(_))
+    }
+
+    /// Why it is withheld, in words.
+    pub fn why_withheld(&self) -> Option<String> {
+        let held = self.held?;
+        let read = match self.is_misread() {
+            true => ", and its worker acknowledged it",
+            false => "",
+        };
+        Some(format!("{}{read}", held.told()))
+    }
+
+    /// The command that settles it: lets a withheld brief through, or keeps it back as that hand did,
+    /// or as its time says: for who has been shown it.
     pub fn settled_by(&self) -> Option<String> {
         let (worker, seq) = (&self.brief.target_worker, self.brief.seq.get());
         let now = &self.prints.envelope;
-        Some(match (self.held?, self.standing.decision()) {
-            (Held::Proposed | Held::Decided, _) => {
+        let is_rejected = self.standing.decision() == Some(Decision::Rejected);
+        Some(match self.held? {
+            Held::Proposed | Held::Decided if !self.is_late => {
                 format!("flagpost ratify {worker} {seq} --seen {now}")
             }
-            (Held::Foreign, Some(Decision::Rejected)) => {
+            Held::Foreign | Held::Marked if !self.is_late && !is_rejected => {
+                format!("flagpost ratify {worker} {seq}")
+            }
+            Held::Proposed | Held::Decided | Held::Foreign | Held::Marked => {
                 format!("flagpost relay reject {worker} {seq}")
             }
-            (Held::Foreign, _) => format!("flagpost ratify {worker} {seq}"),
         })
     }
 
     /// Whether it waits, and an unknown hand put it there: nobody is on record for proposing it.
     pub fn is_unproposed(&self) -> bool {
-        let on_record = self.proposed.as_ref().is_some_and(|it| !it.observed);
+        let on_record = self.told.proposed.as_ref().is_some_and(|it| !it.observed);
         self.stage == Stage::Pending && !on_record
+    }
+
+    /// The same for its worker. Of what was rejected it is told the words only where they are those that
+    /// were proposed: what an unknown hand wrote says nothing to anybody.
+    pub(super) fn for_its_worker(mut self, mail: &Mail<'_>) -> Result<Self> {
+        if self.standing.decision() != Some(Decision::Rejected) {
+            return Ok(self);
+        }
+        let seq = self.brief.seq;
+        let hint = mail.kept_words(seq, &self.slot)?.map(|words| words.line);
+        let proposed = mail.proposal(seq, hint)?;
+        let is_it = |it: OnRecord| {
+            !it.observed && self.prints.are_on_record(&it.sha256, it.envelope.as_ref())
+        };
+        if !proposed.is_some_and(is_it) {
+            self.body.clear();
+            self.brief.summary.clear();
+            self.brief.controller_session_id.clear();
+            self.brief.target_ticket = None;
+            self.brief.extras = Extras::default();
+        }
+        Ok(self)
     }
 
     /// The flags beside it that say something else than the decision on record.
@@ -325,25 +398,39 @@ impl Locked<'_> {
 
 /// The briefs of a worker, by number, and those that cannot be understood.
 pub fn list(mail: &Mail<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
+    list_as(mail, Look::Near)
+}
+
+/// The same by all of the history.
+pub(crate) fn list_surely(mail: &Mail<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
+    list_as(mail, Look::Sure)
+}
+
+fn list_as(mail: &Mail<'_>, look: Look) -> Result<(Vec<Letter>, Vec<Skipped>)> {
     let (mut letters, mut unread) = (Vec::new(), Vec::new());
-    for (seq, slot) in mail.slots(Direction::Inbox)? {
-        if !slot.has(Part::Body) {
-            continue;
-        }
-        match letter(mail, seq, &slot)? {
+    let slots = mail.slots(Direction::Inbox)?;
+    for (seq, slot) in slots.iter().filter(|(_, slot)| slot.has(Part::Body)) {
+        match letter_as(mail, *seq, slot, look)? {
             Ok(letter) => letters.push(letter),
+            Err(_) if slot.has(Part::Withdrawn) && mail.is_put_away(*seq, look)? => {}
             Err(skipped) => unread.push(skipped),
         }
     }
+    unread.extend(broken::lost(mail, &slots, look)?);
     Ok((letters, unread))
 }
 
 /// One brief.
 pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
+    show_as(mail, seq, Look::Near)
+}
+
+/// One brief, as surely as somebody has to know it.
+pub(super) fn show_as(mail: &Mail<'_>, seq: Seq, look: Look) -> Result<Letter> {
     let slots = mail.slots(Direction::Inbox)?;
     let slot = slots.get(&seq).filter(|slot| slot.has(Part::Body));
     let slot = slot.ok_or_else(|| mail.not_found("brief", seq))?;
-    understood(mail, seq, slot)?.map_err(|unread| {
+    understood(mail, seq, slot, look)?.map_err(|unread| {
         let path = mail.dir(Direction::Inbox).join(unread.name);
         let reason = unread.reason;
         disk::Error::Malformed { path, reason }.into()
@@ -383,7 +470,16 @@ pub fn newest_pending(mail: &Mail<'_>) -> Result<Seq> {
 
 /// The brief of a slot whose body is there, or why it is none.
 pub(super) fn letter(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Result<Letter, Skipped>> {
-    let read = understood(mail, seq, slot)?;
+    letter_as(mail, seq, slot, Look::Near)
+}
+
+fn letter_as(
+    mail: &Mail<'_>,
+    seq: Seq,
+    slot: &Slot,
+    look: Look,
+) -> Result<Result<Letter, Skipped>> {
+    let read = understood(mail, seq, slot, look)?;
     Ok(read.map_err(|unread| {
         let name = format!("{}/{}/{}", mail.worker, Direction::Inbox, unread.name);
         skipped(name, unread.reason)
@@ -391,9 +487,9 @@ pub(super) fn letter(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Result<Le
 }
 
 /// The same, where the file that cannot be understood is named as it is in its directory.
-fn understood(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Understood<Letter>> {
+fn understood(mail: &Mail<'_>, seq: Seq, slot: &Slot, look: Look) -> Result<Understood<Letter>> {
     match slot.has(Part::Sidecar) {
-        true => read(mail, seq, slot),
+        true => read(mail, seq, slot, look),
         false => Ok(Err(Unreadable {
             name: layout::body(seq),
             reason: "it has no sidecar".to_owned(),
@@ -401,50 +497,77 @@ fn understood(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Understood<Lette
     }
 }
 
-/// The brief of a slot with a sidecar and a body, or which of its files cannot be understood.
-pub(super) fn read(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Understood<Letter>> {
-    let parts = (
-        mail.sidecar(seq)?,
-        mail.body(seq)?,
-        mail.standing(seq, slot)?,
-    );
-    let (sidecar, body, mut standing) = match parts {
-        (Ok(sidecar), Ok(body), Ok(standing)) => (sidecar, body, standing),
-        (Err(unread), ..) | (_, Err(unread), _) | (.., Err(unread)) => return Ok(Err(unread)),
+/// The brief of a slot with a sidecar and a body, or which of its files cannot be understood. A decision
+/// on record counts, whatever lies in its place; one that is not on record is no more than a flag, and
+/// one that cannot be understood decides nothing and lets nobody else decide.
+pub(super) fn read(
+    mail: &Mail<'_>,
+    seq: Seq,
+    slot: &Slot,
+    look: Look,
+) -> Result<Understood<Letter>> {
+    let (sidecar, body) = match (mail.sidecar(seq)?, mail.body(seq)?) {
+        (Ok(sidecar), Ok(body)) => (sidecar, body),
+        (Err(unread), _) | (_, Err(unread)) => return Ok(Err(unread)),
     };
-    if let Standing::Flagged(decision) = standing
-        && !policy::accepts_foreign_flags(mail.home, &mail.repo)
-    {
-        standing = Standing::Foreign(decision);
+    let file = match slot.has(Part::Decision) {
+        true => Some(mail.verdict(seq)?),
+        false => None,
+    };
+    // What is over is many, and hands nothing out.
+    let look = match look {
+        Look::Near if slot.is_over() => Look::Known,
+        look => look,
+    };
+    let line = file.as_ref().and_then(|it| it.as_ref().ok()?.line);
+    let mut told = mail.told(seq, || Ok(line), look)?;
+    if look == Look::Near && told.proposed.is_none() && told.decided.is_none() {
+        let hint = || Ok(mail.kept_words(seq, slot)?.map(|words| words.line));
+        told = mail.told(seq, hint, look)?;
     }
-    let prints = sidecar.prints(&body);
-    let brief = sidecar.content;
+    let brief = sidecar.content.clone();
     let is_late = brief.expires_at.is_some_and(|at| at <= mail.home.now());
+    let on_record = told.decided.as_ref();
+    let filed = on_record.map_or(Filed::It, |it| Filed::of(it, file.as_ref()));
+    let is_read = slot.has(Part::Read);
+    let standing = match (on_record, file) {
+        (Some(it), _) => Standing::Decided(Box::new(it.clone())),
+        (None, None) => Standing::of_flags(&slot.flags()),
+        (None, Some(Err(unread))) => return Ok(Err(unread)),
+        // Its line lies far back, or is that of an import.
+        (None, Some(Ok(it))) if is_read && (told.is_taken || !told.is_all) => {
+            Standing::Decided(Box::new(it))
+        }
+        (None, Some(Ok(it))) => Standing::Flagged(it.decision),
+    };
+    let standing = match standing {
+        Standing::Flagged(decision)
+            if is_late && !is_read || !policy::accepts_foreign_flags(mail.home, &mail.repo) =>
+        {
+            Standing::Foreign(decision)
+        }
+        standing => standing,
+    };
     let stage = match standing.decision() {
         _ if slot.has(Part::Withdrawn) => Stage::Withdrawn,
         None if is_late => Stage::Expired,
         None => Stage::Pending,
-        Some(decision) if slot.has(Part::Read) => Stage::Read(decision),
+        Some(decision) if is_read || told.is_read => Stage::Read(decision),
         Some(decision) if slot.has(Part::Offered) => Stage::Offered(decision),
         Some(decision) => Stage::Decided(decision),
     };
     let mut letter = Letter {
+        prints: sidecar.prints(&body),
         brief,
         body,
         standing,
         stage,
-        prints,
         held: None,
-        proposed: None,
+        told: Told::default(),
+        filed,
+        is_late,
         slot: slot.clone(),
     };
-    let proposed = match (&letter.standing, stage) {
-        (Standing::Decided(_), _) | (_, Stage::Expired | Stage::Withdrawn | Stage::Read(_)) => None,
-        _ => {
-            let hint = || Ok(mail.kept_words(seq, slot)?.map(|words| words.line));
-            mail.proposal(seq, hint, Look::Near)?
-        }
-    };
-    letter.know_the_proposal(proposed);
+    letter.know(told);
     Ok(Ok(letter))
 }

@@ -17,8 +17,9 @@ use flagpost_model::{
 
 use super::{
     Locked, Mail,
-    briefs::{self, Letter, Stage},
+    briefs::{self, Filed, Letter, Stage},
     policy,
+    record::Told,
     slots::Slot,
     verdicts::verdict_of,
 };
@@ -117,7 +118,16 @@ pub fn decide(mail: &Mail<'_>, actor: &WorkerId, seq: Option<Seq>, wish: &Wish) 
         Some(seq) => seq,
         None => briefs::newest_pending(mail)?,
     };
-    let letter = locked.letter(actor, seq)?;
+    let letter = match locked.letter(actor, seq) {
+        Ok(letter) => letter,
+        // What nobody can read can still be kept from everybody.
+        Err(why @ (Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })))
+            if wish.decision == Decision::Rejected && wish.seen.is_none() =>
+        {
+            return locked.put_away(actor, seq, (wish, why));
+        }
+        Err(error) => return Err(error),
+    };
     let decided = |letter: Letter, already| Decided {
         brief: letter.brief,
         decision: wish.decision,
@@ -194,14 +204,16 @@ pub fn open(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
         expires_at: letter.brief.expires_at,
     };
     not_withdrawn(&mail.worker, &letter)?;
-    decision::decide(&letter.standing, letter.held, on, mail.home.now())?;
+    let wish = Decision::Edited;
+    decision::decide(wish, &letter.standing, letter.held, on, mail.home.now())?;
     // What somebody else put there is not rewritten in the dark either.
     decision::is_seen(letter.held, on, &letter.prints, None)?;
     Ok(letter)
 }
 
 fn not_withdrawn(worker: &WorkerId, letter: &Letter) -> Result<()> {
-    if letter.stage != Stage::Withdrawn {
+    // An unknown hand takes nothing back.
+    if letter.stage != Stage::Withdrawn || letter.held.is_some() {
         return Ok(());
     }
     let (worker, seq) = (worker.clone(), letter.brief.seq);
@@ -272,7 +284,9 @@ pub(super) fn by_its_writer(
         stage: Stage::Pending,
         prints: layout::new_brief(brief).prints(body),
         held: None,
-        proposed: None,
+        told: Told::default(),
+        filed: Filed::It,
+        is_late: false,
         slot: Slot::default(),
     };
     match gate {
@@ -344,7 +358,7 @@ fn verdict(locked: &Locked<'_>, letter: &Letter, actor: &WorkerId, wish: &Wish) 
         expires_at: letter.brief.expires_at,
     };
     not_withdrawn(worker, letter)?;
-    decision::decide(&letter.standing, letter.held, on, locked.at)?;
+    decision::decide(wish.decision, &letter.standing, letter.held, on, locked.at)?;
     // To keep what nobody knows from its worker, nobody has to know it.
     if wish.decision != Decision::Rejected || wish.seen.is_some() {
         decision::is_seen(letter.held, on, &letter.prints, wish.seen.as_ref())?;
@@ -357,8 +371,8 @@ fn verdict(locked: &Locked<'_>, letter: &Letter, actor: &WorkerId, wish: &Wish) 
 }
 
 impl Locked<'_> {
-    /// A brief that somebody decides on, as it is once what others did to it is on record.
-    fn letter(&self, actor: &WorkerId, seq: Seq) -> Result<Letter> {
+    /// A brief that somebody decides on or acknowledges, as it is once what others did to it is on record.
+    pub(super) fn letter(&self, actor: &WorkerId, seq: Seq) -> Result<Letter> {
         let slots = self.mail.slots(Direction::Inbox)?;
         let slot = slots.get(&seq).filter(|slot| slot.is_brief());
         let Some(slot) = slot else {

@@ -17,7 +17,7 @@ use flagpost_model::{
 
 use super::{
     Locked, Mail,
-    briefs::{self, Letter},
+    briefs::{self, Letter, Stage},
     messages,
     slots::Slot,
     workers,
@@ -49,7 +49,7 @@ pub fn is_waiting(mail: &Mail<'_>) -> Result<bool> {
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         if slot.is_open_to_the_worker()
             && let Ok(letter) = briefs::letter(mail, seq, &slot)?
-            && deliverable(mail, &letter).is_ok()
+            && deliverable(mail, &letter).is_some()
         {
             return Ok(true);
         }
@@ -57,14 +57,16 @@ pub fn is_waiting(mail: &Mail<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// What of a brief may reach its worker.
-pub(super) fn deliverable(mail: &Mail<'_>, letter: &Letter) -> Result<Delivery, Refusal> {
+/// What of a brief may reach its worker; none where it is withheld, over, or not decided.
+pub(super) fn deliverable(mail: &Mail<'_>, letter: &Letter) -> Option<Delivery> {
+    let is_over = matches!(letter.stage, Stage::Read(_) | Stage::Withdrawn);
     let on = decision::Subject {
         worker: &mail.worker,
         seq: letter.brief.seq,
         expires_at: letter.brief.expires_at,
     };
-    decision::deliverable(&letter.standing, letter.held, on)
+    let may = decision::deliverable(&letter.standing, letter.held, on);
+    may.ok().filter(|_| !is_over)
 }
 
 /// The oldest brief that the worker may see and has not read; `None` where there is none.
@@ -92,7 +94,7 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
             let entry = mail.entry(Kind::BriefDelivered, Some(seq));
             locked.commit(actor, vec![entry], Batch::new(), &[mark])?;
         }
-        return Ok(offer(letter, delivery, again));
+        return Ok(offer(letter.for_its_worker(mail)?, delivery, again));
     }
     Ok(None)
 }
@@ -107,14 +109,13 @@ pub(super) fn passed(
     let (mail, seq) = (locked.mail, letter.brief.seq);
     let message = Message::of_brief(&letter.brief, &letter.body);
     match deliverable(mail, letter) {
-        Ok(Delivery::Brief)
+        Some(Delivery::Brief)
             if message.subject == Some(Subject::Task) && messages::is_answered(mail, &message)? =>
         {
             locked.mark_read((actor, None), seq, Some(&message), Batch::new())?;
             Ok(None)
         }
-        Ok(delivery) => Ok(Some(delivery)),
-        Err(_) => Ok(None),
+        may => Ok(may),
     }
 }
 
@@ -159,15 +160,12 @@ pub(super) fn acknowledge(
         let worker = mail.worker.clone();
         return Err(Error::Gate(Refusal::Undecided { worker, seq }));
     }
-    let letter = briefs::letter(mail, seq, slot)?.ok();
-    if letter
-        .as_ref()
-        .is_some_and(|it| matches!(it.standing, Standing::Foreign(_)))
-    {
-        let worker = mail.worker.clone();
-        return Err(Error::Gate(Refusal::Foreign { worker, seq }));
+    let letter = locked.letter(actor, seq)?;
+    if let Stage::Read(_) = letter.stage {
+        return Ok(true);
     }
-    let message = letter.map(|it| Message::of_brief(&it.brief, &it.body));
+    must_be_as_decided(mail, &letter)?;
+    let message = Some(Message::of_brief(&letter.brief, &letter.body));
     let mut batch = Batch::new();
     let subject = message.as_ref().and_then(|it| it.subject);
     if subject == Some(Subject::Task) {
@@ -188,6 +186,20 @@ pub(super) fn acknowledge(
     Ok(false)
 }
 
+/// Refuses to acknowledge what nobody let through as it is.
+fn must_be_as_decided(mail: &Mail<'_>, letter: &Letter) -> Result<()> {
+    let (worker, seq) = (mail.worker.clone(), letter.brief.seq);
+    let refusal = match (&letter.standing, letter.held) {
+        (Standing::Pending, _) => Refusal::Undecided { worker, seq },
+        (Standing::Foreign(_), _) => Refusal::Foreign { worker, seq },
+        (Standing::Decided(_) | Standing::Flagged(_), Some(held)) => {
+            Refusal::Unacknowledged { worker, seq, held }
+        }
+        (Standing::Decided(_) | Standing::Flagged(_), None) => return Ok(()),
+    };
+    Err(Error::Gate(refusal))
+}
+
 /// A worker that answers a task has it, though it never said so: whoever hears the answer puts that
 /// on record.
 pub(super) fn answered(mail: &Mail<'_>, hearer: &WorkerId, report: &Message) -> Result<()> {
@@ -199,7 +211,9 @@ pub(super) fn answered(mail: &Mail<'_>, hearer: &WorkerId, report: &Message) -> 
             continue;
         };
         let task = Message::of_brief(&letter.brief, &letter.body);
-        if task.subject != Some(Subject::Task) || answer(&task, [report]) == Answer::None {
+        let is_answered =
+            task.subject == Some(Subject::Task) && answer(&task, [report]) != Answer::None;
+        if !is_answered || deliverable(mail, &letter).is_none() {
             continue;
         }
         let locked = mail.lock(Direction::Inbox)?;

@@ -11,7 +11,7 @@ use super::{
     briefs::{self, Letter, Stage},
     decide::{self, Decided, Undecided},
 };
-use crate::error::Result;
+use crate::{error::Result, list::Skipped};
 
 /// What became of ratifying everything.
 #[derive(Debug, Default)]
@@ -86,18 +86,20 @@ fn undecided(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
     Ok(undecided.map(|(seq, _)| *seq).collect())
 }
 
-/// The briefs that wait for a person, withheld ones too, whose ever they are, the oldest first. What
-/// cannot be understood is for the inbox to tell of.
-pub fn pending(fleet: &Fleet<'_>) -> Result<Vec<Letter>> {
-    let mut pending = Vec::new();
+/// The briefs that wait for a person, withheld ones too, whose ever they are: first those that were
+/// acknowledged as nobody let them through, and then the oldest. And what cannot be understood.
+pub fn pending(fleet: &Fleet<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
+    let (mut pending, mut unread) = (Vec::new(), Vec::new());
     for mail in fleet.mails()? {
-        pending.extend(open(&mail)?);
+        let (letters, mut broken) = briefs::list(&mail)?;
+        pending.extend(letters.into_iter().filter(Letter::waits));
+        unread.append(&mut broken);
     }
-    pending.sort_by_key(|letter| letter.brief.submitted_at);
-    Ok(pending)
+    pending.sort_by_key(|letter| (!letter.is_misread(), letter.brief.submitted_at));
+    Ok((pending, unread))
 }
 
-/// The same of one worker, by number.
+/// Those of one worker that may still be decided on or delivered, by number.
 fn open(mail: &Mail<'_>) -> Result<Vec<Letter>> {
     let mut open = Vec::new();
     for (seq, slot) in mail.slots(Direction::Inbox)? {

@@ -1,8 +1,11 @@
 //! What a hand that nobody knows did to a brief.
 //!
 //! Owns that it is put on record once; that a decision without a line in the history counts only where
-//! the policy accepts it, and then has a line of its own; and that the flags say what the decision on
-//! record says. What was put in the place of something of ours is copied aside before it goes.
+//! the policy accepts it, and then has a line of its own; and that decision file and flags say what the
+//! decision on record says. What was put in the place of something of ours is copied aside before it
+//! goes.
+
+use std::path::Path;
 
 use flagpost_disk::{
     dialects::relay::{self as layout, Part},
@@ -15,7 +18,7 @@ use flagpost_model::{
 
 use super::{
     Locked, Transition,
-    briefs::{self, Letter},
+    briefs::{self, Filed, Letter},
     policy,
     publication::proposed_entry,
     record::Look,
@@ -34,17 +37,19 @@ impl Locked<'_> {
         seq: Seq,
         slot: &Slot,
     ) -> Result<Understood<Letter>> {
-        let mut letter = match briefs::read(self.mail, seq, slot)? {
+        let is_over = slot.is_over() && slot.has(Part::Decision);
+        let look = if is_over { Look::Near } else { Look::Sure };
+        let mut letter = match briefs::read(self.mail, seq, slot, look)? {
             Ok(letter) => letter,
             Err(unread) => return Ok(Err(unread)),
         };
-        if slot.is_over() && slot.has(Part::Decision) {
+        if is_over {
+            self.tell_of_change(actor, &letter)?;
             return Ok(Ok(letter));
         }
-        if let Standing::Pending | Standing::Flagged(_) | Standing::Foreign(_) = letter.standing
-            && letter.proposed.is_none()
-        {
-            self.be_sure_of_the_proposal(&mut letter)?;
+        let is_on_record = matches!(letter.standing, Standing::Decided(_));
+        if letter.told.proposed.is_none() && !is_on_record {
+            self.record_the_proposal(&mut letter)?;
         }
         let is_other = match (&letter.standing, letter.held) {
             (Standing::Flagged(decision), None) => {
@@ -52,9 +57,10 @@ impl Locked<'_> {
                 true
             }
             (Standing::Foreign(decision) | Standing::Flagged(decision), _) => {
-                self.unmask(actor, &letter, *decision)?
+                self.unmask(actor, &letter, *decision)?;
+                false
             }
-            (Standing::Decided(verdict), _) => self.set_flags_right(actor, &letter, verdict)?,
+            (Standing::Decided(verdict), _) => self.set_right(actor, &letter, verdict)?,
             (Standing::Pending, _) => false,
         };
         if !is_other {
@@ -63,34 +69,29 @@ impl Locked<'_> {
         }
         let slots = self.mail.slots(self.direction)?;
         let slot = slots.get(&seq).unwrap_or(slot);
-        let read = briefs::read(self.mail, seq, slot)?;
+        let read = briefs::read(self.mail, seq, slot, Look::Near)?;
         if let Ok(letter) = &read {
             self.tell_of_change(actor, letter)?;
         }
         Ok(read)
     }
 
-    /// Looks through all of the history where its end does not tell as what a brief was proposed. One
-    /// that nobody recorded is recorded now, as what it is.
-    fn be_sure_of_the_proposal(&self, letter: &mut Letter) -> Result<()> {
+    /// Records as what a brief was proposed that nobody recorded: as what it is.
+    fn record_the_proposal(&self, letter: &mut Letter) -> Result<()> {
         let (mail, seq) = (self.mail, letter.brief.seq);
-        let mut proposal = mail.proposal(seq, || Ok(None), Look::Sure)?;
-        if proposal.is_none() {
-            let actor = letter.brief.controller_session_id.parse();
-            let actor = actor.unwrap_or_else(|_| WorkerId::operator());
-            let entry = proposed_entry(mail, &letter.brief, &letter.prints);
-            let entry = entry.detail("observed", true);
-            let told = Transition {
-                entries: vec![entry],
-                ..Transition::default()
-            };
-            let line = self.carry_out(&actor, told)?;
-            if let Ok(sidecar) = mail.sidecar(seq)? {
-                self.keep_words(seq, line, (sidecar, &letter.body));
-            }
-            proposal = mail.proposal(seq, || Ok(None), Look::Near)?;
+        let actor = letter.brief.controller_session_id.parse();
+        let actor = actor.unwrap_or_else(|_| WorkerId::operator());
+        let entry = proposed_entry(mail, &letter.brief, &letter.prints);
+        let entry = entry.detail("observed", true);
+        let told = Transition {
+            entries: vec![entry],
+            ..Transition::default()
+        };
+        let line = self.carry_out(&actor, told)?;
+        if let Ok(sidecar) = mail.sidecar(seq)? {
+            self.keep_words(seq, line, (sidecar, &letter.body));
         }
-        letter.know_the_proposal(proposal);
+        letter.know(mail.told(seq, || Ok(None), Look::Known)?);
         Ok(())
     }
 
@@ -126,76 +127,93 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Tells whose a decision is that is not known to be on record: somebody's after all, who decided
-    /// long ago, or an unknown hand's. Whether it is on record after all.
-    fn unmask(&self, actor: &WorkerId, letter: &Letter, decision: Decision) -> Result<bool> {
-        let (mail, seq, slot) = (self.mail, letter.brief.seq, &letter.slot);
+    /// Puts on record that a decision is an unknown hand's.
+    fn unmask(&self, actor: &WorkerId, letter: &Letter, decision: Decision) -> Result<()> {
+        let (seq, slot) = (letter.brief.seq, &letter.slot);
         if slot.has(Part::Foreign) {
-            return Ok(false);
+            return Ok(());
         }
-        let mut what = layout::flag(seq, decision);
-        if slot.has(Part::Decision)
-            && let Ok(verdict) = mail.verdict(seq)?
-        {
-            if let Some(line) = mail.decision_line(seq, &verdict, Look::Sure)? {
-                let verdict = Verdict {
-                    line: Some(line),
-                    ..verdict
-                };
-                let path = self.path(&layout::decision(seq));
-                fsx::replace(mail.home.fs(), &path, &layout::write_verdict(&verdict))?;
-                return Ok(true);
-            }
-            what = layout::decision(seq);
-        }
+        let what = match slot.has(Part::Decision) {
+            true => layout::decision(seq),
+            false => layout::flag(seq, decision),
+        };
         let entry = self
             .outside(letter)
             .detail("decision", decision.as_str())
             .detail("via", Via::External.as_str())
             .detail("file", what);
         let mark = self.path(&layout::foreign(seq));
-        self.commit(actor, vec![entry], Batch::new(), &[mark])?;
-        Ok(false)
+        self.commit(actor, vec![entry], Batch::new(), &[mark])
     }
 
-    /// Puts the flag of the decision on record up, and takes any other down. Whether there was one.
-    fn set_flags_right(
-        &self,
-        actor: &WorkerId,
-        letter: &Letter,
-        verdict: &Verdict,
-    ) -> Result<bool> {
-        let (seq, flags) = (letter.brief.seq, letter.slot.flags());
+    /// Sees to it that the decision on record has its file and its flag, and no other, and that what its
+    /// worker acknowledged says so. Whether anything was otherwise.
+    fn set_right(&self, actor: &WorkerId, letter: &Letter, verdict: &Verdict) -> Result<bool> {
+        let (seq, slot, fs) = (letter.brief.seq, &letter.slot, self.mail.home.fs());
         let path = |decision| self.path(&layout::flag(seq, decision));
-        let right = path(verdict.decision);
-        let wrong: Vec<Decision> = flags
-            .iter()
-            .copied()
-            .filter(|flag| *flag != verdict.decision)
-            .collect();
-        if wrong.is_empty() {
-            if flags.is_empty() {
-                fsx::flags(self.mail.home.fs(), &[right])?;
+        let (mut batch, mut flags, mut was_outside) = (Batch::new(), Vec::new(), Vec::new());
+        let decision = self.path(&layout::decision(seq));
+        match letter.filed {
+            Filed::It => {}
+            Filed::Unnumbered => batch.put(decision, layout::write_verdict(verdict)),
+            Filed::Nothing => {
+                batch.create(decision, layout::write_verdict(verdict));
+                // Its flag comes after it.
+                was_outside.extend((!slot.flags().is_empty()).then(|| layout::decision(seq)));
             }
+            // What is no file cannot be replaced, and speaks for nobody.
+            Filed::Other if self.is_in_the_way(&decision)? => {}
+            Filed::Other => {
+                if let Some(there) = self.copyable(&decision)? {
+                    fsx::keep(fs, &decision, &there, "it is not the decision on record")?;
+                }
+                batch.put(decision, layout::write_verdict(verdict));
+                was_outside.push(layout::decision(seq));
+            }
+        }
+        for flag in slot.flags() {
+            if flag != verdict.decision {
+                batch.remove(path(flag));
+                was_outside.push(layout::flag(seq, flag));
+            }
+        }
+        if !slot.has(Part::Flag(verdict.decision)) {
+            flags.push(path(verdict.decision));
+        }
+        if letter.told.is_read && !slot.has(Part::Read) && self.is_read_for_sure(actor, seq)? {
+            flags.push(self.path(&layout::read_flag(seq)));
+        }
+        if batch.is_empty() && flags.is_empty() {
             return Ok(false);
         }
-        let names: Vec<&str> = wrong.iter().map(|it| it.as_str()).collect();
         let entry = self
             .outside(letter)
-            .detail("flags", names.join(", "))
+            .detail("files", was_outside.join(", "))
             .detail("decision", verdict.decision.as_str());
-        let mut batch = Batch::new();
-        for flag in wrong {
-            batch.remove(path(flag));
-        }
-        self.commit(actor, vec![entry], batch, &[right])?;
+        let entries = match was_outside.is_empty() {
+            true => Vec::new(),
+            false => vec![entry],
+        };
+        self.commit(actor, entries, batch, &flags)?;
         Ok(true)
+    }
+
+    /// Whether an acknowledgement is on record that was not cut short before its mark.
+    fn is_read_for_sure(&self, actor: &WorkerId, seq: Seq) -> Result<bool> {
+        self.mail.history().settle(actor, self.at)?;
+        Ok(self.mail.told(seq, || Ok(None), Look::Known)?.is_read)
+    }
+
+    /// Whether something lies there that no file can take the place of.
+    fn is_in_the_way(&self, path: &Path) -> Result<bool> {
+        let stat = fsx::stat(self.mail.home.fs(), path)?;
+        Ok(stat.is_some_and(|it| it.kind == fsx::Kind::Dir))
     }
 
     /// Puts on record, once for each content, that a brief is not what it was, and keeps a copy of that.
     pub(super) fn tell_of_change(&self, actor: &WorkerId, letter: &Letter) -> Result<()> {
         let (mail, seq) = (self.mail, letter.brief.seq);
-        let (since, was) = match (letter.held, &letter.standing, &letter.proposed) {
+        let (since, was) = match (letter.held, &letter.standing, &letter.told.proposed) {
             (Some(Held::Decided), Standing::Decided(it), _) => ("decided", it.sha256.clone()),
             (Some(Held::Proposed), _, Some(it)) => ("proposed", it.sha256.clone()),
             _ => return Ok(()),

@@ -16,6 +16,7 @@ use jiff::Timestamp;
 
 use super::{
     Fleet, Locked, policy,
+    record::Look,
     slots::{Slot, names},
 };
 use crate::{error::Result, history::Kind};
@@ -89,11 +90,14 @@ impl Locked<'_> {
         }
         let is_settled = slot.has(Part::Decision) && slot.flags().len() == 1;
         let is_told = slot.has(Part::Foreign) && !slot.has(Part::Decision);
+        let told = self.mail.told(seq, || Ok(None), Look::Known)?;
+        // Its worker said that it has it, and its mark never came or was taken away.
+        let is_settled = is_settled && (!told.is_read || slot.has(Part::Read));
         if is_settled || is_told && !policy::accepts_foreign_flags(self.mail.home, &self.mail.repo)
         {
             return Ok(());
         }
-        let unread = match slot.is_decided() {
+        let unread = match slot.is_decided() || told.decided.is_some() {
             true => self.examined(actor, seq, slot)?.err(),
             false => match self.mail.sidecar(seq)? {
                 Err(unread) => Some(unread),

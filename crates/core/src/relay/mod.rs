@@ -7,6 +7,7 @@
 
 mod appearance;
 pub mod briefs;
+pub mod broken;
 pub mod decide;
 pub mod deliver;
 mod drawers;

@@ -1,7 +1,7 @@
 //! Numbers of messages: given out once, whatever was archived, removed or restored.
 //!
-//! Owns what counts as taken: the counter, every name in the direction, and every name in the
-//! archive. The archive keeps a note of its highest number; it is looked through only where that
+//! Owns what counts as taken: the counter, every name in the direction, every name in the archive, and
+//! what the end of the history tells of an inbox. The archive keeps a note of its highest number; it is looked through only where that
 //! note or the counter is missing.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{Seq, WorkerId, envelope::Direction};
 
-use super::{Fleet, Locked, slots};
+use super::{Fleet, Locked, Mail, slots};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -23,6 +23,20 @@ impl Fleet<'_> {
     /// Gives out the next number of a direction, for a writer who puts the message there by hand.
     pub fn allocate(&self, worker: &WorkerId, direction: Direction) -> Result<Seq> {
         self.mail(worker)?.lock(direction)?.numbers(1)
+    }
+}
+
+impl Mail<'_> {
+    /// What the counter of the inbox says, and the higher number that the history tells of; none where
+    /// the counter is not behind that.
+    pub(crate) fn counter_behind(&self) -> Result<Option<(u64, u64)>> {
+        let counter = self.dir(Direction::Inbox).join(layout::COUNTER);
+        let told = self.highest_on_record()?;
+        Ok(match fsx::peek(self.home.fs(), &counter) {
+            Ok(counted @ 1..) if counted < told => Some((counted, told)),
+            // What is no counter is made anew from what lies there, and is told elsewhere.
+            Ok(_) | Err(_) => None,
+        })
     }
 }
 
@@ -92,7 +106,12 @@ impl Locked<'_> {
             // Whoever removed it may have removed more.
             None => self.highest_in_archive()?,
         };
-        let highest = self.highest_in(&self.dir)?.max(archived);
+        // Whoever puts the counter back has not put the history back.
+        let on_record = match self.direction {
+            Direction::Inbox => self.mail.highest_on_record()?,
+            Direction::Outbox => 0,
+        };
+        let highest = self.highest_in(&self.dir)?.max(archived).max(on_record);
         Ok((counter, highest))
     }
 

@@ -25,6 +25,7 @@ use super::{
     appearance::direction,
     briefs,
     publication::proposed_entry,
+    record::Look,
     reports,
     slots::{Slot, Slots},
 };
@@ -288,6 +289,15 @@ impl Locked<'_> {
                     self.tidy(&WorkerId::operator())?;
                     return Ok(None);
                 };
+                // It was taken away and put back, or something else was in its place.
+                let words = || {
+                    let slots = self.mail.slots(Direction::Inbox)?;
+                    let kept = slots.get(&seq).map(|slot| self.mail.kept_words(seq, slot));
+                    Ok(kept.transpose()?.flatten().map(|words| words.line))
+                };
+                if self.mail.told(seq, words, Look::Near)?.proposed.is_some() {
+                    return Ok(None);
+                }
                 let brief = &sidecar.content;
                 let actor = brief.controller_session_id.parse();
                 let entry = proposed_entry(self.mail, brief, &sidecar.prints(&body));

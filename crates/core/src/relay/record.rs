@@ -1,23 +1,26 @@
-//! What the history tells of briefs: as what each was proposed, and what was decided on it.
+//! What the history tells of briefs: as what each was proposed, what was decided on it, who has it.
 //!
 //! Owns finding that without reading the history: mostly it lies near its end, which is read once for
 //! all workers of a fleet and kept; what lies further back is found by the number of its line, which
 //! the decision and the kept words name. A number is a hint and never believed: the line has to be
-//! about this brief. Only whoever holds the lock, and is about to call something foreign, reads it
-//! all. What was taken back counts for nothing.
+//! about this brief. Of several decisions the last one counts; whoever acts on one reads back until
+//! there can be no later one. What was taken back counts for nothing. A decision whose line is durable
+//! was made: whoever was killed before its file appeared has its file put there by the next one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Verdict},
+    decision::{Decision, Hand, Verdict, Via},
     envelope::Hash,
 };
+use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::Mail;
 use crate::{
@@ -34,9 +37,11 @@ const NEAR: u64 = 1 << 20;
 /// How sure somebody has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
+    /// At what was read, and what came since.
+    Known,
     /// As far as it costs little.
     Near,
-    /// Through all of it, under the direction's lock.
+    /// Through all of it that may matter, under the direction's lock.
     Sure,
 }
 
@@ -53,21 +58,21 @@ pub(super) struct Proposal {
     pub(super) observed: bool,
 }
 
-/// What was decided on a brief.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Decided {
-    line: u64,
-    decision: Decision,
-    sha256: Hash,
-    envelope: Option<Hash>,
-}
-
-impl Decided {
-    fn is(&self, verdict: &Verdict) -> bool {
-        self.decision == verdict.decision
-            && self.sha256 == verdict.sha256
-            && self.envelope == verdict.envelope
-    }
+/// What is on record of one brief.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Told {
+    /// As what it was proposed.
+    pub(super) proposed: Option<Proposal>,
+    /// The last decision.
+    pub(super) decided: Option<Verdict>,
+    /// Its worker acknowledged it after that decision.
+    pub(super) is_read: bool,
+    /// Its worker had it elsewhere, before it was imported.
+    pub(super) is_taken: bool,
+    /// Whoever wrote it took it back.
+    pub(super) is_withdrawn: bool,
+    /// There is nothing more to know of it.
+    pub(super) is_all: bool,
 }
 
 /// What is known of the briefs of a fleet, as far as the history was read.
@@ -83,9 +88,46 @@ struct Known {
     from: u64,
     /// to here.
     to: u64,
-    proposed: BTreeMap<(WorkerId, Seq), Proposal>,
-    decided: BTreeMap<(WorkerId, Seq), Vec<Decided>>,
+    /// The lowest number of a line about mail in there.
+    lowest: Option<u64>,
+    briefs: BTreeMap<(WorkerId, Seq), Lines>,
     void: BTreeSet<u64>,
+}
+
+/// The lines about one brief.
+#[derive(Debug, Default)]
+struct Lines {
+    proposed: Vec<Proposal>,
+    decided: Vec<(u64, Verdict)>,
+    read: Vec<u64>,
+    taken: Vec<u64>,
+    withdrawn: Vec<u64>,
+}
+
+impl Lines {
+    fn told(&self, lowest: Option<u64>) -> Told {
+        // Whoever takes a brief away and puts another in its place proposes nothing.
+        let proposed = self.proposed.iter().min_by_key(|it| it.line);
+        let decided = self.decided.iter().max_by_key(|(line, _)| *line);
+        let last = decided.map(|(line, _)| *line);
+        let begins = last.or(proposed.map(|it| it.line));
+        Told {
+            proposed: proposed.cloned(),
+            decided: decided.map(|(_, it)| it.clone()),
+            is_read: last.is_some_and(|last| self.read.iter().any(|line| *line > last)),
+            is_taken: !self.taken.is_empty(),
+            is_withdrawn: !self.withdrawn.is_empty(),
+            is_all: begins.is_some_and(|line| lowest.is_some_and(|lowest| lowest <= line)),
+        }
+    }
+
+    fn forget(&mut self, line: u64) {
+        self.proposed.retain(|it| it.line != line);
+        self.decided.retain(|(it, _)| *it != line);
+        for lines in [&mut self.read, &mut self.taken, &mut self.withdrawn] {
+            lines.retain(|it| *it != line);
+        }
+    }
 }
 
 /// As much of a line as is asked for here. A history is long.
@@ -103,76 +145,150 @@ struct Head {
 struct Detail {
     sha256: Option<Hash>,
     envelope: Option<Hash>,
-    decision: Option<Decision>,
     direction: Option<String>,
+    acked_at: Option<Value>,
     n: Option<u64>,
     #[serde(default)]
     observed: bool,
 }
 
-impl Mail<'_> {
-    /// As what a brief was proposed; none where nobody recorded it. `hint` is the number of a line that
-    /// may tell of it.
-    pub(super) fn proposal(
-        &self,
-        seq: Seq,
-        hint: impl FnOnce() -> Result<Option<u64>>,
-        look: Look,
-    ) -> Result<Option<Proposal>> {
-        let key = (self.worker.clone(), seq);
-        self.seek(hint, look, &|known| known.proposed.get(&key).cloned())
-    }
+/// The line of a decision.
+#[derive(Deserialize)]
+struct DecisionLine {
+    at: Timestamp,
+    actor: WorkerId,
+    detail: DecisionDetail,
+}
 
-    /// The line that tells of a decision; none where it is nobody's that is on record.
-    pub(super) fn decision_line(
-        &self,
-        seq: Seq,
-        verdict: &Verdict,
-        look: Look,
-    ) -> Result<Option<u64>> {
-        let key = (self.worker.clone(), seq);
-        self.seek(|| Ok(verdict.line), look, &|known| {
-            let all = known.decided.get(&key)?;
-            Some(all.iter().find(|it| it.is(verdict))?.line)
-        })
-    }
+#[derive(Deserialize)]
+struct DecisionDetail {
+    decision: Decision,
+    by: Option<WorkerId>,
+    via: Option<Via>,
+    sha256: Hash,
+    envelope: Option<Hash>,
+    reason: Option<String>,
+    rule: Option<String>,
+    policy: Option<Hash>,
+    hand: Option<Hand>,
+}
 
-    /// What `find` finds: in what is known, in what came since, near the end, at the hint, in all.
-    fn seek<T>(
-        &self,
-        hint: impl FnOnce() -> Result<Option<u64>>,
-        look: Look,
-        find: &dyn Fn(&Known) -> Option<T>,
-    ) -> Result<Option<T>> {
-        // Whoever panicked meanwhile left at worst a part of it out.
-        let mut known = self
-            .record
-            .known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = find(&known) {
-            return Ok(Some(found));
+impl DecisionLine {
+    fn verdict(self, line: u64) -> Verdict {
+        let it = self.detail;
+        Verdict {
+            decision: it.decision,
+            by: it.by.unwrap_or(self.actor),
+            at: self.at,
+            sha256: it.sha256,
+            envelope: it.envelope,
+            via: it.via.unwrap_or(Via::External),
+            reason: it.reason,
+            rule: it.rule,
+            policy: it.policy,
+            hand: it.hand,
+            line: Some(line),
         }
+    }
+}
+
+impl Mail<'_> {
+    /// What is on record of a brief. `hint` is the number of a line that may tell of it.
+    pub(super) fn told(
+        &self,
+        seq: Seq,
+        hint: impl FnOnce() -> Result<Option<u64>>,
+        look: Look,
+    ) -> Result<Told> {
+        let key = (self.worker.clone(), seq);
         let history = self.history();
-        known.read_on(&history)?;
-        while find(&known).is_none() && known.from > 0 && known.to - known.from < NEAR {
+        let mut known = self.known(&history)?;
+        let may_read_back = |known: &Known| match look {
+            Look::Known => false,
+            Look::Near => known.from > 0 && known.to - known.from < NEAR,
+            Look::Sure => known.from > 0,
+        };
+        while may_read_back(&known) && !known.told(&key).is_all {
             known.read_back(&history)?;
         }
-        if find(&known).is_none()
-            && known.from > 0
+        if look == Look::Near
+            && !known.told(&key).is_all
             && let Some(n) = hint()?
             && let Some(line) = history.line(n, &self.record.window)?
         {
             known.learn(&line);
         }
-        while look == Look::Sure && find(&known).is_none() && known.from > 0 {
+        Ok(known.told(&key))
+    }
+
+    /// The briefs of this worker that were proposed, each with the line that tells of it, and that nobody
+    /// is known to have read or taken back.
+    pub(super) fn proposals(&self, look: Look) -> Result<Vec<(u64, Seq)>> {
+        let history = self.history();
+        let mut known = self.known(&history)?;
+        while look == Look::Sure && known.from > 0 {
             known.read_back(&history)?;
         }
-        Ok(find(&known))
+        let mut open = Vec::new();
+        for ((worker, seq), lines) in &known.briefs {
+            let is_over = [&lines.read, &lines.taken, &lines.withdrawn]
+                .iter()
+                .any(|it| !it.is_empty());
+            if let Some(proposal) = lines.proposed.first()
+                && *worker == self.worker
+                && !is_over
+            {
+                open.push((proposal.line, *seq));
+            }
+        }
+        Ok(open)
+    }
+
+    /// The highest number of this worker's inbox that the history tells of, as far as it was read.
+    pub(super) fn highest_on_record(&self) -> Result<u64> {
+        let known = self.known(&self.history())?;
+        let numbers = known.briefs.range((self.worker.clone(), Seq::FIRST)..);
+        let own = numbers.take_while(|((worker, _), _)| *worker == self.worker);
+        Ok(own.last().map_or(0, |((_, seq), _)| seq.get()))
+    }
+
+    /// As what a brief was proposed, where its end of the history or the line of this number tells.
+    pub(super) fn proposal(&self, seq: Seq, hint: Option<u64>) -> Result<Option<Proposal>> {
+        let key = (self.worker.clone(), seq);
+        let history = self.history();
+        let mut known = self.known(&history)?;
+        if known.told(&key).proposed.is_none()
+            && let Some(n) = hint
+            && let Some(line) = history.line(n, &self.record.window)?
+        {
+            known.learn(&line);
+        }
+        Ok(known.told(&key).proposed)
+    }
+
+    /// What is known by now, and what came since.
+    fn known(&self, history: &History<'_>) -> Result<MutexGuard<'_, Known>> {
+        // Whoever panicked meanwhile left at worst a part of it out.
+        let known = self.record.known.lock();
+        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        known.read_on(history)?;
+        Ok(known)
     }
 }
 
 impl Known {
+    fn told(&self, key: &(WorkerId, Seq)) -> Told {
+        let lowest = match self.from {
+            0 => Some(0),
+            _ => self.lowest,
+        };
+        let lines = self.briefs.get(key).map(|lines| lines.told(lowest));
+        Told {
+            is_all: self.from == 0 || lines.as_ref().is_some_and(|it| it.is_all),
+            ..lines.unwrap_or_default()
+        }
+    }
+
     /// Reads what came since.
     fn read_on(&mut self, history: &History<'_>) -> Result<()> {
         let (fs, path) = (history.home().fs(), history.path());
@@ -229,84 +345,71 @@ impl Known {
         // Newest first: what takes a line back comes after it.
         for line in whole.rsplit(newline).filter(|line| is_about_mail(line)) {
             if let Ok(head) = serde_json::from_slice::<Head>(line) {
-                self.note(head);
+                self.lowest = Some(self.lowest.map_or(head.n, |it| it.min(head.n)));
+                self.note(head, || serde_json::from_slice(line).ok());
             }
         }
         Ok((skipped as u64, whole.len() as u64))
     }
 
     fn learn(&mut self, line: &Line) {
-        if let Ok(head) = serde_json::from_value::<Head>(line.to_json()) {
-            self.note(head);
+        let json = line.to_json();
+        if let Ok(head) = Head::deserialize(&json) {
+            self.note(head, || DecisionLine::deserialize(&json).ok());
         }
     }
 
-    fn note(&mut self, head: Head) {
-        let Detail {
-            sha256,
-            envelope,
-            decision,
-            direction,
-            n,
-            observed,
-        } = head.detail;
+    fn note(&mut self, head: Head, decision: impl FnOnce() -> Option<DecisionLine>) {
+        let (line, detail) = (head.n, head.detail);
         if head.kind == Kind::Void {
-            self.take_back(n.unwrap_or_default());
+            self.take_back(detail.n.unwrap_or_default());
             return;
         }
-        let (Some(worker), Some(seq), Some(sha256)) = (head.worker, head.seq, sha256) else {
+        let (Some(worker), Some(seq)) = (head.worker, head.seq) else {
             return;
         };
-        let line = head.n;
-        if self.void.contains(&line) {
+        if self.void.contains(&line) || detail.direction.is_some_and(|it| it != "inbox") {
             return;
         }
-        match (head.kind, decision) {
-            (Kind::BriefProposed | Kind::MessageImported, _)
-                if direction.as_deref().is_none_or(|it| it == "inbox") =>
-            {
-                let proposal = Proposal {
+        let lines = self.briefs.entry((worker, seq)).or_default();
+        // A line may be met again; what it says is the same.
+        lines.forget(line);
+        lines.taken.extend(detail.acked_at.map(|_| line));
+        match (head.kind, detail.sha256) {
+            (Kind::BriefProposed | Kind::MessageImported, Some(sha256)) => {
+                let envelope = detail.envelope;
+                lines.proposed.push(Proposal {
                     line,
                     sha256,
                     envelope,
-                    observed,
-                };
-                let known = self.proposed.entry((worker, seq));
-                let known = known.or_insert_with(|| proposal.clone());
-                if known.line < line {
-                    *known = proposal;
-                }
+                    observed: detail.observed,
+                });
             }
-            (Kind::BriefDecided, Some(decision)) => {
-                let decided = Decided {
-                    line,
-                    decision,
-                    sha256,
-                    envelope,
-                };
-                let known = self.decided.entry((worker, seq)).or_default();
-                if !known.contains(&decided) {
-                    known.push(decided);
-                }
+            (Kind::BriefDecided, _) => {
+                let verdict = decision().map(|it| (line, it.verdict(line)));
+                lines.decided.extend(verdict);
             }
+            (Kind::BriefRead, _) => lines.read.push(line),
+            (Kind::MessageWithdrawn, _) => lines.withdrawn.push(line),
             _ => {}
         }
     }
 
     fn take_back(&mut self, line: u64) {
         self.void.insert(line);
-        self.proposed.retain(|_, it| it.line != line);
-        for all in self.decided.values_mut() {
-            all.retain(|it| it.line != line);
+        for lines in self.briefs.values_mut() {
+            lines.forget(line);
         }
     }
 }
 
 /// Whether a line may be one that is asked for; so much can be seen at its beginning.
 fn is_about_mail(line: &[u8]) -> bool {
-    const KINDS: [&[u8]; 4] = [
+    const KINDS: [&[u8]; 6] = [
         b"\"kind\":\"relay.brief_proposed\"",
         b"\"kind\":\"relay.decided\"",
+        b"\"kind\":\"worker.read\"",
+        b"\"kind\":\"message.withdrawn\"",
         b"\"kind\":\"message.imported\"",
         b"\"kind\":\"history.void\"",
     ];

@@ -118,7 +118,11 @@ impl Locked<'_> {
             }
         }
         for (seq, _) in slots.iter().filter(|(_, slot)| !slot.has(main)) {
-            going.extend(self.archived_in(*seq)?.map(|month| (*seq, month)));
+            going.extend(
+                self.mail
+                    .archived_in(self.direction, *seq)?
+                    .map(|month| (*seq, month)),
+            );
         }
         Ok(going)
     }
@@ -134,17 +138,18 @@ impl Locked<'_> {
             Direction::Outbox => self.mail.report(seq)?.ok().map(|it| it.content.produced_at),
         })
     }
+}
 
+impl Mail<'_> {
     /// The month whose archive holds the message already.
-    fn archived_in(&self, seq: Seq) -> Result<Option<String>> {
-        let fs = self.mail.home.fs();
-        let name = match self.direction {
+    pub(super) fn archived_in(&self, direction: Direction, seq: Seq) -> Result<Option<String>> {
+        let name = match direction {
             Direction::Inbox => layout::body(seq),
             Direction::Outbox => layout::report(seq),
         };
-        for month in self.mail.months()? {
-            let path = self.mail.archive_of(&month, self.direction).join(&name);
-            if fsx::stat(fs, &path)?.is_some() {
+        for month in self.months()? {
+            let path = self.archive_of(&month, direction).join(&name);
+            if fsx::stat(self.home.fs(), &path)?.is_some() {
                 return Ok(Some(month));
             }
         }

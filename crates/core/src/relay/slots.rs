@@ -1,7 +1,6 @@
 //! What lies in a direction under each number.
 //!
-//! Owns the one look at a directory that all operations begin with, and how a brief stands by what
-//! lies beside it.
+//! Owns the one look at a directory that all operations begin with, and reading what lies there.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -11,11 +10,11 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq,
-    decision::{Decision, Standing, Verdict},
+    decision::{Decision, Verdict},
     envelope::Direction,
 };
 
-use super::{Mail, record::Look};
+use super::Mail;
 use crate::error::Result;
 
 /// The files of one number.
@@ -57,7 +56,12 @@ impl Slot {
 
     /// Whether nothing of what is here is delivered or decided on any more.
     pub(super) fn is_over(&self) -> bool {
-        self.has(Part::Read) || self.has(Part::Withdrawn)
+        self.has(Part::Read) && self.is_decided() || self.has(Part::Withdrawn)
+    }
+
+    /// Whether what nobody decided on has a mark that only follows a decision.
+    pub(super) fn is_marked(&self) -> bool {
+        self.has(Part::Read) || self.has(Part::Foreign)
     }
 
     /// Whether a worker may be waiting for what is here.
@@ -111,25 +115,6 @@ impl Mail<'_> {
         })
     }
 
-    /// How a brief stands. A decision that cannot be understood decides nothing by itself, and lets
-    /// nobody else decide either; one that the history does not tell of is no more than a flag.
-    pub(super) fn standing(&self, seq: Seq, slot: &Slot) -> Result<Understood<Standing>> {
-        if !slot.has(Part::Decision) {
-            return Ok(Ok(Standing::of_flags(&slot.flags())));
-        }
-        let verdict = match self.verdict(seq)? {
-            Ok(verdict) => verdict,
-            Err(unread) => return Ok(Err(unread)),
-        };
-        let is_on_record = slot.is_over()
-            || !(slot.has(Part::Foreign) && verdict.line.is_none())
-                && self.decision_line(seq, &verdict, Look::Near)?.is_some();
-        Ok(Ok(match is_on_record {
-            true => Standing::Decided(Box::new(verdict)),
-            false => Standing::Flagged(verdict.decision),
-        }))
-    }
-
     /// The decision on a brief, whoever put it there.
     pub(super) fn verdict(&self, seq: Seq) -> Result<Understood<Verdict>> {
         let name = layout::decision(seq);
@@ -145,6 +130,13 @@ impl Mail<'_> {
             layout::read_words(&self.worker, seq, bytes)
         });
         Ok(kept?.ok())
+    }
+
+    /// Whether a brief of this number was published once, whatever is left of it: what is kept of its
+    /// words is written after that.
+    pub(super) fn was_published(&self, seq: Seq) -> Result<bool> {
+        let path = self.dir(Direction::Inbox).join(layout::words(seq));
+        Ok(fsx::stat(self.home.fs(), &path)?.is_some())
     }
 
     fn understand<T>(

@@ -5,7 +5,8 @@
 
 use flagpost_disk::{
     dialects::relay::{self as layout, Part},
-    fsx, process,
+    fsx::{self, Batch},
+    process,
 };
 use flagpost_model::{
     Seq, WorkerId,
@@ -80,6 +81,7 @@ impl Locked<'_> {
                     ..verdict.clone()
                 };
                 self.decide_in(&mut made.batch, letter, &verdict)?;
+                self.unmark(&mut made.batch, letter);
                 made.entries
                     .push(self.verdict_entry(letter.brief.seq, &verdict));
             }
@@ -101,9 +103,23 @@ impl Locked<'_> {
         Ok(())
     }
 
+    /// Takes down the marks that an unknown hand made before this decision, and of what its worker
+    /// acknowledged before: the decision reaches it anew.
+    fn unmark(&self, batch: &mut Batch, letter: &Letter) {
+        let (seq, slot) = (letter.brief.seq, &letter.slot);
+        if slot.has(Part::Read) {
+            batch.remove(self.path(&layout::read_flag(seq)));
+        }
+        if slot.has(Part::Withdrawn) {
+            batch.remove(self.path(&layout::withdrawn(seq)));
+        }
+    }
+
     /// Keeps the words that were decided on, where they are not those that were proposed.
     fn keep_what_was_decided(&self, line: u64, letter: &Letter, verdict: &Verdict) -> Result<()> {
-        let is_as_proposed = letter.held.is_none_or(|it| it == Held::Foreign);
+        let is_as_proposed = letter
+            .held
+            .is_none_or(|it| matches!(it, Held::Foreign | Held::Marked));
         if is_as_proposed && verdict.decision != Decision::Edited {
             return Ok(());
         }

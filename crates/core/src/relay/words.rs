@@ -9,6 +9,7 @@ use flagpost_model::{Seq, decision::Standing};
 use super::{
     Locked, Mail,
     briefs::{self, Letter},
+    record::Look,
 };
 use crate::error::Result;
 
@@ -39,7 +40,7 @@ pub fn before(mail: &Mail<'_>, letter: &Letter) -> Result<Option<Before>> {
         return Ok(None);
     };
     let prints = words.sidecar.prints(&words.body);
-    let is_it = match (&letter.standing, &letter.proposed) {
+    let is_it = match (&letter.standing, &letter.told.proposed) {
         (Standing::Decided(it), _) => prints.are_on_record(&it.sha256, it.envelope.as_ref()),
         (_, Some(it)) => prints.are_on_record(&it.sha256, it.envelope.as_ref()),
         (_, None) => false,
@@ -58,7 +59,7 @@ pub fn before(mail: &Mail<'_>, letter: &Letter) -> Result<Option<Before>> {
 
 /// One brief, and as what it was proposed or decided on where it is withheld.
 pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<(Letter, Option<Before>)> {
-    let letter = briefs::show(mail, seq)?;
+    let letter = briefs::show_as(mail, seq, Look::Sure)?;
     let before = match letter.held {
         Some(_) => before(mail, &letter)?,
         None => None,

@@ -53,7 +53,7 @@ pub fn letter(letter: &Letter) -> Value {
 pub fn withheld(letter: &Letter) -> Value {
     letter.held.map_or(
         Value::Null,
-        |held| json!({"why": held, "told": held.told(), "settle_with": letter.shown_by()}),
+        |held| json!({"why": held, "told": letter.why_withheld(), "settle_with": letter.shown_by()}),
     )
 }
 

@@ -179,7 +179,7 @@ fn a_worker_that_keeps_its_task_hears_the_answer_and_nobody_ratifies_it() {
         (verdict.decision, verdict.via, verdict.by.as_str()),
         (Decision::Ratified, Via::Cli, "ann")
     );
-    assert_eq!(pending(&world.fleet()).unwrap().len(), 0);
+    assert_eq!(pending(&world.fleet()).unwrap().0.len(), 0);
     let heard = Side::of(&world, "W1").receive().unwrap().message;
     assert_eq!(
         (heard.body.as_str(), heard.thread.as_deref()),

@@ -52,6 +52,12 @@ impl Batch {
         self.removals.push(target);
     }
 
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        let files = [&self.ahead, &self.creations, &self.puts];
+        files.iter().all(|it| it.is_empty()) && self.removals.is_empty()
+    }
+
     /// Makes all new content durable under temporary names, and what goes ahead under its own. On
     /// failure nothing else is left.
     pub fn seal(self, fs: &dyn Fs) -> Result<Sealed<'_>> {

@@ -59,7 +59,7 @@ fn what_is_decided_is_never_decided_again() {
     let (now, later) = (at("2026-05-13T14:25:00Z"), at("2026-05-13T14:26:00Z"));
     let on = |expires_at| about(&worker, expires_at);
     for standing in every_standing() {
-        let refused = decide(&standing, None, on(None), now).unwrap_err();
+        let refused = decide(Decision::Ratified, &standing, None, on(None), now).unwrap_err();
         let told = refused.to_string();
         let word = standing.decision().unwrap();
         assert!(
@@ -67,11 +67,12 @@ fn what_is_decided_is_never_decided_again() {
             "{told}"
         );
     }
-    let pending = |expires_at| decide(&Standing::Pending, None, on(expires_at), now);
+    let wish = Decision::Ratified;
+    let pending = |expires_at| decide(wish, &Standing::Pending, None, on(expires_at), now);
     assert_eq!(pending(None), Ok(()));
     assert_eq!(pending(Some(later)), Ok(()));
     for at in [now, later] {
-        let refused = decide(&Standing::Pending, None, on(Some(at)), later);
+        let refused = decide(wish, &Standing::Pending, None, on(Some(at)), later);
         assert!(matches!(refused, Err(Refusal::Expired { .. })), "{at}");
     }
 }
@@ -86,11 +87,27 @@ fn an_unknown_hand_and_a_decision_on_other_words_stand_in_nobodys_way() {
         (decided(Decision::Ratified), Held::Decided),
     ] {
         assert_eq!(
-            decide(&standing, Some(why), on, now),
+            decide(Decision::Ratified, &standing, Some(why), on, now),
             Ok(()),
             "{standing:?}"
         );
     }
+}
+
+#[test]
+fn past_its_time_what_is_withheld_can_only_be_kept_back() {
+    let worker: WorkerId = "W1".parse().unwrap();
+    let at = Timestamp::UNIX_EPOCH;
+    let on = about(&worker, Some(at));
+    let standing = decided(Decision::Ratified);
+    for (wish, held, may) in [
+        (Decision::Ratified, Some(Held::Decided), false),
+        (Decision::Rejected, Some(Held::Decided), true),
+    ] {
+        assert_eq!(decide(wish, &standing, held, on, at).is_ok(), may, "{wish}");
+    }
+    let waits = decide(Decision::Rejected, &Standing::Pending, None, on, at);
+    assert!(waits.is_err(), "it waits for nobody");
 }
 
 #[test]

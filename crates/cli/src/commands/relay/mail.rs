@@ -90,7 +90,11 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
     letters.retain(|it| args.all || it.waits());
     let (total, hidden) = cut(&mut letters, args.limit);
     let rows = letters.iter().map(row).collect();
-    let notices = letters.iter().filter_map(withheld::notice_of_any);
+    let (misread, others): (Vec<_>, Vec<_>) = letters.iter().partition(|it| it.is_misread());
+    let notices = misread
+        .into_iter()
+        .chain(others)
+        .filter_map(withheld::notice_of_any);
     let notices: String = notices.map(|it| format!("\n{it}")).collect();
     let text = match letters.is_empty() {
         true => "nothing waits for you".to_owned(),
@@ -107,7 +111,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
         .text(text)
         .ids(letters.iter().map(|it| super::name(&it.brief)))
         .notes(unseen(context, hidden))
-        .notes(crate::shape::skipped_notes(&skipped));
+        .notes(crate::shape::mail_notes(&skipped));
     Ok(remembered(context, answer, letters))
 }
 
@@ -229,6 +233,7 @@ fn row(letter: &Letter) -> Vec<String> {
 
 fn stage(letter: &Letter) -> &'static str {
     match letter.held {
+        Some(_) if letter.is_misread() => "misread",
         Some(_) => "withheld",
         None if letter.is_unproposed() => "foreign",
         None => letter.stage.as_str(),

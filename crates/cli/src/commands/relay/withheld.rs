@@ -41,8 +41,8 @@ pub fn warning(letter: &Letter) -> Option<String> {
 
 fn told(letter: &Letter) -> Option<String> {
     let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq);
-    let held = letter.held?;
-    Some(format!("{worker} {seq} is withheld: {}", held.told()))
+    let why = letter.why_withheld()?;
+    Some(format!("{worker} {seq} is withheld: {why}"))
 }
 
 fn reject(letter: &Letter) -> String {
@@ -57,8 +57,13 @@ pub fn in_full(letter: &Letter, before: Option<&Before>) -> Option<String> {
     let words = words(letter, held, before);
     let (why, reject) = (told(letter)?, reject(letter));
     let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq.get());
+    let settled_by = letter.settled_by()?;
     let ratify = match held {
-        Held::Foreign => format!("'flagpost ratify {worker} {seq}' lets it through.\n"),
+        // It is rejected, or its time is over.
+        _ if settled_by.contains(" reject ") => String::new(),
+        Held::Foreign | Held::Marked => {
+            format!("'flagpost ratify {worker} {seq}' lets it through.\n")
+        }
         // A hash and the command before it are longer than most lines.
         Held::Proposed | Held::Decided => format!(
             "This lets through what lies there now:\n\nflagpost ratify {worker} {seq} \\\n    --seen {}\n",
@@ -72,7 +77,7 @@ fn words(letter: &Letter, held: Held, before: Option<&Before>) -> String {
     let body = marked(&letter.body, "  ");
     let Some(before) = before else {
         let kept = match held {
-            Held::Foreign => "",
+            Held::Foreign | Held::Marked => "",
             Held::Proposed | Held::Decided => ", and nobody kept the words that were there before",
         };
         return format!("This lies there now{kept}:\n\n{body}");
@@ -82,7 +87,7 @@ fn words(letter: &Letter, held: Held, before: Option<&Before>) -> String {
     }
     let then = match held {
         Held::Decided => "decided on",
-        Held::Proposed | Held::Foreign => "proposed",
+        Held::Proposed | Held::Foreign | Held::Marked => "proposed",
     };
     let was = marked(&before.body, "  ");
     let changes: String = before.changes.iter().map(changed).collect();

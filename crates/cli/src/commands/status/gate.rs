@@ -1,6 +1,7 @@
 //! What `status` tells of the briefs that only the operator can let through.
 
 use flagpost_core::{
+    Skipped,
     relay::{Fleet, briefs::Letter, fleet::pending},
     shape,
 };
@@ -13,11 +14,12 @@ use crate::{
     terminal::line,
 };
 
-/// The briefs that wait and those that are withheld, the oldest first; none where no repository is.
-pub fn waiting(context: &Context) -> anyhow::Result<Vec<Letter>> {
+/// The briefs that wait and those that are withheld, and what cannot be understood; none where no
+/// repository is.
+pub fn waiting(context: &Context) -> anyhow::Result<(Vec<Letter>, Vec<Skipped>)> {
     match context.repository()? {
         Some(repository) => Ok(pending(&Fleet::of(&context.home, &repository.id))?),
-        None => Ok(Vec::new()),
+        None => Ok((Vec::new(), Vec::new())),
     }
 }
 

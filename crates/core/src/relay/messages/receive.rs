@@ -92,7 +92,7 @@ pub fn is_waiting(party: &Party<'_>, ask: &Ask) -> Result<bool> {
             && ask
                 .of
                 .wants(&Message::of_brief(&letter.brief, &letter.body))
-            && deliver::deliverable(&mail, &letter).is_ok()
+            && deliver::deliverable(&mail, &letter).is_some()
         {
             return Ok(true);
         }
@@ -127,6 +127,10 @@ fn from_inbox(party: &Party<'_>, mail: &Mail<'_>, ask: &Ask) -> Result<Option<Re
             continue;
         };
         let mut received = locked.give(party, message, (&slot, lease), ask)?;
+        let letter = letter.for_its_worker(mail)?;
+        if delivery == Delivery::Rejection {
+            received.message = Message::of_brief(&letter.brief, &letter.body);
+        }
         (received.delivery, received.reason) = (delivery, letter.standing.into_reason());
         return Ok(Some(received));
     }

@@ -351,10 +351,10 @@ fn look(
     slot: &Slot,
 ) -> Result<Option<std::result::Result<Seen, Skipped>>> {
     let lease = mail.lease(direction, seq, slot)?;
-    let state = |decided| {
+    let state = |decided, acked| {
         let marks = Marks {
             decided,
-            acked: slot.has(Part::Read),
+            acked,
             withdrawn: slot.has(Part::Withdrawn),
         };
         State::of(marks, lease.as_ref(), mail.home.now())
@@ -362,9 +362,16 @@ fn look(
     Ok(match direction {
         Direction::Inbox if slot.has(Part::Body) => {
             let letter = briefs::letter(mail, seq, slot)?;
+            let letter = match letter {
+                Ok(letter) => Ok(letter.for_its_worker(mail)?),
+                Err(unread) => Err(unread),
+            };
             Some(letter.map(|letter| Seen {
                 message: Message::of_brief(&letter.brief, &letter.body),
-                state: state(!matches!(letter.stage, Stage::Pending | Stage::Expired)),
+                state: state(
+                    !matches!(letter.stage, Stage::Pending | Stage::Expired),
+                    slot.has(Part::Read) || matches!(letter.stage, Stage::Read(_)),
+                ),
                 decision: letter.standing.decision(),
                 lease: lease.clone(),
             }))
@@ -372,7 +379,7 @@ fn look(
         Direction::Outbox if slot.has(Part::Report) => Some(match mail.report(seq)? {
             Ok(file) => Ok(Seen {
                 message: Message::of_report(&file.content),
-                state: state(true),
+                state: state(true, slot.has(Part::Read)),
                 decision: None,
                 lease: lease.clone(),
             }),

@@ -97,7 +97,7 @@ fn a_task_that_nobody_decided_on_can_be_taken_back_too() {
     messages::send(&orchestrator.party(), undecided, Gate::Policy).unwrap();
     messages::withdraw(&orchestrator.party(), &place("W1/inbox/1"), "no need").unwrap();
     assert_eq!(orchestrator.steps(), [""; 0]);
-    assert!(fleet::pending(&world.fleet()).unwrap().is_empty());
+    assert!(fleet::pending(&world.fleet()).unwrap().0.is_empty());
     let (mail, ann) = (
         crate::relay::mail(&world, "W1"),
         crate::world::worker("ann"),

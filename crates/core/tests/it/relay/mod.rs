@@ -4,12 +4,15 @@ mod a_brief_goes_its_way;
 mod a_crash_leaves_whole_messages;
 mod a_decision_binds_the_whole_envelope;
 mod foreign_hands;
+mod nobody_acknowledges_what_was_changed;
 mod only_a_decision_on_record_counts;
 mod policy_decides_only_what_it_says;
+mod the_last_decision_counts;
 mod trap_31_y_and_n_both_land;
 mod trap_32_reused_numbers;
 mod trap_35_order_and_counts;
 mod trap_36_a_body_changed_after_ratification;
+mod what_is_gone_or_broken_is_missed;
 mod what_was_proposed_is_what_is_decided_on;
 
 use flagpost_core::relay::{

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, thread};
 use flagpost_core::relay::{deliver, reports, retention};
 use flagpost_model::envelope::Direction;
 
-use super::{mail, propose, ratify, register, report, seq, stages};
+use super::{mail, propose, put, ratify, register, report, seq, stages};
 use crate::world::{World, worker};
 
 const COUNT: u64 = 103;
@@ -157,4 +157,20 @@ fn numbers_given_to_many_at_once_differ() {
     });
     let different: BTreeSet<_> = given.iter().collect();
     assert_eq!(different.len(), 160);
+}
+
+#[test]
+fn a_counter_that_was_put_back_gives_no_number_out_twice() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    for body in ["one", "two", "three"] {
+        propose(&w1, body);
+    }
+    for name in ["0003.brief", "0003.brief.meta.json", ".0003.words.json"] {
+        std::fs::remove_file(w1.dir(Direction::Inbox).join(name)).unwrap();
+    }
+    put(&w1, Direction::Inbox, ".seq", "2\n");
+    let w1 = mail(&world, "W1");
+    assert_eq!(propose(&w1, "four").brief.seq, seq(4));
 }

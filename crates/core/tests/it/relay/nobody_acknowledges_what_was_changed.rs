@@ -1,0 +1,186 @@
+//! What was changed after it was let through is acknowledged by nobody, and where it was all the same,
+//! that is told.
+
+use flagpost_core::{
+    Error,
+    relay::{
+        briefs::{self, Stage},
+        decide::{self, Wish},
+        deliver, fleet,
+    },
+};
+use flagpost_model::{
+    decision::{Decision, Delivery, Held, Refusal, Via},
+    envelope::Direction::Inbox,
+};
+
+use super::{mail, propose, put, ratify, register, rewrite, seq, times};
+use crate::world::{World, worker};
+
+fn rejected(mail: &flagpost_core::relay::Mail<'_>, number: u64) {
+    let wish = Wish::new(Decision::Rejected, Via::Cli);
+    decide::decide(mail, &worker("ann"), Some(seq(number)), &wish).unwrap();
+}
+
+#[test]
+fn an_acknowledgement_of_other_words_is_refused() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    ratify(&w1, 1);
+    put(&w1, Inbox, "0001.brief", "EVIL");
+    for _ in 0..2 {
+        let refused = deliver::ack(&w1, &worker("W1"), seq(1)).unwrap_err();
+        let Error::Gate(refusal) = refused else {
+            panic!("{refused}");
+        };
+        assert!(matches!(
+            refusal,
+            Refusal::Unacknowledged {
+                held: Held::Decided,
+                ..
+            }
+        ));
+    }
+    assert!(!w1.dir(Inbox).join("0001.read").exists());
+    assert_eq!(times(&world, "worker.read 1"), 0);
+    assert_eq!(times(&world, "relay.changed_outside 1"), 1);
+    put(&w1, Inbox, "0001.brief", b"\xff");
+    let unreadable = deliver::ack(&w1, &worker("W1"), seq(1));
+    assert!(matches!(unreadable, Err(Error::Disk(_))), "{unreadable:?}");
+    put(&w1, Inbox, "0001.brief", "Good");
+    assert!(!deliver::ack(&w1, &worker("W1"), seq(1)).unwrap());
+}
+
+#[test]
+fn what_was_acknowledged_by_hand_and_changed_comes_first_of_all_that_waits() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "waits longest");
+    propose(&w1, "Good");
+    ratify(&w1, 2);
+    put(&w1, Inbox, "0002.brief", "EVIL");
+    put(&w1, Inbox, "0002.read", "");
+    let waiting = fleet::pending(&world.fleet()).unwrap().0;
+    let first = &waiting[0];
+    assert_eq!(first.brief.seq, seq(2));
+    assert!(first.is_misread());
+    assert_eq!(first.stage, Stage::Read(Decision::Ratified));
+    let why = first.why_withheld().unwrap();
+    assert!(why.contains("acknowledged"), "{why}");
+    rejected(&w1, 2);
+    let waiting = fleet::pending(&world.fleet()).unwrap().0;
+    assert_eq!(waiting.len(), 1, "it is settled");
+    let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
+    assert_eq!(offer.delivery, Delivery::Rejection, "the worker is told");
+}
+
+#[test]
+fn what_a_worker_read_before_anybody_decided_reaches_it_all_the_same() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    put(&w1, Inbox, "0001.read", "");
+    let letter = briefs::show(&w1, seq(1)).unwrap();
+    assert_eq!(letter.held, Some(Held::Marked));
+    assert_eq!(letter.settled_by().unwrap(), "flagpost ratify W1 1");
+    ratify(&w1, 1);
+    assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
+    assert!(deliver::next(&w1, &worker("W1")).unwrap().is_some());
+}
+
+#[test]
+fn what_an_unknown_hand_takes_back_is_a_finding_that_a_decision_settles() {
+    for (is_decided, settled_by) in [
+        (false, "flagpost ratify W1 1"),
+        (true, "flagpost ratify W1 1"),
+    ] {
+        let world = World::real();
+        register(&world, &["W1"]);
+        let w1 = mail(&world, "W1");
+        propose(&w1, "Good");
+        if is_decided {
+            ratify(&w1, 1);
+        }
+        put(&w1, Inbox, "0001.withdrawn", "");
+        assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
+        let letter = briefs::show(&w1, seq(1)).unwrap();
+        assert_eq!(letter.held, Some(Held::Marked), "{is_decided}");
+        assert_eq!(letter.settled_by().unwrap(), settled_by);
+        ratify(&w1, 1);
+        assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
+        assert!(deliver::next(&w1, &worker("W1")).unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_mark_that_was_made_ahead_hides_nothing() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    put(&w1, Inbox, ".0001.foreign", "");
+    assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, Some(Held::Marked));
+    put(&w1, Inbox, "0001.ratified", "");
+    assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, Some(Held::Foreign));
+    ratify(&w1, 1);
+    assert!(!w1.dir(Inbox).join(".0001.foreign").exists());
+    assert!(deliver::next(&w1, &worker("W1")).unwrap().is_some());
+}
+
+#[test]
+fn a_time_that_was_put_into_the_past_is_a_finding() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    rewrite(&w1, 1, "expires_at", "2020-01-01T00:00:00Z".into());
+    let letter = briefs::show(&w1, seq(1)).unwrap();
+    assert_eq!(letter.held, Some(Held::Proposed));
+    assert_eq!(letter.settled_by().unwrap(), "flagpost relay reject W1 1");
+    rejected(&w1, 1);
+    assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
+}
+
+#[test]
+fn a_worker_never_sees_the_words_of_a_forged_brief_that_was_rejected() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    propose(&w1, "Fair");
+    put(&w1, Inbox, "0001.brief", "EVIL");
+    rewrite(&w1, 1, "summary", "EVIL".into());
+    rewrite(&w1, 1, "target_ticket", "EVIL".into());
+    rejected(&w1, 1);
+    rejected(&w1, 2);
+    let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
+    assert_eq!(offer.delivery, Delivery::Rejection);
+    assert!(!format!("{offer:?}").contains("EVIL"), "{offer:?}");
+    deliver::ack(&w1, &worker("W1"), seq(1)).unwrap();
+    let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
+    assert_eq!(
+        offer.body, "Fair",
+        "what was proposed is what it is told of"
+    );
+}
+
+#[test]
+fn an_acknowledgement_that_was_taken_away_is_remembered() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    ratify(&w1, 1);
+    deliver::next(&w1, &worker("W1")).unwrap();
+    deliver::ack(&w1, &worker("W1"), seq(1)).unwrap();
+    propose(&w1, "another");
+    std::fs::remove_file(w1.dir(Inbox).join("0001.read")).unwrap();
+    assert!(!deliver::is_waiting(&w1).unwrap());
+    assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
+    assert!(w1.dir(Inbox).join("0001.read").exists());
+    assert_eq!(times(&world, "history.void 1"), 0);
+}
