@@ -234,8 +234,7 @@ fn it_acts_for_whoever_asks() {
     let _daemon = Daemon(&world);
     world.ok(["worker", "add", "W1"]);
     world.ok(["assign", "1", "W1", "--inline", "a"]);
-    let ran = world.run(world.command().arg("up").env("FLAGPOST_WORKER", "W9"));
-    assert_eq!(ran.code, 0, "{ran}");
+    world.ok(["up", "--as", "W9"]);
     ask(&world, "POST /v1/relay/outbox/ratify", r#"{"worker":"W1"}"#);
     let letter = ask(&world, "GET /v1/relay/inbox/W1/1", "");
     assert_eq!(letter["verdict"]["by"], "ann");
