@@ -375,11 +375,11 @@ impl Screen {
         self.width.map(usize::from)
     }
 
-    /// The page as it fits the screen, broken between words.
+    /// The page as it fits a terminal, broken between words. A program gets its lines whole.
     fn wrapped(self, page: &str) -> String {
         match self.columns() {
-            Some(columns) => fit::wrapped(page, columns),
-            None => page.to_owned(),
+            Some(columns) if io::stdout().is_terminal() => fit::wrapped(page, columns),
+            _ => page.to_owned(),
         }
     }
 
