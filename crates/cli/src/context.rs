@@ -10,6 +10,7 @@ use flagpost_core::{
     Config, Error, Home, List, Repository, Settings,
     config::keys,
     coordination::{self, Directory},
+    messages,
     operations::Operation,
     relay::{Fleet, Mail},
 };
@@ -109,7 +110,7 @@ impl Context {
 
     /// The mail of whoever acts, who must be a worker.
     pub fn own_mail(&self) -> anyhow::Result<Mail<'_>> {
-        Ok(self.fleet()?.mail(&self.actor()?)?)
+        Ok(messages::mailbox(&self.fleet()?, &self.actor()?)?)
     }
 
     fn no_repository(&self) -> anyhow::Error {

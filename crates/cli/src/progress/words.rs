@@ -194,6 +194,7 @@ fn said(event: &RunEvent) -> Option<String> {
         worker,
         said,
         words,
+        ..
     } = event
     else {
         return None;

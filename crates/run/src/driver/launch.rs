@@ -10,6 +10,7 @@ use std::{
 
 use flagpost_core::{
     claims::{self, Claimed},
+    messages,
     sessions::AttemptDir,
     tasks::{self, Move},
 };
@@ -178,11 +179,12 @@ impl Driver<'_> {
             Some(next) => self.resuming(task, next, &cwd, &dir),
             None => self.prompt(task, worker, attempt, (agent, &dir, &unmerged))?,
         };
-        let place = self.hand(task, worker, agent)?;
+        let token = claimed.claim.token;
+        let place = messages::place_of_task(worker, token)?;
         let process = Process {
             task: &task.id,
             worker,
-            token: claimed.claim.token,
+            token,
             attempt,
             agent,
             cwd: &cwd,
@@ -197,19 +199,13 @@ impl Driver<'_> {
                 ..AttemptRecord::default()
             },
         };
-        let (running, talk) = match self.start_process(process) {
-            Ok(started) => started,
-            Err(error) => {
-                self.take_back(&place, "its process could not be started")?;
-                return Err(error);
-            }
-        };
+        let (running, talk) = self.start_process(process)?;
         let event = RunEvent::TaskStarted {
             task: task.id.clone(),
             subject: task.subject.clone(),
             attempt,
             worker: worker.clone(),
-            token: claimed.claim.token,
+            token,
             at: At::Process {
                 pid: running.pid(),
                 log: self
@@ -229,6 +225,7 @@ impl Driver<'_> {
                 cwd,
                 talk,
                 slot,
+                last_said: place.seq,
                 place,
                 word: None,
                 printed: 0,

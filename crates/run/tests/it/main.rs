@@ -7,5 +7,6 @@
     reason = "tests arrange the machine by hand"
 )]
 
+mod costs;
 mod leases;
 mod worktrees;
