@@ -39,7 +39,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 21_400,
+        lines: 21_700,
         goal: 19_500,
         why: "the operations; errors, settings, mail and coordination say the same thing several times",
     },
