@@ -71,15 +71,15 @@ fn trap_32_numbers_go_on_above_what_was_archived() {
             .is_empty()
     );
 
-    // Nothing live, no counter: only the archive knows.
-    for direction in Direction::ALL {
-        let dir = w1.dir(*direction);
+    // Nothing live, no counter: the archive knows, and the history of an inbox.
+    for (direction, next) in [(Direction::Inbox, COUNT + 1), (Direction::Outbox, 3)] {
+        let dir = w1.dir(direction);
         for entry in std::fs::read_dir(&dir).unwrap() {
             std::fs::remove_file(entry.unwrap().path()).unwrap();
         }
         assert_eq!(
-            world.fleet().allocate(&worker("W1"), *direction).unwrap(),
-            seq(3)
+            world.fleet().allocate(&worker("W1"), direction).unwrap(),
+            seq(next)
         );
     }
 }
