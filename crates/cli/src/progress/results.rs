@@ -36,7 +36,6 @@ pub fn lines(event: &RunEvent, account: &Account, columns: usize, painted: bool)
             record,
             seconds,
             words,
-            ..
         } => {
             let name = format!("{task} {}", one_line(subject));
             let ended = (Fate::from(*end), *attempt, *seconds);
