@@ -10,7 +10,6 @@ use flagpost_core::{
     Config, Error, Home, List, Repository, Settings,
     config::keys,
     coordination::{self, Directory},
-    messages,
     operations::Operation,
     relay::{Fleet, Mail},
 };
@@ -110,7 +109,7 @@ impl Context {
 
     /// The mail of whoever acts, who must be a worker.
     pub fn own_mail(&self) -> anyhow::Result<Mail<'_>> {
-        Ok(messages::mailbox(&self.fleet()?, &self.actor()?)?)
+        Ok(self.fleet()?.mail(&self.actor()?)?)
     }
 
     fn no_repository(&self) -> anyhow::Error {

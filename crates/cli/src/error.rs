@@ -245,6 +245,7 @@ fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
             Kind::NotFound,
             hint("'flagpost add SUBJECT' or 'flagpost task import PLAN.md' gives it some"),
         ),
+        run::Error::Mail { .. } => (Kind::Invalid, hint("'flagpost doctor' says what is wrong")),
         run::Error::Worktree(_) => (
             Kind::Failed,
             hint("run without --worktrees, or mend the repository"),

@@ -138,16 +138,6 @@ pub fn of_report(report: &Report) -> Vec<Text<'_>> {
     ])
 }
 
-/// Every text of a message that lies in no mail.
-pub fn of_message<'t>(subject: &'t str, summary: &'t str, body: &'t str) -> Vec<Text<'t>> {
-    let summary = Some(summary).filter(|it| *it != summary_of(body));
-    message(&[
-        (Place::Subject, Some(subject)),
-        (Place::Summary, summary),
-        (Place::Body, Some(body)),
-    ])
-}
-
 fn message<'t>(texts: &[(Place, Option<&'t str>)]) -> Vec<Text<'t>> {
     let there = texts
         .iter()

@@ -305,7 +305,6 @@ impl Driver<'_> {
     fn drive(&mut self, mut scheduler: Scheduler) -> Result<(Vec<(TaskId, Fate)>, bool)> {
         self.tell(RunEvent::Started {
             session: self.live.id().clone(),
-            by: self.options.actor.clone(),
             dir: self.live.dir().display().to_string(),
             tasks: self.account.open(),
             waves: self.account.waves(),

@@ -66,6 +66,14 @@ pub enum Error {
         /// What to do about it.
         hint: String,
     },
+    /// A process cannot be given its task.
+    #[error("{worker} cannot be given its TASK: {reason}")]
+    Mail {
+        /// As whom it works.
+        worker: flagpost_model::WorkerId,
+        /// Why not.
+        reason: String,
+    },
     /// A task is to be done by a process, and nobody said which.
     #[error("no agent was named")]
     NoAgent,

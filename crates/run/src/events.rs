@@ -19,8 +19,6 @@ pub enum RunEvent {
     Started {
         /// Its id.
         session: SessionId,
-        /// Who began it.
-        by: WorkerId,
         /// Where its files are.
         dir: String,
         /// How many tasks are open.
@@ -78,8 +76,6 @@ pub enum RunEvent {
         said: Said,
         /// In its words.
         words: String,
-        /// The message that the run says this by in its name.
-        message: Option<Place>,
     },
     /// Its worker shows no sign of work: no message, no output, no change of a file.
     TaskStalled {
@@ -206,8 +202,6 @@ pub enum RunEvent {
         seconds: u64,
         /// A summary, or why it failed.
         words: String,
-        /// The message that the run says this by in the name of its process.
-        message: Option<Place>,
     },
     /// A task has come to its end in this run.
     TaskSettled {
@@ -310,7 +304,7 @@ pub enum At {
         pid: u32,
         /// Where its output goes.
         log: String,
-        /// The TASK, as this line tells of it.
+        /// The TASK that says so in its mail.
         message: Place,
     },
     /// With a resident worker, by this message.
@@ -351,14 +345,12 @@ impl RunEvent {
         let value = match self {
             Self::Started {
                 session,
-                by,
                 dir,
                 tasks,
                 waves,
-            } => json!({
-                "event": "session.started", "id": session, "by": by, "dir": dir, "tasks": tasks,
-                "waves": waves,
-            }),
+            } => {
+                json!({"event": "session.started", "id": session, "dir": dir, "tasks": tasks, "waves": waves})
+            }
             Self::Recovered { dir, tasks, agents } => {
                 json!({"event": "session.recovered", "dir": dir, "tasks": tasks, "agents_ended": agents})
             }
@@ -390,10 +382,9 @@ impl RunEvent {
                 worker,
                 said,
                 words,
-                message,
             } => json!({
                 "event": "task.said", "task": task, "worker": worker, "said": said.as_str(),
-                "words": words, "message": message.as_ref().map(Place::to_string),
+                "words": words,
             }),
             Self::TaskStalled {
                 task,
@@ -467,12 +458,10 @@ impl RunEvent {
                 record,
                 seconds,
                 words,
-                message,
             } => json!({
                 "event": "task.ended", "task": task, "subject": subject,
                 "attempt": attempt.number, "attempts": attempt.of,
                 "outcome": end.as_str(), "record": record, "seconds": seconds, "words": words,
-                "message": message.as_ref().map(Place::to_string),
             }),
             Self::TaskSettled {
                 task,

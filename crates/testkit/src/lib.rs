@@ -21,4 +21,3 @@ pub mod race;
 pub mod repository;
 pub mod scratch;
 pub mod sealed;
-pub mod syncs;

@@ -194,7 +194,6 @@ fn said(event: &RunEvent) -> Option<String> {
         worker,
         said,
         words,
-        ..
     } = event
     else {
         return None;

@@ -1,4 +1,4 @@
-//! A run speaks the messages of a resident worker for the processes that it starts, and sends none.
+//! A run speaks the messages of a resident worker for the processes that it starts.
 
 use flagpost_testkit::background::kill;
 use rustix::process::Signal;
@@ -49,15 +49,11 @@ fn the_thread_of_a_run_reads_the_same_for_both_kinds_of_worker() {
     let (code, told) = stage.world.json(["msg", "thread", thread]);
     let told = told["messages"].as_array().unwrap();
     assert_eq!((code, told.len()), (0, 4));
-    // The words that its process got, with what came of the task before.
-    let prompt = told[2]["message"]["data"]["prompt"].as_str().unwrap();
-    assert!(prompt.contains("did it"), "{prompt}");
+    let prior = &told[2]["message"]["data"]["prior_summaries"];
+    assert_eq!(prior[0], "1: did it");
     assert_eq!(stage.world.ok(["msg", "unacked", "--quiet"]), "");
-    // It was said in no mail: nobody of it was ever on the fleet.
-    assert_eq!(stage.world.ok(["worker", "list", "--all", "--quiet"]), "");
-    let place = told[3]["message"]["place"].as_str().unwrap();
-    let shown = stage.world.ok(["msg", "show", place, "--line"]);
-    assert_eq!(shown, format!("DONE {place} 2: did it\n"));
+    // Nobody of it is on the fleet any more.
+    assert_eq!(stage.world.ok(["worker", "list", "--quiet"]), "");
     let sql = "SELECT subject, from_id, to_id, acked_at IS NULL AS open FROM messages ORDER BY id";
     let rows = stage.world.ok(["index", "sql", sql]);
     assert!(
@@ -116,44 +112,6 @@ fn a_process_may_speak_for_itself() {
         ["TASK", "DONE", "STUCK", "PROGRESS"].map(subjects),
         [6, 3, 3, 1]
     );
-}
-
-#[test]
-fn a_process_that_asks_for_its_mail_finds_its_task_there() {
-    let agent = r#"flagpost msg recv --as run-1 --quiet > "$PLACE/place"
-        flagpost msg ack "$(cat "$PLACE/place")" --quiet > /dev/null
-        flagpost msg send --subject PROGRESS --task 2 "half of it" --quiet > "$PLACE/said""#;
-    let stage = Stage::of_equal(2);
-    let first = "test $FLAGPOST_TASK = 1 && exit 0\n";
-    let agent = first.to_owned() + &agent.replace("$PLACE", stage.place.to_str().unwrap());
-    let ran = stage.run(&agent, &["--max-parallel", "1"]);
-    assert_eq!(ran.code, 0, "{ran}");
-    let all = listed(&stage.world);
-    let place = |at: usize| all[at]["message"]["place"].as_str().unwrap();
-    let read = |name| std::fs::read_to_string(stage.place.join(name)).unwrap();
-    assert_eq!(read("place").trim(), place(2));
-    assert_eq!(read("said").trim(), place(3));
-    let subjects: Vec<_> = said(&stage)
-        .iter()
-        .map(|it| it.split(' ').take(2).collect::<Vec<_>>().join(" "))
-        .collect();
-    assert_eq!(
-        subjects,
-        [
-            "acked TASK",
-            "acked DONE",
-            "acked TASK",
-            "acked PROGRESS",
-            "acked DONE"
-        ]
-    );
-    // Each once in the table, and in the same order.
-    let sql = "SELECT subject FROM messages ORDER BY id";
-    let rows = stage.world.ok(["index", "sql", sql]);
-    let rows: Vec<&str> = rows.lines().skip(1).map(str::trim).collect();
-    assert_eq!(rows, ["TASK", "DONE", "TASK", "PROGRESS", "DONE"]);
-    assert_eq!(stage.world.ok(["msg", "unacked", "--quiet"]), "");
-    assert_eq!(stage.world.ok(["worker", "list", "--quiet"]), "", "it left");
 }
 
 #[test]
@@ -217,6 +175,11 @@ fn a_killed_run_leaves_tasks_that_the_next_one_takes_back() {
         ],
         [2, 2, 2]
     );
+    let history = stage.history();
+    let withdrawn = history
+        .iter()
+        .filter(|it| it["kind"] == "message.withdrawn");
+    assert_eq!(withdrawn.count(), 2);
 }
 
 #[test]

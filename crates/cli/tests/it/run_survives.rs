@@ -244,9 +244,7 @@ fn check(stage: &Stage, seed: u64) {
             it["seq"]
         )
     };
-    // What a run says to its processes, and for them, is told by its session.
-    let mut messages = listed(&stage.world);
-    messages.retain(|it| !it["message"]["place"].as_str().unwrap().starts_with("run-"));
+    let messages = listed(&stage.world);
     let there = |state: Option<&str>| -> Vec<String> {
         let of = messages
             .iter()

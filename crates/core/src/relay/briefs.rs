@@ -9,7 +9,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{self, Decision, Held, Prints, Standing, Verdict},
+    decision::{self, Decision, Held, Prints, Standing, Verdict, Via},
     envelope::{Brief, BriefKind, Direction, Extras, Key, VERSION, is_within, summary_of},
 };
 use jiff::Timestamp;
@@ -22,6 +22,7 @@ use super::{
     record::{Look, Proposal as OnRecord, Told},
     skipped,
     slots::{Slot, Understood, Unreadable},
+    verdicts::verdict_of,
 };
 use crate::{
     error::{Error, Result},
@@ -300,6 +301,29 @@ pub(super) fn propose_through(
         verdict,
         policy_fault,
     })
+}
+
+/// Publishes a brief that is let through and in its worker's hands the moment it appears, in one step:
+/// that of a run for a process of its own. It is given out once, so it repeats none.
+pub(super) fn hand_over(
+    mail: &Mail<'_>,
+    actor: &WorkerId,
+    proposal: Proposal,
+    session: &str,
+) -> Result<(Brief, String)> {
+    check(&proposal)?;
+    let locked = mail.lock(Direction::Inbox)?;
+    let (mut brief, body) = locked.brief(actor, proposal);
+    locked.under_a_new_number(|seq, batch| {
+        brief.seq = seq;
+        let prints = layout::new_brief(&brief).prints(&body);
+        let verdict = Verdict {
+            rule: Some(session.to_owned()),
+            ..verdict_of(&locked, actor, prints, (Decision::Ratified, Via::Run))
+        };
+        locked.publish(actor, &brief, (&body, Appears::Taken(&verdict)), batch)
+    })?;
+    Ok((brief, body))
 }
 
 fn check(proposal: &Proposal) -> Result<()> {

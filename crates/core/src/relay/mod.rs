@@ -140,7 +140,7 @@ impl<'h> Fleet<'h> {
 
     /// Refuses a name that no worker of the fleet has, with those there are.
     pub fn must_know(&self, worker: &WorkerId) -> Result<()> {
-        let known = messages::mailbox(self, worker);
+        let known = self.mail(worker);
         match known.and_then(|mail| workers::must_belong(&mail)) {
             Ok(()) => Ok(()),
             Err(Error::NotFound { .. }) => {
@@ -160,13 +160,6 @@ impl<'h> Fleet<'h> {
         let mails = self.ids()?.into_iter().map(|id| self.mail(&id));
         let there = mails.filter(|it| !matches!(it, Err(Error::NotFound { .. })));
         there.collect()
-    }
-
-    /// The processes of runs that belong to it.
-    pub fn processes(&self) -> Result<Vec<WorkerId>> {
-        let mut mails = self.mails()?;
-        mails.retain(|it| it.worker.is_process() && workers::must_belong(it).is_ok());
-        Ok(mails.into_iter().map(|it| it.worker).collect())
     }
 
     fn directory(&self, worker: &WorkerId) -> Mail<'h> {

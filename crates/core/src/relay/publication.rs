@@ -26,13 +26,15 @@ pub(super) enum Appears<'v> {
     Proposed,
     /// It is let through.
     Decided(&'v Verdict),
+    /// It is let through, and in its worker's hands.
+    Taken(&'v Verdict),
 }
 
 impl<'v> Appears<'v> {
     pub(super) fn verdict(self) -> Option<&'v Verdict> {
         match self {
             Self::Proposed => None,
-            Self::Decided(verdict) => Some(verdict),
+            Self::Decided(verdict) | Self::Taken(verdict) => Some(verdict),
         }
     }
 }
@@ -82,6 +84,9 @@ impl Locked<'_> {
             Some(verdict) => {
                 ahead.push(self.path(&layout::decision(seq)));
                 flags.push(self.path(&layout::flag(seq, verdict.decision)));
+                if let Appears::Taken(_) = appears {
+                    flags.push(self.path(&layout::read_flag(seq)));
+                }
                 self.commit_numbered(actor, |first| {
                     let verdict = Verdict {
                         line: Some(first + entries.len() as u64),
@@ -91,6 +96,12 @@ impl Locked<'_> {
                     batch.create(self.path(&layout::decision(seq)), bytes);
                     batch.create(self.path(&layout::body(seq)), text);
                     entries.push(self.verdict_entry(seq, &verdict));
+                    if let Appears::Taken(_) = appears {
+                        let acked =
+                            messages::told_by(Kind::MessageAcked, &message, Some(actor.as_str()));
+                        entries.push(self.mail.entry(Kind::BriefRead, Some(seq)));
+                        entries.extend(acked);
+                    }
                     Ok(Transition {
                         entries,
                         batch,
@@ -99,13 +110,15 @@ impl Locked<'_> {
                 })
             }
         };
-        match published {
-            Err(Error::Disk(disk::Error::Conflict { path })) => {
+        match (published, appears) {
+            (Err(Error::Disk(disk::Error::Conflict { path })), _) => {
                 self.concede(actor, seq, &path, &ahead)?;
                 Err(disk::Error::Conflict { path }.into())
             }
-            Err(error) => Err(error),
-            Ok(line) => {
+            (Err(error), _) => Err(error),
+            // Nobody decides on it any more.
+            (Ok(_), Appears::Taken(_)) => Ok(()),
+            (Ok(line), Appears::Proposed | Appears::Decided(_)) => {
                 self.keep_words(seq, line, (file, body));
                 Ok(())
             }

@@ -76,32 +76,18 @@ pub fn register(
     join(fleet, actor, id, traits)
 }
 
-/// Puts a process of a run on the fleet, where it is not there yet. It has what it has for as long as the
-/// runner lives.
-pub(super) fn enlist(
-    fleet: &Fleet<'_>,
-    actor: &WorkerId,
-    id: &WorkerId,
-    runner: Option<u32>,
-) -> Result<()> {
+/// Puts a process of a run on the fleet, where it is not there yet.
+pub fn enlist(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> Result<()> {
     let known = match fleet.mail(id) {
         Ok(mail) => Some((mail.file()?.content, mail)),
         Err(Error::NotFound { .. }) => None,
         Err(error) => return Err(error),
     };
-    let traits = Traits {
-        pid: runner,
-        ..Traits::default()
-    };
     match known {
-        Some((it, _)) if it.standing == Standing::Active && it.pid == runner => Ok(()),
+        Some((it, _)) if it.standing == Standing::Active && it.pid == traits.pid => Ok(()),
         // Its run was killed.
         Some((it, mail)) if it.standing == Standing::Active => beat(&mail, traits).map(drop),
-        Some(_) | None => match join(fleet, actor, id, traits) {
-            // Another one of its verbs was faster.
-            Ok(_) | Err(Error::Registered { .. }) => Ok(()),
-            Err(error) => Err(error),
-        },
+        Some(_) | None => join(fleet, actor, id, traits).map(drop),
     }
 }
 
@@ -256,6 +242,12 @@ pub fn must_be_live(mail: &Mail<'_>) -> Result<()> {
             last_seen: worker.last_seen,
         }),
     }
+}
+
+/// Whether the process that a worker named runs.
+pub(super) fn runs(mail: &Mail<'_>) -> Result<bool> {
+    let pid = mail.file()?.content.pid;
+    Ok(pid.is_some_and(process::is_alive))
 }
 
 fn liveness(mail: &Mail<'_>, worker: &Worker) -> Liveness {

@@ -61,7 +61,7 @@ pub fn archive(
     if is_empty(home, &from)? {
         follow(home, list, &from, &to)?;
         // Other programs watch the live directory and expect it to stay.
-        fsx::make_dirs_lazily(fs, root, &[layout::LIVE])?;
+        fsx::make_dirs(fs, &from)?;
     }
     drop(gate);
     let mut entry = Entry::new(Kind::SessionArchived).session(live.id());
@@ -132,7 +132,7 @@ pub fn archive_complete(
     let list = other.as_ref().unwrap_or(list);
     fsx::move_dir(home.fs(), &from, &to)?;
     follow(home, list, &from, &to)?;
-    fsx::make_dirs_lazily(home.fs(), &sessions.root, &[layout::LIVE])?;
+    fsx::make_dirs(home.fs(), &from)?;
     drop((look.flock, gate));
     let mut entry = Entry::new(Kind::SessionArchived).session(&id);
     list.sign(&mut entry);

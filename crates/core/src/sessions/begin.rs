@@ -180,11 +180,8 @@ fn take_back(sessions: &Sessions<'_>) {
 
 /// Session files are nobody's source code.
 fn keep_out_of_git(sessions: &Sessions<'_>) -> Result<()> {
-    let (fs, path) = (sessions.home.fs(), sessions.root.join(".gitignore"));
-    if fsx::stat(fs, &path)?.is_some() {
-        return Ok(());
-    }
-    match fsx::publish(fs, &path, b"*\n") {
+    let path = sessions.root.join(".gitignore");
+    match fsx::publish(sessions.home.fs(), &path, b"*\n") {
         Ok(()) | Err(flagpost_disk::Error::Conflict { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }

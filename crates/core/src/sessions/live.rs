@@ -10,7 +10,7 @@ use std::{
 
 use flagpost_disk::{
     dialects::session::{context, layout, progress, task_log},
-    fsx::{self, Batch, Durability, Flock},
+    fsx::{self, Durability, Flock},
 };
 use flagpost_model::{
     RepoId, SessionId, TaskId,
@@ -115,7 +115,6 @@ impl<'h> Live<'h> {
         if fsx::stat(fs, &path)?.is_some() {
             return Ok(false);
         }
-        self.home.make_dirs(&self.dir)?;
         make_parts(self.home, &self.dir)?;
         fsx::publish(fs, &path, self.lock.as_bytes())?;
         let held = fsx::try_hold(fs, &path)?;
@@ -148,7 +147,7 @@ impl<'h> Live<'h> {
     /// Keeps a prompt under this name and says where.
     pub fn keep_prompt(&self, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.dir.join(layout::PROMPTS).join(name);
-        fsx::replace_lazily(self.home.fs(), &path, text.as_bytes())?;
+        fsx::replace(self.home.fs(), &path, text.as_bytes())?;
         Ok(path)
     }
 
@@ -191,10 +190,10 @@ impl<'h> Live<'h> {
 
     /// Shows how far it is.
     pub fn show_progress(&self, progress: &Progress) -> Result<()> {
-        // Nothing of it is news after a power cut: the session is dead then, and its log tells what ended.
-        Ok(fsx::replace_lazily(
+        let path = self.dir.join(layout::PROGRESS);
+        Ok(fsx::replace(
             self.home.fs(),
-            &self.dir.join(layout::PROGRESS),
+            &path,
             progress::render(progress).as_bytes(),
         )?)
     }
@@ -222,10 +221,10 @@ impl<'h> Live<'h> {
         )?)
     }
 
-    /// Keeps a completed task's file beside the results: a copy, of what is durable in its list.
+    /// Keeps a completed task's file beside the results.
     pub fn keep_task(&self, task: &TaskId, bytes: &[u8]) -> Result<()> {
         let path = self.dir.join(layout::TASKS).join(layout::task_copy(task));
-        Ok(fsx::replace_lazily(self.home.fs(), &path, bytes)?)
+        Ok(fsx::replace(self.home.fs(), &path, bytes)?)
     }
 
     /// What a task's agent wrote for the others, if it did. Notes that cannot be read stay where
@@ -273,20 +272,20 @@ impl<'h> Live<'h> {
             return Ok(());
         }
         self.written = text;
-        let mut batch = Batch::new();
-        batch.put(path, self.written.clone().into_bytes());
+        fsx::replace(fs, &path, self.written.as_bytes())?;
         for notes in learned {
-            let path = self.notes_path(&notes.id);
-            if !self.kept.remove(&notes.id) && fsx::stat(fs, &path)?.is_some() {
-                batch.remove(path);
+            if !self.kept.remove(&notes.id) {
+                fsx::remove(fs, &self.notes_path(&notes.id))?;
             }
         }
-        Ok(batch.seal(fs)?.reveal()?)
+        Ok(())
     }
 }
 
-/// The directories of a session, in its own: durable with the next file there.
+/// The directories of a session.
 pub(super) fn make_parts(home: &Home, dir: &Path) -> Result<()> {
-    let parts = [layout::TASKS, layout::LOGS, layout::PROMPTS];
-    Ok(fsx::make_dirs_lazily(home.fs(), dir, &parts)?)
+    for part in [layout::TASKS, layout::LOGS, layout::PROMPTS] {
+        home.make_dirs(&dir.join(part))?;
+    }
+    Ok(())
 }

@@ -6,12 +6,10 @@
 //! durable.
 
 mod archive;
-mod assignments;
 mod attempt;
 mod begin;
 mod conversations;
 mod excess;
-
 mod knowledge;
 mod left;
 mod live;
@@ -41,7 +39,6 @@ use flagpost_model::{
 use jiff::{Timestamp, tz::TimeZone};
 
 pub use archive::{archive, archive_complete};
-pub(crate) use assignments::{Assignment, Assignments};
 pub use attempt::{AttemptDir, record_attempt};
 pub use begin::{Begun, Start, begin};
 pub use conversations::{Remains, Told, remains};
@@ -171,11 +168,6 @@ impl<'h> Sessions<'h> {
             top: repository.top.clone(),
             root: repository.top.join(layout::SESSIONS),
         }
-    }
-
-    /// Whose they are.
-    pub(crate) fn repository(&self) -> &RepoId {
-        &self.repository
     }
 
     /// Their directory.

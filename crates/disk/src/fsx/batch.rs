@@ -193,18 +193,3 @@ pub fn replace(fs: &dyn Fs, target: &Path, bytes: &[u8]) -> Result<()> {
     batch.put(target.to_owned(), bytes.to_owned());
     batch.seal(fs)?.reveal()
 }
-
-/// The same for what can be made again from what is durable: never seen half written, but a power cut
-/// may leave nothing of it, or an empty file.
-pub fn replace_lazily(fs: &dyn Fs, target: &Path, bytes: &[u8]) -> Result<()> {
-    let temporary = temporary::beside(target);
-    let written = fs
-        .create_like(&temporary, target, 0o600)
-        .and_then(|mut file| file.write(bytes))
-        .and_then(|()| fs.rename(&temporary, target));
-    written.map_err(|error| {
-        // Best effort, as for a batch.
-        let _: io::Result<()> = fs.remove(&temporary);
-        Error::io("replace", target)(error)
-    })
-}

@@ -1,7 +1,7 @@
 //! The primitives every writer uses (`tree.md` §0).
 //!
 //! Owns the only code that may create, rename or remove. Invariants: content is synced before its
-//! name appears, unless it can be made again and is written lazily; a name is synced before the caller is told; nothing is removed whose replacement
+//! name appears; a name is synced before the caller is told; nothing is removed whose replacement
 //! is not durable. Every primitive works through [`Fs`], so that a simulated file system can cut
 //! the power after each of its steps.
 
@@ -26,7 +26,7 @@ use std::{
 use jiff::Timestamp;
 
 pub use append::{Durability, append};
-pub use batch::{Batch, Sealed, replace, replace_lazily};
+pub use batch::{Batch, Sealed, replace};
 pub use draft::Draft;
 pub use flag::{Raised, flag, flags};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold, try_lock};
@@ -224,21 +224,6 @@ pub fn make_dirs(fs: &dyn Fs, dir: &Path) -> Result<()> {
         _ => {}
     }
     sync_parent(fs, dir)
-}
-
-/// Creates these directories in one that is there. They are durable with the next file that is put
-/// beside them.
-pub fn make_dirs_lazily(fs: &dyn Fs, dir: &Path, names: &[&str]) -> Result<()> {
-    for name in names {
-        let path = dir.join(name);
-        match fs.make_dir(&path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(Error::io("create", &path)(error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// Renames a whole directory, or a file, to a name that must be free; durable on return.

@@ -6,11 +6,10 @@ use flagpost_disk::{
     Result,
     fsx::{
         Batch, DEFAULT_WAIT, Durability, Fs, Rank, allocate, append, flag, lock, make_dirs,
-        make_dirs_lazily, make_shared_dir, move_dir, publish, quarantine, remove, replace,
-        replace_lazily, rewrite,
+        make_shared_dir, move_dir, publish, quarantine, remove, replace, rewrite,
     },
 };
-use flagpost_testkit::power::{Fault, PowerFs, Step, assert_synced_before_rename};
+use flagpost_testkit::power::{PowerFs, Step, assert_synced_before_rename};
 use jiff::Timestamp;
 
 fn in_order(operation: impl Fn(&PowerFs) -> Result<()>) -> Vec<Step> {
@@ -41,10 +40,6 @@ fn in_each_primitive() {
         None => Ok(()),
     });
     in_order(|fs| make_dirs(fs, Path::new("/d/x/y/z")));
-    in_order(|fs| {
-        make_dirs_lazily(fs, Path::new("/d"), &["x", "sub", "y"])?;
-        replace(fs, file, b"new")
-    });
     in_order(|fs| move_dir(fs, Path::new("/d/sub"), Path::new("/d/moved")));
     in_order(|fs| remove(fs, file));
 }
@@ -75,27 +70,6 @@ fn in_a_batch_of_any_size() {
             )
         });
         assert!(syncs.count() <= 34, "{files} files: {steps:#?}");
-    }
-}
-
-#[test]
-fn what_is_replaced_lazily_costs_no_sync_and_leaves_nothing_beside_it() {
-    let fs = PowerFs::with_dir("/d");
-    let file = Path::new("/d/file");
-    replace(&fs, file, b"old").unwrap();
-    fs.run_free();
-    replace_lazily(&fs, file, b"new").unwrap();
-    assert_eq!(fs.files()[file], b"new");
-    let steps = fs.steps();
-    let [Step::Create(_), Step::Write(_), Step::Rename(_, to)] = &steps[..] else {
-        panic!("{steps:?}");
-    };
-    assert_eq!(to, file);
-    for step in 1..=3 {
-        fs.fail_step(step, Fault::NoSpace);
-        replace_lazily(&fs, file, b"newer").unwrap_err();
-        assert_eq!(fs.files()[file], b"new");
-        assert_eq!(fs.temporaries(), [file; 0]);
     }
 }
 

@@ -171,7 +171,7 @@ impl Driver<'_> {
         report: Option<TaskReport>,
         finding: Finding,
     ) -> Result<Event> {
-        let message = self.speak_for(id, work, &finding)?;
+        let word = self.speak_for(id, work, &finding)?;
         let finding = match finding {
             Finding::Judged(judged) if judged.outcome == Outcome::Pass => {
                 match self.complete(id, &judged.words)? {
@@ -185,6 +185,9 @@ impl Driver<'_> {
             }
             finding => finding,
         };
+        if let Some(place) = word {
+            self.heard(&place)?;
+        }
         self.keep_conversation(id, work, &finding);
         let stopped = work.stopping.is_some_and(|(exit, _)| exit == Exit::Stopped);
         let (end, words) = match &finding {
@@ -207,7 +210,6 @@ impl Driver<'_> {
             record: record.clone().map(Box::new),
             seconds: work.started.elapsed().as_secs(),
             words,
-            message,
         })?;
         if let Some(record) = record {
             self.keep_record(id, &record)?;

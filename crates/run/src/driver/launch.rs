@@ -10,7 +10,6 @@ use std::{
 
 use flagpost_core::{
     claims::{self, Claimed},
-    messages,
     sessions::AttemptDir,
     tasks::{self, Move},
 };
@@ -179,12 +178,11 @@ impl Driver<'_> {
             Some(next) => self.resuming(task, next, &cwd, &dir),
             None => self.prompt(task, worker, attempt, (agent, &dir, &unmerged))?,
         };
-        let token = claimed.claim.token;
-        let place = messages::place_of_task(worker, token)?;
+        let place = self.hand(task, worker, agent)?;
         let process = Process {
             task: &task.id,
             worker,
-            token,
+            token: claimed.claim.token,
             attempt,
             agent,
             cwd: &cwd,
@@ -199,13 +197,19 @@ impl Driver<'_> {
                 ..AttemptRecord::default()
             },
         };
-        let (running, talk) = self.start_process(process)?;
+        let (running, talk) = match self.start_process(process) {
+            Ok(started) => started,
+            Err(error) => {
+                self.take_back(&place, "its process could not be started")?;
+                return Err(error);
+            }
+        };
         let event = RunEvent::TaskStarted {
             task: task.id.clone(),
             subject: task.subject.clone(),
             attempt,
             worker: worker.clone(),
-            token,
+            token: claimed.claim.token,
             at: At::Process {
                 pid: running.pid(),
                 log: self
@@ -225,7 +229,6 @@ impl Driver<'_> {
                 cwd,
                 talk,
                 slot,
-                last_said: place.seq,
                 place,
                 word: None,
                 printed: 0,

@@ -11,7 +11,7 @@ use flagpost_core::{
 use flagpost_model::{
     TaskId,
     envelope::summary_of,
-    message::{Body, DoneBody, Message, Needs, Place, StuckBody},
+    message::{Body, DoneBody, Message, Needs, StuckBody},
     session::{Outcome, TaskReport},
     task::State,
 };
@@ -73,7 +73,6 @@ impl Driver<'_> {
                     worker: report.place.worker,
                     said: Said::GaveUp,
                     words: body.reason,
-                    message: None,
                 })?;
             }
         }
@@ -128,7 +127,6 @@ impl Driver<'_> {
             worker: report.place.worker.clone(),
             said,
             words: words.to_owned(),
-            message: None,
         };
         match body {
             Body::Done(body) => self.done(task, &body),
@@ -254,14 +252,6 @@ impl Driver<'_> {
         }
     }
 
-    /// Takes a TASK back that nobody is to work on any more.
-    pub(super) fn take_back(&mut self, place: &Place, because: &str) -> Result<()> {
-        match self.patiently(|it| messages::withdraw(&it.residents.party(), place, because)) {
-            Ok(_) => Ok(()),
-            Err(error) => refusal(error).map(drop),
-        }
-    }
-
     /// A DONE on a task that its worker does not have any more.
     fn too_late(&mut self, task: &TaskId, report: &Message, body: &DoneBody) -> Result<()> {
         let kept = self.patiently(|it| messages::keep(it.stage.list, report))?;
@@ -276,7 +266,6 @@ impl Driver<'_> {
             worker: report.place.worker.clone(),
             said: Said::Late,
             words: body.words(),
-            message: None,
         })
     }
 

@@ -1,47 +1,74 @@
 //! What the run says and hears for the processes that it starts.
 //!
-//! Owns that a process speaks the messages of a resident worker, though it may know none: the session's
-//! lines tell of its TASK and of what is said in its name, and there is no mail of the two. One that speaks
-//! by itself, with `flagpost msg`, has a mail from then on; its word is acknowledged after it took effect.
+//! Owns that a process speaks the messages of a resident worker, though it may know none: its TASK is
+//! in its hands before it starts, and its word is sent before it takes effect and acknowledged after,
+//! so that whoever comes after a crash finds either the word or the task as it was. A mail that cannot
+//! be written costs the word, and never what was done.
 
 use flagpost_core::{
     messages,
     relay::{retention, workers},
 };
 use flagpost_model::{
-    Seq, TaskId,
-    envelope::{Direction, summary_of},
+    TaskId, WorkerId,
     message::{Body, Message, Needs, Place},
     session::Outcome,
-    task::{Ending, State},
+    task::{Ending, State, Task},
 };
 
 use super::{
     Driver,
-    seats::{Desk, Seat, Word, Work},
+    seats::{Seat, Word, Work},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     events::{RunEvent, Said},
     outcome::{Finding, Judged},
     refusal::refusal,
 };
 
-impl Desk {
-    /// The place of the next message in its name; none where numbers have come to their end.
-    fn next_report(&self) -> Option<Place> {
-        let seq = self.last_said.max(self.place.seq).get().checked_add(1)?;
-        Some(Place {
-            worker: self.place.worker.clone(),
-            direction: Direction::Outbox,
-            seq: Seq::try_from(seq).ok()?,
-        })
-    }
-}
-
 impl Driver<'_> {
-    /// What the run says for a process about the end of its attempt, by its place: nothing where that one
-    /// has said it by itself, or has nothing to say.
+    /// Puts a task into the hands of the process that is about to start.
+    pub(super) fn hand(&mut self, task: &Task, worker: &WorkerId, agent: usize) -> Result<Place> {
+        match self.try_to_hand(task, worker, agent) {
+            Err(Error::Core(error)) => {
+                let (worker, reason) = (worker.clone(), refusal(error)?);
+                Err(Error::Mail { worker, reason })
+            }
+            handed => handed,
+        }
+    }
+
+    fn try_to_hand(&mut self, task: &Task, worker: &WorkerId, agent: usize) -> Result<Place> {
+        let options = self.options;
+        let traits = workers::Traits {
+            agent: Some(self.room.agent(agent).name.clone()),
+            // It has what it has for as long as its run lives.
+            pid: Some(std::process::id()),
+            ..workers::Traits::default()
+        };
+        self.patiently(|it| {
+            workers::enlist(&it.residents.fleet, &options.actor, worker, traits.clone())
+        })?;
+        self.residents.processes.insert(worker.clone());
+        let words = self.order(task, worker)?;
+        let handed = self.patiently(|it| {
+            let (party, session) = (it.residents.party(), it.live.id().as_str());
+            messages::hand(&party, worker, words.clone(), session)
+        });
+        Ok(handed?.place)
+    }
+
+    /// Takes a TASK back that nobody is to work on any more.
+    pub(super) fn take_back(&mut self, place: &Place, because: &str) -> Result<()> {
+        match self.patiently(|it| messages::withdraw(&it.residents.party(), place, because)) {
+            Ok(_) => Ok(()),
+            Err(error) => refusal(error).map(drop),
+        }
+    }
+
+    /// Says for a process what came of its attempt. The word is to be acknowledged once it took
+    /// effect.
     pub(super) fn speak_for(
         &mut self,
         id: &TaskId,
@@ -51,43 +78,57 @@ impl Driver<'_> {
         let Seat::Process(desk) = &work.seat else {
             return Ok(None);
         };
-        let has_spoken = match finding {
-            Finding::Judged(Judged { outcome, words, .. }) if *outcome == Outcome::Pass => {
-                self.residents
-                    .finished
-                    .push((id.clone(), summary_of(words)));
-                let task = self.read(id)?;
-                let is_anothers =
-                    task.is_some_and(|task| task.state == State::Completed && !self.is_ours(&task));
-                is_anothers || matches!(&desk.word, Some(Word::Done))
+        let task = self.read(id)?;
+        let state = task.as_ref().map(|task| &task.state);
+        let is_ours = task.as_ref().is_some_and(|task| self.is_ours(task));
+        let word = match finding {
+            Finding::Judged(judged) if judged.outcome == Outcome::Pass => {
+                let summary = flagpost_model::envelope::summary_of(&judged.words);
+                self.residents.finished.push((id.clone(), summary));
+                if state == Some(&State::Completed) && !is_ours {
+                    self.take_back(&desk.place, "somebody else did it")?;
+                    return Ok(None);
+                }
+                match &desk.word {
+                    Some(Word::Done) => return Ok(None),
+                    _ => messages::Word::Done(&judged.words),
+                }
             }
-            Finding::Limited(_) => true,
-            _ => matches!(&desk.word, Some(Word::Stuck)),
+            Finding::Limited(_) => {
+                self.take_back(&desk.place, "its agent's account is at its limit")?;
+                return Ok(None);
+            }
+            _ if matches!(&desk.word, Some(Word::Stuck)) => return Ok(None),
+            Finding::Asks(question) => messages::Word::Guidance(question),
+            Finding::Judged(Judged { words, .. }) | Finding::Unreported(words) => {
+                messages::Word::Abort(words)
+            }
         };
-        match has_spoken {
-            true => Ok(None),
-            false => self.next_place(desk),
+        self.say(id, &desk.place, word)
+    }
+
+    fn say(
+        &mut self,
+        id: &TaskId,
+        place: &Place,
+        word: messages::Word<'_>,
+    ) -> Result<Option<Place>> {
+        let said = |it: &mut Self| messages::report_for(&it.residents.party(), (place, id), word);
+        match self.patiently(said) {
+            Ok(sent) => Ok(Some(sent.message.place)),
+            Err(error) => refusal(error).map(|_| None),
         }
     }
 
-    /// The place of the next message in a process's name, behind those that it sent by itself.
-    fn next_place(&self, desk: &Desk) -> Result<Option<Place>> {
-        let Some(mut place) = desk.next_report() else {
-            return Ok(None);
-        };
-        match messages::last_sent(&self.residents.fleet, &place.worker) {
-            Ok(Some(sent)) if sent >= place.seq => {
-                let after = sent.get().saturating_add(1);
-                place.seq = Seq::try_from(after).unwrap_or(place.seq);
-            }
-            Ok(_) => {}
-            Err(error) => drop(refusal(error)?),
+    /// The run has dealt with a word.
+    pub(super) fn heard(&mut self, place: &Place) -> Result<()> {
+        match self.patiently(|it| messages::ack(&it.residents.party(), place)) {
+            Ok(_) => Ok(()),
+            Err(error) => refusal(error).map(drop),
         }
-        Ok(Some(place))
     }
 
-    /// Says for a process that it is at it, where its output has grown since that was last said. One that
-    /// has a mail speaks by itself.
+    /// Says for a process that it is at it, where its output has grown since that was last said.
     pub(super) fn tell_of_output(&mut self, id: &TaskId) -> Result<()> {
         let Some(attempt) = self.agents.0.get(id).map(|work| work.attempt) else {
             return Ok(());
@@ -101,21 +142,16 @@ impl Driver<'_> {
         };
         desk.printed = stat.len;
         let (place, agent) = (desk.place.clone(), desk.agent);
-        let message = match messages::is_sent(&self.residents.fleet, &place) {
-            false => desk.next_report(),
-            true => None,
-        };
-        if let Some(said) = &message {
-            desk.last_said = said.seq;
-        }
         let client = self.room.agent(agent).client;
-        let words = last_line(&self.tail(id, attempt.number, client));
+        let status = last_line(&self.tail(id, attempt.number, client));
+        if let Some(said) = self.say(id, &place, messages::Word::Progress(&status))? {
+            self.heard(&said)?;
+        }
         self.tell(RunEvent::TaskSaid {
             task: id.clone(),
             worker: place.worker,
             said: Said::Progress,
-            words,
-            message,
+            words: status,
         })
     }
 
@@ -163,16 +199,15 @@ impl Driver<'_> {
                 worker: report.place.worker.clone(),
                 said,
                 words,
-                message: None,
             }),
             None => Ok(()),
         }
     }
 
-    /// The processes that have a mail leave the fleet; of their mail the newest stays where it is.
+    /// The processes leave the fleet; of their mail the newest stays where it is.
     pub(super) fn dismiss_processes(&mut self) -> Result<()> {
-        let actor = &self.options.actor;
-        for worker in self.residents.fleet.processes()? {
+        for worker in std::mem::take(&mut self.residents.processes) {
+            let actor = &self.options.actor;
             let left = self
                 .patiently(|it| workers::retire(&it.residents.fleet, actor, &worker, true))
                 .and_then(|_| {

@@ -67,6 +67,8 @@ pub(super) struct Residents<'a> {
     /// What came of the tasks of this run, in a line each.
     pub finished: Vec<(TaskId, String)>,
     given: usize,
+    /// The processes that are on the fleet for this run.
+    pub processes: BTreeSet<WorkerId>,
     /// When the mail was last looked at.
     looked: Instant,
     /// How often to look all the same.
@@ -118,6 +120,7 @@ impl<'a> Residents<'a> {
             waiting: VecDeque::new(),
             finished: Vec::new(),
             given: 0,
+            processes: BTreeSet::new(),
             looked: Instant::now(),
             recheck: match options.stall_after.map(stalls::every) {
                 Some(every) => every.min(RECHECK),
@@ -246,7 +249,6 @@ impl<'a> Residents<'a> {
             worker: question.place.worker.clone(),
             said: Said::Question,
             words: body.reason,
-            message: None,
         })
     }
 
@@ -385,7 +387,7 @@ impl Driver<'_> {
     }
 
     /// The TASK in words.
-    fn order(&mut self, task: &Task, worker: &WorkerId) -> Result<Words> {
+    pub(super) fn order(&mut self, task: &Task, worker: &WorkerId) -> Result<Words> {
         let before = self.judged.get(&task.id).map(|it| it.words.as_str());
         let body = Body::Task(TaskBody {
             bead_id: task.id.to_string(),

@@ -10,7 +10,7 @@ use std::{
 
 use flagpost_core::sessions::AttemptDir;
 use flagpost_model::{
-    Seq, TaskId, Token, WorkerId,
+    TaskId, Token, WorkerId,
     message::{Place, StuckBody},
     plan::Attempt,
     session::stall::Pulse,
@@ -62,8 +62,6 @@ pub(super) struct Desk {
     pub slot: usize,
     /// Its TASK.
     pub place: Place,
-    /// The number of the last message that the run sent in its name.
-    pub last_said: Seq,
     /// Its own last word about it, if it knows `flagpost msg`.
     pub word: Option<Word>,
     /// How long its output was when that was last told.

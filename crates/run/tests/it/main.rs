@@ -7,6 +7,5 @@
     reason = "tests arrange the machine by hand"
 )]
 
-mod costs;
 mod leases;
 mod worktrees;

@@ -51,7 +51,6 @@ fn any_event() -> impl Strategy<Value = RunEvent> {
             worker: "W1".parse().unwrap(),
             said: if asks { Said::Question } else { Said::Progress },
             words,
-            message: None,
         }),
         (task.clone(), words).prop_map(|(task, subject)| RunEvent::TaskAdded {
             task: id(task),

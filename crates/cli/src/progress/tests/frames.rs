@@ -197,7 +197,6 @@ fn a_resident_workers_question_is_shown_beside_its_task() {
         worker: "W1".parse().unwrap(),
         said: Said::Question,
         words: "argparse?".into(),
-        message: None,
     };
     assert!(account.see(&question, second(1)));
     assert_snapshot!(shown(&account, 80, 24), @"

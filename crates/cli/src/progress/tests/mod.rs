@@ -36,7 +36,6 @@ fn id(task: u32) -> TaskId {
 fn started(tasks: usize) -> RunEvent {
     RunEvent::Started {
         session: "web-1".parse().unwrap(),
-        by: "ann".parse().unwrap(),
         dir: "/web".into(),
         tasks,
         waves: 4,
@@ -89,7 +88,6 @@ fn ends(task: u32, number: u32, end: AttemptEnd, denied: &[&str]) -> RunEvent {
         record: Some(Box::new(record)),
         seconds: 64,
         words: REASON.into(),
-        message: None,
     }
 }
 

@@ -1,29 +1,20 @@
-//! The envelopes of every worker, live and archived, and the messages that sessions tell of.
+//! The envelopes of every worker, live and archived.
 //!
 //! Owns their rows and texts. Live ones are looked at one by one; an archive's directory only when it
 //! changed itself, since nothing is said there any more. Half an envelope is none; one that cannot
 //! be understood is reported each time it is met.
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
 use flagpost_disk::{
-    dialects::{
-        relay::{self as layout, Part},
-        session::layout as session,
-    },
+    dialects::relay::{self as layout, Part},
     fsx::{self, Stat},
 };
 use flagpost_model::{
     RepoId, Seq,
     envelope::{Brief, Direction, Post, Report},
-    message::Place,
-    search::{Kind, Text, of_brief, of_message, of_report},
+    search::{Kind, Text, of_brief, of_report},
 };
-use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{Projection, Source, nanoseconds, survey};
@@ -33,8 +24,7 @@ use crate::{
         Owner,
         shelf::{Shelf, Table, stamp},
     },
-    relay::{Drawer, Fleet, messages},
-    sessions::Sessions,
+    relay::{Drawer, Fleet},
 };
 
 /// The files of one number that matter here.
@@ -43,26 +33,6 @@ struct Slot {
     body: Option<(PathBuf, Stat)>,
     sidecar: Option<(PathBuf, Stat)>,
     read: Option<Stat>,
-}
-
-/// In place of a month: it lies in no mail, and a session's lines tell of it.
-const TOLD: &str = "told";
-
-/// A row of the table.
-struct Row<'r> {
-    /// What tells it from others of its directory.
-    name: &'r str,
-    place: &'r Place,
-    month: &'r str,
-    /// The kind of its envelope.
-    word: &'r str,
-    ticket: Option<&'r str>,
-    uuid: Option<&'r str>,
-    at: Timestamp,
-    /// When its recipient had it, as far as its file tells.
-    flagged: Option<i64>,
-    post: Post,
-    texts: (Kind, Vec<Text<'r>>),
 }
 
 /// An envelope that was understood.
@@ -251,105 +221,29 @@ impl Projection<'_> {
         flagged: Option<i64>,
         envelope: &Envelope,
     ) -> Result<()> {
-        let (kind, texts) = envelope.texts();
-        let (post, word, ticket, uuid, at, seq) = match envelope {
+        let (post, kind, ticket, uuid, at, seq) = match envelope {
             Envelope::Brief(brief, _) => (
                 Post::from(&**brief),
                 brief.kind.as_str(),
-                brief.target_ticket.as_deref(),
-                brief.extras.id.as_deref(),
+                &brief.target_ticket,
+                &brief.extras.id,
                 brief.submitted_at,
                 brief.seq,
             ),
             Envelope::Report(report) => (
                 Post::from(&**report),
                 report.kind.as_str(),
-                report.ticket_id.as_deref(),
-                report.extras.id.as_deref(),
+                &report.ticket_id,
+                &report.extras.id,
                 report.produced_at,
                 report.seq,
             ),
         };
-        let row = Row {
-            name: &seq.to_string(),
-            place: &Place {
-                worker: drawer.worker.clone(),
-                direction: drawer.direction,
-                seq,
-            },
-            month: drawer.month.as_deref().unwrap_or_default(),
-            word,
-            ticket,
-            uuid,
-            at,
-            flagged,
-            post,
-            texts: (kind, texts),
-        };
-        self.row(repo, shelf, stamp, row)
-    }
-
-    /// What a session tells of its processes' messages: one file, read anew when it changed.
-    pub(super) fn told(
-        &mut self,
-        sessions: &Sessions<'_>,
-        session: &str,
-        dir: &Path,
-    ) -> Result<()> {
-        let path = dir.join(session::PROGRESS_EVENTS);
-        let stat = fsx::stat(self.home.fs(), &path)?;
-        let stamp = stamp(stat.as_slice(), self.looked_at);
-        let repo = sessions.repository();
-        let mut shelf = self.shelf(Table::Envelope, dir, repo.as_str())?;
-        if shelf.is_untouched(&stamp) {
-            return Ok(());
-        }
-        shelf.load()?;
-        let told = match stat {
-            Some(_) => sessions.assigned_in(session == session::LIVE, dir.to_owned())?,
-            None => None,
-        };
-        for seen in told.iter().flat_map(|it| messages::seen(self.home, it)) {
-            let message = seen.message;
-            let name = message.place.to_string();
-            shelf.has(&name, &[])?;
-            let (title, summary) = (message.title(), message.summary());
-            let ticket = message.task();
-            let kind = match message.place.direction {
-                Direction::Inbox => Kind::Brief,
-                Direction::Outbox => Kind::Report,
-            };
-            let row = Row {
-                name: &name,
-                place: &message.place,
-                month: TOLD,
-                word: message.kind,
-                ticket: ticket.as_deref(),
-                uuid: message.id.as_deref(),
-                at: message.at,
-                flagged: Some(nanoseconds(message.at)),
-                post: Post {
-                    subject: title.to_owned(),
-                    from: message.from.clone(),
-                    to: message.to.clone(),
-                    thread: message.thread.clone().unwrap_or_default(),
-                },
-                texts: (kind, of_message(title, &summary, &message.body)),
-            };
-            self.row(repo, &shelf, &stamp, row)?;
-        }
-        shelf.remember(&stamp)?;
-        shelf.forget_the_rest()
-    }
-
-    fn row(&self, repo: &RepoId, shelf: &Shelf<'_>, stamp: &[u8], it: Row<'_>) -> Result<()> {
-        let Place {
-            worker,
-            direction,
-            seq,
-        } = it.place;
-        let at = nanoseconds(it.at);
+        let name = seq.to_string();
+        let at = nanoseconds(at);
         let number = i64::try_from(seq.get()).unwrap_or(i64::MAX);
+        let month = drawer.month.as_deref().unwrap_or_default();
+        let (worker, direction) = (&drawer.worker, drawer.direction);
         let row = self
             .db
             .prepare_cached(
@@ -368,26 +262,26 @@ impl Projection<'_> {
             .query_row(
                 params![
                     shelf.place(),
-                    it.name,
+                    name,
                     stamp,
                     repo.as_str(),
                     worker.as_str(),
                     direction.as_str(),
                     number,
-                    it.month,
-                    it.word,
-                    it.ticket,
-                    it.uuid,
+                    month,
+                    kind,
+                    ticket,
+                    uuid,
                     at,
-                    it.flagged,
-                    it.post.subject,
-                    it.post.from,
-                    it.post.to,
-                    it.post.thread
+                    flagged,
+                    post.subject,
+                    post.from,
+                    post.to,
+                    post.thread
                 ],
                 |row| row.get(0),
             )?;
-        let (kind, texts) = it.texts;
+        let (kind, texts) = envelope.texts();
         let place = format!("{worker}/{direction}/{seq}");
         let source = Source {
             kind,

@@ -32,13 +32,9 @@ const SETTLE: &str = "
           at)
     WHERE changed;";
 
-/// In the order of `envelope_order`. What lies in a mail tells of itself.
+/// In the order of `envelope_order`.
 const ORDERED: &str = "
-    SELECT id, message, changed FROM envelope AS it
-    WHERE month <> 'told' OR NOT EXISTS
-      (SELECT 1 FROM envelope AS lying
-       WHERE (lying.repo, lying.worker, lying.direction, lying.seq)
-           = (it.repo, it.worker, it.direction, it.seq) AND lying.month <> 'told')
+    SELECT id, message, changed FROM envelope
     ORDER BY moment, repo, coalesce(n, 9223372036854775807), worker, direction, seq, month";
 
 const INSERT: &str = "

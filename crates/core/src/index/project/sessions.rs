@@ -30,7 +30,6 @@ impl Projection<'_> {
         for (session, dir) in sessions.dirs()? {
             let is_text = |name: &str| name.ends_with(".md") && !name.starts_with('.');
             self.files(repo, &session, "", &dir, &is_text)?;
-            self.told(&sessions, &session, &dir)?;
             let printed = dir.join(layout::LOGS);
             self.files(repo, &session, "logs/", &printed, &|name| {
                 !name.starts_with('.')

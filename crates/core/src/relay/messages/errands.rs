@@ -15,7 +15,7 @@ use flagpost_model::{
 };
 
 use super::{
-    Ask, Filter, Party, ack, in_charge, questions,
+    Ask, Filter, Party, ack, in_charge, processes, questions,
     receive::waiting_reports,
     survey::{Judged, judged},
     withdraw,
@@ -125,12 +125,12 @@ fn is_wanted(list: &List<'_>, task: &TaskId) -> bool {
     }
 }
 
-/// Ends the TASKs of these threads, whose runs are over, where nobody goes on from them: those that were
-/// not let through, those whose tasks are over.
+/// Ends the TASKs of these threads, whose runs are over, where nobody goes on from them: those of
+/// processes, those that were not let through, those whose tasks are over.
 pub fn put_away(list: &List<'_>, party: &Party<'_>, threads: &BTreeSet<String>) -> Result<()> {
     for mail in party.fleet.mails()? {
-        // A process ends with its run.
         if mail.worker.is_process() {
+            processes::put_away(list, party, &mail, threads)?;
             continue;
         }
         for (judged, leftover) in leftovers(list, &mail, threads)? {

@@ -30,8 +30,7 @@ pub use errands::{Errand, Kept, Settled, errands, keep, put_away, settle, settle
 pub use filter::Filter;
 pub use foreign::{Source, read};
 pub use import::{Fate, Imported, import};
-pub(crate) use processes::seen;
-pub use processes::{is_sent, last_sent, mailbox, place_of_task};
+pub use processes::{Word, hand, report_for};
 pub use questions::{question, questions, reply};
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
@@ -82,7 +81,7 @@ impl<'p> Party<'p> {
 
     /// The mail of whoever speaks, where that is a worker.
     fn own(&self) -> Result<Option<Mail<'p>>> {
-        match mailbox(self.fleet, self.name()) {
+        match self.fleet.mail(self.name()) {
             Ok(mail) => {
                 workers::must_belong(&mail)?;
                 Ok(Some(mail))

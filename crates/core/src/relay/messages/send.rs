@@ -12,7 +12,7 @@ use flagpost_model::{
     message::{Body, Message, Place, Refusal, Role, Subject, may_send},
 };
 
-use super::{Party, mailbox, orchestrator, role, survey};
+use super::{Party, orchestrator, role, survey};
 use crate::{
     error::{Error, Result},
     relay::{
@@ -71,12 +71,7 @@ pub fn send(party: &Party<'_>, words: Words, gate: Gate<'_>) -> Result<Sent> {
     }
     match own {
         Some(mail) => report(party, &mail, words, &body),
-        None => {
-            if let Some(to) = &words.to {
-                mailbox(party.fleet, to)?;
-            }
-            propose(party, words, &body, gate, &|| Ok(()))
-        }
+        None => propose(party, words, &body, gate, &|| Ok(())),
     }
 }
 

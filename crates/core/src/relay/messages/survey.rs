@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_disk::{self as disk, dialects::relay::Part};
 use flagpost_model::{
-    Seq, WorkerId,
+    Seq,
     decision::Decision,
     envelope::Direction,
     message::{
@@ -16,7 +16,7 @@ use flagpost_model::{
     },
 };
 
-use super::{Filter, Party, processes, role};
+use super::{Filter, Party, role};
 use crate::{
     error::{Error, Result},
     list::Skipped,
@@ -84,7 +84,6 @@ pub fn all(fleet: &Fleet<'_>) -> Result<Survey> {
         }
         survey.add(&mail)?;
     }
-    survey.add_told(processes::all(fleet.home, &fleet.repo)?);
     survey.sort();
     Ok(survey)
 }
@@ -110,14 +109,7 @@ pub fn thread(fleet: &Fleet<'_>, thread: &str) -> Result<Survey> {
 /// were and never ended.
 pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<Open>, Vec<Skipped>)> {
     let (mut open, mut skipped) = (Vec::new(), Vec::new());
-    let mut mails = fleet.mails()?;
-    // A process has no mail before it speaks by itself.
-    let at_work = processes::current(fleet.home, &fleet.repo)?.open;
-    let at_work: BTreeSet<WorkerId> = at_work.into_iter().map(|it| it.worker).collect();
-    let mute = |worker: &WorkerId| mails.iter().all(|mail| mail.worker != *worker);
-    let mute: Vec<_> = at_work.into_iter().filter(mute).collect();
-    mails.extend(mute.iter().map(|it| fleet.directory(it)));
-    for mail in mails {
+    for mail in fleet.mails()? {
         let (messages, mut unread) = judged(&mail)?;
         skipped.append(&mut unread);
         let is_open = |it: &Judged| it.next != Step::Nothing;
@@ -142,29 +134,22 @@ pub(super) struct Judged {
 pub(super) fn judged(mail: &Mail<'_>) -> Result<(Vec<Judged>, Vec<Skipped>)> {
     let mut survey = Survey::default();
     survey.add(mail)?;
-    let current = match mail.worker.is_process() {
-        true => Some(processes::current(mail.home, &mail.repo)?),
-        false => None,
-    };
-    if let Some(current) = &current {
-        let mut told = current.messages.clone();
-        told.retain(|it| it.message.place.worker == mail.worker);
-        survey.add_told(told);
-    }
     survey.sort();
     let answers = answers(mail, &survey.messages)?;
     let last_word = workers::show(mail).ok().map(|it| it.worker.last_seen);
+    // A process has its task for as long as its run lives.
+    let runs = match mail.worker.is_process() {
+        true => Some(workers::runs(mail)?),
+        false => None,
+    };
     let now = mail.home.now();
     let judge = |mut seen: Seen| {
         let is_task = seen.message.subject == Some(Subject::Task);
-        if is_task && let Some(current) = &current {
-            // A process has its task for as long as its run lives.
-            match current.open.contains(&seen.message.place) {
-                true => seen.state = State::Acked,
-                false => seen.state = State::Withdrawn,
-            }
-            let lease = || Lease::new(&mail.worker, 0, now, LEASE);
-            seen.lease = current.runs.then(lease);
+        if is_task
+            && seen.state == State::Acked
+            && let Some(runs) = runs
+        {
+            seen.lease = runs.then(|| Lease::new(&mail.worker, 0, now, LEASE));
         } else if is_task && seen.lease.is_none() && seen.state == State::Acked {
             // Who took it without us had it at the worker's last sign of life.
             seen.lease = last_word.map(|at| Lease::new(&mail.worker, 0, at, LEASE));
@@ -253,17 +238,6 @@ fn answered(tasks: &[&Seen], all: &[Seen]) -> BTreeMap<Place, Answer> {
 
 /// The message at a place, live or archived.
 pub fn show(fleet: &Fleet<'_>, place: &Place) -> Result<Seen> {
-    match lying(fleet, place) {
-        Err(nowhere @ Error::NotFound { .. }) if place.worker.is_process() => {
-            let mut told = processes::all(fleet.home, &fleet.repo)?.into_iter();
-            told.find(|it| it.message.place == *place).ok_or(nowhere)
-        }
-        shown => shown,
-    }
-}
-
-/// The message that lies at a place.
-fn lying(fleet: &Fleet<'_>, place: &Place) -> Result<Seen> {
     let mail = fleet.mail(&place.worker)?;
     let shelves = mail.archived()?;
     for shelf in [mail].iter().chain(&shelves) {
@@ -355,14 +329,6 @@ impl Survey {
             }
         }
         Ok(())
-    }
-
-    /// Adds what sessions tell of their processes' messages; what lies in a mail tells of itself.
-    fn add_told(&mut self, told: Vec<Seen>) {
-        let places = self.messages.iter().map(|it| it.message.place.clone());
-        let places: BTreeSet<Place> = places.collect();
-        let mute = |it: &Seen| !places.contains(&it.message.place);
-        self.messages.extend(told.into_iter().filter(mute));
     }
 
     fn sort(&mut self) {

@@ -171,6 +171,22 @@ fn of_acknowledging() {
 }
 
 #[test]
+fn of_handing_a_task_to_a_process() {
+    survives(
+        "orchestrator",
+        &|party| {
+            let words = Words {
+                thread: Some("s".to_owned()),
+                id: Some("s-1".to_owned()),
+                ..words(Subject::Task, &task("b3"))
+            };
+            messages::hand(party, &worker("W1"), words, "s").map(drop)
+        },
+        &|world| assert_eq!(state_of(world, "W1/inbox/3"), Some(State::Acked)),
+    );
+}
+
+#[test]
 fn of_taking_a_task_back() {
     survives(
         "orchestrator",
