@@ -235,8 +235,8 @@ mod tests {
                     flagpost answer 1 'WORDS of mine'\n";
         assert_eq!(
             wrapped(page, 22),
-            "Waits for you\n  1 Write it: W1\n    asks: which \u{1b}[31mof\n    \
-             both\u{1b}[0m?\n    flagpost answer 1 'WORDS of mine'\n"
+            "Waits for you\n  1 Write it: W1 asks:\n    which \u{1b}[31mof both\u{1b}[0m?\n    \
+             flagpost answer 1 'WORDS of mine'\n"
         );
         assert_eq!(wrapped(page, 80), page);
         assert_eq!(wrapped("a  table   row\n", 14), "a  table   row\n");

@@ -241,7 +241,7 @@ fn a_worker_that_gives_up_fails_its_task() {
 fn the_task_of_a_silent_worker_goes_to_another_and_its_late_word_is_kept() {
     let stage = stage("- [ ] One\n", &["W1", "W2"]);
     let mut command = run(&stage.world, &["--workers", "W1,W2"]);
-    let ran = command.env("FLAGPOST_CLAIM_LEASE", "3s").spawn().unwrap();
+    let ran = command.env("FLAGPOST_CLAIM_LEASE", "5s").spawn().unwrap();
     assert_eq!(takes(&stage, "W1"), "1");
     assert_eq!(takes(&stage, "W2"), "1");
     says(&stage, "W1", &["DONE", "--task", "1", "by the slow one"]);
