@@ -62,7 +62,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
             let mut batch = Batch::new();
             batch.put(ours.join(format!("{n:06}.brief.meta.json")), BYTES.to_vec());
             batch.put(ours.join(format!("{n:06}.brief")), BYTES.to_vec());
-            Ok(batch.seal(&RealFs)?.reveal()?)
+            Ok(batch.stage(&RealFs)?.publish()?)
         },
     )?;
     row("number", "give out a number", false, &mut || {

@@ -27,7 +27,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-pub(crate) use appearance::appeared;
+pub(crate) use appearance::is_applied;
 pub(crate) use table::refused;
 
 use crate::{
@@ -188,7 +188,7 @@ impl<'l> Change<'l> {
     }
 
     /// Adds a task whose file keeps what `file` of another list holds beyond it.
-    pub(crate) fn adopt(&mut self, file: &TaskFile, task: Task) {
+    pub(crate) fn put_moved(&mut self, file: &TaskFile, task: Task) {
         let draft = Draft {
             before: None,
             raw: Some(file.copied(&task)),
@@ -282,20 +282,20 @@ impl<'l> Change<'l> {
         if fsx::stat(fs, &counter)?.is_some() {
             return Ok(fsx::peek(fs, &counter)?);
         }
-        let told = self.told_ids()?;
+        let told = self.ids_in_history()?;
         let highest = told.iter().filter_map(TaskId::counted).max();
         Ok(highest.unwrap_or_default())
     }
 
     /// The ids that the history tells of.
-    fn told_ids(&self) -> Result<Vec<TaskId>> {
+    fn ids_in_history(&self) -> Result<Vec<TaskId>> {
         let list = self.list;
         let Some(repository) = &self.repository else {
             return Ok(Vec::new());
         };
         let history = History::of(list.home, repository);
         let told = history.since(0)?.into_iter().filter_map(|line| {
-            let ours = list.is_told_of(&line.entry);
+            let ours = list.concerns(&line.entry);
             line.entry.task.filter(|_| ours)
         });
         Ok(told.collect())
@@ -311,11 +311,11 @@ impl<'l> Change<'l> {
         }
         let fs = list.home.fs();
         let history = History::of(list.home, &list.repository()?);
-        let ids = list.ids()?.into_iter().chain(self.told_ids()?);
+        let ids = list.ids()?.into_iter().chain(self.ids_in_history()?);
         let highest = ids.filter_map(|id| id.counted()).max().unwrap_or_default();
         let counter = list.path(COUNTER);
         if let Some(content) = fsx::read(fs, &counter)? {
-            fsx::keep(fs, &counter, &content, "it was not the highest id")?;
+            fsx::store(fs, &counter, &content, "it was not the highest id")?;
         }
         let mut entry = Entry::new(Kind::ListRecounted).detail("highest", highest);
         list.sign(&mut entry);
@@ -338,7 +338,7 @@ impl<'l> Change<'l> {
     /// behind that name.
     pub(crate) fn sign(&mut self, actor: &WorkerId, hand: Option<&WorkerId>) {
         if let Some(entry) = self.entries.pop() {
-            self.entries.push(entry.by(actor, hand));
+            self.entries.push(entry.on_behalf_of(actor, hand));
         }
     }
 
@@ -412,7 +412,7 @@ impl<'l> Change<'l> {
         let list = self.list;
         let repository = self.repository.clone();
         let history = repository.as_ref().map(|it| History::of(list.home, it));
-        let known = |entry: &Entry| appeared(list.home, Some(list), entry);
+        let known = |entry: &Entry| is_applied(list.home, Some(list), entry);
         let writer = history.as_ref().map(|it| it.writer(self.at, &known));
         let writer = writer.transpose()?;
         let token = match (list.table(), &writer) {
@@ -432,7 +432,7 @@ impl<'l> Change<'l> {
                 entry.detail.insert((*key).to_owned(), account.clone());
             }
         }
-        let sealed = outcome.batch.seal(fs)?;
+        let sealed = outcome.batch.stage(fs)?;
         if let (Some(table), Some(beside)) = (list.table(), &outcome.beside) {
             beside.make_way(table)?;
         }
@@ -440,9 +440,9 @@ impl<'l> Change<'l> {
         let is_news = outcome.beside.as_ref().is_none_or(|it| it.rev.is_some());
         match writer {
             Some(writer) if is_news => {
-                writer.carry_out(&self.actor, self.entries, || sealed.reveal())?;
+                writer.carry_out(&self.actor, self.entries, || sealed.publish())?;
             }
-            _ => sealed.reveal()?,
+            _ => sealed.publish()?,
         }
         if let (Some(table), Some(beside)) = (list.table(), outcome.beside) {
             beside.tell(table);

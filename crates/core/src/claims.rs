@@ -48,7 +48,7 @@ pub struct Claimed {
 
 /// Claims this task.
 pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
-    let others = tasks::named_by_others(&list.standings()?, id);
+    let others = tasks::named_by_others(&list.summaries()?, id);
     let change = list.change(&terms.actor)?;
     let ((), mut written) =
         change.commit_with(|change, token| claim_one(change, terms, id, token, &others))?;
@@ -59,7 +59,7 @@ pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
 pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
     if let Some(table) = list.table() {
         let change = list.change(&terms.actor)?;
-        let ready = candidates(&list.standings()?, change.at(), usize::MAX);
+        let ready = candidates(&list.summaries()?, change.at(), usize::MAX);
         let found = table.in_order(&terms.actor, change.at(), &ready)?;
         return claim_for_all(change, terms, found, Vec::new());
     }
@@ -72,14 +72,14 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
     queue::gather(list);
     let mut waiting = Vec::new();
     // Whoever asks after that is not served: the look would be older than its question.
-    let standings = list.standings_since(|| waiting = queue::waiting(list))?;
+    let standings = list.summaries_since(|| waiting = queue::waiting(list))?;
     let found = candidates(&standings, change.at(), MOST);
     let is_all = found.len() < MOST;
     match claim_for_all(change, terms, found, waiting) {
         // All of the first were refused, and one of the others may be had.
         Err(error) if is_about_one_task(&error) && !is_all => {
             let change = list.change(&terms.actor)?;
-            let found = candidates(&list.standings()?, change.at(), usize::MAX);
+            let found = candidates(&list.summaries()?, change.at(), usize::MAX);
             claim_for_all(change, terms, found, Vec::new())
         }
         other => other,
@@ -94,7 +94,7 @@ fn candidates(standings: &[Standing], now: Timestamp, most: usize) -> Vec<TaskId
 
 /// Claims the task if nobody holds it, and begins the work on it.
 pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) -> Result<Claimed> {
-    let others = tasks::named_by_others(&list.standings()?, id);
+    let others = tasks::named_by_others(&list.summaries()?, id);
     let change = list.change(&terms.actor)?;
     let ((), mut written) = change.commit_with(|change, new_token| {
         let act = Act {
@@ -145,7 +145,7 @@ fn claim_for_all(
     waiting: Vec<Waiting<'_>>,
 ) -> Result<Claimed> {
     if found.is_empty() {
-        waiting.into_iter().for_each(Waiting::disappoint);
+        waiting.into_iter().for_each(Waiting::reply_empty);
         return Err(nothing_ready(change.list()));
     }
     let rule = |change: &mut Change<'_>, token: Token| {
@@ -153,12 +153,12 @@ fn claim_for_all(
         let mut served = Vec::new();
         for (mut one, token) in waiting.into_iter().zip(token.0.saturating_add(1)..) {
             let (terms, token) = (one.terms(), Token(token));
-            let told = |id: &TaskId| one.promise(id, token);
+            let told = |id: &TaskId| one.grant(id, token);
             // Whoever is not served looks itself, and hears why.
             let Ok(_) = claim_first(change, &terms, token, &mut found, told) else {
                 break;
             };
-            change.sign(&terms.actor, one.by());
+            change.sign(&terms.actor, one.on_behalf_of());
             served.push(one);
         }
         if !served.is_empty() {
@@ -166,7 +166,7 @@ fn claim_for_all(
         }
         Ok((own, served))
     };
-    let tell = |(_, served): &(TaskId, Vec<Waiting<'_>>)| served.iter().for_each(Waiting::keep);
+    let tell = |(_, served): &(TaskId, Vec<Waiting<'_>>)| served.iter().for_each(Waiting::confirm);
     let ((own, _), mut written) = change.commit_then(rule, tell)?;
     claimed(&mut written, &own)
 }

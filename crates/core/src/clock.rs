@@ -19,14 +19,14 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     fn now(&self) -> Timestamp {
-        let now = told(SystemTime::now());
+        let now = timestamp(SystemTime::now());
         now.round(TimestampRound::new().smallest(Unit::Millisecond))
             .unwrap_or(now)
     }
 }
 
 /// A time of the machine; one that cannot be said is as far away as can be.
-fn told(time: SystemTime) -> Timestamp {
+fn timestamp(time: SystemTime) -> Timestamp {
     Timestamp::try_from(time).unwrap_or(match time < SystemTime::UNIX_EPOCH {
         true => Timestamp::MIN,
         false => Timestamp::MAX,
@@ -65,7 +65,7 @@ mod tests {
             (SystemTime::UNIX_EPOCH + year * 8_030, false),
             (SystemTime::UNIX_EPOCH + year * 20_000, false),
         ] {
-            assert_eq!(is_sound(told(time)), sound, "{time:?}");
+            assert_eq!(is_sound(timestamp(time)), sound, "{time:?}");
         }
         assert_eq!(END.to_string(), "9999-01-01T00:00:00Z");
     }

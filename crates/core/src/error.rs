@@ -366,7 +366,7 @@ pub enum Error {
 }
 
 /// An error with the system's own word for it.
-pub fn told(error: &dyn std::error::Error) -> String {
+pub fn describe(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

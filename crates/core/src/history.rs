@@ -112,18 +112,18 @@ impl<'h> History<'h> {
 
     /// Records entries of changes that are in no list's files.
     pub fn record(&self, actor: &WorkerId, at: Timestamp, entries: Vec<Entry>) -> Result<()> {
-        let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
+        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         self.writer(at, &appeared)?.record(actor, entries)
     }
 
     /// Takes back at once those lines of the last change that it did not bring about.
-    pub(crate) fn settle(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
+    pub(crate) fn void_unapplied(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
         self.record(actor, at, Vec::new())
     }
 
     /// The same for a change that failed before the eyes of whoever made it, and who says so.
     fn take_back(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
-        let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
+        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         let mut writer = self.writer(at, &appeared)?;
         let lines = self.end(TAIL)?.lines;
         writer.voids = self.unsettled(lines, &appeared, Fate::Failed)?;
@@ -192,8 +192,10 @@ impl<'h> History<'h> {
 
     /// Whether it is in what the repository has beside its lists: its mail, its reservations.
     fn is_beside(&self, n: u64, entry: &Entry, fate: Fate) -> Result<bool> {
-        Ok(relay::appeared((self.home, &self.repo), (n, entry), fate)?
-            && reservations::appeared(self.home, &self.repo, entry)?)
+        Ok(
+            relay::is_applied((self.home, &self.repo), (n, entry), fate)?
+                && reservations::is_applied(self.home, &self.repo, entry)?,
+        )
     }
 
     /// All lines of the change that the last line belongs to, or takes back; none only where the
@@ -363,7 +365,7 @@ impl<'h> Writer<'h> {
         let entries = entries.into_iter().map(|entry| (several, entry));
         for (n, (several, mut entry)) in (self.last + 1..).zip(voids.chain(entries)) {
             if entry.actor.is_none() {
-                entry = entry.by(actor, self.history.home.hand_behind(actor));
+                entry = entry.on_behalf_of(actor, self.history.home.hand_behind(actor));
             }
             if several {
                 entry = entry.detail("op", first);

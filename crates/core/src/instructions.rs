@@ -91,7 +91,7 @@ impl<'w> Place<'w> {
         let (path, is_linked) = resolve(home, top, wanted.file)?;
         let text = fsx::read(home.fs(), &path)?;
         let bytes = text.as_deref().unwrap_or_default();
-        let standing = wanted.block.standing(bytes).map_err(muddled(&path))?;
+        let standing = wanted.block.standing(bytes).map_err(marker_error(&path))?;
         let says_as_much = |line: &[u8]| {
             let line = line.trim_ascii();
             wanted.instead.iter().any(|word| word.as_bytes() == line)
@@ -201,13 +201,13 @@ impl<'w> Place<'w> {
             }
         };
         let text = self.wanted.block.insert(self.text.as_deref());
-        Ok((done, Some(text.map_err(muddled(&self.path))?)))
+        Ok((done, Some(text.map_err(marker_error(&self.path))?)))
     }
 
     fn plan_remove(&self) -> Result<(Done, Option<Vec<u8>>)> {
         let text = self.text.as_deref().unwrap_or_default();
         Ok(
-            match marked_block::remove(text).map_err(muddled(&self.path))? {
+            match marked_block::remove(text).map_err(marker_error(&self.path))? {
                 Removed::Nothing => (Done::Unchanged, None),
                 // Whoever made a link to it made the file as well.
                 Removed::Everything if self.is_linked => (Done::TakenOut, Some(Vec::new())),
@@ -240,7 +240,7 @@ fn resolve(home: &Home, top: &Path, file: &str) -> Result<(PathBuf, bool)> {
     }
 }
 
-fn muddled(path: &Path) -> impl FnOnce(Muddle) -> disk::Error {
+fn marker_error(path: &Path) -> impl FnOnce(Muddle) -> disk::Error {
     move |muddle| disk::Error::Malformed {
         path: path.to_owned(),
         reason: muddle.to_string(),

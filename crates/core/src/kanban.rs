@@ -153,7 +153,7 @@ fn is_artifact(stem: &str) -> bool {
 /// word for the status, or a time, that is none of ours is passed on.
 fn shown(text: &str) -> Option<Value> {
     let progress = &progress::parse(text);
-    let said = |key| progress::said(text, key).map(str::to_owned);
+    let said = |key| progress::header_value(text, key).map(str::to_owned);
     let status = progress.status.map(|it| it.to_string());
     let status = status.or_else(|| said("Status"));
     if *progress == progress::Reading::default() && status.is_none() {

@@ -185,7 +185,7 @@ fn of_workers(
 /// The conversations of this list's runs: a number may be another task's in another list.
 fn threads(list: &List<'_>, repository: &Repository) -> Result<BTreeSet<String>> {
     let sessions = Sessions::of(list.home, repository);
-    let (ended, live) = (sessions.ended()?, sessions.standing()?);
+    let (ended, live) = (sessions.ended()?, sessions.status()?);
     let locks = ended.iter().map(|it| &it.lock);
     let of_list = locks.chain(live.as_ref().map(|(_, lock)| lock));
     let of_list = of_list.filter(|lock| lock.list.as_ref() == Some(list.id()));

@@ -65,7 +65,7 @@ pub fn running(home: &Home, list: &ListRef, here: Option<&Repository>) -> Result
     let others = others.filter(|it| here.is_none_or(|here| here.id != it.id));
     let mut all = here.cloned().into_iter().chain(others);
     let runs = |it: &Repository| {
-        let standing = Sessions::of(home, it).standing().ok().flatten();
+        let standing = Sessions::of(home, it).status().ok().flatten();
         standing
             .is_some_and(|(stage, lock)| stage == Stage::Live && lock.list.as_ref() == Some(list))
     };

@@ -120,7 +120,7 @@ impl Repository {
             });
         }
         // Whoever assigned it may have been killed before its sync; git does none.
-        place.settle(home)?;
+        place.sync(home)?;
         let top = place.into_top();
         let name = free_name(home, &top, &id)?;
         let at = home.now();
@@ -139,10 +139,10 @@ impl Repository {
         home.make_dirs(&home.repository_dir(&id))?;
         let mut batch = Batch::new();
         batch.put(record_path(home, &id), text.into_bytes());
-        let sealed = batch.seal(home.fs())?;
+        let sealed = batch.stage(home.fs())?;
         // Killed between the two, the next registration says it again.
         History::of(home, &id).record(actor, at, vec![entry])?;
-        sealed.reveal()?;
+        sealed.publish()?;
         Ok(Self { id, name, top })
     }
 }
@@ -181,11 +181,11 @@ impl Place {
     }
 
     /// Makes the id durable.
-    fn settle(&self, home: &Home) -> Result<()> {
+    fn sync(&self, home: &Home) -> Result<()> {
         if let Self::Plain(top) = self {
             home.make_dirs(&top.join(PLAIN_DIR))?;
         }
-        Ok(fsx::settle(home.fs(), &self.keeper()?)?)
+        Ok(fsx::sync(home.fs(), &self.keeper()?)?)
     }
 
     /// The file that keeps the id.
@@ -367,7 +367,7 @@ mod tests {
         git(&linked, &["config", "--local", KEY, "the-id"]).unwrap();
         let [a, b] = [top, linked].map(|top| {
             let keeper = Place::Git(top).keeper().unwrap();
-            fsx::settle(&fsx::RealFs, &keeper).unwrap();
+            fsx::sync(&fsx::RealFs, &keeper).unwrap();
             keeper.canonicalize().unwrap()
         });
         assert_eq!(a, b);

@@ -59,7 +59,7 @@ pub struct Shadowed {
 /// Every list that is in use, by name: those of the home and of every root that can be read.
 pub fn lists(home: &Home) -> Result<Vec<ListId>> {
     let mut ids = home.lists()?;
-    for root in survey(home)? {
+    for root in scan(home)? {
         if let Standing::Readable { lists, .. } = root.standing {
             ids.extend(lists);
         }
@@ -96,7 +96,7 @@ pub fn foreign(home: &Home) -> Result<Vec<ListRef>> {
 }
 
 /// Looks at every root.
-pub fn survey(home: &Home) -> Result<Vec<Root>> {
+pub fn scan(home: &Home) -> Result<Vec<Root>> {
     let declared = declared(home)?;
     if declared.is_empty() {
         return Ok(Vec::new());

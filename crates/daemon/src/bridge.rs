@@ -78,7 +78,7 @@ struct Tending {
 
 impl Tending {
     fn run(&self) {
-        if let Ok(Some(wanted)) = Background::wanted(&self.home)
+        if let Ok(Some(wanted)) = Background::configured(&self.home)
             && let Err(error) = wanted.bridge(&self.home).and_then(|it| it.resume())
         {
             self.trouble(&error);
@@ -94,7 +94,7 @@ impl Tending {
 
     /// Processes, where that is wanted and nobody else does, until something else is wanted.
     fn round(&self) -> Result<()> {
-        let Some(wanted) = Background::wanted(&self.home)? else {
+        let Some(wanted) = Background::configured(&self.home)? else {
             return Ok(());
         };
         let bridge = wanted.bridge(&self.home)?;
@@ -110,7 +110,7 @@ impl Tending {
             if looked.get().elapsed() >= LOOK {
                 looked.set(Instant::now());
                 // One that cannot be read in between says nothing new.
-                let now = Background::wanted(&self.home);
+                let now = Background::configured(&self.home);
                 if now.is_ok_and(|now| now.as_ref() != Some(&wanted)) {
                     return Rest::Stop;
                 }

@@ -132,7 +132,7 @@ pub enum Standing {
 }
 
 /// Looks whether a home has a daemon; leaves nothing behind.
-pub fn standing(home: &Home) -> Result<Standing> {
+pub fn status(home: &Home) -> Result<Standing> {
     let paths = Paths::of(home);
     let Some(holder) = fsx::holder(home.fs(), &paths.lock)? else {
         return Ok(Standing::Down);

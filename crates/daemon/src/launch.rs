@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::{
     error::{Error, Result},
-    instance::{Instance, Paths, Standing, standing},
+    instance::{Instance, Paths, Standing, status},
 };
 
 /// So long a daemon may take until it answers.
@@ -51,7 +51,7 @@ pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
     let paths = Paths::of(home);
     let begun = Instant::now();
     loop {
-        match standing(home)? {
+        match status(home)? {
             Standing::Up(instance) => {
                 let left = GONE.saturating_sub(begun.elapsed());
                 if answers(&paths.socket, &instance, left) {
@@ -144,7 +144,7 @@ fn ready(home: &Home, mut child: Child, paths: &Paths, begun: u64) -> Result<(In
     let deadline = Instant::now() + READY;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        if let Standing::Up(instance) = standing(home)?
+        if let Standing::Up(instance) = status(home)?
             && (instance.pid == child.id() || answers(&paths.socket, &instance, left))
         {
             let other = instance.pid != child.id();
@@ -157,7 +157,7 @@ fn ready(home: &Home, mut child: Child, paths: &Paths, begun: u64) -> Result<(In
         }
         let ended = child.try_wait().map_err(Error::system("wait"))?;
         // Two may start at once: the one that was too late has ended, and the other gets ready.
-        let waits = ended.is_none() || !matches!(standing(home)?, Standing::Down);
+        let waits = ended.is_none() || !matches!(status(home)?, Standing::Down);
         if !waits || Instant::now() > deadline {
             let reason = match ended {
                 Some(_) => last_words(home, paths, begun),
@@ -197,7 +197,7 @@ fn rotate(home: &Home, paths: &Paths) -> Result<u64> {
 
 /// Ends the home's daemon; its process, where one ran.
 pub fn stop(home: &Home) -> Result<Option<u32>> {
-    let pid = match standing(home)? {
+    let pid = match status(home)? {
         Standing::Down => return Ok(None),
         Standing::Starting(holder) | Standing::Unreadable(holder) => holder.pid,
         Standing::Up(instance) => instance.pid,
@@ -207,7 +207,7 @@ pub fn stop(home: &Home) -> Result<Option<u32>> {
     let _ = process.map(|it| kill_process(it, Signal::TERM));
     let deadline = Instant::now() + GONE;
     loop {
-        match standing(home)? {
+        match status(home)? {
             Standing::Up(next) if next.pid == pid => {}
             Standing::Starting(next) | Standing::Unreadable(next) if next.pid == pid => {}
             _ => return Ok(Some(pid)),

@@ -25,6 +25,6 @@ pub use answers::schemas;
 pub use error::{Error, Result};
 pub use events::Watching;
 pub use http::openapi;
-pub use instance::{Instance, Paths, Reached, Standing, standing};
+pub use instance::{Instance, Paths, Reached, Standing, status};
 pub use launch::{Started, start, stop};
 pub use serve::{Config, run, signals};

@@ -37,7 +37,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A lock was not free within the bound.
-    #[error("{} is locked{}; waited {:.1} s", path.display(), by(holder.as_ref()), waited.as_secs_f32())]
+    #[error("{} is locked{}; waited {:.1} s", path.display(), held_by(holder.as_ref()), waited.as_secs_f32())]
     Busy {
         /// The lock file.
         path: PathBuf,
@@ -151,6 +151,6 @@ pub(crate) fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-fn by(holder: Option<&Holder>) -> String {
+fn held_by(holder: Option<&Holder>) -> String {
     holder.map(|h| format!(" by {h}")).unwrap_or_default()
 }

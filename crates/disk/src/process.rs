@@ -30,7 +30,7 @@ fn has_ended(pid: u32) -> bool {
 }
 
 /// The process that acts here, as it was when this was asked first.
-pub fn hand() -> &'static Hand {
+pub fn own_identity() -> &'static Hand {
     static HAND: OnceLock<Hand> = OnceLock::new();
     HAND.get_or_init(|| Hand {
         uid: getuid().as_raw(),
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_hand_is_this_process() {
-        let hand = hand();
+        let hand = own_identity();
         assert_eq!(hand.pid, std::process::id());
         assert_eq!(hand.uid, rustix::process::getuid().as_raw());
         // Whatever runs tests has started us.

@@ -162,7 +162,7 @@ impl Verdict {
 
 impl Held {
     /// The same in words.
-    pub fn told(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Proposed => "changed since it was proposed",
             Self::Decided => "changed since it was decided on",
@@ -225,7 +225,7 @@ pub enum Refusal {
     },
     /// It is not the one that was proposed or decided on, and whoever decides has not said that this
     /// one is meant.
-    #[error("brief {seq} of {worker} is withheld: {}{}", held.told(), seen.as_ref().map(|it| format!("; it {}", without(it))).unwrap_or_default())]
+    #[error("brief {seq} of {worker} is withheld: {}{}", held.describe(), seen.as_ref().map(|it| format!("; it {}", without(it))).unwrap_or_default())]
     Withheld {
         /// For whom the brief is.
         worker: WorkerId,
@@ -237,7 +237,7 @@ pub enum Refusal {
         seen: Option<Hash>,
     },
     /// What lies there is not what was let through, so nobody can have read that.
-    #[error("brief {seq} of {worker} cannot be acknowledged: {}", held.told())]
+    #[error("brief {seq} of {worker} cannot be acknowledged: {}", held.describe())]
     Unacknowledged {
         /// For whom the brief is.
         worker: WorkerId,

@@ -73,10 +73,15 @@ pub fn parse(line: &str) -> Result<Slash, InvalidSlash> {
     match verb {
         "/redirect" => {
             let (worker, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-            let text = said(text.trim(), "/redirect W3 'Look at #1244 first'")?;
+            let text = require_text(text.trim(), "/redirect W3 'Look at #1244 first'")?;
             return Ok(Slash::Redirect(read(worker)?, unquoted(&text)));
         }
-        "/search" => return Ok(Slash::Search(unquoted(&said(rest, "/search merge")?))),
+        "/search" => {
+            return Ok(Slash::Search(unquoted(&require_text(
+                rest,
+                "/search merge",
+            )?)));
+        }
         _ => {}
     }
     let words = words(rest)?;
@@ -147,7 +152,7 @@ fn read<T: std::str::FromStr<Err: std::fmt::Display>>(word: &str) -> Result<T, I
         .map_err(|error: T::Err| InvalidSlash(error.to_string()))
 }
 
-fn said(text: &str, example: &str) -> Result<String, InvalidSlash> {
+fn require_text(text: &str, example: &str) -> Result<String, InvalidSlash> {
     match text.is_empty() {
         true => Err(wrong(example)),
         false => Ok(text.to_owned()),

@@ -327,7 +327,7 @@ impl Driver<'_> {
             if std::mem::take(&mut self.mended) {
                 self.tell(RunEvent::Mended)?;
             }
-            self.heed_requests()?;
+            self.handle_requests()?;
             self.listen()?;
             let mut events = Vec::new();
             match input {
@@ -353,7 +353,7 @@ impl Driver<'_> {
             self.attend()?;
             self.end_the_speechless()?;
             effects.extend(self.look_at_reservations(&mut scheduler)?);
-            for event in self.hear()? {
+            for event in self.poll()? {
                 effects.extend(scheduler.handle(event, self.now()));
             }
             self.look_for_stalls()?;
@@ -409,7 +409,7 @@ impl Driver<'_> {
                 };
                 self.stop(&task, exit, why)?;
             }
-            Effect::Settled { task, fate } => self.settled(&task, &fate)?,
+            Effect::Settled { task, fate } => self.finalize(&task, &fate)?,
             Effect::Merge { tasks } => self.merge(&tasks)?,
             Effect::WaveEnded { .. } | Effect::Finished { .. } => {}
         }
@@ -432,7 +432,7 @@ impl Driver<'_> {
         let stalls = self.stalls.as_ref().map(Stalls::until_next);
         let files = scheduler.waits_for_files().then_some(LOOK_AGAIN);
         // What clients print is read as it comes.
-        let listening = self.agents.desks().next().map(|_| LISTEN);
+        let listening = self.agents.processes().next().map(|_| LISTEN);
         let opening = self.room.next_opening().map(|at| {
             let left = at.duration_since(self.stage.home.now());
             Duration::try_from(left).unwrap_or_default()

@@ -86,7 +86,7 @@ pub enum Error {
         group: Option<String>,
     },
     /// It failed in its middle, and its session with it.
-    #[error("{}; session {session} is dead{}", core::told(source.as_ref()), stopped(*agents))]
+    #[error("{}; session {session} is dead{}", core::describe(source.as_ref()), stopped(*agents))]
     Died {
         /// Its session.
         session: flagpost_model::SessionId,

@@ -138,7 +138,7 @@ fn elsewhere(unmerged: &[String]) -> String {
 
 /// What the session knows.
 fn known(context: &SharedContext) -> String {
-    match context::said(context) {
+    match context::body(context) {
         said if said.is_empty() => String::new(),
         said => format!("\n## What is known so far\n\n{}", fenced(&said)),
     }

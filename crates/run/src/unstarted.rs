@@ -3,7 +3,7 @@
 //! Owns what is said of a task, or of its blocker, that the run does not know any more: cancelled, left
 //! out of it, unreadable, or nowhere. It decides nothing: the scheduler did.
 
-use flagpost_core::{Error, List, told};
+use flagpost_core::{Error, List, describe};
 use flagpost_model::{TaskId, plan::StrandedBecause, task::State};
 
 use crate::scheduler::Skip;
@@ -29,6 +29,6 @@ fn withdrawn(task: &TaskId, list: &List<'_>) -> String {
         Ok(file) if file.task.state == State::Cancelled => "somebody cancelled it".to_owned(),
         Ok(_) => "somebody took it out of this run".to_owned(),
         Err(Error::NotFound { .. }) => "somebody removed it".to_owned(),
-        Err(error) => format!("its file cannot be read: {}", told(&error)),
+        Err(error) => format!("its file cannot be read: {}", describe(&error)),
     }
 }

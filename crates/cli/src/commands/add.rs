@@ -34,6 +34,6 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let added = [task];
     let [task] = &added;
     Ok(Answer::of(&TaskAnswer::from(task))
-        .text(fields::said("added", &added, &fields))
+        .text(fields::changes_text("added", &added, &fields))
         .ids([&task.id]))
 }

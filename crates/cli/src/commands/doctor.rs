@@ -251,7 +251,7 @@ fn text(
             let seen: &mut usize = of_code.entry(finding.code).or_default();
             *seen += 1;
             if *seen <= SHOWN {
-                text += &told(screen, finding);
+                text += &finding_text(screen, finding);
             }
         }
         for (code, seen) in of_code {
@@ -277,7 +277,7 @@ fn text(
 }
 
 /// A finding: what, where, and what to do.
-fn told(screen: Screen, finding: &Finding) -> String {
+fn finding_text(screen: Screen, finding: &Finding) -> String {
     let style = match finding.severity() {
         Severity::Error => AnsiColor::Red.on_default(),
         Severity::Warning => AnsiColor::Yellow.on_default(),

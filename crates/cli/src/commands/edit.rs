@@ -53,6 +53,6 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         }
     };
     let edited = tasks::edit_all(&list, &context.actor()?, which, &fields)?;
-    let said = fields::said("edited", &edited, &fields);
+    let said = fields::changes_text("edited", &edited, &fields);
     Ok(args.which.answer(&edited, said))
 }

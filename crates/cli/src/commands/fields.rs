@@ -32,7 +32,7 @@ pub struct FieldArgs {
     #[arg(long, value_name = "PATH")]
     pub file: Option<PathBuf>,
     /// critical, high, medium, low or none
-    #[arg(long, short, value_parser = wanted::<Priority>)]
+    #[arg(long, short, value_parser = word_or_none::<Priority>)]
     pub priority: Option<Wanted<Priority>>,
     /// The feature it belongs to
     #[arg(long, value_name = "NAME")]
@@ -47,19 +47,19 @@ pub struct FieldArgs {
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
     /// When it is due: 2026-12-01, today, tomorrow, or none
-    #[arg(long, value_name = "DATE", value_parser = wanted_day)]
+    #[arg(long, value_name = "DATE", value_parser = day_or_none)]
     pub due: Option<Wanted<Day>>,
     /// Do not hand it out before this day, or none
-    #[arg(long, value_name = "DATE", value_parser = wanted_day)]
+    #[arg(long, value_name = "DATE", value_parser = day_or_none)]
     pub not_before: Option<Wanted<Day>>,
     /// It comes again when it is completed: daily, weekly, monthly, yearly, or none
-    #[arg(long, value_name = "HOW_OFTEN", value_parser = wanted::<Every>)]
+    #[arg(long, value_name = "HOW_OFTEN", value_parser = word_or_none::<Every>)]
     pub recur: Option<Wanted<Every>>,
     /// The task it is part of, or none
     #[arg(long, value_name = "ID")]
     pub parent: Option<String>,
     /// How much work it is: 90m, 2h, 1h30m, 1d (8 hours), 1w (5 days), or none
-    #[arg(long, value_name = "TIME", value_parser = wanted_effort)]
+    #[arg(long, value_name = "TIME", value_parser = effort_or_none)]
     pub estimate: Option<Wanted<Effort>>,
     /// Anything else, under a key of yours; JSON or a text; KEY= takes it away; may be repeated
     #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = pair)]
@@ -96,7 +96,7 @@ impl Day {
 }
 
 /// One of a closed set of words, or none.
-fn wanted<T: Named>(text: &str) -> Result<Wanted<T>, String> {
+fn word_or_none<T: Named>(text: &str) -> Result<Wanted<T>, String> {
     match text {
         "none" => Ok(Wanted(None)),
         _ => match text.parse() {
@@ -108,7 +108,7 @@ fn wanted<T: Named>(text: &str) -> Result<Wanted<T>, String> {
     }
 }
 
-fn wanted_effort(text: &str) -> Result<Wanted<Effort>, String> {
+fn effort_or_none(text: &str) -> Result<Wanted<Effort>, String> {
     match text {
         "none" => Ok(Wanted(None)),
         _ => text
@@ -118,7 +118,7 @@ fn wanted_effort(text: &str) -> Result<Wanted<Effort>, String> {
     }
 }
 
-fn wanted_day(text: &str) -> Result<Wanted<Day>, String> {
+fn day_or_none(text: &str) -> Result<Wanted<Day>, String> {
     Ok(Wanted(match text {
         "none" => None,
         "today" => Some(Day::Today),
@@ -216,7 +216,7 @@ impl LabelArgs {
 
 /// What is said about tasks whose fields were just set: of a long text its length, so that a
 /// mangled one is noticed at once.
-pub fn said(done: &str, tasks: &[Task], fields: &Fields) -> String {
+pub fn changes_text(done: &str, tasks: &[Task], fields: &Fields) -> String {
     let echo = fields
         .description
         .as_ref()

@@ -107,10 +107,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         let tail = Tail::since(before.max(wanted.since));
         return follow(context, &history, tail, wanted, own.as_ref());
     }
-    Ok(told(context, &latest, own.as_ref()))
+    Ok(answer(context, &latest, own.as_ref()))
 }
 
-fn told(context: &Context, latest: &Latest, own: Option<&ListId>) -> Answer {
+fn answer(context: &Context, latest: &Latest, own: Option<&ListId>) -> Answer {
     let lines = latest.lines.iter();
     let rows = lines.clone().map(|line| row(line, own));
     let header = ["N", "WHEN", "WHO", "WHAT", "OF", "CHANGE"];

@@ -61,18 +61,18 @@ pub struct SqlArgs {
 pub fn run(context: &Context, verb: &Index) -> anyhow::Result<Answer> {
     let status = || index::ask(&context.home, |index| index.status(&context.home));
     match verb {
-        Index::Status => Ok(told(context, &status()?)),
+        Index::Status => Ok(answer(context, &status()?)),
         Index::Path => {
             let status = status()?;
             let path = status.path.display();
             Ok(written(
-                told(context, &status).exact(format!("{path}\n")),
+                answer(context, &status).exact(format!("{path}\n")),
                 &status,
             ))
         }
         Index::Rebuild => {
             let status = index::rebuild(&context.home)?;
-            Ok(written(told(context, &status), &status))
+            Ok(written(answer(context, &status), &status))
         }
         Index::Sql(args) => sql(context, args),
     }
@@ -86,7 +86,7 @@ fn written(answer: Answer, status: &Status) -> Answer {
     }
 }
 
-fn told(context: &Context, status: &Status) -> Answer {
+fn answer(context: &Context, status: &Status) -> Answer {
     let counts: serde_json::Map<String, Value> = status
         .counts
         .iter()

@@ -11,7 +11,7 @@ use flagpost_core::{
 use flagpost_disk as disk;
 use flagpost_model::{ListId, RepoId, marked_block::Standing};
 
-use words::{File, FileDone, standing};
+use words::{File, FileDone, status};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -165,7 +165,7 @@ fn places(context: &Context, args: &Args, top: &Path) -> anyhow::Result<Vec<Plac
             }
             Ok(_) => {}
             // Whatever is there, it was not asked for.
-            Err(Error::Disk(error)) if !is_asked_for && !is_muddle(&error) => {}
+            Err(Error::Disk(error)) if !is_asked_for && !is_marker_error(&error) => {}
             Err(error) => return Err(error.into()),
         }
     }
@@ -173,7 +173,7 @@ fn places(context: &Context, args: &Args, top: &Path) -> anyhow::Result<Vec<Plac
 }
 
 /// Whether our markers are there, out of order.
-fn is_muddle(error: &disk::Error) -> bool {
+fn is_marker_error(error: &disk::Error) -> bool {
     matches!(error, disk::Error::Malformed { .. })
 }
 
@@ -322,7 +322,7 @@ fn check(
     let mut faulty = Vec::new();
     let mut files = Vec::new();
     for place in places {
-        let (standing, words) = standing(place);
+        let (standing, words) = status(place);
         let name = place.wanted.file;
         let ok = words.is_none();
         lines.push(format!("{name}: {}", words.unwrap_or("as it should be")));

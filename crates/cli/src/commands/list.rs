@@ -85,7 +85,7 @@ pub fn answer(
     if !tasks.is_empty() && !context.globals.json && !context.globals.quiet {
         text = Rows::of(context, &loaded.outlines).table(tasks);
     }
-    told(context, &Tasks::new(list.id(), loaded, tasks, *total), text)
+    listing(context, &Tasks::new(list.id(), loaded, tasks, *total), text)
 }
 
 /// The same under headings.
@@ -119,10 +119,10 @@ fn grouped(
         groups: Some(each.collect()),
         ..Tasks::new(list.id(), loaded, shown, selected.total)
     };
-    Ok(told(context, &tasks, text))
+    Ok(listing(context, &tasks, text))
 }
 
-fn told(context: &Context, tasks: &Tasks<'_>, text: String) -> Answer {
+fn listing(context: &Context, tasks: &Tasks<'_>, text: String) -> Answer {
     let hidden = tasks.total - tasks.tasks.len();
     Answer::of(tasks)
         .text(text + &more(hidden))

@@ -120,9 +120,9 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
             "a stall begins after some time, as in --stall-after 10m, or never, with 0s",
         ));
     }
-    let terms = terms::settled(&context.home, &args.limits)?;
+    let terms = terms::resolve(&context.home, &args.limits)?;
     let workers = crew(args)?;
-    let (agents, config, lease) = settled(context, args)?;
+    let (agents, config, lease) = resolve(context, args)?;
     if agents.is_empty() && workers.is_empty() && !args.dry_run {
         return Err(usage(NO_AGENT));
     }
@@ -180,7 +180,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         terms,
     };
     // Who stands in the way of the directory is told of where it matters.
-    let reservations = context.fleet()?.reservations().survey().unwrap_or_default();
+    let reservations = context.fleet()?.reservations().scan().unwrap_or_default();
     for it in super::reserve::skipped(&reservations) {
         output::say(&format!("flagpost: {it}"));
     }
@@ -227,7 +227,7 @@ fn crew(args: &Args) -> anyhow::Result<Vec<WorkerId>> {
 }
 
 /// What the options say, and the settings where they are silent.
-fn settled(context: &Context, args: &Args) -> anyhow::Result<(Vec<Agent>, Config, SignedDuration)> {
+fn resolve(context: &Context, args: &Args) -> anyhow::Result<(Vec<Agent>, Config, SignedDuration)> {
     let settings = flagpost_core::Config::read(&context.home)?;
     let named = match (&args.agent[..], settings.get(&keys::RUN_AGENT)?) {
         (named @ [_, ..], _) => named.to_vec(),
@@ -323,7 +323,7 @@ fn put_in_order(context: &Context, list: &List<'_>) -> anyhow::Result<()> {
         Ok(_) => {
             flagpost_run::end_agents(&sessions)?;
             let fleet = Fleet::of(&context.home, &repository.id);
-            messages::settle_ended(&sessions, &fleet, list, &actor)?;
+            messages::reconcile_ended(&sessions, &fleet, list, &actor)?;
         }
         // Somebody runs other tasks.
         Err(flagpost_core::Error::SessionLive { .. }) => {}

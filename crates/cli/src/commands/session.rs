@@ -177,7 +177,7 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
             attempt.unwrap_or_default()
         );
     }
-    let told = session.told(&context.home)?;
+    let told = session.attempts(&context.home)?;
     let used = told.usage().total().map(progress::tokens);
     let used: Vec<String> = used
         .into_iter()
@@ -257,7 +257,7 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
     let recovered = sessions::recover(&sessions, &list, &actor)?;
     // Their work is void, and whoever has their tasks next works in the same place.
     let agents = flagpost_run::end_agents(&sessions)?;
-    let settled = messages::settle_ended(&sessions, &context.fleet()?, &list, &actor)?;
+    let settled = messages::reconcile_ended(&sessions, &context.fleet()?, &list, &actor)?;
     let heard = match settled.is_empty() {
         true => String::new(),
         false => {

@@ -115,7 +115,7 @@ fn page(screen: Screen, task: &Task, parts: Option<Progress>, now: Timestamp) ->
         text += &format!("\n{}\n", task.description.trim_end());
     }
     for note in task.remarks() {
-        text += &said("note", note.by.as_deref(), note.at, &note.text);
+        text += &attributed("note", note.by.as_deref(), note.at, &note.text);
     }
     let open = task.question();
     text += &questions(task, open.as_ref());
@@ -143,14 +143,14 @@ fn questions(task: &Task, open: Option<&Question>) -> String {
     let (mut text, mut last) = (String::new(), 0);
     let question = |asked: &Question| {
         let what = format!("question {}", asked.n);
-        said(&what, asked.by.as_deref(), asked.at, &asked.text)
+        attributed(&what, asked.by.as_deref(), asked.at, &asked.text)
     };
     for (asked, answer) in task.answered() {
         if asked.n != last {
             text += &question(asked);
         }
         last = asked.n;
-        text += &said("answer", answer.by.as_deref(), answer.at, &answer.text);
+        text += &attributed("answer", answer.by.as_deref(), answer.at, &answer.text);
     }
     if let Some(asked) = open {
         text += &question(asked);
@@ -160,7 +160,7 @@ fn questions(task: &Task, open: Option<&Question>) -> String {
 }
 
 /// Words about a task below who said them when.
-fn said(what: &str, by: Option<&str>, at: Option<Timestamp>, words: &str) -> String {
+fn attributed(what: &str, by: Option<&str>, at: Option<Timestamp>, words: &str) -> String {
     let at = at.map(|at| format!(" at {at}")).unwrap_or_default();
     let words = Some(words.trim_end()).filter(|it| !it.is_empty());
     let words = words.map(|it| format!("{it}\n")).unwrap_or_default();

@@ -132,8 +132,8 @@ fn page(screen: Screen, list: &str, stats: &Stats) -> String {
             format!("{} completed", stats.completed_lately),
         ),
         ("timers", some(stats.timers)),
-        ("work", said(stats.work)),
-        ("work done", said(stats.estimated_and_done)),
+        ("work", effort_text(stats.work)),
+        ("work done", effort_text(stats.estimated_and_done)),
     ];
     for (name, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
         text += &format!("  {name:<13}{fact}\n");
@@ -152,7 +152,7 @@ fn some(n: usize) -> String {
 }
 
 /// Nothing where no work was thought of or measured.
-fn said(work: Work) -> String {
+fn effort_text(work: Work) -> String {
     let none = Effort::default();
     match (work.estimated, work.tracked) {
         (estimated, tracked) if estimated == none && tracked == none => String::new(),

@@ -12,7 +12,7 @@ use flagpost_core::{
     accounts::{self, Park},
     answers,
     questions::open as open_questions,
-    roots::survey,
+    roots::scan,
     sessions::{Session, Sessions, Stage},
     tasks,
 };
@@ -88,7 +88,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
         .iter()
         .map(|(state, n)| format!("{n} {}", screen.state(*state)))
         .collect();
-    let found = survey(&context.home)?;
+    let found = scan(&context.home)?;
     let root = list.root();
     let (briefs, broken) = gate::waiting(context)?;
     let mut text = gate::section(screen, &briefs);
@@ -115,7 +115,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
     }
     let failed: Vec<(&Outline, Option<String>)> = failed
         .into_iter()
-        .map(|task| (task, said(&list, task)))
+        .map(|task| (task, last_result(&list, task)))
         .collect();
     let here = context.repository()?;
     let mut asked = open_questions(&list, here.as_ref(), &loaded.outlines)?;
@@ -223,7 +223,7 @@ pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
 }
 
 /// What the last worker said: the reason of a failed task.
-fn said(list: &List<'_>, task: &Outline) -> Option<String> {
+fn last_result(list: &List<'_>, task: &Outline) -> Option<String> {
     // A file that is gone meanwhile has nothing to say.
     let result = list.task(&task.id).ok()?.task.result?;
     (!result.text.is_empty()).then_some(result.text)
@@ -239,7 +239,7 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
         let names: Vec<_> = lists.iter().map(|list| list.as_str()).collect();
         text += &format!("lists elsewhere: {}\n", names.join(" "));
     }
-    let found = survey(&context.home)?;
+    let found = scan(&context.home)?;
     let (parked, now) = (accounts::all_parked(&context.home)?, context.home.now());
     text += &section(screen, "Parked", parked.iter().map(|it| resting(it, now)));
     text += &roots::section(screen, &found);

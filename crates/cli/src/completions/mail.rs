@@ -48,22 +48,19 @@ pub(super) fn seqs(wanted: Wanted) -> anyhow::Result<Vec<CompletionCandidate>> {
         None => context.own_mail()?,
     };
     let mut found = match wanted {
-        Wanted::Reports => papers(&mail)?,
-        Wanted::Pending => letters(&mail, |it| it.stage == Stage::Pending)?,
-        Wanted::Unread => letters(&mail, |it| {
+        Wanted::Reports => reports(&mail)?,
+        Wanted::Pending => briefs(&mail, |it| it.stage == Stage::Pending)?,
+        Wanted::Unread => briefs(&mail, |it| {
             matches!(it.stage, Stage::Decided(_) | Stage::Offered(_))
         })?,
-        Wanted::Briefs => letters(&mail, |_| true)?,
+        Wanted::Briefs => briefs(&mail, |_| true)?,
     };
     // The newest is the likeliest.
     found.reverse();
     Ok(found.into_iter().enumerate().map(candidate).collect())
 }
 
-fn letters(
-    mail: &Mail<'_>,
-    wanted: impl Fn(&Letter) -> bool,
-) -> anyhow::Result<Vec<(Seq, String)>> {
+fn briefs(mail: &Mail<'_>, wanted: impl Fn(&Letter) -> bool) -> anyhow::Result<Vec<(Seq, String)>> {
     let mut letters = briefs::list(mail)?.0;
     letters.retain(wanted);
     let told = letters
@@ -72,7 +69,7 @@ fn letters(
     Ok(told.collect())
 }
 
-fn papers(mail: &Mail<'_>) -> anyhow::Result<Vec<(Seq, String)>> {
+fn reports(mail: &Mail<'_>) -> anyhow::Result<Vec<(Seq, String)>> {
     let papers = reports::list(mail)?.0.into_iter();
     Ok(papers
         .map(|it| (it.report.seq, summary_of(&it.report.body)))

@@ -155,7 +155,7 @@ impl Account {
                 subject,
                 fate,
                 why,
-            } => self.settle(task, subject, fate, why),
+            } => self.finish(task, subject, fate, why),
             RunEvent::TaskAsks {
                 task,
                 subject,
@@ -195,7 +195,7 @@ impl Account {
                 ..
             } => {
                 self.answered(task);
-                (task, Some(Note::told(one_line(words))))
+                (task, Some(Note::lasting(one_line(words))))
             }
             RunEvent::TaskRetries {
                 task, attempt, of, ..
@@ -254,7 +254,7 @@ impl Account {
         self.refused.insert(task.clone(), refused);
     }
 
-    fn settle(&mut self, task: &TaskId, subject: &str, fate: &str, why: &str) {
+    fn finish(&mut self, task: &TaskId, subject: &str, fate: &str, why: &str) {
         let fate = Fate::of(fate);
         let asks = self.asks.iter().find(|ask| ask.task == *task).cloned();
         self.leave(task);
@@ -403,7 +403,7 @@ impl Parts {
 }
 
 impl Note {
-    fn told(words: String) -> Self {
+    fn lasting(words: String) -> Self {
         Self {
             words,
             worries: false,
@@ -414,7 +414,7 @@ impl Note {
     fn worry(words: String) -> Self {
         Self {
             worries: true,
-            ..Self::told(words)
+            ..Self::lasting(words)
         }
     }
 

@@ -145,7 +145,7 @@ impl Counts {
 
 /// What failed, why, and where to look.
 fn failed(account: &Account) -> Vec<Line> {
-    let tasks: Vec<_> = settled(account, &[Fate::Partial, Fate::Failed]).collect();
+    let tasks: Vec<_> = with_outcome(account, &[Fate::Partial, Fate::Failed]).collect();
     let told = tasks.iter().take(ONE_BY_ONE).flat_map(|(id, it)| {
         let tries = match it.tries {
             0 | 1 => String::new(),
@@ -175,7 +175,7 @@ fn asking(account: &Account) -> Vec<Line> {
 
 /// What passed although its client refused something.
 fn refusals(account: &Account) -> Vec<Line> {
-    let tasks: Vec<_> = settled(account, &[Fate::Passed])
+    let tasks: Vec<_> = with_outcome(account, &[Fate::Passed])
         .filter(|(_, it)| !it.refused.is_empty())
         .collect();
     let told = tasks.iter().take(ONE_BY_ONE).map(|(id, it)| {
@@ -191,7 +191,7 @@ fn refusals(account: &Account) -> Vec<Line> {
 fn left(account: &Account) -> Vec<Line> {
     let fates = [Fate::Parked, Fate::Waits, Fate::Skipped, Fate::Interrupted];
     let mut reasons: BTreeMap<(Fate, String), Vec<&TaskId>> = BTreeMap::new();
-    for (id, it) in settled(account, &fates) {
+    for (id, it) in with_outcome(account, &fates) {
         let reason = (it.fate, first_line(&it.why));
         reasons.entry(reason).or_default().push(id);
     }
@@ -225,7 +225,7 @@ fn named(settled: &Settled) -> String {
     cut(&settled.subject, SUBJECT)
 }
 
-fn settled<'a>(
+fn with_outcome<'a>(
     account: &'a Account,
     fates: &'a [Fate],
 ) -> impl Iterator<Item = (&'a TaskId, &'a Settled)> {

@@ -76,7 +76,7 @@ impl Columns {
         let ids = works.iter().map(|it| width(it.task.as_str()));
         let ids = ids.filter(|it| *it <= LONGEST).max().unwrap_or_default();
         let whole = |work: &Work| {
-            let row = named(work, ids).text() + &words(&besides(work, view));
+            let row = named(work, ids).text() + &words(&note(work, view));
             width(&row) + GAP + width(&time(work, view))
         };
         let bar =
@@ -120,7 +120,7 @@ fn at_work(account: &Account, columns: Columns, view: View, most: usize) -> Vec<
 /// A task at work: its subject gives way to what is said of it, and keeps a part of the line.
 fn work(work: &Work, columns: Columns, view: View) -> Row {
     let time = time(work, view);
-    let besides = besides(work, view);
+    let besides = note(work, view);
     let told = width(&words(&besides));
     let room = columns.edge.saturating_sub(width(&time) + GAP);
     let name = named(work, columns.ids).text();
@@ -128,7 +128,7 @@ fn work(work: &Work, columns: Columns, view: View) -> Row {
     for (style, words) in besides {
         row = row.then(Style::new(), ", ").then(style, words);
     }
-    beside(&row, &Row::plain(time), columns.edge)
+    joined(&row, &Row::plain(time), columns.edge)
 }
 
 /// Its id, at the right of so many columns, and its subject.
@@ -143,7 +143,7 @@ fn time(work: &Work, view: View) -> String {
 }
 
 /// What there is to say of it besides.
-fn besides(work: &Work, view: View) -> Vec<(Style, String)> {
+fn note(work: &Work, view: View) -> Vec<(Style, String)> {
     let mut besides = Vec::new();
     if work.attempt.number > 1 {
         besides.push((Style::new(), a_try(work.attempt)));
@@ -166,7 +166,7 @@ fn words(besides: &[(Style, String)]) -> String {
 }
 
 /// A row with another one that ends at this column; it gives way to that.
-fn beside(row: &Row, right: &Row, edge: usize) -> Row {
+fn joined(row: &Row, right: &Row, edge: usize) -> Row {
     let taken = width(&right.text());
     if taken + GAP > edge {
         return row.clone();
@@ -253,7 +253,7 @@ fn in_the_way(account: &Account, view: View) -> Vec<Row> {
 /// The bar, and the numbers behind it.
 fn total(account: &Account, columns: Columns, view: View) -> Vec<String> {
     let time = Row::plain(lasting(view.moment.elapsed));
-    let bar = beside(&bar_row(account, view), &time, columns.edge);
+    let bar = joined(&bar_row(account, view), &time, columns.edge);
     let rows = [bar, numbers(account, &account.parts())];
     let rows = rows.iter().filter(|row| !row.text().is_empty());
     rows.map(|row| row.fit(view.columns, view.painted))

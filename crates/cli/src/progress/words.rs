@@ -131,7 +131,7 @@ fn of_task(event: &RunEvent) -> Option<String> {
                 a_try(*attempt)
             )
         }
-        RunEvent::TaskSaid { .. } => said(event)?,
+        RunEvent::TaskSaid { .. } => event_text(event)?,
         RunEvent::TaskStalled {
             task,
             worker,
@@ -188,7 +188,7 @@ fn of_task(event: &RunEvent) -> Option<String> {
     })
 }
 
-fn said(event: &RunEvent) -> Option<String> {
+fn event_text(event: &RunEvent) -> Option<String> {
     let RunEvent::TaskSaid {
         task,
         worker,

@@ -42,7 +42,7 @@ impl Desk<'_> {
         }
         let progress = json!({"done": done, "total": parts.len()});
         let shown = self.shown(task, &outlines);
-        Ok(beside(
+        Ok(with_keys(
             shown,
             [("subtasks", parts.into()), ("progress", progress)],
         ))
@@ -64,7 +64,7 @@ impl Desk<'_> {
             return Value::Null;
         };
         let ids: Vec<&TaskId> = all.iter().rev().map(|it| &it.id).collect();
-        beside(self.shown(task, &[]), [said, ("removed", json!(ids))])
+        with_keys(self.shown(task, &[]), [said, ("removed", json!(ids))])
     }
 
     /// A task with the remark that was just made on it.
@@ -74,14 +74,14 @@ impl Desk<'_> {
         let is_it = |note: &&Value| note.get("content").and_then(Value::as_str) == Some(content);
         let note = notes.and_then(|notes| notes.iter().rev().find(is_it));
         let note = note.cloned().unwrap_or_default();
-        Ok(beside(shown, [("taskId", json!(id)), ("note", note)]))
+        Ok(with_keys(shown, [("taskId", json!(id)), ("note", note)]))
     }
 
     /// A task that is no longer measured; so many seconds were, where that is known.
     pub fn stopped(&self, id: &TaskId, elapsed: Option<i64>) -> Result<Value> {
         let shown = self.show_by_id(id)?;
         let message = json!("timer stopped");
-        Ok(beside(
+        Ok(with_keys(
             shown,
             [("elapsed", json!(elapsed)), ("message", message)],
         ))
@@ -134,7 +134,7 @@ impl Desk<'_> {
 }
 
 /// What is shown with these keys besides.
-pub(super) fn beside<const N: usize>(mut shown: Value, more: [(&str, Value); N]) -> Value {
+pub(super) fn with_keys<const N: usize>(mut shown: Value, more: [(&str, Value); N]) -> Value {
     if let Value::Object(keys) = &mut shown {
         for (key, value) in more {
             keys.insert(key.to_owned(), value);
@@ -148,7 +148,7 @@ pub(super) fn with_next(shown: Value, next: Option<Value>) -> Value {
     match next {
         Some(next) => {
             let completed = shown.clone();
-            beside(shown, [("completed", completed), ("nextOccurrence", next)])
+            with_keys(shown, [("completed", completed), ("nextOccurrence", next)])
         }
         None => shown,
     }

@@ -36,7 +36,7 @@ impl Background {
     }
 
     /// What is wanted at this moment; none where it is not enabled.
-    pub fn wanted(home: &Home) -> Result<Option<Self>> {
+    pub fn configured(home: &Home) -> Result<Option<Self>> {
         if !Self::is_enabled(home)? {
             return Ok(None);
         }

@@ -89,7 +89,7 @@ impl<'b> Desk<'b> {
 }
 
 /// What an agent is told of a failure.
-pub(super) fn told(error: &Error) -> String {
+pub(super) fn error_text(error: &Error) -> String {
     match error {
         Error::Refused(_)
         | Error::KeptLate(_)

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    answers::{beside, fitting, named, with_next},
+    answers::{fitting, named, with_keys, with_next},
     desk::Desk,
 };
 use crate::{
@@ -68,11 +68,11 @@ impl Desk<'_> {
                 draft,
                 status,
             } => self.revise(task, &|task| {
-                course(draft, status.map(|it| words::course(task, it)))
+                revision(draft, status.map(|it| words::move_plan(task, it)))
             })?,
             Action::Complete(task) => self.complete(task)?,
             Action::Uncomplete(task) => self.revise(task, &|task| {
-                course(&Draft::default(), Some(words::reopening(task)))
+                revision(&Draft::default(), Some(words::reopening(task)))
             })?,
             Action::Delete(task) => {
                 let id = self.resolve(task)?;
@@ -220,7 +220,7 @@ impl Desk<'_> {
             }
         })?;
         Ok(match is_done.get() {
-            true => beside(shown, [("message", json!("already done"))]),
+            true => with_keys(shown, [("message", json!("already done"))]),
             false => shown,
         })
     }
@@ -252,8 +252,8 @@ impl Desk<'_> {
             id,
             &|task| match Status::of(task) {
                 Status::Todo => {
-                    let begun = words::course(task, Status::InProgress);
-                    course(&Draft::default(), Some(begun))
+                    let begun = words::move_plan(task, Status::InProgress);
+                    revision(&Draft::default(), Some(begun))
                 }
                 Status::InProgress | Status::Done | Status::Archived => Course::default(),
             },
@@ -266,7 +266,7 @@ impl Desk<'_> {
             Err(error) => return Err(error),
         };
         let shown = self.show_by_id(id)?;
-        Ok(beside(
+        Ok(with_keys(
             shown,
             [("taskId", json!(id)), ("message", json!(message))],
         ))
@@ -307,7 +307,7 @@ fn fields(draft: &Draft) -> Fields {
 }
 
 /// What is done with a task: its fields, and the way that it takes.
-fn course(draft: &Draft, way: Option<words::Course>) -> Course {
+fn revision(draft: &Draft, way: Option<words::Course>) -> Course {
     let mut fields = fields(draft);
     let Some(words::Course { steps, mark }) = way else {
         return Course {

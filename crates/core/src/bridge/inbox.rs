@@ -39,7 +39,7 @@ pub(super) type Reader<'r> = &'r dyn Fn(&[u8]) -> Result<Vec<Value>, String>;
 
 /// What is in a file, once it has been found the same for a while where it is none of what was
 /// expected: its writer may be in the middle of it. None where there is no file.
-pub(super) fn settled(
+pub(super) fn read_stable(
     fs: &dyn Fs,
     path: &Path,
     read: Reader<'_>,

@@ -9,7 +9,7 @@ use flagpost_disk::{
 };
 use serde_json::Value;
 
-use super::{Bridge, inbox::settled};
+use super::{Bridge, inbox::read_stable};
 use crate::error::Result;
 
 /// So many answers are kept.
@@ -22,7 +22,7 @@ impl Bridge<'_> {
     /// The answers there are, oldest first.
     pub fn answers(&self) -> Result<Vec<Value>> {
         let path = self.path(OUTBOX);
-        let read = settled(self.home.fs(), &path, &dialect::outbox)?;
+        let read = read_stable(self.home.fs(), &path, &dialect::outbox)?;
         match read {
             None => Ok(Vec::new()),
             Some(Ok(answers)) => Ok(answers),
@@ -37,7 +37,7 @@ impl Bridge<'_> {
             return Ok(0);
         }
         let _lock = self.lock_outbox()?;
-        let answers = self.answers_or_keep_aside()?;
+        let answers = self.answers_or_quarantine()?;
         fsx::replace(fs, &self.path(OUTBOX), &dialect::outbox_bytes(Vec::new()))?;
         Ok(answers.len())
     }
@@ -48,7 +48,7 @@ impl Bridge<'_> {
             return Ok(());
         }
         let _lock = self.lock_outbox()?;
-        let mut answers = self.answers_or_keep_aside()?;
+        let mut answers = self.answers_or_quarantine()?;
         for answer in new {
             answers.retain(|old| match (id_of(old), id_of(answer)) {
                 (None, None) => old != answer,
@@ -75,7 +75,7 @@ impl Bridge<'_> {
             return Ok(());
         }
         let _lock = self.lock_outbox()?;
-        let mut answers = self.answers_or_keep_aside()?;
+        let mut answers = self.answers_or_quarantine()?;
         answers.retain(|answer| !is_it(answer));
         let bytes = dialect::outbox_bytes(answers);
         Ok(fsx::replace(self.home.fs(), &self.path(OUTBOX), &bytes)?)
@@ -88,14 +88,14 @@ impl Bridge<'_> {
     }
 
     /// What is no list of answers is copied, and then counts as none.
-    fn answers_or_keep_aside(&self) -> Result<Vec<Value>> {
+    fn answers_or_quarantine(&self) -> Result<Vec<Value>> {
         let (fs, path) = (self.home.fs(), self.path(OUTBOX));
-        match settled(fs, &path, &dialect::outbox)? {
+        match read_stable(fs, &path, &dialect::outbox)? {
             None => Ok(Vec::new()),
             Some(Ok(answers)) => Ok(answers),
             Some(Err(reason)) => {
                 let content = fsx::read(fs, &path)?.unwrap_or_default();
-                fsx::keep(fs, &path, &content, &reason)?;
+                fsx::store(fs, &path, &content, &reason)?;
                 Ok(Vec::new())
             }
         }

@@ -21,7 +21,7 @@ use serde_json::Value;
 use super::{
     Bridge,
     desk::{self, Desk},
-    inbox::settled,
+    inbox::read_stable,
     ledger::{Found, Ledger, Place},
     serving::Running,
     traces::Traces,
@@ -158,7 +158,7 @@ impl<'b> Processor<'b> {
         let fs = self.bridge.home.fs();
         loop {
             let seen = fsx::stat(fs, path)?;
-            let items = match settled(fs, path, &dialect::inbox)? {
+            let items = match read_stable(fs, path, &dialect::inbox)? {
                 None => return Ok(Batch::Whole(0)),
                 Some(Ok(items)) => items,
                 Some(Err(_)) if is_empty(fs, path)? => Vec::new(),
@@ -338,7 +338,7 @@ impl<'b> Processor<'b> {
                     Error::Disk(_) if is_untouched => Used::Not,
                     _ => Used::Up,
                 };
-                Ok((Outcome::Refused(desk::told(&error)), used))
+                Ok((Outcome::Refused(desk::error_text(&error)), used))
             }
         }
     }

@@ -40,7 +40,7 @@ impl Traces {
         if !self.found.contains_key(repository) {
             let history = History::of(bridge.home, repository);
             // What a crash kept from appearing is told of as if it had.
-            history.settle(actor, bridge.home.now())?;
+            history.void_unapplied(actor, bridge.home.now())?;
             let lines = by_command(history.since(0)?, self.batch);
             self.found.insert(repository.clone(), lines);
         }

@@ -16,10 +16,10 @@ use crate::{
 
 /// Whether the change that a history entry tells of is in the list's files; `known` is a list that
 /// is open already.
-pub(crate) fn appeared(home: &Home, known: Option<&List<'_>>, entry: &Entry) -> Result<bool> {
+pub(crate) fn is_applied(home: &Home, known: Option<&List<'_>>, entry: &Entry) -> Result<bool> {
     let elsewhere = entry.detail.get(coordination::WHERE);
     if let Some(dir) = elsewhere.and_then(Value::as_str) {
-        return coordination::appeared(home, entry, dir);
+        return coordination::is_applied(home, entry, dir);
     }
     let (Some(id), Some(task)) = (&entry.list, &entry.task) else {
         return Ok(true);

@@ -231,7 +231,7 @@ impl<'l> Place<'l> {
             return Ok(None);
         };
         if !slip.is_durable {
-            fsx::settle(self.list.home.fs(), &self.list.task_path(&id))?;
+            fsx::sync(self.list.home.fs(), &self.list.task_path(&id))?;
         }
         Ok(Some(Turn::Served(Box::new(Claimed { task, claim }))))
     }
@@ -264,26 +264,26 @@ impl Waiting<'_> {
     }
 
     /// Who it really is, where that is somebody else.
-    pub(super) fn by(&self) -> Option<&WorkerId> {
+    pub(super) fn on_behalf_of(&self) -> Option<&WorkerId> {
         self.wish.by.as_ref()
     }
 
     /// Tells the claimer what it will have been given; whether it could be told.
-    pub(super) fn promise(&mut self, task: &TaskId, token: Token) -> bool {
+    pub(super) fn grant(&mut self, task: &TaskId, token: Token) -> bool {
         let task = task.clone();
         self.answer = Some(Answer::Claim { task, token });
         self.tell(false)
     }
 
     /// Tells the claimer that nothing is ready.
-    pub(super) fn disappoint(mut self) {
+    pub(super) fn reply_empty(mut self) {
         self.answer = Some(Answer::NothingReady);
         // Who cannot be told looks itself.
         self.tell(true);
     }
 
     /// Tells it that it has been, durably.
-    pub(super) fn keep(&self) {
+    pub(super) fn confirm(&self) {
         // Who cannot be told finds out with the lock in hand.
         self.tell(true);
     }

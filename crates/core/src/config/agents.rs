@@ -158,7 +158,7 @@ mod tests {
         ] {
             with(&format!("[run.agents.x]\n{text}\n"), |config| {
                 let error = config.agent("x").unwrap_err();
-                let error = crate::error::told(&error);
+                let error = crate::error::describe(&error);
                 assert!(error.contains("line 2: "), "{error}");
                 assert!(error.contains(told), "{error}");
                 assert!(config.agent("y").is_ok(), "{error}");

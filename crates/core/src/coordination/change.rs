@@ -42,7 +42,7 @@ const ATTEMPTS: usize = 5;
 pub(crate) const STAND_BACK: Duration = Duration::from_micros(200);
 
 /// A sign of life is not written more often than this.
-const BEAT: SignedDuration = SignedDuration::from_secs(20);
+const HEARTBEAT_INTERVAL: SignedDuration = SignedDuration::from_secs(20);
 
 /// A directory, locked for one change.
 #[derive(Debug)]
@@ -127,7 +127,7 @@ impl Directory<'_> {
             let bytes = layout::write_tasks(&change.tables.tasks, &change.board.tasks, updated);
             batch.put(self.path(layout::TASKS), readable("table", bytes)?);
         }
-        let sealed = batch.seal(fs)?;
+        let sealed = batch.stage(fs)?;
         let path = self.path(layout::TASKS);
         if fsx::read(fs, &path)?.as_deref() != Some(change.tables.bytes.tasks.as_slice()) {
             return Err(disk::Error::Changed { path }.into());
@@ -138,16 +138,16 @@ impl Directory<'_> {
             fsx::replace(fs, &path, &readable("result", text.into_bytes())?)?;
         }
         match self.repository.as_ref().filter(|_| tasks_changed) {
-            None => sealed.reveal()?,
+            None => sealed.publish()?,
             Some(repository) => {
                 let history = History::of(self.home, repository);
-                let known = |it: &Entry| change::appeared(self.home, None, it);
+                let known = |it: &Entry| change::is_applied(self.home, None, it);
                 let writer = history.writer(change.at, &known)?;
                 let lines = change.entries.into_iter().map(|it| {
                     it.detail(WHERE, self.dir.to_string_lossy().into_owned())
                         .detail("rev", micros(updated))
                 });
-                writer.carry_out(actor, lines.collect(), || sealed.reveal())?;
+                writer.carry_out(actor, lines.collect(), || sealed.publish())?;
             }
         }
         for (name, line) in change.told {
@@ -190,7 +190,7 @@ impl Change {
     }
 
     /// Says how a task stands that was added just now.
-    pub fn settle(&mut self, id: &TaskId, status: Status) {
+    pub fn set_status(&mut self, id: &TaskId, status: Status) {
         if let Some(task) = self.board.tasks.iter_mut().find(|it| it.id == *id) {
             task.status = status;
         }
@@ -224,7 +224,7 @@ impl Change {
         let now = self.now;
         let fresh = |it: &Agent| {
             it.last_seen
-                .is_some_and(|it| now.duration_since(it) <= BEAT)
+                .is_some_and(|it| now.duration_since(it) <= HEARTBEAT_INTERVAL)
         };
         if !self.board.agent(id.as_str()).is_some_and(fresh) {
             self.agent(id).last_seen = Some(now);
@@ -273,7 +273,7 @@ fn state(status: Status) -> StateName {
 }
 
 /// Whether the change that a line tells of has appeared: the table is as new as that, or newer.
-pub(crate) fn appeared(home: &Home, entry: &Entry, dir: &str) -> Result<bool> {
+pub(crate) fn is_applied(home: &Home, entry: &Entry, dir: &str) -> Result<bool> {
     let path = Path::new(dir).join(layout::TASKS);
     let bytes = match fsx::read(home.fs(), &path) {
         Ok(Some(bytes)) => bytes,

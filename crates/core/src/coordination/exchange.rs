@@ -32,7 +32,11 @@ pub struct Brought {
 
 /// Adds the open tasks of a list to the table, as one change. Those that came before stay as they
 /// are.
-pub fn bring(directory: &Directory<'_>, actor: &WorkerId, list: &List<'_>) -> Result<Brought> {
+pub fn import_list(
+    directory: &Directory<'_>,
+    actor: &WorkerId,
+    list: &List<'_>,
+) -> Result<Brought> {
     let export = plans::export(list, Scope::Open)?;
     directory.change(actor, |change| {
         let known = change.board.tasks.iter();
@@ -71,7 +75,7 @@ pub fn bring(directory: &Directory<'_>, actor: &WorkerId, list: &List<'_>) -> Re
         let new = put(directory, change, drafts)?;
         for (task, status) in new.iter().zip(statuses) {
             if status != Status::Available {
-                change.settle(&task.id, status);
+                change.set_status(&task.id, status);
             }
         }
         Ok(brought)
@@ -85,7 +89,7 @@ fn uid(name: &str, task: &Task) -> String {
 }
 
 /// What the table brings to a list; [`plans::import`] takes it.
-pub fn intake(directory: &Directory<'_>) -> Result<Intake> {
+pub fn read_intake(directory: &Directory<'_>) -> Result<Intake> {
     let look = directory.look()?;
     let zone = directory.home.zone();
     let drafts = look.board.tasks.iter();

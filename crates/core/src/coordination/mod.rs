@@ -25,11 +25,11 @@ use flagpost_model::{
 };
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-pub(crate) use change::{STAND_BACK, WHERE, appeared};
+pub(crate) use change::{STAND_BACK, WHERE, is_applied};
 pub use discoveries::{discover, discoveries};
-pub use exchange::{Brought, bring, intake};
+pub use exchange::{Brought, import_list, read_intake};
 pub use leader::{Summary, add, aggregate, cancel, init, lay_out, retry, set_goal};
-pub(crate) use worker::keep;
+pub(crate) use worker::keep_late;
 pub use worker::{Claimed, Hand, claim, complete, fail, heartbeat, register, start, subtask};
 
 use crate::{
@@ -184,7 +184,7 @@ impl<'h> Directory<'h> {
         let (board, now) = (tables.board(), self.naive(self.home.now()));
         let plan = fsx::read_lossy(self.home.fs(), &self.path(layout::PLAN))?;
         Ok(Look {
-            standings: board.standings(now),
+            standings: board.readiness(now),
             board,
             goal: plan.as_deref().and_then(layout::objective),
             name: self.name(&tables),

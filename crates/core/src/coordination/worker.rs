@@ -221,14 +221,16 @@ fn or_keep(
     done: Result<Task>,
 ) -> Result<Task> {
     match done {
-        Err(Error::Coordination(refusal)) => Err(keep(directory, hand.actor, id, said, refusal)?),
+        Err(Error::Coordination(refusal)) => {
+            Err(keep_late(directory, hand.actor, id, said, refusal)?)
+        }
         other => other,
     }
 }
 
 /// Keeps what somebody says of a task where a claim that is over is why it is refused; the refusal that
 /// says so.
-pub(crate) fn keep(
+pub(crate) fn keep_late(
     directory: &Directory<'_>,
     actor: &WorkerId,
     id: &TaskId,

@@ -4,7 +4,7 @@ use flagpost_disk::{dialects::claude_tasks::COUNTER, fsx};
 use flagpost_model::{finding::Code, id::MAX_NUMBER};
 
 use super::{
-    Finding, Fix, told,
+    Finding, Fix, describe,
     world::{Seen, World},
 };
 use crate::{error::Result, list::List};
@@ -16,7 +16,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let put = |finding: Finding| finding.at(&path).list(seen.id());
         match fsx::peek(world.home.fs(), &path) {
             Err(error) => {
-                let finding = put(Finding::new(Code::CounterUnreadable, told(&error)));
+                let finding = put(Finding::new(Code::CounterUnreadable, describe(&error)));
                 findings.push(match error {
                     flagpost_disk::Error::Malformed { .. } => {
                         finding.fix(Fix::Recount(seen.id().clone()))

@@ -2,7 +2,7 @@
 
 use flagpost_model::{RepoId, finding::Code, id::MAX_NUMBER, task::Task};
 
-use super::{Finding, Fix, told, word, world::World};
+use super::{Finding, Fix, describe, word, world::World};
 use crate::{error::Result, history::History, home::Home, list::List, relay::Fleet};
 
 /// The histories of all repositories.
@@ -14,7 +14,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             Ok(survey) => survey,
             Err(error) => {
                 let hint = format!("make it a file that you can read: {}", word(path));
-                let finding = Finding::new(Code::HistoryUnreadable, told(error));
+                let finding = Finding::new(Code::HistoryUnreadable, describe(error));
                 findings.push(finding.at(path).by_hand(hint));
                 continue;
             }
@@ -27,15 +27,15 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             let finding = Finding::new(Code::HistoryJumped, what).at(path);
             findings.push(finding.fix(Fix::Renumber(id.clone())));
         }
-        if let Some(what) = said(&survey.unchained, "without the hash of the line before") {
+        if let Some(what) = line_numbers(&survey.unchained, "without the hash of the line before") {
             let what = format!("the history was altered after it was written: {what}");
             let finding = Finding::new(Code::HistoryAltered, what).at(path);
             findings.push(finding.fix(Fix::Resume(id.clone())));
         }
         if survey.is_damaged() {
             let said = [
-                said(&survey.unreadable, "cannot be read"),
-                said(&survey.disordered, "out of order"),
+                line_numbers(&survey.unreadable, "cannot be read"),
+                line_numbers(&survey.disordered, "out of order"),
             ];
             let what: Vec<String> = said.into_iter().flatten().collect();
             let what = format!("in the history: {}", what.join("; "));
@@ -81,7 +81,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 }
 
 /// Which lines are so; `None` where none is.
-fn said(lines: &[usize], what: &str) -> Option<String> {
+fn line_numbers(lines: &[usize], what: &str) -> Option<String> {
     match lines {
         [] => None,
         [one] => Some(format!("line {one} {what}")),

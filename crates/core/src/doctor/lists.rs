@@ -6,7 +6,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{ListId, RepoId, finding::Code};
 
-use super::{Finding, Fix, told, word, world::World};
+use super::{Finding, Fix, describe, word, world::World};
 use crate::{
     error::{Error, Result},
     history::History,
@@ -38,7 +38,7 @@ pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     let Ok(entries) = world
         .home
         .fs()
-        .survey(&root, &|name| !name.starts_with(b"."))
+        .scan_dir(&root, &|name| !name.starts_with(b"."))
     else {
         // There are no lists, or it was told that they cannot be read.
         return Ok(());
@@ -60,7 +60,7 @@ pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 
 /// The directories that `tasks.roots` names. A setting that cannot be read is the settings' to tell.
 pub(super) fn roots(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
-    for root in roots::survey(world.home).unwrap_or_default() {
+    for root in roots::scan(world.home).unwrap_or_default() {
         let dir = word(&root.dir);
         match root.standing {
             Standing::Missing => {
@@ -146,7 +146,7 @@ pub(super) fn bindings(world: &World<'_>, findings: &mut Vec<Finding>) -> Result
                 (Code::BindingMissing, what)
             }
             Ok(Binding::Broken(what)) => (Code::BindingBroken, what),
-            Err(error) => (Code::BindingBroken, told(&error)),
+            Err(error) => (Code::BindingBroken, describe(&error)),
         };
         let finding = Finding::new(code, what).at(&path).list(seen.id());
         findings.push(match owner(world, seen.id()) {

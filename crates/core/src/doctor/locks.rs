@@ -7,7 +7,7 @@ use flagpost_disk::{dialects::claude_tasks::LOCK, fsx};
 use flagpost_model::finding::Code;
 use jiff::SignedDuration;
 
-use super::{Finding, told, word, world::World};
+use super::{Finding, describe, word, world::World};
 use crate::{error::Result, history::History, reservations::Reservations};
 
 /// Nobody holds one of these longer than it takes to write some files.
@@ -37,7 +37,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             Ok(_) => {}
             Err(error) if is_unusable(world, &path) => {
                 let hint = format!("move it out of the way: {}", word(&path));
-                let finding = Finding::new(Code::LockUnusable, told(&error));
+                let finding = Finding::new(Code::LockUnusable, describe(&error));
                 findings.push(finding.at(path).by_hand(hint));
             }
             // Who may not write needs no lock; whose directory it is says so.

@@ -36,7 +36,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let mut withheld = Vec::new();
         for mail in fleet.mails()? {
             let (letters, mut broken) = briefs::list_surely(&mail)?;
-            let found = letters.iter().filter_map(|it| of_letter(&mail, it));
+            let found = letters.iter().filter_map(|it| of_brief(&mail, it));
             withheld.extend(found);
             broken.extend(reports::list(&mail)?.1);
             if let Some((counted, told)) = mail.counter_behind()? {
@@ -58,7 +58,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 }
 
 /// A brief that a foreign hand was at.
-fn of_letter(mail: &Mail<'_>, letter: &Letter) -> Option<Finding> {
+fn of_brief(mail: &Mail<'_>, letter: &Letter) -> Option<Finding> {
     let (worker, seq) = (mail.worker(), letter.brief.seq);
     let path = mail.body_path(seq);
     if let Some(why) = letter.why_withheld() {

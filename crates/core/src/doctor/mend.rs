@@ -12,7 +12,7 @@ use std::{
 use flagpost_disk::fsx;
 use flagpost_model::{ListId, RepoId, TaskId, WorkerId};
 
-use super::{Fix, counter, history, lists, told};
+use super::{Fix, counter, describe, history, lists};
 use crate::{
     error::{Error, Result},
     history::History,
@@ -57,7 +57,7 @@ impl Outcome {
     /// Why it could not be done.
     pub fn why(&self) -> Option<String> {
         match self {
-            Self::Failed(error) => Some(told(error)),
+            Self::Failed(error) => Some(describe(error)),
             Self::Done | Self::Needless => None,
         }
     }
@@ -65,7 +65,7 @@ impl Outcome {
 
 /// Carries these repairs out.
 pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
-    keep_broken_files(home);
+    quarantine_broken_files(home);
     fixes.sort();
     fixes.dedup();
     let mut mended = Vec::new();
@@ -83,7 +83,7 @@ pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
             Fix::Close(paths) => close(home, paths),
             Fix::Renumber(id) => History::of(home, id).renumber(actor, home.now()),
             Fix::Bind(list, repository) => bind(home, actor, list, repository),
-            Fix::Settle(repository) => settle(home, actor, repository),
+            Fix::Settle(repository) => reconcile_messages(home, actor, repository),
             Fix::Resume(repository) => resume(home, actor, repository),
             Fix::Recount(list) => recount(home, actor, list),
             Fix::Unblock(list, blocking, missing) => {
@@ -104,9 +104,9 @@ pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
 }
 
 /// Keeps a copy of whatever is no task. What cannot be kept stays where it is all the same.
-fn keep_broken_files(home: &Home) {
+fn quarantine_broken_files(home: &Home) {
     for list in roots::lists(home).unwrap_or_default() {
-        let _: Result<usize> = List::open(home, &list).and_then(|list| list.keep_all_aside());
+        let _: Result<usize> = List::open(home, &list).and_then(|list| list.quarantine_all());
     }
 }
 
@@ -136,10 +136,10 @@ fn bind(home: &Home, actor: &WorkerId, list: &ListId, repository: &RepoId) -> Re
     Ok(bound)
 }
 
-fn settle(home: &Home, actor: &WorkerId, repository: &RepoId) -> Result<bool> {
+fn reconcile_messages(home: &Home, actor: &WorkerId, repository: &RepoId) -> Result<bool> {
     let history = History::of(home, repository);
     let untrue = history.untrue()?;
-    history.settle(actor, home.now())?;
+    history.void_unapplied(actor, home.now())?;
     Ok(!untrue.is_empty())
 }
 

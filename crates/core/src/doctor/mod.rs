@@ -37,7 +37,7 @@ use flagpost_model::{
 pub use mend::{Mended, Outcome, mend};
 
 use crate::{
-    error::{Result, told},
+    error::{Result, describe},
     home::Home,
 };
 use world::World;
@@ -225,7 +225,7 @@ pub fn examine(home: &Home, dir: &Path) -> Vec<Finding> {
     if let Some(world) = World::see(home, dir, &mut findings) {
         for (subject, check) in CHECKS {
             if let Err(error) = check(&world, &mut findings) {
-                let what = format!("{subject} could not be checked: {}", told(&error));
+                let what = format!("{subject} could not be checked: {}", describe(&error));
                 let hint = "mend what it names, and look again";
                 findings.push(Finding::new(Code::CheckFailed, what).by_hand(hint));
             }

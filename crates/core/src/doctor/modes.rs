@@ -42,7 +42,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     // A list elsewhere is somebody else's, and so are its modes.
     let ours = world.dirs().into_iter().filter(|dir| dir.starts_with(root));
     for dir in ours {
-        let Ok(entries) = fs.survey(&dir, &|_| true) else {
+        let Ok(entries) = fs.scan_dir(&dir, &|_| true) else {
             continue;
         };
         let is_open = |(name, stat): &(OsString, fsx::Stat)| {

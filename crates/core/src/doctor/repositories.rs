@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flagpost_disk::fsx;
 use flagpost_model::{RepoId, finding::Code};
 
-use super::{Finding, told, word, world::World};
+use super::{Finding, describe, word, world::World};
 use crate::{
     error::{Error, Result},
     repository::{carried, git_version, record_path},
@@ -21,7 +21,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
                     "it has to hold id, name, path and created_at; the first line of history.jsonl beside it tells the path: {}",
                     word(&path)
                 );
-                let finding = Finding::new(Code::RecordUnreadable, told(error));
+                let finding = Finding::new(Code::RecordUnreadable, describe(error));
                 findings.push(finding.at(path).by_hand(hint));
             }
             Ok(None) => unregistered(world, id, findings)?,
@@ -43,7 +43,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             "set it to what it was, or take it away so that the next command gives it a new one: git -C {} config --unset flagpost.repoId",
             word(&top)
         );
-        let finding = Finding::new(Code::RepositoryIdInvalid, told(&error));
+        let finding = Finding::new(Code::RepositoryIdInvalid, describe(&error));
         findings.push(finding.at(top).by_hand(hint));
     }
     Ok(())
@@ -76,7 +76,7 @@ fn gone(world: &World<'_>, id: &RepoId, recorded: &Path) -> Option<String> {
         // That is told as such.
         Ok(Some((_, Err(Error::Git { .. })))) if git_version().is_none() => return None,
         Ok(Some((_, Ok(None))) | None) => "carries no id".to_owned(),
-        Ok(Some((_, Err(error)))) | Err(error) => format!("cannot be asked: {}", told(&error)),
+        Ok(Some((_, Err(error)))) | Err(error) => format!("cannot be asked: {}", describe(&error)),
     };
     Some(format!("{} {why}", recorded.display()))
 }

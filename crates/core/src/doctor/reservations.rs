@@ -8,7 +8,7 @@ use crate::{error::Result, reservations::Reservations};
 /// The reservations of every repository.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for id in world.repositories.keys() {
-        for it in Reservations::of(world.home, id).survey()?.skipped {
+        for it in Reservations::of(world.home, id).scan()?.skipped {
             let path = world.home.repository_dir(id).join(&it.name);
             let what = format!("{} is no reservation: {}", it.name, it.reason);
             let hint = format!(

@@ -9,7 +9,7 @@ use flagpost_model::{
     session::{Pid, ProgressStatus},
 };
 
-use super::{Finding, told, word, world::World};
+use super::{Finding, describe, word, world::World};
 use crate::{
     error::Result,
     repository::Repository,
@@ -22,7 +22,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let sessions = Sessions::of(world.home, place);
         let unread = |error: &dyn std::error::Error| {
             let hint = format!("'ls -l {}' shows what is there", word(sessions.root()));
-            let finding = Finding::new(Code::SessionUnreadable, told(error));
+            let finding = Finding::new(Code::SessionUnreadable, describe(error));
             finding.at(sessions.root()).by_hand(hint)
         };
         match sessions.glimpse() {

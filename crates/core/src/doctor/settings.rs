@@ -2,7 +2,7 @@
 
 use flagpost_model::finding::Code;
 
-use super::{Finding, told, world::World};
+use super::{Finding, describe, world::World};
 use crate::{
     config::{self, Config},
     error::Result,
@@ -11,7 +11,7 @@ use crate::{
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     let broken = |error| {
         let hint = "mend it with an editor; 'flagpost config list' shows what holds then";
-        Finding::new(Code::SettingBroken, told(&error)).by_hand(hint)
+        Finding::new(Code::SettingBroken, describe(&error)).by_hand(hint)
     };
     let config = match Config::read(world.home) {
         Ok(config) => config,

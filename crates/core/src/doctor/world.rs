@@ -11,7 +11,7 @@ use std::{
 use flagpost_disk::{TaskFile, dialects::coordination, fsx};
 use flagpost_model::{ListId, RepoId, finding::Code, task::Outline};
 
-use super::{Finding, told, word};
+use super::{Finding, describe, word};
 use crate::{
     error::Result,
     history::{History, Survey},
@@ -163,7 +163,7 @@ fn readable(home: &Home, dir: &Path) -> std::result::Result<(), String> {
 fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<Seen<'h>> {
     let mut unread = |dir: PathBuf, list: Option<&ListId>, error: &crate::Error| {
         let hint = format!("ls -ld {}", word(&dir));
-        let finding = Finding::new(Code::ListUnreadable, told(error)).at(dir);
+        let finding = Finding::new(Code::ListUnreadable, describe(error)).at(dir);
         findings.push(Finding {
             list: list.cloned(),
             ..finding.by_hand(format!(
@@ -207,7 +207,7 @@ fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<Seen<'h>> {
 /// The lists in `tasks.roots`. What cannot be read of these is a finding of its own check.
 fn elsewhere(home: &Home) -> Vec<(PathBuf, ListId)> {
     let mut elsewhere = Vec::new();
-    for root in roots::survey(home).unwrap_or_default() {
+    for root in roots::scan(home).unwrap_or_default() {
         if let Standing::Readable { lists, .. } = root.standing {
             let lists = lists.into_iter();
             elsewhere.extend(lists.map(|list| (root.dir.join(list.as_str()), list)));
@@ -220,14 +220,14 @@ fn repositories(home: &Home, findings: &mut Vec<Finding>) -> BTreeMap<RepoId, Kn
     let root = home.repositories_root();
     let ids = home.ids_in::<RepoId>(&root).unwrap_or_else(|error| {
         let hint = format!("make {} readable for you", word(&root));
-        let finding = Finding::new(Code::RecordUnreadable, told(&error));
+        let finding = Finding::new(Code::RecordUnreadable, describe(&error));
         findings.push(finding.at(&root).by_hand(hint));
         Vec::new()
     });
     let known = |id: RepoId| {
         let known = Known {
             record: repository::record(home, &id),
-            survey: History::of(home, &id).survey(),
+            survey: History::of(home, &id).scan(),
         };
         (id, known)
     };

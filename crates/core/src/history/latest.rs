@@ -35,7 +35,7 @@ impl Wanted<'_> {
 
     fn is_about(&self, entry: &Entry) -> bool {
         self.about.as_ref().is_none_or(|(list, task)| {
-            list.is_told_of(entry)
+            list.concerns(entry)
                 && task
                     .as_ref()
                     .is_none_or(|it| entry.task.as_ref() == Some(it))

@@ -303,7 +303,7 @@ impl Entry {
 
     /// Done under this name, by this hand where it is another's.
     #[must_use]
-    pub(crate) fn by(mut self, actor: &WorkerId, hand: Option<&WorkerId>) -> Self {
+    pub(crate) fn on_behalf_of(mut self, actor: &WorkerId, hand: Option<&WorkerId>) -> Self {
         self.actor = Some(actor.clone());
         let said = self.detail.get("by").and_then(Value::as_str);
         let is_open = said.is_none_or(|it| it == actor.as_str());

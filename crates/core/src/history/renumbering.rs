@@ -29,10 +29,10 @@ impl History<'_> {
         };
         let (line, from, to) = (leap.line, leap.from, leap.to);
         let why = format!("its numbers leap from {from} to {to} at line {line}");
-        fsx::keep(fs, &self.path, &bytes, &why)?;
+        fsx::store(fs, &self.path, &bytes, &why)?;
         let mut text = renumbered(&bytes);
         let mut survey = Survey::of(&text);
-        let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
+        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         let mut writer = Writer {
             history: self,
             _lock: lock,

@@ -148,7 +148,7 @@ impl Survey {
 
 impl History<'_> {
     /// Looks at all of it.
-    pub(crate) fn survey(&self) -> Result<Survey> {
+    pub(crate) fn scan(&self) -> Result<Survey> {
         Ok(Survey::of(&self.bytes()?))
     }
 
@@ -166,7 +166,7 @@ impl History<'_> {
                 Err(_) => None,
             },
         };
-        let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
+        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         let voids = self.unsettled(self.end(TAIL)?.lines, &appeared, Fate::CutShort)?;
         Ok(voids.iter().filter_map(Entry::voids).collect())
     }
@@ -196,7 +196,7 @@ impl History<'_> {
                 reason: format!("there is no number after {highest}"),
             });
         }
-        let appeared = |entry: &Entry| change::appeared(self.home, None, entry);
+        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         let voids = match self.end(TAIL) {
             Ok(end) => self.unsettled(end.lines, &appeared, Fate::CutShort)?,
             // Nothing in it can be read, so it tells of nothing.

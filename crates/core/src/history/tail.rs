@@ -73,7 +73,7 @@ impl Tail {
     }
 
     /// All up to this number was told.
-    pub fn told(&self) -> u64 {
+    pub fn read_up_to(&self) -> u64 {
         let open = self.held.first().map(|line| line.n.saturating_sub(1));
         open.unwrap_or(self.read)
     }
@@ -115,17 +115,17 @@ impl Tail {
                 return Ok(News::Rewritten);
             }
         }
-        Ok(News::Lines(self.settled(history)?))
+        Ok(News::Lines(self.take_applied(history)?))
     }
 
     /// Takes the held lines out that are known to have happened.
-    fn settled(&mut self, history: &History<'_>) -> Result<Vec<Line>> {
+    fn take_applied(&mut self, history: &History<'_>) -> Result<Vec<Line>> {
         let Some(open_from) = self.held.last().map(Line::first) else {
             return Ok(Vec::new());
         };
         let open = self.held.iter().position(|line| line.n >= open_from);
         let open = open.unwrap_or_default();
-        let appeared = |entry: &super::Entry| change::appeared(history.home, None, entry);
+        let appeared = |entry: &super::Entry| change::is_applied(history.home, None, entry);
         let last = self.held[open..].to_vec();
         let is_over = history.unsettled(last, &appeared, Fate::Failed)?.is_empty();
         let told = if is_over { self.held.len() } else { open };

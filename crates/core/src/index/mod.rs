@@ -76,7 +76,7 @@ pub fn ask<T>(home: &Home, question: impl Fn(&Index) -> Result<T>) -> Result<T> 
         match on_disk(home).and_then(|index| question(&index)) {
             Err(error) => match store::blame(&error) {
                 Blame::File => {
-                    let aside = store::lock(home).and_then(|_lock| store::set_aside(home));
+                    let aside = store::lock(home).and_then(|_lock| store::quarantine(home));
                     if aside.is_err() {
                         break;
                     }

@@ -68,7 +68,7 @@ impl Index {
         if !asks.iter().any(|word| first.eq_ignore_ascii_case(word)) {
             return Err(refused("ask with SELECT: nothing is written here"));
         }
-        let mut statement = self.db.prepare(question).map_err(said)?;
+        let mut statement = self.db.prepare(question).map_err(query_error)?;
         if !statement.readonly() {
             return Err(refused("ask with SELECT: nothing is written here"));
         }
@@ -82,8 +82,8 @@ impl Index {
             total: 0,
             columns,
         };
-        let mut rows = statement.query([]).map_err(said)?;
-        while let Some(row) = rows.next().map_err(said)? {
+        let mut rows = statement.query([]).map_err(query_error)?;
+        while let Some(row) = rows.next().map_err(query_error)? {
             answer.total += 1;
             if limit == 0 || answer.rows.len() < limit {
                 let values = (0..answer.columns.len()).map(|at| Ok(value(row.get_ref(at)?)));
@@ -105,7 +105,7 @@ fn value(value: ValueRef<'_>) -> Value {
 }
 
 /// What SQLite cannot make sense of is the question's fault, unless the file is broken or gone.
-fn said(error: rusqlite::Error) -> Error {
+fn query_error(error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         None | Some(ErrorCode::Unknown | ErrorCode::TypeMismatch | ErrorCode::TooBig) => {
             refused(&error.to_string())

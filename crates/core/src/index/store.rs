@@ -71,7 +71,7 @@ pub(super) fn open(home: &Home) -> Result<Option<Connection>> {
         (0, 0) if is_empty(&db)? => Ok(None),
         _ => {
             drop(db);
-            set_aside(home)?;
+            quarantine(home)?;
             Ok(None)
         }
     }
@@ -91,7 +91,7 @@ pub(super) fn draft(home: &Home) -> Result<(Connection, Draft<'_>)> {
 pub(super) fn put(home: &Home, db: Connection, draft: Draft<'_>) -> Result<Connection> {
     db.close().map_err(|(_, error)| error)?;
     remove(home)?;
-    draft.reveal()?;
+    draft.publish()?;
     connect(home)
 }
 
@@ -152,7 +152,7 @@ pub(super) fn remove(home: &Home) -> Result<()> {
 }
 
 /// Keeps a broken file for whoever wants to see it; only the last one.
-pub(super) fn set_aside(home: &Home) -> Result<()> {
+pub(super) fn quarantine(home: &Home) -> Result<()> {
     remove_companions(home)?;
     let path = path(home);
     if fsx::stat(home.fs(), &path)?.is_none() {

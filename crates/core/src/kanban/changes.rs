@@ -26,7 +26,7 @@ pub struct Files {
 /// The files as they are.
 pub fn files(home: &Home, list: &ListRef) -> Result<Files> {
     let tasks = match List::find(home, list) {
-        Ok(list) => list.survey()?.into_iter().collect(),
+        Ok(list) => list.scan_files()?.into_iter().collect(),
         Err(Error::NotFound { .. }) => BTreeMap::new(),
         Err(error) => return Err(error),
     };
@@ -43,7 +43,7 @@ fn artifacts(home: &Home, dir: PathBuf) -> Result<BTreeMap<PathBuf, Stat>> {
         let stem = name.strip_suffix(".md").or(name.strip_suffix(".txt"));
         stem.is_some_and(is_artifact)
     };
-    match home.fs().survey(&dir, &wanted) {
+    match home.fs().scan_dir(&dir, &wanted) {
         Ok(files) => Ok(files
             .into_iter()
             .map(|(name, stat)| (dir.join(name), stat))

@@ -57,7 +57,7 @@ impl Held for Outline {
 
 impl Held for Standing {
     fn cached(form: &Form<'_>) -> Option<Vec<Self>> {
-        form.standings()
+        form.summaries()
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
 }
 
 /// Where each task stands, seen after `begun` was called. Leaves the cache fresh.
-pub(super) fn standings(
+pub(super) fn summaries(
     home: &Home,
     dir: &Path,
     begun: impl FnOnce(),

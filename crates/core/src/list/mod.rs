@@ -379,13 +379,13 @@ impl<'h> List<'h> {
     }
 
     /// The files that tasks are in, or should be, in no order; none where a table has them.
-    pub(crate) fn survey(&self) -> Result<Vec<(OsString, fsx::Stat)>> {
+    pub(crate) fn scan_files(&self) -> Result<Vec<(OsString, fsx::Stat)>> {
         if self.table().is_some() {
             return Ok(Vec::new());
         }
         let fs = self.home.fs();
         Ok(fs
-            .survey(&self.dir, &claude_tasks::is_task_name)
+            .scan_dir(&self.dir, &claude_tasks::is_task_name)
             .map_err(disk::Error::io("list", &self.dir))?)
     }
 
@@ -409,7 +409,7 @@ impl<'h> List<'h> {
         let loaded = self.load()?;
         if !loaded.skipped.is_empty() && self.table().is_none() && self.is_writable() {
             // What cannot be kept now is the next writer's.
-            let _: Result<usize> = self.keep_aside(&loaded.skipped, quarantine::FEW);
+            let _: Result<usize> = self.quarantine(&loaded.skipped, quarantine::FEW);
         }
         Ok(loaded)
     }
@@ -425,12 +425,12 @@ impl<'h> List<'h> {
     }
 
     /// Where each task that can be read stands, by id, for a writer: what cannot be read is kept aside.
-    pub fn standings(&self) -> Result<Vec<Standing>> {
-        self.standings_since(|| ())
+    pub fn summaries(&self) -> Result<Vec<Standing>> {
+        self.summaries_since(|| ())
     }
 
     /// As [`List::standings`], not older than the call of `begun`.
-    pub(crate) fn standings_since(&self, begun: impl FnOnce()) -> Result<Vec<Standing>> {
+    pub(crate) fn summaries_since(&self, begun: impl FnOnce()) -> Result<Vec<Standing>> {
         if let Some(table) = self.table() {
             begun();
             let view = table.view()?;
@@ -441,9 +441,9 @@ impl<'h> List<'h> {
             begun();
             return Ok(self.peek()?.outlines.iter().map(Standing::from).collect());
         }
-        let (standings, skipped) = cache::standings(self.home, &self.dir, begun)?;
+        let (standings, skipped) = cache::summaries(self.home, &self.dir, begun)?;
         if !skipped.is_empty() {
-            let _: Result<usize> = self.keep_aside(&skipped, quarantine::FEW);
+            let _: Result<usize> = self.quarantine(&skipped, quarantine::FEW);
         }
         Ok(standings)
     }
@@ -464,7 +464,7 @@ impl<'h> List<'h> {
             let view = table.view()?;
             return Ok((view.files.values().cloned().collect(), view.skipped()));
         }
-        let files = self.survey()?;
+        let files = self.scan_files()?;
         let read = cache::read_all(self.home.fs(), &self.dir, &files, |file| file);
         let (mut tasks, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
         for ((file, _), read) in files.into_iter().zip(read) {

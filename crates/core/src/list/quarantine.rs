@@ -20,17 +20,17 @@ pub(super) const FEW: usize = 64;
 
 impl List<'_> {
     /// Keeps aside all that is no task, as far as that is possible. How many cases were new.
-    pub(crate) fn keep_all_aside(&self) -> Result<usize> {
+    pub(crate) fn quarantine_all(&self) -> Result<usize> {
         match self.table() {
             Some(_) => Ok(0),
             None if !self.is_writable() => Ok(0),
-            None => self.keep_aside(&self.load()?.skipped, usize::MAX),
+            None => self.quarantine(&self.load()?.skipped, usize::MAX),
         }
     }
 
     /// Records skipped files that are new, at most so many, then copies them to quarantine. One that
     /// cannot be kept costs no other its line or its copy. How many were new.
-    pub(super) fn keep_aside(&self, skipped: &[Skipped], most: usize) -> Result<usize> {
+    pub(super) fn quarantine(&self, skipped: &[Skipped], most: usize) -> Result<usize> {
         let repository = match self.repository() {
             Ok(repository) => Some(repository),
             // Nothing records a list that is nobody's.
@@ -42,7 +42,7 @@ impl List<'_> {
             if new == most {
                 break;
             }
-            match self.keep_one_aside(repository.as_ref(), skipped) {
+            match self.quarantine_one(repository.as_ref(), skipped) {
                 Ok(is_new) => new += usize::from(is_new),
                 Err(error) => failed = Some(error),
             }
@@ -51,7 +51,7 @@ impl List<'_> {
     }
 
     /// Whether it was new.
-    fn keep_one_aside(&self, repository: Option<&RepoId>, skipped: &Skipped) -> Result<bool> {
+    fn quarantine_one(&self, repository: Option<&RepoId>, skipped: &Skipped) -> Result<bool> {
         let Skipped { name, file, reason } = skipped;
         let home = self.home;
         let (fs, now) = (home.fs(), home.now());
@@ -77,7 +77,7 @@ impl List<'_> {
             let history = History::of(home, repository);
             history.record(&WorkerId::operator(), now, vec![entry])?;
         }
-        case.keep(fs)?;
+        case.store(fs)?;
         Ok(true)
     }
 }

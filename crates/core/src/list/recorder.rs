@@ -35,7 +35,7 @@ impl List<'_> {
     }
 
     /// Whether a history line is about this list.
-    pub(crate) fn is_told_of(&self, entry: &Entry) -> bool {
+    pub(crate) fn concerns(&self, entry: &Entry) -> bool {
         match &self.id {
             ListRef::Named(id) => entry.list.as_ref() == Some(id),
             ListRef::Foreign(_) | ListRef::Coordination(_) => {
@@ -85,7 +85,7 @@ impl List<'_> {
         }
         let binding = self.path(claude_tasks::REPOSITORY);
         if let Some(content) = fsx::read(fs, &binding)? {
-            fsx::keep(fs, &binding, &content, "it named no registered repository")?;
+            fsx::store(fs, &binding, &content, "it named no registered repository")?;
         }
         let mut entry = Entry::new(Kind::ListBound);
         self.sign(&mut entry);

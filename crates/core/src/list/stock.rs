@@ -25,7 +25,7 @@ struct Shelf {
 impl Stock {
     /// Says that so many more will be asked for.
     pub(crate) fn expect(&self, count: u64) {
-        let mut shelf = self.shelf();
+        let mut shelf = self.range();
         shelf.wanted = shelf.wanted.saturating_add(count);
     }
 
@@ -36,7 +36,7 @@ impl Stock {
         is_free: &dyn Fn(u64) -> Result<bool>,
         more: &dyn Fn(u64) -> Result<Range<u64>>,
     ) -> Result<Vec<u64>> {
-        let mut shelf = self.shelf();
+        let mut shelf = self.range();
         let mut taken = Vec::new();
         let mut missing = count;
         while missing > 0 {
@@ -53,7 +53,7 @@ impl Stock {
         Ok(taken)
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    fn range(&self) -> MutexGuard<'_, Shelf> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

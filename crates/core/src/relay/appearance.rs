@@ -18,7 +18,7 @@ use crate::{
 
 /// Whether the file that the entry of line `n` stands for is there, or was; an entry that stands for none
 /// has always appeared.
-pub(crate) fn appeared(
+pub(crate) fn is_applied(
     (home, repo): (&Home, &RepoId),
     (n, entry): (u64, &Entry),
     fate: Fate,

@@ -178,12 +178,12 @@ impl Letter {
             true => ", and its worker acknowledged it",
             false => "",
         };
-        Some(format!("{}{read}", held.told()))
+        Some(format!("{}{read}", held.describe()))
     }
 
     /// The command that settles it: lets a withheld brief through, or keeps it back as that hand did,
     /// or as its time says: for who has been shown it.
-    pub fn settled_by(&self) -> Option<String> {
+    pub fn resolving_command(&self) -> Option<String> {
         let (worker, seq) = (&self.brief.target_worker, self.brief.seq.get());
         let now = &self.prints.envelope;
         let is_rejected = self.standing.decision() == Some(Decision::Rejected);
@@ -261,7 +261,7 @@ pub(super) fn propose_through(
 ) -> Result<Proposed> {
     check(&proposal)?;
     let locked = mail.lock(Direction::Inbox)?;
-    locked.tidy(actor)?;
+    locked.repair(actor)?;
     may()?;
     let (mut brief, body) = locked.brief(actor, proposal);
     let (mut replay, mut passed) = (true, None);
@@ -384,7 +384,7 @@ impl Locked<'_> {
 
     /// Whether what a brief says reaches its worker yet, or did.
     fn may_arrive(&self, seq: Seq, slot: &Slot) -> Result<bool> {
-        Ok(match letter(self.mail, seq, slot)? {
+        Ok(match brief_view(self.mail, seq, slot)? {
             Ok(letter) => match letter.stage {
                 Stage::Expired | Stage::Withdrawn => false,
                 Stage::Pending | Stage::Decided(_) | Stage::Offered(_) | Stage::Read(_) => {
@@ -451,7 +451,7 @@ fn pending(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Option<Letter>> {
     if !slot.is_undecided() {
         return Ok(None);
     }
-    let letter = letter(mail, seq, slot)?.ok();
+    let letter = brief_view(mail, seq, slot)?.ok();
     Ok(letter.filter(|it| it.stage == Stage::Pending))
 }
 
@@ -469,7 +469,11 @@ pub fn newest_pending(mail: &Mail<'_>) -> Result<Seq> {
 }
 
 /// The brief of a slot whose body is there, or why it is none.
-pub(super) fn letter(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Result<Letter, Skipped>> {
+pub(super) fn brief_view(
+    mail: &Mail<'_>,
+    seq: Seq,
+    slot: &Slot,
+) -> Result<Result<Letter, Skipped>> {
     letter_as(mail, seq, slot, Look::Near)
 }
 

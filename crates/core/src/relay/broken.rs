@@ -94,7 +94,7 @@ impl Locked<'_> {
         for name in [layout::sidecar(seq), layout::body(seq)] {
             let path = self.path(&name);
             if let Some(there) = self.copyable(&path)? {
-                fsx::keep(
+                fsx::store(
                     fs,
                     &path,
                     &there,

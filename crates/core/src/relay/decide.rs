@@ -113,12 +113,12 @@ pub struct Undecided {
 /// Decides on a brief; without a number, on the newest that waits.
 pub fn decide(mail: &Mail<'_>, actor: &WorkerId, seq: Option<Seq>, wish: &Wish) -> Result<Decided> {
     let locked = mail.lock(Direction::Inbox)?;
-    locked.tidy(actor)?;
+    locked.repair(actor)?;
     let seq = match seq {
         Some(seq) => seq,
         None => briefs::newest_pending(mail)?,
     };
-    let letter = match locked.letter(actor, seq) {
+    let letter = match locked.brief_view(actor, seq) {
         Ok(letter) => letter,
         // What nobody can read can still be kept from everybody.
         Err(why @ (Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })))
@@ -150,7 +150,7 @@ pub fn ratify_listed(
     via: Via,
 ) -> Result<(Vec<Decided>, Vec<Undecided>)> {
     let locked = mail.lock(Direction::Inbox)?;
-    locked.tidy(actor)?;
+    locked.repair(actor)?;
     let wish = Wish::new(Decision::Ratified, via);
     let (mut ready, mut failed) = (Vec::new(), Vec::new());
     for (seq, slot) in mail.slots(Direction::Inbox)? {
@@ -236,8 +236,8 @@ pub fn edit(
         });
     }
     let locked = mail.lock(Direction::Inbox)?;
-    locked.tidy(actor)?;
-    let mut letter = locked.letter(actor, seq)?;
+    locked.repair(actor)?;
+    let mut letter = locked.brief_view(actor, seq)?;
     let mut wish = Wish::new(Decision::Edited, via);
     wish.seen = Some(seen.clone());
     // Asked before anything is written: the first decision stands.
@@ -259,7 +259,7 @@ pub fn edit(
     batch.put(locked.path(&layout::sidecar(seq)), meta);
     batch.put(locked.path(&layout::body(seq)), body.as_bytes().to_owned());
     // Durable before it is decided on: a decision on a body that is lost would hold for ever.
-    batch.seal(mail.home.fs())?.reveal()?;
+    batch.stage(mail.home.fs())?.publish()?;
     let on = (Decision::Edited, via);
     let verdict = verdict_of(&locked, actor, letter.prints.clone(), on);
     locked.put(actor, vec![(letter.clone(), verdict)])?;
@@ -372,7 +372,7 @@ fn verdict(locked: &Locked<'_>, letter: &Letter, actor: &WorkerId, wish: &Wish) 
 
 impl Locked<'_> {
     /// A brief that somebody decides on or acknowledges, as it is once what others did to it is on record.
-    pub(super) fn letter(&self, actor: &WorkerId, seq: Seq) -> Result<Letter> {
+    pub(super) fn brief_view(&self, actor: &WorkerId, seq: Seq) -> Result<Letter> {
         let slots = self.mail.slots(Direction::Inbox)?;
         let slot = slots.get(&seq).filter(|slot| slot.is_brief());
         let Some(slot) = slot else {

@@ -48,7 +48,7 @@ pub struct Offer {
 pub fn is_waiting(mail: &Mail<'_>) -> Result<bool> {
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         if slot.is_open_to_the_worker()
-            && let Ok(letter) = briefs::letter(mail, seq, &slot)?
+            && let Ok(letter) = briefs::brief_view(mail, seq, &slot)?
             && deliverable(mail, &letter).is_some()
         {
             return Ok(true);
@@ -77,7 +77,7 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
         return Ok(None);
     }
     let locked = mail.lock(Direction::Inbox)?;
-    locked.tidy(actor)?;
+    locked.repair(actor)?;
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         if !slot.is_open_to_the_worker() {
             continue;
@@ -145,7 +145,7 @@ pub(super) fn acknowledge(
 ) -> Result<bool> {
     workers::seen_at_work(mail)?;
     let locked = mail.lock(Direction::Inbox)?;
-    locked.tidy(actor)?;
+    locked.repair(actor)?;
     let slots = mail.slots(Direction::Inbox)?;
     let slot = slots.get(&seq).filter(|slot| slot.is_brief());
     let slot = slot.ok_or_else(|| mail.not_found("brief", seq))?;
@@ -160,7 +160,7 @@ pub(super) fn acknowledge(
         let worker = mail.worker.clone();
         return Err(Error::Gate(Refusal::Undecided { worker, seq }));
     }
-    let letter = locked.letter(actor, seq)?;
+    let letter = locked.brief_view(actor, seq)?;
     if let Stage::Read(_) = letter.stage {
         return Ok(true);
     }
@@ -207,7 +207,7 @@ pub(super) fn answered(mail: &Mail<'_>, hearer: &WorkerId, report: &Message) -> 
         if !slot.is_open_to_the_worker() {
             continue;
         }
-        let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
+        let Ok(letter) = briefs::brief_view(mail, seq, &slot)? else {
             continue;
         };
         let task = Message::of_brief(&letter.brief, &letter.body);
@@ -236,8 +236,9 @@ impl Locked<'_> {
         batch: Batch,
     ) -> Result<()> {
         let entry = self.mail.entry(Kind::BriefRead, Some(seq));
-        let acked = message
-            .and_then(|it| messages::told_by(Kind::MessageAcked, it, by.map(WorkerId::as_str)));
+        let acked = message.and_then(|it| {
+            messages::event_on_behalf(Kind::MessageAcked, it, by.map(WorkerId::as_str))
+        });
         let mark = self.path(&layout::read_flag(seq));
         let entries = [entry].into_iter().chain(acked).collect();
         self.commit(actor, entries, batch, &[mark])

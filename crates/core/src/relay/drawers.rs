@@ -30,7 +30,7 @@ impl Fleet<'_> {
     }
 
     /// Every directory of envelopes: the live ones first, then the archive's by month.
-    pub(crate) fn drawers(&self) -> Result<Vec<Drawer>> {
+    pub(crate) fn mail_dirs(&self) -> Result<Vec<Drawer>> {
         let mut drawers = Vec::new();
         for worker in self.ids()? {
             let mail = self.directory(&worker);

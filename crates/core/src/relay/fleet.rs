@@ -105,7 +105,7 @@ fn open(mail: &Mail<'_>) -> Result<Vec<Letter>> {
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         if slot.is_brief()
             && !slot.is_over()
-            && let Ok(letter) = briefs::letter(mail, seq, &slot)?
+            && let Ok(letter) = briefs::brief_view(mail, seq, &slot)?
             && letter.waits()
         {
             open.push(letter);

@@ -165,7 +165,7 @@ impl Locked<'_> {
             Filed::Other if self.is_in_the_way(&decision)? => {}
             Filed::Other => {
                 if let Some(there) = self.copyable(&decision)? {
-                    fsx::keep(fs, &decision, &there, "it is not the decision on record")?;
+                    fsx::store(fs, &decision, &there, "it is not the decision on record")?;
                 }
                 batch.put(decision, layout::write_verdict(verdict));
                 was_outside.push(layout::decision(seq));
@@ -200,7 +200,7 @@ impl Locked<'_> {
 
     /// Whether an acknowledgement is on record that was not cut short before its mark.
     fn is_read_for_sure(&self, actor: &WorkerId, seq: Seq) -> Result<bool> {
-        self.mail.history().settle(actor, self.at)?;
+        self.mail.history().void_unapplied(actor, self.at)?;
         Ok(self.mail.told(seq, || Ok(None), Look::Known)?.is_read)
     }
 
@@ -257,7 +257,7 @@ impl Locked<'_> {
         let bytes = layout::write_verdict(verdict);
         if slot.has(Part::Decision) {
             if let Some(there) = self.copyable(&path)? {
-                fsx::keep(fs, &path, &there, "another decision took its place")?;
+                fsx::store(fs, &path, &there, "another decision took its place")?;
             }
             batch.put(path, bytes);
         } else {

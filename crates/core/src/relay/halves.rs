@@ -53,11 +53,11 @@ fn is_old(fs: &dyn Fs, path: &Path, now: Timestamp) -> Result<bool> {
 
 impl Locked<'_> {
     /// Finishes and clears away. What the worker has read is not looked at again.
-    pub(super) fn tidy(&self, actor: &WorkerId) -> Result<()> {
+    pub(super) fn repair(&self, actor: &WorkerId) -> Result<()> {
         for (seq, slot) in self.mail.slots(self.direction)? {
             match self.direction {
                 Direction::Outbox if !slot.has(Part::Read) => {
-                    self.tidy_report(actor, seq, &slot)?
+                    self.repair_report(actor, seq, &slot)?
                 }
                 // A worker may be quicker than whoever records what was decided by hand.
                 Direction::Inbox
@@ -65,7 +65,7 @@ impl Locked<'_> {
                         && (!slot.has(Part::Read)
                             || slot.is_brief() && !slot.has(Part::Decision)) =>
                 {
-                    self.tidy_brief(actor, seq, &slot)?;
+                    self.repair_brief(actor, seq, &slot)?;
                 }
                 Direction::Inbox | Direction::Outbox => {}
             }
@@ -73,7 +73,7 @@ impl Locked<'_> {
         Ok(())
     }
 
-    fn tidy_report(&self, actor: &WorkerId, seq: Seq, slot: &Slot) -> Result<()> {
+    fn repair_report(&self, actor: &WorkerId, seq: Seq, slot: &Slot) -> Result<()> {
         if slot.has(Part::Report)
             && let Err(unread) = self.mail.report(seq)?
         {
@@ -84,9 +84,9 @@ impl Locked<'_> {
         Ok(())
     }
 
-    fn tidy_brief(&self, actor: &WorkerId, seq: Seq, slot: &Slot) -> Result<()> {
+    fn repair_brief(&self, actor: &WorkerId, seq: Seq, slot: &Slot) -> Result<()> {
         if !slot.has(Part::Sidecar) {
-            return self.put_half_aside(actor, seq);
+            return self.quarantine_body(actor, seq);
         }
         let is_settled = slot.has(Part::Decision) && slot.flags().len() == 1;
         let is_told = slot.has(Part::Foreign) && !slot.has(Part::Decision);
@@ -113,7 +113,7 @@ impl Locked<'_> {
     }
 
     /// A body whose sidecar never came.
-    fn put_half_aside(&self, actor: &WorkerId, seq: Seq) -> Result<()> {
+    fn quarantine_body(&self, actor: &WorkerId, seq: Seq) -> Result<()> {
         let (fs, path) = (self.mail.home.fs(), self.path(&layout::body(seq)));
         if !is_old(fs, &path, self.at)? {
             return Ok(());

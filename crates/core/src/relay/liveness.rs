@@ -45,7 +45,7 @@ impl Watch {
         let mut watch = Self::default();
         let mut unknown = fleet.ids()?;
         History::of(fleet.home, &fleet.repo).backward(WITHIN, &mut |line| {
-            if let Some((worker, life)) = told(line)
+            if let Some((worker, life)) = sign_of_life(line)
                 && let Some(at) = unknown.iter().position(|it| *it == worker)
             {
                 unknown.swap_remove(at);
@@ -80,7 +80,7 @@ impl Watch {
 }
 
 /// What a line tells of a worker.
-fn told(line: &Line) -> Option<(WorkerId, Life)> {
+fn sign_of_life(line: &Line) -> Option<(WorkerId, Life)> {
     let entry = &line.entry;
     let life = match entry.kind {
         Kind::WorkerRegistered => Life::Live,

@@ -45,7 +45,7 @@ use flagpost_disk::{
 use flagpost_model::{RepoId, Seq, WorkerId, envelope::Direction};
 use jiff::Timestamp;
 
-pub(crate) use appearance::appeared;
+pub(crate) use appearance::is_applied;
 pub(crate) use drawers::Drawer;
 use record::Record;
 
@@ -281,9 +281,9 @@ impl Transition {
         repo: &RepoId,
         (actor, at): (&WorkerId, Timestamp),
     ) -> Result<u64> {
-        let sealed = self.batch.seal(home.fs())?;
+        let sealed = self.batch.stage(home.fs())?;
         let history = History::of(home, repo);
-        let writer = history.writer(at, &|it| change::appeared(home, None, it))?;
+        let writer = history.writer(at, &|it| change::is_applied(home, None, it))?;
         Self::appear(writer, actor, self.entries, (sealed, self.flags))
     }
 
@@ -295,9 +295,9 @@ impl Transition {
         make: impl FnOnce(u64) -> Result<Self>,
     ) -> Result<u64> {
         let history = History::of(home, repo);
-        let writer = history.writer(at, &|it| change::appeared(home, None, it))?;
+        let writer = history.writer(at, &|it| change::is_applied(home, None, it))?;
         let made = make(writer.next())?;
-        let sealed = made.batch.seal(home.fs())?;
+        let sealed = made.batch.stage(home.fs())?;
         Self::appear(writer, actor, made.entries, (sealed, made.flags))
     }
 
@@ -309,7 +309,7 @@ impl Transition {
     ) -> Result<u64> {
         let (first, fs) = (writer.next(), writer.home().fs());
         writer.carry_out(actor, entries, || {
-            sealed.reveal()?;
+            sealed.publish()?;
             fsx::flags(fs, &flags)
         })?;
         Ok(first)
@@ -386,7 +386,7 @@ impl Locked<'_> {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let told = |entry: Entry| entry.detail("file", &*name).detail("reason", reason);
             self.record(actor, entries.into_iter().map(told).collect())?;
-            case.keep(fs)?;
+            case.store(fs)?;
         }
         Ok(())
     }

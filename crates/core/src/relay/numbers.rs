@@ -66,7 +66,7 @@ impl Locked<'_> {
 
     /// Leaves a number to whoever took it without asking: what they wrote stays, and the history says
     /// so. `ours` is what was to appear, in its order.
-    pub(super) fn concede(
+    pub(super) fn yield_number(
         &self,
         actor: &WorkerId,
         seq: Seq,

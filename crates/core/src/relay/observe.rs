@@ -79,7 +79,7 @@ impl Watch {
         }
         if !untold.is_empty() {
             history.backward(u64::MAX, &mut |line| {
-                for one in told(line) {
+                for one in signs_in(line) {
                     untold.remove(&one);
                 }
                 match untold.is_empty() {
@@ -108,7 +108,7 @@ impl Watch {
             for direction in Direction::ALL {
                 let slots = mail.slots(*direction)?;
                 if slots.values().any(is_unfinished) {
-                    mail.lock(*direction)?.tidy(actor)?;
+                    mail.lock(*direction)?.repair(actor)?;
                 }
                 if *direction == Direction::Inbox {
                     recorded += self.look_for_rewritten(&mail, &slots, (actor, &mut stamps))?;
@@ -162,7 +162,7 @@ impl Watch {
                 Some(Some(then)) => *then != now,
                 // It is new. Somebody may have been quicker than this look.
                 Some(None) => {
-                    briefs::letter(mail, *seq, slot)?.is_ok_and(|letter| letter.held.is_some())
+                    briefs::brief_view(mail, *seq, slot)?.is_ok_and(|letter| letter.held.is_some())
                 }
             };
             if !may_be_other {
@@ -188,7 +188,7 @@ impl Watch {
             News::Rewritten => history.since(0)?,
         };
         for line in lines.iter().chain(self.tail.held()) {
-            for (side, sign) in told(line) {
+            for (side, sign) in signs_in(line) {
                 self.known.entry(side).or_default().insert(sign);
             }
         }
@@ -197,7 +197,7 @@ impl Watch {
 }
 
 /// What a line tells of.
-fn told(line: &Line) -> Vec<(Side, (Seq, Sign))> {
+fn signs_in(line: &Line) -> Vec<(Side, (Seq, Sign))> {
     let entry = &line.entry;
     let (direction, signs): (_, &[Sign]) = match entry.kind {
         Kind::BriefProposed => (Direction::Inbox, &[Sign::Message]),
@@ -286,7 +286,7 @@ impl Locked<'_> {
             (Direction::Inbox, Sign::Message) => {
                 let (Ok(sidecar), Ok(body)) = (self.mail.sidecar(seq)?, self.mail.body(seq)?)
                 else {
-                    self.tidy(&WorkerId::operator())?;
+                    self.repair(&WorkerId::operator())?;
                     return Ok(None);
                 };
                 // It was taken away and put back, or something else was in its place.
@@ -306,7 +306,7 @@ impl Locked<'_> {
             }
             (Direction::Outbox, Sign::Message) => {
                 let Ok(report) = self.mail.report(seq)? else {
-                    self.tidy(&WorkerId::operator())?;
+                    self.repair(&WorkerId::operator())?;
                     return Ok(None);
                 };
                 let report = report.content;

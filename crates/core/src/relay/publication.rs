@@ -69,7 +69,7 @@ impl Locked<'_> {
         let mut ahead = vec![sidecar];
         let message = Message::of_brief(brief, body);
         let mut entries = vec![proposed_entry(self.mail, brief, &file.prints(body))];
-        entries.extend(messages::told(Kind::MessageSent, &message));
+        entries.extend(messages::event_for(Kind::MessageSent, &message));
         let mut flags = Vec::new();
         let published = match appears.verdict() {
             None => {
@@ -97,8 +97,11 @@ impl Locked<'_> {
                     batch.create(self.path(&layout::body(seq)), text);
                     entries.push(self.verdict_entry(seq, &verdict));
                     if let Appears::Taken(_) = appears {
-                        let acked =
-                            messages::told_by(Kind::MessageAcked, &message, Some(actor.as_str()));
+                        let acked = messages::event_on_behalf(
+                            Kind::MessageAcked,
+                            &message,
+                            Some(actor.as_str()),
+                        );
                         entries.push(self.mail.entry(Kind::BriefRead, Some(seq)));
                         entries.extend(acked);
                     }
@@ -112,7 +115,7 @@ impl Locked<'_> {
         };
         match (published, appears) {
             (Err(Error::Disk(disk::Error::Conflict { path })), _) => {
-                self.concede(actor, seq, &path, &ahead)?;
+                self.yield_number(actor, seq, &path, &ahead)?;
                 Err(disk::Error::Conflict { path }.into())
             }
             (Err(error), _) => Err(error),

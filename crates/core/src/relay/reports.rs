@@ -85,7 +85,7 @@ pub fn publish(mail: &Mail<'_>, actor: &WorkerId, draft: Draft) -> Result<Report
         (given, _) => given.clone(),
     };
     let locked = mail.lock(Direction::Outbox)?;
-    locked.tidy(actor)?;
+    locked.repair(actor)?;
     let mut report = Report {
         seq: Seq::FIRST,
         version: VERSION,
@@ -153,11 +153,11 @@ impl Locked<'_> {
             .detail("ticket", report.ticket_id.clone())
             .detail("pr", report.pr_number)
             .detail("summary", message.line());
-        let sent = messages::told(Kind::MessageSent, &message);
+        let sent = messages::event_for(Kind::MessageSent, &message);
         let entries = [entry].into_iter().chain(sent).collect();
         let posted = self.commit(actor, entries, batch, &[]);
         if let Err(Error::Disk(disk::Error::Conflict { path })) = &posted {
-            self.concede(actor, seq, path, &[])?;
+            self.yield_number(actor, seq, path, &[])?;
         }
         posted
     }
@@ -258,7 +258,8 @@ pub(super) fn acknowledge(
     let is_others = message.subject.is_some() && message.to != actor.as_str();
     if !paper.read && !is_others {
         let entry = mail.entry(Kind::ReportRead, Some(seq));
-        let acked = messages::told_by(Kind::MessageAcked, &message, by.map(WorkerId::as_str));
+        let acked =
+            messages::event_on_behalf(Kind::MessageAcked, &message, by.map(WorkerId::as_str));
         let mark = locked.path(&layout::read_flag(seq));
         let entries = [entry].into_iter().chain(acked).collect();
         locked.commit(actor, entries, Batch::new(), &[mark])?;

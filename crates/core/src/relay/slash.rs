@@ -25,7 +25,7 @@ use super::{
     shown, workers,
 };
 use crate::{
-    error::{Error, Result, told},
+    error::{Error, Result, describe},
     failure,
     index::{self, Found, Hit, Scope, Wanted},
     list::Skipped,
@@ -114,7 +114,7 @@ pub fn carry_out_aloud(
         Slash::RatifyAll { scope } => {
             let mut heard = |decided: &Decided| tell(&decided_line(decided));
             let all = ratify_all(fleet, actor, scope.as_ref(), via, &mut heard)?;
-            Ok(said_all(&all))
+            Ok(ratified_lines(&all))
         }
         Slash::Ratify(worker, seq) => {
             let mail = fleet.mail(&worker)?;
@@ -143,13 +143,13 @@ pub fn carry_out_aloud(
         Slash::Inbox(worker) => {
             let (letters, faults) = inbox(fleet, worker.as_ref())?;
             let waiting = letters.iter().filter(|it| it.waits());
-            let lines = waiting.map(letter_line).collect();
+            let lines = waiting.map(brief_line).collect();
             Ok(with_faults(lines, &faults))
         }
         Slash::Outbox(worker) => {
             let (papers, faults) = outbox(fleet, worker.as_ref())?;
             Ok(with_faults(
-                papers.iter().map(paper_line).collect(),
+                papers.iter().map(report_line).collect(),
                 &faults,
             ))
         }
@@ -335,12 +335,12 @@ fn mails<'h>(fleet: &Fleet<'h>, worker: Option<&WorkerId>) -> Result<Vec<super::
 }
 
 /// What became of ratifying everything, in the seed's words.
-pub fn said_all(all: &Ratified) -> Said {
+pub fn ratified_lines(all: &Ratified) -> Said {
     let fault = |(worker, it): &(WorkerId, decide::Undecided)| {
         let seq = it.seq.map(|seq| format!(" (seq={seq})"));
         let next = failure::judge(&it.error).1.map(|next| format!("; {next}"));
         let (seq, next) = (seq.unwrap_or_default(), next.unwrap_or_default());
-        format!("NOT RATIFIED {worker}{seq}: {}{next}", told(&it.error))
+        format!("NOT RATIFIED {worker}{seq}: {}{next}", describe(&it.error))
     };
     let faults = all.failed.iter().map(fault).chain(left_aside(all));
     Said {
@@ -354,7 +354,7 @@ pub fn said_all(all: &Ratified) -> Said {
 fn left_aside(all: &Ratified) -> impl Iterator<Item = String> {
     all.left_aside.iter().map(|it| {
         let (worker, seq) = (&it.brief.target_worker, it.brief.seq);
-        let why = it.held.map_or("", Held::told);
+        let why = it.held.map_or("", Held::describe);
         let shows = failure::shows(worker, seq);
         format!("LEFT ASIDE {worker} (seq={seq}): {why}; {shows}")
     })
@@ -402,16 +402,18 @@ pub fn proposed_line(what: &str, proposed: &Proposed) -> String {
     format!("{what} → {} (seq={})", brief.target_worker, brief.seq)
 }
 
-fn letter_line(letter: &Letter) -> String {
+fn brief_line(letter: &Letter) -> String {
     let brief = &letter.brief;
     let ticket = ticket(brief.target_ticket.as_deref());
     let (worker, seq, kind) = (&brief.target_worker, brief.seq, brief.kind);
-    let held = letter.held.map(|it| format!("WITHHELD ({}) ", it.told()));
+    let held = letter
+        .held
+        .map(|it| format!("WITHHELD ({}) ", it.describe()));
     let (held, summary) = (held.unwrap_or_default(), line(&brief.summary));
     format!("{worker} {seq} {held}{kind} {ticket}{summary}")
 }
 
-fn paper_line(paper: &Paper) -> String {
+fn report_line(paper: &Paper) -> String {
     let report = &paper.report;
     let ticket = ticket(report.ticket_id.as_deref());
     let said = flagpost_model::message::Message::of_report(report).line();

@@ -38,7 +38,7 @@ pub(super) fn verdict_of(
         reason: None,
         rule: None,
         policy: None,
-        hand: Some(process::hand().clone()),
+        hand: Some(process::own_identity().clone()),
         line: None,
     }
 }
@@ -91,7 +91,7 @@ impl Locked<'_> {
             Ok(first) => first,
             Err(error) => {
                 // Should that fail too, the next look does it.
-                let _: Result<()> = self.tidy(actor);
+                let _: Result<()> = self.repair(actor);
                 return Err(error);
             }
         };

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// A sign of life is not written more often than this.
-const BEAT: SignedDuration = SignedDuration::from_secs(20);
+const HEARTBEAT_INTERVAL: SignedDuration = SignedDuration::from_secs(20);
 
 /// What a worker says about itself.
 #[derive(Debug, Clone, Default)]
@@ -173,7 +173,7 @@ fn beat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
 /// The sign of life that any verb of the worker is; written only where the last one has aged.
 pub fn seen_at_work(mail: &Mail<'_>) -> Result<()> {
     let worker = mail.file()?.content;
-    if mail.home.now().duration_since(worker.last_seen) > BEAT {
+    if mail.home.now().duration_since(worker.last_seen) > HEARTBEAT_INTERVAL {
         beat(mail, Traits::default())?;
     }
     Ok(())
@@ -276,7 +276,7 @@ fn look(mail: &Mail<'_>, worker: Worker) -> Result<Seen> {
         .iter()
         .filter(|(_, it)| it.is_brief() && !it.is_over())
     {
-        let Ok(letter) = briefs::letter(mail, *seq, slot)? else {
+        let Ok(letter) = briefs::brief_view(mail, *seq, slot)? else {
             continue;
         };
         let counted = match letter.stage {

@@ -81,7 +81,7 @@ impl<'h> Reservations<'h> {
     }
 
     /// What holds now, and what cannot be understood.
-    pub fn survey(&self) -> Result<Survey> {
+    pub fn scan(&self) -> Result<Survey> {
         let (files, skipped) = self.read()?;
         let now = self.home.now();
         let mut live: Vec<Reservation> = files.into_iter().map(|it| it.content).collect();
@@ -112,7 +112,7 @@ impl<'h> Reservations<'h> {
                     Which::Task(task) => it.wanted.task.as_ref() == Some(task),
                 }
         };
-        let any = self.survey()?.live.iter().any(&mine);
+        let any = self.scan()?.live.iter().any(&mine);
         if !any && !matches!(which, Which::Paths(_)) {
             return Ok(Vec::new());
         }
@@ -139,7 +139,7 @@ impl<'h> Reservations<'h> {
             let renewed = it.renewed(now);
             renewed.filter(|_| it.wanted.holder == *holder)
         };
-        if !self.survey()?.live.iter().any(|it| due(it).is_some()) {
+        if !self.scan()?.live.iter().any(|it| due(it).is_some()) {
             return Ok(());
         }
         let mut change = self.change()?;
@@ -290,9 +290,9 @@ impl Change<'_> {
     fn commit(mut self, actor: &WorkerId) -> Result<Vec<Reservation>> {
         let (home, fs) = (self.of.home, self.of.home.fs());
         let over = self.over.iter().map(|it| &it.content);
-        let over = over.map(|it| told(Kind::ReservationExpired, it));
+        let over = over.map(|it| event_for(Kind::ReservationExpired, it));
         let released = self.released.iter();
-        let released = released.map(|it| told(Kind::ReservationReleased, it));
+        let released = released.map(|it| event_for(Kind::ReservationReleased, it));
         let mut entries: Vec<Entry> = over.chain(released).collect();
         let mut batch = Batch::new();
         for reservation in &self.renewed {
@@ -303,11 +303,11 @@ impl Change<'_> {
             }
         }
         if entries.is_empty() && self.added.is_empty() {
-            batch.seal(fs)?.reveal()?;
+            batch.stage(fs)?.publish()?;
             return Ok(self.renewed);
         }
         let history = History::of(home, &self.of.repo);
-        let appeared = |entry: &Entry| change::appeared(home, None, entry);
+        let appeared = |entry: &Entry| change::is_applied(home, None, entry);
         let writer = history.writer(self.at, &appeared)?;
         for (reservation, n) in self
             .added
@@ -317,18 +317,22 @@ impl Change<'_> {
             reservation.n = n;
             batch.create(self.of.path(n), layout::write(None, reservation));
         }
-        entries.extend(self.added.iter().map(|it| told(Kind::ReservationAdded, it)));
+        entries.extend(
+            self.added
+                .iter()
+                .map(|it| event_for(Kind::ReservationAdded, it)),
+        );
         let over = self.over.iter().map(|it| it.content.n);
         let gone = over.chain(self.released.iter().map(|it| it.n));
         gone.for_each(|n| batch.remove(self.of.path(n)));
-        let sealed = batch.seal(fs)?;
-        writer.carry_out(actor, entries, || sealed.reveal())?;
+        let sealed = batch.stage(fs)?;
+        writer.carry_out(actor, entries, || sealed.publish())?;
         self.added.extend(self.renewed);
         Ok(self.added)
     }
 }
 
-fn told(kind: Kind, reservation: &Reservation) -> Entry {
+fn event_for(kind: Kind, reservation: &Reservation) -> Entry {
     let wanted = &reservation.wanted;
     Entry::new(kind)
         .mail(&wanted.holder, None)
@@ -341,7 +345,7 @@ fn told(kind: Kind, reservation: &Reservation) -> Entry {
 
 /// Whether what a line tells of a reservation is in its directory; a line about none has always
 /// appeared.
-pub(crate) fn appeared(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool> {
+pub(crate) fn is_applied(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool> {
     let Some(n) = entry.number(NUMBER) else {
         return Ok(true);
     };

@@ -86,7 +86,7 @@ fn write_account(
         from.join(layout::SUMMARY),
         summary::render(account).into_bytes(),
     );
-    Ok(batch.seal(fs)?.reveal()?)
+    Ok(batch.stage(fs)?.publish()?)
 }
 
 /// Removes the reports of tasks that passed, where they are not wanted. What they said is in the tasks

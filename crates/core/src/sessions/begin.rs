@@ -21,7 +21,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
     Live, Recovered, Sessions, is_empty,
-    knowledge::{Inherited, inherited, told},
+    knowledge::{Inherited, as_texts, inherited},
     live::make_parts,
     look,
     pointer::{point, session_named},
@@ -103,7 +103,7 @@ pub fn begin<'h>(
     let mut entry = Entry::new(Kind::SessionStarted).session(&session);
     list.sign(&mut entry);
     if !inherited.unread.is_empty() {
-        entry = entry.detail("not_inherited", told(&inherited.unread));
+        entry = entry.detail("not_inherited", as_texts(&inherited.unread));
     }
     let history = History::of(home, &repository.id);
     if let Err(error) = history.record(start.actor, started, vec![entry]) {
@@ -154,7 +154,7 @@ fn fill(
     for (name, text) in texts {
         batch.put(dir.join(name), text.into_bytes());
     }
-    batch.seal(home.fs())?.reveal()?;
+    batch.stage(home.fs())?.publish()?;
     point(home, list, &dir)?;
     Ok((recovered, inherited))
 }

@@ -77,7 +77,7 @@ impl Told {
 
 impl Session {
     /// What clients told of its attempts.
-    pub fn told(&self, home: &Home) -> Result<Told> {
+    pub fn attempts(&self, home: &Home) -> Result<Told> {
         let record = |event: &Map<String, Value>| {
             let task = event.get("task")?.as_str()?.parse().ok()?;
             let record = event.get("record")?.clone();

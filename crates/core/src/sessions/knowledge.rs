@@ -182,7 +182,7 @@ fn name_of(path: &Path) -> Cow<'_, str> {
 }
 
 /// The paths as a history entry tells them.
-pub(super) fn told(paths: &[PathBuf]) -> Vec<String> {
+pub(super) fn as_texts(paths: &[PathBuf]) -> Vec<String> {
     paths
         .iter()
         .map(|path| path.display().to_string())

@@ -152,7 +152,7 @@ impl<'h> Live<'h> {
     }
 
     /// Puts an attempt's report aside, so that the next attempt is not judged by it.
-    pub fn put_result_aside(&self, task: &TaskId, attempt: u32) -> Result<()> {
+    pub fn quarantine_result(&self, task: &TaskId, attempt: u32) -> Result<()> {
         let path = self.result_path(task);
         if fsx::stat(self.home.fs(), &path)?.is_none() {
             return Ok(());

@@ -271,8 +271,8 @@ impl<'h> Sessions<'h> {
 
     /// The lock of what is in the live directory, and whether somebody runs it; otherwise as
     /// [`Sessions::glimpse`]. It is asked for again and again, and reads no other file.
-    pub fn standing(&self) -> Result<Option<(Stage, session::Lock)>> {
-        self.beside_no_start(Self::read_standing)
+    pub fn status(&self) -> Result<Option<(Stage, session::Lock)>> {
+        self.beside_no_start(Self::read_status)
     }
 
     /// Looks, and leaves nothing behind; `None` while somebody starts, ends or recovers a session.
@@ -293,13 +293,13 @@ impl<'h> Sessions<'h> {
     }
 
     fn read_current(&self) -> Result<Option<Session>> {
-        let Some((stage, _)) = self.read_standing()? else {
+        let Some((stage, _)) = self.read_status()? else {
             return Ok(None);
         };
         read_session(self.home, self.live_dir(), layout::LIVE.to_owned(), stage).map(Some)
     }
 
-    fn read_standing(&self) -> Result<Option<(Stage, session::Lock)>> {
+    fn read_status(&self) -> Result<Option<(Stage, session::Lock)>> {
         let dir = self.live_dir();
         if is_empty(self.home, &dir)? {
             return Ok(None);
@@ -434,7 +434,7 @@ fn look(home: &Home, dir: &Path) -> Result<Look> {
         pid_alive,
     };
     Ok(Look {
-        standing: lock.standing(seen),
+        standing: lock.status(seen),
         lock,
         flock,
     })

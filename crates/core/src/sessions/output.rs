@@ -122,7 +122,7 @@ impl Sessions<'_> {
             known: Known::default(),
             looked: None,
         };
-        output.hear()?;
+        output.poll()?;
         Ok(output)
     }
 
@@ -155,7 +155,7 @@ impl Sessions<'_> {
     /// Whether the session of this id still runs.
     fn runs(&self, id: &SessionId) -> Result<bool> {
         // Somebody starts or ends one at this moment: asked again later.
-        let Some((stage, lock)) = self.standing()? else {
+        let Some((stage, lock)) = self.status()? else {
             return Ok(fsx::stat(self.home.fs(), &self.live_dir())?.is_some());
         };
         Ok(stage == Stage::Live && lock.session.as_ref() == Some(id))
@@ -173,7 +173,7 @@ impl Output {
         let Some(id) = self.id.clone() else {
             return Ok(Outlook::Over);
         };
-        self.hear()?;
+        self.poll()?;
         if self.known.begun > self.attempt {
             return Ok(match self.next(sessions)? {
                 Some(next) => Outlook::Next(Box::new(next)),
@@ -228,12 +228,12 @@ impl Output {
             known: Known::default(),
             looked: None,
         };
-        next.hear()?;
+        next.poll()?;
         Ok(Some(next))
     }
 
     /// Takes in what the session told since.
-    fn hear(&mut self) -> Result<()> {
+    fn poll(&mut self) -> Result<()> {
         let Some(mut events) = self.events.take() else {
             return Ok(());
         };

@@ -76,7 +76,7 @@ pub fn recover(
 pub fn to_give_back(sessions: &Sessions<'_>, outlines: &[Outline]) -> Result<Vec<TaskId>> {
     let mut dead = sessions.dead()?;
     let mut foreign = unfinished(sessions)?.iter().any(|moved| moved.foreign);
-    if let Some((Stage::Dead, lock)) = sessions.standing()? {
+    if let Some((Stage::Dead, lock)) = sessions.status()? {
         foreign |= !lock.flocked;
         dead.extend(lock.session);
     }
@@ -197,7 +197,7 @@ fn release(
     let foreign = moved.is_some_and(|moved| moved.foreign);
     if orphaned(&list.load()?.outlines, dead, foreign).is_empty() {
         if let Some(moved) = moved {
-            let mut entry = told(Entry::new(Kind::SessionRecovered), moved);
+            let mut entry = with_session(Entry::new(Kind::SessionRecovered), moved);
             list.sign(&mut entry);
             let history = History::of(list.home, &list.repository()?);
             history.record(actor, list.home.now(), vec![entry])?;
@@ -222,14 +222,14 @@ fn release(
     }
     if let Some(moved) = moved {
         let entry = change.note_list(Kind::SessionRecovered);
-        *entry = told(entry.clone(), moved);
+        *entry = with_session(entry.clone(), moved);
     }
     change.commit()?;
     Ok(orphans)
 }
 
 /// The entry, which tells of which session.
-fn told(entry: Entry, moved: &Moved) -> Entry {
+fn with_session(entry: Entry, moved: &Moved) -> Entry {
     let entry = entry.detail("dir", moved.dir.display().to_string());
     match &moved.session {
         Some(session) => entry.session(session),

@@ -186,7 +186,7 @@ pub fn take_away(home: &Home, path: &Path) -> Result<()> {
 }
 
 /// A word was refused: it is kept beside, with the reason, and not tried again.
-pub fn put_aside(home: &Home, path: &Path, reason: &str) -> Result<()> {
+pub fn quarantine(home: &Home, path: &Path, reason: &str) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let aside = path.with_file_name(format!("{REFUSED}{name}"));
     fsx::replace(
@@ -215,7 +215,7 @@ pub(super) fn take_up_left(
             };
             match refused {
                 None => take_away(home, &path)?,
-                Some(reason) => put_aside(home, &path, &reason)?,
+                Some(reason) => quarantine(home, &path, &reason)?,
             }
         }
         let name = layout::task_result(&task);
@@ -226,7 +226,7 @@ pub(super) fn take_up_left(
             // An agent that knows no `$FLAGPOST_REPORT` wrote to the old place.
             None => read(&result)?,
         };
-        if let Some(word) = said_by(list, session, &task, report)? {
+        if let Some(word) = request_of_report(list, session, &task, report)? {
             // Who finished meanwhile, or lost the task, is answered by the list as it is.
             let _refused: Option<String> = refused(list, &word)?;
         }
@@ -238,7 +238,7 @@ pub(super) fn take_up_left(
 }
 
 /// The word of a report that says PASS, of whoever holds the task for this session.
-fn said_by(
+fn request_of_report(
     list: &List<'_>,
     session: &SessionId,
     task: &TaskId,

@@ -6,7 +6,7 @@ use flagpost_model::{
 };
 use serde_json::{Value, json};
 
-use crate::error::told;
+use crate::error::describe;
 use crate::relay::{
     briefs::{Letter, Proposed},
     fleet::Ratified,
@@ -33,7 +33,7 @@ pub fn brief(brief: &Brief) -> Value {
 }
 
 /// A brief with its body, how it stands and how far it is.
-pub fn letter(letter: &Letter) -> Value {
+pub fn brief_view(letter: &Letter) -> Value {
     json!({
         "brief": brief(&letter.brief),
         "body": letter.body,
@@ -58,9 +58,9 @@ pub fn withheld(letter: &Letter) -> Value {
 }
 
 /// A brief in full, and as what it was proposed or decided on where it is withheld.
-pub fn letter_in_full(it: &Letter, before: Option<&Before>) -> Value {
-    let mut shown = letter(it);
-    if let Some(command) = it.settled_by() {
+pub fn brief_in_full(it: &Letter, before: Option<&Before>) -> Value {
+    let mut shown = brief_view(it);
+    if let Some(command) = it.resolving_command() {
         shown["withheld"]["settle_with"] = command.into();
     }
     shown["before"] = before.map_or(Value::Null, |before| {
@@ -106,7 +106,7 @@ pub fn report(report: &Report) -> Value {
 }
 
 /// A report, and whether somebody read it.
-pub fn paper(paper: &Paper) -> Value {
+pub fn report_view(paper: &Paper) -> Value {
     json!({
         "report": report(&paper.report), "read": paper.read, "confirmed": paper.confirmed,
     })
@@ -127,10 +127,9 @@ pub fn decided(all: &Ratified) -> Value {
     let done = all.done.iter().map(
         |it| json!({"brief": brief(&it.brief), "decision": it.decision, "already": it.already}),
     );
-    let failed = all
-        .failed
-        .iter()
-        .map(|(worker, it)| json!({"worker": worker, "seq": it.seq, "reason": told(&it.error)}));
+    let failed = all.failed.iter().map(
+        |(worker, it)| json!({"worker": worker, "seq": it.seq, "reason": describe(&it.error)}),
+    );
     let arrived = all.arrived.iter().map(|it| {
         json!({"worker": it.brief.target_worker, "seq": it.brief.seq, "summary": it.brief.summary})
     });
@@ -147,7 +146,7 @@ pub fn decided(all: &Ratified) -> Value {
 }
 
 /// What a slash command did.
-pub fn said(command: &str, said: &Said) -> Value {
+pub fn slash_output(command: &str, said: &Said) -> Value {
     json!({
         "command": command.trim(), "lines": said.lines, "faults": said.faults,
         "exit_status": said.status,

@@ -48,7 +48,7 @@ fn lease(lease: &Lease) -> Value {
 }
 
 /// Messages in their order, of so many in all.
-pub fn survey(survey: &Survey, total: usize) -> Value {
+pub fn messages(survey: &Survey, total: usize) -> Value {
     json!({
         "messages": survey.messages.iter().map(seen).collect::<Vec<_>>(),
         "total": total,

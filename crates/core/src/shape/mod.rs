@@ -14,8 +14,8 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 pub use mail::{
-    brief, decided, letter, letter_in_full, paper, proposed, report, said, verdict, withheld,
-    worker,
+    brief, brief_in_full, brief_view, decided, proposed, report, report_view, slash_output,
+    verdict, withheld, worker,
 };
 pub use questions::answered;
 pub use reservations::{announced, reservation, reservations};

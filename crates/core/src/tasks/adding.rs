@@ -183,10 +183,10 @@ pub fn note(
 impl Fields {
     /// Whether other tasks of the list have a say.
     fn looks_at_others(&self) -> bool {
-        matches!(self.parent, Some(Some(_))) || self.told_uid().is_some()
+        matches!(self.parent, Some(Some(_))) || self.given_uid().is_some()
     }
 
-    fn told_uid(&self) -> Option<&str> {
+    fn given_uid(&self) -> Option<&str> {
         self.uid.as_deref().filter(|uid| !uid.is_empty())
     }
 
@@ -198,7 +198,7 @@ impl Fields {
         ids: &[TaskId],
         id: &TaskId,
     ) -> Result<(), Refusal> {
-        if let Some(uid) = self.told_uid() {
+        if let Some(uid) = self.given_uid() {
             let has_it = |it: &&Outline| it.uid.as_deref() == Some(uid);
             let other = outlines.iter().filter(has_it).map(|it| &it.id);
             // Only one of those that are edited together can have it.

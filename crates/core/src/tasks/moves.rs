@@ -81,7 +81,9 @@ pub fn act_all(list: &List<'_>, act: &Act, which: impl Into<Which>, event: Move)
     let mut tasks = match (done, list.table(), &ids[..], late_result(&event, &act)) {
         (Err(Error::Coordination(refusal)), Some(table), [id], Some(late)) => {
             let (directory, by) = (&table.directory, &act.actor);
-            return Err(coordination::keep(directory, by, id, &late.text, refusal)?);
+            return Err(coordination::keep_late(
+                directory, by, id, &late.text, refusal,
+            )?);
         }
         (done, ..) => done?,
     };

@@ -81,7 +81,7 @@ impl Watch {
             ..Self::default()
         };
         watch.tail.read_on(&history)?;
-        watch.since = watch.told();
+        watch.since = watch.read_up_to();
         let suspects = watch.suspects(home, repo)?;
         watch.take_in(suspects);
         watch.keep(home, repo);
@@ -97,7 +97,7 @@ impl Watch {
         }
         let mut suspects = self.suspects(home, repo)?;
         look_back(&history, &mut suspects)?;
-        let is_news = !suspects.is_empty() || self.told() != self.since;
+        let is_news = !suspects.is_empty() || self.read_up_to() != self.since;
         let foreign = suspects.iter().filter_map(|((list, task), suspect)| {
             let mut entry = suspect.entry()?;
             (entry.list, entry.task) = (Some(list.clone()), Some(task.clone()));
@@ -120,13 +120,13 @@ impl Watch {
     /// makes it right: what the history has told by now appeared in files that are read after; and
     /// whatever else these show of ours has a line by the time that the history is read back.
     fn suspects(&mut self, home: &Home, repo: &RepoId) -> Result<Suspects> {
-        let told = self.told();
+        let told = self.read_up_to();
         let (mut suspects, mut found) = (Suspects::new(), BTreeMap::new());
         for (id, list) in lists(home, repo)? {
             let known = self.lists.entry(id.clone()).or_default();
             let mut present = BTreeSet::new();
             let looked_at = home.now();
-            for (file, stat) in list.survey()? {
+            for (file, stat) in list.scan_files()? {
                 let Some(task) = file.to_str().and_then(id_of) else {
                     continue;
                 };
@@ -164,7 +164,7 @@ impl Watch {
         found: &BTreeMap<ListId, Found<'_>>,
         suspects: &mut Suspects,
     ) -> Result<()> {
-        let (told, mut voided) = (self.told(), BTreeSet::new());
+        let (told, mut voided) = (self.read_up_to(), BTreeSet::new());
         history.backward(u64::MAX, &mut |line: &Line| {
             if line.n <= self.since {
                 return ControlFlow::Break(());
@@ -174,7 +174,7 @@ impl Watch {
             let Some((list, found)) = list.and_then(|it| Some((it, found.get(it)?))) else {
                 return ControlFlow::Continue(());
             };
-            for (task, told_of) in trace::told(&line.entry) {
+            for (task, told_of) in trace::file_events(&line.entry) {
                 let key = (list.clone(), task);
                 // Made and gone since.
                 if !found.present.contains(&key.1) {
@@ -187,7 +187,7 @@ impl Watch {
                 if line.n > told {
                     suspect.wait();
                 } else if !voided.contains(&line.n) && line.n > suspect.since(self.since) {
-                    suspect.hear(&told_of, &|| found.list.task(&key.1).ok());
+                    suspect.apply(&told_of, &|| found.list.task(&key.1).ok());
                 }
             }
             ControlFlow::Continue(())
@@ -195,13 +195,13 @@ impl Watch {
     }
 
     /// All that the history tells up to this number has appeared. What did so once may be gone since.
-    fn told(&self) -> u64 {
-        self.tail.told().max(self.since)
+    fn read_up_to(&self) -> u64 {
+        self.tail.read_up_to().max(self.since)
     }
 
     /// Knows from now on what was found, but for what was in the middle of a change.
     fn take_in(&mut self, suspects: Suspects) {
-        let told = self.told();
+        let told = self.read_up_to();
         let waits = |it: &Suspect| it.finding() == Finding::Waits;
         let (waiting, found): (Suspects, Suspects) =
             suspects.into_iter().partition(|(_, it)| waits(it));
@@ -242,7 +242,7 @@ fn look_back(history: &History<'_>, suspects: &mut Suspects) -> Result<()> {
             .list
             .as_ref()
             .filter(|_| !voided.contains(&line.n));
-        for (task, told) in trace::told(&line.entry) {
+        for (task, told) in trace::file_events(&line.entry) {
             let key = list.map(|it| (it.clone(), task));
             if let Some(key) = key.filter(|it| unsure.contains(it))
                 && let Some(suspect) = suspects.get_mut(&key)

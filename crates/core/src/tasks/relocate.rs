@@ -176,10 +176,10 @@ fn copy(
         let id = task.id.clone();
         match there.get(&file.task.id) {
             None => {
-                change.adopt(file, task);
+                change.put_moved(file, task);
                 change.note(Kind::TaskCreated, &id);
             }
-            Some(known) if !known.bring_up_to_date(&mut change, file, &task)? => continue,
+            Some(known) if !known.refresh(&mut change, file, &task)? => continue,
             Some(_) => {}
         }
         let place = json!({"list": from.id(), "task": file.task.id});
@@ -227,12 +227,7 @@ struct Earlier {
 impl Earlier {
     /// Makes the copy say what the task says by now, and tells whether it had to. A copy that
     /// somebody works on already is refused: neither of the two may be lost.
-    fn bring_up_to_date(
-        &self,
-        change: &mut Change<'_>,
-        file: &TaskFile,
-        task: &Task,
-    ) -> Result<bool> {
+    fn refresh(&self, change: &mut Change<'_>, file: &TaskFile, task: &Task) -> Result<bool> {
         let now = change.list().task(&self.id)?;
         let (now, wanted) = (fingerprint(now.raw()), file.copied(task));
         let told = fingerprint(&wanted);
@@ -259,7 +254,7 @@ fn earlier_copies(from: &List<'_>, to: &List<'_>) -> Result<BTreeMap<TaskId, Ear
     let there: BTreeSet<TaskId> = to.ids()?.into_iter().collect();
     let copy_of = |Line { entry, .. }: &Line| {
         let (id, place) = (entry.task.clone()?, entry.detail.get("moved_from")?);
-        let ours = to.is_told_of(entry)
+        let ours = to.concerns(entry)
             && place.get("list").and_then(Value::as_str) == Some(from.id().as_str());
         let was = place.get("task")?.as_str()?.parse().ok()?;
         let fingerprint = entry.detail.get(FINGERPRINT).and_then(Value::as_str);

@@ -48,7 +48,7 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
     let mut change = list.change(actor)?;
     let history = History::of(list.home, &list.repository()?);
     // What a crash kept from appearing is nothing to take back, and taken back by nothing.
-    history.settle(actor, change.at())?;
+    history.void_unapplied(actor, change.at())?;
     let lines = history.since(0)?;
     let story = Story::of(&lines, list);
     let Some(last) = story.last_of(actor) else {
@@ -214,7 +214,7 @@ impl<'l> Story<'l> {
     fn of(lines: &'l [Line], list: &List<'_>) -> Self {
         let voided: BTreeSet<u64> = lines.iter().filter_map(|it| it.entry.voids()).collect();
         let happened = |line: &&Line| {
-            list.is_told_of(&line.entry)
+            list.concerns(&line.entry)
                 && !voided.contains(&line.n)
                 // What a client told of an attempt is no change of a task.
                 && !matches!(line.entry.kind, Kind::Void | Kind::TaskAttempted)

@@ -9,7 +9,7 @@ use std::{
 
 use flagpost_core::{
     Environment, Error, Home, List,
-    roots::{Standing, survey},
+    roots::{Standing, scan},
 };
 use flagpost_disk::{self as disk, fsx::RealFs};
 use flagpost_model::ListId;
@@ -44,7 +44,7 @@ fn list_id(name: &str) -> ListId {
 
 /// What each root has, in words.
 fn told(home: &Home) -> Vec<String> {
-    let told = survey(home).unwrap().into_iter().map(|root| {
+    let told = scan(home).unwrap().into_iter().map(|root| {
         let name = root.dir.file_name().unwrap().to_string_lossy().into_owned();
         match root.standing {
             Standing::Readable { lists, shadowed } => {

@@ -48,7 +48,7 @@ fn add(world: &World, holder: &str, paths: &[&str]) -> Result<Vec<Reservation>> 
 
 /// Who holds what, as `W1 src/**`.
 fn held(world: &World) -> Vec<String> {
-    let survey = of(world).survey().unwrap();
+    let survey = of(world).scan().unwrap();
     assert!(survey.skipped.is_empty(), "{:?}", survey.skipped);
     let live = survey.live.iter().map(|it| &it.wanted);
     live.map(|it| format!("{} {}", it.holder, it.path))
@@ -241,7 +241,7 @@ fn what_cannot_be_understood_is_told_of_and_left_alone() {
     std::fs::write(dir.join("mine.json"), "{}").unwrap();
     add(&world, "W2", &["lib"]).unwrap();
     of(&world).release(&worker("W1"), &Which::All).unwrap();
-    let survey = of(&world).survey().unwrap();
+    let survey = of(&world).scan().unwrap();
     let names: Vec<&str> = survey.skipped.iter().map(|it| &*it.name).collect();
     assert_eq!(names, ["reservations/900.json", "reservations/mine.json"]);
     assert_eq!(
@@ -315,7 +315,7 @@ fn a_directory_that_leads_elsewhere_is_not_written_through() {
     std::os::unix::fs::symlink(&elsewhere, &dir).unwrap();
     let refused = add(&world, "W1", &["src"]).unwrap_err().to_string();
     assert!(refused.contains("reservations leads outside"), "{refused}");
-    assert!(of(&world).survey().is_err());
+    assert!(of(&world).scan().is_err());
     let said = progress(&world, "W1", &["a"]);
     assert_eq!(
         said.files.faults.len(),

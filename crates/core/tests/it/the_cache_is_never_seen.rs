@@ -53,7 +53,7 @@ fn is_never_seen(world: &World) -> Loaded {
     assert_eq!(seen.outlines, plain.outlines);
     assert_eq!(seen.skipped, plain.skipped);
     let standings: Vec<_> = plain.outlines.iter().map(Standing::from).collect();
-    assert_eq!(world.list().standings().unwrap(), standings);
+    assert_eq!(world.list().summaries().unwrap(), standings);
     seen
 }
 

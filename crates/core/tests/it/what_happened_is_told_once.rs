@@ -43,9 +43,9 @@ fn each_transition_is_told_once_wherever_one_begins() {
     let news = told(&mut ahead, &world);
     assert_eq!(news.len(), 2, "{news:?}");
     assert!(told(&mut ahead, &world).is_empty());
-    let mut late = Tail::since(ahead.told() - 1);
+    let mut late = Tail::since(ahead.read_up_to() - 1);
     assert_eq!(told(&mut late, &world), news[1..]);
-    assert_eq!(late.told(), ahead.told());
+    assert_eq!(late.read_up_to(), ahead.read_up_to());
     let mut whole = Tail::since(0);
     assert_eq!(told(&mut whole, &world).len(), world.history().len());
 }
@@ -57,13 +57,13 @@ fn what_has_not_appeared_is_not_told_and_what_is_taken_back_never() {
     add(&list, "One", &[]);
     let mut tail = Tail::since(0);
     told(&mut tail, &world);
-    let before = tail.told();
+    let before = tail.read_up_to();
     begin_a_brief(&world, 1);
     assert!(told(&mut tail, &world).is_empty());
     assert!(tail.is_waiting());
-    assert_eq!(tail.told(), before);
+    assert_eq!(tail.read_up_to(), before);
     // Whoever begins to listen now must hear of it should it happen after all.
-    assert_eq!(Tail::at_end(&history(&world)).unwrap().told(), before);
+    assert_eq!(Tail::at_end(&history(&world)).unwrap().read_up_to(), before);
     // The next writer takes it back.
     add(&list, "Two", &[]);
     let news = told(&mut tail, &world);
@@ -86,6 +86,6 @@ fn another_history_in_its_place_is_noticed() {
     std::fs::write(world.history_path(), &all).unwrap();
     assert_eq!(
         told(&mut tail, &world).last().unwrap(),
-        &format!("{} task.created", tail.told())
+        &format!("{} task.created", tail.read_up_to())
     );
 }

@@ -169,7 +169,7 @@ impl Hub {
                 false => Tail::at_end(&history)?,
                 true => Tail::default(),
             };
-            let ring = Ring::begun(tail.told(), 0);
+            let ring = Ring::begun(tail.read_up_to(), 0);
             self.rings().insert(repo.clone(), ring);
             tails.all.insert(repo.clone(), tail);
         }
@@ -182,12 +182,12 @@ impl Hub {
         match news {
             News::Lines(lines) => {
                 let ring = rings.entry(repo.clone());
-                let ring = ring.or_insert_with(|| Ring::begun(tail.told(), life));
+                let ring = ring.or_insert_with(|| Ring::begun(tail.read_up_to(), life));
                 lines.iter().for_each(|line| ring.keep(Told::of(line)));
-                ring.ends = tail.told();
+                ring.ends = tail.read_up_to();
             }
             News::Rewritten => {
-                rings.insert(repo.clone(), Ring::begun(tail.told(), life + 1));
+                rings.insert(repo.clone(), Ring::begun(tail.read_up_to(), life + 1));
             }
         }
         Ok(tail.is_waiting())

@@ -14,7 +14,7 @@ pub(super) fn places(home: &Home) -> Vec<PathBuf> {
     let mut places = vec![home.tasks_root(), home.repositories_root()];
     places.extend(below(home, &home.tasks_root()));
     // A root that cannot be read has lists that cannot be read either.
-    for root in roots::survey(home).unwrap_or_default() {
+    for root in roots::scan(home).unwrap_or_default() {
         if let roots::Standing::Readable { .. } = root.standing {
             places.extend(below(home, &root.dir));
             places.push(root.dir);

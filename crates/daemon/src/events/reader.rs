@@ -121,7 +121,7 @@ impl Reader {
                         self.tell(&repo, &Told::of(line), end.life, &mut text);
                     }
                 }
-                let (n, life) = (tail.told(), end.life);
+                let (n, life) = (tail.read_up_to(), end.life);
                 self.at.insert(repo, Position { n, life });
             }
         }

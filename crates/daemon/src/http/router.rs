@@ -55,7 +55,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         let serve = move |State(shared): State<Arc<Shared>>,
                           path: Result<RawPathParams, RawPathParamsRejection>,
                           request: Request| async move {
-            told(route, serve(shared, route, path.ok(), request).await)
+            respond(route, serve(shared, route, path.ok(), request).await)
         };
         if is_kanban(route) {
             router = router.route(&format!("{}/", route.path), on(filter, serve));
@@ -127,7 +127,7 @@ async fn unkept(mut response: Response) -> Response {
     response
 }
 
-fn told(route: &Route, worked: Result<Response, Fault>) -> Response {
+fn respond(route: &Route, worked: Result<Response, Fault>) -> Response {
     match (worked, route.work) {
         (Ok(response), _) => response,
         (Err(fault), Work::Foreign(..) | Work::Stream(Whose::Kanban, _)) => fault.into_kanban(),

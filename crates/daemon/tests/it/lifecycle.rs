@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_daemon::{Config, Error, Standing, Started, Watching, run, standing, start};
+use flagpost_daemon::{Config, Error, Standing, Started, Watching, run, start, status};
 use flagpost_disk::fsx::{self, Flock, RealFs};
 
 use crate::served::{PATIENCE, Place};
@@ -71,7 +71,7 @@ fn a_dead_one_does_not_answer_while_the_next_one_takes_its_lock() {
     note_of(&place, pid);
     let _next = fsx::try_hold(&RealFs, &lock).unwrap().unwrap();
     let deadline = Instant::now() + PATIENCE;
-    while !matches!(standing(&place.home).unwrap(), Standing::Starting(_)) {
+    while !matches!(status(&place.home).unwrap(), Standing::Starting(_)) {
         assert!(Instant::now() < deadline, "the dead one counts as up");
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -106,7 +106,7 @@ fn standing_in(place: &Place) -> Box<dyn Flock> {
     let lock = lock_of(place, pid);
     note_of(place, pid);
     let held = fsx::try_hold(&RealFs, &lock).unwrap().unwrap();
-    assert!(matches!(standing(&place.home).unwrap(), Standing::Up(_)));
+    assert!(matches!(status(&place.home).unwrap(), Standing::Up(_)));
     held
 }
 
@@ -181,7 +181,7 @@ fn it_ends_at_once_and_takes_its_socket_along() {
     let took = begun.elapsed();
     println!("ended in {took:?}");
     assert!(took < Duration::from_secs(5), "{took:?}");
-    assert!(matches!(standing(&place.home).unwrap(), Standing::Down));
+    assert!(matches!(status(&place.home).unwrap(), Standing::Down));
     assert!(!paths.socket.exists());
     drop(idle);
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use flagpost_core::{Environment, Home, Repository};
-use flagpost_daemon::{Config, Error, Instance, Paths, Standing, Watching, run, schemas, standing};
+use flagpost_daemon::{Config, Error, Instance, Paths, Standing, Watching, run, schemas, status};
 use jsonschema::Validator;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -91,7 +91,7 @@ impl Place {
         });
         let deadline = Instant::now() + PATIENCE;
         let instance = loop {
-            match standing(&self.home).unwrap() {
+            match status(&self.home).unwrap() {
                 Standing::Up(instance) if std::fs::read(&note).ok() != before => break instance,
                 _ => assert!(Instant::now() < deadline, "it does not answer"),
             }

@@ -32,7 +32,7 @@ impl Batch {
     }
 
     /// Replace `target`, or create it, before anything else appears: durable once the batch is sealed.
-    pub(super) fn put_ahead(&mut self, target: PathBuf, bytes: Vec<u8>) {
+    pub(super) fn put_first(&mut self, target: PathBuf, bytes: Vec<u8>) {
         self.ahead.push((target, bytes));
     }
 
@@ -60,7 +60,7 @@ impl Batch {
 
     /// Makes all new content durable under temporary names, and what goes ahead under its own. On
     /// failure nothing else is left.
-    pub fn seal(self, fs: &dyn Fs) -> Result<Sealed<'_>> {
+    pub fn stage(self, fs: &dyn Fs) -> Result<Sealed<'_>> {
         let mut sealed = Sealed {
             fs,
             staged: Vec::new(),
@@ -73,7 +73,7 @@ impl Batch {
         let puts = self.puts.into_iter().map(|put| (false, put));
         let first = self.ahead.into_iter().map(|put| (false, put));
         for (is_new, (target, bytes)) in first.chain(creations).chain(puts) {
-            let temporary = temporary::beside(&target);
+            let temporary = temporary::temporary_path(&target);
             let created = match is_new {
                 true => fs.create(&temporary),
                 false => fs.create_like(&temporary, &target, 0o600),
@@ -99,7 +99,7 @@ impl Batch {
             fs.sync_all(&first.temporary)
                 .map_err(Error::io("sync", &first.target))?;
         }
-        sealed.reveal_first(ahead)?;
+        sealed.publish_first(ahead)?;
         Ok(sealed)
     }
 }
@@ -120,7 +120,7 @@ struct Staged {
 }
 
 impl Staged {
-    fn reveal(&self, fs: &dyn Fs) -> Result<()> {
+    fn publish(&self, fs: &dyn Fs) -> Result<()> {
         if self.is_new {
             return rename_new(fs, &self.temporary, &self.target);
         }
@@ -132,7 +132,7 @@ impl Staged {
 impl Sealed<'_> {
     /// Changes the names, new ones first, in the order they were put, and makes them durable. New
     /// ones are durable before any other changes: what replaces a file may speak of them.
-    pub fn reveal(mut self) -> Result<()> {
+    pub fn publish(mut self) -> Result<()> {
         let mut put_in = BTreeSet::new();
         let mut is_new = false;
         let mut staged = std::mem::take(&mut self.staged).into_iter();
@@ -141,7 +141,7 @@ impl Sealed<'_> {
                 true => self.sync(&put_in),
                 false => Ok(()),
             };
-            if let Err(failure) = settled.and_then(|()| file.reveal(self.fs)) {
+            if let Err(failure) = settled.and_then(|()| file.publish(self.fs)) {
                 self.staged.push(file);
                 self.staged.extend(staged);
                 return Err(failure);
@@ -163,10 +163,10 @@ impl Sealed<'_> {
         Ok(())
     }
 
-    fn reveal_first(&mut self, count: usize) -> Result<()> {
+    fn publish_first(&mut self, count: usize) -> Result<()> {
         let mut put_in = BTreeSet::new();
         for _ in 0..count {
-            self.staged[0].reveal(self.fs)?;
+            self.staged[0].publish(self.fs)?;
             put_in.extend(self.staged.remove(0).target.parent().map(Path::to_owned));
         }
         self.sync(&put_in)
@@ -191,5 +191,5 @@ impl Drop for Sealed<'_> {
 pub fn replace(fs: &dyn Fs, target: &Path, bytes: &[u8]) -> Result<()> {
     let mut batch = Batch::new();
     batch.put(target.to_owned(), bytes.to_owned());
-    batch.seal(fs)?.reveal()
+    batch.stage(fs)?.publish()
 }

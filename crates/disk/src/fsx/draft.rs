@@ -23,7 +23,7 @@ pub struct Draft<'f> {
 impl<'f> Draft<'f> {
     /// Begins one with an empty file, which nobody else may read.
     pub fn of(fs: &'f dyn Fs, target: &Path) -> Result<Self> {
-        let temporary = temporary::beside(target);
+        let temporary = temporary::temporary_path(target);
         fs.create(&temporary).map_err(Error::io("create", target))?;
         Ok(Self {
             fs,
@@ -39,7 +39,7 @@ impl<'f> Draft<'f> {
     }
 
     /// Replaces the target, or creates it; durable on return. Whoever wrote the draft has closed it.
-    pub fn reveal(mut self) -> Result<()> {
+    pub fn publish(mut self) -> Result<()> {
         let synced = self.fs.open_append(&self.temporary);
         let synced = synced.and_then(|mut file| file.sync());
         synced.map_err(Error::io("sync", &self.target))?;
@@ -83,7 +83,7 @@ mod tests {
 
         let draft = Draft::of(&RealFs, &target).unwrap();
         std::fs::write(draft.path(), "whole").unwrap();
-        draft.reveal().unwrap();
+        draft.publish().unwrap();
         assert_eq!(std::fs::read_to_string(&target).unwrap(), "whole");
         assert_eq!(names(dir.path()), ["index.db"]);
     }

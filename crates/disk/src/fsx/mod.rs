@@ -32,7 +32,7 @@ pub use flag::{Raised, flag, flags};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold, try_lock};
 pub use number::{allocate, allocate_in, peek};
 pub use publish::publish;
-pub use quarantine::{Case, Kept, QUARANTINE, keep, kept, quarantine};
+pub use quarantine::{Case, Kept, QUARANTINE, kept, quarantine, store};
 pub use real::RealFs;
 pub use shared::{make_shared_dir, rewrite};
 pub use socket::listen;
@@ -60,7 +60,7 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// The names in a directory, in no order.
     fn names(&self, dir: &Path) -> io::Result<Vec<OsString>>;
     /// The names in a directory that `wanted` takes, with what is there, in no order.
-    fn survey(
+    fn scan_dir(
         &self,
         dir: &Path,
         wanted: &(dyn Fn(&[u8]) -> bool + Sync),
@@ -279,7 +279,7 @@ pub fn is_open_to_others(stat: &Stat) -> bool {
 }
 
 /// Makes a file that another program wrote durable, and its name.
-pub fn settle(fs: &dyn Fs, path: &Path) -> Result<()> {
+pub fn sync(fs: &dyn Fs, path: &Path) -> Result<()> {
     let path = fs.canonical(path).map_err(Error::io("resolve", path))?;
     let parent = path.parent().unwrap_or(Path::new("/"));
     let synced = match fs.open_append(&path) {

@@ -18,7 +18,7 @@ pub fn allocate(fs: &dyn Fs, counter: &Path, highest: u64, count: u64) -> Result
 /// Hands out one number to what is in a batch: it is taken once the batch is sealed.
 pub fn allocate_in(batch: &mut Batch, fs: &dyn Fs, counter: &Path, highest: u64) -> Result<u64> {
     let (first, end) = following(fs, counter, highest, 1)?;
-    batch.put_ahead(counter.to_owned(), format!("{end}\n").into_bytes());
+    batch.put_first(counter.to_owned(), format!("{end}\n").into_bytes());
     Ok(first)
 }
 

@@ -63,7 +63,7 @@ pub fn quarantine<'c>(
 
 impl Case<'_> {
     /// Copies the content aside, durable on return. Somebody else may have done so meanwhile.
-    pub fn keep(self, fs: &dyn Fs) -> Result<()> {
+    pub fn store(self, fs: &dyn Fs) -> Result<()> {
         match publish(fs, &self.copy, self.content) {
             Err(Error::Conflict { .. }) => sync_parent(fs, &self.copy),
             published => published,
@@ -72,9 +72,9 @@ impl Case<'_> {
 }
 
 /// Keeps content that is about to be replaced, durable on return.
-pub fn keep(fs: &dyn Fs, path: &Path, content: &[u8], reason: &str) -> Result<()> {
+pub fn store(fs: &dyn Fs, path: &Path, content: &[u8], reason: &str) -> Result<()> {
     match quarantine(fs, path, content, reason)? {
-        Some(case) => case.keep(fs),
+        Some(case) => case.store(fs),
         None => Ok(()),
     }
 }
@@ -136,8 +136,8 @@ mod tests {
         let dir = scratch.path();
         assert_eq!(kept(&RealFs, dir).unwrap(), []);
         for (name, content) in [("7.json", "{"), (".repo", "../evil"), ("7.json", "[")] {
-            keep(&RealFs, &dir.join(name), content.as_bytes(), "why").unwrap();
-            keep(&RealFs, &dir.join(name), content.as_bytes(), "again").unwrap();
+            store(&RealFs, &dir.join(name), content.as_bytes(), "why").unwrap();
+            store(&RealFs, &dir.join(name), content.as_bytes(), "again").unwrap();
         }
         std::fs::write(dir.join("quarantine/note.txt"), "mine").unwrap();
         let found = kept(&RealFs, dir).unwrap();

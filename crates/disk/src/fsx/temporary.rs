@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 /// A fresh temporary name beside `target`.
-pub(super) fn beside(target: &Path) -> PathBuf {
+pub(super) fn temporary_path(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let random = uuid::Uuid::new_v4().simple();
     target.with_file_name(format!(".{name}.tmp-{}-{random}", std::process::id()))
@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn trap_07_a_temporary_is_a_dotfile_that_no_reader_globs() {
-        let path = beside(Path::new("/list/21.json"));
+        let path = temporary_path(Path::new("/list/21.json"));
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(name.starts_with(".21.json.tmp-"), "{name}");
         assert!(

@@ -33,7 +33,7 @@ fn run(fs: &PowerFs, puts: &[PathBuf], removals: &[&str]) -> Result<()> {
     for path in removals {
         batch.remove(path.into());
     }
-    batch.seal(fs)?.reveal()
+    batch.stage(fs)?.publish()
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn what_is_sealed_but_not_revealed_leaves_no_trace() {
     let mut batch = Batch::new();
     batch.put("/d/1.json".into(), NEW.to_owned());
     batch.remove("/d/1.json".into());
-    let sealed = batch.seal(&fs).unwrap();
+    let sealed = batch.stage(&fs).unwrap();
     assert_eq!(content(&fs, "/d/1.json").unwrap(), OLD);
     drop(sealed);
     assert_eq!(fs.files(), before);
@@ -109,7 +109,7 @@ fn a_name_that_must_be_free_is_never_overwritten() {
     batch.put("/d/1.json".into(), NEW.to_owned());
     batch.create("/d/2.json".into(), NEW.to_owned());
     batch.create("/d/3.json".into(), NEW.to_owned());
-    let answer = batch.seal(&fs).unwrap().reveal();
+    let answer = batch.stage(&fs).unwrap().publish();
     let path = Path::new("/d/2.json");
     assert!(matches!(&answer, Err(Error::Conflict { path: taken }) if taken == path));
     for old in ["/d/1.json", "/d/2.json"] {

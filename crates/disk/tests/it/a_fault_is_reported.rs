@@ -88,7 +88,7 @@ fn by_each_primitive() {
     every_fault(
         setup,
         |fs| match quarantine(fs, file, OLD, "why")? {
-            Some(case) => case.keep(fs),
+            Some(case) => case.store(fs),
             None => Ok(()),
         },
         |fs, _| assert_eq!(content(fs, "/d/file").unwrap(), OLD),

@@ -7,7 +7,7 @@ use flagpost_disk::{
     Result,
     fsx::{
         Durability, Fs, Raised, append, flag, make_dirs, move_dir, publish, quarantine, read,
-        remove, replace, rewrite, settle,
+        remove, replace, rewrite, sync,
     },
 };
 use flagpost_testkit::power::{Fault, PowerFs, every_crash};
@@ -101,7 +101,7 @@ fn settled() {
             .unwrap();
         fs
     };
-    let sync = |fs: &PowerFs| settle(fs, Path::new("/d/config"));
+    let sync = |fs: &PowerFs| sync(fs, Path::new("/d/config"));
     every_crash(written, sync, |fs, answer| {
         assert!(answer.is_err() || content(fs, "/d/config").unwrap() == NEW);
     });
@@ -196,7 +196,7 @@ fn quarantined() {
     let keep = |fs: &PowerFs| -> Result<bool> {
         let reason = "it ends too early";
         match quarantine(fs, Path::new("/d/7.json"), broken, reason)? {
-            Some(case) => case.keep(fs).map(|()| true),
+            Some(case) => case.store(fs).map(|()| true),
             None => Ok(false),
         }
     };

@@ -44,10 +44,10 @@ fn main() {
         "seal" => {
             let mut batch = Batch::new();
             batch.put(place.join("file.json"), body(0));
-            let sealed = batch.seal(&RealFs).unwrap();
+            let sealed = batch.stage(&RealFs).unwrap();
             part.report("sealed");
             part.wait();
-            sealed.reveal().unwrap();
+            sealed.publish().unwrap();
         }
         "lock" => {
             let path = place.join(".lock");

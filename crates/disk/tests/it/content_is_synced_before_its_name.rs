@@ -36,7 +36,7 @@ fn in_each_primitive() {
     in_order(|fs| append(fs, free, b"line\n", Durability::Synced));
     in_order(|fs| allocate(fs, Path::new("/d/.seq"), 0, 1).map(drop));
     in_order(|fs| match quarantine(fs, file, b"old", "why")? {
-        Some(case) => case.keep(fs),
+        Some(case) => case.store(fs),
         None => Ok(()),
     });
     in_order(|fs| make_dirs(fs, Path::new("/d/x/y/z")));
@@ -61,7 +61,7 @@ fn in_a_batch_of_any_size() {
                 batch.put(format!("/d/sub/{n}.json").into(), b"new".to_vec());
             }
             batch.remove("/d/file".into());
-            batch.seal(fs)?.reveal()
+            batch.stage(fs)?.publish()
         });
         let syncs = steps.iter().filter(|step| {
             matches!(

@@ -147,9 +147,9 @@ fn when_looking() {
         assert_eq!(fs.stat(&dir).unwrap().kind, Kind::Dir);
         assert_ne!(fs.stat(&dir).unwrap().inode, stat.inode);
         assert_eq!(sorted_names(fs, place), ["dir", "file"]);
-        let found = fs.survey(place, &|name| name.starts_with(b"f")).unwrap();
+        let found = fs.scan_dir(place, &|name| name.starts_with(b"f")).unwrap();
         assert_eq!(found, [(OsString::from("file"), stat)]);
-        let all = fs.survey(place, &|_| true).unwrap();
+        let all = fs.scan_dir(place, &|_| true).unwrap();
         assert_eq!(all.len(), 2, "neither itself nor what is above it");
         assert_eq!((stat.mode, fs.stat(&dir).unwrap().mode), (0o600, 0o700));
         assert!(!fs.room(place).unwrap().read_only);
@@ -160,7 +160,7 @@ fn when_looking() {
         assert_eq!(refusal(fs.names(&place.join("no"))), ErrorKind::NotFound);
         assert_eq!(refusal(fs.names(&file)), ErrorKind::NotADirectory);
         assert_eq!(
-            refusal(fs.survey(&file, &|_| true)),
+            refusal(fs.scan_dir(&file, &|_| true)),
             ErrorKind::NotADirectory
         );
         assert!(fs.read(&dir, 0, 9).is_err());

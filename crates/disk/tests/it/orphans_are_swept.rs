@@ -77,12 +77,12 @@ fn trap_34_two_writers_in_one_process() {
     let seal = |n| {
         let mut batch = Batch::new();
         batch.put(file.clone(), body(n));
-        batch.seal(&RealFs).unwrap()
+        batch.stage(&RealFs).unwrap()
     };
     let (first, second) = (seal(1), seal(2));
     assert_eq!(temporaries(place.path()).len(), 2);
-    second.reveal().unwrap();
-    first.reveal().unwrap();
+    second.publish().unwrap();
+    first.publish().unwrap();
     assert_eq!(fs::read(file).unwrap(), body(1));
 }
 
@@ -91,10 +91,10 @@ fn our_own_are_not_orphans() {
     let place = scratch();
     let mut batch = Batch::new();
     batch.put(place.path().join("file.json"), body(1));
-    let sealed = batch.seal(&RealFs).unwrap();
+    let sealed = batch.stage(&RealFs).unwrap();
     let late = after(place.path(), 3600);
     assert_eq!(remove_orphans(&RealFs, place.path(), late).unwrap(), 0);
-    sealed.reveal().unwrap();
+    sealed.publish().unwrap();
 }
 
 #[test]

@@ -317,7 +317,7 @@ fn every_status_that_is_asked_for_is_shown_afterwards() {
         for marked in [false, true] {
             for wanted in Status::ALL.iter().copied() {
                 let before = task(state.clone(), marked);
-                let Course { steps, mark } = course(&before, wanted);
+                let Course { steps, mark } = move_plan(&before, wanted);
                 let after = steps
                     .iter()
                     .fold(state.clone(), |state, step| taken(&state, *step));
@@ -331,7 +331,7 @@ fn every_status_that_is_asked_for_is_shown_afterwards() {
 #[test]
 fn an_archived_task_stays_done() {
     let done = task(State::Completed, false);
-    let archived = course(&done, Status::Archived);
+    let archived = move_plan(&done, Status::Archived);
     assert_eq!(
         archived,
         Course {
@@ -339,7 +339,7 @@ fn an_archived_task_stays_done() {
             mark: Some(true)
         }
     );
-    let back = course(&task(State::Completed, true), Status::Done);
+    let back = move_plan(&task(State::Completed, true), Status::Done);
     assert_eq!(
         back,
         Course {

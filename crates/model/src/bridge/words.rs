@@ -153,12 +153,12 @@ pub fn reopening(task: &Task) -> Course {
             steps: vec![],
             mark: None,
         },
-        Status::Todo | Status::InProgress | Status::Done => course(task, Status::Todo),
+        Status::Todo | Status::InProgress | Status::Done => move_plan(task, Status::Todo),
     }
 }
 
 /// The way of a task to where it is to stand.
-pub fn course(task: &Task, wanted: Status) -> Course {
+pub fn move_plan(task: &Task, wanted: Status) -> Course {
     let state = task.state.name();
     let steps = match (wanted, state) {
         (Status::Todo, StateName::Pending) => vec![],

@@ -169,7 +169,7 @@ impl Board {
     }
 
     /// How each task stands, in the table's order.
-    pub fn standings(&self, now: DateTime) -> Vec<Standing> {
+    pub fn readiness(&self, now: DateTime) -> Vec<Standing> {
         let outlines: Vec<Outline> = self.tasks.iter().map(outline).collect();
         let graph = Graph::new(&outlines);
         let mut stranded: HashMap<TaskId, StrandedBecause> = stranded(&graph)
@@ -209,7 +209,7 @@ impl Board {
         let mut queue: Vec<&Task> = Vec::new();
         let done = self.tasks.iter().filter(|it| it.status == Status::Done);
         let done: HashSet<&TaskId> = done.map(|it| &it.id).collect();
-        for (task, standing) in self.tasks.iter().zip(self.standings(now)) {
+        for (task, standing) in self.tasks.iter().zip(self.readiness(now)) {
             match standing {
                 Standing::Ready | Standing::Expired if !task.lacks(capabilities).is_empty() => {
                     idle.beyond += 1;

@@ -26,7 +26,7 @@ pub fn result_page(task: &Task) -> String {
             put(&mut page, &format!("- {name}: {}", one_line(&value)));
         }
     }
-    if let Some(said) = said(task) {
+    if let Some(said) = last_result(task) {
         put(&mut page, "");
         put(&mut page, said);
     }
@@ -34,7 +34,7 @@ pub fn result_page(task: &Task) -> String {
 }
 
 /// What its last worker said of a task.
-fn said(task: &Task) -> Option<&str> {
+fn last_result(task: &Task) -> Option<&str> {
     let Report { output, error, .. } = &task.result;
     let said = match task.status {
         Status::Done => output,
@@ -47,7 +47,10 @@ fn said(task: &Task) -> Option<&str> {
 /// Whether a page says nothing that the task does not say.
 fn is_known(task: &Task, page: &str) -> bool {
     let heading = format!("# {}: {}\n\n- ", task.id, one_line(&task.description));
-    page.starts_with(&heading) && page.trim_end().ends_with(said(task).unwrap_or_default())
+    page.starts_with(&heading)
+        && page
+            .trim_end()
+            .ends_with(last_result(task).unwrap_or_default())
 }
 
 /// The whole of it, for a person: what was wanted, what came of it, and what needs them. Of the
@@ -75,7 +78,7 @@ pub fn summary(
         false => counts.join(", "),
     };
     put(&mut page, &format!("\n{counts}; as of {now:.0}"));
-    let all: Vec<(&Task, Standing)> = board.tasks.iter().zip(board.standings(now)).collect();
+    let all: Vec<(&Task, Standing)> = board.tasks.iter().zip(board.readiness(now)).collect();
     let of = |statuses: &[Status]| -> Vec<&(&Task, Standing)> {
         all.iter()
             .filter(|(it, _)| statuses.contains(&it.status))

@@ -257,11 +257,11 @@ pub fn course(
             Step::Claim => board.claim(&next, hand.actor),
             Step::Start => Event::Start,
             Step::Complete => Event::Complete(Report {
-                output: said(after),
+                output: result_text(after),
                 ..Report::default()
             }),
-            Step::Fail => Event::Fail(said(after).unwrap_or_default()),
-            Step::Block => Event::Block(said(after).unwrap_or_default()),
+            Step::Fail => Event::Fail(result_text(after).unwrap_or_default()),
+            Step::Block => Event::Block(result_text(after).unwrap_or_default()),
             Step::Release => Event::Release,
             Step::Cancel => Event::Cancel(None),
             Step::Retry => Event::Retry,
@@ -279,7 +279,7 @@ pub fn course(
     Ok(next)
 }
 
-fn said(task: &task::Task) -> Option<String> {
+fn result_text(task: &task::Task) -> Option<String> {
     let text = task.result.as_ref().map(|it| it.text.clone());
     text.filter(|it| !it.trim().is_empty())
 }

@@ -214,7 +214,7 @@ fn trap_22_a_fresh_heartbeat_keeps_a_task_and_the_same_name_gets_another_token()
         (None, Standing::Expired),
     ] {
         board.agents = seen.map(|it| agent("W1", &[], it)).into_iter().collect();
-        assert_eq!(board.standings(now()), [expected], "{seen:?}");
+        assert_eq!(board.readiness(now()), [expected], "{seen:?}");
     }
     // Nobody knows when: then nobody can say that its lease is over.
     board.agents.clear();
@@ -222,7 +222,7 @@ fn trap_22_a_fresh_heartbeat_keeps_a_task_and_the_same_name_gets_another_token()
         by: "W1".to_owned(),
         at: None,
     });
-    assert_eq!(board.standings(now()), [Standing::Held]);
+    assert_eq!(board.readiness(now()), [Standing::Held]);
 
     board.tasks[0] = old.clone();
     let claim = |task: &Task, at| {
@@ -309,7 +309,7 @@ fn trap_25_what_can_never_begin_is_blocked_and_says_why() {
     let told: Vec<String> = board
         .tasks
         .iter()
-        .zip(board.standings(now()))
+        .zip(board.readiness(now()))
         .map(|(task, standing)| format!("{}: {standing}", task.id))
         .collect();
     assert_eq!(
@@ -326,7 +326,7 @@ fn trap_25_what_can_never_begin_is_blocked_and_says_why() {
             "i: somebody wrote so",
         ]
     );
-    let standings = board.standings(now());
+    let standings = board.readiness(now());
     assert_eq!(standings[7 + 4], Standing::Ready);
     let idle = |it: &&Standing| matches!(it, Standing::Blocked(_));
     assert_eq!(standings.iter().filter(idle).count(), 7);

@@ -75,7 +75,7 @@ impl Incoming {
         let theirs = &self.task;
         let mut task = Task {
             owner: theirs.owner.clone(),
-            state: settled(&theirs.state),
+            state: unclaimed(&theirs.state),
             uid: Some(self.uid.clone()),
             tracked: theirs.tracked,
             notes: theirs.notes.clone(),
@@ -94,8 +94,8 @@ impl Incoming {
         };
         self.set_fields(&mut task, links, hand);
         if task.state != State::Pending {
-            let mut said = task.said.hearing(hand.format.as_str());
-            said.hear("state", &task.state.name());
+            let mut said = task.said.source(hand.format.as_str());
+            said.record("state", &task.state.name());
         }
         task
     }
@@ -105,13 +105,13 @@ impl Incoming {
         let theirs = &self.task;
         let mut after = task.clone();
         let overwritten = self.set_fields(&mut after, links, hand);
-        let told = settled(&theirs.state);
+        let told = unclaimed(&theirs.state);
         let ends = matches!(told, State::Completed | State::Cancelled);
         // Whoever holds the task decides; should they give it back, this is still news.
         let is_free = task.state == State::Pending || task.state == told;
         let kept_state = (ends && !is_free && !task.state.is_over()).then(|| told.name());
-        let mut said = after.said.hearing(hand.format.as_str());
-        if ends && is_free && said.hear("state", &told.name()) && task.state != told {
+        let mut said = after.said.source(hand.format.as_str());
+        if ends && is_free && said.record("state", &told.name()) && task.state != told {
             after.state = told;
             after.result = self.result(hand).or(after.result);
             after.owner = theirs.owner.clone().or(after.owner);
@@ -163,24 +163,24 @@ impl Incoming {
             saw_this: is_ours && theirs.rev > 0 && theirs.rev == task.rev,
             emptied: &self.emptied,
             overwritten: Vec::new(),
-            said: task.said.hearing(hand.format.as_str()),
+            said: task.said.source(hand.format.as_str()),
         };
-        ear.hear("subject", &theirs.subject, &mut task.subject);
-        ear.hear("description", &theirs.description, &mut task.description);
-        ear.hear("active_form", &theirs.active_form, &mut task.active_form);
-        ear.hear("priority", &theirs.priority, &mut task.priority);
-        ear.hear("complexity", &theirs.complexity, &mut task.complexity);
-        ear.hear("group", &theirs.group, &mut task.group);
-        ear.hear("project", &theirs.project, &mut task.project);
-        ear.hear("tags", &theirs.tags, &mut task.tags);
-        ear.hear("due", &theirs.due, &mut task.due);
-        ear.hear("not_before", &theirs.not_before, &mut task.not_before);
-        ear.hear("estimate", &theirs.estimate, &mut task.estimate);
+        ear.merge("subject", &theirs.subject, &mut task.subject);
+        ear.merge("description", &theirs.description, &mut task.description);
+        ear.merge("active_form", &theirs.active_form, &mut task.active_form);
+        ear.merge("priority", &theirs.priority, &mut task.priority);
+        ear.merge("complexity", &theirs.complexity, &mut task.complexity);
+        ear.merge("group", &theirs.group, &mut task.group);
+        ear.merge("project", &theirs.project, &mut task.project);
+        ear.merge("tags", &theirs.tags, &mut task.tags);
+        ear.merge("due", &theirs.due, &mut task.due);
+        ear.merge("not_before", &theirs.not_before, &mut task.not_before);
+        ear.merge("estimate", &theirs.estimate, &mut task.estimate);
         if task.due != due {
             // A row of dates begins anew with a date that somebody chose.
             task.recurrence = task.recurrence.map(|it| Recurrence::new(it.every));
         }
-        ear.hear("recurrence", &theirs.recurrence, &mut task.recurrence);
+        ear.merge("recurrence", &theirs.recurrence, &mut task.recurrence);
         let uid = links.parent.map(|(uid, _)| uid);
         if ear.is_news("parent", &uid, task.parent.is_none()) {
             task.parent = links.parent.map(|(_, id)| id.clone());
@@ -197,12 +197,12 @@ impl Incoming {
             said.list("after", &uids);
         }
         for (key, value) in &theirs.metadata {
-            if said.hear(&format!("metadata.{key}"), value) || saw_this {
+            if said.record(&format!("metadata.{key}"), value) || saw_this {
                 task.metadata.insert(key.clone(), value.clone());
             }
         }
         if let Some(source) = hand.source {
-            said.hear(SOURCE, &source);
+            said.record(SOURCE, &source);
         }
         std::mem::take(&mut ear.overwritten)
     }
@@ -220,12 +220,12 @@ struct Ear<'e> {
 
 impl Ear<'_> {
     /// Takes what the source says of a field, where it says something, and something new.
-    fn hear<T>(&mut self, field: &'static str, theirs: &T, ours: &mut T)
+    fn merge<T>(&mut self, field: &'static str, theirs: &T, ours: &mut T)
     where
         T: Serialize + Clone + PartialEq + Silent,
     {
         let was_changed = !self.saw_this && self.said.differs(field, ours);
-        if self.is_news(field, theirs, ours.is_silent()) {
+        if self.is_news(field, theirs, ours.is_unset()) {
             if was_changed && ours != theirs {
                 self.overwritten.push(field);
             }
@@ -234,36 +234,36 @@ impl Ear<'_> {
     }
 
     fn is_news(&mut self, field: &str, theirs: &(impl Serialize + Silent), is_empty: bool) -> bool {
-        let is_told = if theirs.is_silent() {
+        let is_told = if theirs.is_unset() {
             // That a field is empty means something to whoever had it.
-            let had_it = self.said.spoke_of(field) || self.saw_this && !is_empty;
+            let had_it = self.said.has_named(field) || self.saw_this && !is_empty;
             had_it && self.emptied.contains(field)
         } else {
             true
         };
-        is_told && (self.said.hear(field, theirs) || self.saw_this)
+        is_told && (self.said.record(field, theirs) || self.saw_this)
     }
 }
 
 /// A value that says nothing.
 trait Silent {
-    fn is_silent(&self) -> bool;
+    fn is_unset(&self) -> bool;
 }
 
 impl Silent for String {
-    fn is_silent(&self) -> bool {
+    fn is_unset(&self) -> bool {
         self.is_empty()
     }
 }
 
 impl<T> Silent for Option<T> {
-    fn is_silent(&self) -> bool {
+    fn is_unset(&self) -> bool {
         self.is_none()
     }
 }
 
 impl<T> Silent for Vec<T> {
-    fn is_silent(&self) -> bool {
+    fn is_unset(&self) -> bool {
         self.is_empty()
     }
 }
@@ -276,7 +276,7 @@ fn untokened(result: TaskResult) -> TaskResult {
 }
 
 /// The state without a holder: nobody holds a task that has just come.
-fn settled(state: &State) -> State {
+fn unclaimed(state: &State) -> State {
     match state {
         State::Pending | State::Claimed(_) | State::InProgress(_) => State::Pending,
         State::Completed | State::Failed | State::Stuck | State::Cancelled => state.clone(),

@@ -62,7 +62,7 @@ pub enum Refusal {
         reply: Place,
     },
     /// The other side says this.
-    #[error("{who} does not send a {subject}: {}", said_by(*subject))]
+    #[error("{who} does not send a {subject}: {}", speaker_of(*subject))]
     NotYours {
         /// Who wanted to send it.
         who: WorkerId,
@@ -89,7 +89,7 @@ pub enum Refusal {
     },
 }
 
-fn said_by(subject: Subject) -> &'static str {
+fn speaker_of(subject: Subject) -> &'static str {
     match subject {
         Subject::Task => "it goes from the orchestrator to a worker",
         Subject::Done | Subject::Stuck | Subject::Progress => "only the worker that does the work",

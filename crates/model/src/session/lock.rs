@@ -94,7 +94,7 @@ impl Lock {
     }
 
     /// Whether the lock stands.
-    pub fn standing(&self, seen: Sighting) -> Standing {
+    pub fn status(&self, seen: Sighting) -> Standing {
         if seen.flock_held {
             return Standing::Live(Evidence::Flock);
         }

@@ -24,7 +24,7 @@ pub struct Hearing<'s> {
 
 impl Said {
     /// Listens to a kind of source.
-    pub fn hearing<'s>(&'s mut self, kind: &'s str) -> Hearing<'s> {
+    pub fn source<'s>(&'s mut self, kind: &'s str) -> Hearing<'s> {
         Hearing { kind, said: self }
     }
 
@@ -57,7 +57,7 @@ impl Said {
 impl Hearing<'_> {
     /// Remembers what is said of a field; whether that is news. To a kind that never spoke of the
     /// field, what another kind said is none.
-    pub fn hear(&mut self, field: &str, value: &impl Serialize) -> bool {
+    pub fn record(&mut self, field: &str, value: &impl Serialize) -> bool {
         let mark = fingerprint(value);
         let is_known = match self.own(field) {
             Some(own) => *own == mark,
@@ -68,7 +68,7 @@ impl Hearing<'_> {
     }
 
     /// Whether this kind ever said something of the field.
-    pub fn spoke_of(&self, field: &str) -> bool {
+    pub fn has_named(&self, field: &str) -> bool {
         self.own(field).is_some()
     }
 
@@ -147,11 +147,11 @@ mod tests {
     fn only_what_differs_is_news() {
         let mut said = Said::default();
         assert!(said.is_empty());
-        let mut plan = said.hearing("markdown");
-        assert!(plan.hear("priority", &"high"));
-        assert!(!plan.hear("priority", &"high"));
-        assert!(plan.hear("priority", &"low"));
-        assert!(plan.hear("group", &"low"));
+        let mut plan = said.source("markdown");
+        assert!(plan.record("priority", &"high"));
+        assert!(!plan.record("priority", &"high"));
+        assert!(plan.record("priority", &"low"));
+        assert!(plan.record("group", &"low"));
         // Written down: files hold it.
         let held: Vec<_> = said.iter().collect();
         assert_eq!(
@@ -166,12 +166,12 @@ mod tests {
     #[test]
     fn no_kind_unlearns_what_another_said() {
         let mut said = Said::default();
-        said.hearing("markdown").hear("priority", &"high");
-        assert!(!said.hearing("csv").hear("priority", &"high"), "heard");
-        assert!(said.hearing("csv").hear("priority", &"low"), "csv says so");
-        assert!(!said.hearing("markdown").hear("priority", &"high"));
-        assert!(!said.hearing("csv").hear("priority", &"low"));
-        assert!(said.hearing("csv").hear("priority", &"high"), "it changed");
+        said.source("markdown").record("priority", &"high");
+        assert!(!said.source("csv").record("priority", &"high"), "heard");
+        assert!(said.source("csv").record("priority", &"low"), "csv says so");
+        assert!(!said.source("markdown").record("priority", &"high"));
+        assert!(!said.source("csv").record("priority", &"low"));
+        assert!(said.source("csv").record("priority", &"high"), "it changed");
         assert!(said.knows("csv") && !said.knows("json"));
     }
 
@@ -180,17 +180,17 @@ mod tests {
         let mark = fingerprint(&"high");
         let old = (String::new(), "priority".to_owned(), mark);
         let mut said: Said = [old].into_iter().collect();
-        assert!(!said.hearing("markdown").hear("priority", &"high"));
-        assert!(said.hearing("csv").hear("priority", &"low"));
+        assert!(!said.source("markdown").record("priority", &"high"));
+        assert!(said.source("csv").record("priority", &"low"));
     }
 
     #[test]
     fn names_are_listed_for_each_kind() {
         let mut said = Said::default();
-        said.hearing("markdown").list("after", &["a", "b"]);
-        assert!(said.hearing("csv").lists("after", "a"), "heard");
-        said.hearing("csv").list("after", &["b"]);
-        assert!(!said.hearing("csv").lists("after", "a"));
-        assert!(said.hearing("markdown").lists("after", "a"));
+        said.source("markdown").list("after", &["a", "b"]);
+        assert!(said.source("csv").lists("after", "a"), "heard");
+        said.source("csv").list("after", &["b"]);
+        assert!(!said.source("csv").lists("after", "a"));
+        assert!(said.source("markdown").lists("after", "a"));
     }
 }

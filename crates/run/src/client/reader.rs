@@ -115,7 +115,7 @@ impl Reader {
     }
 
     /// What was told so far.
-    pub fn heard(&self) -> &Heard {
+    pub fn output(&self) -> &Heard {
         &self.hearing.heard
     }
 }

@@ -138,7 +138,7 @@ fn show(line: Option<&[u8]>, known: &mut Option<Known>, page: &mut Page) {
         }
     }
     if let Some(known) = known {
-        known.hear(line, page);
+        known.error_line(line, page);
     }
     page.put(
         PieceKind::Printed,
@@ -170,7 +170,7 @@ impl Known {
     }
 
     /// Words for a person, which may mean something.
-    fn hear(&mut self, line: &[u8], page: &mut Page) {
+    fn error_line(&mut self, line: &[u8], page: &mut Page) {
         self.speech.end(page);
         self.stream.line(line, &mut self.hearing);
         // They are shown as they are.
@@ -219,7 +219,7 @@ impl Page {
     }
 
     /// Words of the agent.
-    fn said(&mut self, words: &str) {
+    fn agent_text(&mut self, words: &str) {
         let words = words.trim_matches('\n').trim_end();
         if !words.is_empty() {
             self.put(PieceKind::Said, words);

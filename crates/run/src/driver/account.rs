@@ -172,7 +172,7 @@ impl Account {
     }
 
     /// Enters a task's end, and answers with its row in the log, if it ran.
-    pub(super) fn settled(&mut self, id: &TaskId, fate: &Fate, why: &str) -> Option<LogRow> {
+    pub(super) fn finalize(&mut self, id: &TaskId, fate: &Fate, why: &str) -> Option<LogRow> {
         let (outcome, attempts) = match fate {
             Fate::Passed { attempts } => (Outcome::Pass, *attempts),
             Fate::Partial { attempts } => (Outcome::Partial, *attempts),

@@ -266,7 +266,7 @@ impl Driver<'_> {
         prompt::resume(&ResumeBrief {
             task,
             client,
-            reason: next.why.told(),
+            reason: next.why.reason(),
             status: worktree::status(cwd).as_deref(),
             reported: self.judged.get(&task.id).map(|it| it.words.as_str()),
             report: &dir.report(),

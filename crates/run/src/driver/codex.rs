@@ -36,7 +36,7 @@ impl Driver<'_> {
     /// Takes in what a Codex that has ended used, where it did not tell, and how its account stands with its
     /// limits.
     pub(super) fn look_at_rollout(&mut self, id: &TaskId) -> Result<()> {
-        let Some(desk) = self.agents.desk_mut(id) else {
+        let Some(desk) = self.agents.process_mut(id) else {
             return Ok(());
         };
         let (at, talk) = (desk.agent, desk.talk.as_ref());
@@ -52,7 +52,7 @@ impl Driver<'_> {
             return Ok(());
         };
         let used = codex_rollout_usage(&home, &thread);
-        let talk = self.agents.desk_mut(id).and_then(|it| it.talk.as_mut());
+        let talk = self.agents.process_mut(id).and_then(|it| it.talk.as_mut());
         if let Some((talk, used)) = talk.zip(used) {
             talk.counted(used);
         }

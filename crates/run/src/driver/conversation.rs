@@ -67,7 +67,7 @@ pub(super) enum Why {
 
 impl Why {
     /// As the agent is told.
-    pub fn told(self) -> Reason<'static> {
+    pub fn reason(self) -> Reason<'static> {
         match self {
             Self::Answered => Reason::Answered,
             Self::Limit => Reason::Limit,
@@ -121,7 +121,7 @@ impl Conversation {
     /// The record of the attempt so far.
     pub fn record(&self) -> AttemptRecord {
         let mut record = self.before.clone();
-        self.reader.heard().add_to(&mut record);
+        self.reader.output().add_to(&mut record);
         if record.session.is_none() {
             record.session.clone_from(&self.id);
         }
@@ -140,7 +140,7 @@ impl Conversation {
 
     /// Its agent's last words.
     pub fn last_words(&self) -> &str {
-        match self.reader.heard().last_words.as_str() {
+        match self.reader.output().last_words.as_str() {
             "" => &self.said,
             words => words,
         }
@@ -148,7 +148,7 @@ impl Conversation {
 
     /// The error with which its turn ended, where it did with one.
     pub fn error(&self) -> Option<&str> {
-        let ended = self.reader.heard().ended.as_ref()?;
+        let ended = self.reader.output().ended.as_ref()?;
         ended.as_ref().err().map(String::as_str)
     }
 
@@ -159,7 +159,7 @@ impl Conversation {
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
             !id.is_empty() && !id.starts_with('-') && id.chars().all(plain)
         };
-        let printed = self.reader.heard().session.clone().filter(is_plain);
+        let printed = self.reader.output().session.clone().filter(is_plain);
         self.id.clone().or(printed)
     }
 }
@@ -185,7 +185,7 @@ impl Driver<'_> {
         let now = self.stage.home.now();
         let fs = self.stage.home.fs();
         let mut facts = Vec::new();
-        let Some(talk) = self.agents.desk_mut(id).and_then(|it| it.talk.as_mut()) else {
+        let Some(talk) = self.agents.process_mut(id).and_then(|it| it.talk.as_mut()) else {
             return Ok(());
         };
         let from = talk.read;
@@ -217,7 +217,7 @@ impl Driver<'_> {
             return;
         };
         let live = &self.live;
-        if let Some(desk) = self.agents.desk_mut(id) {
+        if let Some(desk) = self.agents.process_mut(id) {
             let read = desk.talk.as_ref().map_or(u64::MAX, |talk| talk.read);
             let bound = live.bound_log(id, attempt, read, desk.left_out);
             desk.left_out = bound.unwrap_or(desk.left_out);
@@ -232,7 +232,7 @@ impl Driver<'_> {
         let task = id.clone();
         match fact {
             Fact::Started => {
-                let Some(desk) = self.agents.desk_mut(id) else {
+                let Some(desk) = self.agents.process_mut(id) else {
                     return Ok(());
                 };
                 let (agent, dir) = (desk.agent, desk.cwd.display().to_string());
@@ -271,7 +271,7 @@ impl Driver<'_> {
 
     /// An account's limit was told of: nothing more is started with it where it is near or reached.
     pub(super) fn take_in_limit(&mut self, id: &TaskId, limit: Limit) -> Result<()> {
-        let Some(desk) = self.agents.desk_mut(id) else {
+        let Some(desk) = self.agents.process_mut(id) else {
             return Ok(());
         };
         let at = desk.agent;
@@ -333,7 +333,7 @@ impl Driver<'_> {
     /// How many agents work with each of the run's.
     pub(super) fn busy_with(&self) -> Vec<usize> {
         let mut busy = vec![0; self.options.agents.len()];
-        for desk in self.agents.desks() {
+        for desk in self.agents.processes() {
             busy[desk.agent] += 1;
         }
         busy
@@ -363,7 +363,7 @@ impl Driver<'_> {
 
     /// Takes up the words of an agent that cannot write the home: as its own operation, each once.
     pub(super) fn take_up_words(&mut self, id: &TaskId) -> Result<()> {
-        let Some(dir) = self.agents.desk_mut(id).map(|desk| desk.dir.clone()) else {
+        let Some(dir) = self.agents.process_mut(id).map(|desk| desk.dir.clone()) else {
             return Ok(());
         };
         let worker = self.holds.get(id).map(|hold| hold.worker.clone());
@@ -387,7 +387,7 @@ impl Driver<'_> {
                 None => self.patiently(|_| words::take_away(home, &path))?,
                 Some(reason) => {
                     self.patiently(|it| it.live.keep_word(id, &path))?;
-                    self.patiently(|_| words::put_aside(home, &path, &reason))?;
+                    self.patiently(|_| words::quarantine(home, &path, &reason))?;
                     self.refused.insert(id.clone(), reason.clone());
                     let words = format!("task {id}: what its agent said was refused: {reason}");
                     self.tell(RunEvent::Notice { words })?;

@@ -73,7 +73,7 @@ impl Driver<'_> {
         let finding = match decided {
             Some(judged) => Finding::Judged(judged),
             None => {
-                let said = task.as_ref().and_then(|task| self.said(task));
+                let said = task.as_ref().and_then(|task| self.recorded_ending(task));
                 if let (Some((said, _)), Some(report)) = (&said, &report) {
                     self.keep_contradiction(id, *said, report)?;
                 }
@@ -186,7 +186,7 @@ impl Driver<'_> {
             finding => finding,
         };
         if let Some(place) = word {
-            self.heard(&place)?;
+            self.ack(&place)?;
         }
         self.keep_conversation(id, work, &finding);
         let stopped = work.stopping.is_some_and(|(exit, _)| exit == Exit::Stopped);
@@ -327,7 +327,7 @@ impl Driver<'_> {
     }
 
     /// What the store says of a task that ended without us: by its agent, or by somebody else.
-    pub(super) fn said(&self, task: &Task) -> Option<(Ending, String)> {
+    pub(super) fn recorded_ending(&self, task: &Task) -> Option<(Ending, String)> {
         let ending = match task.state {
             State::Completed => Ending::Completed,
             State::Failed => Ending::Failed,
@@ -344,7 +344,7 @@ impl Driver<'_> {
     pub(super) fn has_ended_by_word(&self, id: &TaskId) -> Result<bool> {
         Ok(self
             .read(id)?
-            .is_some_and(|task| self.said(&task).is_some()))
+            .is_some_and(|task| self.recorded_ending(&task).is_some()))
     }
 
     pub(super) fn read(&self, id: &TaskId) -> Result<Option<Task>> {
@@ -375,11 +375,14 @@ impl Driver<'_> {
                 return Ok(Err(format!("its file cannot be read any more: {why}")));
             }
         };
-        if self.said(&task).is_some_and(|(said, _)| said == ending) {
+        if self
+            .recorded_ending(&task)
+            .is_some_and(|(said, _)| said == ending)
+        {
             return Ok(Ok(()));
         }
         // The first acknowledged word stands.
-        if self.said(&task).is_some() && self.is_ours(&task) {
+        if self.recorded_ending(&task).is_some() && self.is_ours(&task) {
             return Ok(Ok(()));
         }
         let hold = self.holds.get(id);

@@ -82,7 +82,7 @@ impl Driver<'_> {
     ) -> Result<Event> {
         self.make_free(&task)?;
         // Whoever wrote it, the attempt before or an agent that was none of ours.
-        self.patiently(|it| it.live.put_result_aside(&task, attempt.number - 1))?;
+        self.patiently(|it| it.live.quarantine_result(&task, attempt.number - 1))?;
         let terms = self.terms(&worker);
         let started = self.patiently(|it| claims::start(it.stage.list, &terms, None, &task));
         let claimed = match started {
@@ -178,7 +178,7 @@ impl Driver<'_> {
             Some(next) => self.resuming(task, next, &cwd, &dir),
             None => self.prompt(task, worker, attempt, (agent, &dir, &unmerged))?,
         };
-        let place = self.hand(task, worker, agent)?;
+        let place = self.assign(task, worker, agent)?;
         let process = Process {
             task: &task.id,
             worker,

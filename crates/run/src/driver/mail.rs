@@ -34,18 +34,18 @@ use crate::{
 
 impl Driver<'_> {
     /// Hears what workers said, sees who is gone, and gives what waits to those who are free.
-    pub(super) fn hear(&mut self) -> Result<Vec<Event>> {
+    pub(super) fn poll(&mut self) -> Result<Vec<Event>> {
         if !self.residents.is_due() {
             return Ok(Vec::new());
         }
         let mut events = Vec::new();
-        let unheard = match self.residents.unheard(None) {
+        let unheard = match self.residents.unacked(None) {
             // Somebody writes, perhaps: the next look is early enough.
             Err(error) if Obstacle::of(&error).is_some() => Vec::new(),
             unheard => unheard?,
         };
         for report in unheard {
-            events.extend(self.heed(&report)?);
+            events.extend(self.handle_report(&report)?);
         }
         events.extend(self.end_the_stopped()?);
         events.extend(self.end_the_silent()?);
@@ -80,7 +80,7 @@ impl Driver<'_> {
     }
 
     /// Takes one report in, and acknowledges it.
-    pub(super) fn heed(&mut self, report: &Message) -> Result<Option<Event>> {
+    pub(super) fn handle_report(&mut self, report: &Message) -> Result<Option<Event>> {
         let task = report.task().and_then(|id| id.parse::<TaskId>().ok());
         let event = match (task, report.typed()) {
             // Its task was not begun yet: it is heard then.
@@ -115,7 +115,7 @@ impl Driver<'_> {
         if let Some(work) = self.agents.0.get_mut(task) {
             work.words += 1;
         }
-        if self.agents.desk_mut(task).is_some() {
+        if self.agents.process_mut(task).is_some() {
             return self.believe(task, report, body).map(|()| None);
         }
         let now = self.stage.home.now();
@@ -254,7 +254,7 @@ impl Driver<'_> {
 
     /// A DONE on a task that its worker does not have any more.
     fn too_late(&mut self, task: &TaskId, report: &Message, body: &DoneBody) -> Result<()> {
-        let kept = self.patiently(|it| messages::keep(it.stage.list, report))?;
+        let kept = self.patiently(|it| messages::apply_done(it.stage.list, report))?;
         match kept {
             // Its new attempt, if there is to be one, finds it done.
             messages::Kept::Done => drop(self.holds.remove(task)),
@@ -291,7 +291,7 @@ impl Driver<'_> {
             let decided = task
                 .as_ref()
                 .and_then(|task| self.decided_beside(task, None));
-            let said = task.as_ref().and_then(|task| self.said(task));
+            let said = task.as_ref().and_then(|task| self.recorded_ending(task));
             let finding = match decided {
                 Some(judged) => Finding::Judged(judged),
                 None => judge(Evidence {

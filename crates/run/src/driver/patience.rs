@@ -90,7 +90,7 @@ impl Driver<'_> {
                     if !std::mem::replace(&mut is_waiting, true) {
                         self.tell_at_once(RunEvent::Waits {
                             on: obstacle.awaited(),
-                            why: core::told(&error),
+                            why: core::describe(&error),
                         });
                     }
                     if !self.wait_for(&obstacle) {
@@ -132,7 +132,7 @@ impl Driver<'_> {
             }
             self.kill_the_stubborn();
             // What cannot be asked now is asked again; what cannot be renewed, when the wait is over.
-            let _: core::Result<()> = self.heed_requests();
+            let _: core::Result<()> = self.handle_requests();
             if !self.is_patient() {
                 return false;
             }

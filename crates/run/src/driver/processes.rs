@@ -29,7 +29,7 @@ use crate::{
 
 impl Driver<'_> {
     /// Puts a task into the hands of the process that is about to start.
-    pub(super) fn hand(&mut self, task: &Task, worker: &WorkerId, agent: usize) -> Result<Place> {
+    pub(super) fn assign(&mut self, task: &Task, worker: &WorkerId, agent: usize) -> Result<Place> {
         match self.try_to_hand(task, worker, agent) {
             Err(Error::Core(error)) => {
                 let (worker, reason) = (worker.clone(), refusal(error)?);
@@ -54,7 +54,7 @@ impl Driver<'_> {
         let words = self.order(task, worker)?;
         let handed = self.patiently(|it| {
             let (party, session) = (it.residents.party(), it.live.id().as_str());
-            messages::hand(&party, worker, words.clone(), session)
+            messages::assign(&party, worker, words.clone(), session)
         });
         Ok(handed?.place)
     }
@@ -121,7 +121,7 @@ impl Driver<'_> {
     }
 
     /// The run has dealt with a word.
-    pub(super) fn heard(&mut self, place: &Place) -> Result<()> {
+    pub(super) fn ack(&mut self, place: &Place) -> Result<()> {
         match self.patiently(|it| messages::ack(&it.residents.party(), place)) {
             Ok(_) => Ok(()),
             Err(error) => refusal(error).map(drop),
@@ -137,7 +137,11 @@ impl Driver<'_> {
         let Ok(stat) = self.stage.home.fs().stat(&path) else {
             return Ok(());
         };
-        let Some(desk) = self.agents.desk_mut(id).filter(|it| it.printed < stat.len) else {
+        let Some(desk) = self
+            .agents
+            .process_mut(id)
+            .filter(|it| it.printed < stat.len)
+        else {
             return Ok(());
         };
         desk.printed = stat.len;
@@ -145,7 +149,7 @@ impl Driver<'_> {
         let client = self.room.agent(agent).client;
         let status = last_line(&self.tail(id, attempt.number, client));
         if let Some(said) = self.say(id, &place, messages::Word::Progress(&status))? {
-            self.heard(&said)?;
+            self.ack(&said)?;
         }
         self.tell(RunEvent::TaskSaid {
             task: id.clone(),
@@ -157,13 +161,13 @@ impl Driver<'_> {
 
     /// What a process said by itself, before its end is judged.
     pub(super) fn hear_the_last(&mut self, id: &TaskId) -> Result<()> {
-        let Some(desk) = self.agents.desk_mut(id) else {
+        let Some(desk) = self.agents.process_mut(id) else {
             return Ok(());
         };
         let worker = desk.place.worker.clone();
-        for report in self.patiently(|it| it.residents.unheard(Some(&worker)))? {
+        for report in self.patiently(|it| it.residents.unacked(Some(&worker)))? {
             // What a process says changes its task's file, and is judged with it.
-            self.heed(&report)?;
+            self.handle_report(&report)?;
         }
         Ok(())
     }
@@ -190,7 +194,7 @@ impl Driver<'_> {
             },
             Body::Task(_) | Body::Text(_) => (None, None),
         };
-        if let (Some(word), Some(desk)) = (word, self.agents.desk_mut(id)) {
+        if let (Some(word), Some(desk)) = (word, self.agents.process_mut(id)) {
             desk.word = Some(word);
         }
         match said {

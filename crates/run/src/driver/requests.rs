@@ -9,7 +9,7 @@ use super::{Driver, Input, patience::Wish};
 
 impl Driver<'_> {
     /// Takes up what was asked since the last look: it comes before whatever else waits.
-    pub(super) fn heed_requests(&mut self) -> core::Result<()> {
+    pub(super) fn handle_requests(&mut self) -> core::Result<()> {
         for request in self.live.requests()? {
             if let Some(task) = request.task {
                 self.put_off.push_back(Input::Drop(task));

@@ -21,10 +21,7 @@ impl Driver<'_> {
             return Ok(Vec::new());
         }
         let (home, repository) = (self.stage.home, &self.stage.repository.id);
-        let live = Reservations::of(home, repository)
-            .survey()?
-            .live
-            .into_iter();
+        let live = Reservations::of(home, repository).scan()?.live.into_iter();
         let busy: BTreeSet<&WorkerId> = self.holds.values().map(|it| &it.worker).collect();
         let is_idle = |worker: &WorkerId| self.knows(worker) && !busy.contains(worker);
         let others = live.filter(|it| !is_idle(&it.wanted.holder));

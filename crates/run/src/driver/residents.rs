@@ -144,7 +144,7 @@ impl<'a> Residents<'a> {
         let mut heard = Vec::new();
         self.threads = earlier.iter().map(ToString::to_string).collect();
         if !self.threads.is_empty() && !self.fleet.ids()?.is_empty() {
-            for errand in self.errands(list, &mut heard)? {
+            for errand in self.in_flight(list, &mut heard)? {
                 let of_crew = self.crew.contains(&errand.message.place.worker);
                 let passed_over = match errand.left {
                     Left::Waiting if !of_crew => Some(errand),
@@ -168,12 +168,12 @@ impl<'a> Residents<'a> {
 
     /// What workers have in hand once all that they said is dealt with: one that ended its task
     /// between the two looks has nothing in hand, and was not heard.
-    fn errands(&self, list: &List<'_>, heard: &mut Vec<Settled>) -> Result<Vec<Errand>> {
+    fn in_flight(&self, list: &List<'_>, heard: &mut Vec<Settled>) -> Result<Vec<Errand>> {
         loop {
-            heard.extend(messages::settle(list, &self.party(), &self.threads)?);
+            heard.extend(messages::reconcile(list, &self.party(), &self.threads)?);
             messages::put_away(list, &self.party(), &self.threads)?;
-            let errands = messages::errands(list, &self.fleet, &self.threads)?;
-            if self.unheard(None)?.is_empty() {
+            let errands = messages::in_flight(list, &self.fleet, &self.threads)?;
+            if self.unacked(None)?.is_empty() {
                 return Ok(errands);
             }
         }
@@ -210,8 +210,8 @@ impl<'a> Residents<'a> {
     }
 
     /// What workers said, or only one of them, that nobody has dealt with.
-    pub fn unheard(&self, from: Option<&WorkerId>) -> core::Result<Vec<message::Message>> {
-        messages::unheard(&self.party(), &self.threads, from)
+    pub fn unacked(&self, from: Option<&WorkerId>) -> core::Result<Vec<message::Message>> {
+        messages::unprocessed(&self.party(), &self.threads, from)
     }
 
     /// Whether this run has to do with any.

@@ -108,7 +108,7 @@ pub(super) struct Agents(pub BTreeMap<TaskId, Work>);
 
 impl Agents {
     /// The processes at work.
-    pub fn desks(&self) -> impl Iterator<Item = &Desk> {
+    pub fn processes(&self) -> impl Iterator<Item = &Desk> {
         self.0.values().filter_map(|work| match &work.seat {
             Seat::Process(desk) => Some(&**desk),
             Seat::Resident(_) => None,
@@ -116,7 +116,7 @@ impl Agents {
     }
 
     /// The process that works on a task.
-    pub fn desk_mut(&mut self, task: &TaskId) -> Option<&mut Desk> {
+    pub fn process_mut(&mut self, task: &TaskId) -> Option<&mut Desk> {
         match &mut self.0.get_mut(task)?.seat {
             Seat::Process(desk) => Some(desk),
             Seat::Resident(_) => None,

@@ -14,7 +14,7 @@ use crate::{
 
 impl Driver<'_> {
     /// A task has come to its end in this run.
-    pub(super) fn settled(&mut self, id: &TaskId, fate: &Fate) -> Result<()> {
+    pub(super) fn finalize(&mut self, id: &TaskId, fate: &Fate) -> Result<()> {
         let judged = self.judged.remove(id);
         let words = judged.map(|judged| judged.words).unwrap_or_default();
         let (name, why) = match fate {
@@ -54,7 +54,7 @@ impl Driver<'_> {
             }
         };
         self.holds.remove(id);
-        if let Some(row) = self.account.settled(id, fate, &why) {
+        if let Some(row) = self.account.finalize(id, fate, &why) {
             self.keeping(|live| live.log(&row))?;
         }
         let subject = self.account.subject(id);
@@ -81,7 +81,7 @@ impl Driver<'_> {
         let Some(task) = self.read(id)? else {
             return Ok(());
         };
-        let said = self.said(&task).map(|(ending, _)| ending);
+        let said = self.recorded_ending(&task).map(|(ending, _)| ending);
         if self.is_ours(&task) && !matches!(said, Some(Ending::Failed | Ending::Stuck)) {
             // Refused where somebody took it this very moment: then it is theirs.
             let _refused: Result<(), String> = self.finish_task(id, Ending::Failed, words)?;

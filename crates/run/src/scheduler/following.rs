@@ -99,7 +99,7 @@ impl Scheduler {
         self.busy = busy.iter().filter_map(|id| table.at(id)).collect();
         table.count_blockers(&graph);
         self.tasks = table;
-        self.settle_what_is_over(&old, effects);
+        self.finalize_closed(&old, effects);
         for at in added {
             let task = self.tasks.entry(at).id.clone();
             effects.push(Effect::Added { task });
@@ -147,7 +147,7 @@ impl Scheduler {
     }
 
     /// Settles what waited and is not open any more.
-    fn settle_what_is_over(&mut self, old: &Table, effects: &mut Vec<Effect>) {
+    fn finalize_closed(&mut self, old: &Table, effects: &mut Vec<Effect>) {
         for at in 0..self.tasks.entries.len() {
             let entry = self.tasks.entry(at);
             let Stage::Settled(fate) = &entry.stage else {

@@ -225,7 +225,7 @@ impl Scheduler {
             (NoLaunch::Refused { .. }, None) => Fate::Failed { attempts },
             (NoLaunch::Refused { .. }, Some(last)) => given_up(last, attempts),
         };
-        self.settle(at, fate, attempts > 0, effects);
+        self.finalize(at, fate, attempts > 0, effects);
     }
 
     fn ended(&mut self, task: &TaskId, outcome: Outcome, retryable: bool, fx: &mut Vec<Effect>) {
@@ -259,7 +259,7 @@ impl Scheduler {
             }
             Verdict::GiveUp => given_up(outcome, attempts),
         };
-        self.settle(at, fate, true, fx);
+        self.finalize(at, fate, true, fx);
     }
 
     /// The task waits for another one. It was no attempt: it is begun anew.
@@ -366,7 +366,7 @@ impl Scheduler {
     }
 
     /// The end of a task that was handed out, and what follows for those that wait for it.
-    fn settle(&mut self, at: usize, fate: Fate, ran: bool, effects: &mut Vec<Effect>) {
+    fn finalize(&mut self, at: usize, fate: Fate, ran: bool, effects: &mut Vec<Effect>) {
         let passed = fate.is_passed();
         let id = self.tasks.entry(at).id.clone();
         self.busy.remove(&at);
@@ -496,10 +496,10 @@ impl Scheduler {
             self.tasks.set_fate(at, fate, effects);
             let task = self.tasks.entry(at).id.clone();
             self.tasks
-                .settle_dependants(at, &Skip::Behind { task }, effects);
+                .finalize_dependants(at, &Skip::Behind { task }, effects);
         }
         self.phase = Phase::Finished { interrupted };
-        let fates = self.tasks.fates();
+        let fates = self.tasks.outcomes();
         effects.push(Effect::Finished { fates, interrupted });
     }
 }

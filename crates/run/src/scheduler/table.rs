@@ -231,11 +231,11 @@ impl Table {
     pub fn skip_dependants(&mut self, root: usize, effects: &mut Vec<Effect>) {
         let task = self.entries[root].id.clone();
         let why = Skip::After { task };
-        self.settle_dependants(root, &why, effects);
+        self.finalize_dependants(root, &why, effects);
     }
 
     /// Whatever waits for this task, through however many others, comes to this end.
-    pub fn settle_dependants(&mut self, root: usize, why: &Skip, effects: &mut Vec<Effect>) {
+    pub fn finalize_dependants(&mut self, root: usize, why: &Skip, effects: &mut Vec<Effect>) {
         let mut stack = vec![root];
         while let Some(at) = stack.pop() {
             for on in self.entries[at].dependants.clone() {
@@ -255,7 +255,7 @@ impl Table {
     }
 
     /// What became of those that are settled, by id.
-    pub fn fates(&self) -> Vec<(TaskId, Fate)> {
+    pub fn outcomes(&self) -> Vec<(TaskId, Fate)> {
         let fates = self.entries.iter().filter_map(|entry| match &entry.stage {
             Stage::Settled(fate) => Some((entry.id.clone(), fate.clone())),
             Stage::Waiting

@@ -33,7 +33,7 @@ pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
             return vec![finding.at(&repository.top).by_hand(hint)];
         }
     };
-    let current = Sessions::of(home, repository).standing().ok().flatten();
+    let current = Sessions::of(home, repository).status().ok().flatten();
     let live = current
         .filter(|(stage, _)| *stage == Stage::Live)
         .and_then(|(_, lock)| lock.session);
@@ -45,10 +45,12 @@ pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
             .is_some_and(|live| entry.path.starts_with(live))
     };
     let entries = entries.into_iter().filter(is_left);
-    entries.map(|entry| told(&repository.top, &entry)).collect()
+    entries
+        .map(|entry| describe(&repository.top, &entry))
+        .collect()
 }
 
-fn told(top: &Path, entry: &listing::Entry) -> Finding {
+fn describe(top: &Path, entry: &listing::Entry) -> Finding {
     let own = entry.branch.as_deref();
     let stands = match own.map(branch::short) {
         Some(name) if name.starts_with(branch::PREFIX) => format!("on branch {name}"),

@@ -46,7 +46,7 @@ impl Fs for PowerFs {
     }
 
     fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
-        let all = self.survey(dir, &|_| true)?;
+        let all = self.scan_dir(dir, &|_| true)?;
         Ok(all.into_iter().map(|(name, _)| name).collect())
     }
 

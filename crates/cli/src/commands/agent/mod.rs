@@ -47,7 +47,7 @@ fn bridge(context: &Context) -> anyhow::Result<Bridge<'_>> {
 }
 
 /// An answer in a line: what went wrong, or what there is to show.
-fn told(answer: &Value) -> String {
+fn reply_line(answer: &Value) -> String {
     if let Some(error) = answer.get("error").and_then(Value::as_str) {
         return format!("error: {}", line(error));
     }

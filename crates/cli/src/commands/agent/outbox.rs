@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{bridge, text, told};
+use super::{bridge, reply_line, text};
 use crate::{
     context::Context,
     output::{Answer, Screen},
@@ -44,7 +44,7 @@ pub fn show(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
 
 fn row(answer: &Value) -> Vec<String> {
     let id = text(answer, "commandId").map_or("none".to_owned(), line);
-    vec![id, told(answer)]
+    vec![id, reply_line(answer)]
 }
 
 /// Empties it.

@@ -10,7 +10,7 @@ use flagpost_model::{ListId, bridge::Source};
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 
-use super::{text, told};
+use super::{reply_line, text};
 use crate::{
     commands::{query::named, waiting::time},
     context::Context,
@@ -90,7 +90,7 @@ fn shown(answer: &Value, adds: bool) -> Answer {
     let said = match data {
         Value::Array(items) if items.iter().all(Value::is_object) => {
             let each = items.iter().map(task);
-            format!("✓ {}\n{}", told(answer), each.collect::<String>())
+            format!("✓ {}\n{}", reply_line(answer), each.collect::<String>())
         }
         Value::Array(items) => items
             .iter()
@@ -99,9 +99,9 @@ fn shown(answer: &Value, adds: bool) -> Answer {
         Value::Object(numbers) if text(data, "title").is_none() => {
             format!("✓ ok\n{:#}", Value::Object(numbers.clone()))
         }
-        _ if answer.get("error").is_some() => format!("✗ {}", told(answer)),
-        _ if adds => format!("✓ {}", told(answer).replacen("ok", "Task created", 1)),
-        _ => format!("✓ {}", told(answer)),
+        _ if answer.get("error").is_some() => format!("✗ {}", reply_line(answer)),
+        _ if adds => format!("✓ {}", reply_line(answer).replacen("ok", "Task created", 1)),
+        _ => format!("✓ {}", reply_line(answer)),
     };
     let ids = match data {
         Value::Array(items) => items.iter().filter_map(|it| text(it, "id")).collect(),

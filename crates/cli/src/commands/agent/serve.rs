@@ -172,7 +172,7 @@ pub fn status(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
     let is_stopped = is_enabled && bridge.is_stopped()?;
     let mut text = match &running {
         None => "Agent bridge: stopped".to_owned(),
-        Some(it) => told(it),
+        Some(it) => processor_line(it),
     };
     text += &match (&running, is_enabled, is_stopped) {
         (_, _, true) => format!("\n  {LEFT_ALONE}"),
@@ -200,7 +200,7 @@ pub fn status(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
 }
 
 /// Who processes, in a line.
-fn told(running: &Running) -> String {
+fn processor_line(running: &Running) -> String {
     let host = match running.host {
         Host::Command => "",
         Host::Daemon => " in the daemon",

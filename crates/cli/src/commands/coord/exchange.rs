@@ -32,7 +32,7 @@ pub fn import(place: &Place<'_>) -> anyhow::Result<Answer> {
     let context = place.context;
     let directory = place.open()?;
     let list = context.list()?;
-    let brought = coordination::bring(&directory, &context.actor()?, &list)?;
+    let brought = coordination::import_list(&directory, &context.actor()?, &list)?;
     let look = directory.look()?;
     let tasks = look
         .tasks()
@@ -57,7 +57,7 @@ pub fn import(place: &Place<'_>) -> anyhow::Result<Answer> {
 pub fn export(place: &Place<'_>, args: &ExportArgs) -> anyhow::Result<Answer> {
     let context = place.context;
     let directory = place.open()?;
-    let intake = coordination::intake(&directory)?;
+    let intake = coordination::read_intake(&directory)?;
     let (list, mode) = match args.dry_run {
         true => (context.list()?, Mode::DryRun),
         false => (context.list_or_create()?, Mode::Import),

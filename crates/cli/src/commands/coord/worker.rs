@@ -147,7 +147,7 @@ pub fn run(place: &Place<'_>, verb: &Worker) -> anyhow::Result<Answer> {
                 }
                 Ok(coordination::start(directory, hand, id)?)
             })?;
-            Ok(said(place, &task, "started"))
+            Ok(task_answer(place, &task, "started"))
         }
         Worker::Complete(args) => complete(place, args),
         Worker::Fail(args) => fail(place, args),
@@ -226,7 +226,7 @@ fn complete(place: &Place<'_>, args: &CompleteArgs) -> anyhow::Result<Answer> {
         };
         Ok(coordination::complete(directory, hand, id, &report)?)
     })?;
-    Ok(said(place, &task, "completed"))
+    Ok(task_answer(place, &task, "completed"))
 }
 
 fn fail(place: &Place<'_>, args: &FailArgs) -> anyhow::Result<Answer> {
@@ -235,7 +235,7 @@ fn fail(place: &Place<'_>, args: &FailArgs) -> anyhow::Result<Answer> {
         let why = args.source.read(text)?.unwrap_or_default();
         Ok(coordination::fail(directory, hand, id, &why)?)
     })?;
-    let mut answer = said(place, &task, "failed");
+    let mut answer = task_answer(place, &task, "failed");
     if let (Status::Available, Some(until)) = (task.status, task.next_retry_at) {
         let (count, of) = (task.retry_count, task.max_retries);
         answer.text += &format!("; retry {count} of {of} at {until:.0}");
@@ -279,7 +279,7 @@ fn subtask(place: &Place<'_>, args: &SubtaskArgs) -> anyhow::Result<Answer> {
         let draft = about.draft(description)?;
         Ok(coordination::subtask(directory, hand, id, &draft)?)
     })?;
-    Ok(said(place, &task, "added"))
+    Ok(task_answer(place, &task, "added"))
 }
 
 /// What is done with a task by whoever holds it, with the word that comes behind it.
@@ -307,7 +307,7 @@ fn at_work(
     work(&directory, &hand, &id, word)
 }
 
-fn said(place: &Place<'_>, task: &Task, verb: &str) -> Answer {
+fn task_answer(place: &Place<'_>, task: &Task, verb: &str) -> Answer {
     let text = format!("{verb} {} {}", task.id, line(&task.description));
     shown::one(place.context, task, &[], text)
 }

@@ -156,7 +156,7 @@ pub fn down(context: &Context, _: &DownArgs) -> anyhow::Result<Answer> {
 
 /// The daemon, for whoever looks at everything.
 pub fn instance(context: &Context) -> anyhow::Result<Option<Instance>> {
-    Ok(match daemon::standing(&context.home)? {
+    Ok(match daemon::status(&context.home)? {
         Standing::Up(instance) => Some(instance),
         Standing::Down | Standing::Starting(_) | Standing::Unreadable(_) => None,
     })
@@ -164,7 +164,7 @@ pub fn instance(context: &Context) -> anyhow::Result<Option<Instance>> {
 
 /// What is amiss with the daemon, and what to do.
 pub fn trouble(context: &Context) -> anyhow::Result<Option<String>> {
-    Ok(match daemon::standing(&context.home)? {
+    Ok(match daemon::status(&context.home)? {
         Standing::Unreadable(holder) => Some(format!(
             "the daemon, pid {}, runs, and run/daemon.json cannot be read: 'flagpost down', then \
              'flagpost up' writes it anew",

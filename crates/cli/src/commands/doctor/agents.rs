@@ -152,7 +152,7 @@ impl Looked {
     /// What is wrong with it, each with what to do.
     fn wrong(&self) -> Vec<(String, String)> {
         let faults = self.checked.iter().flat_map(|checked| {
-            let told = |fault: &check::Fault| (fault.told(checked), fault.hint(checked));
+            let told = |fault: &check::Fault| (fault.describe(checked), fault.hint(checked));
             checked.faults.iter().map(told)
         });
         let refused = self.refused.iter().map(|why| {
@@ -172,14 +172,14 @@ impl Looked {
     }
 
     /// How its version stands.
-    fn standing(&self) -> String {
+    fn version_text(&self) -> String {
         let Some(checked) = &self.checked else {
             return match self.refused {
                 Some(_) => "not looked at".to_owned(),
                 None => "not installed".to_owned(),
             };
         };
-        match (checked.standing(), preset::tested(self.client)) {
+        match (checked.version_status(), preset::tested(self.client)) {
             (standing @ (Standing::Newer | Standing::Older), Some(tested)) => {
                 format!("{} than {tested}", standing.as_str())
             }
@@ -258,7 +258,7 @@ impl<'a> From<&'a Looked> for Shown<'a> {
     fn from(it: &'a Looked) -> Self {
         let checked = it.checked.as_ref();
         let standing = match (checked, &it.refused) {
-            (Some(checked), _) => checked.standing().as_str(),
+            (Some(checked), _) => checked.version_status().as_str(),
             (None, Some(_)) => "untested",
             (None, None) => "missing",
         };
@@ -303,7 +303,7 @@ fn text(context: &Context, looked: &[Looked]) -> String {
         vec![
             it.name.clone(),
             version.unwrap_or_default(),
-            it.standing(),
+            it.version_text(),
             line(&program.unwrap_or_default()),
             line(&login),
         ]

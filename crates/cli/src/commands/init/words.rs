@@ -86,7 +86,7 @@ impl From<&File> for FileDone {
 }
 
 /// How a file stands, and what is wrong with that.
-pub fn standing(place: &Place<'static>) -> (&'static str, Option<&'static str>) {
+pub fn status(place: &Place<'static>) -> (&'static str, Option<&'static str>) {
     match place.found {
         Found::Same => ("same_file", None),
         Found::Instead => ("imported", None),

@@ -167,7 +167,7 @@ fn table(context: &Context, survey: &messages::Survey, total: usize) -> Answer {
             Screen::of(context).table(&header, rows.collect()) + &more(hidden)
         }
     };
-    Answer::new("messages", shape::messages::survey(survey, total))
+    Answer::new("messages", shape::messages::messages(survey, total))
         .text(text)
         .ids(survey.messages.iter().map(|it| &it.message.place))
         .notes(unseen(context, hidden))

@@ -13,7 +13,7 @@ use flagpost_core::{
         decide::{self, Decided, Wish},
         fleet::{Ratified, ratify_all},
         shown,
-        slash::{count_status, decided_line, said_all},
+        slash::{count_status, decided_line, ratified_lines},
     },
     shape,
 };
@@ -176,7 +176,7 @@ pub fn answer(decided: &Decided) -> Answer {
         done: vec![decided.clone()],
         ..Ratified::default()
     };
-    told(&all).text(decided_line(decided))
+    ratified_answer(&all).text(decided_line(decided))
 }
 
 fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
@@ -193,12 +193,12 @@ fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
     let scope: Option<Glob> = args.scope.as_deref().map(str::parse).transpose()?;
     let (operator, fleet) = (context.actor()?, context.fleet()?);
     let all = ratify_all(&fleet, &operator, scope.as_ref(), Via::Cli, &mut |_| {})?;
-    let said = said_all(&all);
+    let said = ratified_lines(&all);
     let text = match (all.done.is_empty(), said.faults.is_empty()) {
         (true, true) => "nothing waits for you".to_owned(),
         _ => said.lines.join("\n"),
     };
-    let mut answer = told(&all).text(text).notes(said.faults);
+    let mut answer = ratified_answer(&all).text(text).notes(said.faults);
     answer.code = match (args.count_status, all.failed.is_empty()) {
         (true, _) => count_status(all.done.len()),
         (false, true) => 0,
@@ -207,7 +207,7 @@ fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
     Ok(answer)
 }
 
-fn told(all: &Ratified) -> Answer {
+fn ratified_answer(all: &Ratified) -> Answer {
     Answer::new("decided", shape::decided(all))
         .ids(all.done.iter().map(|it| super::name(&it.brief)))
 }

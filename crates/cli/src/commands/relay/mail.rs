@@ -78,7 +78,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
     if let (Some(worker), Some(seq)) = (&worker, seq) {
         let (letter, before) = words::show(&fleet.mail(worker)?, seq)?;
         let name = super::name(&letter.brief);
-        let shown = shape::letter_in_full(&letter, before.as_ref());
+        let shown = shape::brief_in_full(&letter, before.as_ref());
         let answer = Answer::new("brief", shown).ids([name]);
         let answer = match withheld::in_full(&letter, before.as_ref()) {
             Some(text) if !args.raw => answer.text(clean(&text, false)),
@@ -104,7 +104,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
         }
     };
     let body = json!({
-        "briefs": letters.iter().map(shape::letter).collect::<Vec<_>>(),
+        "briefs": letters.iter().map(shape::brief_view).collect::<Vec<_>>(),
         "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&skipped),
     });
     let answer = Answer::new("briefs", body)
@@ -135,7 +135,7 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
     if let (Some(worker), Some(seq)) = (&worker, seq) {
         let paper = reports::show(&fleet.mail(worker)?, seq)?;
         let worker = worker.clone();
-        let answer = Answer::new("report", shape::paper(&paper)).ids([name(&paper)]);
+        let answer = Answer::new("report", shape::report_view(&paper)).ids([name(&paper)]);
         return Ok(
             in_full(answer, &paper.report.body, args.raw).then(move |context| {
                 let mail = context.fleet()?.mail(&worker)?;
@@ -180,7 +180,7 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
         }
     };
     let body = json!({
-        "reports": papers.iter().map(shape::paper).collect::<Vec<_>>(),
+        "reports": papers.iter().map(shape::report_view).collect::<Vec<_>>(),
         "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&skipped),
     });
     Ok(Answer::new("reports", body)

@@ -66,7 +66,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         dir: &context.dir,
     };
     let said = carry_out(&desk, command, given)?;
-    let mut answer = Answer::new("slash", shape::said(&line, &said))
+    let mut answer = Answer::new("slash", shape::slash_output(&line, &said))
         .text(said.lines.join("\n"))
         .ids(&said.lines)
         .notes(said.faults);

@@ -12,7 +12,7 @@ use crate::terminal::line;
 
 /// Why it is withheld, and what to do about it, in a few lines; nothing where it is not.
 pub fn notice(letter: &Letter) -> Option<String> {
-    let (why, shown_by) = (told(letter)?, letter.shown_by());
+    let (why, shown_by) = (withheld_text(letter)?, letter.shown_by());
     let reject = reject(letter);
     Some(format!(
         "{why}\n  '{shown_by}' shows it, and how to settle it\n  {reject}\n"
@@ -34,12 +34,12 @@ pub fn notice_of_any(letter: &Letter) -> Option<String> {
 
 /// That the bytes of a brief are not those that count.
 pub fn warning(letter: &Letter) -> Option<String> {
-    let why = told(letter)?;
+    let why = withheld_text(letter)?;
     let shown_by = letter.shown_by();
     Some(format!("{why}; '{shown_by}' shows what was changed"))
 }
 
-fn told(letter: &Letter) -> Option<String> {
+fn withheld_text(letter: &Letter) -> Option<String> {
     let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq);
     let why = letter.why_withheld()?;
     Some(format!("{worker} {seq} is withheld: {why}"))
@@ -55,9 +55,9 @@ fn reject(letter: &Letter) -> String {
 pub fn in_full(letter: &Letter, before: Option<&Before>) -> Option<String> {
     let held = letter.held?;
     let words = words(letter, held, before);
-    let (why, reject) = (told(letter)?, reject(letter));
+    let (why, reject) = (withheld_text(letter)?, reject(letter));
     let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq.get());
-    let settled_by = letter.settled_by()?;
+    let settled_by = letter.resolving_command()?;
     let ratify = match held {
         // It is rejected, or its time is over.
         _ if settled_by.contains(" reject ") => String::new(),

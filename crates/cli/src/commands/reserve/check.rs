@@ -39,7 +39,7 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
         Some(repository) => repository.top,
         None => context.dir.clone(),
     };
-    let survey = fleet.reservations().survey()?;
+    let survey = fleet.reservations().scan()?;
     let (seen, unread) = workers::list(&fleet)?;
     let trees = touched(&top)?;
     let works_in = |tree: &Tree| {
@@ -111,7 +111,7 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
     let text = match (strays.is_empty(), files) {
         (true, 0) if is_whole => "nothing was touched\n".to_owned(),
         (true, n) => format!("whoever touched {n} files holds them\n"),
-        (false, _) => strays.iter().map(told).collect(),
+        (false, _) => strays.iter().map(stray_line).collect(),
     };
     let mut answer = Answer::new("reserve_check", body)
         .text(text)
@@ -121,7 +121,7 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
     Ok(answer)
 }
 
-fn told(stray: &Stray<'_>) -> String {
+fn stray_line(stray: &Stray<'_>) -> String {
     let who = match stray.worker {
         Some(worker) => worker.to_string(),
         None => "somebody".to_owned(),

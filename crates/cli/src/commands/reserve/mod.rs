@@ -101,11 +101,11 @@ fn add(context: &Context, args: &AddArgs) -> anyhow::Result<Answer> {
     let made = reservations.add(wanted.collect(), args.length.unwrap_or(LEASE))?;
     let lines = made.iter().map(|it| format!("{}\n", held(it)));
     let text = lines.collect();
-    answer(&made, &reservations.survey()?, text)
+    answer(&made, &reservations.scan()?, text)
 }
 
 fn list(context: &Context) -> anyhow::Result<Answer> {
-    let survey = reservations(context)?.survey()?;
+    let survey = reservations(context)?.scan()?;
     let rows = survey.live.iter().map(|it| {
         let wanted = &it.wanted;
         vec![
@@ -140,7 +140,7 @@ fn release(context: &Context, args: &ReleaseArgs) -> anyhow::Result<Answer> {
         true => "nothing was reserved\n".to_owned(),
         false => lines.collect(),
     };
-    answer(&given_back, &reservations.survey()?, text)
+    answer(&given_back, &reservations.scan()?, text)
 }
 
 fn answer(these: &[Reservation], survey: &Survey, text: String) -> anyhow::Result<Answer> {

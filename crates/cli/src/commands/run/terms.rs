@@ -55,7 +55,7 @@ enum Until {
 }
 
 /// What the options say, and the settings where they are silent.
-pub fn settled(home: &Home, limits: &Limits) -> anyhow::Result<Terms> {
+pub fn resolve(home: &Home, limits: &Limits) -> anyhow::Result<Terms> {
     let settings = Config::read(home)?;
     let park_until = match limits.park_until {
         Some(until) => Some(moment(home, until)?),

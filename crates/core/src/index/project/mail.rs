@@ -17,7 +17,7 @@ use flagpost_model::{
 };
 use rusqlite::params;
 
-use super::{Projection, Source, nanoseconds, survey};
+use super::{Projection, Source, nanoseconds, scan_dir};
 use crate::{
     error::Result,
     index::{
@@ -53,18 +53,18 @@ impl Envelope {
 impl Projection<'_> {
     pub(super) fn mail(&mut self, repo: &RepoId) -> Result<()> {
         let fleet = Fleet::of(self.home, repo);
-        for drawer in fleet.drawers()? {
-            self.drawer(repo, &fleet, &drawer)?;
+        for drawer in fleet.mail_dirs()? {
+            self.mail_dir(repo, &fleet, &drawer)?;
         }
         Ok(())
     }
 
-    fn drawer(&mut self, repo: &RepoId, fleet: &Fleet<'_>, drawer: &Drawer) -> Result<()> {
+    fn mail_dir(&mut self, repo: &RepoId, fleet: &Fleet<'_>, drawer: &Drawer) -> Result<()> {
         let Some(stat) = fsx::stat(self.home.fs(), &drawer.dir)? else {
             return Ok(());
         };
         let before = stamp(&[stat], self.looked_at);
-        let mut shelf = self.shelf(Table::Envelope, &drawer.dir, repo.as_str())?;
+        let mut shelf = self.dir_cache(Table::Envelope, &drawer.dir, repo.as_str())?;
         if drawer.month.is_some() && shelf.is_untouched(&before) {
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl Projection<'_> {
             }
             _ => None,
         };
-        let files = survey(self.home, &drawer.dir, &|name| part(name).is_some())?;
+        let files = scan_dir(self.home, &drawer.dir, &|name| part(name).is_some())?;
         let mut slots: BTreeMap<Seq, Slot> = BTreeMap::new();
         for (name, stat) in files {
             let Some((seq, part)) = name.to_str().and_then(part) else {

@@ -49,7 +49,7 @@ const INSERT: &str = "
     FROM envelope";
 
 impl Projection<'_> {
-    pub(super) fn settle_the_messages(&self) -> Result<()> {
+    pub(super) fn resolve_messages(&self) -> Result<()> {
         Ok(self.db.execute_batch(SETTLE)?)
     }
 

@@ -114,7 +114,7 @@ impl<'c> Projection<'c> {
         if self.state == State::Earlier && self.db.total_changes() == before {
             return Ok(());
         }
-        self.settle_the_messages()?;
+        self.resolve_messages()?;
         if self.state == State::New {
             store::make_indexes(self.db)?;
         }
@@ -160,7 +160,7 @@ impl<'c> Projection<'c> {
     }
 
     /// A directory's rows, to be compared with what is there.
-    fn shelf(&mut self, table: Table, dir: &Path, scope: &str) -> Result<Shelf<'c>> {
+    fn dir_cache(&mut self, table: Table, dir: &Path, scope: &str) -> Result<Shelf<'c>> {
         let shelf = Shelf::of(self.db, table, dir, scope)?;
         self.places.insert(shelf.place());
         Ok(shelf)
@@ -189,13 +189,13 @@ impl<'c> Projection<'c> {
 }
 
 /// The files of a directory with what is there; none where there is no directory.
-fn survey(
+fn scan_dir(
     home: &Home,
     dir: &Path,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Vec<(OsString, Stat)>> {
     let wanted = |name: &[u8]| std::str::from_utf8(name).is_ok_and(wanted);
-    match home.fs().survey(dir, &wanted) {
+    match home.fs().scan_dir(dir, &wanted) {
         Ok(files) => Ok(files),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(disk::Error::io("list", dir)(error).into()),

@@ -9,7 +9,7 @@ use flagpost_model::{
 };
 use rusqlite::params;
 
-use super::{Projection, Source, survey};
+use super::{Projection, Source, scan_dir};
 use crate::{
     error::Result,
     index::{
@@ -46,8 +46,8 @@ impl Projection<'_> {
         dir: &std::path::Path,
         wanted: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<()> {
-        let files = survey(self.home, dir, wanted)?;
-        let mut shelf = self.shelf(Table::Log, dir, repo.as_str())?;
+        let files = scan_dir(self.home, dir, wanted)?;
+        let mut shelf = self.dir_cache(Table::Log, dir, repo.as_str())?;
         shelf.load()?;
         for (file, stat) in files {
             let name = file.to_string_lossy();

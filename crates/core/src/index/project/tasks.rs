@@ -23,7 +23,7 @@ use crate::{
 impl Projection<'_> {
     pub(super) fn tasks(&mut self) -> Result<()> {
         let mut lists = self.home.lists()?;
-        match roots::survey(self.home) {
+        match roots::scan(self.home) {
             Ok(found) => {
                 for root in found {
                     match root.standing {
@@ -54,8 +54,8 @@ impl Projection<'_> {
 
     fn list(&mut self, id: &ListId) -> Result<()> {
         let list = List::open(self.home, id)?;
-        let files = list.survey()?;
-        let mut shelf = self.shelf(Table::Task, list.dir(), id.as_str())?;
+        let files = list.scan_files()?;
+        let mut shelf = self.dir_cache(Table::Task, list.dir(), id.as_str())?;
         shelf.load()?;
         for (file, stat) in files {
             let name = file.to_string_lossy();

@@ -113,7 +113,7 @@ impl<'b> Form<'b> {
         stamps.iter().map(Stamp::from_bytes).collect()
     }
 
-    pub(super) fn standings(&self) -> Option<Vec<Standing>> {
+    pub(super) fn summaries(&self) -> Option<Vec<Standing>> {
         let mut rest = self.standings;
         // Memory that grows step by step is moved each time, while others look.
         let mut standings = Vec::with_capacity(self.len());

@@ -65,7 +65,7 @@ pub enum Kept {
 }
 
 /// The errands of these threads, a task's newest last.
-pub fn errands(
+pub fn in_flight(
     list: &List<'_>,
     fleet: &Fleet<'_>,
     threads: &BTreeSet<String>,
@@ -144,7 +144,7 @@ pub fn put_away(list: &List<'_>, party: &Party<'_>, threads: &BTreeSet<String>) 
 
 /// What workers, or only one of them, said in these threads and nobody has acknowledged, in its
 /// order. Nobody is given it: whoever asks is the only one who may.
-pub fn unheard(
+pub fn unprocessed(
     party: &Party<'_>,
     threads: &BTreeSet<String>,
     from: Option<&WorkerId>,
@@ -164,16 +164,16 @@ pub fn unheard(
 
 /// Deals with what workers said in the threads of runs that are over: done is done, whoever cannot
 /// go on is heard. Answers with the words that changed something.
-pub fn settle(
+pub fn reconcile(
     list: &List<'_>,
     party: &Party<'_>,
     threads: &BTreeSet<String>,
 ) -> Result<Vec<Settled>> {
     let mut changed = Vec::new();
-    for report in unheard(party, threads, None)? {
+    for report in unprocessed(party, threads, None)? {
         let kept = match (report.typed(), task_of(&report)) {
-            (Some(Body::Done(_)), _) => keep(list, &report)?,
-            (Some(Body::Stuck(body)), Some(task)) => heed(list, &report, &task, &body)?,
+            (Some(Body::Done(_)), _) => apply_done(list, &report)?,
+            (Some(Body::Stuck(body)), Some(task)) => apply_stuck(list, &report, &task, &body)?,
             _ => Kept::Nothing,
         };
         ack(party, &report.place)?;
@@ -186,7 +186,7 @@ pub fn settle(
 
 /// The same for every run of a list that has ended, on behalf of whoever asks. Answers with the tasks
 /// that it changed.
-pub fn settle_ended(
+pub fn reconcile_ended(
     sessions: &Sessions<'_>,
     fleet: &Fleet<'_>,
     list: &List<'_>,
@@ -197,13 +197,13 @@ pub fn settle_ended(
     let threads = of_list.filter_map(|ended| Some(ended.lock.session?.to_string()));
     let speaker = &in_charge(actor)?;
     let (party, threads) = (&Party { fleet, speaker }, threads.collect());
-    let changed = settle(list, party, &threads)?;
+    let changed = reconcile(list, party, &threads)?;
     put_away(list, party, &threads)?;
     Ok(changed.into_iter().map(|it| it.task).collect())
 }
 
 /// Makes of a DONE that nobody waits for what can be made of it.
-pub fn keep(list: &List<'_>, report: &Message) -> Result<Kept> {
+pub fn apply_done(list: &List<'_>, report: &Message) -> Result<Kept> {
     let (Some(Body::Done(body)), Some(task)) = (report.typed(), task_of(report)) else {
         return Ok(Kept::Nothing);
     };
@@ -226,7 +226,7 @@ pub fn keep(list: &List<'_>, report: &Message) -> Result<Kept> {
 
 /// What a STUCK asks for, where its task waits for nobody. Guidance needs a person, and the
 /// question stays where it is.
-fn heed(list: &List<'_>, report: &Message, task: &TaskId, body: &StuckBody) -> Result<Kept> {
+fn apply_stuck(list: &List<'_>, report: &Message, task: &TaskId, body: &StuckBody) -> Result<Kept> {
     match (body.needs, body.depends_on.as_ref().map(|it| it.parse())) {
         (Needs::Abort, _) => answer(fail(list, &report.place.worker, task, &body.reason)),
         (Needs::Dependency, Some(Ok(on))) => {

@@ -136,7 +136,10 @@ impl<'h> Copy<'h> {
 
     fn take(&self, path: &Path) -> Result<()> {
         for suffix in std::iter::once("").chain(BESIDE) {
-            let (from, to) = (beside(path, suffix), beside(self.draft.path(), suffix));
+            let (from, to) = (
+                with_suffix(path, suffix),
+                with_suffix(self.draft.path(), suffix),
+            );
             match self.fs.read(&from, 0, LARGEST) {
                 Ok(bytes) => self.fs.overwrite(&to, &bytes),
                 Err(error)
@@ -162,12 +165,12 @@ impl Drop for Copy<'_> {
     fn drop(&mut self) {
         for suffix in BESIDE.into_iter().chain(["-shm"]) {
             // Best effort, as for the copy itself.
-            let _: std::io::Result<()> = self.fs.remove(&beside(self.draft.path(), suffix));
+            let _: std::io::Result<()> = self.fs.remove(&with_suffix(self.draft.path(), suffix));
         }
     }
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
@@ -175,6 +178,6 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 fn stats(fs: &dyn Fs, path: &Path) -> Result<Vec<Option<Stat>>> {
     let all = std::iter::once("").chain(BESIDE);
-    let stats = all.map(|suffix| fsx::stat(fs, &beside(path, suffix)));
+    let stats = all.map(|suffix| fsx::stat(fs, &with_suffix(path, suffix)));
     Ok(stats.collect::<disk::Result<_>>()?)
 }

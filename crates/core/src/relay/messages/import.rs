@@ -67,14 +67,14 @@ pub fn import(
     }
     for mail in fleet.mails()? {
         for direction in Direction::ALL {
-            mail.lock(*direction)?.tidy(actor)?;
+            mail.lock(*direction)?.repair(actor)?;
         }
     }
     for _ in 1..TRIES {
         match enter(fleet, actor, &mut planned) {
             // What came before it is here, and a new look knows that.
             Err(Error::Disk(disk::Error::Conflict { path })) => {
-                concede(fleet, actor, &planned, &path)?;
+                yield_number(fleet, actor, &planned, &path)?;
                 planned = plan(fleet, source)?.1;
             }
             entered => return entered.map(|()| imported),
@@ -154,7 +154,7 @@ fn enter(fleet: &Fleet<'_>, actor: &WorkerId, planned: &mut [Planned<'_>]) -> Re
 }
 
 /// Leaves a number to whoever took it without asking.
-fn concede(
+fn yield_number(
     fleet: &Fleet<'_>,
     actor: &WorkerId,
     planned: &[Planned<'_>],
@@ -173,7 +173,7 @@ fn concede(
                 Direction::Inbox => names.map(|name| dir.join(name)).to_vec(),
                 Direction::Outbox => Vec::new(),
             };
-            return mail.lock(it.side.1)?.concede(actor, seq, taken, &ours);
+            return mail.lock(it.side.1)?.yield_number(actor, seq, taken, &ours);
         }
     }
     Ok(())

@@ -26,11 +26,13 @@ use flagpost_model::{
 use serde_json::Value;
 
 pub use answer::{Reply, answer};
-pub use errands::{Errand, Kept, Settled, errands, keep, put_away, settle, settle_ended, unheard};
+pub use errands::{
+    Errand, Kept, Settled, apply_done, in_flight, put_away, reconcile, reconcile_ended, unprocessed,
+};
 pub use filter::Filter;
 pub use foreign::{Source, read};
 pub use import::{Fate, Imported, import};
-pub use processes::{Word, hand, report_for};
+pub use processes::{Word, assign, report_for};
 pub use questions::{question, questions, reply};
 pub use receive::{Ask, Received, is_waiting, receive};
 pub use send::{Sent, Words, send};
@@ -115,12 +117,12 @@ pub fn ack(party: &Party<'_>, place: &Place) -> Result<Acked> {
 
 /// The line of the history about a message that has a subject; the relay's own lines tell of the
 /// others.
-pub(super) fn told(kind: Kind, message: &Message) -> Option<Entry> {
-    told_by(kind, message, message.by.as_deref())
+pub(super) fn event_for(kind: Kind, message: &Message) -> Option<Entry> {
+    event_on_behalf(kind, message, message.by.as_deref())
 }
 
 /// The same, where somebody else may have spoken in the actor's name.
-pub(super) fn told_by(kind: Kind, message: &Message, by: Option<&str>) -> Option<Entry> {
+pub(super) fn event_on_behalf(kind: Kind, message: &Message, by: Option<&str>) -> Option<Entry> {
     message.subject.map(|_| line(kind, message, by))
 }
 

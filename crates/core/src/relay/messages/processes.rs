@@ -43,7 +43,12 @@ pub enum Word<'w> {
 
 /// Gives a process its TASK: sent, let through by the run that this session is, and in its hands, in
 /// one step.
-pub fn hand(party: &Party<'_>, worker: &WorkerId, words: Words, session: &str) -> Result<Message> {
+pub fn assign(
+    party: &Party<'_>,
+    worker: &WorkerId,
+    words: Words,
+    session: &str,
+) -> Result<Message> {
     let mail = party.fleet.mail(worker)?;
     let body = parsed(&words)?;
     let proposal = proposal(party, words, &body, None);
@@ -60,13 +65,13 @@ pub fn report_for(
     let bead_id = task.to_string();
     let stuck = |reason: &str, needs| StuckBody {
         bead_id: bead_id.clone(),
-        reason: said(reason),
+        reason: non_empty(reason),
         needs,
         depends_on: None,
     };
     let (subject, body) = match word {
         Word::Done(words) => {
-            let (summary, commit_hash) = (said(words), None);
+            let (summary, commit_hash) = (non_empty(words), None);
             let body = DoneBody {
                 bead_id,
                 commit_hash,
@@ -80,7 +85,7 @@ pub fn report_for(
             let body = ProgressBody {
                 bead_id,
                 percent: None,
-                status: said(words),
+                status: non_empty(words),
                 files: Vec::new(),
             };
             (Subject::Progress, Body::Progress(body))
@@ -100,7 +105,7 @@ pub fn report_for(
 }
 
 /// A message says something.
-fn said(words: &str) -> String {
+fn non_empty(words: &str) -> String {
     match words.trim() {
         "" => "it says no more".to_owned(),
         words => words.to_owned(),

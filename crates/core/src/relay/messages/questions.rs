@@ -89,7 +89,7 @@ fn given(
         if !slot.has(Part::Body) || slot.has(Part::Withdrawn) {
             continue;
         }
-        let Ok(letter) = briefs::letter(mail, seq, &slot)? else {
+        let Ok(letter) = briefs::brief_view(mail, seq, &slot)? else {
             continue;
         };
         let message = Message::of_brief(&letter.brief, &letter.body);
@@ -142,7 +142,7 @@ fn reply_in(mail: &Mail<'_>, said: &Message) -> Result<Option<Message>> {
         if !slot.has(Part::Body) {
             continue;
         }
-        let Ok(letter) = briefs::letter(mail, *seq, slot)? else {
+        let Ok(letter) = briefs::brief_view(mail, *seq, slot)? else {
             continue;
         };
         let reply = Message::of_brief(&letter.brief, &letter.body);

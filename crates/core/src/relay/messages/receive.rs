@@ -88,7 +88,7 @@ pub fn is_waiting(party: &Party<'_>, ask: &Ask) -> Result<bool> {
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         if slot.is_open_to_the_worker()
             && ask.may_take(&mail, mail.lease(Direction::Inbox, seq, &slot)?.as_ref())
-            && let Ok(letter) = briefs::letter(&mail, seq, &slot)?
+            && let Ok(letter) = briefs::brief_view(&mail, seq, &slot)?
             && ask
                 .of
                 .wants(&Message::of_brief(&letter.brief, &letter.body))
@@ -107,7 +107,7 @@ fn from_inbox(party: &Party<'_>, mail: &Mail<'_>, ask: &Ask) -> Result<Option<Re
         return Ok(None);
     }
     let locked = mail.lock(Direction::Inbox)?;
-    locked.tidy(party.name())?;
+    locked.repair(party.name())?;
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         if !slot.is_open_to_the_worker() {
             continue;
@@ -179,7 +179,7 @@ pub(super) fn waiting_reports(party: &Party<'_>, ask: &Ask) -> Result<Vec<Messag
                 continue;
             }
             let Ok(file) = mail.report(seq)? else {
-                mail.lock(Direction::Outbox)?.tidy(party.name())?;
+                mail.lock(Direction::Outbox)?.repair(party.name())?;
                 continue;
             };
             let message = Message::of_report(&file.content);

@@ -361,7 +361,7 @@ fn look(
     };
     Ok(match direction {
         Direction::Inbox if slot.has(Part::Body) => {
-            let letter = briefs::letter(mail, seq, slot)?;
+            let letter = briefs::brief_view(mail, seq, slot)?;
             let letter = match letter {
                 Ok(letter) => Ok(letter.for_its_worker(mail)?),
                 Err(unread) => Err(unread),

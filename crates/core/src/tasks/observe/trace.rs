@@ -73,7 +73,7 @@ fn before(mut raw: Map<String, Value>, changes: &Map<String, Value>) -> Option<V
 }
 
 /// What a line tells of the files of its list.
-pub(super) fn told(entry: &Entry) -> Vec<(TaskId, Told<'_>)> {
+pub(super) fn file_events(entry: &Entry) -> Vec<(TaskId, Told<'_>)> {
     let detail = &entry.detail;
     let mut all = Vec::new();
     if let Some(task) = &entry.task {
@@ -148,7 +148,7 @@ impl Suspect {
     }
 
     /// Hears what the next older line tells. `read` reads the file.
-    pub(super) fn hear(&mut self, told: &Told<'_>, read: &dyn Fn() -> Option<TaskFile>) {
+    pub(super) fn apply(&mut self, told: &Told<'_>, read: &dyn Fn() -> Option<TaskFile>) {
         if self.finding.is_some() {
             return;
         }

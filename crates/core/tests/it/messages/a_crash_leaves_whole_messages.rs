@@ -180,7 +180,7 @@ fn of_handing_a_task_to_a_process() {
                 id: Some("s-1".to_owned()),
                 ..words(Subject::Task, &task("b3"))
             };
-            messages::hand(party, &worker("W1"), words, "s").map(drop)
+            messages::assign(party, &worker("W1"), words, "s").map(drop)
         },
         &|world| assert_eq!(state_of(world, "W1/inbox/3"), Some(State::Acked)),
     );

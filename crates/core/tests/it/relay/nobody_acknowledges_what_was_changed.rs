@@ -86,7 +86,7 @@ fn what_a_worker_read_before_anybody_decided_reaches_it_all_the_same() {
     put(&w1, Inbox, "0001.read", "");
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(Held::Marked));
-    assert_eq!(letter.settled_by().unwrap(), "flagpost ratify W1 1");
+    assert_eq!(letter.resolving_command().unwrap(), "flagpost ratify W1 1");
     ratify(&w1, 1);
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_some());
@@ -109,7 +109,7 @@ fn what_an_unknown_hand_takes_back_is_a_finding_that_a_decision_settles() {
         assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
         let letter = briefs::show(&w1, seq(1)).unwrap();
         assert_eq!(letter.held, Some(Held::Marked), "{is_decided}");
-        assert_eq!(letter.settled_by().unwrap(), settled_by);
+        assert_eq!(letter.resolving_command().unwrap(), settled_by);
         ratify(&w1, 1);
         assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
         assert!(deliver::next(&w1, &worker("W1")).unwrap().is_some());
@@ -140,7 +140,10 @@ fn a_time_that_was_put_into_the_past_is_a_finding() {
     rewrite(&w1, 1, "expires_at", "2020-01-01T00:00:00Z".into());
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(Held::Proposed));
-    assert_eq!(letter.settled_by().unwrap(), "flagpost relay reject W1 1");
+    assert_eq!(
+        letter.resolving_command().unwrap(),
+        "flagpost relay reject W1 1"
+    );
     rejected(&w1, 1);
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
 }

@@ -203,7 +203,7 @@ fn a_flag_by_hand_comes_too_late_for_an_expired_brief() {
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(Held::Foreign));
     assert_eq!(
-        letter.settled_by().unwrap(),
+        letter.resolving_command().unwrap(),
         "flagpost relay reject W1 1",
         "nothing else is possible any more"
     );
@@ -224,7 +224,10 @@ fn what_is_withheld_and_expired_can_be_rejected() {
     world.pass(SignedDuration::from_secs(120));
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(Held::Decided));
-    assert_eq!(letter.settled_by().unwrap(), "flagpost relay reject W1 1");
+    assert_eq!(
+        letter.resolving_command().unwrap(),
+        "flagpost relay reject W1 1"
+    );
     reject(&w1);
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(

@@ -101,7 +101,7 @@ fn what_arrives_while_all_are_ratified_is_named_and_waits() {
     let arrived: Vec<Seq> = all.arrived.iter().map(|it| it.brief.seq).collect();
     assert_eq!(arrived, [seq(2)]);
     assert_eq!(arrived, late);
-    let told = slash::said_all(&all).faults;
+    let told = slash::ratified_lines(&all).faults;
     assert_eq!(told, ["ARRIVED MEANWHILE W2 (seq=0002): Late"]);
     assert_eq!(briefs::newest_pending(&mail(&world, "W2")).unwrap(), seq(2));
 }

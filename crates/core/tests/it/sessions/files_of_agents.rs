@@ -224,7 +224,7 @@ fn a_report_that_cannot_be_read_is_no_verdict() {
     let report = live.report(&id(1)).unwrap().unwrap();
     assert_eq!(report.outcome, None);
     assert!(report.unclear.is_some(), "{report:?}");
-    live.put_result_aside(&id(1), 1).unwrap();
+    live.quarantine_result(&id(1), 1).unwrap();
     assert!(!path.exists());
     assert_eq!(live.report(&id(1)).unwrap(), None);
     let kept = live.dir().join("logs/result-task-1-attempt-1.md");

@@ -111,7 +111,7 @@ impl Asking {
 
 fn dispatch(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let said = Asking::read(desk, asked)?.carry_out(&mut |_| {})?;
-    Ok(shape::said(asked.needed(COMMAND.name), &said))
+    Ok(shape::slash_output(asked.needed(COMMAND.name), &said))
 }
 
 /// So many lines may wait for whoever listens.

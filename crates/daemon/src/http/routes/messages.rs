@@ -169,12 +169,12 @@ fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let mut survey = messages::all(&desk.fleet(asked)?)?;
     let limit = usize::try_from(asked.number("limit").unwrap_or_default());
     let total = survey.select(&filter(asked)?, limit.unwrap_or(usize::MAX));
-    Ok(shape::survey(&survey, total))
+    Ok(shape::messages(&survey, total))
 }
 
 fn thread(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let survey = messages::thread(&desk.fleet(asked)?, asked.needed("thread"))?;
-    Ok(shape::survey(&survey, survey.messages.len()))
+    Ok(shape::messages(&survey, survey.messages.len()))
 }
 
 fn open(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {

@@ -160,7 +160,7 @@ fn inbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let (mut letters, skipped) = slash::inbox(&desk.fleet(asked)?, worker.as_ref())?;
     letters.retain(|it| asked.flag("all") || it.waits());
     Ok(json!({
-        "briefs": letters.iter().map(shape::letter).collect::<Vec<_>>(),
+        "briefs": letters.iter().map(shape::brief_view).collect::<Vec<_>>(),
         "total": letters.len(),
         "truncated": false,
         "skipped": shape::skipped(&skipped),
@@ -170,7 +170,7 @@ fn inbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 fn brief(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
     let (letter, before) = words::show(&mail, seq(asked)?.ok_or_else(no_number)?)?;
-    Ok(shape::letter_in_full(&letter, before.as_ref()))
+    Ok(shape::brief_in_full(&letter, before.as_ref()))
 }
 
 fn outbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
@@ -179,7 +179,7 @@ fn outbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     papers.retain(|it| !asked.flag("unread") || !it.read);
     papers.sort_by_key(|it| it.report.produced_at);
     Ok(json!({
-        "reports": papers.iter().map(shape::paper).collect::<Vec<_>>(),
+        "reports": papers.iter().map(shape::report_view).collect::<Vec<_>>(),
         "total": papers.len(),
         "truncated": false,
         "skipped": shape::skipped(&skipped),
@@ -190,7 +190,7 @@ fn read(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
     let seq = seq(asked)?.ok_or_else(no_number)?;
     let paper = reports::read(&mail, &desk.actor(asked)?, seq)?;
-    Ok(shape::paper(&paper))
+    Ok(shape::report_view(&paper))
 }
 
 fn ratify(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {

@@ -21,6 +21,6 @@ pub(crate) const ROUTES: &[Route] = &[Route {
 }];
 
 fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
-    let survey = desk.fleet(asked)?.reservations().survey()?;
+    let survey = desk.fleet(asked)?.reservations().scan()?;
     Ok(shape::reservations(&survey.live, &survey))
 }

@@ -44,6 +44,6 @@ fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     let sessions = Sessions::of(&desk.home, &desk.repository(asked)?);
     let session = sessions.find(asked.needed("id"))?;
-    let told = session.told(&desk.home)?;
+    let told = session.attempts(&desk.home)?;
     Ok(shape::session_with(&session, &told))
 }

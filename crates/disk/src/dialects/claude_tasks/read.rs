@@ -133,7 +133,7 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
         parsed(ours, "tracked_seconds").map_or_else(Effort::default, Effort::from_seconds);
     task.timer = ours.get("timer").and_then(timer);
     task.provenance = ours.get("added").and_then(provenance);
-    task.said = said(ours.get("said"));
+    task.said = import_baseline(ours.get("said"));
     let status = text(&raw, "status").unwrap_or_default();
     task.state = state(
         &status,
@@ -206,7 +206,7 @@ fn provenance(value: &Value) -> Option<Provenance> {
 
 /// Marks by field, within the kind of their source; those without one are from before there were
 /// kinds.
-fn said(value: Option<&Value>) -> Said {
+fn import_baseline(value: Option<&Value>) -> Said {
     let mut said = Vec::new();
     for (name, value) in value.and_then(Value::as_object).into_iter().flatten() {
         match value {

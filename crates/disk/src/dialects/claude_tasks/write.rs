@@ -238,7 +238,7 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
         ours.insert("added".into(), added);
     }
     if !task.said.is_empty() {
-        ours.insert("said".into(), Value::Object(said(&task.said)));
+        ours.insert("said".into(), Value::Object(import_baseline(&task.said)));
     }
     if !task.late.is_empty() {
         ours.insert("late".into(), task.late.iter().map(result).collect());
@@ -247,7 +247,7 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
 }
 
 /// Marks by field, within the kind of their source; those without one as they were written.
-fn said(said: &Said) -> Map<String, Value> {
+fn import_baseline(said: &Said) -> Map<String, Value> {
     let mut kinds = Map::new();
     for (kind, field, mark) in said.iter() {
         let marks = match kind {

@@ -87,12 +87,12 @@ pub fn read_verdict(bytes: &[u8]) -> Result<Verdict, String> {
         reason: fields.text("reason"),
         rule: fields.text("rule"),
         policy: fields.optional("policy")?,
-        hand: hand(&raw)?,
+        hand: process_identity(&raw)?,
         line: fields.optional("line")?,
     })
 }
 
-fn hand(raw: &Map<String, Value>) -> Result<Option<Hand>, String> {
+fn process_identity(raw: &Map<String, Value>) -> Result<Option<Hand>, String> {
     match raw.get("hand") {
         None | Some(Value::Null) => Ok(None),
         Some(value) => Hand::deserialize(value)

@@ -53,7 +53,7 @@ pub fn render(context: &SharedContext) -> String {
 
 /// What the shared file says, without its title and without headings that have nothing below them;
 /// empty where it says nothing.
-pub fn said(context: &SharedContext) -> String {
+pub fn body(context: &SharedContext) -> String {
     let intro = Some(markdown::render(&context.intro)).filter(|it| !it.is_empty());
     let sections = sections(context).into_iter();
     let told = sections.filter(|(_, text)| !text.is_empty());

@@ -96,7 +96,7 @@ pub fn interrupted(text: &str) -> String {
 }
 
 /// What stands behind a key at the top of a file, in whatever words.
-pub fn said<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+pub fn header_value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let head = text.lines().map(str::trim);
     let mut head = head.take_while(|line| !line.starts_with("##"));
     head.find_map(|line| value(line, key))

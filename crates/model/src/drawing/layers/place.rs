@@ -16,7 +16,7 @@ pub fn middles(items: &[Item], parts: &[Vec<Vec<usize>>]) -> Vec<f64> {
     for order in parts {
         for layer in order {
             let wanted: Vec<(f64, f64)> = layer.iter().map(|_| (0.0, 1.0)).collect();
-            settle(items, layer, &wanted, &mut middles);
+            position(items, layer, &wanted, &mut middles);
         }
         if order.len() < 2 {
             continue;
@@ -36,7 +36,7 @@ pub fn middles(items: &[Item], parts: &[Vec<Vec<usize>>]) -> Vec<f64> {
                 };
                 let want = |&at: &usize| want(items, at, sides, &middles);
                 let wanted: Vec<(f64, f64)> = order[layer].iter().map(want).collect();
-                settle(items, &order[layer], &wanted, &mut middles);
+                position(items, &order[layer], &wanted, &mut middles);
             }
         }
     }
@@ -64,7 +64,7 @@ fn want(items: &[Item], at: usize, sides: &[usize], middles: &[f64]) -> (f64, f6
 }
 
 /// How far the middles of two neighbours in a layer are apart at least.
-fn apart(above: &Item, below: &Item) -> f64 {
+fn min_distance(above: &Item, below: &Item) -> f64 {
     let gap = match above.height == HEIGHT && below.height == HEIGHT {
         true => GAP_Y,
         false => GAP_Y / 2,
@@ -75,12 +75,12 @@ fn apart(above: &Item, below: &Item) -> f64 {
 /// Puts the items of a layer as near to where they want to be as their distances allow. Without
 /// its distances the layer is a sequence that must not fall, and the best one is had by giving
 /// each run that falls its mean.
-fn settle(items: &[Item], layer: &[usize], wanted: &[(f64, f64)], middles: &mut [f64]) {
+fn position(items: &[Item], layer: &[usize], wanted: &[(f64, f64)], middles: &mut [f64]) {
     let mut offsets = Vec::with_capacity(layer.len());
     let mut offset = 0.0;
     for (n, &at) in layer.iter().enumerate() {
         if n > 0 {
-            offset += apart(&items[layer[n - 1]], &items[at]);
+            offset += min_distance(&items[layer[n - 1]], &items[at]);
         }
         offsets.push(offset);
     }

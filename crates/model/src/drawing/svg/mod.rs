@@ -162,13 +162,13 @@ fn card(task: &Outline, (x, y): Point, is_critical: bool) -> String {
         "<g class=\"task {state}{critical}\" transform=\"translate({x} {y})\"><title>{}</title>\
          <rect class=\"card\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"9\"/>\
          <g transform=\"translate(13 20)\">{}</g><g clip-path=\"url(#card)\">{text}</g>{ribbon}</g>\n",
-        xml(&said(task, is_critical)),
+        xml(&tooltip(task, is_critical)),
         sign(state)
     )
 }
 
 /// What a card says when it is pointed at.
-fn said(task: &Outline, is_critical: bool) -> String {
+fn tooltip(task: &Outline, is_critical: bool) -> String {
     let subject: String = line(&task.subject).chars().take(SAID).collect();
     let mut said = format!("{} {subject}\n{}", task.id, word(task.state.name()));
     if let Some(claim) = task.state.claim() {

@@ -18,7 +18,7 @@ fn foreign(pid: Pid, started: Option<&str>) -> Lock {
 }
 
 fn standing(lock: &Lock, flock_held: bool, pid_alive: bool, modified: &str) -> Standing {
-    lock.standing(Sighting {
+    lock.status(Sighting {
         now: ts(NOW),
         modified: ts(modified),
         flock_held,

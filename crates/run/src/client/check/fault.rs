@@ -30,7 +30,7 @@ pub enum Fault {
 
 impl Fault {
     /// What is wrong, in a sentence.
-    pub fn told(&self, checked: &Checked) -> String {
+    pub fn describe(&self, checked: &Checked) -> String {
         let client = checked.title();
         match self {
             Self::Unknown { options, added } => {

@@ -158,7 +158,7 @@ pub fn ready(home: &Home, subjects: &[Subject]) -> Result<Vec<Checked>> {
         if let Some(fault) = checked.faults.first() {
             return Err(Error::ClientUnfit {
                 agent: checked.name.clone(),
-                what: fault.told(&checked),
+                what: fault.describe(&checked),
                 hint: fault.hint(&checked),
             });
         }
@@ -192,7 +192,7 @@ impl Checked {
     }
 
     /// How its version stands to the tested one.
-    pub fn standing(&self) -> Standing {
+    pub fn version_status(&self) -> Standing {
         let (Some(own), Some(tested)) = (&self.version, preset::tested(self.client)) else {
             return Standing::Untested;
         };

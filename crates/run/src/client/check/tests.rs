@@ -99,7 +99,7 @@ fn a_client_that_knows_its_options_has_no_fault_and_tells_its_version() {
     assert_eq!(checked.faults, []);
     assert_eq!(checked.notes, [] as [&str; 0]);
     assert_eq!(checked.title(), "claude 2.1.330");
-    assert_eq!(checked.standing(), Standing::Tested);
+    assert_eq!(checked.version_status(), Standing::Tested);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_version_that_lacks_an_option_is_refused_with_what_to_do() {
     let subject = claude(dir.path(), &like_claude("2.0.9", "--session-id"));
     let checked = check(&subject);
     assert_eq!(checked.faults, [unknown("--session-id", false)]);
-    assert_eq!(checked.standing(), Standing::Older);
+    assert_eq!(checked.version_status(), Standing::Older);
     let home = Home::at(dir.path().join("home"));
     let error = ready(&home, &subject).unwrap_err();
     let Error::ClientUnfit { hint, .. } = &error else {
@@ -295,7 +295,7 @@ fn a_version_is_compared_by_its_numbers() {
         (None, Standing::Untested),
     ] {
         checked.version = version.map(str::to_owned);
-        assert_eq!(checked.standing(), standing, "{version:?}");
+        assert_eq!(checked.version_status(), standing, "{version:?}");
     }
 }
 
@@ -325,7 +325,7 @@ fn the_real_clients_know_their_presets_and_write_nothing_of_the_users() {
     for (checked, (_, user)) in check_all(&subjects).into_iter().zip(&installed) {
         assert_eq!(checked.faults, [], "{checked:?}");
         assert_eq!(checked.notes, [] as [&str; 0], "{checked:?}");
-        assert_eq!(checked.standing(), Standing::Tested, "{checked:?}");
+        assert_eq!(checked.version_status(), Standing::Tested, "{checked:?}");
         let written: Vec<_> = fs::read_dir(user).unwrap().collect();
         assert!(written.is_empty(), "{}: {written:?}", checked.name);
     }

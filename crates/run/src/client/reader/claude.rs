@@ -72,7 +72,7 @@ struct Tokens {
 impl Claude {
     pub fn line(&mut self, line: &[u8], hearing: &mut Hearing) {
         match json::kind(line).as_deref() {
-            Some("assistant") => self.said(line, hearing),
+            Some("assistant") => self.assistant_line(line, hearing),
             Some("system") => {
                 if let Some(event) = json::value(line) {
                     self.system(&event, hearing);
@@ -91,7 +91,7 @@ impl Claude {
         }
     }
 
-    fn said(&mut self, line: &[u8], hearing: &mut Hearing) {
+    fn assistant_line(&mut self, line: &[u8], hearing: &mut Hearing) {
         let Ok(said) = serde_json::from_slice::<Said<'_>>(line) else {
             return;
         };
@@ -105,7 +105,7 @@ impl Claude {
         if said.parent_tool_use_id.get().is_none() {
             let texts = message.content.iter();
             for block in texts.filter(|block| block.kind.as_str() == "text") {
-                hearing.said(block.text.as_str(), false);
+                hearing.record_words(block.text.as_str(), false);
             }
         }
     }
@@ -188,7 +188,7 @@ impl Claude {
     }
 
     fn result(&mut self, event: &Value, hearing: &mut Hearing) {
-        self.settle(event, hearing);
+        self.update_usage(event, hearing);
         let turns = number(event, "num_turns");
         hearing.heard.turns = sum(hearing.heard.turns, turns, u64::saturating_add);
         for denied in event["permission_denials"].as_array().into_iter().flatten() {
@@ -212,7 +212,7 @@ impl Claude {
     }
 
     /// The tokens and the cost up to this result.
-    fn settle(&mut self, event: &Value, hearing: &mut Hearing) {
+    fn update_usage(&mut self, event: &Value, hearing: &mut Hearing) {
         let heard = &mut hearing.heard;
         let since = event["model_usage_since_last_result"].as_object();
         let (used, cost) = match since {

@@ -103,7 +103,7 @@ fn item(line: &[u8], hearing: &mut Hearing) {
         return;
     };
     match (item.kind.as_str(), item.status.as_str()) {
-        ("agent_message", _) => hearing.said(item.text.as_str(), false),
+        ("agent_message", _) => hearing.record_words(item.text.as_str(), false),
         ("mcp_tool_call", "failed") => {
             let Some(event) = json::value(line) else {
                 return;

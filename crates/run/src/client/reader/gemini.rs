@@ -104,7 +104,7 @@ impl Gemini {
             return;
         };
         if message.role.as_str() == "assistant" {
-            hearing.said(message.content.as_str(), self.speaking);
+            hearing.record_words(message.content.as_str(), self.speaking);
             self.speaking = true;
         } else {
             self.speaking = false;

@@ -146,7 +146,7 @@ impl Hearing {
     }
 
     /// Its agent said something; the whole of it, or what follows what it said just now.
-    pub fn said(&mut self, words: &str, follows: bool) {
+    pub fn record_words(&mut self, words: &str, follows: bool) {
         let words = text::end(words, LAST_WORDS);
         if follows {
             let both = format!("{}{words}", self.heard.last_words);
@@ -255,12 +255,12 @@ mod tests {
     #[test]
     fn last_words_are_the_end_of_what_was_said() {
         let mut hearing = Hearing::new(TimeZone::UTC);
-        hearing.said("one", false);
-        hearing.said(" ", false);
+        hearing.record_words("one", false);
+        hearing.record_words(" ", false);
         assert_eq!(hearing.heard.last_words, "one");
-        hearing.said(" two", true);
+        hearing.record_words(" two", true);
         assert_eq!(hearing.heard.last_words, "one two");
-        hearing.said(&"é".repeat(LAST_WORDS), true);
+        hearing.record_words(&"é".repeat(LAST_WORDS), true);
         let words = &hearing.heard.last_words;
         assert!(words.len() <= LAST_WORDS && words.starts_with("…é"));
     }

@@ -59,7 +59,7 @@ pub(super) fn line(line: &[u8], hearing: &mut Hearing) {
     };
     hearing.begun(event.session.get());
     match (kind, event.part) {
-        ("text", Some(part)) => hearing.said(part.text.as_str(), false),
+        ("text", Some(part)) => hearing.record_words(part.text.as_str(), false),
         ("tool_use", Some(part)) => {
             let failed = part.state.filter(|state| state.status.as_str() == "error");
             let error = failed.map(|state| state.error);

@@ -54,7 +54,7 @@ fn read(name: &str) -> (Vec<Fact>, Heard) {
 fn read_by(mut reader: Reader, bytes: &[u8]) -> (Vec<Fact>, Heard) {
     let mut facts = reader.read(bytes, now());
     facts.extend(reader.finish(now()));
-    (facts, reader.heard().clone())
+    (facts, reader.output().clone())
 }
 
 fn usage(input: u64, cached: u64, output: u64, reasoning: Option<u64>) -> Usage {

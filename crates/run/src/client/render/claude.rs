@@ -18,7 +18,7 @@ pub(super) fn event(event: &Value, page: &mut Page) {
                 match json::text(block, "type") {
                     // What an agent's own agent says, it gets as a result.
                     Some("text") if own => {
-                        page.said(json::text(block, "text").unwrap_or_default());
+                        page.agent_text(json::text(block, "text").unwrap_or_default());
                     }
                     Some("tool_use") => {
                         let tool = json::text(block, "name").unwrap_or_default();

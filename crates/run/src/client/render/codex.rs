@@ -46,7 +46,7 @@ pub(super) fn event(event: &Value, page: &mut Page) {
             }
         }
         (Some("item.completed"), "web_search") => page.did("search", item),
-        (Some("item.completed"), "agent_message") => page.said(part("text")),
+        (Some("item.completed"), "agent_message") => page.agent_text(part("text")),
         (Some("item.completed"), "error") => page.put(PieceKind::Note, part("message")),
         _ => {}
     }

@@ -19,7 +19,7 @@ impl Speech {
         self.0.push_str(words);
         if let Some(end) = self.0.rfind('\n') {
             let rest = self.0.split_off(end + 1);
-            page.said(&std::mem::replace(&mut self.0, rest));
+            page.agent_text(&std::mem::replace(&mut self.0, rest));
         } else if self.0.len() > LONGEST {
             self.end(page);
         }
@@ -27,7 +27,7 @@ impl Speech {
 
     /// Nothing more of it comes.
     pub fn end(&mut self, page: &mut Page) {
-        page.said(&std::mem::take(&mut self.0));
+        page.agent_text(&std::mem::take(&mut self.0));
     }
 }
 

@@ -8,7 +8,7 @@ use crate::client::reader::json;
 pub(super) fn event(event: &Value, page: &mut Page) {
     let part = &event["part"];
     match json::text(event, "type") {
-        Some("text") => page.said(json::text(part, "text").unwrap_or_default()),
+        Some("text") => page.agent_text(json::text(part, "text").unwrap_or_default()),
         Some("tool_use") => {
             let state = &part["state"];
             let tool = json::text(part, "tool").unwrap_or_default();

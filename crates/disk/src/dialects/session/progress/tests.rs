@@ -221,6 +221,6 @@ fn what_died_is_interrupted_and_nothing_of_it_is_active() {
     assert_eq!(interrupted(&after), after);
     let older = "Status: Executing\nCurrent Task: [5] Write (x)\nPhase: 2\n";
     assert_eq!(interrupted(older), "Status: Interrupted\n");
-    assert_eq!(said(&after, "Status"), Some("Interrupted"));
-    assert_eq!(said(&after, "Updated"), Some("soon"));
+    assert_eq!(header_value(&after, "Status"), Some("Interrupted"));
+    assert_eq!(header_value(&after, "Updated"), Some("soon"));
 }

@@ -67,7 +67,7 @@ fn memory_is_flat_whatever_is_printed() {
         for _ in 0..50 {
             reader.read(&chunk, now());
             assert!(reader.lines.capacity() <= 64 << 10, "{client:?}");
-            let heard = reader.heard();
+            let heard = reader.output();
             assert!(heard.denied.len() <= 200 && heard.last_words.len() <= LAST_WORDS);
         }
     }
@@ -93,7 +93,7 @@ proptest! {
             }
         }
         facts.extend(reader.finish(now()));
-        prop_assert_eq!((facts, reader.heard().clone()), read(name));
+        prop_assert_eq!((facts, reader.output().clone()), read(name));
     }
 
     #[test]
