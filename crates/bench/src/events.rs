@@ -12,7 +12,7 @@ use crate::{
     Bench,
     fleet::Fleet,
     floor,
-    row::{Row, Samples},
+    row::{BenchRow, Samples},
 };
 
 /// As long as a brief of the bench.
@@ -21,7 +21,7 @@ const BYTES: [u8; 600] = [b'x'; 600];
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// told.
-pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
+pub fn measure(bench: &Bench<'_>) -> Result<Vec<BenchRow>> {
     if !bench.wants("told") {
         return Ok(Vec::new());
     }
@@ -32,7 +32,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
     Ok(vec![told?])
 }
 
-fn told(bench: &Bench<'_>, fleet: &Fleet<'_>) -> Result<Row> {
+fn told(bench: &Bench<'_>, fleet: &Fleet<'_>) -> Result<BenchRow> {
     let worker = fleet.ids.first().context("there is a worker")?;
     let dir = bench.scratch.make_dir("told-floor")?;
     let mut stream = listen(fleet)?;
@@ -46,13 +46,13 @@ fn told(bench: &Bench<'_>, fleet: &Fleet<'_>) -> Result<Row> {
         hears(&mut stream, "controller.brief_proposed")?;
         ours.push(durable.elapsed());
     }
-    Ok(Row {
+    Ok(BenchRow {
         name: "told".to_owned(),
         what: "from a durable brief to its event at a listener of the daemon".to_owned(),
         floor_is: "write, sync, rename; sync directory",
         floor: floor.into_iter().collect::<Samples>(),
         ours: ours.into_iter().collect(),
-        ..Row::default()
+        ..BenchRow::default()
     })
 }
 

@@ -3,13 +3,13 @@
 use anyhow::Result;
 use flagpost_disk::fsx::{self, Batch, RealFs};
 
-use crate::{Bench, floor, row::Row};
+use crate::{Bench, floor, row::BenchRow};
 
 /// As long as a task file.
 const BYTES: [u8; 600] = [b'x'; 600];
 
 /// replace, publish, publish-pair, number.
-pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
+pub fn measure(bench: &Bench<'_>) -> Result<Vec<BenchRow>> {
     let theirs = bench.scratch.make_dir("floor")?;
     let ours = bench.scratch.make_dir("ours")?;
     let one = || Ok(floor::file(&theirs, &BYTES)?);
@@ -22,7 +22,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
             }
             let bare: &dyn Fn() -> Result<()> = if pair { &two } else { &one };
             let (floor, ours) = bench.scratch.in_turns(bench.effort.writes, bare, work)?;
-            rows.push(Row {
+            rows.push(BenchRow {
                 name: name.to_owned(),
                 what: what.to_owned(),
                 floor_is: if pair {
@@ -32,7 +32,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
                 },
                 floor,
                 ours,
-                ..Row::default()
+                ..BenchRow::default()
             });
             Ok(())
         };

@@ -11,7 +11,7 @@ use flagpost_core::{
     history::History,
     relay::{
         Fleet as Workers, Mail,
-        briefs::{self, Proposal},
+        briefs::{self, NewBrief},
         slash::dispatch,
         workers::{self, Traits},
     },
@@ -69,7 +69,7 @@ impl<'s> Fleet<'s> {
         self.proposed.set(number);
         let ticket: Ticket = number.to_string().parse()?;
         let body = format!("Brief {number}: {}", "what is to be done. ".repeat(25));
-        let proposal: Proposal = dispatch(&ticket, body);
+        let proposal: NewBrief = dispatch(&ticket, body);
         Ok(
             briefs::propose(&self.mail(worker)?, &operator()?, proposal)?
                 .brief

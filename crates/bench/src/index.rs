@@ -20,7 +20,7 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use crate::{Bench, row::Row, scratch};
+use crate::{Bench, row::BenchRow, scratch};
 
 const WORKERS: u64 = 25;
 
@@ -32,7 +32,7 @@ struct Mail<'b> {
 }
 
 /// index-rebuild and search.
-pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
+pub fn measure(bench: &Bench<'_>) -> Result<Vec<BenchRow>> {
     let count = bench.effort.envelopes;
     let verbs: [(&str, &str, &[&str]); 2] = [
         (
@@ -58,13 +58,13 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
             bench
                 .scratch
                 .in_turns(bench.effort.imports, || mail.read(), || mail.run(args))?;
-        rows.push(Row {
+        rows.push(BenchRow {
             name: format!("{verb}-{count}"),
             what: format!("{what}, cold, {count} envelopes"),
             floor_is: "all their files, read once",
             floor,
             ours,
-            ..Row::default()
+            ..BenchRow::default()
         });
     }
     Ok(rows)

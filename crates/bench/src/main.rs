@@ -27,7 +27,7 @@ use clap::{CommandFactory, Parser, error::ErrorKind};
 use flagpost_core::shape;
 use serde_json::{Value, json};
 
-use self::{answer::Answer, row::Row, scratch::Scratch};
+use self::{answer::Answer, row::BenchRow, scratch::Scratch};
 
 /// Measure Flagpost beside this machine's floor; takes a minute
 #[derive(Debug, Parser)]
@@ -39,7 +39,7 @@ use self::{answer::Answer, row::Row, scratch::Scratch};
     The scratch directory is made where temporary files go; TMPDIR chooses another disk.\n\
     Exit codes: 0 ok, 1 failed, 2 usage."
 )]
-struct Args {
+struct BenchArgs {
     /// Only these rows, by name or the beginning of it: replace, add, claim-10000
     #[arg(long, value_name = "ROW", value_delimiter = ',')]
     rows: Vec<String>,
@@ -59,7 +59,7 @@ struct Args {
 /// What else there is than rows.
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    Soak(soak::Args),
+    Soak(soak::SoakArgs),
     /// Claim tasks until none is ready: what a claiming process of the race does
     #[command(hide = true)]
     Claimer(child::Role),
@@ -123,7 +123,7 @@ impl Bench<'_> {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = BenchArgs::parse();
     match carry_out(&args) {
         Ok(code) => code,
         Err(error) => match error.downcast_ref::<clap::Error>() {
@@ -139,7 +139,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn carry_out(args: &Args) -> Result<ExitCode> {
+fn carry_out(args: &BenchArgs) -> Result<ExitCode> {
     let answer = match &args.command {
         None => measure(args)?,
         Some(Command::Soak(soak)) => soak::run(program::find(args.flagpost.as_deref())?, soak)?,
@@ -157,7 +157,7 @@ fn carry_out(args: &Args) -> Result<ExitCode> {
     Ok(code)
 }
 
-fn measure(args: &Args) -> Result<Answer> {
+fn measure(args: &BenchArgs) -> Result<Answer> {
     let bench = Bench {
         scratch: Scratch::new(program::find(args.flagpost.as_deref())?)?,
         effort: if args.quick { QUICK } else { FULL },
@@ -171,12 +171,14 @@ fn measure(args: &Args) -> Result<Answer> {
     rows.extend(events::measure(&bench)?);
     if rows.is_empty() {
         let text = format!("no row begins with {}", args.rows.join(" or "));
-        return Err(Args::command().error(ErrorKind::InvalidValue, text).into());
+        return Err(BenchArgs::command()
+            .error(ErrorKind::InvalidValue, text)
+            .into());
     }
     Ok(answer(&bench, &rows))
 }
 
-fn answer(bench: &Bench<'_>, rows: &[Row]) -> Answer {
+fn answer(bench: &Bench<'_>, rows: &[BenchRow]) -> Answer {
     let doubles: u64 = rows.iter().map(|row| row.doubles).sum();
     let mut notes = Vec::new();
     if bench.scratch.is_in_memory() {
@@ -188,15 +190,15 @@ fn answer(bench: &Bench<'_>, rows: &[Row]) -> Answer {
     if doubles > 0 {
         notes.push(format!("{doubles} tasks were claimed twice"));
     }
-    let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
+    let cells: Vec<Vec<String>> = rows.iter().map(BenchRow::cells).collect();
     Answer {
         schema: "bench",
         body: json!({
             "dir": shape::path(bench.scratch.dir()),
             "cpus": std::thread::available_parallelism().map_or(1, |n| n.get()),
-            "rows": rows.iter().map(Row::to_json).collect::<Vec<Value>>(),
+            "rows": rows.iter().map(BenchRow::to_json).collect::<Vec<Value>>(),
         }),
-        text: answer::table(Row::HEADER, &cells)
+        text: answer::table(BenchRow::HEADER, &cells)
             + "Milliseconds, 95 of 100 runs within; 'best' is the ratio of the fastest runs.\n",
         notes,
         failed: doubles > 0,

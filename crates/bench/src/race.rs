@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use flagpost_core::{
-    Config, Error, Kind, List,
+    Config, Error, FailureKind, List,
     claims::{self, Terms},
     config::keys::CLAIM_LEASE,
 };
@@ -21,7 +21,7 @@ use crate::{
     Bench,
     child::{Child, Role},
     floor,
-    row::{Row, Samples},
+    row::{BenchRow, Samples},
     scratch::Repository,
     verbs,
 };
@@ -29,7 +29,7 @@ use crate::{
 const CLAIMERS: usize = 16;
 
 /// claims-cold, claims-lived.
-pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
+pub fn measure(bench: &Bench<'_>) -> Result<Vec<BenchRow>> {
     let mut rows = Vec::new();
     for (name, what, race) in [
         (
@@ -66,7 +66,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
             bail!("{} of {tasks} tasks were claimed", times.len());
         }
         let each = took.div_f64(claimed.len() as f64);
-        rows.push(Row {
+        rows.push(BenchRow {
             name: name.to_owned(),
             what: what.to_owned(),
             floor_is: "one line appended and synced",
@@ -74,7 +74,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
             ours: Samples::from_iter([each]),
             per_second: Some(1.0 / each.as_secs_f64()),
             doubles: times.values().filter(|&&times| times > 1).count() as u64,
-            ..Row::default()
+            ..BenchRow::default()
         });
     }
     Ok(rows)
@@ -108,7 +108,7 @@ fn one_after_another(repository: &Repository<'_>, worker: &str) -> Result<Vec<St
         let output = command.stdout(Stdio::piped()).output()?;
         match output.status.code() {
             Some(0) => claimed.push(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
-            Some(code) if code == i32::from(Kind::NotFound as u8) => return Ok(claimed),
+            Some(code) if code == i32::from(FailureKind::NotFound as u8) => return Ok(claimed),
             _ => bail!("{}", String::from_utf8_lossy(&output.stderr).trim()),
         }
     }

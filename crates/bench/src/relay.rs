@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use flagpost_core::relay::{
-    decide::{self, Wish},
+    decide::{self, DecisionRequest},
     deliver,
 };
 use flagpost_model::{
@@ -20,7 +20,7 @@ use crate::{
     Bench,
     fleet::{Fleet, operator},
     floor,
-    row::{Row, Samples},
+    row::{BenchRow, Samples},
 };
 
 /// As many as one person sends out on a large day.
@@ -40,7 +40,7 @@ enum Waiting {
 }
 
 /// brief, ratify-25, ratify-1000, heard, heard-poller, turn.
-pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
+pub fn measure(bench: &Bench<'_>) -> Result<Vec<BenchRow>> {
     let names = [
         "brief",
         "ratify-25",
@@ -75,7 +75,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn brief(bench: &Bench<'_>, fleet: &Fleet<'_>) -> Result<Row> {
+fn brief(bench: &Bench<'_>, fleet: &Fleet<'_>) -> Result<BenchRow> {
     let dir = bench.scratch.make_dir("briefs")?;
     let mut workers = fleet.ids.iter().cycle();
     let (floor, ours) = bench.scratch.in_turns(
@@ -86,18 +86,18 @@ fn brief(bench: &Bench<'_>, fleet: &Fleet<'_>) -> Result<Row> {
             fleet.propose(worker).map(drop)
         },
     )?;
-    Ok(Row {
+    Ok(BenchRow {
         name: "brief".to_owned(),
         what: "propose a brief: its number, its line, sidecar and body".to_owned(),
         floor_is: "write and sync three, a name, a line, two names",
         floor,
         ours,
-        ..Row::default()
+        ..BenchRow::default()
     })
 }
 
 /// One cold process for so many briefs of each worker.
-fn ratify_all(bench: &Bench<'_>, fleet: &Fleet<'_>, name: String, each: usize) -> Result<Row> {
+fn ratify_all(bench: &Bench<'_>, fleet: &Fleet<'_>, name: String, each: usize) -> Result<BenchRow> {
     let all = each * WORKERS;
     let (mut floor, mut ours) = (Vec::new(), Vec::new());
     fleet.repository.run(&["ratify", "all"])?;
@@ -116,13 +116,13 @@ fn ratify_all(bench: &Bench<'_>, fleet: &Fleet<'_>, name: String, each: usize) -
         let verb = || fleet.repository.run(&["ratify", "all"]);
         ours.push(bench.scratch.time(verb)?);
     }
-    Ok(Row {
+    Ok(BenchRow {
         what: format!("flagpost ratify all, cold, {all} briefs of {WORKERS} workers"),
         floor_is: "as many files, one sync, renamed",
         floor: floor.into_iter().collect(),
         ours: ours.into_iter().collect(),
         name,
-        ..Row::default()
+        ..BenchRow::default()
     })
 }
 
@@ -132,7 +132,7 @@ fn turns(
     fleet: &Fleet<'_>,
     waiting: Waiting,
     names: [&str; 2],
-) -> Result<Vec<Row>> {
+) -> Result<Vec<BenchRow>> {
     let worker = fleet.ids.first().context("there are workers")?;
     fleet.repository.run(&["ratify", "all"])?;
     while let Some(offer) = deliver::next(&fleet.mail(worker)?, worker)? {
@@ -141,7 +141,7 @@ fn turns(
     let dir = bench.scratch.make_dir(names[0])?;
     let (mut floor, mut heard, mut turn) = (Vec::new(), Vec::new(), Vec::new());
     let mut poller = match waiting {
-        Waiting::Polling => Some(Listener::start(&mut poller(fleet, worker))?),
+        Waiting::Polling => Some(ListeningWorker::start(&mut poller(fleet, worker))?),
         Waiting::Told => None,
     };
     for run in 0..bench.effort.spawns {
@@ -163,7 +163,7 @@ fn turns(
                     "--as",
                     worker.as_str(),
                 ];
-                let listener = Listener::start(&mut fleet.repository.flagpost(&args))?;
+                let listener = ListeningWorker::start(&mut fleet.repository.flagpost(&args))?;
                 // Until it waits.
                 std::thread::sleep(Duration::from_millis(100));
                 fresh.insert(listener)
@@ -178,13 +178,13 @@ fn turns(
         Waiting::Told => "flagpost worker next --wait",
         Waiting::Polling => "contrib/poller.sh",
     };
-    let row = |name: &str, from: &str, ours: Vec<Duration>| Row {
+    let row = |name: &str, from: &str, ours: Vec<Duration>| BenchRow {
         name: name.to_owned(),
         what: format!("from {from} to its worker's turn, {how}"),
         floor_is: "write, sync, rename; sync directory",
         floor: floor.iter().copied().collect::<Samples>(),
         ours: ours.into_iter().collect(),
-        ..Row::default()
+        ..BenchRow::default()
     };
     Ok(vec![
         row(names[0], "a durable decision", heard),
@@ -197,9 +197,9 @@ fn ratified(
     fleet: &Fleet<'_>,
     worker: &WorkerId,
     seq: Seq,
-    listener: &mut Listener,
+    listener: &mut ListeningWorker,
 ) -> Result<(Duration, Duration)> {
-    let wish = Wish::new(Decision::Ratified, Via::Cli);
+    let wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
     let mail = fleet.mail(worker)?;
     let began = Instant::now();
     decide::decide(&mail, &operator()?, Some(seq), &wish)?;
@@ -219,12 +219,12 @@ fn poller(fleet: &Fleet<'_>, worker: &WorkerId) -> Command {
 
 /// A worker's process that says which brief it got.
 #[derive(Debug)]
-struct Listener {
+struct ListeningWorker {
     process: Child,
     lines: BufReader<ChildStdout>,
 }
 
-impl Listener {
+impl ListeningWorker {
     fn start(command: &mut Command) -> Result<Self> {
         let mut process = command
             .stdout(Stdio::piped())
@@ -251,7 +251,7 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for ListeningWorker {
     fn drop(&mut self) {
         // One that has ended and was waited for is not signalled.
         if let Err(error) = self.process.kill().and_then(|()| self.process.wait()) {

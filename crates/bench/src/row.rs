@@ -38,7 +38,7 @@ impl Samples {
 
 /// The floor and ours.
 #[derive(Debug, Default)]
-pub struct Row {
+pub struct BenchRow {
     /// What it is called on the command line.
     pub name: String,
     /// What it measures.
@@ -57,7 +57,7 @@ pub struct Row {
     pub doubles: u64,
 }
 
-impl Row {
+impl BenchRow {
     /// The columns.
     pub const HEADER: &[&str] = &[
         "ROW",

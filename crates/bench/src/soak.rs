@@ -28,14 +28,14 @@ use jiff::SignedDuration;
 use serde_json::json;
 
 pub use self::worker::work;
-use self::{daemon::Daemon, listener::Listener};
+use self::{daemon::SoakDaemon, listener::EventListener};
 use crate::{answer::Answer, fleet::Fleet, scratch::Scratch};
 
 /// Keep a fleet busy, kill its parts, and see that nothing is lost
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost-bench soak --workers 11 --for 2m\n\
     Exits with 1 where a brief was lost, read, numbered or told of twice.")]
-pub struct Args {
+pub struct SoakArgs {
     /// How many workers
     #[arg(long, value_name = "N", default_value_t = 25,
         value_parser = clap::value_parser!(u16).range(2..=200))]
@@ -55,7 +55,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const IDLE: Duration = Duration::from_secs(10);
 
 /// Soaks this program.
-pub fn run(flagpost: PathBuf, args: &Args) -> Result<Answer> {
+pub fn run(flagpost: PathBuf, args: &SoakArgs) -> Result<Answer> {
     let scratch = Scratch::new(flagpost)?;
     let fleet = Fleet::new(&scratch, "soak", usize::from(args.workers))?;
     let mut soak = Soak::start(&fleet)?;
@@ -134,13 +134,13 @@ struct Soak<'f> {
     /// What the first worker had at each beat, in KiB.
     memory: Vec<u64>,
     /// Goes before who listens to it.
-    daemon: Daemon<'f>,
-    listener: Listener,
+    daemon: SoakDaemon<'f>,
+    listener: EventListener,
 }
 
 impl<'f> Soak<'f> {
     fn start(fleet: &'f Fleet<'f>) -> Result<Self> {
-        let daemon = Daemon::start(fleet)?;
+        let daemon = SoakDaemon::start(fleet)?;
         let mut soak = Self {
             fleet,
             processes: Vec::new(),
@@ -149,7 +149,7 @@ impl<'f> Soak<'f> {
             faults: Vec::new(),
             memory: Vec::new(),
             daemon,
-            listener: Listener::start(fleet.socket()),
+            listener: EventListener::start(fleet.socket()),
         };
         for worker in &fleet.ids {
             soak.processes.push(spawn(fleet, worker)?);

@@ -5,10 +5,10 @@ use std::{fmt::Write, path::PathBuf};
 use anyhow::Result;
 use flagpost_disk::fsx::{self, RealFs};
 
-use crate::{Bench, floor, row::Row, scratch::Repository};
+use crate::{Bench, floor, row::BenchRow, scratch::Repository};
 
 /// add, claim, ready and list at every size, then the bulk import.
-pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
+pub fn measure(bench: &Bench<'_>) -> Result<Vec<BenchRow>> {
     let mut rows = Vec::new();
     for &size in bench.effort.sizes {
         let verbs: [(&str, &[&str]); 4] = [
@@ -43,24 +43,24 @@ fn cold(
     verb: &str,
     size: usize,
     args: &[&str],
-) -> Result<Row> {
+) -> Result<BenchRow> {
     let (floor, ours) = bench.scratch.in_turns(
         bench.effort.spawns,
         || repository.run(&["--version"]),
         || repository.run(args),
     )?;
-    Ok(Row {
+    Ok(BenchRow {
         name: format!("{verb}-{size}"),
         what: format!("flagpost {verb}, cold, {size} tasks in the list"),
         floor_is: "an empty process",
         floor,
         ours,
         is_verb: true,
-        ..Row::default()
+        ..BenchRow::default()
     })
 }
 
-fn import(bench: &Bench<'_>, name: String) -> Result<Row> {
+fn import(bench: &Bench<'_>, name: String) -> Result<BenchRow> {
     let count = bench.effort.import;
     let plan = plan(bench, count)?;
     let mut run = 0;
@@ -80,13 +80,13 @@ fn import(bench: &Bench<'_>, name: String) -> Result<Row> {
                 .import(&plan)
         },
     )?;
-    Ok(Row {
+    Ok(BenchRow {
         name,
         what: format!("flagpost task import, cold, {count} new tasks, durable"),
         floor_is: "as many files, one sync, renamed",
         floor,
         ours,
-        ..Row::default()
+        ..BenchRow::default()
     })
 }
 

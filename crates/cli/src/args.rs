@@ -16,7 +16,7 @@ use crate::commands;
         Without a command: what is going on, and what waits for you.\n\
         Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict, 5 timed out, 6 invalid."
 )]
-pub struct Args {
+pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
     pub globals: Globals,
@@ -64,116 +64,116 @@ pub enum Color {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Init(commands::init::Args),
-    Status(commands::status::Args),
-    Doctor(commands::doctor::Args),
-    Add(commands::add::Args),
-    List(commands::list::Args),
-    Show(commands::show::Args),
-    Ready(commands::ready::Args),
-    Claim(commands::claim::Args),
+    Init(commands::init::InitArgs),
+    Status(commands::status::StatusArgs),
+    Doctor(commands::doctor::DoctorArgs),
+    Add(commands::add::AddArgs),
+    List(commands::list::ListArgs),
+    Show(commands::show::ShowArgs),
+    Ready(commands::ready::ReadyArgs),
+    Claim(commands::claim::ClaimArgs),
     Done(commands::finish::DoneArgs),
     Fail(commands::finish::FailArgs),
     Stuck(commands::finish::StuckArgs),
-    Answer(commands::answer::Args),
-    Search(commands::search::Args),
-    History(commands::history::Args),
+    Answer(commands::answer::AnswerArgs),
+    Search(commands::search::SearchArgs),
+    History(commands::history::HistoryArgs),
     /// Ask everything in SQL: the index and its messages table
     #[command(
         subcommand,
         after_help = "Example: flagpost index sql 'SELECT * FROM messages'"
     )]
-    Index(commands::index::Index),
-    Run(commands::run::Args),
-    Stop(commands::stop::Args),
+    Index(commands::index::IndexCommand),
+    Run(commands::run::RunArgs),
+    Stop(commands::stop::StopArgs),
     /// See and mend sessions: the runs of a list
     #[command(subcommand, after_help = "Example: flagpost session show")]
-    Session(commands::session::Session),
+    Session(commands::session::SessionCommand),
     /// See and change what is settled for all runs
     #[command(
         subcommand,
         after_help = "Example: flagpost config set run.agent claude"
     )]
-    Config(commands::config::Config),
-    Assign(commands::relay::assign::Args),
+    Config(commands::config::ConfigCommand),
+    Assign(commands::relay::assign::AssignArgs),
     Ratify(commands::relay::decide::RatifyArgs),
     Inbox(commands::relay::mail::InboxArgs),
     Outbox(commands::relay::mail::OutboxArgs),
     /// Propose, decide, read: the mail of controllers and workers
     #[command(subcommand, after_help = "Example: flagpost relay inbox W3")]
-    Relay(commands::relay::Relay),
+    Relay(commands::relay::RelayCommand),
     /// Typed messages between an orchestrator and its workers
     #[command(
         subcommand,
         after_help = "Example: flagpost msg send --subject DONE --task b1 'Parser written' --as W1"
     )]
-    Msg(commands::msg::Msg),
+    Msg(commands::msg::MsgCommand),
     /// Announce who works on which files, before two do
     #[command(
         subcommand,
         after_help = "Example: flagpost reserve add 'src/parser/**' --as W1"
     )]
-    Reserve(commands::reserve::Reserve),
+    Reserve(commands::reserve::ReserveCommand),
     /// See and change the fleet; a worker's side of its mail
     #[command(
         subcommand,
         after_help = "Example: flagpost worker add W3 --agent claude"
     )]
-    Worker(commands::worker::Worker),
-    Slash(commands::relay::slash::Args),
+    Worker(commands::worker::WorkerCommand),
+    Slash(commands::relay::slash::SlashArgs),
     Up(commands::daemon::UpArgs),
     Down(commands::daemon::DownArgs),
-    Logs(commands::logs::Args),
+    Logs(commands::logs::LogsArgs),
     /// Start, end and hear the daemon, which tells screens what happens
     #[command(subcommand, after_help = "Example: flagpost daemon logs --follow")]
-    Daemon(commands::daemon::Daemon),
+    Daemon(commands::daemon::DaemonCommand),
     /// The JSON bridge: two files for agents that run no commands
     #[command(subcommand, after_help = "Example: flagpost agent start")]
-    Agent(commands::agent::Agent),
-    Demo(commands::demo::Args),
+    Agent(commands::agent::AgentCommand),
+    Demo(commands::demo::DemoArgs),
     /// Work with the tasks of a list
     #[command(
         subcommand,
         after_help = "Example: flagpost task add 'Write the parser' --after 3"
     )]
-    Task(Task),
-    Coord(commands::coord::Args),
-    Instructions(commands::instructions::Args),
-    Completions(commands::completions::Args),
-    Man(commands::man::Args),
-    Schema(commands::schema::Args),
+    Task(TaskCommand),
+    Coord(commands::coord::CoordArgs),
+    Instructions(commands::instructions::InstructionsArgs),
+    Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
+    Schema(commands::schema::SchemaArgs),
 }
 
 /// The verbs on tasks.
 #[derive(Debug, Subcommand)]
-pub enum Task {
-    Add(commands::add::Args),
-    List(commands::list::Args),
-    Show(commands::show::Args),
-    Edit(commands::edit::Args),
-    Ready(commands::ready::Args),
-    Claim(commands::claim::Args),
+pub enum TaskCommand {
+    Add(commands::add::AddArgs),
+    List(commands::list::ListArgs),
+    Show(commands::show::ShowArgs),
+    Edit(commands::edit::EditArgs),
+    Ready(commands::ready::ReadyArgs),
+    Claim(commands::claim::ClaimArgs),
     Start(commands::moves::StartArgs),
     Done(commands::finish::DoneArgs),
     Fail(commands::finish::FailArgs),
     Stuck(commands::finish::StuckArgs),
-    Answer(commands::answer::Args),
+    Answer(commands::answer::AnswerArgs),
     Release(commands::moves::ReleaseArgs),
     Renew(commands::moves::RenewArgs),
     Reopen(commands::moves::ReopenArgs),
     Cancel(commands::moves::CancelArgs),
-    Rm(commands::rm::Args),
-    Move(commands::relocate::Args),
-    Undo(commands::undo::Args),
-    Note(commands::note::Args),
+    Rm(commands::rm::RmArgs),
+    Move(commands::relocate::MoveArgs),
+    Undo(commands::undo::UndoArgs),
+    Note(commands::note::NoteArgs),
     #[command(subcommand)]
-    Timer(commands::timer::Timer),
+    Timer(commands::timer::TimerCommand),
     Tags(commands::tags::TagsArgs),
     Projects(commands::tags::ProjectsArgs),
-    Stats(commands::stats::Args),
+    Stats(commands::stats::StatsArgs),
     #[command(subcommand)]
-    Dep(commands::dep::Dep),
-    Graph(commands::graph::Args),
-    Import(commands::import::Args),
-    Export(commands::export::Args),
+    Dep(commands::dep::DepCommand),
+    Graph(commands::graph::GraphArgs),
+    Import(commands::import::ImportArgs),
+    Export(commands::export::ExportArgs),
 }

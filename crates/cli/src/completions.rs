@@ -27,7 +27,7 @@ use flagpost_model::{
 };
 
 use crate::{
-    args::{Args, Globals},
+    args::{Cli, Globals},
     context::Context,
     instructions::TOPICS,
     schemas, terminal,
@@ -57,7 +57,7 @@ pub fn answer() -> Option<bool> {
 /// The program with what can be typed where.
 fn command() -> Command {
     let words = whole(std::env::args_os().collect());
-    live(Args::command(), "", list_in(&words))
+    live(Cli::command(), "", list_in(&words))
 }
 
 /// Bash parts `--list=web` into three words. As many are put back, since the place of the cursor is
@@ -159,7 +159,7 @@ fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<A
             ArgValueCandidates::new(|| words(schemas::all().iter().map(|schema| schema.name)))
         }
         (_, "verbs") => ArgValueCandidates::new(|| {
-            let program = Args::command();
+            let program = Cli::command();
             words(program.get_subcommands().map(Command::get_name))
         }),
         _ => return None,

@@ -11,7 +11,7 @@ use flagpost_model::{
 };
 use flagpost_run as run;
 
-pub use flagpost_core::Kind;
+pub use flagpost_core::FailureKind;
 
 /// A failure of the command line itself.
 #[derive(Debug, thiserror::Error)]
@@ -120,7 +120,7 @@ pub fn in_sandbox(error: anyhow::Error) -> anyhow::Error {
 }
 
 /// The kind of an error, and what to do next.
-pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
+pub fn judge(error: &anyhow::Error) -> (FailureKind, Option<String>) {
     for cause in error.chain() {
         if let Some(error) = cause.downcast_ref::<core::Error>() {
             return failure::judge(error);
@@ -136,7 +136,7 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         }
         if cause.is::<Sandboxed>() {
             return (
-                Kind::Conflict,
+                FailureKind::Conflict,
                 hint(
                     "done, fail, stuck, task release and task note are said through the run; any other \
                      change needs a home that can be written",
@@ -146,12 +146,12 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
         if let Some(unknown) = cause.downcast_ref::<Unknown>() {
             let hint = unknown.hint();
             return (
-                Kind::NotFound,
+                FailureKind::NotFound,
                 Some(hint).filter(|_| !unknown.known.is_empty()),
             );
         }
         if let Some(Usage { hint: next, .. }) = cause.downcast_ref() {
-            return (Kind::Usage, hint(next));
+            return (FailureKind::Usage, hint(next));
         }
         if let Some(error) = cause.downcast_ref::<std::io::Error>() {
             return judge_io(error);
@@ -162,18 +162,18 @@ pub fn judge(error: &anyhow::Error) -> (Kind, Option<String>) {
             || cause.is::<InvalidGlob>()
             || cause.is::<InvalidSlash>();
         if is_bad_word || cause.is::<Invalid>() || cause.is::<std::num::ParseIntError>() {
-            return (Kind::Invalid, None);
+            return (FailureKind::Invalid, None);
         }
     }
-    (Kind::Failed, None)
+    (FailureKind::Failed, None)
 }
 
 /// A file that the user named.
-fn judge_io(error: &std::io::Error) -> (Kind, Option<String>) {
+fn judge_io(error: &std::io::Error) -> (FailureKind, Option<String>) {
     match error.kind() {
-        std::io::ErrorKind::NotFound => (Kind::NotFound, None),
-        std::io::ErrorKind::IsADirectory => (Kind::Invalid, hint("name a file")),
-        _ => (Kind::Failed, None),
+        std::io::ErrorKind::NotFound => (FailureKind::NotFound, None),
+        std::io::ErrorKind::IsADirectory => (FailureKind::Invalid, hint("name a file")),
+        _ => (FailureKind::Failed, None),
     }
 }
 
@@ -193,7 +193,7 @@ pub fn known_elsewhere(error: &clap::Error) -> Option<String> {
     if unknown == "bench" {
         return Some(MEASURED.to_owned());
     }
-    let program = <crate::args::Args as clap::CommandFactory>::command();
+    let program = <crate::args::Cli as clap::CommandFactory>::command();
     // A verb of every day is typed without its group.
     let path = match program.find_subcommand(&unknown) {
         Some(own) => own.get_name().to_owned(),
@@ -215,42 +215,45 @@ fn path_of(group: &clap::Command, verb: &str) -> Option<String> {
     paths.min_by_key(|path| (path.split(' ').count(), !path.starts_with("task ")))
 }
 
-fn judge_run(error: &run::Error) -> (Kind, Option<String>) {
+fn judge_run(error: &run::Error) -> (FailureKind, Option<String>) {
     match error {
         run::Error::Core(error) => failure::judge(error),
         run::Error::Disk(error) => failure::judge_disk(error),
         run::Error::Died { source, .. } => (judge_run(source).0, Some(revival(source))),
         run::Error::AgentCommand { .. } => (
-            Kind::Usage,
+            FailureKind::Usage,
             hint("quote it as for a shell: --agent \"sh agent.sh\""),
         ),
         run::Error::AgentOption { .. } => (
-            Kind::Invalid,
+            FailureKind::Invalid,
             hint("take it out of run.agents.NAME.args with 'flagpost config set'"),
         ),
         run::Error::PromptInScript { .. } => (
-            Kind::Usage,
+            FailureKind::Usage,
             hint("give it to the script as a word: sh -c 'cat \"$1\"' sh {prompt_file}"),
         ),
         run::Error::AgentMissing { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("install it, or name another command with --agent"),
         ),
-        run::Error::ClientUnfit { hint, .. } => (Kind::Invalid, Some(hint.clone())),
+        run::Error::ClientUnfit { hint, .. } => (FailureKind::Invalid, Some(hint.clone())),
         run::Error::NoAgent => (
-            Kind::Usage,
+            FailureKind::Usage,
             hint("name one with --agent, or name --workers"),
         ),
         run::Error::NothingToRun { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost add SUBJECT' or 'flagpost task import PLAN.md' gives it some"),
         ),
-        run::Error::Mail { .. } => (Kind::Invalid, hint("'flagpost doctor' says what is wrong")),
+        run::Error::Mail { .. } => (
+            FailureKind::Invalid,
+            hint("'flagpost doctor' says what is wrong"),
+        ),
         run::Error::Worktree(_) => (
-            Kind::Failed,
+            FailureKind::Failed,
             hint("run without --worktrees, or mend the repository"),
         ),
-        run::Error::Process { .. } => (Kind::Failed, None),
+        run::Error::Process { .. } => (FailureKind::Failed, None),
     }
 }
 
@@ -264,34 +267,34 @@ fn revival(error: &run::Error) -> String {
     format!("{room}'flagpost run' goes on with what is left")
 }
 
-fn judge_daemon(error: &daemon::Error) -> (Kind, Option<String>) {
+fn judge_daemon(error: &daemon::Error) -> (FailureKind, Option<String>) {
     match error {
         daemon::Error::Core(error) => failure::judge(error),
         daemon::Error::Disk(error) => failure::judge_disk(error),
         daemon::Error::Running { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("a home has one; 'flagpost status' tells how it is reached"),
         ),
         daemon::Error::Port { source, .. } if source.kind() == std::io::ErrorKind::AddrInUse => {
-            (Kind::Conflict, hint("name another port with --port"))
+            (FailureKind::Conflict, hint("name another port with --port"))
         }
-        daemon::Error::Port { .. } | daemon::Error::System { .. } => (Kind::Failed, None),
+        daemon::Error::Port { .. } | daemon::Error::System { .. } => (FailureKind::Failed, None),
         daemon::Error::NotStarted { log, .. } => {
             let more = format!("{} tells more", log.display());
-            (Kind::Failed, Some(more))
+            (FailureKind::Failed, Some(more))
         }
         daemon::Error::Unreadable { .. } => (
-            Kind::Failed,
+            FailureKind::Failed,
             hint("'flagpost down', then 'flagpost up' writes it anew"),
         ),
         daemon::Error::Silent { .. } => (
-            Kind::TimedOut,
+            FailureKind::TimedOut,
             hint(
                 "'flagpost daemon logs' tells what it does; 'flagpost down', then 'flagpost up' starts another",
             ),
         ),
         daemon::Error::NotStopped { .. } => (
-            Kind::TimedOut,
+            FailureKind::TimedOut,
             hint("'flagpost daemon logs' tells what it does"),
         ),
     }

@@ -24,9 +24,9 @@ pub fn width(text: &str) -> usize {
 
 /// A text of several styles on one line.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row(Vec<(Style, String)>);
+pub struct StyledLine(Vec<(Style, String)>);
 
-impl Row {
+impl StyledLine {
     /// A row of plain text.
     pub fn plain(text: impl Into<String>) -> Self {
         Self::default().then(Style::new(), text)
@@ -80,7 +80,7 @@ pub fn paint(style: Style, text: &str, painted: bool) -> String {
 
 /// The text in so many columns.
 pub fn cut(text: &str, room: usize) -> String {
-    Row::plain(text).fit(room, false)
+    StyledLine::plain(text).fit(room, false)
 }
 
 /// The text in lines of so many columns, at most so many of them; the last one is cut.
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_style_ends_where_the_line_is_cut() {
         let red = AnsiColor::Red.on_default();
-        let row = Row::default()
+        let row = StyledLine::default()
             .then(red, "failed")
             .then(Style::new(), " 7 Write the parser");
         assert_eq!(row.fit(15, true), "\u{1b}[31mfailed\u{1b}[0m 7 Write…");

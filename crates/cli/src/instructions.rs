@@ -4,7 +4,7 @@
 //! of `flagpost instructions`. A test holds every command they name to the binary. A block that is
 //! changed here gets a new version, by which old ones are known and replaced.
 
-use flagpost_core::instructions::Wanted;
+use flagpost_core::instructions::ExpectedBlock;
 use flagpost_model::marked_block::MarkedBlock;
 
 /// A text by its name.
@@ -84,20 +84,20 @@ pub const OF_THE_BRIDGE: &str = "agent-inbox.json";
 const IMPORTS: &[&str] = &["@AGENTS.md", "@./AGENTS.md"];
 
 /// The file that most agents read.
-pub const AGENTS: Wanted<'_> = Wanted {
+pub const AGENTS: ExpectedBlock<'_> = ExpectedBlock {
     file: "AGENTS.md",
     block: BLOCK,
     instead: &[],
 };
 
 /// The same file, where it tells of the bridge too.
-pub const AGENTS_BRIDGED: Wanted<'_> = Wanted {
+pub const AGENTS_BRIDGED: ExpectedBlock<'_> = ExpectedBlock {
     block: BRIDGED,
     ..AGENTS
 };
 
 /// Claude Code's, which imports it.
-pub const CLAUDE: Wanted<'_> = Wanted {
+pub const CLAUDE: ExpectedBlock<'_> = ExpectedBlock {
     file: "CLAUDE.md",
     block: MarkedBlock {
         version: 1,
@@ -107,7 +107,7 @@ pub const CLAUDE: Wanted<'_> = Wanted {
 };
 
 /// Gemini CLI's, which imports it too.
-pub const GEMINI: Wanted<'_> = Wanted {
+pub const GEMINI: ExpectedBlock<'_> = ExpectedBlock {
     file: "GEMINI.md",
     block: MarkedBlock {
         version: 1,
@@ -117,14 +117,14 @@ pub const GEMINI: Wanted<'_> = Wanted {
 };
 
 /// Copilot's, which knows no imports.
-pub const COPILOT: Wanted<'_> = Wanted {
+pub const COPILOT: ExpectedBlock<'_> = ExpectedBlock {
     file: ".github/copilot-instructions.md",
     block: BLOCK,
     instead: &[],
 };
 
 /// The same file, where it tells of the bridge too.
-pub const COPILOT_BRIDGED: Wanted<'_> = Wanted {
+pub const COPILOT_BRIDGED: ExpectedBlock<'_> = ExpectedBlock {
     block: BRIDGED,
     ..COPILOT
 };

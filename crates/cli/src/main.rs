@@ -20,14 +20,14 @@ mod text;
 
 use std::process::ExitCode;
 
-use args::Args;
+use args::Cli;
 use clap::Parser;
 
 fn main() -> ExitCode {
     if let Some(answered) = completions::answer() {
         return ExitCode::from(u8::from(!answered));
     }
-    let args = match Args::try_parse() {
+    let args = match Cli::try_parse() {
         Ok(args) => args,
         Err(error) => return output::usage(&error),
     };
@@ -39,8 +39,8 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn carry_out(args: Args) -> anyhow::Result<u8> {
-    let Args { globals, command } = args;
+fn carry_out(args: Cli) -> anyhow::Result<u8> {
+    let Cli { globals, command } = args;
     let context = context::Context::open(globals)?;
     let answer = match (commands::run(&context, command), &context.settings.report) {
         // Who is told where to report may be in a sandbox.

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     args::{Color, Globals},
     context::Context,
-    error::{self, Kind},
+    error::{self, FailureKind},
     fit, table, terminal,
 };
 
@@ -164,7 +164,7 @@ pub fn answer(context: &Context, answer: Answer) -> anyhow::Result<u8> {
 
 /// Whether somebody reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reader {
+pub enum Audience {
     /// As far as we know.
     There,
     /// It has read enough.
@@ -172,7 +172,7 @@ pub enum Reader {
 }
 
 /// Prints one line of a stream.
-pub fn stream<T: Published>(body: &T) -> io::Result<Reader> {
+pub fn stream<T: Published>(body: &T) -> io::Result<Audience> {
     put_to(&stream_line(body))
 }
 
@@ -182,7 +182,7 @@ pub fn stream_line<T: Published>(body: &T) -> String {
 }
 
 /// Prints one of which there is only JSON.
-pub fn stream_named(name: &str, body: Map<String, Value>) -> io::Result<Reader> {
+pub fn stream_named(name: &str, body: Map<String, Value>) -> io::Result<Audience> {
     put_to(&line_of(name, body))
 }
 
@@ -193,17 +193,17 @@ fn line_of(schema_name: &str, body: Map<String, Value>) -> String {
 }
 
 /// Prints text of which nothing steers a terminal but colours of ours.
-pub fn put_clean(text: &str) -> io::Result<Reader> {
+pub fn put_clean(text: &str) -> io::Result<Audience> {
     put_to(text)
 }
 
 /// Prints for another program to read: every byte.
-pub fn put_exact(bytes: &[u8]) -> io::Result<Reader> {
+pub fn put_exact(bytes: &[u8]) -> io::Result<Audience> {
     put_bytes(bytes)
 }
 
 /// Prints one line of a stream for a person.
-pub fn stream_text(text: &str) -> io::Result<Reader> {
+pub fn stream_text(text: &str) -> io::Result<Audience> {
     put_to(&format!("{}\n", terminal::clean(text, false)))
 }
 
@@ -259,7 +259,7 @@ pub fn usage(error: &clap::Error) -> std::process::ExitCode {
         let (message, rest) = text.split_once('\n').unwrap_or((text, ""));
         let hint = elsewhere.as_deref().unwrap_or(rest.trim());
         let hint = (!hint.is_empty()).then_some(hint);
-        let _: io::Result<()> = put_error(Kind::Usage, message, hint, &[]);
+        let _: io::Result<()> = put_error(FailureKind::Usage, message, hint, &[]);
     } else {
         // Not through clap, which would repeat what was typed as it is.
         say(error.to_string().trim_end());
@@ -267,10 +267,15 @@ pub fn usage(error: &clap::Error) -> std::process::ExitCode {
             say(&format!("  hint: {hint}"));
         }
     }
-    std::process::ExitCode::from(Kind::Usage as u8)
+    std::process::ExitCode::from(FailureKind::Usage as u8)
 }
 
-fn put_error(kind: Kind, message: &str, hint: Option<&str>, causes: &[String]) -> io::Result<()> {
+fn put_error(
+    kind: FailureKind,
+    message: &str,
+    hint: Option<&str>,
+    causes: &[String],
+) -> io::Result<()> {
     let object = flagpost_core::shape::error(kind, message, hint, causes);
     put(&format!("{}\n", terminal::json(&object.to_string())))
 }
@@ -286,15 +291,15 @@ fn put(text: &str) -> io::Result<()> {
 }
 
 /// The same for who has more to write.
-fn put_to(text: &str) -> io::Result<Reader> {
+fn put_to(text: &str) -> io::Result<Audience> {
     put_bytes(text.as_bytes())
 }
 
-fn put_bytes(bytes: &[u8]) -> io::Result<Reader> {
+fn put_bytes(bytes: &[u8]) -> io::Result<Audience> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Ok(()) => Ok(Reader::There),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Ok(()) => Ok(Audience::There),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Audience::Gone),
         Err(error) => Err(error),
     }
 }

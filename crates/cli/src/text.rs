@@ -17,13 +17,13 @@ const LIMIT: u64 = 8 << 20;
 
 /// A text, typed or from a file.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub struct Source {
+pub struct TextArg {
     /// Read the text from this file; - is stdin
     #[arg(long, value_name = "PATH")]
     pub file: Option<PathBuf>,
 }
 
-impl Source {
+impl TextArg {
     /// The text, if one was given; `typed` may be `-` for stdin.
     pub fn read(&self, typed: Option<&str>) -> anyhow::Result<Option<String>> {
         match (typed, &self.file) {

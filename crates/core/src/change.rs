@@ -35,11 +35,11 @@ use crate::{
     history::{Entry, History, Kind},
     list::{
         List, Loaded,
-        table::{Held, Table},
+        table::{TableList, TableLock},
     },
 };
-use outcome::Outcome;
-use table::{Beside, Maker};
+use outcome::ChangeSet;
+use table::{Maker, SideEffects};
 
 /// A list, locked for one change. Dropping it changes nothing.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub struct Change<'l> {
     _lock: Guard<'l>,
     actor: WorkerId,
     at: Timestamp,
-    drafts: BTreeMap<TaskId, Draft>,
+    drafts: BTreeMap<TaskId, PendingWrite>,
     removed: BTreeMap<TaskId, TaskFile>,
     entries: Vec<Entry>,
     /// The tasks that are given back in the name of whoever holds them.
@@ -64,14 +64,14 @@ enum Guard<'l> {
     /// Of a directory of files.
     Files(#[expect(dead_code, reason = "it is held")] Lock),
     /// Of a table.
-    Table(#[expect(dead_code, reason = "it is held")] Held<'l>),
+    Table(#[expect(dead_code, reason = "it is held")] TableLock<'l>),
 }
 
 /// The tasks of a change as they are on disk now.
 pub(crate) type Written = BTreeMap<TaskId, Task>;
 
 #[derive(Debug)]
-struct Draft {
+struct PendingWrite {
     before: Option<TaskFile>,
     after: Task,
     /// The file to write, where it is not made from the task.
@@ -158,7 +158,7 @@ impl<'l> Change<'l> {
             let after = before.task.clone();
             self.drafts.insert(
                 id.clone(),
-                Draft {
+                PendingWrite {
                     before: Some(before),
                     after,
                     raw: None,
@@ -179,7 +179,7 @@ impl<'l> Change<'l> {
     pub(crate) fn create(&mut self, task: Task) {
         self.drafts.insert(
             task.id.clone(),
-            Draft {
+            PendingWrite {
                 before: None,
                 after: task,
                 raw: None,
@@ -189,7 +189,7 @@ impl<'l> Change<'l> {
 
     /// Adds a task whose file keeps what `file` of another list holds beyond it.
     pub(crate) fn put_moved(&mut self, file: &TaskFile, task: Task) {
-        let draft = Draft {
+        let draft = PendingWrite {
             before: None,
             raw: Some(file.copied(&task)),
             after: task,
@@ -206,7 +206,8 @@ impl<'l> Change<'l> {
             Err(error) => return Err(error),
         };
         let raw = Some(raw);
-        self.drafts.insert(id.clone(), Draft { before, after, raw });
+        self.drafts
+            .insert(id.clone(), PendingWrite { before, after, raw });
         Ok(())
     }
 
@@ -244,7 +245,7 @@ impl<'l> Change<'l> {
     }
 
     /// Ids as the table has them. One that was ever used, as its result shows, is not given again.
-    fn new_names(&self, table: &Table<'_>, count: u64) -> Result<Vec<TaskId>> {
+    fn new_names(&self, table: &TableList<'_>, count: u64) -> Result<Vec<TaskId>> {
         let view = table.view()?;
         let highest = table.directory.highest(&view.tables)?;
         let first = highest.max(self.numbered.get()).saturating_add(1);
@@ -458,10 +459,10 @@ impl<'l> Change<'l> {
     }
 
     /// What becomes of the list.
-    fn outcome(&mut self) -> Result<Outcome> {
+    fn outcome(&mut self) -> Result<ChangeSet> {
         let drafts = std::mem::take(&mut self.drafts);
         let Some(table) = self.list.table() else {
-            return Outcome::of(self.list, drafts, std::mem::take(&mut self.removed));
+            return ChangeSet::of(self.list, drafts, std::mem::take(&mut self.removed));
         };
         let maker = Maker {
             actor: &self.actor,
@@ -472,10 +473,10 @@ impl<'l> Change<'l> {
     }
 }
 
-impl Beside {
+impl SideEffects {
     /// Refuses where somebody changed the table without its lock, and writes what it is about to speak
     /// of.
-    fn make_way(&self, table: &Table<'_>) -> Result<()> {
+    fn make_way(&self, table: &TableList<'_>) -> Result<()> {
         let (fs, directory) = (table.directory.home().fs(), &table.directory);
         let path = directory.path(layout::TASKS);
         if fsx::read(fs, &path)?.as_ref() != Some(&self.before) {
@@ -489,7 +490,7 @@ impl Beside {
     }
 
     /// Tells the logs. The table is the truth: one that cannot be written takes nothing back.
-    fn tell(self, table: &Table<'_>) {
+    fn tell(self, table: &TableList<'_>) {
         let (fs, directory) = (table.directory.home().fs(), &table.directory);
         for (name, line) in self.logs {
             let path = directory.path(&layout::log(&name));

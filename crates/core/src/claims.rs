@@ -10,7 +10,7 @@ use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
     plan::{Graph, first_ready},
     refusal::Refusal,
-    task::{Act, Claim, Event, Standing, StateName, Task, transition},
+    task::{Act, Claim, StateName, Task, TaskEvent, TaskSummary, transition},
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -21,7 +21,7 @@ use crate::{
     list::List,
     tasks,
 };
-use queue::{Turn, Waiting};
+use queue::{QueueOutcome, Waiting};
 
 /// How many are looked for at first: more than wait, and than are likely to be refused.
 const MOST: usize = 256;
@@ -65,9 +65,9 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
     }
     list.prepare()?;
     let change = match queue::wait(list, terms)? {
-        Turn::Served(claimed) => return Ok(*claimed),
-        Turn::NothingReady => return Err(nothing_ready(list)),
-        Turn::Ours(change) => *change,
+        QueueOutcome::Served(claimed) => return Ok(*claimed),
+        QueueOutcome::NothingReady => return Err(nothing_ready(list)),
+        QueueOutcome::Ours(change) => *change,
     };
     queue::gather(list);
     let mut waiting = Vec::new();
@@ -87,7 +87,7 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
 }
 
 /// The first of what can be claimed now, in order.
-fn candidates(standings: &[Standing], now: Timestamp, most: usize) -> Vec<TaskId> {
+fn candidates(standings: &[TaskSummary], now: Timestamp, most: usize) -> Vec<TaskId> {
     let ready = first_ready(&Graph::new(standings), now, most).into_iter();
     ready.map(|standing| standing.id.clone()).collect()
 }
@@ -126,7 +126,7 @@ pub(crate) fn start_in(
     }
     let task = change.task(id)?;
     let before = task.state.name();
-    *task = match transition(task, act, Event::Start) {
+    *task = match transition(task, act, TaskEvent::Start) {
         Ok(after) => after,
         Err(refusal) => return Err(tasks::knowing(change.list(), refusal)?.into()),
     };
@@ -238,7 +238,7 @@ fn claim_one(
         token: None,
         at: change.at(),
     };
-    let event = Event::Claim {
+    let event = TaskEvent::Claim {
         token,
         lease: terms.lease,
         session: terms.session.clone(),

@@ -27,7 +27,7 @@ pub fn keep(home: &Home, path: &Path, drawing: &str) -> Result<()> {
             Err(disk::Error::Conflict { .. }) => Err(no_drawing()),
             published => Ok(published?),
         },
-        Some(stat) if stat.kind == fsx::Kind::File => {
+        Some(stat) if stat.kind == fsx::FileKind::File => {
             let there = fsx::read(fs, path)?.unwrap_or_default();
             let beginning = &there[..there.len().min(BEGINNING)];
             if !String::from_utf8_lossy(beginning).contains(MARK) {

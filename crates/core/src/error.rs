@@ -28,27 +28,27 @@ pub enum Error {
     KeptLate(Refusal),
     /// A rule of the relay said no; nothing changed.
     #[error(transparent)]
-    Gate(#[from] decision::Refusal),
+    Gate(#[from] decision::DecisionRefusal),
     /// A rule of messages said no; nothing changed.
     #[error(transparent)]
-    Speech(#[from] message::Refusal),
+    Speech(#[from] message::MessageRefusal),
     /// An agent asked for what is the operator's.
     #[error(transparent)]
     Denied(#[from] crate::operations::Denied),
     /// Somebody else works on the files.
     #[error(transparent)]
-    Reservation(#[from] reservation::Refusal),
+    Reservation(#[from] reservation::ReservationConflict),
     /// What cannot be reserved.
     #[error(transparent)]
     Pattern(#[from] reservation::InvalidPattern),
     /// A rule of the coordination directory said no; nothing changed.
     #[error(transparent)]
-    Coordination(#[from] coordination::Refusal),
+    Coordination(#[from] coordination::CoordRefusal),
     /// The same, and what the worker said was kept.
     #[error("{refusal}; what you said is kept in {}", path.display())]
     CoordinationLate {
         /// Why not.
-        refusal: coordination::Refusal,
+        refusal: coordination::CoordRefusal,
         /// Where it is kept.
         path: PathBuf,
     },

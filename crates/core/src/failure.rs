@@ -14,7 +14,7 @@ use crate::{
 
 /// What sort of failure it is; the number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FailureKind {
     /// It did not work.
     Failed = 1,
     /// It was asked for wrongly.
@@ -29,7 +29,7 @@ pub enum Kind {
     Invalid = 6,
 }
 
-impl Kind {
+impl FailureKind {
     /// The kind as written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -44,38 +44,38 @@ impl Kind {
 }
 
 /// The kind of an error, and what to do next.
-pub fn judge(error: &Error) -> (Kind, Option<String>) {
+pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
     match error {
         Error::Disk(error) => judge_disk(error),
         Error::Refused(refusal) => judge_refusal(refusal),
         Error::KeptLate(Refusal::NotClaimed { .. }) => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("nobody holds it: 'flagpost claim' takes it, and then say so again"),
         ),
         Error::KeptLate(refusal @ Refusal::UnknownToken { .. }) => judge_refusal(refusal),
         Error::KeptLate(_) => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("stop working on this task; 'flagpost show' tells who has it now"),
         ),
-        Error::InvalidId(_) | Error::Invalid { .. } => (Kind::Invalid, None),
+        Error::InvalidId(_) | Error::Invalid { .. } => (FailureKind::Invalid, None),
         Error::Broken { .. } => (
-            Kind::Invalid,
+            FailureKind::Invalid,
             hint("nothing was imported; mend it, or import the rest with --skip-broken"),
         ),
         Error::NoneFits { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost list' with the same words shows what fits"),
         ),
         Error::OthersFit { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("--dry-run shows which tasks are meant now"),
         ),
         Error::OwnFolder { .. } => (
-            Kind::Usage,
+            FailureKind::Usage,
             hint("name the source, or the list to import it into with --list"),
         ),
         Error::NotFound { what: "list", .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint(
                 "'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are",
             ),
@@ -83,42 +83,42 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
         Error::NotFound {
             what: "session", ..
         } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost session list' shows those there are"),
         ),
         Error::NotFound {
             what: "timeline of session",
             ..
         } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint(
                 "its progress.jsonl tells of no times; 'flagpost session show' shows what is known",
             ),
         ),
         Error::UnknownWorker { .. } | Error::NotFound { what: "worker", .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint(
                 "'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as",
             ),
         ),
         Error::NotFound { what: "brief", .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost inbox --all' shows those there are"),
         ),
         Error::NotFound { what: "report", .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost outbox' shows those there are"),
         ),
         Error::NotFound {
             what: "worker that reported on pull request",
             ..
         } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost relay redirect' sends a brief to a worker by name"),
         ),
-        Error::NotFound { what: "file", .. } => (Kind::NotFound, None),
+        Error::NotFound { what: "file", .. } => (FailureKind::NotFound, None),
         Error::NotFound { what: "log", .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint(
                 "'flagpost up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed",
             ),
@@ -126,7 +126,7 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
         Error::NotFound {
             what: "repository", ..
         } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("run 'flagpost init' at the top of your project"),
         ),
         Error::Gate(refusal) => judge_gate(refusal),
@@ -134,33 +134,33 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             what: "message" | "thread",
             ..
         } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost msg list' shows those there are"),
         ),
         Error::Speech(refusal) => judge_speech(refusal),
         Error::Denied(denied) => judge_denied(denied),
         Error::Reservation(_) => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint(
                 "'flagpost reserve list' shows who works on what; begin with something else, or wait",
             ),
         ),
         Error::Pattern(_) => (
-            Kind::Invalid,
+            FailureKind::Invalid,
             hint("'flagpost reserve add --help' tells what can be reserved"),
         ),
         Error::NotFound {
             what: "reservation",
             ..
         } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost reserve list' shows those there are"),
         ),
         Error::NotFound {
             what: "coordination directory",
             ..
         } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint(
                 "'flagpost coord leader init GOAL' makes one; --dir, or --list coord:PATH, names another",
             ),
@@ -169,7 +169,7 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             what: crate::coordination::WITHOUT_TABLE,
             ..
         } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint(
                 "'flagpost coord leader init GOAL' makes it there; --dir, or --list coord:PATH, names another",
             ),
@@ -178,24 +178,24 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             what: "coordination task",
             ..
         } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost coord leader status' shows those there are"),
         ),
         Error::Coordination(refusal) => judge_coordination(refusal),
         Error::CoordinationLate { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("stop working on this task; 'flagpost coord leader status' tells who has it"),
         ),
         Error::Idle { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost coord leader status' shows what the rest waits for"),
         ),
         Error::NothingPending { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost inbox --all' shows what was decided"),
         ),
         Error::Clock { .. } => (
-            Kind::Invalid,
+            FailureKind::Invalid,
             hint("set it; 'timedatectl' tells whether it is kept by the network"),
         ),
         Error::Unseen {
@@ -208,160 +208,168 @@ pub fn judge(error: &Error) -> (Kind, Option<String>) {
             let next = format!(
                 "'flagpost inbox {worker}' shows them; 'flagpost {verb} {worker} {seq}' names the newest"
             );
-            (Kind::Conflict, Some(next))
+            (FailureKind::Conflict, Some(next))
         }
         Error::Untouched { worker, seq } => {
             let seq = seq.get();
             let next = format!("'flagpost ratify {worker} {seq}' lets it through as it is");
-            (Kind::Conflict, Some(next))
+            (FailureKind::Conflict, Some(next))
         }
         Error::NotLive { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'"),
         ),
         Error::Registered { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("'flagpost worker heartbeat' changes what is known about it"),
         ),
-        Error::Reserved { .. } => (Kind::Invalid, hint("give it a name of its own, as in W3")),
+        Error::Reserved { .. } => (
+            FailureKind::Invalid,
+            hint("give it a name of its own, as in W3"),
+        ),
         Error::OpenMail { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("'flagpost inbox' and 'flagpost outbox' show them"),
         ),
-        Error::NotFound { .. } => (Kind::NotFound, hint("'flagpost list' shows what there is")),
+        Error::NotFound { .. } => (
+            FailureKind::NotFound,
+            hint("'flagpost list' shows what there is"),
+        ),
         Error::UnknownKey { suggestion, .. } => {
             let all = "'flagpost config list' shows those there are";
             let meant = suggestion
                 .as_ref()
                 .map(|name| format!("do you mean {name}? {all}"));
-            (Kind::NotFound, meant.or_else(|| hint(all)))
+            (FailureKind::NotFound, meant.or_else(|| hint(all)))
         }
         Error::Unset { name } => {
             let set = format!("'flagpost config set {name} VALUE' sets it");
-            (Kind::NotFound, Some(set))
+            (FailureKind::NotFound, Some(set))
         }
-        Error::Ambiguous { .. } => (Kind::Conflict, hint("type more of the id")),
+        Error::Ambiguous { .. } => (FailureKind::Conflict, hint("type more of the id")),
         Error::NothingToUndo { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("only your own changes of this very list can be taken back"),
         ),
         Error::ForeignList { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint(
                 "'flagpost task import DIR' takes its tasks over; 'flagpost doctor' names its directory",
             ),
         ),
         Error::NotInTable { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("'flagpost task cancel' and 'flagpost coord' change such a directory too"),
         ),
         Error::NothingReady { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost list' shows what the rest waits for"),
         ),
         Error::NoRepository { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("run 'flagpost init' at the top of your project, or name a list with --list"),
         ),
         Error::LostRepository { .. } => (
-            Kind::Invalid,
+            FailureKind::Invalid,
             hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
         ),
         Error::BridgeRuns { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("'flagpost agent status' tells more; 'flagpost agent send' uses it"),
         ),
         Error::NoAnswer { .. } => (
-            Kind::TimedOut,
+            FailureKind::TimedOut,
             hint("'flagpost agent outbox' shows the answer once it is there"),
         ),
         Error::Slow { .. } => (
-            Kind::TimedOut,
+            FailureKind::TimedOut,
             hint("ask for less, or give it more time with --timeout"),
         ),
         Error::NoHome => (
-            Kind::Failed,
+            FailureKind::Failed,
             hint("set FLAGPOST_HOME to a directory of yours"),
         ),
         Error::SessionLive { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("'flagpost session show' tells what it is doing; wait for it to end"),
         ),
         Error::ForeignSession { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("end it where it was started; 'flagpost session show' tells what it is doing"),
         ),
         Error::NotRunning { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("'flagpost session show' tells what runs; 'flagpost stop' alone ends the run"),
         ),
         Error::SessionIncomplete { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("'flagpost session recover' gives its tasks back"),
         ),
         Error::NoOutput { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost run' begins it; a worker that runs by itself keeps its own output"),
         ),
         Error::NoAttempt { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'--session' names another one of 'flagpost session list'"),
         ),
         Error::NoRun { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost session list', where it was run, shows the sessions that ended"),
         ),
         Error::NoSession { .. } => (
-            Kind::NotFound,
+            FailureKind::NotFound,
             hint("'flagpost session list' shows those that ended"),
         ),
         Error::Index(_) => (
-            Kind::Failed,
+            FailureKind::Failed,
             hint("'flagpost index rebuild' makes it anew; nothing else is in it"),
         ),
-        Error::NoDrawing { .. } => (Kind::Conflict, hint("name another file with --out")),
+        Error::NoDrawing { .. } => (FailureKind::Conflict, hint("name another file with --out")),
         Error::EditedBlock { .. } => (
-            Kind::Conflict,
+            FailureKind::Conflict,
             hint("move those words out of the block with an editor, and try again"),
         ),
         Error::Git { message, .. } if message.starts_with("cannot be run") => {
-            (Kind::Failed, hint("is git installed, and on PATH?"))
+            (FailureKind::Failed, hint("is git installed, and on PATH?"))
         }
         Error::Git { message, .. } if message.contains("could not lock config file") => (
-            Kind::Failed,
+            FailureKind::Failed,
             hint(
                 "nothing was changed; the repository is known by its .git/config: make that writable for you",
             ),
         ),
         Error::Git { .. } => (
-            Kind::Failed,
+            FailureKind::Failed,
             hint("'git status' tells what git makes of this directory and its owner"),
         ),
     }
 }
 
-fn judge_gate(refusal: &decision::Refusal) -> (Kind, Option<String>) {
+fn judge_gate(refusal: &decision::DecisionRefusal) -> (FailureKind, Option<String>) {
     let next = match refusal {
-        decision::Refusal::Decided { .. } => {
+        decision::DecisionRefusal::Decided { .. } => {
             hint("the first decision stands; 'flagpost relay redirect' sends another brief")
         }
-        decision::Refusal::Expired { .. } => hint("'flagpost assign' proposes it anew"),
-        decision::Refusal::Undecided { .. } => hint("'flagpost worker next' shows what is decided"),
-        decision::Refusal::Withdrawn { .. } => {
+        decision::DecisionRefusal::Expired { .. } => hint("'flagpost assign' proposes it anew"),
+        decision::DecisionRefusal::Undecided { .. } => {
+            hint("'flagpost worker next' shows what is decided")
+        }
+        decision::DecisionRefusal::Withdrawn { .. } => {
             hint("'flagpost msg recv' gives out what is still wanted")
         }
-        decision::Refusal::Unacknowledged { worker, seq, .. } => Some(format!(
+        decision::DecisionRefusal::Unacknowledged { worker, seq, .. } => Some(format!(
             "do nothing that it says; 'flagpost stuck' asks a person, to whom 'flagpost inbox {worker} {}' shows it",
             seq.get()
         )),
-        decision::Refusal::Changed { worker, seq, .. } => Some(format!(
+        decision::DecisionRefusal::Changed { worker, seq, .. } => Some(format!(
             "'flagpost inbox {worker} {}' shows how it is now",
             seq.get()
         )),
-        decision::Refusal::Withheld { worker, seq, .. }
-        | decision::Refusal::Foreign { worker, seq } => Some(shows(worker, *seq)),
+        decision::DecisionRefusal::Withheld { worker, seq, .. }
+        | decision::DecisionRefusal::Foreign { worker, seq } => Some(shows(worker, *seq)),
     };
-    (Kind::Conflict, next)
+    (FailureKind::Conflict, next)
 }
 
 /// What to do about a brief that is withheld: its words come before any decision on them.
@@ -371,7 +379,7 @@ pub(crate) fn shows(worker: &WorkerId, seq: Seq) -> String {
 }
 
 /// The kind of a refusal to let an agent do what is the operator's, and what the agent can do instead.
-fn judge_denied(denied: &Denied) -> (Kind, Option<String>) {
+fn judge_denied(denied: &Denied) -> (FailureKind, Option<String>) {
     let next = match denied.operation {
         Operation::BriefRatify | Operation::BriefReject | Operation::BriefEdit => {
             hint("'flagpost inbox' shows what waits for the operator")
@@ -388,83 +396,83 @@ fn judge_denied(denied: &Denied) -> (Kind, Option<String>) {
         }
         _ => hint("'flagpost stuck' asks a person, who does it in a terminal of their own"),
     };
-    (Kind::Conflict, next)
+    (FailureKind::Conflict, next)
 }
 
 /// The kind of a refusal to let somebody say something, and what to do next.
-fn judge_speech(refusal: &message::Refusal) -> (Kind, Option<String>) {
+fn judge_speech(refusal: &message::MessageRefusal) -> (FailureKind, Option<String>) {
     match refusal {
-        message::Refusal::NotYou { .. } => (
-            Kind::Conflict,
+        message::MessageRefusal::NotYou { .. } => (
+            FailureKind::Conflict,
             hint("name nobody else: $FLAGPOST_WORKER says who you are"),
         ),
-        message::Refusal::OfProcess { .. } => (
-            Kind::Conflict,
+        message::MessageRefusal::OfProcess { .. } => (
+            FailureKind::Conflict,
             hint("'flagpost status' shows what is asked, and how each is answered"),
         ),
-        message::Refusal::AsksNothing { .. } => (
-            Kind::Conflict,
+        message::MessageRefusal::AsksNothing { .. } => (
+            FailureKind::Conflict,
             hint("'flagpost msg send --subject REPLY --re' says something about it all the same"),
         ),
-        message::Refusal::Answered { place, .. } => (
-            Kind::Conflict,
+        message::MessageRefusal::Answered { place, .. } => (
+            FailureKind::Conflict,
             Some(format!(
                 "'flagpost answer --again {place} WORDS' adds to that"
             )),
         ),
-        message::Refusal::NotForYou { .. } => (
-            Kind::Conflict,
+        message::MessageRefusal::NotForYou { .. } => (
+            FailureKind::Conflict,
             hint("'flagpost msg show' shows it without acknowledging it"),
         ),
-        message::Refusal::NotYours { .. } => (
-            Kind::Invalid,
+        message::MessageRefusal::NotYours { .. } => (
+            FailureKind::Invalid,
             hint("'flagpost msg send --help' tells what each subject is for"),
         ),
-        message::Refusal::BetweenWorkers { .. } => (
-            Kind::Invalid,
+        message::MessageRefusal::BetweenWorkers { .. } => (
+            FailureKind::Invalid,
             hint("leave --to out, and the orchestrator passes it on"),
         ),
     }
 }
 
-fn judge_coordination(refusal: &coordination::Refusal) -> (Kind, Option<String>) {
+fn judge_coordination(refusal: &coordination::CoordRefusal) -> (FailureKind, Option<String>) {
     let next = match refusal {
-        coordination::Refusal::Held { .. } | coordination::Refusal::Rests { .. } => {
+        coordination::CoordRefusal::Held { .. } | coordination::CoordRefusal::Rests { .. } => {
             hint("'flagpost coord worker claim' gives you another task")
         }
-        coordination::Refusal::AlreadyYours { .. } => hint("go on with it"),
-        coordination::Refusal::Stale { .. } => {
+        coordination::CoordRefusal::AlreadyYours { .. } => hint("go on with it"),
+        coordination::CoordRefusal::Stale { .. } => {
             hint("your claim is over; 'flagpost coord worker claim' asks for a new one")
         }
-        coordination::Refusal::NotClaimed { .. } => {
+        coordination::CoordRefusal::NotClaimed { .. } => {
             hint("'flagpost coord worker claim' takes it first")
         }
-        coordination::Refusal::WrongStatus {
-            status: coordination::Status::Done,
+        coordination::CoordRefusal::WrongStatus {
+            status: coordination::CoordStatus::Done,
             ..
         } => hint("'flagpost coord leader add-task' adds what is left to do"),
-        coordination::Refusal::WrongStatus { .. } => {
+        coordination::CoordRefusal::WrongStatus { .. } => {
             hint("'flagpost coord leader retry' makes a task available that did not end well")
         }
-        coordination::Refusal::Waits { .. } => {
+        coordination::CoordRefusal::Waits { .. } => {
             hint("'flagpost coord worker list' shows what can be claimed now")
         }
-        coordination::Refusal::Incapable { .. } => {
+        coordination::CoordRefusal::Incapable { .. } => {
             hint("'flagpost coord register --can' says what you can do")
         }
-        coordination::Refusal::Taken { .. } => hint("leave the id out, and it gets one"),
-        coordination::Refusal::Cycle { .. } | coordination::Refusal::Unknown { .. } => {
+        coordination::CoordRefusal::Taken { .. } => hint("leave the id out, and it gets one"),
+        coordination::CoordRefusal::Cycle { .. } | coordination::CoordRefusal::Unknown { .. } => {
             return (
-                Kind::Invalid,
+                FailureKind::Invalid,
                 hint("'flagpost coord leader status' shows what there is"),
             );
         }
     };
-    (Kind::Conflict, next)
+    (FailureKind::Conflict, next)
 }
 
 /// The kind of a refusal, and what to do next.
-fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
+fn judge_refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
     let next = match refusal {
         // An agent may not stop it; the operator may.
         Refusal::Held { task, holder, .. } if holder.is_process() => Some(format!(
@@ -512,52 +520,58 @@ fn judge_refusal(refusal: &Refusal) -> (Kind, Option<String>) {
             ))
         }
         Refusal::PartOfItself { .. } | Refusal::UnknownParent { .. } => {
-            return (Kind::Invalid, hint("'flagpost list' shows what there is"));
+            return (
+                FailureKind::Invalid,
+                hint("'flagpost list' shows what there is"),
+            );
         }
         Refusal::Blocked { .. } => hint("'flagpost ready' shows what can begin now"),
         Refusal::Cycle { .. } | Refusal::UnknownBlocker { .. } => {
             return (
-                Kind::Invalid,
+                FailureKind::Invalid,
                 hint("'flagpost task graph' shows what waits for what"),
             );
         }
     };
-    (Kind::Conflict, next)
+    (FailureKind::Conflict, next)
 }
 
 /// The same for a file or lock.
-pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
+pub fn judge_disk(error: &disk::Error) -> (FailureKind, Option<String>) {
     match error {
         disk::Error::Busy { .. } => (
-            Kind::TimedOut,
+            FailureKind::TimedOut,
             hint("try again: the lock is free as soon as the process that holds it ends"),
         ),
-        disk::Error::Conflict { .. } => (Kind::Conflict, None),
-        disk::Error::Changed { .. } => (Kind::Conflict, hint("nothing was changed; try again")),
+        disk::Error::Conflict { .. } => (FailureKind::Conflict, None),
+        disk::Error::Changed { .. } => (
+            FailureKind::Conflict,
+            hint("nothing was changed; try again"),
+        ),
         disk::Error::Malformed { .. } => (
-            Kind::Invalid,
+            FailureKind::Invalid,
             hint("it is left as it is; mend it with an editor"),
         ),
-        disk::Error::Outside { .. } => (Kind::Invalid, None),
+        disk::Error::Outside { .. } => (FailureKind::Invalid, None),
         disk::Error::Io {
             doing,
             source,
             path,
         } => match source.kind() {
-            std::io::ErrorKind::NotFound => (Kind::NotFound, None),
+            std::io::ErrorKind::NotFound => (FailureKind::NotFound, None),
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => (
-                Kind::Failed,
+                FailureKind::Failed,
                 hint("nothing was changed; make room and try again"),
             ),
             std::io::ErrorKind::FileTooLarge | std::io::ErrorKind::InvalidData => {
-                (Kind::Invalid, None)
+                (FailureKind::Invalid, None)
             }
             std::io::ErrorKind::ReadOnlyFilesystem => (
-                Kind::Failed,
+                FailureKind::Failed,
                 hint("nothing was changed; the file system can only be read"),
             ),
             std::io::ErrorKind::NotADirectory => (
-                Kind::Failed,
+                FailureKind::Failed,
                 Some(format!(
                     "on the way to {} a file stands in the place of a directory",
                     path.display()
@@ -565,7 +579,7 @@ pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
             ),
             // Who could not read may have changed much before: an answer is read after the change.
             std::io::ErrorKind::PermissionDenied if *doing == "read" => (
-                Kind::Failed,
+                FailureKind::Failed,
                 Some(format!("make {} readable for you", path.display())),
             ),
             std::io::ErrorKind::PermissionDenied => {
@@ -573,9 +587,9 @@ pub fn judge_disk(error: &disk::Error) -> (Kind, Option<String>) {
                 let parent = path.parent().filter(|_| *doing == "create");
                 let place = parent.unwrap_or(path).display();
                 let next = format!("nothing was changed; make {place} writable for you");
-                (Kind::Failed, Some(next))
+                (FailureKind::Failed, Some(next))
             }
-            _ => (Kind::Failed, None),
+            _ => (FailureKind::Failed, None),
         },
     }
 }

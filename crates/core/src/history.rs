@@ -27,12 +27,12 @@ use flagpost_disk::{
 use flagpost_model::{RepoId, WorkerId, id::MAX_NUMBER};
 use jiff::Timestamp;
 
-pub use latest::{Latest, Wanted};
+pub use latest::{HistoryFilter, Latest};
 pub use line::{Entry, Kind, Line};
 pub(crate) use numbered::Window;
-pub(crate) use onward::Place;
-pub(crate) use survey::Survey;
-pub use tail::{News, Tail};
+pub(crate) use onward::ReadPosition;
+pub(crate) use survey::HistoryScan;
+pub use tail::{NewLines, Tail};
 
 use crate::{change, error::Result, home::Home, relay, reservations};
 

@@ -255,7 +255,9 @@ impl Home {
                 continue;
             };
             let there = fsx::stat(self.fs(), &dir.join(&name))?;
-            if there.is_some_and(|it| matches!(it.kind, fsx::Kind::Dir | fsx::Kind::Symlink)) {
+            if there
+                .is_some_and(|it| matches!(it.kind, fsx::FileKind::Dir | fsx::FileKind::Symlink))
+            {
                 ids.push(id);
             }
         }

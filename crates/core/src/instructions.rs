@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use flagpost_disk::{self as disk, fsx};
-use flagpost_model::marked_block::{self, MarkedBlock, Muddle, Removed, Standing};
+use flagpost_model::marked_block::{self, BlockStatus, MarkedBlock, MarkerError, Removed};
 
 use crate::{
     error::{Error, Result},
@@ -19,7 +19,7 @@ const TRIES: usize = 5;
 
 /// What should stand in a file.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'w> {
+pub struct ExpectedBlock<'w> {
     /// The file, from the top of the repository.
     pub file: &'w str,
     /// The block.
@@ -30,9 +30,9 @@ pub struct Wanted<'w> {
 
 /// How a file stands to what is wanted of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum InstructionStatus {
     /// Our block there.
-    Block(Standing),
+    Block(BlockStatus),
     /// Somebody's own line says as much.
     Instead,
     /// It is the same file as an earlier one, by a link.
@@ -74,20 +74,20 @@ pub enum Done {
 
 /// A file that was looked at.
 #[derive(Debug)]
-pub struct Place<'w> {
+pub struct InspectedFile<'w> {
     /// What should stand in it.
-    pub wanted: Wanted<'w>,
+    pub wanted: ExpectedBlock<'w>,
     /// What was found.
-    pub found: Found,
+    pub found: InstructionStatus,
     top: PathBuf,
     path: PathBuf,
     is_linked: bool,
     text: Option<Vec<u8>>,
 }
 
-impl<'w> Place<'w> {
+impl<'w> InspectedFile<'w> {
     /// Looks at a file of the repository whose top is `top`; changes nothing.
-    pub fn look(home: &Home, top: &Path, wanted: Wanted<'w>) -> Result<Self> {
+    pub fn look(home: &Home, top: &Path, wanted: ExpectedBlock<'w>) -> Result<Self> {
         let (path, is_linked) = resolve(home, top, wanted.file)?;
         let text = fsx::read(home.fs(), &path)?;
         let bytes = text.as_deref().unwrap_or_default();
@@ -97,10 +97,10 @@ impl<'w> Place<'w> {
             wanted.instead.iter().any(|word| word.as_bytes() == line)
         };
         let found = match standing {
-            Standing::Missing if bytes.split(|byte| *byte == b'\n').any(says_as_much) => {
-                Found::Instead
+            BlockStatus::Missing if bytes.split(|byte| *byte == b'\n').any(says_as_much) => {
+                InstructionStatus::Instead
             }
-            standing => Found::Block(standing),
+            standing => InstructionStatus::Block(standing),
         };
         Ok(Self {
             wanted,
@@ -119,7 +119,7 @@ impl<'w> Place<'w> {
 
     /// Whether a block of ours stands in it.
     pub fn has_block(&self) -> bool {
-        matches!(self.found, Found::Block(standing) if standing != Standing::Missing)
+        matches!(self.found, InstructionStatus::Block(standing) if standing != BlockStatus::Missing)
     }
 
     /// Whether our block there has these words in it.
@@ -134,7 +134,7 @@ impl<'w> Place<'w> {
     /// The same file by another name needs nothing of its own.
     pub fn unless_same_as(mut self, others: &[Self]) -> Self {
         if others.iter().any(|other| other.path == self.path) {
-            self.found = Found::Same;
+            self.found = InstructionStatus::Same;
         }
         self
     }
@@ -178,7 +178,7 @@ impl<'w> Place<'w> {
 
     /// What happens, and the file's new text if it gets one.
     fn plan(&self, intent: Intent) -> Result<(Done, Option<Vec<u8>>)> {
-        if self.found == Found::Same {
+        if self.found == InstructionStatus::Same {
             return Ok((Done::Unchanged, None));
         }
         match intent {
@@ -189,14 +189,18 @@ impl<'w> Place<'w> {
 
     fn plan_insert(&self) -> Result<(Done, Option<Vec<u8>>)> {
         let done = match self.found {
-            Found::Block(Standing::Missing) if self.text.is_none() => Done::Created,
-            Found::Block(Standing::Missing) => Done::Added,
-            Found::Block(Standing::Outdated { .. }) => Done::Updated,
-            Found::Block(Standing::Newer { .. }) => return Ok((Done::KeptNewer, None)),
-            Found::Block(Standing::Edited { line }) => {
+            InstructionStatus::Block(BlockStatus::Missing) if self.text.is_none() => Done::Created,
+            InstructionStatus::Block(BlockStatus::Missing) => Done::Added,
+            InstructionStatus::Block(BlockStatus::Outdated { .. }) => Done::Updated,
+            InstructionStatus::Block(BlockStatus::Newer { .. }) => {
+                return Ok((Done::KeptNewer, None));
+            }
+            InstructionStatus::Block(BlockStatus::Edited { line }) => {
                 return Ok((Done::KeptEdited { line }, None));
             }
-            Found::Block(Standing::Current) | Found::Instead | Found::Same => {
+            InstructionStatus::Block(BlockStatus::Current)
+            | InstructionStatus::Instead
+            | InstructionStatus::Same => {
                 return Ok((Done::Unchanged, None));
             }
         };
@@ -225,7 +229,7 @@ fn resolve(home: &Home, top: &Path, file: &str) -> Result<(PathBuf, bool)> {
     let path = top.join(file);
     match fsx::stat(fs, &path)? {
         Some(stat) => {
-            let is_linked = stat.kind == fsx::Kind::Symlink;
+            let is_linked = stat.kind == fsx::FileKind::Symlink;
             Ok((fsx::within(fs, top, &path)?, is_linked))
         }
         None => {
@@ -240,7 +244,7 @@ fn resolve(home: &Home, top: &Path, file: &str) -> Result<(PathBuf, bool)> {
     }
 }
 
-fn marker_error(path: &Path) -> impl FnOnce(Muddle) -> disk::Error {
+fn marker_error(path: &Path) -> impl FnOnce(MarkerError) -> disk::Error {
     move |muddle| disk::Error::Malformed {
         path: path.to_owned(),
         reason: muddle.to_string(),

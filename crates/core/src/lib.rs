@@ -47,7 +47,7 @@ pub mod waiting;
 pub use clock::{Clock, SystemClock};
 pub use config::Config;
 pub use error::{Error, Result, describe};
-pub use failure::Kind;
+pub use failure::FailureKind;
 pub use home::{Environment, Home, Settings};
 pub use list::{List, Loaded, Skipped};
 pub use relay::messages;

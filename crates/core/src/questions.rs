@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_model::{
     TaskId, WorkerId,
-    message::{Message, Place, Speaker},
+    message::{Message, MessageAddress, Speaker},
     task::{Outline, State, StateName},
 };
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ use crate::{
 
 /// A question that waits.
 #[derive(Debug, Clone)]
-pub struct Open<'t> {
+pub struct OpenQuestion<'t> {
     /// The task that it is about.
     pub task: &'t Outline,
     /// Who asks, where that is known.
@@ -35,14 +35,14 @@ pub struct Open<'t> {
     /// The words; empty where somebody was stuck and said nothing.
     pub said: String,
     /// The STUCK of a worker that keeps the task until it is answered.
-    pub message: Option<Place>,
+    pub message: Option<MessageAddress>,
 }
 
 /// An answer that was given.
 #[derive(Debug, Clone)]
 pub enum Answered {
     /// To whoever was stuck over the task.
-    Task(tasks::Answered),
+    Task(tasks::AnsweredTask),
     /// To a worker.
     Worker {
         /// What it had asked.
@@ -58,7 +58,7 @@ pub fn open<'t>(
     list: &List<'_>,
     here: Option<&Repository>,
     tasks: &'t [Outline],
-) -> Result<Vec<Open<'t>>> {
+) -> Result<Vec<OpenQuestion<'t>>> {
     let mut asked = BTreeMap::new();
     if let Some(repository) = repository(list, here)? {
         let fleet = Fleet::of(list.home, &repository.id);
@@ -79,8 +79,8 @@ pub fn open<'t>(
     Ok(open)
 }
 
-fn of_worker(task: &Outline, message: Message) -> Open<'_> {
-    Open {
+fn of_worker(task: &Outline, message: Message) -> OpenQuestion<'_> {
+    OpenQuestion {
         task,
         said: message.words(),
         by: Some(message.from),
@@ -90,14 +90,14 @@ fn of_worker(task: &Outline, message: Message) -> Open<'_> {
 }
 
 /// A task whose file is gone meanwhile, or cannot be read, is shown without its words.
-fn of_stuck<'t>(list: &List<'_>, task: &'t Outline) -> Open<'t> {
+fn of_stuck<'t>(list: &List<'_>, task: &'t Outline) -> OpenQuestion<'t> {
     let question = list.task(&task.id).ok();
     let question = question.and_then(|file| file.task.question());
     let (by, at, said) = match question {
         Some(asked) => (asked.by, asked.at, asked.text),
         None => (None, None, String::new()),
     };
-    Open {
+    OpenQuestion {
         task,
         by,
         at,
@@ -130,7 +130,11 @@ pub fn answer(
 }
 
 /// Answers what a worker asks at this place. Whoever calls this has made sure that a person speaks.
-pub fn answer_worker(party: &Party<'_>, place: &Place, reply: &Reply<'_>) -> Result<Answered> {
+pub fn answer_worker(
+    party: &Party<'_>,
+    place: &MessageAddress,
+    reply: &Reply<'_>,
+) -> Result<Answered> {
     let (question, sent) = messages::answer(party, place, reply)?;
     Ok(Answered::Worker { question, sent })
 }

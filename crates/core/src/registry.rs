@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     home::Home,
     repository::{self, Repository},
-    sessions::{Sessions, Stage},
+    sessions::{SessionStatus, Sessions},
 };
 
 /// Every registered repository, by name.
@@ -66,8 +66,9 @@ pub fn running(home: &Home, list: &ListRef, here: Option<&Repository>) -> Result
     let mut all = here.cloned().into_iter().chain(others);
     let runs = |it: &Repository| {
         let standing = Sessions::of(home, it).status().ok().flatten();
-        standing
-            .is_some_and(|(stage, lock)| stage == Stage::Live && lock.list.as_ref() == Some(list))
+        standing.is_some_and(|(stage, lock)| {
+            stage == SessionStatus::Live && lock.list.as_ref() == Some(list)
+        })
     };
     let list = list.clone();
     all.find(runs).ok_or(Error::NoRun { list })

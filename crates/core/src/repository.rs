@@ -45,7 +45,7 @@ pub struct Repository {
 
 /// `repo.json`.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct RepositoryRecord {
     id: RepoId,
     pub(crate) name: ListId,
     /// For people: what is not UTF-8 in it is shown as U+FFFD.
@@ -54,7 +54,7 @@ pub(crate) struct Record {
 }
 
 /// The top of a working tree, and what keeps its id.
-enum Place {
+enum RepositoryTop {
     Git(PathBuf),
     Plain(PathBuf),
 }
@@ -86,12 +86,12 @@ impl Repository {
 
     /// The top of the working tree that `dir` lies in, registered or not; outside of one, `dir`.
     pub fn top(home: &Home, dir: &Path) -> Result<PathBuf> {
-        Ok(place(home, dir)?.map_or_else(|| dir.to_owned(), Place::into_top))
+        Ok(place(home, dir)?.map_or_else(|| dir.to_owned(), RepositoryTop::into_top))
     }
 
     /// Whether `dir` lies in a git working tree, registered or not.
     pub fn is_git(home: &Home, dir: &Path) -> Result<bool> {
-        Ok(matches!(place(home, dir)?, Some(Place::Git(_))))
+        Ok(matches!(place(home, dir)?, Some(RepositoryTop::Git(_))))
     }
 
     /// Makes `dir` a git working tree.
@@ -107,7 +107,7 @@ impl Repository {
             home.make_dirs(home.root())?;
         }
         let _lock = home.lock()?;
-        let place = place(home, dir)?.unwrap_or_else(|| Place::Plain(dir.to_owned()));
+        let place = place(home, dir)?.unwrap_or_else(|| RepositoryTop::Plain(dir.to_owned()));
         let id = match place.id(home)? {
             Some(id) => id,
             None => place.assign(home)?,
@@ -124,7 +124,7 @@ impl Repository {
         let top = place.into_top();
         let name = free_name(home, &top, &id)?;
         let at = home.now();
-        let record = Record {
+        let record = RepositoryRecord {
             id: id.clone(),
             name: name.clone(),
             path: top.display().to_string(),
@@ -147,7 +147,7 @@ impl Repository {
     }
 }
 
-impl Place {
+impl RepositoryTop {
     fn into_top(self) -> PathBuf {
         match self {
             Self::Git(top) | Self::Plain(top) => top,
@@ -205,13 +205,13 @@ fn plain_id(top: &Path) -> PathBuf {
     top.join(PLAIN_DIR).join("repo-id")
 }
 
-fn place(home: &Home, dir: &Path) -> Result<Option<Place>> {
+fn place(home: &Home, dir: &Path) -> Result<Option<RepositoryTop>> {
     for top in dir.ancestors() {
         if fsx::stat(home.fs(), &top.join(".git"))?.is_some() {
-            return Ok(Some(Place::Git(top.to_owned())));
+            return Ok(Some(RepositoryTop::Git(top.to_owned())));
         }
         if fsx::stat(home.fs(), &plain_id(top))?.is_some() {
-            return Ok(Some(Place::Plain(top.to_owned())));
+            return Ok(Some(RepositoryTop::Plain(top.to_owned())));
         }
     }
     Ok(None)
@@ -239,7 +239,7 @@ pub(crate) fn record_path(home: &Home, id: &RepoId) -> PathBuf {
 }
 
 /// The record of a repository; none where it is not registered.
-pub(crate) fn record(home: &Home, id: &RepoId) -> Result<Option<Record>> {
+pub(crate) fn record(home: &Home, id: &RepoId) -> Result<Option<RepositoryRecord>> {
     let path = record_path(home, id);
     let Some(bytes) = fsx::read(home.fs(), &path)? else {
         return Ok(None);
@@ -366,7 +366,7 @@ mod tests {
         git(&top, &["worktree", "add", "--quiet", path]).unwrap();
         git(&linked, &["config", "--local", KEY, "the-id"]).unwrap();
         let [a, b] = [top, linked].map(|top| {
-            let keeper = Place::Git(top).keeper().unwrap();
+            let keeper = RepositoryTop::Git(top).keeper().unwrap();
             fsx::sync(&fsx::RealFs, &keeper).unwrap();
             keeper.canonicalize().unwrap()
         });

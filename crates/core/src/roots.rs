@@ -16,7 +16,7 @@ use flagpost_model::{ListId, ListRef};
 use crate::{
     config::{
         Config,
-        keys::{self, About},
+        keys::{self, SettingSpec},
     },
     error::{Error, Result},
     home::Home,
@@ -28,12 +28,12 @@ pub struct Root {
     /// The directory: resolved where it is there, else as declared.
     pub dir: PathBuf,
     /// What is in it.
-    pub standing: Standing,
+    pub standing: RootStatus,
 }
 
 /// Whether a root can be used.
 #[derive(Debug)]
-pub enum Standing {
+pub enum RootStatus {
     /// It has these lists, in order.
     Readable {
         /// Those that are in use.
@@ -60,7 +60,7 @@ pub struct Shadowed {
 pub fn lists(home: &Home) -> Result<Vec<ListId>> {
     let mut ids = home.lists()?;
     for root in scan(home)? {
-        if let Standing::Readable { lists, .. } = root.standing {
+        if let RootStatus::Readable { lists, .. } = root.standing {
             ids.extend(lists);
         }
     }
@@ -122,16 +122,16 @@ pub fn scan(home: &Home) -> Result<Vec<Root>> {
                         }
                     }
                 }
-                let standing = Standing::Readable { lists, shadowed };
+                let standing = RootStatus::Readable { lists, shadowed };
                 Root { dir, standing }
             }
             Err(error) if error.is_not_found() => Root {
                 dir,
-                standing: Standing::Missing,
+                standing: RootStatus::Missing,
             },
             Err(error) => Root {
                 dir,
-                standing: Standing::Unreadable(error),
+                standing: RootStatus::Unreadable(error),
             },
         });
     }
@@ -178,7 +178,7 @@ fn declared(home: &Home) -> Result<Vec<(PathBuf, disk::Result<PathBuf>)>> {
 }
 
 /// A directory of a setting, whose `~` is the user's home.
-pub(crate) fn expand(home: &Home, setting: &About, dir: &str) -> Result<PathBuf> {
+pub(crate) fn expand(home: &Home, setting: &SettingSpec, dir: &str) -> Result<PathBuf> {
     let Some(rest) = dir.strip_prefix('~') else {
         return Ok(PathBuf::from(dir));
     };
@@ -211,6 +211,6 @@ fn list_dir(home: &Home, root: &Path, name: &str) -> disk::Result<Option<PathBuf
         return Ok(None);
     };
     let stat = fsx::stat(home.fs(), &dir)?;
-    let is_dir = stat.is_some_and(|stat| stat.kind == fsx::Kind::Dir);
+    let is_dir = stat.is_some_and(|stat| stat.kind == fsx::FileKind::Dir);
     Ok(is_dir.then_some(dir))
 }

@@ -1,6 +1,6 @@
 //! What only the daemon answers, and the schemas of all that it answers with.
 
-use flagpost_core::answers::{Line, Schema};
+use flagpost_core::answers::{LineAnswer, Schema};
 use flagpost_model::{ListId, RepoId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::instance::Reached;
 
 flagpost_core::answers! {
     "daemon" => Daemon,
-    "link" => Link,
+    "link" => LinkAnswer,
     "repositories" => Repositories,
     "transition" => Transition<'_>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Daemon {
 ///
 /// From POST /v1/links.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Link {
+pub(crate) struct LinkAnswer {
     pub(crate) url: String,
 }
 
@@ -59,5 +59,5 @@ pub(crate) struct Registered {
 pub(crate) struct Transition<'a> {
     /// The event's name.
     pub(crate) event: &'a str,
-    pub(crate) line: Line<'a>,
+    pub(crate) line: LineAnswer<'a>,
 }

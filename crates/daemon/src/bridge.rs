@@ -13,7 +13,7 @@ use std::{
 
 use flagpost_core::{
     Home, Result,
-    bridge::{Background, Bridge, Event, Host, Processor, Rest, Service, serve},
+    bridge::{Background, Bridge, Host, Processor, Rest, Service, ServiceEvent, serve},
 };
 use flagpost_disk::notices::Watcher;
 use tracing::{debug, info, warn};
@@ -128,11 +128,11 @@ impl Tending {
             &bridge,
             &service,
             &mut |event| match event {
-                Event::Processed(item) => match &item.error {
+                ServiceEvent::Processed(item) => match &item.error {
                     None => info!("bridge: {} → ok", item.title),
                     Some(error) => info!("bridge: {} → error: {error}", item.title),
                 },
-                Event::Trouble(error) => self.trouble(error),
+                ServiceEvent::Trouble(error) => self.trouble(error),
             },
         );
         info!(processed = served.processed, "the bridge has stopped");

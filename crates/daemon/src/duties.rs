@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use flagpost_core::{
     Home, Result,
-    history::{History, Kind, Line, News, Tail},
+    history::{History, Kind, Line, NewLines, Tail},
     registry,
     relay::{Fleet, liveness, observe as mail},
     tasks::observe as tasks,
@@ -49,7 +49,7 @@ pub(crate) async fn upkeep(home: Home, actor: WorkerId) {
 }
 
 /// Puts on record what others do by hand, whenever something may have changed.
-pub(crate) async fn observe<W: Watching>(home: Home, hub: Arc<Hub>, mut watches: Watches<W>) {
+pub(crate) async fn observe<W: WatchDuty>(home: Home, hub: Arc<Hub>, mut watches: Watches<W>) {
     let mut looks = hub.looks();
     loop {
         let at = home.clone();
@@ -70,7 +70,7 @@ pub(crate) async fn observe<W: Watching>(home: Home, hub: Arc<Hub>, mut watches:
 }
 
 /// A watch over what others do in a repository.
-pub(crate) trait Watching: Sized + Send + 'static {
+pub(crate) trait WatchDuty: Sized + Send + 'static {
     /// Changes that come together are looked at together.
     const BREATH: Duration;
     /// How often to look in any case.
@@ -81,7 +81,7 @@ pub(crate) trait Watching: Sized + Send + 'static {
     fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize>;
 }
 
-impl Watching for mail::Watch {
+impl WatchDuty for mail::MailWatch {
     const BREATH: Duration = Duration::from_millis(5);
     // Half a brief is one for a minute, and then a trouble.
     const RECHECK: Duration = Duration::from_secs(60);
@@ -95,7 +95,7 @@ impl Watching for mail::Watch {
     }
 }
 
-impl Watching for liveness::Watch {
+impl WatchDuty for liveness::LivenessWatch {
     const BREATH: Duration = Duration::from_millis(5);
     // A worker falls silent without a notice.
     const RECHECK: Duration = Duration::from_secs(5);
@@ -109,7 +109,7 @@ impl Watching for liveness::Watch {
     }
 }
 
-impl Watching for tasks::Watch {
+impl WatchDuty for tasks::TaskWatch {
     // A list may be long.
     const BREATH: Duration = Duration::from_millis(300);
 
@@ -125,7 +125,7 @@ impl Watching for tasks::Watch {
 /// Whatever goes wrong in a repository's mail, for the log: its history tells of it, whoever found it.
 pub(crate) struct Troubles(Tail);
 
-impl Watching for Troubles {
+impl WatchDuty for Troubles {
     const BREATH: Duration = Duration::from_millis(300);
 
     fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
@@ -134,7 +134,7 @@ impl Watching for Troubles {
     }
 
     fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
-        if let News::Lines(lines) = self.0.read_on(&History::of(home, repo))? {
+        if let NewLines::Lines(lines) = self.0.read_on(&History::of(home, repo))? {
             lines.iter().for_each(warn_of);
         }
         Ok(0)
@@ -166,7 +166,7 @@ impl<W> Default for Watches<W> {
     }
 }
 
-impl<W: Watching> Watches<W> {
+impl<W: WatchDuty> Watches<W> {
     /// Begins with what is there now.
     pub(crate) fn begin(home: &Home) -> Self {
         let mut watches = Self::default();

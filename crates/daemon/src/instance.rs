@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
-    events::Watching,
+    events::WatchMode,
 };
 
 /// The name of the log.
@@ -77,7 +77,7 @@ pub struct Instance {
     pub http: String,
     /// How it notices what others do.
     #[serde(default)]
-    pub watching: Watching,
+    pub watching: WatchMode,
 }
 
 /// A daemon as it is answered.
@@ -93,7 +93,7 @@ pub struct Reached {
     /// Where it is reached over the loopback.
     pub http: String,
     /// How it notices what others do: the system tells it, or it looks once a second.
-    pub watching: Watching,
+    pub watching: WatchMode,
     /// Where processes of its user reach it.
     pub socket: String,
 }
@@ -120,7 +120,7 @@ impl Instance {
 
 /// Whether a home has a daemon.
 #[derive(Debug)]
-pub enum Standing {
+pub enum DaemonStatus {
     /// None runs.
     Down,
     /// One runs that does not answer yet.
@@ -132,47 +132,47 @@ pub enum Standing {
 }
 
 /// Looks whether a home has a daemon; leaves nothing behind.
-pub fn status(home: &Home) -> Result<Standing> {
+pub fn status(home: &Home) -> Result<DaemonStatus> {
     let paths = Paths::of(home);
     let Some(holder) = fsx::holder(home.fs(), &paths.lock)? else {
-        return Ok(Standing::Down);
+        return Ok(DaemonStatus::Down);
     };
     Ok(match note(home, &paths)? {
         // One that was killed has left both its note and its name in the lock, which the next one
         // holds before it has signed it.
-        Note::Of(instance) if instance.pid == holder.pid && is_alive(holder.pid) => {
-            Standing::Up(instance)
+        InstanceNote::Of(instance) if instance.pid == holder.pid && is_alive(holder.pid) => {
+            DaemonStatus::Up(instance)
         }
-        Note::Of(_) | Note::None => Standing::Starting(holder),
-        Note::Unreadable => Standing::Unreadable(holder),
+        InstanceNote::Of(_) | InstanceNote::None => DaemonStatus::Starting(holder),
+        InstanceNote::Unreadable => DaemonStatus::Unreadable(holder),
     })
 }
 
 /// The note of the daemon that runs, or ran last.
-enum Note {
+enum InstanceNote {
     None,
     Of(Instance),
     Unreadable,
 }
 
-fn note(home: &Home, paths: &Paths) -> Result<Note> {
+fn note(home: &Home, paths: &Paths) -> Result<InstanceNote> {
     let bytes = match fsx::read(home.fs(), &paths.note) {
         Ok(Some(bytes)) => bytes,
-        Ok(None) => return Ok(Note::None),
-        Err(error) if error.is_no_such_file() => return Ok(Note::Unreadable),
+        Ok(None) => return Ok(InstanceNote::None),
+        Err(error) if error.is_no_such_file() => return Ok(InstanceNote::Unreadable),
         Err(error) => return Err(error.into()),
     };
-    Ok(serde_json::from_slice(&bytes).map_or(Note::Unreadable, Note::Of))
+    Ok(serde_json::from_slice(&bytes).map_or(InstanceNote::Unreadable, InstanceNote::Of))
 }
 
 /// The one instance of a home, for as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct InstanceLock {
     pub(crate) paths: Paths,
     _lock: Box<dyn Flock>,
 }
 
-impl Held {
+impl InstanceLock {
     /// Becomes the home's daemon, unless it has one.
     pub(crate) fn take(home: &Home) -> Result<Self> {
         let (fs, paths) = (home.fs(), Paths::of(home));
@@ -196,13 +196,13 @@ impl Held {
     /// The port of the daemon before.
     pub(crate) fn last_port(&self, home: &Home) -> Result<Option<u16>> {
         Ok(match note(home, &self.paths)? {
-            Note::Of(last) => last.port(),
-            Note::None | Note::Unreadable => None,
+            InstanceNote::Of(last) => last.port(),
+            InstanceNote::None | InstanceNote::Unreadable => None,
         })
     }
 
     /// Says how this daemon is reached: from now on it counts as up.
-    pub(crate) fn announce(&self, home: &Home, port: u16, watching: Watching) -> Result<Instance> {
+    pub(crate) fn announce(&self, home: &Home, port: u16, watching: WatchMode) -> Result<Instance> {
         let instance = Instance {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::{
     error::{Error, Result},
-    instance::{Instance, Paths, Standing, status},
+    instance::{DaemonStatus, Instance, Paths, status},
 };
 
 /// So long a daemon may take until it answers.
@@ -52,7 +52,7 @@ pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
     let begun = Instant::now();
     loop {
         match status(home)? {
-            Standing::Up(instance) => {
+            DaemonStatus::Up(instance) => {
                 let left = GONE.saturating_sub(begun.elapsed());
                 if answers(&paths.socket, &instance, left) {
                     return Ok(Started {
@@ -66,12 +66,12 @@ pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
                 thread::sleep(PAUSE);
             }
             // One that starts at this moment writes it anew.
-            Standing::Unreadable(_) if begun.elapsed() < REWRITTEN => thread::sleep(PAUSE),
-            Standing::Unreadable(holder) => {
+            DaemonStatus::Unreadable(_) if begun.elapsed() < REWRITTEN => thread::sleep(PAUSE),
+            DaemonStatus::Unreadable(holder) => {
                 let (pid, note) = (holder.pid, paths.note);
                 return Err(Error::Unreadable { pid, note });
             }
-            Standing::Down | Standing::Starting(_) => break,
+            DaemonStatus::Down | DaemonStatus::Starting(_) => break,
         }
     }
     fsx::make_dirs(home.fs(), &paths.dir)?;
@@ -144,7 +144,7 @@ fn ready(home: &Home, mut child: Child, paths: &Paths, begun: u64) -> Result<(In
     let deadline = Instant::now() + READY;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        if let Standing::Up(instance) = status(home)?
+        if let DaemonStatus::Up(instance) = status(home)?
             && (instance.pid == child.id() || answers(&paths.socket, &instance, left))
         {
             let other = instance.pid != child.id();
@@ -157,7 +157,7 @@ fn ready(home: &Home, mut child: Child, paths: &Paths, begun: u64) -> Result<(In
         }
         let ended = child.try_wait().map_err(Error::system("wait"))?;
         // Two may start at once: the one that was too late has ended, and the other gets ready.
-        let waits = ended.is_none() || !matches!(status(home)?, Standing::Down);
+        let waits = ended.is_none() || !matches!(status(home)?, DaemonStatus::Down);
         if !waits || Instant::now() > deadline {
             let reason = match ended {
                 Some(_) => last_words(home, paths, begun),
@@ -198,9 +198,9 @@ fn rotate(home: &Home, paths: &Paths) -> Result<u64> {
 /// Ends the home's daemon; its process, where one ran.
 pub fn stop(home: &Home) -> Result<Option<u32>> {
     let pid = match status(home)? {
-        Standing::Down => return Ok(None),
-        Standing::Starting(holder) | Standing::Unreadable(holder) => holder.pid,
-        Standing::Up(instance) => instance.pid,
+        DaemonStatus::Down => return Ok(None),
+        DaemonStatus::Starting(holder) | DaemonStatus::Unreadable(holder) => holder.pid,
+        DaemonStatus::Up(instance) => instance.pid,
     };
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
     // One that just ended needs no signal; whoever holds the lock is alive.
@@ -208,8 +208,8 @@ pub fn stop(home: &Home) -> Result<Option<u32>> {
     let deadline = Instant::now() + GONE;
     loop {
         match status(home)? {
-            Standing::Up(next) if next.pid == pid => {}
-            Standing::Starting(next) | Standing::Unreadable(next) if next.pid == pid => {}
+            DaemonStatus::Up(next) if next.pid == pid => {}
+            DaemonStatus::Starting(next) | DaemonStatus::Unreadable(next) if next.pid == pid => {}
             _ => return Ok(Some(pid)),
         }
         if Instant::now() > deadline {

@@ -23,8 +23,8 @@ mod strangers;
 
 pub use answers::schemas;
 pub use error::{Error, Result};
-pub use events::Watching;
+pub use events::WatchMode;
 pub use http::openapi;
-pub use instance::{Instance, Paths, Reached, Standing, status};
+pub use instance::{DaemonStatus, Instance, Paths, Reached, status};
 pub use launch::{Started, start, stop};
-pub use serve::{Config, run, signals};
+pub use serve::{DaemonConfig, run, signals};

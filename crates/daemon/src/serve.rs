@@ -31,9 +31,9 @@ use crate::{
     connections::{self, Connections},
     duties::{self, Troubles, Watches},
     error::{Error, Result},
-    events::{self, Hub, Watching},
+    events::{self, Hub, WatchMode},
     http::{self, Door, Guard, Shared},
-    instance::Held,
+    instance::InstanceLock,
 };
 
 /// So many operations run at once; the rest waits its turn.
@@ -43,7 +43,7 @@ const DRAIN: Duration = Duration::from_millis(700);
 
 /// What a daemon is for.
 #[derive(Debug)]
-pub struct Config {
+pub struct DaemonConfig {
     /// Its home.
     pub home: Home,
     /// Who acts where nobody says.
@@ -51,7 +51,7 @@ pub struct Config {
     /// The port on 127.0.0.1; without one that of the daemon before, or any that is free.
     pub port: Option<u16>,
     /// How it notices what others do.
-    pub watching: Watching,
+    pub watching: WatchMode,
     /// A socket that somebody listens at for it, as systemd does; without one it listens itself.
     pub socket: Option<StdUnixListener>,
 }
@@ -80,8 +80,8 @@ pub async fn signals() {
 }
 
 /// Serves a home until `shutdown` is over.
-pub fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<()> {
-    let held = Held::take(&config.home)?;
+pub fn run(config: DaemonConfig, shutdown: impl Future<Output = ()>) -> Result<()> {
+    let held = InstanceLock::take(&config.home)?;
     connections::allow_many();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -93,7 +93,11 @@ pub fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<()> {
     served
 }
 
-async fn serve(mut config: Config, held: &Held, shutdown: impl Future<Output = ()>) -> Result<()> {
+async fn serve(
+    mut config: DaemonConfig,
+    held: &InstanceLock,
+    shutdown: impl Future<Output = ()>,
+) -> Result<()> {
     let given = config.socket.take();
     let home = &config.home;
     let (socket, origin) = match given {
@@ -119,10 +123,10 @@ async fn serve(mut config: Config, held: &Held, shutdown: impl Future<Output = (
     // What the history does not tell of is found whenever these begin.
     // What goes wrong from here on is said.
     let troubles: Watches<Troubles> = Watches::begin(home);
-    let mail: Watches<mail::Watch> = Watches::default();
-    let liveness: Watches<liveness::Watch> = Watches::default();
+    let mail: Watches<mail::MailWatch> = Watches::default();
+    let liveness: Watches<liveness::LivenessWatch> = Watches::default();
     // Of tasks, what is there by now is known where nothing else is remembered.
-    let tasks: Watches<tasks::Watch> = Watches::begin(home);
+    let tasks: Watches<tasks::TaskWatch> = Watches::begin(home);
     let actor = config.actor.clone();
     let mut at_work = vec![
         tokio::spawn(Arc::clone(&hub).run(tails)),

@@ -41,13 +41,13 @@ struct Once;
 
 impl<'de> Deserialize<'de> for Once {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Keys)
+        from.deserialize_any(KeyVisitor)
     }
 }
 
-struct Keys;
+struct KeyVisitor;
 
-impl<'de> Visitor<'de> for Keys {
+impl<'de> Visitor<'de> for KeyVisitor {
     type Value = Once;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

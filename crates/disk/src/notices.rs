@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 /// Why the system tells of nothing, or not of all.
-pub type Deaf = notify::Error;
+pub type WatchLost = notify::Error;
 
 /// What the system tells.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub enum Notice {
     /// These changed; none are named where it lost count.
     Changed(Vec<PathBuf>),
     /// It cannot tell of all changes any more.
-    Deaf(Deaf),
+    Deaf(WatchLost),
 }
 
 /// Is told of changes for as long as it lives.
@@ -26,7 +26,7 @@ pub struct Watcher(RecommendedWatcher);
 
 impl Watcher {
     /// Calls `told` with every notice, from a thread of its own.
-    pub fn new(mut told: impl FnMut(Notice) + Send + 'static) -> Result<Self, Deaf> {
+    pub fn new(mut told: impl FnMut(Notice) + Send + 'static) -> Result<Self, WatchLost> {
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             if let Some(notice) = notice(event) {
                 told(notice);
@@ -36,7 +36,7 @@ impl Watcher {
     }
 
     /// Has it watch what lies in this directory as well.
-    pub fn add(&mut self, dir: &Path) -> Result<(), Deaf> {
+    pub fn add(&mut self, dir: &Path) -> Result<(), WatchLost> {
         self.0.watch(dir, RecursiveMode::NonRecursive)
     }
 }

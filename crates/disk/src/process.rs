@@ -4,7 +4,7 @@
 
 use std::{io, sync::OnceLock};
 
-use flagpost_model::decision::Hand;
+use flagpost_model::decision::ProcessIdentity;
 use rustix::process::{Pid, getppid, getuid, test_kill_process};
 
 /// Whether a process with this id exists, ours or not, and has not ended.
@@ -30,9 +30,9 @@ fn has_ended(pid: u32) -> bool {
 }
 
 /// The process that acts here, as it was when this was asked first.
-pub fn own_identity() -> &'static Hand {
-    static HAND: OnceLock<Hand> = OnceLock::new();
-    HAND.get_or_init(|| Hand {
+pub fn own_identity() -> &'static ProcessIdentity {
+    static HAND: OnceLock<ProcessIdentity> = OnceLock::new();
+    HAND.get_or_init(|| ProcessIdentity {
         uid: getuid().as_raw(),
         pid: std::process::id(),
         tty: terminal(),

@@ -14,7 +14,7 @@ use yaml_rust2::{
 const DEPTH: usize = 32;
 
 /// A collection that is being read.
-enum Open {
+enum OpenCollection {
     List(Vec<Value>),
     Object(Map<String, Value>, Option<String>),
 }
@@ -23,7 +23,7 @@ enum Open {
 pub(crate) fn read(text: &str, above: usize) -> Result<Value, String> {
     let refused = |at: Marker, why: &str| format!("line {}: {why}", at.line() + above);
     let mut parser = Parser::new_from_str(text);
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenCollection> = Vec::new();
     let mut whole = None;
     loop {
         let (event, at) = parser
@@ -36,15 +36,15 @@ pub(crate) fn read(text: &str, above: usize) -> Result<Value, String> {
             }
             Event::Alias(_) => return Err(refused(at, "an alias (*) is not read")),
             Event::SequenceStart(..) => {
-                open.push(Open::List(Vec::new()));
+                open.push(OpenCollection::List(Vec::new()));
                 None
             }
             Event::MappingStart(..) => {
-                open.push(Open::Object(Map::new(), None));
+                open.push(OpenCollection::Object(Map::new(), None));
                 None
             }
             Event::Scalar(text, style, ..) => Some(scalar(text, style)),
-            Event::SequenceEnd | Event::MappingEnd => open.pop().map(Open::close),
+            Event::SequenceEnd | Event::MappingEnd => open.pop().map(OpenCollection::close),
             Event::Nothing | Event::StreamStart | Event::DocumentStart | Event::DocumentEnd => None,
         };
         if open.len() > DEPTH {
@@ -60,7 +60,7 @@ pub(crate) fn read(text: &str, above: usize) -> Result<Value, String> {
     }
 }
 
-impl Open {
+impl OpenCollection {
     fn take(&mut self, value: Value) -> Result<(), String> {
         match self {
             Self::List(items) => items.push(value),

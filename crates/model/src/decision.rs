@@ -62,7 +62,7 @@ names! {
 
 /// A decision on record: the content of the decision file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct DecisionRecord {
     /// What was decided.
     pub decision: Decision,
     /// By whom.
@@ -82,14 +82,14 @@ pub struct Verdict {
     /// The file of the policy that the rule was read from.
     pub policy: Option<Hash>,
     /// The process that it came through; none where nobody can know.
-    pub hand: Option<Hand>,
+    pub hand: Option<ProcessIdentity>,
     /// The number of its line in the history, once it has one.
     pub line: Option<u64>,
 }
 
 /// The process that a decision came through.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hand {
+pub struct ProcessIdentity {
     /// Its user's number.
     pub uid: u32,
     /// Its own number.
@@ -102,11 +102,11 @@ pub struct Hand {
 
 /// How a brief stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum DecisionState {
     /// Nobody decided.
     Pending,
     /// There is a decision on record.
-    Decided(Box<Verdict>),
+    Decided(Box<DecisionRecord>),
     /// A hand that nobody knows says so, and the policy accepts that.
     Flagged(Decision),
     /// A hand that nobody knows says so, and a person is to be asked.
@@ -115,7 +115,7 @@ pub enum Standing {
 
 names! {
     /// Why a brief is withheld.
-    Held {
+    WithheldReason {
         /// It is not what was proposed.
         Proposed = "changed_since_proposed",
         /// It is not what was decided on.
@@ -151,7 +151,7 @@ impl Prints {
     }
 }
 
-impl Verdict {
+impl DecisionRecord {
     /// Whether another one says the same of the same words.
     pub fn says(&self, other: &Self) -> bool {
         self.decision == other.decision
@@ -160,7 +160,7 @@ impl Verdict {
     }
 }
 
-impl Held {
+impl WithheldReason {
     /// The same in words.
     pub fn describe(self) -> &'static str {
         match self {
@@ -174,7 +174,7 @@ impl Held {
 
 /// A decision that is not to be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum DecisionRefusal {
     /// Somebody was first.
     #[error("brief {seq} of {worker} is {decision} already{}", by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default())]
     Decided {
@@ -232,7 +232,7 @@ pub enum Refusal {
         /// Which one.
         seq: Seq,
         /// Why.
-        held: Held,
+        held: WithheldReason,
         /// The hash of another one, where somebody names it.
         seen: Option<Hash>,
     },
@@ -244,7 +244,7 @@ pub enum Refusal {
         /// Which one.
         seq: Seq,
         /// Why it is withheld.
-        held: Held,
+        held: WithheldReason,
     },
     /// Only a hand that nobody knows decided.
     #[error("brief {seq} of {worker} was decided by an unknown hand")]
@@ -274,7 +274,7 @@ fn without(seen: &Hash) -> String {
 
 /// What a rule has to know about the brief that it is asked about.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'b> {
+pub struct BriefSubject<'b> {
     /// For whom it is.
     pub worker: &'b WorkerId,
     /// Its number.
@@ -292,7 +292,7 @@ pub enum Delivery {
     Rejection,
 }
 
-impl Standing {
+impl DecisionState {
     /// How a brief stands by its flags alone. Of several, the one that delivers least counts.
     pub fn of_flags(flags: &[Decision]) -> Self {
         let strictest = [Decision::Rejected, Decision::Edited, Decision::Ratified];
@@ -323,18 +323,18 @@ impl Standing {
 /// kept back.
 pub fn decide(
     wish: Decision,
-    standing: &Standing,
-    held: Option<Held>,
-    on: Subject<'_>,
+    standing: &DecisionState,
+    held: Option<WithheldReason>,
+    on: BriefSubject<'_>,
     now: Timestamp,
-) -> Result<(), Refusal> {
+) -> Result<(), DecisionRefusal> {
     let (worker, seq) = (on.worker.clone(), on.seq);
     if let Some(decision) = standing.decision().filter(|_| held.is_none()) {
         let by = match standing {
-            Standing::Decided(verdict) => Some(verdict.by.clone()),
-            Standing::Pending | Standing::Flagged(_) | Standing::Foreign(_) => None,
+            DecisionState::Decided(verdict) => Some(verdict.by.clone()),
+            DecisionState::Pending | DecisionState::Flagged(_) | DecisionState::Foreign(_) => None,
         };
-        return Err(Refusal::Decided {
+        return Err(DecisionRefusal::Decided {
             worker,
             seq,
             decision,
@@ -343,7 +343,7 @@ pub fn decide(
     }
     let keeps_back = wish == Decision::Rejected && held.is_some();
     match on.expires_at.filter(|at| *at <= now && !keeps_back) {
-        Some(at) => Err(Refusal::Expired { worker, seq, at }),
+        Some(at) => Err(DecisionRefusal::Expired { worker, seq, at }),
         None => Ok(()),
     }
 }
@@ -351,67 +351,67 @@ pub fn decide(
 /// Why a brief is withheld, if it is: `proposed` is what the history says of its proposal. Whoever
 /// accepts a flag by hand accepts it on what was proposed, or on what that hand says it rewrote.
 pub fn held(
-    standing: &Standing,
+    standing: &DecisionState,
     now: &Prints,
     proposed: Option<(&Hash, Option<&Hash>)>,
-) -> Option<Held> {
+) -> Option<WithheldReason> {
     let is_another =
         || proposed.is_some_and(|(sha256, envelope)| !now.are_on_record(sha256, envelope));
     match standing {
-        Standing::Decided(verdict) => {
+        DecisionState::Decided(verdict) => {
             let is_changed = !now.are_on_record(&verdict.sha256, verdict.envelope.as_ref());
             let delivers = verdict.decision != Decision::Rejected;
-            (delivers && is_changed).then_some(Held::Decided)
+            (delivers && is_changed).then_some(WithheldReason::Decided)
         }
-        Standing::Flagged(Decision::Rejected | Decision::Edited) => None,
-        Standing::Pending | Standing::Flagged(Decision::Ratified) => {
-            is_another().then_some(Held::Proposed)
+        DecisionState::Flagged(Decision::Rejected | Decision::Edited) => None,
+        DecisionState::Pending | DecisionState::Flagged(Decision::Ratified) => {
+            is_another().then_some(WithheldReason::Proposed)
         }
-        Standing::Foreign(_) if is_another() => Some(Held::Proposed),
-        Standing::Foreign(_) => Some(Held::Foreign),
+        DecisionState::Foreign(_) if is_another() => Some(WithheldReason::Proposed),
+        DecisionState::Foreign(_) => Some(WithheldReason::Foreign),
     }
 }
 
 /// Whether what lies there now may be decided on by somebody who saw this, or did not say what.
 pub fn is_seen(
-    held: Option<Held>,
-    on: Subject<'_>,
+    held: Option<WithheldReason>,
+    on: BriefSubject<'_>,
     now: &Prints,
     seen: Option<&Hash>,
-) -> Result<(), Refusal> {
+) -> Result<(), DecisionRefusal> {
     let (worker, seq) = (on.worker.clone(), on.seq);
     let seen = seen.cloned();
     match (held, &seen) {
-        (Some(held @ (Held::Proposed | Held::Decided)), _)
+        (Some(held @ (WithheldReason::Proposed | WithheldReason::Decided)), _)
             if seen.as_ref() != Some(&now.envelope) =>
         {
-            Err(Refusal::Withheld {
+            Err(DecisionRefusal::Withheld {
                 worker,
                 seq,
                 held,
                 seen,
             })
         }
-        (_, Some(hash)) if !now.are_of(hash) => Err(Refusal::Changed { worker, seq, seen }),
+        (_, Some(hash)) if !now.are_of(hash) => Err(DecisionRefusal::Changed { worker, seq, seen }),
         _ => Ok(()),
     }
 }
 
 /// What of a brief may reach its worker.
 pub fn deliverable(
-    standing: &Standing,
-    held: Option<Held>,
-    on: Subject<'_>,
-) -> Result<Delivery, Refusal> {
+    standing: &DecisionState,
+    held: Option<WithheldReason>,
+    on: BriefSubject<'_>,
+) -> Result<Delivery, DecisionRefusal> {
     let (worker, seq) = (on.worker.clone(), on.seq);
     let decision = match standing {
-        Standing::Pending => return Err(Refusal::Undecided { worker, seq }),
-        Standing::Foreign(_) => return Err(Refusal::Foreign { worker, seq }),
-        Standing::Decided(verdict) => verdict.decision,
-        Standing::Flagged(decision) => *decision,
+        DecisionState::Pending => return Err(DecisionRefusal::Undecided { worker, seq }),
+        DecisionState::Foreign(_) => return Err(DecisionRefusal::Foreign { worker, seq }),
+        DecisionState::Decided(verdict) => verdict.decision,
+        DecisionState::Flagged(decision) => *decision,
     };
     match (held, decision) {
-        (Some(_), _) => Err(Refusal::Changed {
+        (Some(_), _) => Err(DecisionRefusal::Changed {
             worker,
             seq,
             seen: None,

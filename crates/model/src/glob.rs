@@ -7,8 +7,8 @@ mod name;
 
 use std::{fmt, str::FromStr};
 
+use name::{GlobToken, set};
 pub(crate) use name::{Name, spellings, walk};
-use name::{Token, set};
 
 /// The longest text, in bytes, and the most choices: no fleet comes near them.
 const LONGEST: usize = 4096;
@@ -72,7 +72,7 @@ fn fault(way: &str) -> Option<&'static str> {
             '\\' => drop(letters.next()),
             '[' => match set(letters.as_str()) {
                 None => return Some("a '[' is never closed"),
-                Some((Token::Set { ranges, .. }, _)) if ranges.iter().any(|it| it.0 > it.1) => {
+                Some((GlobToken::Set { ranges, .. }, _)) if ranges.iter().any(|it| it.0 > it.1) => {
                     return Some("a range in '[…]' runs backwards");
                 }
                 Some((_, rest)) => letters = rest.chars(),

@@ -25,7 +25,7 @@ pub struct MarkedBlock<'b> {
 
 /// How a block of ours stands in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum BlockStatus {
     /// There is none.
     Missing,
     /// As wanted.
@@ -49,7 +49,7 @@ pub enum Standing {
 
 /// Why it cannot be said where our block begins and ends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Muddle {
+pub enum MarkerError {
     /// Two opening markers.
     #[error("two flagpost blocks, in lines {first} and {second}; leave one of them")]
     Two {
@@ -101,37 +101,37 @@ pub enum Removed {
 
 impl MarkedBlock<'_> {
     /// How this block stands in a text.
-    pub fn standing(&self, text: &[u8]) -> Result<Standing, Muddle> {
+    pub fn standing(&self, text: &[u8]) -> Result<BlockStatus, MarkerError> {
         let Some(found) = find(text)? else {
-            return Ok(Standing::Missing);
+            return Ok(BlockStatus::Missing);
         };
         let body = found.body(text);
         Ok(if found.is_edited(&body) {
-            Standing::Edited { line: found.line }
+            BlockStatus::Edited { line: found.line }
         } else if found.version > self.version {
             let version = found.version;
-            Standing::Newer { version }
+            BlockStatus::Newer { version }
         } else if found.version == self.version && body == self.body.as_bytes() {
-            Standing::Current
+            BlockStatus::Current
         } else {
             let version = found.version;
-            Standing::Outdated { version }
+            BlockStatus::Outdated { version }
         })
     }
 
     /// The text with this block in it; `None` as text is a file that is not there. What is current,
     /// newer or edited stays as it is.
-    pub fn insert(&self, text: Option<&[u8]>) -> Result<Vec<u8>, Muddle> {
+    pub fn insert(&self, text: Option<&[u8]>) -> Result<Vec<u8>, MarkerError> {
         let Some(text) = text else {
             return Ok([&self.written(b"\n")[..], b"\n"].concat());
         };
         match (self.standing(text)?, find(text)?) {
-            (Standing::Outdated { .. }, Some(found)) => {
+            (BlockStatus::Outdated { .. }, Some(found)) => {
                 let (before, after) = (&text[..found.start], &text[found.end..]);
                 Ok([before, &self.written(found.ending), after].concat())
             }
-            (Standing::Missing, _) if is_utf16(text) => Err(Muddle::Utf16),
-            (Standing::Missing, _) => Ok(self.append(text)),
+            (BlockStatus::Missing, _) if is_utf16(text) => Err(MarkerError::Utf16),
+            (BlockStatus::Missing, _) => Ok(self.append(text)),
             _ => Ok(text.to_owned()),
         }
     }
@@ -165,7 +165,7 @@ pub fn body(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The text without our block.
-pub fn remove(text: &[u8]) -> Result<Removed, Muddle> {
+pub fn remove(text: &[u8]) -> Result<Removed, MarkerError> {
     let Some(found) = find(text)? else {
         return Ok(Removed::Nothing);
     };
@@ -196,7 +196,7 @@ pub fn remove(text: &[u8]) -> Result<Removed, Muddle> {
 }
 
 /// Where a block is.
-struct Found<'t> {
+struct BlockSpan<'t> {
     /// Of the opening marker.
     line: usize,
     start: usize,
@@ -210,7 +210,7 @@ struct Found<'t> {
     ending: &'t [u8],
 }
 
-impl Found<'_> {
+impl BlockSpan<'_> {
     /// What is between the markers, its lines ending in `\n`: git may have turned them.
     fn body(&self, text: &[u8]) -> Vec<u8> {
         let mut plain = Vec::with_capacity(self.inside.len());
@@ -227,9 +227,9 @@ impl Found<'_> {
     }
 }
 
-fn find(text: &[u8]) -> Result<Option<Found<'_>>, Muddle> {
-    let mut open: Option<Found<'_>> = None;
-    let mut closed: Option<Found<'_>> = None;
+fn find(text: &[u8]) -> Result<Option<BlockSpan<'_>>, MarkerError> {
+    let mut open: Option<BlockSpan<'_>> = None;
+    let mut closed: Option<BlockSpan<'_>> = None;
     let mut at = text.len() - without_mark(text).len();
     for (index, whole) in text[at..]
         .split_inclusive(|byte| *byte == b'\n')
@@ -241,10 +241,10 @@ fn find(text: &[u8]) -> Result<Option<Found<'_>>, Muddle> {
         if words.trim_ascii().starts_with(BEGIN) {
             if let Some(first) = open.as_ref().or(closed.as_ref()) {
                 let (first, second) = (first.line, line);
-                return Err(Muddle::Two { first, second });
+                return Err(MarkerError::Two { first, second });
             }
-            let (version, checksum) = read_marker(words).ok_or(Muddle::BadMarker { line })?;
-            open = Some(Found {
+            let (version, checksum) = read_marker(words).ok_or(MarkerError::BadMarker { line })?;
+            open = Some(BlockSpan {
                 line,
                 start,
                 inside: at..at,
@@ -255,16 +255,16 @@ fn find(text: &[u8]) -> Result<Option<Found<'_>>, Muddle> {
             });
         } else if words.trim_ascii().starts_with(END) {
             if words.trim_ascii() != WHOLE_END {
-                return Err(Muddle::BadMarker { line });
+                return Err(MarkerError::BadMarker { line });
             }
-            let mut found = open.take().ok_or(Muddle::NoBegin { line })?;
+            let mut found = open.take().ok_or(MarkerError::NoBegin { line })?;
             found.inside.end = start;
             found.end = start + words.len();
             closed = Some(found);
         }
     }
     match open {
-        Some(Found { line, .. }) => Err(Muddle::NoEnd { line }),
+        Some(BlockSpan { line, .. }) => Err(MarkerError::NoEnd { line }),
         None => Ok(closed),
     }
 }

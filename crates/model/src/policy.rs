@@ -44,7 +44,7 @@ pub struct Rule {
 
 /// What is asked of a policy.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'b> {
+pub struct PolicyInput<'b> {
     /// The kind of the brief.
     pub kind: BriefKind,
     /// For whom it is.
@@ -56,7 +56,7 @@ pub struct Question<'b> {
 }
 
 impl Rule {
-    fn fits(&self, asked: Question<'_>) -> bool {
+    fn fits(&self, asked: PolicyInput<'_>) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&asked.kind))
             && takes(self.worker.as_ref(), asked.worker.as_str())
             && takes(self.controller.as_ref(), asked.controller)
@@ -69,7 +69,7 @@ fn takes(pattern: Option<&Glob>, text: &str) -> bool {
 }
 
 /// The rule that decides, if any does; none asks.
-pub fn consult<'r>(rules: &'r [Rule], asked: Question<'_>) -> Option<&'r Rule> {
+pub fn consult<'r>(rules: &'r [Rule], asked: PolicyInput<'_>) -> Option<&'r Rule> {
     rules.iter().find(|rule| rule.fits(asked))
 }
 
@@ -121,7 +121,7 @@ mod tests {
             (BriefKind::Dispatch, "W2", "anna", 1, None),
         ] {
             let worker: WorkerId = worker.parse().unwrap();
-            let asked = Question {
+            let asked = PolicyInput {
                 kind,
                 worker: &worker,
                 controller,

@@ -16,7 +16,7 @@ use crate::{
 
 names!(
     /// What can be looked through.
-    Kind {
+    SearchKind {
         /// Tasks.
         Task = "task",
         /// Briefs, live and archived.
@@ -30,7 +30,7 @@ names!(
     }
 );
 
-impl Kind {
+impl SearchKind {
     /// What goes this way.
     pub fn of(direction: Direction) -> Self {
         match direction {
@@ -42,7 +42,7 @@ impl Kind {
 
 names!(
     /// A text of what was looked through.
-    Place {
+    SearchField {
         /// The subject.
         Subject = "subject",
         /// The description.
@@ -67,7 +67,7 @@ names!(
 );
 
 /// One text, which may be one of several at its place, counted from 1.
-pub type Text<'t> = (Place, u32, &'t str);
+pub type SearchText<'t> = (SearchField, u32, &'t str);
 
 /// Where in a text the wanted one is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +97,7 @@ const AROUND: usize = 40;
 const LONGEST: usize = 80;
 
 /// Every text of a task.
-pub fn of_task(task: &Task) -> Vec<Text<'_>> {
+pub fn of_task(task: &Task) -> Vec<SearchText<'_>> {
     let notes = task.notes.iter().map(|note| note.text.as_str());
     let mut questions: Vec<_> = task.answered().map(|(asked, _)| asked).collect();
     questions.dedup_by_key(|asked| asked.n);
@@ -105,12 +105,12 @@ pub fn of_task(task: &Task) -> Vec<Text<'_>> {
     let late = task.late.iter().map(|result| result.text.as_str());
     let result = task.result.as_ref().map(|result| result.text.as_str());
     let texts = [
-        (Place::Subject, vec![task.subject.as_str()]),
-        (Place::Description, vec![task.description.as_str()]),
-        (Place::Note, notes.collect()),
-        (Place::Question, questions.collect()),
-        (Place::Result, result.into_iter().collect()),
-        (Place::LateResult, late.collect()),
+        (SearchField::Subject, vec![task.subject.as_str()]),
+        (SearchField::Description, vec![task.description.as_str()]),
+        (SearchField::Note, notes.collect()),
+        (SearchField::Question, questions.collect()),
+        (SearchField::Result, result.into_iter().collect()),
+        (SearchField::LateResult, late.collect()),
     ];
     let counted = texts.into_iter().flat_map(|(place, texts)| {
         let counted = (1..).zip(texts);
@@ -120,25 +120,25 @@ pub fn of_task(task: &Task) -> Vec<Text<'_>> {
 }
 
 /// Every text of a brief. A summary that only says the body's first line again is none.
-pub fn of_brief<'t>(brief: &'t Brief, body: &'t str) -> Vec<Text<'t>> {
+pub fn of_brief<'t>(brief: &'t Brief, body: &'t str) -> Vec<SearchText<'t>> {
     let summary = Some(brief.summary.as_str()).filter(|it| *it != summary_of(body));
     message(&[
-        (Place::Subject, brief.extras.subject.as_deref()),
-        (Place::Summary, summary),
-        (Place::Body, Some(body)),
+        (SearchField::Subject, brief.extras.subject.as_deref()),
+        (SearchField::Summary, summary),
+        (SearchField::Body, Some(body)),
     ])
 }
 
 /// Every text of a report.
-pub fn of_report(report: &Report) -> Vec<Text<'_>> {
+pub fn of_report(report: &Report) -> Vec<SearchText<'_>> {
     message(&[
-        (Place::Subject, report.extras.subject.as_deref()),
-        (Place::Body, Some(&report.body)),
-        (Place::NextAction, report.next_action.as_deref()),
+        (SearchField::Subject, report.extras.subject.as_deref()),
+        (SearchField::Body, Some(&report.body)),
+        (SearchField::NextAction, report.next_action.as_deref()),
     ])
 }
 
-fn message<'t>(texts: &[(Place, Option<&'t str>)]) -> Vec<Text<'t>> {
+fn message<'t>(texts: &[(SearchField, Option<&'t str>)]) -> Vec<SearchText<'t>> {
     let there = texts
         .iter()
         .filter_map(|(place, text)| Some((*place, 1, (*text)?)));
@@ -160,16 +160,16 @@ pub fn spot(text: &str, wanted: &str) -> Option<Spot> {
 /// The words that a text with the wanted one in it must have, as a full-text search has them: each
 /// whole, the last perhaps only begun. None where they would not tell: the first may be the end of a
 /// longer one, and what is a word in other alphabets is seen differently by every program.
-pub fn words(wanted: &str) -> Vec<Word<'_>> {
+pub fn words(wanted: &str) -> Vec<SearchWord<'_>> {
     if !wanted.is_ascii() {
         return Vec::new();
     }
     let mut parts = wanted.split(|c: char| !c.is_ascii_alphanumeric());
     // Empty where the text begins with something else: what follows is then a word's beginning.
     parts.next();
-    let mut words: Vec<Word<'_>> = parts.map(Word::Whole).collect();
-    if let Some(Word::Whole(last)) = words.pop() {
-        words.push(Word::Begun(last));
+    let mut words: Vec<SearchWord<'_>> = parts.map(SearchWord::Whole).collect();
+    if let Some(SearchWord::Whole(last)) = words.pop() {
+        words.push(SearchWord::Begun(last));
     }
     words.retain(|word| !word.as_str().is_empty());
     words
@@ -177,14 +177,14 @@ pub fn words(wanted: &str) -> Vec<Word<'_>> {
 
 /// A word that must be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word<'t> {
+pub enum SearchWord<'t> {
     /// All of it.
     Whole(&'t str),
     /// It may go on.
     Begun(&'t str),
 }
 
-impl<'t> Word<'t> {
+impl<'t> SearchWord<'t> {
     /// Its letters.
     pub fn as_str(self) -> &'t str {
         match self {
@@ -248,9 +248,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                (Place::Subject, 1, 10, 6),
-                (Place::Description, 1, 6, 6),
-                (Place::Note, 2, 4, 6)
+                (SearchField::Subject, 1, 10, 6),
+                (SearchField::Description, 1, 6, 6),
+                (SearchField::Note, 2, 4, 6)
             ]
         );
         let snippet = &spots("parser")[1].2.snippet;
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_words_that_must_be_there() {
-        use Word::{Begun, Whole};
+        use SearchWord::{Begun, Whole};
         for (wanted, there) in [
             ("parser", vec![]),
             ("the parser", vec![Begun("parser")]),

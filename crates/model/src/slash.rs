@@ -30,7 +30,7 @@ pub enum Slash {
         /// Who is to do it.
         worker: WorkerId,
         /// Where its text is.
-        text: Text,
+        text: TextSource,
     },
     /// `/inbox [W]`
     Inbox(Option<WorkerId>),
@@ -48,7 +48,7 @@ pub enum Slash {
 
 /// Where the text of an assignment is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Text {
+pub enum TextSource {
     /// In a file.
     File(String),
     /// In the command.
@@ -131,15 +131,19 @@ fn one(words: &[&str], example: &str) -> Result<(WorkerId, Option<Seq>), Invalid
     }
 }
 
-fn text(options: &[&str]) -> Result<Text, InvalidSlash> {
+fn text(options: &[&str]) -> Result<TextSource, InvalidSlash> {
     let given = |option: &str| {
         let file = option
             .strip_prefix("--brief=")
-            .map(|it| Text::File(it.to_owned()));
-        file.or_else(|| Some(Text::Inline(option.strip_prefix("--inline=")?.to_owned())))
+            .map(|it| TextSource::File(it.to_owned()));
+        file.or_else(|| {
+            Some(TextSource::Inline(
+                option.strip_prefix("--inline=")?.to_owned(),
+            ))
+        })
     };
     match options {
-        [] => Ok(Text::Given),
+        [] => Ok(TextSource::Given),
         [option] => {
             given(option).ok_or_else(|| wrong("/assign #1244 W7 --inline='Fix the parser'"))
         }
@@ -222,14 +226,14 @@ mod tests {
             ("/ratify W1", Slash::Ratify(id("W1"), None)),
             ("/reject W1 0007", Slash::Reject(id("W1"), seq("7"))),
             (" /edit  W1 7 ", Slash::Edit(id("W1"), seq("7"))),
-            ("/assign #1244 W7", assign(Text::Given)),
+            ("/assign #1244 W7", assign(TextSource::Given)),
             (
                 "/assign 1244 W7 --brief=a.md",
-                assign(Text::File("a.md".into())),
+                assign(TextSource::File("a.md".into())),
             ),
             (
                 "/assign #1244 W7 --inline='Fix it, \"now\"'",
-                assign(Text::Inline("Fix it, \"now\"".into())),
+                assign(TextSource::Inline("Fix it, \"now\"".into())),
             ),
             ("/inbox", Slash::Inbox(None)),
             ("/outbox W2", Slash::Outbox(Some(id("W2")))),

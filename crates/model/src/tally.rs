@@ -26,7 +26,7 @@ pub struct Count {
 
 /// Work, thought of and measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct EffortTotals {
     /// The sum of the estimates.
     pub estimated: Effort,
     /// The sum of what was measured, running timers included.
@@ -55,9 +55,9 @@ pub struct Stats {
     /// Timers that run.
     pub timers: usize,
     /// The work of all tasks.
-    pub work: Work,
+    pub work: EffortTotals,
     /// The work of the completed tasks that had an estimate: how good estimates are.
-    pub estimated_and_done: Work,
+    pub estimated_and_done: EffortTotals,
 }
 
 /// How often each label is used, by name.
@@ -110,7 +110,7 @@ impl Count {
     }
 }
 
-impl Work {
+impl EffortTotals {
     fn add(&mut self, task: &Outline, now: Timestamp) {
         let running = task.timer.as_ref().map(|timer| timer.elapsed(now));
         let tracked = task.tracked.plus(running.unwrap_or_default());
@@ -201,7 +201,7 @@ mod tests {
             stats.timers,
         ];
         assert_eq!(numbers, [1, 1, 1, 1]);
-        let work = |estimated, tracked| Work {
+        let work = |estimated, tracked| EffortTotals {
             estimated: hours(estimated),
             tracked: hours(tracked),
         };

@@ -12,7 +12,7 @@ pub const FRESH: SignedDuration = SignedDuration::from_mins(2);
 
 names! {
     /// Whether a worker still belongs to the fleet.
-    Standing {
+    WorkerStatus {
         /// It does.
         Active = "active",
         /// It was taken off; its mail stays.
@@ -52,17 +52,17 @@ pub struct Worker {
     /// Where it works.
     pub worktree: Option<String>,
     /// Whether it still belongs to the fleet.
-    pub standing: Standing,
+    pub standing: WorkerStatus,
 }
 
 impl Worker {
     /// Whether the worker is live; `running` says so of its process.
     pub fn liveness(&self, now: Timestamp, running: bool) -> Liveness {
         match (self.standing, self.is_fresh(now)) {
-            (Standing::Retired, _) => Liveness::Silent,
-            (Standing::Active, true) => Liveness::Heartbeat,
-            (Standing::Active, false) if running => Liveness::Process,
-            (Standing::Active, false) => Liveness::Silent,
+            (WorkerStatus::Retired, _) => Liveness::Silent,
+            (WorkerStatus::Active, true) => Liveness::Heartbeat,
+            (WorkerStatus::Active, false) if running => Liveness::Process,
+            (WorkerStatus::Active, false) => Liveness::Silent,
         }
     }
 
@@ -97,10 +97,10 @@ mod tests {
             // Clocks of two machines differ.
             ("2026-05-13T14:24:00Z", false, Liveness::Heartbeat),
         ] {
-            let live = worker(Standing::Active).liveness(at(now), running);
+            let live = worker(WorkerStatus::Active).liveness(at(now), running);
             assert_eq!(live, expected, "{now} {running}");
         }
-        let retired = worker(Standing::Retired).liveness(seen, true);
+        let retired = worker(WorkerStatus::Retired).liveness(seen, true);
         assert_eq!(retired, Liveness::Silent);
     }
 }

@@ -15,8 +15,8 @@ use flagpost_model::{plain::plain, task::Task};
 use crate::{
     client::{
         Client,
-        check::{self, Subject, Surroundings},
-        preset::{self, Places, Start},
+        check::{self, CheckTarget, Surroundings},
+        preset::{self, Start, TemplateValues},
     },
     error::{Error, Result},
 };
@@ -138,7 +138,7 @@ impl Agent {
     }
 
     /// How its program is started.
-    pub fn command(&self, start: Start<'_>, places: &Places<'_>) -> Vec<OsString> {
+    pub fn command(&self, start: Start<'_>, places: &TemplateValues<'_>) -> Vec<OsString> {
         let mut args = self.args(places.prompt);
         if let Some(client) = self.client {
             args.extend(preset::arguments(client, start, places, &self.added));
@@ -153,10 +153,10 @@ impl Agent {
 
     /// What can be looked at before it is started, of a client at this place. A command line of the
     /// operator's own is none: nobody knows what it does when it is asked for help.
-    pub fn subject(&self, program: &Path) -> Option<Subject> {
+    pub fn subject(&self, program: &Path) -> Option<CheckTarget> {
         let client = self.client?;
         let is_plain = self.args.is_empty() && self.program == preset::program(client);
-        is_plain.then(|| Subject {
+        is_plain.then(|| CheckTarget {
             name: self.name.clone(),
             client,
             program: program.to_owned(),

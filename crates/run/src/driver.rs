@@ -44,13 +44,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use self::{
-    account::Account,
+    account::RunRecord,
     conversation::Next,
     following::Following,
-    patience::Wish,
+    patience::OperatorRequest,
     residents::Residents,
     room::Room,
-    seats::{Agents, Hold, Seat},
+    seats::{Agents, RunClaim, Seat},
     stalls::Stalls,
 };
 use crate::{
@@ -60,8 +60,8 @@ use crate::{
     events::RunEvent,
     outcome::{Exit, Judged},
     process::Exited,
-    scheduler::{Config, Effect, Event, Fate, Scheduler, StopReason},
-    scope::{Wanted, plan, scope},
+    scheduler::{Effect, Event, RunConfig, Scheduler, StopReason, TaskOutcome},
+    scope::{RunScope, plan, scope},
     terms::Terms,
     worktree::Worktrees,
 };
@@ -83,7 +83,7 @@ pub struct Options {
     /// Resident workers: they run by themselves and are given tasks as messages.
     pub workers: Vec<WorkerId>,
     /// How it is scheduled.
-    pub config: Config,
+    pub config: RunConfig,
     /// How long a claim lasts that is not renewed.
     pub lease: SignedDuration,
     /// How long somebody may show no sign of work before that is told; none where it never is.
@@ -100,7 +100,7 @@ pub struct Options {
 
 /// Where to run it.
 #[derive(Debug, Clone, Copy)]
-pub struct Stage<'a> {
+pub struct RunContext<'a> {
     /// The home.
     pub home: &'a Home,
     /// What the environment says.
@@ -133,28 +133,28 @@ impl From<Exited> for Input {
 }
 
 /// Is told what happens, with the line as recorded.
-pub type Watch<'a> = &'a mut dyn FnMut(&RunEvent, &Map<String, Value>);
+pub type RunObserver<'a> = &'a mut dyn FnMut(&RunEvent, &Map<String, Value>);
 
 /// What came of a run.
 #[derive(Debug)]
-pub struct Report {
+pub struct RunReport {
     /// The session.
     pub session: SessionId,
     /// Where its files are.
     pub dir: PathBuf,
     /// What became of each task.
-    pub fates: Vec<(TaskId, Fate)>,
+    pub fates: Vec<(TaskId, TaskOutcome)>,
     /// Whether the operator ended it.
     pub interrupted: bool,
 }
 
 /// Runs a list to its end.
 pub fn run(
-    stage: Stage<'_>,
+    stage: RunContext<'_>,
     options: &Options,
     inputs: (&Sender<Input>, &Receiver<Input>),
-    watch: Watch<'_>,
-) -> Result<Report> {
+    watch: RunObserver<'_>,
+) -> Result<RunReport> {
     let options = &Options {
         lease: stage.list.lease(options.lease),
         ..options.clone()
@@ -186,7 +186,7 @@ pub fn run(
         max_parallel: u32::try_from(options.config.max_parallel.get()).unwrap_or(u32::MAX),
         attempts: options.config.max_attempts.get(),
     };
-    let wanted = Wanted {
+    let wanted = RunScope {
         group: options.group.as_deref(),
         skip_failed: options.skip_failed,
         now: stage.home.now(),
@@ -218,7 +218,7 @@ pub fn run(
         noticed: BTreeSet::new(),
         list: Following::new(&outlines, stage, inputs.0),
         residents,
-        account: Account::new(begun.live.started(), &outlines, options),
+        account: RunRecord::new(begun.live.started(), &outlines, options),
         live: begun.live,
         worktrees,
         earlier,
@@ -230,7 +230,7 @@ pub fn run(
         ended: inputs.0,
         inputs: inputs.1,
         put_off: VecDeque::new(),
-        wish: Wish::GoOn,
+        wish: OperatorRequest::GoOn,
         watch,
         mended: false,
         began: (Instant::now(), stage.home.now()),
@@ -247,7 +247,7 @@ pub fn run(
 
 /// A run under way.
 struct Driver<'a> {
-    stage: Stage<'a>,
+    stage: RunContext<'a>,
     options: &'a Options,
     /// The agents, and how their accounts stand.
     room: Room,
@@ -267,14 +267,14 @@ struct Driver<'a> {
     list: Following,
     residents: Residents<'a>,
     live: Live<'a>,
-    account: Account,
+    account: RunRecord,
     worktrees: Option<Worktrees>,
     /// The sessions of this list that ended, newest first.
     earlier: Vec<SessionId>,
     /// What runs.
     agents: Agents,
     /// Claims made for tasks that have not settled.
-    holds: BTreeMap<TaskId, Hold>,
+    holds: BTreeMap<TaskId, RunClaim>,
     /// How the last attempt of a task was judged.
     judged: BTreeMap<TaskId, Judged>,
     open_worktrees: BTreeMap<TaskId, crate::worktree::Worktree>,
@@ -284,8 +284,8 @@ struct Driver<'a> {
     inputs: &'a Receiver<Input>,
     /// What came while it waited for something else, oldest first.
     put_off: VecDeque<Input>,
-    wish: Wish,
-    watch: Watch<'a>,
+    wish: OperatorRequest,
+    watch: RunObserver<'a>,
     /// The session's files were begun anew, and nobody was told yet.
     mended: bool,
     began: (Instant, Timestamp),
@@ -302,7 +302,7 @@ impl Driver<'_> {
             .unwrap_or(Timestamp::MAX)
     }
 
-    fn drive(&mut self, mut scheduler: Scheduler) -> Result<(Vec<(TaskId, Fate)>, bool)> {
+    fn drive(&mut self, mut scheduler: Scheduler) -> Result<(Vec<(TaskId, TaskOutcome)>, bool)> {
         self.tell(RunEvent::Started {
             session: self.live.id().clone(),
             dir: self.live.dir().display().to_string(),

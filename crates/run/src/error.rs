@@ -17,7 +17,7 @@ pub enum Error {
     Disk(#[from] disk::Error),
     /// A worktree could not be had.
     #[error(transparent)]
-    Worktree(#[from] crate::worktree::Error),
+    Worktree(#[from] crate::worktree::WorktreeError),
     /// The agent's command line cannot be understood.
     #[error("the agent's command line {line:?} cannot be used: {reason}")]
     AgentCommand {

@@ -5,7 +5,7 @@
 
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
-    message::Place,
+    message::MessageAddress,
     plan::Attempt,
     session::{AttemptRecord, Outcome},
 };
@@ -73,7 +73,7 @@ pub enum RunEvent {
         /// Who.
         worker: WorkerId,
         /// What it is.
-        said: Said,
+        said: ReportMeaning,
         /// In its words.
         words: String,
     },
@@ -305,15 +305,15 @@ pub enum At {
         /// Where its output goes.
         log: String,
         /// The TASK that says so in its mail.
-        message: Place,
+        message: MessageAddress,
     },
     /// With a resident worker, by this message.
-    Message(Place),
+    Message(MessageAddress),
 }
 
 /// What a worker's word means for its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum ReportMeaning {
     /// How far it is.
     Progress,
     /// It waits for a person's word.
@@ -326,7 +326,7 @@ pub enum Said {
     GaveUp,
 }
 
-impl Said {
+impl ReportMeaning {
     /// In a word.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -26,9 +26,9 @@ mod terms;
 mod unstarted;
 pub mod worktree;
 
-pub use driver::{Input, Options, Report, Stage, run};
+pub use driver::{Input, Options, RunContext, RunReport, run};
 pub use error::{Error, Result};
 pub use leftovers::end_agents;
 pub use rehearsal::{Rehearsal, rehearse};
-pub use scope::{Wanted, plan, scope};
+pub use scope::{RunScope, plan, scope};
 pub use terms::Terms;

@@ -29,7 +29,7 @@ pub enum Exit {
 
 /// What is made of an attempt.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Finding {
+pub enum Assessment {
     /// It has a verdict.
     Judged(Judged),
     /// It asks a person.
@@ -63,12 +63,12 @@ pub struct Evidence<'e> {
     /// The end of its output.
     pub tail: &'e str,
     /// What its client told; none of a plain command line.
-    pub client: Option<ClientTold<'e>>,
+    pub client: Option<ClientReport<'e>>,
 }
 
 /// What a client told of its attempt.
 #[derive(Debug, Clone, Copy)]
-pub struct ClientTold<'e> {
+pub struct ClientReport<'e> {
     /// How its account stands with its limits, where it said.
     pub limit: Option<&'e Limit>,
     /// With which error its turn ended, where it did with one.
@@ -80,7 +80,7 @@ pub struct ClientTold<'e> {
 }
 
 /// Judges an attempt.
-pub fn judge(evidence: Evidence<'_>) -> Finding {
+pub fn judge(evidence: Evidence<'_>) -> Assessment {
     let Evidence {
         report, said, exit, ..
     } = evidence;
@@ -96,7 +96,7 @@ pub fn judge(evidence: Evidence<'_>) -> Finding {
                 &contradicted(text, Outcome::Fail, later),
                 "it said that it failed",
             ),
-            Ending::Stuck => Finding::Asks(match text.trim() {
+            Ending::Stuck => Assessment::Asks(match text.trim() {
                 "" => "it said that it is stuck, and not why".to_owned(),
                 text => text.to_owned(),
             }),
@@ -107,7 +107,7 @@ pub fn judge(evidence: Evidence<'_>) -> Finding {
             Outcome::Pass => report.summary.clone(),
             Outcome::Partial | Outcome::Fail => joined(&report.issues, &report.summary),
         };
-        return Finding::Judged(Judged {
+        return Assessment::Judged(Judged {
             outcome,
             retryable: true,
             words: with_rest(words, report.left_out),
@@ -122,7 +122,7 @@ pub fn judge(evidence: Evidence<'_>) -> Finding {
 }
 
 /// Nothing was said by a plain command line: its exit code counts.
-fn by_exit(evidence: Evidence<'_>, unclear: Option<&str>) -> Finding {
+fn by_exit(evidence: Evidence<'_>, unclear: Option<&str>) -> Assessment {
     match (evidence.exit, unclear) {
         (Exit::Code(0), Some(why)) => failed(true, why, ""),
         (Exit::Code(0), None) => passed(evidence.report.map_or("", |report| &report.summary)),
@@ -131,15 +131,15 @@ fn by_exit(evidence: Evidence<'_>, unclear: Option<&str>) -> Finding {
 }
 
 /// Nothing was said by a client's agent: it never passes.
-fn silent(evidence: Evidence<'_>, client: ClientTold<'_>, unclear: Option<&str>) -> Finding {
+fn silent(evidence: Evidence<'_>, client: ClientReport<'_>, unclear: Option<&str>) -> Assessment {
     match (evidence.exit, client.limit) {
         (Exit::Stopped | Exit::TimedOut, _)
         | (_, None | Some(Limit::Open { .. } | Limit::Warning { .. })) => {}
         (Exit::Code(0), _) if client.error.is_none() => {}
-        (_, Some(limit)) => return Finding::Limited(limit.clone()),
+        (_, Some(limit)) => return Assessment::Limited(limit.clone()),
     }
     match (evidence.exit, client.error) {
-        (Exit::Code(0), None) => Finding::Unreported(match unclear {
+        (Exit::Code(0), None) => Assessment::Unreported(match unclear {
             Some(why) => why.to_owned(),
             None => client.last_words.to_owned(),
         }),
@@ -197,21 +197,21 @@ pub fn refused(denied: &[Denied]) -> String {
     format!("Its client refused:{fault}\n{}", each.join("\n"))
 }
 
-fn passed(words: &str) -> Finding {
-    Finding::Judged(Judged {
+fn passed(words: &str) -> Assessment {
+    Assessment::Judged(Judged {
         outcome: Outcome::Pass,
         retryable: true,
         words: words.to_owned(),
     })
 }
 
-fn failed(retryable: bool, words: &str, otherwise: &str) -> Finding {
+fn failed(retryable: bool, words: &str, otherwise: &str) -> Assessment {
     let words = if words.trim().is_empty() {
         otherwise
     } else {
         words
     };
-    Finding::Judged(Judged {
+    Assessment::Judged(Judged {
         outcome: Outcome::Fail,
         retryable,
         words: words.to_owned(),

@@ -20,8 +20,8 @@ use crate::{
     agent::{Agent, asked_for, lacking},
     error::Result,
     refusal::refusal,
-    scheduler::{Config, Effect, Event, Fate, NoLaunch, Scheduler},
-    scope::{Wanted, plan, scope},
+    scheduler::{Effect, Event, NoLaunch, RunConfig, Scheduler, TaskOutcome},
+    scope::{RunScope, plan, scope},
     unstarted,
 };
 
@@ -41,8 +41,8 @@ pub fn rehearse(
     list: &List<'_>,
     outlines: &[Outline],
     sessions: Option<&Sessions<'_>>,
-    (config, agents): (&Config, Option<&[Agent]>),
-    wanted: Wanted<'_>,
+    (config, agents): (&RunConfig, Option<&[Agent]>),
+    wanted: RunScope<'_>,
 ) -> Result<Rehearsal> {
     let mut outlines = outlines.to_vec();
     if let Some(sessions) = sessions {
@@ -75,7 +75,7 @@ pub fn rehearse(
             }
             Effect::Settled {
                 task,
-                fate: Fate::Skipped { why },
+                fate: TaskOutcome::Skipped { why },
             } => {
                 let words = unstarted::words(&task, &why, list);
                 skipped.push((task, words));
@@ -116,7 +116,7 @@ fn lacked(list: &List<'_>, id: &TaskId, agents: Option<&[Agent]>) -> Option<NoLa
 
 /// Why a process of the run could not have the task, if it could not.
 fn refused(list: &List<'_>, id: &TaskId, now: Timestamp) -> Result<Option<NoLaunch>> {
-    let event = task::Event::Claim {
+    let event = task::TaskEvent::Claim {
         token: Token(u64::MAX),
         lease: SignedDuration::ZERO,
         session: None,

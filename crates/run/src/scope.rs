@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 /// Which tasks a run is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'g> {
+pub struct RunScope<'g> {
     /// Only those of this group.
     pub group: Option<&'g str>,
     /// Leave those that failed earlier as they are.
@@ -23,8 +23,8 @@ pub struct Wanted<'g> {
 
 /// The tasks that a run works on, as the scheduler sees them: those of the group whose time has
 /// come, and tasks that failed earlier as pending again.
-pub fn scope(outlines: &[Outline], wanted: Wanted<'_>) -> Vec<Outline> {
-    let Wanted {
+pub fn scope(outlines: &[Outline], wanted: RunScope<'_>) -> Vec<Outline> {
+    let RunScope {
         group,
         skip_failed,
         now,
@@ -49,6 +49,6 @@ pub fn scope(outlines: &[Outline], wanted: Wanted<'_>) -> Vec<Outline> {
 }
 
 /// The waves of a run.
-pub fn plan(outlines: &[Outline], wanted: Wanted<'_>) -> Vec<Vec<TaskId>> {
+pub fn plan(outlines: &[Outline], wanted: RunScope<'_>) -> Vec<Vec<TaskId>> {
     waves(&Graph::new(&scope(outlines, wanted)))
 }

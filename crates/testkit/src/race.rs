@@ -166,7 +166,7 @@ impl Drop for Child {
 
 /// The part a child plays.
 #[derive(Debug)]
-pub struct Part {
+pub struct ChildRole {
     role: String,
     place: PathBuf,
     number: usize,
@@ -176,8 +176,8 @@ pub struct Part {
 ///
 /// # Panics
 /// Where the parent is gone.
-pub fn part() -> Option<Part> {
-    let part = Part {
+pub fn part() -> Option<ChildRole> {
+    let part = ChildRole {
         role: std::env::var(ROLE).ok()?,
         place: std::env::var_os(PLACE)?.into(),
         number: std::env::var(NUMBER).ok()?.parse().ok()?,
@@ -193,7 +193,7 @@ pub fn part() -> Option<Part> {
     Some(part)
 }
 
-impl Part {
+impl ChildRole {
     /// What to do.
     pub fn role(&self) -> &str {
         &self.role

@@ -10,18 +10,18 @@ use anyhow::Result;
 use flagpost_core::{
     history::{Kind, Line},
     relay::{
-        briefs::{self, Stage},
+        briefs::{self, BriefStatus},
         deliver,
     },
 };
 use flagpost_model::{Seq, WorkerId};
 
-use super::{PATIENCE, files::Files, listener::Heard, waits};
+use super::{PATIENCE, files::FileCounts, listener::Heard, waits};
 use crate::fleet::Fleet;
 
 /// The account.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct SoakAccount {
     /// Briefs that were let through.
     pub ratified: usize,
     /// Briefs that their workers have.
@@ -37,20 +37,20 @@ pub struct Found {
 }
 
 /// A message by its worker and number.
-type Message = (WorkerId, Seq);
+type MessageKey = (WorkerId, Seq);
 
 /// How often the history tells of each message.
-type Told = BTreeMap<Message, usize>;
+type LineCounts = BTreeMap<MessageKey, usize>;
 
 /// Looks at everything, once nobody writes any more; what was `heard` may still be on its way.
-pub fn of(fleet: &Fleet<'_>, proposed: usize, heard: impl Fn() -> Heard) -> Result<Found> {
+pub fn of(fleet: &Fleet<'_>, proposed: usize, heard: impl Fn() -> Heard) -> Result<SoakAccount> {
     let lines = fleet.history().since(0)?;
     let void: BTreeSet<u64> = lines.iter().filter_map(|line| line.entry.voids()).collect();
     let standing: Vec<&Line> = lines
         .iter()
         .filter(|line| !void.contains(&line.n))
         .collect();
-    let mut found = Found::default();
+    let mut found = SoakAccount::default();
     let mut once = |kind: Kind| {
         let told = told(&standing, &kind);
         let twice = told.iter().filter(|(_, times)| **times > 1);
@@ -81,7 +81,7 @@ pub fn of(fleet: &Fleet<'_>, proposed: usize, heard: impl Fn() -> Heard) -> Resu
 }
 
 /// What a listener was told of, and how often.
-fn hear(standing: &[&Line], heard: impl Fn() -> Heard, found: &mut Found) {
+fn hear(standing: &[&Line], heard: impl Fn() -> Heard, found: &mut SoakAccount) {
     let mail = |line: &&&Line| {
         let kind = &line.entry.kind;
         [
@@ -119,8 +119,8 @@ fn hear(standing: &[&Line], heard: impl Fn() -> Heard, found: &mut Found) {
         .extend(again.map(|why| format!("a listener had to begin anew: {why}")));
 }
 
-fn told(standing: &[&Line], kind: &Kind) -> Told {
-    let mut told = Told::new();
+fn told(standing: &[&Line], kind: &Kind) -> LineCounts {
+    let mut told = LineCounts::new();
     for line in standing.iter().filter(|line| line.entry.kind == *kind) {
         if let (Some(worker), Some(seq)) = (&line.entry.worker, line.entry.seq) {
             *told.entry((worker.clone(), seq)).or_default() += 1;
@@ -133,14 +133,15 @@ fn told(standing: &[&Line], kind: &Kind) -> Told {
 fn follow(
     fleet: &Fleet<'_>,
     worker: &WorkerId,
-    [briefs, decided, read]: [&Told; 3],
-    found: &mut Found,
+    [briefs, decided, read]: [&LineCounts; 3],
+    found: &mut SoakAccount,
 ) -> Result<()> {
     let mail = fleet.mail(worker)?;
     let (letters, skipped) = briefs::list(&mail)?;
     let mut fault = |seq: Seq, what: &str| found.faults.push(format!("{worker} {seq} {what}"));
-    let live: BTreeMap<Seq, Stage> = letters.iter().map(|it| (it.brief.seq, it.stage)).collect();
-    let files = Files::of(&mail)?;
+    let live: BTreeMap<Seq, BriefStatus> =
+        letters.iter().map(|it| (it.brief.seq, it.stage)).collect();
+    let files = FileCounts::of(&mail)?;
     let mut deliverable = 0;
     for (of, seq) in briefs.keys().filter(|(of, _)| of == worker) {
         let message = (of.clone(), *seq);
@@ -158,11 +159,11 @@ fn follow(
             // Only what was read is archived.
             None if is_read => {}
             None => fault(*seq, "is lost"),
-            Some(Stage::Read(_)) if is_decided && is_read => {}
-            Some(Stage::Decided(_) | Stage::Offered(_)) if is_decided && !is_read => {
+            Some(BriefStatus::Read(_)) if is_decided && is_read => {}
+            Some(BriefStatus::Decided(_) | BriefStatus::Offered(_)) if is_decided && !is_read => {
                 deliverable += 1
             }
-            Some(Stage::Pending) => fault(*seq, "was let through, and waits all the same"),
+            Some(BriefStatus::Pending) => fault(*seq, "was let through, and waits all the same"),
             Some(stage) => fault(
                 *seq,
                 &format!("is {}, and the history differs", stage.as_str()),

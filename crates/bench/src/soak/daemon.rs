@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// The daemon, and what it had.
 #[derive(Debug)]
-pub struct Daemon<'f> {
+pub struct SoakDaemon<'f> {
     fleet: &'f Fleet<'f>,
     process: Option<Child>,
     kills: usize,
@@ -28,7 +28,7 @@ pub struct Daemon<'f> {
     lives: Vec<Vec<u64>>,
 }
 
-impl<'f> Daemon<'f> {
+impl<'f> SoakDaemon<'f> {
     /// Starts the fleet's daemon.
     pub fn start(fleet: &'f Fleet<'f>) -> Result<Self> {
         let mut daemon = Self {
@@ -114,7 +114,7 @@ impl<'f> Daemon<'f> {
     }
 }
 
-impl Drop for Daemon<'_> {
+impl Drop for SoakDaemon<'_> {
     fn drop(&mut self) {
         if let Err(error) = self.kill() {
             eprintln!("flagpost-bench: a daemon stays: {error}");

@@ -15,14 +15,14 @@ use serde_json::Value;
 
 /// How often each is there, by the number of a brief.
 #[derive(Debug, Default)]
-pub struct Files {
+pub struct FileCounts {
     /// Bodies.
     pub briefs: BTreeMap<u64, usize>,
     /// Reports that reply to it.
     pub replies: BTreeMap<u64, usize>,
 }
 
-impl Files {
+impl FileCounts {
     /// Those of a worker, once nobody writes any more.
     pub fn of(mail: &Mail<'_>) -> Result<Self> {
         let mut files = Self::default();

@@ -37,13 +37,13 @@ pub struct Heard {
 
 /// Whoever listens.
 #[derive(Debug)]
-pub struct Listener {
+pub struct EventListener {
     heard: Arc<Mutex<Heard>>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Listener {
+impl EventListener {
     /// Begins to listen.
     pub fn start(socket: PathBuf) -> Self {
         let (heard, over) = (Arc::<Mutex<Heard>>::default(), Arc::<AtomicBool>::default());
@@ -74,7 +74,7 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for EventListener {
     fn drop(&mut self) {
         self.end();
         if let Some(Err(_)) = self.thread.take().map(JoinHandle::join) {

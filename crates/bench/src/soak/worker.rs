@@ -18,7 +18,7 @@ use flagpost_core::{
     Error,
     relay::{
         Fleet, Mail, deliver,
-        reports::{self, Draft},
+        reports::{self, NewReport},
     },
     waiting,
 };
@@ -77,7 +77,7 @@ fn turn(mail: &Mail<'_>, me: &WorkerId, read: &BTreeSet<Seq>) -> Result<Option<S
     if read.contains(&seq) {
         bail!("{seq} was read, and is offered again");
     }
-    let report = Draft {
+    let report = NewReport {
         kind: ReportKind::Cycle,
         ticket: None,
         body: format!("Done with {seq}"),

@@ -10,7 +10,7 @@ use crate::{context::Context, output::Answer};
 #[command(
     after_help = "Example: flagpost add 'Write the parser' --priority high --after 3 --after 4"
 )]
-pub struct Args {
+pub struct AddArgs {
     /// What is to be done, in one line; - reads stdin
     pub subject: String,
     /// Wait for this task; may be repeated
@@ -21,7 +21,7 @@ pub struct Args {
 }
 
 /// Adds it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &AddArgs) -> anyhow::Result<Answer> {
     let mut fields = args.fields.read(context, Some(&args.subject))?;
     let list = context.list_or_create()?;
     fields.parent = args.fields.parent(&list)?;

@@ -12,7 +12,7 @@ use crate::{
     error::usage,
     output::Answer,
     terminal::{line, title},
-    text::Source,
+    text::TextArg,
 };
 
 /// Answer a question about a task, or a worker's; an agent may not
@@ -24,20 +24,20 @@ use crate::{
     the run that is under way, else the next, goes on with it: whoever does it reads question and \
     answer. A worker that asks and keeps its task gets a REPLY; nobody has to ratify it."
 )]
-pub struct Args {
+pub struct AnswerArgs {
     /// The task, or the worker's message that asks, as in W1/outbox/3
     id: String,
     /// The answer; - reads stdin
     text: Vec<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     /// Add to an answer that was given before
     #[arg(long)]
     again: bool,
 }
 
 /// Answers it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &AnswerArgs) -> anyhow::Result<Answer> {
     let speaker = context.speaker()?;
     let typed = (!args.text.is_empty()).then(|| args.text.join(" "));
     let Some(text) = args.source.read(typed.as_deref())? else {

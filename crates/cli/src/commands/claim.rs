@@ -17,7 +17,7 @@ use crate::{context::Context, error::usage, output::Answer, terminal::title};
     after_help = "Example: flagpost claim --next --as W3\n\
     The token in the answer fences you off from later holders: give it to done, fail and stuck."
 )]
-pub struct Args {
+pub struct ClaimArgs {
     /// The task
     #[arg(required_unless_present = "next")]
     id: Option<String>,
@@ -36,7 +36,7 @@ pub fn time(text: &str) -> Result<SignedDuration, String> {
 }
 
 /// Claims it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &ClaimArgs) -> anyhow::Result<Answer> {
     let list = context.list_to_change()?;
     let terms = terms(context, args.lease)?;
     let claimed = match &args.id {

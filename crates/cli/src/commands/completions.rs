@@ -16,7 +16,7 @@ use crate::{completions::VARIABLE, context::Context, error::Unknown, output::Ans
       elvish      eval (flagpost completions elvish | slurp)\n  \
       powershell  flagpost completions powershell | Out-String | iex\n\n\
     The script asks the program itself, so it knows your tasks, lists and workers.")]
-pub struct Args {
+pub struct CompletionsArgs {
     /// The shell
     #[arg(value_parser = ["bash", "zsh", "fish", "elvish", "powershell"])]
     shell: String,
@@ -33,7 +33,7 @@ pub struct Completions<'a> {
 }
 
 /// Prints it.
-pub fn run(_: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(_: &Context, args: &CompletionsArgs) -> anyhow::Result<Answer> {
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(&args.shell) else {
         return Err(Unknown::new("shell", &args.shell, shells.names()).into());

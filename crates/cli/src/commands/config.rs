@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use clap::Subcommand;
 use flagpost_core::{
     Config as File,
-    config::{self, Origin, Setting, Unknown, Value},
+    config::{self, Origin, Setting, SettingValue, Unknown},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,12 +16,12 @@ use crate::{
     error::usage,
     output::{Answer, Screen},
     terminal::line,
-    text::{Source, one_line},
+    text::{TextArg, one_line},
 };
 
 /// The verbs on settings.
 #[derive(Debug, Subcommand)]
-pub enum Config {
+pub enum ConfigCommand {
     /// Show every setting, its value, and where the value is from
     #[command(after_help = "Example: flagpost config list --json")]
     List,
@@ -58,7 +58,7 @@ pub struct SetArgs {
     #[arg(value_name = "VALUE")]
     values: Vec<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
 }
 
 /// Take a setting out of the file: its default holds again
@@ -70,13 +70,13 @@ pub struct UnsetArgs {
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, verb: &Config) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &ConfigCommand) -> anyhow::Result<Answer> {
     match verb {
-        Config::List => list(context),
-        Config::Get(args) => get(context, args),
-        Config::Set(args) => set(context, args),
-        Config::Unset(args) => unset(context, args),
-        Config::Path => path(context),
+        ConfigCommand::List => list(context),
+        ConfigCommand::Get(args) => get(context, args),
+        ConfigCommand::Set(args) => set(context, args),
+        ConfigCommand::Unset(args) => unset(context, args),
+        ConfigCommand::Path => path(context),
     }
 }
 
@@ -176,7 +176,7 @@ fn unset(context: &Context, args: &UnsetArgs) -> anyhow::Result<Answer> {
 
 fn path(context: &Context) -> anyhow::Result<Answer> {
     let path = config::path(&context.home)?;
-    let kept = Kept {
+    let kept = SettingsFile {
         path: path.to_string_lossy(),
         exists: path.exists(),
     };
@@ -222,13 +222,13 @@ pub struct Described<'a> {
     /// Its name, such as run.agent.
     key: &'a str,
     /// Null where nobody set it and there is no default, or where it is not shown.
-    value: Option<&'a Value>,
+    value: Option<&'a SettingValue>,
     /// Whether the value is not shown, in a list, since it is called like a secret.
     hidden: bool,
     /// Where the value is from.
     origin: Origin,
     /// What holds without anybody's setting it.
-    default: Option<&'a Value>,
+    default: Option<&'a SettingValue>,
     /// The variable of the environment that sets it.
     variable: Option<&'a str>,
     /// The option that comes before it.
@@ -244,7 +244,7 @@ pub struct Described<'a> {
 pub struct Stored<'a> {
     key: &'a str,
     /// Null where it is called like a secret.
-    value: Option<&'a Value>,
+    value: Option<&'a SettingValue>,
     /// The variable of the environment that comes before the file; null where it is not set.
     overridden_by: Option<&'a str>,
 }
@@ -263,7 +263,7 @@ pub struct Unset<'a> {
 ///
 /// After 'flagpost config path'.
 #[derive(Serialize, JsonSchema)]
-pub struct Kept<'a> {
+pub struct SettingsFile<'a> {
     path: Cow<'a, str>,
     exists: bool,
 }

@@ -13,7 +13,7 @@ use std::{
 use anyhow::bail;
 use flagpost_core::{
     Home, List, Repository,
-    plans::{self, Mode},
+    plans::{self, ImportMode},
 };
 use flagpost_disk::{
     dialects::markdown_plan,
@@ -24,7 +24,7 @@ use flagpost_model::{
     intake::{Format, assemble},
     task::DEFAULT_LEASE,
 };
-use flagpost_run::{Options, Report, Terms, scheduler::Config};
+use flagpost_run::{Options, RunReport, Terms, scheduler::RunConfig};
 use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +34,7 @@ use super::run::watched;
 use crate::{
     context::Context,
     output::{Answer, Screen},
-    progress::{Counts, word},
+    progress::{OutcomeCounts, word},
 };
 
 const PLAN: &str = include_str!("../demo/PLAN.md");
@@ -49,7 +49,7 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
 #[command(after_help = "Example: flagpost demo\n\
     Five shell-script agents write a small toolkit and its tests, in about fifteen seconds. One asks a \
     question, which a script answers; one fails and is tried again. Needs git and sh, no network.")]
-pub struct Args {
+pub struct DemoArgs {
     /// Where to work; must not exist yet [default: a new directory for temporary files]
     #[arg(long, value_name = "PATH")]
     dir: Option<PathBuf>,
@@ -59,7 +59,7 @@ pub struct Args {
 const WIDTH: usize = 34;
 
 /// Where the demonstration takes place.
-struct Place {
+struct DemoDirs {
     /// All of it.
     dir: PathBuf,
     /// What the agents work on.
@@ -70,14 +70,14 @@ struct Place {
 }
 
 /// Runs it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let place = Place::make(args.dir.as_deref())?;
+pub fn run(context: &Context, args: &DemoArgs) -> anyhow::Result<Answer> {
+    let place = DemoDirs::make(args.dir.as_deref())?;
     let home = Home::at(place.dir.join("home"));
     let actor = context.actor()?;
     let repository = Repository::register(&home, &place.project, &actor)?;
     let list = List::open_or_create(&home, &repository.name, &repository)?;
     let plan = assemble(Format::Markdown, markdown_plan::parse(PLAN)?.into())?;
-    let tasks = plans::import(&list, &actor, &plan, Mode::Import)?;
+    let tasks = plans::import(&list, &actor, &plan, ImportMode::Import)?;
     let note = format!(
         "{} tasks, five agents at a time, in {}",
         tasks.len(),
@@ -92,7 +92,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let (report, account) = watched(context, &home, &repository, &list, &options)?;
     drop(operator);
 
-    let counts = Counts::of(&account);
+    let counts = OutcomeCounts::of(&account);
     let all = report.fates.len();
     let screen = Screen::of(context);
     let text = format!(
@@ -136,7 +136,7 @@ pub struct Demonstrated<'a> {
     skipped: usize,
 }
 
-impl Place {
+impl DemoDirs {
     fn make(dir: Option<&Path>) -> anyhow::Result<Self> {
         let dir = match dir {
             Some(dir) => std::path::absolute(dir)?,
@@ -169,10 +169,10 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
         actor,
         agents: vec![agent.parse()?],
         workers: Vec::new(),
-        config: Config {
+        config: RunConfig {
             timeout: Some(PATIENCE),
             wait_for_answers: true,
-            ..Config::default()
+            ..RunConfig::default()
         },
         lease: DEFAULT_LEASE,
         stall_after: None,
@@ -184,7 +184,7 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
 }
 
 /// Commands to type, one after the other, from wherever the reader stands.
-fn where_to_look(context: &Context, place: &Place, home: &Home, report: &Report) -> String {
+fn where_to_look(context: &Context, place: &DemoDirs, home: &Home, report: &RunReport) -> String {
     let flagpost = program(context);
     let path = |path: &Path| word(&path.display().to_string());
     let session = report.dir.strip_prefix(&place.project);

@@ -9,18 +9,18 @@ use crate::{context::Context, output::Answer};
 /// Say which task waits for which
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example: flagpost task dep add 7 3 4")]
-pub enum Dep {
+pub enum DepCommand {
     /// Make a task wait for others
     #[command(after_help = "Example: flagpost task dep add 7 3 4")]
-    Add(Args),
+    Add(DepArgs),
     /// Make a task not wait for others any more
     #[command(after_help = "Example: flagpost task dep rm 7 3")]
-    Rm(Args),
+    Rm(DepArgs),
 }
 
 /// The two sides.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct DepArgs {
     /// The task that waits
     id: String,
     /// What it waits for
@@ -29,10 +29,10 @@ pub struct Args {
 }
 
 /// Links or unlinks.
-pub fn run(context: &Context, verb: &Dep) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &DepCommand) -> anyhow::Result<Answer> {
     let list = context.list_to_change()?;
     let actor = context.actor()?;
-    let (Dep::Add(args) | Dep::Rm(args)) = verb;
+    let (DepCommand::Add(args) | DepCommand::Rm(args)) = verb;
     let id = list.resolve(&args.id)?;
     let mut task = list.task(&id)?.task;
     // All are known before the first is linked: a slip of the finger changes nothing.
@@ -41,13 +41,13 @@ pub fn run(context: &Context, verb: &Dep) -> anyhow::Result<Answer> {
         .iter()
         .map(|given| match (verb, list.resolve(given)) {
             // A blocker that does not exist any more can still be named exactly.
-            (Dep::Rm(_), Err(Error::NotFound { .. })) => Ok(given.parse()?),
+            (DepCommand::Rm(_), Err(Error::NotFound { .. })) => Ok(given.parse()?),
             (_, known) => known,
         });
     let blockers = named.collect::<Result<Vec<TaskId>, Error>>()?;
     match verb {
-        Dep::Add(_) => task = tasks::link(&list, &actor, &id, &blockers)?,
-        Dep::Rm(_) => {
+        DepCommand::Add(_) => task = tasks::link(&list, &actor, &id, &blockers)?,
+        DepCommand::Rm(_) => {
             for blocker in &blockers {
                 task = tasks::unlink(&list, &actor, &id, blocker)?;
             }

@@ -9,7 +9,7 @@ use std::{borrow::Cow, collections::BTreeMap, path::Path};
 use anstyle::{AnsiColor, Style};
 use flagpost_core::{
     answers,
-    doctor::{self, Finding, Fix, Mended, Outcome, Repair},
+    doctor::{self, Finding, Fix, Mended, Repair, RepairOutcome},
 };
 use flagpost_model::{ListId, TaskId, finding::Severity};
 
@@ -33,7 +33,7 @@ use crate::{
     Exits with 1 where there are errors, or a repair failed; warnings and notes are no errors.\n\
     With --agents it looks at the programs that do tasks instead, which takes a few seconds.\n\
     docs/doctor.md explains each finding.")]
-pub struct Args {
+pub struct DoctorArgs {
     /// Mend what can be mended without loss
     #[arg(long)]
     pub fix: bool,
@@ -55,7 +55,7 @@ pub struct Args {
 const SHOWN: usize = 10;
 
 /// Looks, and mends where that is asked for.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &DoctorArgs) -> anyhow::Result<Answer> {
     if args.yes && !args.fix && !args.r#try {
         return Err(usage("--yes is for --fix and for --try"));
     }
@@ -99,7 +99,7 @@ fn fixes(findings: &[Finding]) -> impl Iterator<Item = &Fix> {
     })
 }
 
-fn confirm(args: &Args, count: usize) -> anyhow::Result<()> {
+fn confirm(args: &DoctorArgs, count: usize) -> anyhow::Result<()> {
     if args.yes {
         return Ok(());
     }
@@ -112,7 +112,7 @@ fn confirm(args: &Args, count: usize) -> anyhow::Result<()> {
     }
 }
 
-fn answer(context: &Context, args: &Args, findings: &[Finding], mended: &[Mended]) -> Answer {
+fn answer(context: &Context, args: &DoctorArgs, findings: &[Finding], mended: &[Mended]) -> Answer {
     let mut counts: BTreeMap<Severity, usize> = Severity::ALL.iter().map(|it| (*it, 0)).collect();
     for finding in findings {
         *counts.entry(finding.severity()).or_default() += 1;
@@ -130,7 +130,7 @@ fn answer(context: &Context, args: &Args, findings: &[Finding], mended: &[Mended
     };
     let failed = mended
         .iter()
-        .any(|it| matches!(it.outcome, Outcome::Failed(_)));
+        .any(|it| matches!(it.outcome, RepairOutcome::Failed(_)));
     let has_errors = counts.get(&Severity::Error).is_some_and(|n| *n > 0);
     let mut answer = Answer::of(&answer)
         .text(text(Screen::of(context), findings, mended, &counts))

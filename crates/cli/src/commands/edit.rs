@@ -4,7 +4,7 @@ use flagpost_core::tasks;
 
 use super::{
     fields::{self, FieldArgs, LabelArgs},
-    selection::{self, Choice, Ids, Where},
+    selection::{self, Ids, SelectionAction, Where},
 };
 use crate::{context::Context, error::usage, output::Answer};
 
@@ -16,7 +16,7 @@ use crate::{context::Context, error::usage, output::Answer};
     All that a query selects: flagpost task edit --where 'tag=api due=overdue' --priority high --dry-run\n\
     An empty text takes a field away: --group ''"
 )]
-pub struct Args {
+pub struct EditArgs {
     #[command(flatten)]
     ids: Ids,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub struct Args {
 const ACT: &str = "edit";
 
 /// Changes them.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &EditArgs) -> anyhow::Result<Answer> {
     let mut fields = args.fields.read(context, args.subject.as_deref())?;
     fields.origin = None;
     if let Some(labels) = args.labels.change() {
@@ -46,8 +46,8 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     fields.parent = args.fields.parent(&list)?;
     let named = || args.ids.resolve(&list);
     let which = match args.which.choose(context, &list, ACT, named)? {
-        Choice::Act(which) => which,
-        Choice::Preview(ids) => {
+        SelectionAction::Act(which) => which,
+        SelectionAction::Preview(ids) => {
             let previews = tasks::preview_edit(&list, &ids, &fields)?;
             return Ok(selection::dry_run(ACT, &previews));
         }

@@ -7,7 +7,7 @@ use std::{
 
 use flagpost_core::{
     List, Skipped,
-    plans::{self, Scope},
+    plans::{self, ExportScope},
 };
 use flagpost_disk::{
     self as disk,
@@ -25,7 +25,7 @@ use crate::{context::Context, output::Answer, shape};
 #[command(after_help = "Example: flagpost task export --out tasks.csv\n\n\
     'flagpost task import' reads it back: into an empty list without loss, into this list as edits.\n\
     Where a task's file cannot be read, the others are written and the exit code is 1.")]
-pub struct Args {
+pub struct ExportArgs {
     /// json, jsonl, csv, or markdown, which has no place for notes, results and metadata; else what
     /// the name of the file says, else json
     #[arg(long, value_name = "FORMAT", value_parser = spelling)]
@@ -81,11 +81,11 @@ pub struct Exported<'a> {
 }
 
 /// Exports them.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let scope = match args.open {
-        true => Scope::Open,
-        false => Scope::Everything,
+        true => ExportScope::Open,
+        false => ExportScope::Everything,
     };
     let export = plans::export(&list, scope)?;
     let out = args.out.as_ref().filter(|path| path.as_os_str() != "-");

@@ -18,7 +18,7 @@ use crate::{
     context::Context,
     error::usage,
     terminal::title,
-    text::{Source, one_line},
+    text::{TextArg, one_line},
 };
 
 /// Fields of a task.
@@ -33,7 +33,7 @@ pub struct FieldArgs {
     pub file: Option<PathBuf>,
     /// critical, high, medium, low or none
     #[arg(long, short, value_parser = word_or_none::<Priority>)]
-    pub priority: Option<Wanted<Priority>>,
+    pub priority: Option<Clearable<Priority>>,
     /// The feature it belongs to
     #[arg(long, value_name = "NAME")]
     pub group: Option<String>,
@@ -48,19 +48,19 @@ pub struct FieldArgs {
     pub tags: Vec<String>,
     /// When it is due: 2026-12-01, today, tomorrow, or none
     #[arg(long, value_name = "DATE", value_parser = day_or_none)]
-    pub due: Option<Wanted<Day>>,
+    pub due: Option<Clearable<Day>>,
     /// Do not hand it out before this day, or none
     #[arg(long, value_name = "DATE", value_parser = day_or_none)]
-    pub not_before: Option<Wanted<Day>>,
+    pub not_before: Option<Clearable<Day>>,
     /// It comes again when it is completed: daily, weekly, monthly, yearly, or none
     #[arg(long, value_name = "HOW_OFTEN", value_parser = word_or_none::<Every>)]
-    pub recur: Option<Wanted<Every>>,
+    pub recur: Option<Clearable<Every>>,
     /// The task it is part of, or none
     #[arg(long, value_name = "ID")]
     pub parent: Option<String>,
     /// How much work it is: 90m, 2h, 1h30m, 1d (8 hours), 1w (5 days), or none
     #[arg(long, value_name = "TIME", value_parser = effort_or_none)]
-    pub estimate: Option<Wanted<Effort>>,
+    pub estimate: Option<Clearable<Effort>>,
     /// Anything else, under a key of yours; JSON or a text; KEY= takes it away; may be repeated
     #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = pair)]
     pub metadata: Vec<(String, Option<Value>)>,
@@ -71,7 +71,7 @@ pub struct FieldArgs {
 
 /// A value, or none at all.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<T>(Option<T>);
+pub struct Clearable<T>(Option<T>);
 
 /// A day, as people say it.
 #[derive(Debug, Clone, Copy)]
@@ -96,11 +96,11 @@ impl Day {
 }
 
 /// One of a closed set of words, or none.
-fn word_or_none<T: Named>(text: &str) -> Result<Wanted<T>, String> {
+fn word_or_none<T: Named>(text: &str) -> Result<Clearable<T>, String> {
     match text {
-        "none" => Ok(Wanted(None)),
+        "none" => Ok(Clearable(None)),
         _ => match text.parse() {
-            Ok(value) => Ok(Wanted(Some(value))),
+            Ok(value) => Ok(Clearable(Some(value))),
             Err(UnknownName { allowed, .. }) => {
                 Err(format!("use one of {}, none", allowed.join(", ")))
             }
@@ -108,18 +108,18 @@ fn word_or_none<T: Named>(text: &str) -> Result<Wanted<T>, String> {
     }
 }
 
-fn effort_or_none(text: &str) -> Result<Wanted<Effort>, String> {
+fn effort_or_none(text: &str) -> Result<Clearable<Effort>, String> {
     match text {
-        "none" => Ok(Wanted(None)),
+        "none" => Ok(Clearable(None)),
         _ => text
             .parse()
-            .map(|effort| Wanted(Some(effort)))
+            .map(|effort| Clearable(Some(effort)))
             .map_err(|error: InvalidEffort| error.to_string()),
     }
 }
 
-fn day_or_none(text: &str) -> Result<Wanted<Day>, String> {
-    Ok(Wanted(match text {
+fn day_or_none(text: &str) -> Result<Clearable<Day>, String> {
+    Ok(Clearable(match text {
         "none" => None,
         "today" => Some(Day::Today),
         "tomorrow" => Some(Day::Tomorrow),
@@ -142,12 +142,12 @@ fn pair(text: &str) -> Result<(String, Option<Value>), String> {
 impl FieldArgs {
     /// The fields as the core takes them.
     pub fn read(&self, context: &Context, subject: Option<&str>) -> anyhow::Result<Fields> {
-        let source = Source {
+        let source = TextArg {
             file: self.file.clone(),
         };
         let description = source.read(self.description.as_deref())?;
         let subject = subject.map(one_line).transpose()?;
-        let day = |wanted: Option<Wanted<Day>>| {
+        let day = |wanted: Option<Clearable<Day>>| {
             wanted.map(|wanted| wanted.0.map(|day| day.date(context)))
         };
         Ok(Fields {

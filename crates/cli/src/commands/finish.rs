@@ -10,14 +10,14 @@ use flagpost_model::{
 };
 
 use super::{
-    selection::{self, Choice, Where},
-    word::{self, Said},
+    selection::{self, SelectionAction, Where},
+    word::{self, AgentRequestDraft},
 };
 use crate::{
     context::Context,
     output::{Answer, ask},
     terminal::title,
-    text::Source,
+    text::TextArg,
 };
 
 /// Complete a task
@@ -58,7 +58,7 @@ struct EndingArgs {
     /// What you have to say about it; - reads stdin
     text: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     /// The claim's token [default: $FLAGPOST_TOKEN for $FLAGPOST_TASK]
     #[arg(long, value_name = "N")]
     token: Option<Token>,
@@ -129,8 +129,8 @@ fn finish(
         parts,
     };
     let which = match choice {
-        Choice::Act(which) => which,
-        Choice::Preview(ids) => {
+        SelectionAction::Act(which) => which,
+        SelectionAction::Preview(ids) => {
             let previews = tasks::preview_moves(&list, &act, &ids, &event(parts))?;
             return Ok(selection::dry_run(verb, &previews));
         }
@@ -142,7 +142,7 @@ fn finish(
             tasks::act_all(&list, &act, which.clone(), event(Parts::MayBeOpen))?
         }
         Err(error) => {
-            let said = Said {
+            let said = AgentRequestDraft {
                 list: &list,
                 which: &which,
                 operation: word::of_move(&event(parts)),

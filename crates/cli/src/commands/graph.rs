@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use flagpost_core::{Skipped, answers, drawings};
 use flagpost_model::{
     ListRef, TaskId,
-    drawing::{self, Line, MARK, Picture},
+    drawing::{self, EdgeStyle, MARK, Picture},
     plan::{Graph, expected, is_unfinished},
     task::Outline,
 };
@@ -36,7 +36,7 @@ use crate::{
     task without one counts a minute, so without any it is the longest chain. SVG stands alone and\n\
     follows the reader's dark mode; DOT is for Graphviz, Mermaid for Markdown (most programs\n\
     that show Mermaid refuse more than 500 edges).")]
-pub struct Args {
+pub struct GraphArgs {
     /// Only this task and what waits for it
     id: Option<String>,
     /// Only what is neither completed nor cancelled
@@ -75,7 +75,7 @@ impl Format {
 ///
 /// After 'flagpost task graph'.
 #[derive(Serialize, JsonSchema)]
-pub struct Drawn<'a> {
+pub struct DrawnGraph<'a> {
     /// The list's name.
     list: &'a ListRef,
     nodes: Vec<answers::Outline<'a>>,
@@ -111,7 +111,7 @@ struct Missing<'a> {
 }
 
 /// Draws it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &GraphArgs) -> anyhow::Result<Answer> {
     let out = args.out.as_deref().filter(|path| *path != Path::new("-"));
     let format = match (args.format, out) {
         (Some(format), _) => format,
@@ -169,13 +169,13 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         Edge {
             task: &task.id,
             waits_for: &on.id,
-            closes_circle: edge.line == Line::Closing,
+            closes_circle: edge.line == EdgeStyle::Closing,
         }
     });
     let missing = whole.unknown().iter();
     let missing = missing.map(|(task, waits_for)| Missing { task, waits_for });
     let cycle = whole.cycle();
-    let answer = Drawn {
+    let answer = DrawnGraph {
         list: list.id(),
         nodes: answers::each(&shown),
         edges: edges.collect(),

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, thread, time::Duration};
 
 use flagpost_core::{
     answers,
-    history::{Entry, History, Kind, Latest, Line, News, Tail, Wanted},
+    history::{Entry, History, HistoryFilter, Kind, Latest, Line, NewLines, Tail},
 };
 use flagpost_model::{ListId, WorkerId};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::list::LIMIT;
 use crate::{
     context::Context,
-    output::{Answer, Reader, Screen, say, stream, stream_text},
+    output::{Answer, Audience, Screen, say, stream, stream_text},
     terminal::title,
 };
 
@@ -24,7 +24,7 @@ use crate::{
     Every change of a task, brief, message, worker or session is a line with a number that only grows.\n\
     A line 'history.void' takes another back that told of something which never came about.\n\
     Whoever stopped at a number goes on with --since: flagpost history --since 1041 --follow --json")]
-pub struct Args {
+pub struct HistoryArgs {
     /// Only what is about this task
     #[arg(long, value_name = "ID")]
     task: Option<String>,
@@ -67,14 +67,14 @@ fn kind(text: &str) -> Result<String, String> {
 /// number.
 #[derive(Serialize, JsonSchema)]
 pub struct HistoryLine<'a> {
-    line: answers::Line<'a>,
+    line: answers::LineAnswer<'a>,
 }
 
 /// How often the history is looked at.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Shows it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<Answer> {
     // A list that is named may be another repository's.
     let list = match args.task.is_some() || context.globals.list.is_some() {
         true => Some(context.list()?),
@@ -88,7 +88,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         }
     };
     let task = args.task.as_deref().map(str::parse).transpose()?;
-    let wanted = Wanted {
+    let wanted = HistoryFilter {
         since: args.since.unwrap_or_default(),
         about: list.as_ref().map(|list| (list, task)),
         worker: args.worker.as_deref().map(str::parse).transpose()?,
@@ -123,7 +123,7 @@ fn answer(context: &Context, latest: &Latest, own: Option<&ListId>) -> Answer {
         text += cut;
     }
     let unseen = (context.globals.quiet && latest.is_cut).then(|| cut.to_owned());
-    let shown = answers::History {
+    let shown = answers::HistoryAnswer {
         lines: answers::each(&latest.lines),
         total: None,
         truncated: latest.is_cut,
@@ -139,19 +139,19 @@ fn follow(
     context: &Context,
     history: &History<'_>,
     mut tail: Tail,
-    mut wanted: Wanted<'_>,
+    mut wanted: HistoryFilter<'_>,
     own: Option<&ListId>,
 ) -> anyhow::Result<Answer> {
     loop {
         match tail.read_on(history)? {
-            News::Lines(lines) => {
+            NewLines::Lines(lines) => {
                 for line in lines.iter().filter(|line| wanted.wants(line)) {
-                    if show(context, line, own)? == Reader::Gone {
+                    if show(context, line, own)? == Audience::Gone {
                         return Ok(Answer::silent());
                     }
                 }
             }
-            News::Rewritten => {
+            NewLines::Rewritten => {
                 say("flagpost: this is another history than before");
                 // Its numbers begin anew.
                 wanted.since = 0;
@@ -161,7 +161,7 @@ fn follow(
     }
 }
 
-fn show(context: &Context, line: &Line, own: Option<&ListId>) -> std::io::Result<Reader> {
+fn show(context: &Context, line: &Line, own: Option<&ListId>) -> std::io::Result<Audience> {
     if context.globals.json {
         return stream(&HistoryLine { line: line.into() });
     }

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, path::PathBuf};
 
-use flagpost_core::plans::{self, Fate, Given, Gone, Imported, Mode, OnBroken};
+use flagpost_core::plans::{
+    self, Gone, ImportInput, ImportMode, ImportOutcome, ImportedTask, OnBroken,
+};
 use flagpost_model::{
     ListRef,
     intake::{Broken, Format, Intake, Lost},
@@ -15,7 +17,7 @@ use crate::{
     context::Context,
     output::{Answer, Screen},
     terminal::title,
-    text::{self, Source},
+    text::{self, TextArg},
 };
 
 /// As many changes are shown one by one.
@@ -37,11 +39,11 @@ const NAMED: usize = 50;
     Imported again, it updates what changed there, and takes back nothing that was done here.\n\
     Other tools: beads (.beads/issues.jsonl), Backlog.md (its folder), task-master (tasks.json),\n\
     Claude Code (a folder of {id}.json). json, jsonl and csv are what 'task export' writes.")]
-pub struct Args {
+pub struct ImportArgs {
     /// A file or a folder; - is stdin
     source: Option<PathBuf>,
     #[command(flatten)]
-    file: Source,
+    file: TextArg,
     /// What it is: auto, markdown, json, jsonl, csv, beads, backlog, taskmaster, claude-tasks, coordination
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format, hide_default_value = true)]
     from: Asked,
@@ -89,14 +91,14 @@ pub struct Taken<'a> {
     broken: &'a [Broken],
     /// What looks like an instruction and was taken for none.
     warnings: &'a [String],
-    tasks: &'a [Imported],
+    tasks: &'a [ImportedTask],
     /// Open tasks that a plan of this name brought, and that are no longer in it. An import removes
     /// none.
     gone: &'a [Gone],
 }
 
 /// Imports it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<Answer> {
     let path = match (&args.source, &args.file.file) {
         (Some(path), None) | (None, Some(path)) => path,
         (Some(_), Some(_)) => return Err(crate::error::usage("name the source once")),
@@ -107,11 +109,11 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         }
     };
     let given = if path.is_dir() {
-        Given::Folder(path.clone())
+        ImportInput::Folder(path.clone())
     } else {
         let name = path.display().to_string();
         let text = text::many(path)?;
-        Given::Text { name, text }
+        ImportInput::Text { name, text }
     };
     let on_broken = match args.skip_broken {
         true => OnBroken::Skip,
@@ -123,7 +125,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         match context.list() {
             Ok(list) => {
                 given.refuse_itself(&list)?;
-                let imported = plans::import(&list, &context.actor()?, intake, Mode::DryRun)?;
+                let imported = plans::import(&list, &context.actor()?, intake, ImportMode::DryRun)?;
                 let gone = plans::gone(&list, intake)?;
                 (Some(list.id().clone()), imported, gone)
             }
@@ -133,7 +135,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     } else {
         let list = context.list_or_create()?;
         given.refuse_itself(&list)?;
-        let imported = plans::import(&list, &context.actor()?, intake, Mode::Import)?;
+        let imported = plans::import(&list, &context.actor()?, intake, ImportMode::Import)?;
         let gone = plans::gone(&list, intake)?;
         (Some(list.id().clone()), imported, gone)
     };
@@ -143,10 +145,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         list: list.as_ref(),
         format: intake.format,
         dry_run: args.dry_run,
-        added: count(Fate::Added),
-        updated: count(Fate::Updated),
-        unchanged: count(Fate::Unchanged),
-        outdated: count(Fate::Outdated),
+        added: count(ImportOutcome::Added),
+        updated: count(ImportOutcome::Updated),
+        unchanged: count(ImportOutcome::Unchanged),
+        outdated: count(ImportOutcome::Outdated),
         held: intake.held,
         broken: &intake.broken,
         warnings: &intake.warnings,
@@ -160,12 +162,12 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         .notes(named(gone.iter().map(|it| left(it, intake)))))
 }
 
-fn text(context: &Context, imported: &[Imported], from: &Intake, dry_run: bool) -> String {
+fn text(context: &Context, imported: &[ImportedTask], from: &Intake, dry_run: bool) -> String {
     let count = |fate| imported.iter().filter(|place| place.fate == fate).count();
-    let (added, updated) = (count(Fate::Added), count(Fate::Updated));
+    let (added, updated) = (count(ImportOutcome::Added), count(ImportOutcome::Updated));
     let changed = imported
         .iter()
-        .filter(|place| matches!(place.fate, Fate::Added | Fate::Updated));
+        .filter(|place| matches!(place.fate, ImportOutcome::Added | ImportOutcome::Updated));
     let rows = changed.take(SHOWN).map(|place| {
         vec![
             place.fate.as_str().to_owned(),
@@ -182,7 +184,7 @@ fn text(context: &Context, imported: &[Imported], from: &Intake, dry_run: bool) 
             hidden => format!("… and {hidden} more\n"),
         };
     }
-    let unchanged = count(Fate::Unchanged);
+    let unchanged = count(ImportOutcome::Unchanged);
     let format = from.format;
     text += &format!(
         "{added} {would}added, {updated} {would}updated, {unchanged} unchanged; read as {format}\n"
@@ -201,7 +203,7 @@ fn named(remarks: impl ExactSizeIterator<Item = String>) -> Vec<String> {
 }
 
 /// What a person should know besides.
-fn notes(imported: &[Imported], intake: &Intake) -> Vec<String> {
+fn notes(imported: &[ImportedTask], intake: &Intake) -> Vec<String> {
     let mut notes = named(intake.broken.iter().map(skipped));
     notes.extend(named(intake.warnings.iter().cloned()));
     let unknown = intake.tasks.iter().flat_map(|it| &it.unknown);
@@ -210,7 +212,9 @@ fn notes(imported: &[Imported], intake: &Intake) -> Vec<String> {
         let unknown: Vec<&str> = unknown.into_iter().collect();
         notes.push(format!("kept as metadata: {}", unknown.join(", ")));
     }
-    let outdated = imported.iter().filter(|it| it.fate == Fate::Outdated);
+    let outdated = imported
+        .iter()
+        .filter(|it| it.fate == ImportOutcome::Outdated);
     notes.extend(outdated.map(|it| {
         let id = &it.id;
         format!("{id} changed here after it was exported, and is left as it is")
@@ -233,7 +237,7 @@ fn notes(imported: &[Imported], intake: &Intake) -> Vec<String> {
     notes.extend(named(kept.into_iter().map(|(id, state)| {
         format!("{id} is {state} there; here it is not pending, so it stays as it is")
     })));
-    let adds = imported.iter().any(|it| it.fate == Fate::Added);
+    let adds = imported.iter().any(|it| it.fate == ImportOutcome::Added);
     if adds && intake.held > 0 {
         let tasks = super::list::counted(intake.held, "task", "tasks");
         notes.push(format!(

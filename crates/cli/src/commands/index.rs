@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use flagpost_core::{
     Skipped,
-    index::{self, Fault, Owner, Status},
+    index::{self, IndexFault, IndexStatus, Owner},
 };
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -18,12 +18,12 @@ use crate::{
     output::{Answer, Screen},
     shape,
     terminal::line,
-    text::Source,
+    text::TextArg,
 };
 
 /// The verbs on the index.
 #[derive(Debug, Subcommand)]
-pub enum Index {
+pub enum IndexCommand {
     /// Show what is in it, and what could not be read
     #[command(after_help = "Example: flagpost index status --json")]
     Status,
@@ -48,7 +48,7 @@ pub struct SqlArgs {
     /// The question; - reads stdin
     question: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     /// At most this many rows; 0 for all
     #[arg(long, value_name = "N", default_value_t = LIMIT)]
     limit: usize,
@@ -58,11 +58,11 @@ pub struct SqlArgs {
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, verb: &Index) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &IndexCommand) -> anyhow::Result<Answer> {
     let status = || index::ask(&context.home, |index| index.status(&context.home));
     match verb {
-        Index::Status => Ok(answer(context, &status()?)),
-        Index::Path => {
+        IndexCommand::Status => Ok(answer(context, &status()?)),
+        IndexCommand::Path => {
             let status = status()?;
             let path = status.path.display();
             Ok(written(
@@ -70,23 +70,23 @@ pub fn run(context: &Context, verb: &Index) -> anyhow::Result<Answer> {
                 &status,
             ))
         }
-        Index::Rebuild => {
+        IndexCommand::Rebuild => {
             let status = index::rebuild(&context.home)?;
             Ok(written(answer(context, &status), &status))
         }
-        Index::Sql(args) => sql(context, args),
+        IndexCommand::Sql(args) => sql(context, args),
     }
 }
 
 /// Whoever wants the file has not got what they asked for where it is old.
-fn written(answer: Answer, status: &Status) -> Answer {
+fn written(answer: Answer, status: &IndexStatus) -> Answer {
     Answer {
         code: u8::from(status.in_memory),
         ..answer
     }
 }
 
-fn answer(context: &Context, status: &Status) -> Answer {
+fn answer(context: &Context, status: &IndexStatus) -> Answer {
     let counts: serde_json::Map<String, Value> = status
         .counts
         .iter()
@@ -143,28 +143,28 @@ fn sql(context: &Context, args: &SqlArgs) -> anyhow::Result<Answer> {
         .notes(unseen(context, hidden)))
 }
 
-fn value(value: &index::Value) -> Value {
+fn value(value: &index::SqlValue) -> Value {
     match value {
-        index::Value::Null => Value::Null,
-        index::Value::Integer(number) => (*number).into(),
-        index::Value::Real(number) => (*number).into(),
-        index::Value::Text(text) => text.as_str().into(),
-        index::Value::Blob(bytes) => json!({"bytes": bytes}),
+        index::SqlValue::Null => Value::Null,
+        index::SqlValue::Integer(number) => (*number).into(),
+        index::SqlValue::Real(number) => (*number).into(),
+        index::SqlValue::Text(text) => text.as_str().into(),
+        index::SqlValue::Blob(bytes) => json!({"bytes": bytes}),
     }
 }
 
-fn cell(value: &index::Value) -> String {
+fn cell(value: &index::SqlValue) -> String {
     match value {
-        index::Value::Null => String::new(),
-        index::Value::Integer(number) => number.to_string(),
-        index::Value::Real(number) => number.to_string(),
-        index::Value::Text(text) => line(text),
-        index::Value::Blob(bytes) => format!("{bytes} bytes"),
+        index::SqlValue::Null => String::new(),
+        index::SqlValue::Integer(number) => number.to_string(),
+        index::SqlValue::Real(number) => number.to_string(),
+        index::SqlValue::Text(text) => line(text),
+        index::SqlValue::Blob(bytes) => format!("{bytes} bytes"),
     }
 }
 
 /// Puts what could not be read into an answer; the files among it, and the rest as remarks.
-pub fn faults(body: &mut Value, faults: &[Fault]) -> (Vec<Skipped>, Vec<String>) {
+pub fn faults(body: &mut Value, faults: &[IndexFault]) -> (Vec<Skipped>, Vec<String>) {
     let (mut skipped, mut shapes, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for fault in faults {
         let (list, repository) = match &fault.owner {

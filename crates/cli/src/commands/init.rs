@@ -6,10 +6,10 @@ use std::{borrow::Cow, path::Path};
 
 use flagpost_core::{
     Error, List, Repository, answers,
-    instructions::{Done, Found, Intent, Place, Wanted},
+    instructions::{Done, ExpectedBlock, InspectedFile, InstructionStatus, Intent},
 };
 use flagpost_disk as disk;
-use flagpost_model::{ListId, RepoId, marked_block::Standing};
+use flagpost_model::{ListId, RepoId, marked_block::BlockStatus};
 
 use words::{File, FileDone, status};
 
@@ -34,7 +34,7 @@ use crate::{
     calls keep it.\n\n\
     --check exits with 1 when a block is missing, outdated or changed. --remove leaves the \
     repository registered.")]
-pub struct Args {
+pub struct InitArgs {
     /// Also make CLAUDE.md import AGENTS.md
     #[arg(long)]
     claude: bool,
@@ -123,7 +123,7 @@ struct Checked {
 }
 
 /// Does what is asked.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &InitArgs) -> anyhow::Result<Answer> {
     let top = Repository::top(&context.home, &context.dir)?;
     let places = places(context, args, &top)?;
     if args.check {
@@ -136,10 +136,14 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 }
 
 /// The files that are meant: those asked for, and any other that holds a block of ours.
-fn places(context: &Context, args: &Args, top: &Path) -> anyhow::Result<Vec<Place<'static>>> {
+fn places(
+    context: &Context,
+    args: &InitArgs,
+    top: &Path,
+) -> anyhow::Result<Vec<InspectedFile<'static>>> {
     let named = args.claude || args.gemini || args.copilot;
     let mut places = Vec::new();
-    let all: [(Wanted<'static>, Wanted<'static>, bool); 4] = [
+    let all: [(ExpectedBlock<'static>, ExpectedBlock<'static>, bool); 4] = [
         (AGENTS, AGENTS_BRIDGED, !args.remove),
         (CLAUDE, CLAUDE, args.claude),
         (GEMINI, GEMINI, args.gemini),
@@ -150,11 +154,11 @@ fn places(context: &Context, args: &Args, top: &Path) -> anyhow::Result<Vec<Plac
             continue;
         }
         let place = match args.bridge {
-            true => Place::look(&context.home, top, bridged),
+            true => InspectedFile::look(&context.home, top, bridged),
             // Who told of the bridge once means to go on.
-            false => Place::look(&context.home, top, plain).and_then(|place| {
+            false => InspectedFile::look(&context.home, top, plain).and_then(|place| {
                 match place.block_names(OF_THE_BRIDGE) {
-                    true => Place::look(&context.home, top, bridged),
+                    true => InspectedFile::look(&context.home, top, bridged),
                     false => Ok(place),
                 }
             }),
@@ -179,9 +183,9 @@ fn is_marker_error(error: &disk::Error) -> bool {
 
 fn insert(
     context: &Context,
-    args: &Args,
+    args: &InitArgs,
     top: &Path,
-    places: Vec<Place<'static>>,
+    places: Vec<InspectedFile<'static>>,
 ) -> anyhow::Result<Answer> {
     for place in &places {
         // What is refused is refused before anything is registered.
@@ -236,14 +240,15 @@ fn insert(
 }
 
 /// Files that their agents read in place of `AGENTS.md`, and that do not import it.
-fn unaware(context: &Context, args: &Args, top: &Path) -> Vec<String> {
+fn unaware(context: &Context, args: &InitArgs, top: &Path) -> Vec<String> {
     let others = [
         (CLAUDE, args.claude, "--claude"),
         (GEMINI, args.gemini, "--gemini"),
     ];
     let is_unaware = |wanted| {
-        Place::look(&context.home, top, wanted)
-            .is_ok_and(|place| place.exists() && place.found == Found::Block(Standing::Missing))
+        InspectedFile::look(&context.home, top, wanted).is_ok_and(|place| {
+            place.exists() && place.found == InstructionStatus::Block(BlockStatus::Missing)
+        })
     };
     let unaware = others
         .into_iter()
@@ -260,9 +265,9 @@ fn unaware(context: &Context, args: &Args, top: &Path) -> Vec<String> {
 
 fn remove(
     context: &Context,
-    args: &Args,
+    args: &InitArgs,
     top: &Path,
-    places: Vec<Place<'static>>,
+    places: Vec<InspectedFile<'static>>,
 ) -> anyhow::Result<Answer> {
     for place in &places {
         if let Done::KeptEdited { line } = place.would(Intent::Remove)? {
@@ -294,11 +299,11 @@ fn remove(
 
 fn carry_out(
     context: &Context,
-    args: &Args,
-    places: Vec<Place<'static>>,
+    args: &InitArgs,
+    places: Vec<InspectedFile<'static>>,
     intent: Intent,
 ) -> anyhow::Result<Vec<File>> {
-    let one = |place: Place<'static>| {
+    let one = |place: InspectedFile<'static>| {
         let name = place.wanted.file;
         let done = match args.dry_run {
             true => place.would(intent)?,
@@ -311,9 +316,9 @@ fn carry_out(
 
 fn check(
     context: &Context,
-    args: &Args,
+    args: &InitArgs,
     top: &Path,
-    places: &[Place<'static>],
+    places: &[InspectedFile<'static>],
 ) -> anyhow::Result<Answer> {
     // A registration is this machine's affair and no part of the repository: it counts only where
     // nothing else is asked for.
@@ -344,7 +349,7 @@ fn check(
     let helps = places.iter().any(|place| {
         matches!(
             place.found,
-            Found::Block(Standing::Missing | Standing::Outdated { .. })
+            InstructionStatus::Block(BlockStatus::Missing | BlockStatus::Outdated { .. })
         )
     });
     if helps || (args.no_instructions && !ok) {
@@ -362,7 +367,7 @@ fn check(
 }
 
 /// The command that puts in order what is checked.
-fn again(args: &Args) -> String {
+fn again(args: &InitArgs) -> String {
     let options = [
         (args.claude, " --claude"),
         (args.gemini, " --gemini"),

@@ -15,13 +15,13 @@ use crate::{
 #[command(after_help = "Example: flagpost instructions claims\n\
     Topics: tasks, claims, reports, sessions, files. 'flagpost init' puts the shortest form of it \
     into AGENTS.md.")]
-pub struct Args {
+pub struct InstructionsArgs {
     /// What about [default: the whole, in short]
     topic: Option<String>,
 }
 
 /// Prints them.
-pub fn run(_: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(_: &Context, args: &InstructionsArgs) -> anyhow::Result<Answer> {
     let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
     let text = match args.topic.as_deref() {
         None => {

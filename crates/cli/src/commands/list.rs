@@ -34,7 +34,7 @@ pub const LIMIT: usize = 50;
     Then: flagpost list @urgent owner=me\n\
     Unless it names states, a query is about open tasks: neither completed nor cancelled."
 )]
-pub struct Args {
+pub struct ListArgs {
     #[command(flatten)]
     query: QueryArgs,
     /// Finished ones too
@@ -49,7 +49,7 @@ pub struct Args {
 }
 
 /// Lists them.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
     let asked = args.query.read(context)?;
     let nothing_asked = asked.filter.is_none();
     let mut query = match args.all {

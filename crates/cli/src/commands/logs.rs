@@ -23,7 +23,7 @@ use self::page::Page;
 use super::{daemon, run::sessions};
 use crate::{
     context::Context,
-    output::{Answer, Reader, say, stream_text},
+    output::{Answer, Audience, say, stream_text},
 };
 
 /// Show what a task's agent printed
@@ -31,7 +31,7 @@ use crate::{
 #[command(after_help = "Example: flagpost logs 7 --follow\n\n\
     It is the last attempt in the session that runs, else in the newest that has one.\n\
     With --quiet: only where it is kept. Without a task: what the daemon says.")]
-pub struct Args {
+pub struct LogsArgs {
     /// The task
     task: Option<String>,
     /// Go on until the attempt ends, and with the one after it
@@ -61,9 +61,9 @@ const PART: usize = 64 << 10;
 const GAP: usize = 512;
 
 /// Shows it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &LogsArgs) -> anyhow::Result<Answer> {
     let Some(task) = &args.task else {
-        let args = daemon::logs::Args {
+        let args = daemon::logs::DaemonLogsArgs {
             follow: args.follow,
             lines: args.lines.unwrap_or(daemon::logs::LINES),
         };
@@ -90,7 +90,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     if let Some(lines) = last.filter(|_| args.raw) {
         skip_all_but(&mut file, lines)?;
     }
-    if drain(&mut file, &mut page)? == Reader::Gone {
+    if drain(&mut file, &mut page)? == Audience::Gone {
         return Ok(Answer::silent());
     }
     if args.follow {
@@ -139,13 +139,13 @@ fn follow(
             false => output.outlook(sessions)?,
         };
         // What was printed before the look, to the last byte.
-        if drain(&mut file, page)? == Reader::Gone {
+        if drain(&mut file, page)? == Audience::Gone {
             return Ok(());
         }
         match outlook {
             Outlook::More => thread::sleep(PAUSE),
             Outlook::Next(next) if !this_only => {
-                if page.turn_to(&next)? == Reader::Gone {
+                if page.turn_to(&next)? == Audience::Gone {
                     return Ok(());
                 }
                 (file, output) = (next.open()?, *next);
@@ -157,7 +157,7 @@ fn follow(
 
 /// Shows the rest of what is there. What the middle of a long log left out reads as zeros, and is passed
 /// over.
-fn drain(file: &mut File, page: &mut Page<'_>) -> anyhow::Result<Reader> {
+fn drain(file: &mut File, page: &mut Page<'_>) -> anyhow::Result<Audience> {
     let mut part = vec![0; PART];
     let mut zeros = 0;
     loop {
@@ -170,17 +170,17 @@ fn drain(file: &mut File, page: &mut Page<'_>) -> anyhow::Result<Reader> {
                 break;
             }
             let few = std::mem::take(&mut zeros);
-            if few > 0 && few < GAP && page.add(&vec![0; few])? == Reader::Gone {
-                return Ok(Reader::Gone);
+            if few > 0 && few < GAP && page.add(&vec![0; few])? == Audience::Gone {
+                return Ok(Audience::Gone);
             }
             let Some(from) = text else {
-                return Ok(Reader::There);
+                return Ok(Audience::There);
             };
             rest = &rest[from..];
             let end = rest.iter().position(|byte| *byte == 0);
             let (said, after) = rest.split_at(end.unwrap_or(rest.len()));
-            if page.add(said)? == Reader::Gone {
-                return Ok(Reader::Gone);
+            if page.add(said)? == Audience::Gone {
+                return Ok(Audience::Gone);
             }
             rest = after;
         }

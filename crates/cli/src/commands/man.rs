@@ -16,7 +16,7 @@ use crate::{context::Context, error::Unknown, output::Answer};
     flagpost man | man -l -\n  \
     flagpost man task add | man -l -\n  \
     flagpost man --out ~/.local/share/man/man1")]
-pub struct Args {
+pub struct ManArgs {
     /// The verb, with its group [default: the program's own page]
     #[arg(value_name = "VERB")]
     verbs: Vec<String>,
@@ -26,8 +26,8 @@ pub struct Args {
 }
 
 /// Prints or writes.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
-    let mut program = crate::args::Args::command().disable_help_subcommand(true);
+pub fn run(context: &Context, args: &ManArgs) -> anyhow::Result<Answer> {
+    let mut program = crate::args::Cli::command().disable_help_subcommand(true);
     program.build();
     match &args.out {
         Some(dir) => write_all(context, &program, dir),

@@ -58,7 +58,7 @@ pub mod worker;
 use flagpost_core::operations::Operation;
 
 use crate::{
-    args::{Command, Task},
+    args::{Command, TaskCommand},
     context::Context,
     output::Answer,
 };
@@ -77,7 +77,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         context.home.must_know_the_time()?;
     }
     match command {
-        None => status::run(context, &status::Args::default()),
+        None => status::run(context, &status::StatusArgs::default()),
         Some(Command::Init(args)) => init::run(context, &args),
         Some(Command::Status(args)) => status::run(context, &args),
         Some(Command::Doctor(args)) => doctor::run(context, &args),
@@ -121,34 +121,34 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
     }
 }
 
-fn task(context: &Context, verb: Task) -> anyhow::Result<Answer> {
+fn task(context: &Context, verb: TaskCommand) -> anyhow::Result<Answer> {
     match verb {
-        Task::Add(args) => add::run(context, &args),
-        Task::List(args) => list::run(context, &args),
-        Task::Show(args) => show::run(context, &args),
-        Task::Edit(args) => edit::run(context, &args),
-        Task::Ready(args) => ready::run(context, &args),
-        Task::Claim(args) => claim::run(context, &args),
-        Task::Start(args) => moves::start(context, &args),
-        Task::Done(args) => finish::done(context, &args),
-        Task::Fail(args) => finish::fail(context, &args),
-        Task::Stuck(args) => finish::stuck(context, &args),
-        Task::Answer(args) => answer::run(context, &args),
-        Task::Release(args) => moves::release(context, &args),
-        Task::Renew(args) => moves::renew(context, &args),
-        Task::Reopen(args) => moves::reopen(context, &args),
-        Task::Cancel(args) => moves::cancel(context, &args),
-        Task::Rm(args) => rm::run(context, &args),
-        Task::Note(args) => note::run(context, &args),
-        Task::Timer(verb) => timer::run(context, &verb),
-        Task::Move(args) => relocate::run(context, &args),
-        Task::Undo(args) => undo::run(context, &args),
-        Task::Tags(args) => tags::tags(context, &args),
-        Task::Projects(args) => tags::projects(context, &args),
-        Task::Stats(args) => stats::run(context, &args),
-        Task::Dep(verb) => dep::run(context, &verb),
-        Task::Graph(args) => graph::run(context, &args),
-        Task::Import(args) => import::run(context, &args),
-        Task::Export(args) => export::run(context, &args),
+        TaskCommand::Add(args) => add::run(context, &args),
+        TaskCommand::List(args) => list::run(context, &args),
+        TaskCommand::Show(args) => show::run(context, &args),
+        TaskCommand::Edit(args) => edit::run(context, &args),
+        TaskCommand::Ready(args) => ready::run(context, &args),
+        TaskCommand::Claim(args) => claim::run(context, &args),
+        TaskCommand::Start(args) => moves::start(context, &args),
+        TaskCommand::Done(args) => finish::done(context, &args),
+        TaskCommand::Fail(args) => finish::fail(context, &args),
+        TaskCommand::Stuck(args) => finish::stuck(context, &args),
+        TaskCommand::Answer(args) => answer::run(context, &args),
+        TaskCommand::Release(args) => moves::release(context, &args),
+        TaskCommand::Renew(args) => moves::renew(context, &args),
+        TaskCommand::Reopen(args) => moves::reopen(context, &args),
+        TaskCommand::Cancel(args) => moves::cancel(context, &args),
+        TaskCommand::Rm(args) => rm::run(context, &args),
+        TaskCommand::Note(args) => note::run(context, &args),
+        TaskCommand::Timer(verb) => timer::run(context, &verb),
+        TaskCommand::Move(args) => relocate::run(context, &args),
+        TaskCommand::Undo(args) => undo::run(context, &args),
+        TaskCommand::Tags(args) => tags::tags(context, &args),
+        TaskCommand::Projects(args) => tags::projects(context, &args),
+        TaskCommand::Stats(args) => stats::run(context, &args),
+        TaskCommand::Dep(verb) => dep::run(context, &verb),
+        TaskCommand::Graph(args) => graph::run(context, &args),
+        TaskCommand::Import(args) => import::run(context, &args),
+        TaskCommand::Export(args) => export::run(context, &args),
     }
 }

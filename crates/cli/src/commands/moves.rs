@@ -8,13 +8,13 @@ use flagpost_model::{Token, task::Act};
 
 use super::{
     claim,
-    selection::{self, Choice, Where},
-    word::{self, Said},
+    selection::{self, SelectionAction, Where},
+    word::{self, AgentRequestDraft},
 };
 use crate::{context::Context, output::Answer, terminal::title};
 
 #[derive(Debug, clap::Args)]
-struct Which {
+struct TaskSelectorArgs {
     /// The task, or several: 7,9 [default: $FLAGPOST_TASK]
     #[arg(conflicts_with = "expression")]
     id: Option<String>,
@@ -41,7 +41,7 @@ pub struct StartArgs {
 #[command(after_help = "Example: flagpost task release 7")]
 pub struct ReleaseArgs {
     #[command(flatten)]
-    which: Which,
+    which: TaskSelectorArgs,
     /// Whoever holds it; recorded under your name
     #[arg(long)]
     pub force: bool,
@@ -52,7 +52,7 @@ pub struct ReleaseArgs {
 #[command(after_help = "Example: flagpost task renew 7")]
 pub struct RenewArgs {
     #[command(flatten)]
-    which: Which,
+    which: TaskSelectorArgs,
 }
 
 /// Make a finished, failed, stuck or cancelled task pending again
@@ -60,7 +60,7 @@ pub struct RenewArgs {
 #[command(after_help = "Example: flagpost task reopen 7")]
 pub struct ReopenArgs {
     #[command(flatten)]
-    which: Which,
+    which: TaskSelectorArgs,
 }
 
 /// Say that a task is not wanted any more
@@ -68,7 +68,7 @@ pub struct ReopenArgs {
 #[command(after_help = "Example: flagpost task cancel 7")]
 pub struct CancelArgs {
     #[command(flatten)]
-    which: Which,
+    which: TaskSelectorArgs,
 }
 
 /// Begins it.
@@ -107,7 +107,7 @@ pub fn cancel(context: &Context, args: &CancelArgs) -> anyhow::Result<Answer> {
 
 fn moved(
     context: &Context,
-    which: &Which,
+    which: &TaskSelectorArgs,
     event: Move,
     [verb, done]: [&str; 2],
 ) -> anyhow::Result<Answer> {
@@ -122,8 +122,8 @@ fn moved(
         at: context.home.now(),
     };
     let tasks = match choice {
-        Choice::Act(tasks) => tasks,
-        Choice::Preview(ids) => {
+        SelectionAction::Act(tasks) => tasks,
+        SelectionAction::Preview(ids) => {
             let previews = tasks::preview_moves(&list, &act, &ids, &event)?;
             return Ok(selection::dry_run(verb, &previews));
         }
@@ -131,7 +131,7 @@ fn moved(
     let moved = match tasks::act_all(&list, &act, tasks.clone(), event.clone()) {
         Ok(moved) => moved,
         Err(error) => {
-            let said = Said {
+            let said = AgentRequestDraft {
                 list: &list,
                 which: &tasks,
                 operation: word::of_move(&event),

@@ -1,15 +1,15 @@
 //! `note`: a remark on tasks.
 
 use flagpost_core::{
-    sessions::words::WordOf,
+    sessions::words::AgentOperation,
     tasks::{self, Fields},
 };
 
 use super::{
-    selection::{self, Choice, Where},
-    word::{self, Said},
+    selection::{self, SelectionAction, Where},
+    word::{self, AgentRequestDraft},
 };
-use crate::{context::Context, error::usage, output::Answer, terminal::title, text::Source};
+use crate::{context::Context, error::usage, output::Answer, terminal::title, text::TextArg};
 
 /// Write a remark on a task, for whoever comes next
 #[derive(Debug, clap::Args)]
@@ -17,13 +17,13 @@ use crate::{context::Context, error::usage, output::Answer, terminal::title, tex
     after_help = "Example: flagpost task note 7 'The grammar has a hole: see docs/grammar.md'\n\
     'flagpost show' prints them. A remark of the owner renews the lease."
 )]
-pub struct Args {
+pub struct NoteArgs {
     /// The task, or several: 7,9 [default: $FLAGPOST_TASK]
     id: Option<String>,
     /// The remark; - reads stdin
     text: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     #[command(flatten)]
     which: Where,
 }
@@ -31,7 +31,7 @@ pub struct Args {
 const ACT: &str = "note on";
 
 /// Writes it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &NoteArgs) -> anyhow::Result<Answer> {
     let list = args.which.list(context)?;
     let (id, text) = match args.which.words(args.id.as_deref(), args.text.as_deref())? {
         (Some("-"), None) => (None, Some("-")),
@@ -47,8 +47,8 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     };
     let named = || selection::named(context, &list, id);
     let which = match args.which.choose(context, &list, ACT, named)? {
-        Choice::Act(which) => which,
-        Choice::Preview(ids) => {
+        SelectionAction::Act(which) => which,
+        SelectionAction::Preview(ids) => {
             // What is no field keeps nobody from a remark.
             let previews = tasks::preview_edit(&list, &ids, &Fields::default())?;
             return Ok(selection::dry_run(ACT, &previews));
@@ -58,10 +58,10 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let noted = match tasks::note(&list, &actor, which.clone(), &text) {
         Ok(noted) => noted,
         Err(error) => {
-            let said = Said {
+            let said = AgentRequestDraft {
                 list: &list,
                 which: &which,
-                operation: Some(WordOf::Note),
+                operation: Some(AgentOperation::Note),
                 text: &text,
                 worker: &actor,
                 token: None,

@@ -7,11 +7,12 @@ use flagpost_core::operations::Operation as Op;
 use flagpost_model::WorkerId;
 
 use super::{
-    agent::Agent, config::Config, daemon::Daemon, index::Index, msg::Msg, relay::Relay,
-    reserve::Reserve, session::Session, timer::Timer, worker::Worker,
+    agent::AgentCommand, config::ConfigCommand, daemon::DaemonCommand, index::IndexCommand,
+    msg::MsgCommand, relay::RelayCommand, reserve::ReserveCommand, session::SessionCommand,
+    timer::TimerCommand, worker::WorkerCommand,
 };
 use crate::{
-    args::{Command, Task},
+    args::{Command, TaskCommand},
     context::Context,
 };
 
@@ -31,28 +32,32 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Option<Op>> {
         Command::Stuck(_) => Op::TaskStuck,
         Command::Answer(_) => Op::TaskAnswer,
         Command::Search(_) | Command::History(_) => Op::HistoryShow,
-        Command::Index(Index::Rebuild) => Op::IndexRebuild,
-        Command::Index(Index::Status | Index::Path | Index::Sql(_)) => Op::HistoryShow,
+        Command::Index(IndexCommand::Rebuild) => Op::IndexRebuild,
+        Command::Index(IndexCommand::Status | IndexCommand::Path | IndexCommand::Sql(_)) => {
+            Op::HistoryShow
+        }
         Command::Run(_) => Op::RunStart,
         Command::Stop(_) => Op::RunStop,
         Command::Session(verb) => of_sessions(verb),
-        Command::Config(Config::Set(_)) => Op::ConfigSet,
-        Command::Config(Config::Unset(_)) => Op::ConfigUnset,
-        Command::Config(Config::List | Config::Get(_) | Config::Path) => Op::ConfigShow,
+        Command::Config(ConfigCommand::Set(_)) => Op::ConfigSet,
+        Command::Config(ConfigCommand::Unset(_)) => Op::ConfigUnset,
+        Command::Config(ConfigCommand::List | ConfigCommand::Get(_) | ConfigCommand::Path) => {
+            Op::ConfigShow
+        }
         Command::Assign(_) => Op::BriefPropose,
         Command::Ratify(_) => Op::BriefRatify,
         Command::Inbox(_) => Op::BriefShow,
         Command::Outbox(args) => args.operation(),
         Command::Relay(verb) => of_relay(verb),
         Command::Msg(verb) => of_messages(verb),
-        Command::Reserve(Reserve::Add(_)) => Op::ReservationAdd,
-        Command::Reserve(Reserve::Release(_)) => Op::ReservationRelease,
-        Command::Reserve(Reserve::List(_) | Reserve::Check(_)) => Op::ReservationShow,
+        Command::Reserve(ReserveCommand::Add(_)) => Op::ReservationAdd,
+        Command::Reserve(ReserveCommand::Release(_)) => Op::ReservationRelease,
+        Command::Reserve(ReserveCommand::List(_) | ReserveCommand::Check(_)) => Op::ReservationShow,
         Command::Worker(verb) => of_workers(context, verb)?,
         Command::Slash(_) => return Ok(None),
-        Command::Up(_) | Command::Daemon(Daemon::Up(_)) => Op::DaemonUp,
-        Command::Down(_) | Command::Daemon(Daemon::Down(_)) => Op::DaemonDown,
-        Command::Daemon(Daemon::Logs(_)) => Op::DaemonShow,
+        Command::Up(_) | Command::Daemon(DaemonCommand::Up(_)) => Op::DaemonUp,
+        Command::Down(_) | Command::Daemon(DaemonCommand::Down(_)) => Op::DaemonDown,
+        Command::Daemon(DaemonCommand::Logs(_)) => Op::DaemonShow,
         Command::Logs(_) => Op::SessionShow,
         Command::Agent(verb) => of_bridge(verb),
         Command::Task(verb) => of_tasks(verb),
@@ -64,92 +69,100 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Option<Op>> {
     }))
 }
 
-fn of_tasks(verb: &Task) -> Op {
+fn of_tasks(verb: &TaskCommand) -> Op {
     match verb {
-        Task::Add(_) => Op::TaskAdd,
-        Task::List(_)
-        | Task::Show(_)
-        | Task::Ready(_)
-        | Task::Tags(_)
-        | Task::Projects(_)
-        | Task::Stats(_)
-        | Task::Graph(_) => Op::TaskShow,
-        Task::Edit(_) => Op::TaskEdit,
-        Task::Claim(_) => Op::TaskClaim,
-        Task::Start(_) => Op::TaskStart,
-        Task::Done(_) => Op::TaskDone,
-        Task::Fail(_) => Op::TaskFail,
-        Task::Stuck(_) => Op::TaskStuck,
-        Task::Answer(_) => Op::TaskAnswer,
-        Task::Release(args) => Op::releasing(args.force),
-        Task::Renew(_) => Op::TaskRenew,
-        Task::Reopen(_) => Op::TaskReopen,
-        Task::Cancel(_) => Op::TaskCancel,
-        Task::Rm(_) => Op::TaskRemove,
-        Task::Move(_) => Op::TaskMove,
-        Task::Undo(_) => Op::TaskUndo,
-        Task::Note(_) => Op::TaskNote,
-        Task::Timer(Timer::Show) => Op::TaskShow,
-        Task::Timer(Timer::Start { .. } | Timer::Stop { .. }) => Op::TaskTime,
-        Task::Dep(_) => Op::TaskLink,
-        Task::Import(_) => Op::TaskImport,
-        Task::Export(_) => Op::TaskExport,
+        TaskCommand::Add(_) => Op::TaskAdd,
+        TaskCommand::List(_)
+        | TaskCommand::Show(_)
+        | TaskCommand::Ready(_)
+        | TaskCommand::Tags(_)
+        | TaskCommand::Projects(_)
+        | TaskCommand::Stats(_)
+        | TaskCommand::Graph(_) => Op::TaskShow,
+        TaskCommand::Edit(_) => Op::TaskEdit,
+        TaskCommand::Claim(_) => Op::TaskClaim,
+        TaskCommand::Start(_) => Op::TaskStart,
+        TaskCommand::Done(_) => Op::TaskDone,
+        TaskCommand::Fail(_) => Op::TaskFail,
+        TaskCommand::Stuck(_) => Op::TaskStuck,
+        TaskCommand::Answer(_) => Op::TaskAnswer,
+        TaskCommand::Release(args) => Op::releasing(args.force),
+        TaskCommand::Renew(_) => Op::TaskRenew,
+        TaskCommand::Reopen(_) => Op::TaskReopen,
+        TaskCommand::Cancel(_) => Op::TaskCancel,
+        TaskCommand::Rm(_) => Op::TaskRemove,
+        TaskCommand::Move(_) => Op::TaskMove,
+        TaskCommand::Undo(_) => Op::TaskUndo,
+        TaskCommand::Note(_) => Op::TaskNote,
+        TaskCommand::Timer(TimerCommand::Show) => Op::TaskShow,
+        TaskCommand::Timer(TimerCommand::Start { .. } | TimerCommand::Stop { .. }) => Op::TaskTime,
+        TaskCommand::Dep(_) => Op::TaskLink,
+        TaskCommand::Import(_) => Op::TaskImport,
+        TaskCommand::Export(_) => Op::TaskExport,
     }
 }
 
-fn of_sessions(verb: &Session) -> Op {
+fn of_sessions(verb: &SessionCommand) -> Op {
     match verb {
-        Session::List | Session::Show(_) | Session::Timeline(_) => Op::SessionShow,
-        Session::Recover => Op::SessionRecover,
-        Session::Archive => Op::SessionArchive,
-    }
-}
-
-fn of_relay(verb: &Relay) -> Op {
-    match verb {
-        Relay::Assign(_) | Relay::Redirect(_) | Relay::Merge(_) => Op::BriefPropose,
-        Relay::Ratify(_) => Op::BriefRatify,
-        Relay::Reject(_) => Op::BriefReject,
-        Relay::Edit(_) => Op::BriefEdit,
-        Relay::Inbox(_) => Op::BriefShow,
-        Relay::Outbox(args) => args.operation(),
-        Relay::Gc(_) => Op::MailArchive,
-    }
-}
-
-fn of_messages(verb: &Msg) -> Op {
-    match verb {
-        Msg::Send(args) if args.ratify => Op::BriefRatify,
-        Msg::Send(_) => Op::MessageSend,
-        Msg::Recv(_) => Op::MessageReceive,
-        Msg::Ack(_) => Op::MessageAck,
-        Msg::Unacked(_) | Msg::Thread(_) | Msg::List(_) | Msg::Show(_) | Msg::Wait(_) => {
-            Op::MessageShow
+        SessionCommand::List | SessionCommand::Show(_) | SessionCommand::Timeline(_) => {
+            Op::SessionShow
         }
-        Msg::Import(_) => Op::MessageImport,
+        SessionCommand::Recover => Op::SessionRecover,
+        SessionCommand::Archive => Op::SessionArchive,
     }
 }
 
-fn of_workers(context: &Context, verb: &Worker) -> anyhow::Result<Op> {
+fn of_relay(verb: &RelayCommand) -> Op {
+    match verb {
+        RelayCommand::Assign(_) | RelayCommand::Redirect(_) | RelayCommand::Merge(_) => {
+            Op::BriefPropose
+        }
+        RelayCommand::Ratify(_) => Op::BriefRatify,
+        RelayCommand::Reject(_) => Op::BriefReject,
+        RelayCommand::Edit(_) => Op::BriefEdit,
+        RelayCommand::Inbox(_) => Op::BriefShow,
+        RelayCommand::Outbox(args) => args.operation(),
+        RelayCommand::Gc(_) => Op::MailArchive,
+    }
+}
+
+fn of_messages(verb: &MsgCommand) -> Op {
+    match verb {
+        MsgCommand::Send(args) if args.ratify => Op::BriefRatify,
+        MsgCommand::Send(_) => Op::MessageSend,
+        MsgCommand::Recv(_) => Op::MessageReceive,
+        MsgCommand::Ack(_) => Op::MessageAck,
+        MsgCommand::Unacked(_)
+        | MsgCommand::Thread(_)
+        | MsgCommand::List(_)
+        | MsgCommand::Show(_)
+        | MsgCommand::Wait(_) => Op::MessageShow,
+        MsgCommand::Import(_) => Op::MessageImport,
+    }
+}
+
+fn of_workers(context: &Context, verb: &WorkerCommand) -> anyhow::Result<Op> {
     let asked = context.globals.actor.as_deref();
     let agent = context.settings.acting_agent(asked)?;
     let named = |name: &str| name.parse::<WorkerId>();
     Ok(match verb {
-        Worker::Add(args) => Op::adding(&named(&args.worker)?, agent.as_ref()),
-        Worker::Rm(args) => Op::removing(&named(&args.worker)?, agent.as_ref()),
-        Worker::List(_) | Worker::Show(_) => Op::WorkerShow,
-        Worker::Heartbeat(_) => Op::WorkerHeartbeat,
-        Worker::Next(_) | Worker::Wait(_) => Op::BriefNext,
-        Worker::Ack(_) => Op::BriefAck,
-        Worker::Report(_) => Op::ReportSend,
-        Worker::Confirm(_) => Op::ReportConfirm,
+        WorkerCommand::Add(args) => Op::adding(&named(&args.worker)?, agent.as_ref()),
+        WorkerCommand::Rm(args) => Op::removing(&named(&args.worker)?, agent.as_ref()),
+        WorkerCommand::List(_) | WorkerCommand::Show(_) => Op::WorkerShow,
+        WorkerCommand::Heartbeat(_) => Op::WorkerHeartbeat,
+        WorkerCommand::Next(_) | WorkerCommand::Wait(_) => Op::BriefNext,
+        WorkerCommand::Ack(_) => Op::BriefAck,
+        WorkerCommand::Report(_) => Op::ReportSend,
+        WorkerCommand::Confirm(_) => Op::ReportConfirm,
     })
 }
 
-fn of_bridge(verb: &Agent) -> Op {
+fn of_bridge(verb: &AgentCommand) -> Op {
     match verb {
-        Agent::Start(_) | Agent::Stop(_) => Op::BridgeServe,
-        Agent::Send(_) | Agent::Clear(_) => Op::BridgeSend,
-        Agent::Status(_) | Agent::Outbox(_) | Agent::Snippet(_) => Op::BridgeShow,
+        AgentCommand::Start(_) | AgentCommand::Stop(_) => Op::BridgeServe,
+        AgentCommand::Send(_) | AgentCommand::Clear(_) => Op::BridgeSend,
+        AgentCommand::Status(_) | AgentCommand::Outbox(_) | AgentCommand::Snippet(_) => {
+            Op::BridgeShow
+        }
     }
 }

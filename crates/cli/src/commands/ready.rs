@@ -7,14 +7,14 @@ use crate::{context::Context, output::Answer};
 /// Show what can begin now, in the order it would be claimed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost ready --limit 1 --quiet")]
-pub struct Args {
+pub struct ReadyArgs {
     /// At most this many; 0 for all
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
 }
 
 /// Shows them.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &ReadyArgs) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let loaded = list.load()?;
     let mut tasks = tasks::ready(&loaded.outlines, context.home.now());

@@ -15,7 +15,7 @@ use crate::{context::Context, output::Answer, terminal::title};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task move 7,9 --to backlog\n\
     Tasks that wait for each other, or are parts of each other, move together.")]
-pub struct Args {
+pub struct MoveArgs {
     #[command(flatten)]
     ids: Ids,
     /// The list they go to
@@ -55,7 +55,7 @@ struct Relocated<'a> {
 }
 
 /// Moves them.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &MoveArgs) -> anyhow::Result<Answer> {
     let ties = match args.cut {
         true => Ties::Cut,
         false => Ties::Hold,

@@ -14,7 +14,7 @@ use crate::{context::Context, output::Answer, terminal::title};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task rm 7 --dry-run\n\
     'flagpost task undo' brings them back; 'flagpost task cancel' keeps the record in sight.")]
-pub struct Args {
+pub struct RmArgs {
     #[command(flatten)]
     ids: Ids,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub struct Removed<'a> {
 const INSTEAD: &str = "--dry-run shows what would go, and 'flagpost task cancel' keeps the record";
 
 /// Removes them.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &RmArgs) -> anyhow::Result<Answer> {
     let list = args.which.list(context)?;
     let which = args
         .which

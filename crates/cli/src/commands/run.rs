@@ -17,10 +17,10 @@ use flagpost_model::{
     task::{Outline, State},
 };
 use flagpost_run::{
-    Input, Options, Rehearsal, Report, Stage, Wanted,
+    Input, Options, Rehearsal, RunContext, RunReport, RunScope,
     agent::Agent,
     events::RunEvent,
-    scheduler::{Config, Fate},
+    scheduler::{RunConfig, TaskOutcome},
 };
 use jiff::SignedDuration;
 use serde_json::json;
@@ -34,7 +34,7 @@ use crate::{
     context::Context,
     error::{Invalid, usage_with},
     output::{self, Answer},
-    progress::{self, Account, Counts, Next, Watcher},
+    progress::{self, Next, OutcomeCounts, RunProgress, Watcher},
     shape,
     terminal::line,
 };
@@ -56,7 +56,7 @@ use crate::{
     A command line runs without a shell: sh -c '…' is one. An agent finds FLAGPOST_REPORT, where it \
     reports, and FLAGPOST_TASK, _LIST, _WORKER, _TOKEN and _SESSION_DIR in its environment. \
     Exit code 1 when any task did not pass, 5 where agents are at their usage limits.")]
-pub struct Args {
+pub struct RunArgs {
     /// What does a task: a client (claude, codex, gemini, opencode, cursor, aider), an agent of your
     /// configuration, or any command line; given again for several. A task that asks for one, with
     /// --meta agent=codex, is done by no other [default: the setting run.agent]
@@ -109,7 +109,7 @@ fn usage(text: impl Into<String>) -> anyhow::Error {
 }
 
 /// Runs the list.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
     if args.timeout.is_some_and(|timeout| !timeout.is_positive()) {
         return Err(usage(
             "a timeout lasts longer than nothing, as in --timeout 20m",
@@ -136,7 +136,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     }
     let outlines = &loaded.outlines;
     let group = args.task_group.as_deref();
-    let wanted = Wanted {
+    let wanted = RunScope {
         group,
         skip_failed: args.skip_failed,
         now: context.home.now(),
@@ -209,7 +209,7 @@ fn nothing_to_run(list: &List<'_>, asking: &[&Outline]) -> Answer {
 }
 
 /// The workers that are named, each once.
-fn crew(args: &Args) -> anyhow::Result<Vec<WorkerId>> {
+fn crew(args: &RunArgs) -> anyhow::Result<Vec<WorkerId>> {
     let mut crew: Vec<WorkerId> = Vec::new();
     for name in &args.workers {
         let worker: WorkerId = name.trim().parse()?;
@@ -227,7 +227,10 @@ fn crew(args: &Args) -> anyhow::Result<Vec<WorkerId>> {
 }
 
 /// What the options say, and the settings where they are silent.
-fn resolve(context: &Context, args: &Args) -> anyhow::Result<(Vec<Agent>, Config, SignedDuration)> {
+fn resolve(
+    context: &Context,
+    args: &RunArgs,
+) -> anyhow::Result<(Vec<Agent>, RunConfig, SignedDuration)> {
     let settings = flagpost_core::Config::read(&context.home)?;
     let named = match (&args.agent[..], settings.get(&keys::RUN_AGENT)?) {
         (named @ [_, ..], _) => named.to_vec(),
@@ -258,7 +261,7 @@ fn resolve(context: &Context, args: &Args) -> anyhow::Result<(Vec<Agent>, Config
             processes.saturating_add(args.workers.len())
         }
     };
-    let config = Config {
+    let config = RunConfig {
         max_parallel,
         schedule: match args.schedule {
             Some(schedule) => schedule,
@@ -278,7 +281,7 @@ fn resolve(context: &Context, args: &Args) -> anyhow::Result<(Vec<Agent>, Config
 }
 
 /// After how long a task counts as stalled, if it ever does.
-fn stall_after(context: &Context, args: &Args) -> anyhow::Result<Option<SignedDuration>> {
+fn stall_after(context: &Context, args: &RunArgs) -> anyhow::Result<Option<SignedDuration>> {
     let after = match args.stall_after {
         Some(after) => after,
         None => flagpost_core::Config::read(&context.home)?.need(&keys::RUN_STALL_AFTER)?,
@@ -294,11 +297,11 @@ pub fn watched(
     repository: &Repository,
     list: &List<'_>,
     options: &Options,
-) -> anyhow::Result<(Report, Account)> {
+) -> anyhow::Result<(RunReport, RunProgress)> {
     let (send, inputs) = mpsc::channel();
     pass_on_signals(send.clone())?;
     let mut watcher = Watcher::new(context)?;
-    let stage = Stage {
+    let stage = RunContext {
         home,
         settings: &context.settings,
         repository,
@@ -363,7 +366,7 @@ fn ignored_signals() -> u64 {
         .unwrap_or_default()
 }
 
-fn plan(context: &Context, config: &Config, rehearsal: &Rehearsal, loaded: &Loaded) -> Answer {
+fn plan(context: &Context, config: &RunConfig, rehearsal: &Rehearsal, loaded: &Loaded) -> Answer {
     let Rehearsal { waves, skipped } = rehearsal;
     let graph = Graph::new(&loaded.outlines);
     let subject = |id: &flagpost_model::TaskId| {
@@ -409,8 +412,8 @@ fn plan(context: &Context, config: &Config, rehearsal: &Rehearsal, loaded: &Load
         .ids(waves.iter().flatten())
 }
 
-fn answer(context: &Context, list: &List<'_>, report: &Report, account: &Account) -> Answer {
-    let counts = Counts::of(account);
+fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunProgress) -> Answer {
+    let counts = OutcomeCounts::of(account);
     let shown = report
         .dir
         .strip_prefix(&context.dir)
@@ -429,7 +432,7 @@ fn answer(context: &Context, list: &List<'_>, report: &Report, account: &Account
         "cost_usd": account.cost_usd,
     });
     let mut answer = Answer::new("run", body).text(text).ids([&report.session]);
-    let parked = |(_, fate): &(_, Fate)| matches!(fate, Fate::Parked { .. });
+    let parked = |(_, fate): &(_, TaskOutcome)| matches!(fate, TaskOutcome::Parked { .. });
     answer.code = match report.fates.iter().any(parked) {
         // The accounts' limits were not waited for.
         true => 5,

@@ -16,14 +16,14 @@ use crate::{
 #[command(after_help = "Example: flagpost schema task > task.schema.json\n\n\
     Every answer under --json names its schema: \"flagpost.task/1\" is what 'flagpost schema task'\n\
     prints. docs/json.md tells what all answers have in common.")]
-pub struct Args {
+pub struct SchemaArgs {
     /// Whose [default: the list of those there are]
     #[arg(value_name = "NAME")]
     schema: Option<String>,
 }
 
 /// Prints it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &SchemaArgs) -> anyhow::Result<Answer> {
     let Some(name) = args.schema.as_deref() else {
         return list(context);
     };

@@ -3,9 +3,9 @@
 use flagpost_core::{
     Error,
     coordination::Directory,
-    index::{self, Hit, Scope, Thing, Wanted},
+    index::{self, Hit, SearchRequest, SearchScope, Thing},
 };
-use flagpost_model::search::{Kind, Place};
+use flagpost_model::search::{SearchField, SearchKind};
 use serde_json::{Value, json};
 
 use super::{
@@ -19,7 +19,7 @@ use crate::{
     output::{Answer, Screen},
     shape,
     terminal::{clean, line},
-    text::Source,
+    text::TextArg,
 };
 
 /// Find a text in tasks, briefs, reports, sessions and the history
@@ -31,33 +31,38 @@ use crate::{
     is looked through with --kind history. In 'flagpost list' a word by itself looks at open tasks,\n\
     with --list coord: at those of a coordination directory, which are not looked through here."
 )]
-pub struct Args {
+pub struct SearchArgs {
     /// What to look for; - reads stdin
     text: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     /// In every list and every repository there is
     #[arg(long, conflicts_with = "list")]
     all_lists: bool,
     /// Only in these: task, brief, report, session, history
-    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = named::<Kind>)]
-    kinds: Vec<Kind>,
+    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = named::<SearchKind>)]
+    kinds: Vec<SearchKind>,
     /// At most this many places; 0 for all
     #[arg(long, value_name = "N", default_value_t = LIMIT)]
     limit: usize,
 }
 
 /// What is looked through unless kinds are named.
-const USUAL: [Kind; 4] = [Kind::Task, Kind::Brief, Kind::Report, Kind::Session];
+const USUAL: [SearchKind; 4] = [
+    SearchKind::Task,
+    SearchKind::Brief,
+    SearchKind::Report,
+    SearchKind::Session,
+];
 
 /// Looks.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &SearchArgs) -> anyhow::Result<Answer> {
     let Some(text) = args.source.read(args.text.as_deref())? else {
         return Err(usage("say what to look for, as in search parser"));
     };
     // What a shell or an editor put at its end is no part of it.
     let text = text.trim_end_matches(['\n', '\r']);
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         text,
         scope: scope(context, args)?,
         kinds: match args.kinds.as_slice() {
@@ -98,8 +103,8 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 const NO_INDEX: &str = "'flagpost search' knows lists with names; 'flagpost list' takes a query";
 
 /// The table of a coordination directory is not in the index, since other programs change it.
-fn unsearched(context: &Context, wanted: &Wanted<'_>) -> Option<String> {
-    let is_near = context.globals.list.is_none() && wanted.kinds.contains(&Kind::Task);
+fn unsearched(context: &Context, wanted: &SearchRequest<'_>) -> Option<String> {
+    let is_near = context.globals.list.is_none() && wanted.kinds.contains(&SearchKind::Task);
     let dir = context.coordination_dir(None).ok().filter(|_| is_near)?;
     let directory = Directory::open(&context.home, &dir).ok()?;
     let dir = directory.dir().display();
@@ -109,9 +114,9 @@ fn unsearched(context: &Context, wanted: &Wanted<'_>) -> Option<String> {
 }
 
 /// Where to look. A list that is named is looked through alone.
-fn scope(context: &Context, args: &Args) -> anyhow::Result<Scope> {
+fn scope(context: &Context, args: &SearchArgs) -> anyhow::Result<SearchScope> {
     if args.all_lists {
-        return Ok(Scope::Everything);
+        return Ok(SearchScope::Everything);
     }
     let repository = match &context.globals.list {
         Some(_) => None,
@@ -123,7 +128,7 @@ fn scope(context: &Context, args: &Args) -> anyhow::Result<Scope> {
         Err(error) if repository.is_some() && is_missing(&error) => None,
         Err(error) => return Err(error),
     };
-    Ok(Scope::Of { list, repository })
+    Ok(SearchScope::Of { list, repository })
 }
 
 fn is_missing(error: &anyhow::Error) -> bool {
@@ -171,13 +176,15 @@ fn page(screen: Screen, hits: &[Hit], everything: bool) -> String {
             Thing::Task { .. } | Thing::Message { .. } => {}
         }
         let is_told = match hit.thing {
-            Thing::Task { .. } | Thing::Message { .. } => hit.place == Place::Subject,
+            Thing::Task { .. } | Thing::Message { .. } => hit.place == SearchField::Subject,
             Thing::Session { .. } | Thing::History { .. } => true,
         };
         if !is_told {
             let place = hit.place.as_str().replace('_', " ");
             let n = match hit.place {
-                Place::Note | Place::Question | Place::LateResult => format!(" {}", hit.n),
+                SearchField::Note | SearchField::Question | SearchField::LateResult => {
+                    format!(" {}", hit.n)
+                }
                 _ => String::new(),
             };
             page += &format!("  {place}{n}: {}\n", marked(screen, hit));
@@ -190,7 +197,7 @@ fn page(screen: Screen, hits: &[Hit], everything: bool) -> String {
 /// The subject, with what was found in it.
 fn headline(screen: Screen, hit: &Hit, subject: &str) -> String {
     match hit.place {
-        Place::Subject => marked(screen, hit),
+        SearchField::Subject => marked(screen, hit),
         _ => clean(&line(subject), false),
     }
 }
@@ -225,7 +232,7 @@ fn shape_of(hit: &Hit) -> Value {
             subject,
             state,
         } => json!({
-            "kind": Kind::Task, "list": list, "task": id, "state": state, "subject": subject,
+            "kind": SearchKind::Task, "list": list, "task": id, "state": state, "subject": subject,
         }),
         Thing::Message {
             repository,
@@ -235,14 +242,14 @@ fn shape_of(hit: &Hit) -> Value {
             month,
             subject,
         } => json!({
-            "kind": Kind::of(*direction), "repository": repository.as_str(), "worker": worker,
+            "kind": SearchKind::of(*direction), "repository": repository.as_str(), "worker": worker,
             "seq": seq.get(), "month": month, "subject": subject,
         }),
         Thing::Session { repository, file } => json!({
-            "kind": Kind::Session, "repository": repository.as_str(), "file": file,
+            "kind": SearchKind::Session, "repository": repository.as_str(), "file": file,
         }),
         Thing::History { repository, n } => json!({
-            "kind": Kind::History, "repository": repository.as_str(), "line": n,
+            "kind": SearchKind::History, "repository": repository.as_str(), "line": n,
         }),
     };
     if let (Value::Object(shape), Value::Object(known)) = (&mut shape, known) {

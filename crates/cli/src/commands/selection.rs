@@ -7,7 +7,7 @@
 use flagpost_core::{
     Error, List,
     answers::{self, TaskAnswer},
-    tasks::{Agreed, Fitting, Preview, Which},
+    tasks::{Agreed, Fitting, Preview, TaskSelector},
 };
 use flagpost_model::{
     TaskId, Token,
@@ -39,14 +39,14 @@ pub struct Where {
 }
 
 /// What is to be done.
-pub enum Choice {
+pub enum SelectionAction {
     /// It, to these tasks.
-    Act(Which),
+    Act(TaskSelector),
     /// Nothing but say what it would do to these tasks.
     Preview(Vec<TaskId>),
 }
 
-impl Choice {
+impl SelectionAction {
     /// The tasks as far as they are known by now.
     pub fn seen(&self) -> &[TaskId] {
         match self {
@@ -95,17 +95,17 @@ impl Where {
         list: &List<'_>,
         act: &str,
         named: impl FnOnce() -> anyhow::Result<Vec<TaskId>>,
-    ) -> anyhow::Result<Choice> {
+    ) -> anyhow::Result<SelectionAction> {
         let which = self.which(context, list, named)?;
         if self.dry_run {
-            return Ok(Choice::Preview(which.seen().to_vec()));
+            return Ok(SelectionAction::Preview(which.seen().to_vec()));
         }
         if self.given() && !self.yes {
             let tasks = which.seen().iter().map(|id| Ok(list.task(id)?.task));
             let tasks: Vec<Task> = tasks.collect::<anyhow::Result<_>>()?;
             self.confirm(act, &tasks, INSTEAD)?;
         }
-        Ok(Choice::Act(which))
+        Ok(SelectionAction::Act(which))
     }
 
     /// The tasks that are meant, nothing asked.
@@ -114,9 +114,9 @@ impl Where {
         context: &Context,
         list: &List<'_>,
         named: impl FnOnce() -> anyhow::Result<Vec<TaskId>>,
-    ) -> anyhow::Result<Which> {
+    ) -> anyhow::Result<TaskSelector> {
         let Some(expression) = &self.expression else {
-            return Ok(Which::These(named()?));
+            return Ok(TaskSelector::These(named()?));
         };
         let query = query::parse(context, expression)?;
         // An empty variable of a script must not mean everything.
@@ -139,7 +139,7 @@ impl Where {
             true => Agreed::ToTheQuery,
             false => Agreed::ToWhatWasSeen,
         };
-        Ok(Which::Fitting(Fitting {
+        Ok(TaskSelector::Fitting(Fitting {
             query,
             me,
             seen,

@@ -21,12 +21,12 @@ use crate::{
 
 /// The verbs on sessions.
 #[derive(Debug, Subcommand)]
-pub enum Session {
+pub enum SessionCommand {
     /// List the sessions of this repository
     #[command(after_help = "Example: flagpost session list --json")]
     List,
-    Show(ShowArgs),
-    Timeline(super::timeline::Args),
+    Show(SessionShowArgs),
+    Timeline(super::timeline::TimelineArgs),
     /// Give a dead session's tasks back, end its agents, keep its files
     #[command(after_help = "Example: flagpost session recover\n\
         A session that is alive is refused. Nothing is executed: run again for that.")]
@@ -43,7 +43,7 @@ pub enum Session {
     flagpost session show live --events --since 12\n\n\
     'flagpost msg thread' with its name shows what was said in it."
 )]
-pub struct ShowArgs {
+pub struct SessionShowArgs {
     /// The session, or the beginning of its id [default: the live one, else the newest]
     id: Option<String>,
     /// Print its events instead, one JSON object per line
@@ -55,13 +55,13 @@ pub struct ShowArgs {
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, verb: &Session) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &SessionCommand) -> anyhow::Result<Answer> {
     match verb {
-        Session::List => list(context),
-        Session::Show(args) => show(context, args),
-        Session::Timeline(args) => super::timeline::run(context, args),
-        Session::Recover => recover(context),
-        Session::Archive => archive(context),
+        SessionCommand::List => list(context),
+        SessionCommand::Show(args) => show(context, args),
+        SessionCommand::Timeline(args) => super::timeline::run(context, args),
+        SessionCommand::Recover => recover(context),
+        SessionCommand::Archive => archive(context),
     }
 }
 
@@ -129,7 +129,7 @@ fn unbegun(session: &Record) -> &'static str {
     }
 }
 
-fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
+fn show(context: &Context, args: &SessionShowArgs) -> anyhow::Result<Answer> {
     let sessions = sessions(context)?;
     let session = match &args.id {
         Some(id) => sessions.find(id)?,

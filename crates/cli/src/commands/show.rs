@@ -2,7 +2,7 @@
 
 use flagpost_core::answers::TaskAnswer;
 use flagpost_model::{
-    plan::{Family, Progress},
+    plan::{Family, PartsProgress},
     task::{Effort, Origin, Question, Task},
 };
 use jiff::Timestamp;
@@ -16,13 +16,13 @@ use crate::{
 /// Show a task in full
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost show 7")]
-pub struct Args {
+pub struct ShowArgs {
     /// The task [default: $FLAGPOST_TASK]
     id: Option<String>,
 }
 
 /// Shows it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let id = context.task(&list, args.id.as_deref())?;
     let task = list.task(&id)?.task;
@@ -34,7 +34,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     Ok(Answer::of(&shown).text(text).ids([&task.id]))
 }
 
-fn page(screen: Screen, task: &Task, parts: Option<Progress>, now: Timestamp) -> String {
+fn page(screen: Screen, task: &Task, parts: Option<PartsProgress>, now: Timestamp) -> String {
     let tracked = (task.tracked > Effort::default() || task.timer.is_some()).then(|| {
         let running = task.timer.as_ref();
         let running = running.map(|timer| format!(", {} measures since {}", timer.by, timer.since));

@@ -3,7 +3,7 @@
 use flagpost_core::{Skipped, answers};
 use flagpost_model::{
     ListRef,
-    tally::{self, Count, Stats, Work},
+    tally::{self, Count, EffortTotals, Stats},
     task::{Effort, Priority, StateName},
 };
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ use crate::{
 /// Show the list in numbers
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task stats --json")]
-pub struct Args {}
+pub struct StatsArgs {}
 
 /// A list in numbers.
 ///
@@ -67,8 +67,8 @@ struct WorkInNumbers {
     tracked_seconds: u64,
 }
 
-impl From<Work> for WorkInNumbers {
-    fn from(work: Work) -> Self {
+impl From<EffortTotals> for WorkInNumbers {
+    fn from(work: EffortTotals) -> Self {
         Self {
             estimated_minutes: work.estimated.minutes(),
             tracked_seconds: work.tracked.seconds(),
@@ -77,7 +77,7 @@ impl From<Work> for WorkInNumbers {
 }
 
 /// Shows them.
-pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, _: &StatsArgs) -> anyhow::Result<Answer> {
     let list = context.list()?;
     let loaded = list.load()?;
     let stats = tally::stats(&loaded.outlines, context.home.now(), &context.home.zone());
@@ -152,7 +152,7 @@ fn some(n: usize) -> String {
 }
 
 /// Nothing where no work was thought of or measured.
-fn effort_text(work: Work) -> String {
+fn effort_text(work: EffortTotals) -> String {
     let none = Effort::default();
     match (work.estimated, work.tracked) {
         (estimated, tracked) if estimated == none && tracked == none => String::new(),

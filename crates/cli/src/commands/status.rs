@@ -13,7 +13,7 @@ use flagpost_core::{
     answers,
     questions::open as open_questions,
     roots::scan,
-    sessions::{Session, Sessions, Stage},
+    sessions::{Session, SessionStatus, Sessions},
     tasks,
 };
 use flagpost_disk::dialects::session::render_duration;
@@ -35,13 +35,13 @@ use crate::{
 /// Show what is going on, and what waits for you
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Example: flagpost status --json")]
-pub struct Args {}
+pub struct StatusArgs {}
 
 /// What a newcomer does first.
 const NEXT: &str = "next: flagpost add 'What is to be done', or flagpost demo\n";
 
 /// Shows it.
-pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
     let list = match context.list() {
         Ok(list) => list,
         Err(error) => match error.downcast_ref::<Error>() {
@@ -273,10 +273,10 @@ fn session_line(session: &Session) -> String {
         .wave
         .map(|(n, of)| format!(", wave {n} of {of}"));
     let end = match session.stage {
-        Stage::Dead => {
+        SessionStatus::Dead => {
             ": its runner is gone; 'flagpost run' or 'flagpost session recover' gives its tasks back"
         }
-        Stage::Live | Stage::Interrupted | Stage::Archived => "",
+        SessionStatus::Live | SessionStatus::Interrupted | SessionStatus::Archived => "",
     };
     let begun = match session.runs() {
         true => format!("{} at work", session.progress.active.len()),

@@ -21,7 +21,7 @@ use crate::{
     From any terminal in the repository, and with --list from anywhere; without a daemon. A run that is asked to end starts \
     nothing more and lets running agents finish, as after Ctrl-C; --now stops them too. A task that \
     is stopped is pending again and not tried again in this run: the next one does it.")]
-pub struct Args {
+pub struct StopArgs {
     /// The task [default: the whole run]
     task: Option<String>,
     /// Do not wait for running agents
@@ -30,7 +30,7 @@ pub struct Args {
 }
 
 /// Asks for it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &StopArgs) -> anyhow::Result<Answer> {
     let actor = context.actor()?;
     let repository = place(context)?;
     let sessions = Sessions::of(&context.home, &repository);

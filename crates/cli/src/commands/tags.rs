@@ -99,12 +99,12 @@ pub fn projects(context: &Context, _: &ProjectsArgs) -> anyhow::Result<Answer> {
     )
 }
 
-type Counts = Vec<(Option<String>, Count)>;
+type TagCounts = Vec<(Option<String>, Count)>;
 
 fn names(
     context: &Context,
     [what, head]: [&str; 2],
-    count: fn(&[Outline]) -> Counts,
+    count: fn(&[Outline]) -> TagCounts,
     answer: fn(&ListRef, Vec<Counted<'_, String>>, &[Skipped]) -> Answer,
 ) -> anyhow::Result<Answer> {
     let list = context.list()?;

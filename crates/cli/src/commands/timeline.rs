@@ -8,7 +8,7 @@ use std::{
 use flagpost_core::{answers, drawings};
 use flagpost_model::{
     TaskId, drawing,
-    session::{BarEnd, Row},
+    session::{BarEnd, TimelineRow},
 };
 use jiff::Timestamp;
 
@@ -22,7 +22,7 @@ use crate::{context::Context, output::Answer};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost session timeline --out run.svg\n\n\
     A row for each task, a bar for each attempt, a band for each wave.")]
-pub struct Args {
+pub struct TimelineArgs {
     /// The session, or the beginning of its id [default: the live one, else the newest]
     id: Option<String>,
     /// Write it into this file, which may be new or an earlier drawing and nothing else
@@ -31,7 +31,7 @@ pub struct Args {
 }
 
 /// Draws it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &TimelineArgs) -> anyhow::Result<Answer> {
     let sessions = sessions(context)?;
     let session = match &args.id {
         Some(id) => sessions.find(id)?,
@@ -54,7 +54,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         began: wave.from,
         ended: wave.to,
     });
-    let answer = Drawn {
+    let answer = DrawnTimeline {
         session: &timeline.session,
         live: timeline.is_live,
         began: timeline.began,
@@ -72,7 +72,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 ///
 /// After 'flagpost session timeline'.
 #[derive(Serialize, JsonSchema)]
-pub struct Drawn<'a> {
+pub struct DrawnTimeline<'a> {
     session: &'a str,
     /// Whether it goes on.
     live: bool,
@@ -115,8 +115,8 @@ struct Attempt {
     end: BarEnd,
 }
 
-impl<'a> From<&'a Row> for Attempted<'a> {
-    fn from(row: &'a Row) -> Self {
+impl<'a> From<&'a TimelineRow> for Attempted<'a> {
+    fn from(row: &'a TimelineRow) -> Self {
         let attempts = row.bars.iter().map(|bar| Attempt {
             attempt: bar.attempt,
             began: bar.from,

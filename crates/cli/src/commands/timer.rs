@@ -21,7 +21,7 @@ use crate::{
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example: flagpost task timer start 7\n\
     The timer runs in the task's file: it outlives this process, and whatever ends the task stops it.")]
-pub enum Timer {
+pub enum TimerCommand {
     /// Start your timer on a task; the one that runs stops
     #[command(after_help = "Example: flagpost task timer start 7")]
     Start {
@@ -77,11 +77,11 @@ struct Running<'a> {
 }
 
 /// Starts, stops or shows.
-pub fn run(context: &Context, verb: &Timer) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &TimerCommand) -> anyhow::Result<Answer> {
     match verb {
-        Timer::Start { id } => start(context, id.as_deref()),
-        Timer::Stop { id } => stop(context, id.as_deref()),
-        Timer::Show => show(context),
+        TimerCommand::Start { id } => start(context, id.as_deref()),
+        TimerCommand::Stop { id } => stop(context, id.as_deref()),
+        TimerCommand::Show => show(context),
     }
 }
 

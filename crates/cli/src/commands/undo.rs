@@ -15,7 +15,7 @@ use crate::{context::Context, output::Answer, terminal::title};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task undo --dry-run\n\
     Again takes back the change before. Whatever a change removed comes back whole.")]
-pub struct Args {
+pub struct UndoArgs {
     /// Say what would be taken back, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -47,7 +47,7 @@ struct Was<'a> {
 }
 
 /// Takes it back.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &UndoArgs) -> anyhow::Result<Answer> {
     let list = context.list_to_change()?;
     let mode = match args.dry_run {
         true => UndoMode::DryRun,

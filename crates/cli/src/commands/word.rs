@@ -6,8 +6,8 @@
 
 use flagpost_core::{
     Error, List,
-    sessions::words::{self, Word, WordOf},
-    tasks::{Move, Parts, Which},
+    sessions::words::{self, AgentOperation, AgentRequest},
+    tasks::{Move, Parts, TaskSelector},
 };
 use flagpost_model::{Token, WorkerId, task::Ending};
 use serde_json::json;
@@ -15,13 +15,13 @@ use serde_json::json;
 use crate::{context::Context, error, output::Answer};
 
 /// What was asked for.
-pub struct Said<'s> {
+pub struct AgentRequestDraft<'s> {
     /// On which list.
     pub list: &'s List<'s>,
     /// Of which tasks.
-    pub which: &'s Which,
+    pub which: &'s TaskSelector,
     /// Which operation, where it can be said by a word.
-    pub operation: Option<WordOf>,
+    pub operation: Option<AgentOperation>,
     /// With which text.
     pub text: &'s str,
     /// As whom.
@@ -31,26 +31,30 @@ pub struct Said<'s> {
 }
 
 /// By which word a move is said, if there is one.
-pub fn of_move(event: &Move) -> Option<WordOf> {
+pub fn of_move(event: &Move) -> Option<AgentOperation> {
     match event {
         Move::Finish {
             ending,
             parts: Parts::MustBeDone,
             ..
         } => Some(match ending {
-            Ending::Completed => WordOf::Done,
-            Ending::Failed => WordOf::Fail,
-            Ending::Stuck => WordOf::Stuck,
+            Ending::Completed => AgentOperation::Done,
+            Ending::Failed => AgentOperation::Fail,
+            Ending::Stuck => AgentOperation::Stuck,
         }),
-        Move::Release { force: false } => Some(WordOf::Release),
+        Move::Release { force: false } => Some(AgentOperation::Release),
         _ => None,
     }
 }
 
 /// Says by words what failed with this error, where that is because the home cannot be written from here;
 /// else the error stands.
-pub fn instead(context: &Context, error: Error, said: &Said<'_>) -> anyhow::Result<Answer> {
-    let (Some(report), Some(operation), Which::These(ids)) =
+pub fn instead(
+    context: &Context,
+    error: Error,
+    said: &AgentRequestDraft<'_>,
+) -> anyhow::Result<Answer> {
+    let (Some(report), Some(operation), TaskSelector::These(ids)) =
         (&context.settings.report, said.operation, said.which)
     else {
         return Err(error.into());
@@ -58,7 +62,7 @@ pub fn instead(context: &Context, error: Error, said: &Said<'_>) -> anyhow::Resu
     if !error::is_unwritable(&error) {
         return Err(error.into());
     }
-    let word = |id: &flagpost_model::TaskId| Word {
+    let word = |id: &flagpost_model::TaskId| AgentRequest {
         operation,
         list: said.list.id().to_string(),
         task: id.clone(),
@@ -66,7 +70,7 @@ pub fn instead(context: &Context, error: Error, said: &Said<'_>) -> anyhow::Resu
         token: said.token,
         text: said.text.to_owned(),
     };
-    let words: Vec<Word> = ids.iter().map(word).collect();
+    let words: Vec<AgentRequest> = ids.iter().map(word).collect();
     words::say(said.list, report, &words)?;
     let body = json!({
         "operation": operation, "list": said.list.id(), "tasks": ids, "worker": said.worker,

@@ -6,7 +6,7 @@
 use clap_complete::engine::CompletionCandidate;
 use flagpost_core::relay::{
     Mail,
-    briefs::{self, Letter, Stage},
+    briefs::{self, BriefStatus, BriefView},
     reports,
 };
 use flagpost_model::{Seq, envelope::summary_of};
@@ -16,7 +16,7 @@ use crate::terminal;
 
 /// Which messages are offered.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Wanted {
+pub(super) enum MailFilter {
     /// Briefs that wait for a decision.
     Pending,
     /// Briefs that the worker has not acknowledged.
@@ -28,17 +28,17 @@ pub(super) enum Wanted {
 }
 
 /// What a verb is about.
-pub(super) fn of_verb(verb: &str) -> Wanted {
+pub(super) fn of_verb(verb: &str) -> MailFilter {
     match verb {
-        "ack" => Wanted::Unread,
-        "outbox" => Wanted::Reports,
-        "inbox" => Wanted::Briefs,
-        _ => Wanted::Pending,
+        "ack" => MailFilter::Unread,
+        "outbox" => MailFilter::Reports,
+        "inbox" => MailFilter::Briefs,
+        _ => MailFilter::Pending,
     }
 }
 
 /// The numbers in the mail of the worker that the line names; without one, of who acts.
-pub(super) fn seqs(wanted: Wanted) -> anyhow::Result<Vec<CompletionCandidate>> {
+pub(super) fn seqs(wanted: MailFilter) -> anyhow::Result<Vec<CompletionCandidate>> {
     let context = context(None)?;
     let fleet = context.fleet()?;
     let ids = fleet.ids()?;
@@ -48,19 +48,22 @@ pub(super) fn seqs(wanted: Wanted) -> anyhow::Result<Vec<CompletionCandidate>> {
         None => context.own_mail()?,
     };
     let mut found = match wanted {
-        Wanted::Reports => reports(&mail)?,
-        Wanted::Pending => briefs(&mail, |it| it.stage == Stage::Pending)?,
-        Wanted::Unread => briefs(&mail, |it| {
-            matches!(it.stage, Stage::Decided(_) | Stage::Offered(_))
+        MailFilter::Reports => reports(&mail)?,
+        MailFilter::Pending => briefs(&mail, |it| it.stage == BriefStatus::Pending)?,
+        MailFilter::Unread => briefs(&mail, |it| {
+            matches!(it.stage, BriefStatus::Decided(_) | BriefStatus::Offered(_))
         })?,
-        Wanted::Briefs => briefs(&mail, |_| true)?,
+        MailFilter::Briefs => briefs(&mail, |_| true)?,
     };
     // The newest is the likeliest.
     found.reverse();
     Ok(found.into_iter().enumerate().map(candidate).collect())
 }
 
-fn briefs(mail: &Mail<'_>, wanted: impl Fn(&Letter) -> bool) -> anyhow::Result<Vec<(Seq, String)>> {
+fn briefs(
+    mail: &Mail<'_>,
+    wanted: impl Fn(&BriefView) -> bool,
+) -> anyhow::Result<Vec<(Seq, String)>> {
     let mut letters = briefs::list(mail)?.0;
     letters.retain(wanted);
     let told = letters

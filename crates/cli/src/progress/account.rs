@@ -12,17 +12,17 @@ use flagpost_model::{
     plan::Attempt,
     session::{AttemptRecord, Usage},
 };
-use flagpost_run::events::{Awaited, RunEvent, Said};
+use flagpost_run::events::{Awaited, ReportMeaning, RunEvent};
 use jiff::Timestamp;
 
 use super::{
-    fate::Fate,
+    fate::ShownOutcome,
     told::{self, denied, lasting, one_line},
 };
 
 /// When something is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct ElapsedTime {
     /// How long the run has been going on, by a clock that never jumps.
     pub elapsed: Duration,
     /// The time of day, for what lasts until another one.
@@ -31,17 +31,17 @@ pub struct Moment {
 
 /// A run so far.
 #[derive(Debug, Clone, Default)]
-pub struct Account {
+pub struct RunProgress {
     /// How many tasks it has.
     pub tasks: usize,
     /// The wave that is under way, and of how many.
     pub wave: Option<(usize, usize)>,
     /// What is being worked on, oldest first.
-    pub at_work: Vec<Work>,
+    pub at_work: Vec<RunningTask>,
     /// The questions that nobody has answered, oldest first.
     pub asks: Vec<Ask>,
     /// What came to its end.
-    pub settled: BTreeMap<TaskId, Settled>,
+    pub settled: BTreeMap<TaskId, FinishedTask>,
     /// The agents that are at a limit.
     pub parked: BTreeMap<String, Option<Timestamp>>,
     /// What stands in the way of the whole run.
@@ -66,7 +66,7 @@ pub struct Account {
 
 /// A task that is being worked on.
 #[derive(Debug, Clone)]
-pub struct Work {
+pub struct RunningTask {
     /// Which.
     pub task: TaskId,
     /// Its subject.
@@ -76,12 +76,12 @@ pub struct Work {
     /// When it began.
     pub began: Duration,
     /// What is to be said of it besides.
-    pub note: Option<Note>,
+    pub note: Option<ActivityNote>,
 }
 
 /// What is to be said of a task at work.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Note {
+pub struct ActivityNote {
     /// In words.
     pub words: String,
     /// Whether it should worry somebody.
@@ -105,11 +105,11 @@ pub struct Ask {
 
 /// What became of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
+pub struct FinishedTask {
     /// Its subject.
     pub subject: String,
     /// Its fate.
-    pub fate: Fate,
+    pub fate: ShownOutcome,
     /// Why, where it did not pass.
     pub why: String,
     /// How often it was tried.
@@ -128,9 +128,9 @@ impl Ask {
 /// A client that waits for its model says so again before this has passed.
 const API_WAIT: Duration = Duration::from_secs(90);
 
-impl Account {
+impl RunProgress {
     /// Takes in what happened. Answers whether something began to wait for a person.
-    pub fn see(&mut self, event: &RunEvent, moment: Moment) -> bool {
+    pub fn see(&mut self, event: &RunEvent, moment: ElapsedTime) -> bool {
         match event {
             RunEvent::Started { tasks, .. } => self.tasks = *tasks,
             RunEvent::TaskAdded { .. } => self.tasks += 1,
@@ -164,7 +164,7 @@ impl Account {
             RunEvent::TaskAnswered { task, .. } => self.answered(task),
             RunEvent::TaskSaid {
                 task,
-                said: Said::Question,
+                said: ReportMeaning::Question,
                 words,
                 ..
             } => return self.ask(task, "", words, true),
@@ -186,16 +186,16 @@ impl Account {
     }
 
     /// What is only to be said of a task at work.
-    fn annotate(&mut self, event: &RunEvent, moment: Moment) {
+    fn annotate(&mut self, event: &RunEvent, moment: ElapsedTime) {
         let (task, note) = match event {
             RunEvent::TaskSaid {
                 task,
-                said: Said::Progress,
+                said: ReportMeaning::Progress,
                 words,
                 ..
             } => {
                 self.answered(task);
-                (task, Some(Note::lasting(one_line(words))))
+                (task, Some(ActivityNote::lasting(one_line(words))))
             }
             RunEvent::TaskRetries {
                 task, attempt, of, ..
@@ -203,20 +203,21 @@ impl Account {
                 let of = of.map(|of| format!(" of {of}")).unwrap_or_default();
                 let words = format!("waiting for the API, {attempt}{of}");
                 let until = Some(moment.elapsed + API_WAIT);
-                let note = Note::worry(words);
-                (task, Some(Note { until, ..note }))
+                let note = ActivityNote::worry(words);
+                (task, Some(ActivityNote { until, ..note }))
             }
             RunEvent::TaskStalled { task, since, .. } => {
                 let silent = moment.now.duration_since(*since).unsigned_abs();
                 let words = format!("no sign of work for {}", lasting(silent));
-                (task, Some(Note::worry(words)))
+                (task, Some(ActivityNote::worry(words)))
             }
-            RunEvent::TaskStopping { task, why } => {
-                (task, Some(Note::worry(format!("is stopped: {why}"))))
-            }
+            RunEvent::TaskStopping { task, why } => (
+                task,
+                Some(ActivityNote::worry(format!("is stopped: {why}"))),
+            ),
             RunEvent::TaskUnreported { task, .. } => {
                 let words = "it ended without a report and is asked how".to_owned();
-                (task, Some(Note::worry(words)))
+                (task, Some(ActivityNote::worry(words)))
             }
             RunEvent::TaskResumed { task, .. } => (task, None),
             _ => return,
@@ -226,11 +227,11 @@ impl Account {
         }
     }
 
-    fn begin(&mut self, task: &TaskId, subject: &str, attempt: Attempt, moment: Moment) {
+    fn begin(&mut self, task: &TaskId, subject: &str, attempt: Attempt, moment: ElapsedTime) {
         self.leave(task);
         self.stays = false;
         self.tries.insert(task.clone(), attempt.number);
-        self.at_work.push(Work {
+        self.at_work.push(RunningTask {
             task: task.clone(),
             subject: one_line(subject),
             attempt,
@@ -255,11 +256,11 @@ impl Account {
     }
 
     fn finish(&mut self, task: &TaskId, subject: &str, fate: &str, why: &str) {
-        let fate = Fate::of(fate);
+        let fate = ShownOutcome::of(fate);
         let asks = self.asks.iter().find(|ask| ask.task == *task).cloned();
         self.leave(task);
         // It waits for its answer beyond the end of the run.
-        if fate == Fate::Stuck {
+        if fate == ShownOutcome::Stuck {
             let question = Ask {
                 task: task.clone(),
                 subject: one_line(subject),
@@ -268,7 +269,7 @@ impl Account {
             };
             self.asks.push(asks.unwrap_or(question));
         }
-        let settled = Settled {
+        let settled = FinishedTask {
             subject: one_line(subject),
             fate,
             why: why.to_owned(),
@@ -341,7 +342,7 @@ impl Account {
     }
 
     /// How many tasks came to this end.
-    pub fn count(&self, wanted: impl Fn(Fate) -> bool) -> usize {
+    pub fn count(&self, wanted: impl Fn(ShownOutcome) -> bool) -> usize {
         self.settled.values().filter(|it| wanted(it.fate)).count()
     }
 
@@ -365,11 +366,11 @@ impl Account {
         for (task, settled) in &self.settled {
             match settled.fate {
                 _ if asking(task) => {}
-                Fate::Passed => parts.passed += 1,
-                Fate::Partial | Fate::Failed => parts.failed += 1,
-                Fate::Skipped => parts.skipped += 1,
-                Fate::Stuck => parts.asking += 1,
-                Fate::Parked | Fate::Waits | Fate::Interrupted => {}
+                ShownOutcome::Passed => parts.passed += 1,
+                ShownOutcome::Partial | ShownOutcome::Failed => parts.failed += 1,
+                ShownOutcome::Skipped => parts.skipped += 1,
+                ShownOutcome::Stuck => parts.asking += 1,
+                ShownOutcome::Parked | ShownOutcome::Waits | ShownOutcome::Interrupted => {}
             }
         }
         let told = parts.passed + parts.failed + parts.skipped + parts.asking + parts.running;
@@ -402,7 +403,7 @@ impl Parts {
     }
 }
 
-impl Note {
+impl ActivityNote {
     fn lasting(words: String) -> Self {
         Self {
             words,
@@ -419,7 +420,7 @@ impl Note {
     }
 
     /// Whether it still says something.
-    pub fn is_current(&self, moment: Moment) -> bool {
+    pub fn is_current(&self, moment: ElapsedTime) -> bool {
         self.until.is_none_or(|until| moment.elapsed < until)
     }
 }

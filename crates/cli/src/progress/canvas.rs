@@ -11,7 +11,7 @@
 use std::io::{self, Write};
 
 use super::{
-    account::{Account, Moment},
+    account::{ElapsedTime, RunProgress},
     frame::{self, View},
 };
 
@@ -63,7 +63,7 @@ impl Canvas {
     }
 
     /// Draws the frame as it is now; where the window changes, once it is as it was at the last drawing.
-    pub fn draw(&mut self, account: &Account, moment: Moment) {
+    pub fn draw(&mut self, account: &RunProgress, moment: ElapsedTime) {
         let size = (self.measure)();
         if self.changing.is_some_and(|was| size == Some(was)) {
             self.changing = None;
@@ -75,8 +75,8 @@ impl Canvas {
     /// below them.
     pub fn add(
         &mut self,
-        account: &Account,
-        moment: Moment,
+        account: &RunProgress,
+        moment: ElapsedTime,
         lines: impl FnOnce(usize, bool) -> Vec<String>,
     ) {
         let size = (self.measure)();
@@ -195,8 +195,8 @@ mod tests {
         rows: 12,
     });
 
-    fn second(seconds: u64) -> Moment {
-        Moment {
+    fn second(seconds: u64) -> ElapsedTime {
+        ElapsedTime {
             elapsed: Duration::from_secs(seconds),
             now: jiff::Timestamp::UNIX_EPOCH,
         }
@@ -206,7 +206,7 @@ mod tests {
     fn the_cursor_is_left_where_the_frame_begins() {
         let paper = Paper::default();
         let mut canvas = paper.canvas(SIZE);
-        canvas.add(&Account::default(), second(7), |columns, _| {
+        canvas.add(&RunProgress::default(), second(7), |columns, _| {
             vec![format!("{columns} columns")]
         });
         let expected = "\r40 columns\u{1b}[K\r\n\
@@ -219,10 +219,10 @@ mod tests {
     fn nothing_is_drawn_where_nothing_changed() {
         let paper = Paper::default();
         let mut canvas = paper.canvas(SIZE);
-        canvas.draw(&Account::default(), second(7));
-        canvas.draw(&Account::default(), second(7));
+        canvas.draw(&RunProgress::default(), second(7));
+        canvas.draw(&RunProgress::default(), second(7));
         assert_eq!(paper.pieces().len(), 1);
-        canvas.draw(&Account::default(), second(8));
+        canvas.draw(&RunProgress::default(), second(8));
         assert_eq!(paper.pieces().len(), 2);
     }
 
@@ -237,7 +237,7 @@ mod tests {
         };
         let mut canvas = Canvas::new(Box::new(paper.clone()), measure, false);
         let draw = |canvas: &mut Canvas, at| {
-            canvas.draw(&Account::default(), second(at));
+            canvas.draw(&RunProgress::default(), second(at));
             let pieces = paper.pieces();
             (
                 pieces.len(),
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(paper.pieces()[1], ERASE);
         resize(39);
         assert_eq!(draw(&mut canvas, 3), (2, false), "it goes on changing");
-        canvas.add(&Account::default(), second(3), |columns, _| {
+        canvas.add(&RunProgress::default(), second(3), |columns, _| {
             vec![format!("{columns} columns")]
         });
         assert_eq!(
@@ -270,7 +270,7 @@ mod tests {
         let paper = Paper::default();
         let mut canvas = paper.canvas(SIZE);
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
-            canvas.draw(&Account::default(), second(7));
+            canvas.draw(&RunProgress::default(), second(7));
             panic!("as it were");
         }));
         assert!(panicked.is_err());
@@ -282,8 +282,8 @@ mod tests {
     fn a_terminal_that_others_have_gets_only_what_stays() {
         let paper = Paper::default();
         let mut canvas = paper.canvas(None);
-        canvas.draw(&Account::default(), second(7));
-        canvas.add(&Account::default(), second(7), |_, _| {
+        canvas.draw(&RunProgress::default(), second(7));
+        canvas.add(&RunProgress::default(), second(7), |_, _| {
             vec!["passed".to_owned()]
         });
         canvas.clear();

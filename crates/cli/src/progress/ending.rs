@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use flagpost_model::TaskId;
 
 use super::{
-    account::{Account, Settled},
-    fate::Fate,
+    account::{FinishedTask, RunProgress},
+    fate::ShownOutcome,
     frame::spent,
     told::{brief, first_line, refused},
     words,
@@ -41,15 +41,15 @@ pub struct Next {
 }
 
 /// A line of the words at the end.
-enum Line {
+enum EndingLine {
     /// Something to know: a word in its own style, and the rest.
-    Words(Fate, String, String),
+    Words(ShownOutcome, String, String),
     /// A command, below what it is for. It is never broken: it is there to be copied.
     Command(String),
 }
 
 /// The words at the end.
-pub fn summary(account: &Account, next: &Next, screen: Screen) -> String {
+pub fn summary(account: &RunProgress, next: &Next, screen: Screen) -> String {
     let mut lines = failed(account);
     lines.extend(asking(account));
     lines.extend(refusals(account));
@@ -65,9 +65,13 @@ pub fn summary(account: &Account, next: &Next, screen: Screen) -> String {
             ),
             None => ("go on with what is left", next.again.clone()),
         };
-        let again = Fate::Interrupted;
-        lines.push(Line::Words(again, "next:".to_owned(), words.to_owned()));
-        lines.push(Line::Command(command));
+        let again = ShownOutcome::Interrupted;
+        lines.push(EndingLine::Words(
+            again,
+            "next:".to_owned(),
+            words.to_owned(),
+        ));
+        lines.push(EndingLine::Command(command));
     }
     let mut text = screen.bold(&counts(account, next.interrupted)) + "\n";
     lines.iter().for_each(|line| text += &line.shown(screen));
@@ -78,7 +82,7 @@ pub fn summary(account: &Account, next: &Next, screen: Screen) -> String {
     text + &next.session + "\n"
 }
 
-impl Line {
+impl EndingLine {
     /// The line as it is printed; several where the screen is narrow.
     fn shown(&self, screen: Screen) -> String {
         let (fate, word, rest) = match self {
@@ -99,8 +103,8 @@ impl Line {
 }
 
 /// How many came to which end.
-fn counts(account: &Account, interrupted: bool) -> String {
-    let counted = Counts::of(account);
+fn counts(account: &RunProgress, interrupted: bool) -> String {
+    let counted = OutcomeCounts::of(account);
     let mut text = format!("{} of {} passed", counted.passed, account.settled.len());
     for (count, word) in [
         (counted.failed, "failed"),
@@ -119,7 +123,7 @@ fn counts(account: &Account, interrupted: bool) -> String {
 
 /// How many tasks came to which end, in the four words of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
+pub struct OutcomeCounts {
     /// Done.
     pub passed: usize,
     /// Not done, or not wholly.
@@ -130,22 +134,28 @@ pub struct Counts {
     pub rest: usize,
 }
 
-impl Counts {
+impl OutcomeCounts {
     /// Those of a run.
-    pub fn of(account: &Account) -> Self {
-        let count = |wanted: &[Fate]| account.count(|fate| wanted.contains(&fate));
+    pub fn of(account: &RunProgress) -> Self {
+        let count = |wanted: &[ShownOutcome]| account.count(|fate| wanted.contains(&fate));
         Self {
-            passed: count(&[Fate::Passed]),
-            failed: count(&[Fate::Failed, Fate::Partial]),
-            stuck: count(&[Fate::Stuck]),
-            rest: count(&[Fate::Parked, Fate::Waits, Fate::Skipped, Fate::Interrupted]),
+            passed: count(&[ShownOutcome::Passed]),
+            failed: count(&[ShownOutcome::Failed, ShownOutcome::Partial]),
+            stuck: count(&[ShownOutcome::Stuck]),
+            rest: count(&[
+                ShownOutcome::Parked,
+                ShownOutcome::Waits,
+                ShownOutcome::Skipped,
+                ShownOutcome::Interrupted,
+            ]),
         }
     }
 }
 
 /// What failed, why, and where to look.
-fn failed(account: &Account) -> Vec<Line> {
-    let tasks: Vec<_> = with_outcome(account, &[Fate::Partial, Fate::Failed]).collect();
+fn failed(account: &RunProgress) -> Vec<EndingLine> {
+    let tasks: Vec<_> =
+        with_outcome(account, &[ShownOutcome::Partial, ShownOutcome::Failed]).collect();
     let told = tasks.iter().take(ONE_BY_ONE).flat_map(|(id, it)| {
         let tries = match it.tries {
             0 | 1 => String::new(),
@@ -153,8 +163,8 @@ fn failed(account: &Account) -> Vec<Line> {
         };
         let words = format!("{id} {}{tries}: {}", named(it), brief(&it.why));
         [
-            Line::Words(it.fate, it.fate.as_str().to_owned(), words),
-            Line::Command(account.logs(id)),
+            EndingLine::Words(it.fate, it.fate.as_str().to_owned(), words),
+            EndingLine::Command(account.logs(id)),
         ]
     });
     told.chain(more(tasks.len(), "flagpost list state=failed"))
@@ -162,35 +172,40 @@ fn failed(account: &Account) -> Vec<Line> {
 }
 
 /// What waits for an answer, and how to give it.
-fn asking(account: &Account) -> Vec<Line> {
+fn asking(account: &RunProgress) -> Vec<EndingLine> {
     let asks = &account.asks;
     let told = asks.iter().take(ONE_BY_ONE).flat_map(|ask| {
         [
-            Line::Words(Fate::Stuck, "asks".to_owned(), ask.what()),
-            Line::Command(account.answers(&ask.task)),
+            EndingLine::Words(ShownOutcome::Stuck, "asks".to_owned(), ask.what()),
+            EndingLine::Command(account.answers(&ask.task)),
         ]
     });
     told.chain(more(asks.len(), "flagpost status")).collect()
 }
 
 /// What passed although its client refused something.
-fn refusals(account: &Account) -> Vec<Line> {
-    let tasks: Vec<_> = with_outcome(account, &[Fate::Passed])
+fn refusals(account: &RunProgress) -> Vec<EndingLine> {
+    let tasks: Vec<_> = with_outcome(account, &[ShownOutcome::Passed])
         .filter(|(_, it)| !it.refused.is_empty())
         .collect();
     let told = tasks.iter().take(ONE_BY_ONE).map(|(id, it)| {
         let outcome = words::outcome(it.fate, it.refused.len());
         let words = format!("{id} {}: {}", named(it), refused(&it.refused, NAMED));
-        Line::Words(Fate::Partial, outcome, words)
+        EndingLine::Words(ShownOutcome::Partial, outcome, words)
     });
     told.chain(more(tasks.len(), "flagpost session show"))
         .collect()
 }
 
 /// What was not done, by the reason.
-fn left(account: &Account) -> Vec<Line> {
-    let fates = [Fate::Parked, Fate::Waits, Fate::Skipped, Fate::Interrupted];
-    let mut reasons: BTreeMap<(Fate, String), Vec<&TaskId>> = BTreeMap::new();
+fn left(account: &RunProgress) -> Vec<EndingLine> {
+    let fates = [
+        ShownOutcome::Parked,
+        ShownOutcome::Waits,
+        ShownOutcome::Skipped,
+        ShownOutcome::Interrupted,
+    ];
+    let mut reasons: BTreeMap<(ShownOutcome, String), Vec<&TaskId>> = BTreeMap::new();
     for (id, it) in with_outcome(account, &fates) {
         let reason = (it.fate, first_line(&it.why));
         reasons.entry(reason).or_default().push(id);
@@ -205,45 +220,45 @@ fn left(account: &Account) -> Vec<Line> {
             n => format!(" and {n} more"),
         };
         let words = format!("{}{more}: {why}", ids.join(", "));
-        Line::Words(fate, fate.as_str().to_owned(), words)
+        EndingLine::Words(fate, fate.as_str().to_owned(), words)
     });
     told.chain(more(all, "flagpost session show")).collect()
 }
 
 /// The agents that are at a limit.
-fn parked(account: &Account) -> Vec<Line> {
+fn parked(account: &RunProgress) -> Vec<EndingLine> {
     let each = account.parked.iter().map(|(agent, until)| {
         let until = until.map(|until| format!(" until {until:.0}"));
         let words = format!("{agent}{}", until.unwrap_or_default());
-        Line::Words(Fate::Parked, "parked".to_owned(), words)
+        EndingLine::Words(ShownOutcome::Parked, "parked".to_owned(), words)
     });
     each.collect()
 }
 
 /// A subject where it is only repeated.
-fn named(settled: &Settled) -> String {
+fn named(settled: &FinishedTask) -> String {
     cut(&settled.subject, SUBJECT)
 }
 
 fn with_outcome<'a>(
-    account: &'a Account,
-    fates: &'a [Fate],
-) -> impl Iterator<Item = (&'a TaskId, &'a Settled)> {
+    account: &'a RunProgress,
+    fates: &'a [ShownOutcome],
+) -> impl Iterator<Item = (&'a TaskId, &'a FinishedTask)> {
     let all = account.settled.iter();
     all.filter(move |(_, it)| fates.contains(&it.fate))
 }
 
 /// How many there are beyond those that are told.
-fn more(all: usize, command: &str) -> impl Iterator<Item = Line> {
+fn more(all: usize, command: &str) -> impl Iterator<Item = EndingLine> {
     let more = all.saturating_sub(ONE_BY_ONE);
     let told = (more > 0).then(|| {
         [
-            Line::Words(
-                Fate::Interrupted,
+            EndingLine::Words(
+                ShownOutcome::Interrupted,
                 "…".to_owned(),
                 format!("and {more} more"),
             ),
-            Line::Command(command.to_owned()),
+            EndingLine::Command(command.to_owned()),
         ]
     });
     told.into_iter().flatten()

@@ -9,7 +9,7 @@ use flagpost_run::events::AttemptEnd;
 
 /// What became of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fate {
+pub enum ShownOutcome {
     /// It is done.
     Passed,
     /// It is done in part.
@@ -28,7 +28,7 @@ pub enum Fate {
     Interrupted,
 }
 
-impl Fate {
+impl ShownOutcome {
     /// The fate of this name. One that is not known counts as one that may still come to an end.
     pub fn of(word: &str) -> Self {
         let all = [
@@ -85,10 +85,10 @@ impl Fate {
 
 /// A verdict of the files in the word that faces use.
 pub fn outcome(outcome: Outcome) -> &'static str {
-    Fate::from(AttemptEnd::Judged(outcome)).as_str()
+    ShownOutcome::from(AttemptEnd::Judged(outcome)).as_str()
 }
 
-impl From<AttemptEnd> for Fate {
+impl From<AttemptEnd> for ShownOutcome {
     fn from(end: AttemptEnd) -> Self {
         match end {
             AttemptEnd::Judged(Outcome::Pass) => Self::Passed,
@@ -117,8 +117,8 @@ mod tests {
             "skipped",
             "interrupted",
         ] {
-            assert_eq!(Fate::of(word).as_str(), word);
+            assert_eq!(ShownOutcome::of(word).as_str(), word);
         }
-        assert_eq!(Fate::of("PASS"), Fate::Interrupted);
+        assert_eq!(ShownOutcome::of("PASS"), ShownOutcome::Interrupted);
     }
 }

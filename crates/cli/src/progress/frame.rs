@@ -11,11 +11,11 @@ use std::cmp::Ordering;
 use anstyle::{AnsiColor, Style};
 
 use super::{
-    account::{Account, Ask, Moment, Parts, Work},
-    fate::Fate,
+    account::{Ask, ElapsedTime, Parts, RunProgress, RunningTask},
+    fate::ShownOutcome,
     told::{a_try, dollars, lasting, tokens},
 };
-use crate::fit::{Row, cut, fold, width};
+use crate::fit::{StyledLine, cut, fold, width};
 
 /// How a moment is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -27,14 +27,14 @@ pub struct View {
     /// Whether in colours.
     pub painted: bool,
     /// When.
-    pub moment: Moment,
+    pub moment: ElapsedTime,
 }
 
 /// What is never more than a part of the screen, so that the last results stay above it.
 const RESULTS: usize = 4;
 
 /// The lines, from above; the first is empty where there is room for that.
-pub fn lines(account: &Account, view: View) -> Vec<String> {
+pub fn lines(account: &RunProgress, view: View) -> Vec<String> {
     let most = view
         .rows
         .saturating_sub((view.rows / RESULTS).max(1))
@@ -69,13 +69,13 @@ struct Columns {
 
 impl Columns {
     /// Those of a frame of so many lines at most.
-    fn of(account: &Account, view: View, most: usize) -> Self {
+    fn of(account: &RunProgress, view: View, most: usize) -> Self {
         /// An id that is longer moves no other.
         const LONGEST: usize = 6;
         let works = &account.at_work[..account.at_work.len().min(most)];
         let ids = works.iter().map(|it| width(it.task.as_str()));
         let ids = ids.filter(|it| *it <= LONGEST).max().unwrap_or_default();
-        let whole = |work: &Work| {
+        let whole = |work: &RunningTask| {
             let row = named(work, ids).text() + &words(&note(work, view));
             width(&row) + GAP + width(&time(work, view))
         };
@@ -93,57 +93,60 @@ impl Columns {
 const GAP: usize = 2;
 
 /// How much of what is left must stay for what is running, whatever else there is to say.
-fn keep_for_work(account: &Account, left: usize) -> usize {
+fn keep_for_work(account: &RunProgress, left: usize) -> usize {
     account.at_work.len().min(left / 2)
 }
 
-fn within(mut rows: Vec<Row>, most: usize) -> Vec<Row> {
+fn within(mut rows: Vec<StyledLine>, most: usize) -> Vec<StyledLine> {
     rows.truncate(most);
     rows
 }
 
 /// What is running, a line each; where there is no room for all, how many there are besides.
-fn at_work(account: &Account, columns: Columns, view: View, most: usize) -> Vec<Row> {
+fn at_work(account: &RunProgress, columns: Columns, view: View, most: usize) -> Vec<StyledLine> {
     let all = &account.at_work;
     let shown = match all.len() {
         n if n <= most => n,
         _ => most.saturating_sub(1),
     };
     let rows = all[..shown].iter().map(|it| work(it, columns, view));
-    let mut rows: Vec<Row> = rows.collect();
+    let mut rows: Vec<StyledLine> = rows.collect();
     if shown < all.len() && most > 0 {
-        rows.push(Row::plain(format!("  … and {} more", all.len() - shown)));
+        rows.push(StyledLine::plain(format!(
+            "  … and {} more",
+            all.len() - shown
+        )));
     }
     rows
 }
 
 /// A task at work: its subject gives way to what is said of it, and keeps a part of the line.
-fn work(work: &Work, columns: Columns, view: View) -> Row {
+fn work(work: &RunningTask, columns: Columns, view: View) -> StyledLine {
     let time = time(work, view);
     let besides = note(work, view);
     let told = width(&words(&besides));
     let room = columns.edge.saturating_sub(width(&time) + GAP);
     let name = named(work, columns.ids).text();
-    let mut row = Row::plain(cut(&name, room.saturating_sub(told).max(room / 3)));
+    let mut row = StyledLine::plain(cut(&name, room.saturating_sub(told).max(room / 3)));
     for (style, words) in besides {
         row = row.then(Style::new(), ", ").then(style, words);
     }
-    joined(&row, &Row::plain(time), columns.edge)
+    joined(&row, &StyledLine::plain(time), columns.edge)
 }
 
 /// Its id, at the right of so many columns, and its subject.
-fn named(work: &Work, ids: usize) -> Row {
+fn named(work: &RunningTask, ids: usize) -> StyledLine {
     let blank = " ".repeat(ids.saturating_sub(width(work.task.as_str())));
-    Row::plain(format!("  {blank}{} {}", work.task, work.subject))
+    StyledLine::plain(format!("  {blank}{} {}", work.task, work.subject))
 }
 
 /// How long it has been going on.
-fn time(work: &Work, view: View) -> String {
+fn time(work: &RunningTask, view: View) -> String {
     lasting(view.moment.elapsed.saturating_sub(work.began))
 }
 
 /// What there is to say of it besides.
-fn note(work: &Work, view: View) -> Vec<(Style, String)> {
+fn note(work: &RunningTask, view: View) -> Vec<(Style, String)> {
     let mut besides = Vec::new();
     if work.attempt.number > 1 {
         besides.push((Style::new(), a_try(work.attempt)));
@@ -166,7 +169,7 @@ fn words(besides: &[(Style, String)]) -> String {
 }
 
 /// A row with another one that ends at this column; it gives way to that.
-fn joined(row: &Row, right: &Row, edge: usize) -> Row {
+fn joined(row: &StyledLine, right: &StyledLine, edge: usize) -> StyledLine {
     let taken = width(&right.text());
     if taken + GAP > edge {
         return row.clone();
@@ -178,9 +181,9 @@ fn joined(row: &Row, right: &Row, edge: usize) -> Row {
 }
 
 /// The questions, each with the command that answers it, as far as there is room.
-fn questions(account: &Account, view: View, most: usize) -> Vec<Row> {
+fn questions(account: &RunProgress, view: View, most: usize) -> Vec<StyledLine> {
     let asks = &account.asks;
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<StyledLine> = Vec::new();
     for (at, ask) in asks.iter().enumerate() {
         let others = asks.len() - at - 1;
         let room = most - rows.len();
@@ -190,7 +193,7 @@ fn questions(account: &Account, view: View, most: usize) -> Vec<Row> {
         if shown.is_empty() {
             if room > 0 {
                 let more = format!("… and {} more questions: flagpost status", others + 1);
-                rows.push(Row::default().then(asking(), more));
+                rows.push(StyledLine::default().then(asking(), more));
             }
             break;
         }
@@ -200,7 +203,7 @@ fn questions(account: &Account, view: View, most: usize) -> Vec<Row> {
 }
 
 /// One question: its words, folded, and below them the command.
-fn question(ask: &Ask, command: &str, view: View, most: usize) -> Vec<Row> {
+fn question(ask: &Ask, command: &str, view: View, most: usize) -> Vec<StyledLine> {
     const LINES: usize = 4;
     let words = format!("asks {}", ask.what());
     let lines = match most {
@@ -208,16 +211,16 @@ fn question(ask: &Ask, command: &str, view: View, most: usize) -> Vec<Row> {
         1 => fold(&words, view.columns, 1),
         most => fold(&words, view.columns, LINES.min(most - 1)),
     };
-    let row = |line: String| Row::default().then(asking(), line);
-    let mut rows: Vec<Row> = lines.into_iter().map(row).collect();
+    let row = |line: String| StyledLine::default().then(asking(), line);
+    let mut rows: Vec<StyledLine> = lines.into_iter().map(row).collect();
     if most > 1 {
-        rows.push(Row::plain(format!("  {command}")));
+        rows.push(StyledLine::plain(format!("  {command}")));
     }
     rows
 }
 
 /// What keeps the run, or a part of it, from going on.
-fn in_the_way(account: &Account, view: View) -> Vec<Row> {
+fn in_the_way(account: &RunProgress, view: View) -> Vec<StyledLine> {
     let mut rows = Vec::new();
     for (agent, until) in &account.parked {
         let words = match until {
@@ -233,26 +236,26 @@ fn in_the_way(account: &Account, view: View) -> Vec<Row> {
             }
             None => format!("{agent} is parked, it did not say until when"),
         };
-        rows.push(Row::default().then(Fate::Parked.style(), words));
+        rows.push(StyledLine::default().then(ShownOutcome::Parked.style(), words));
     }
     if let Some((on, why)) = &account.hindrance {
         let until = super::words::until(*on);
-        rows.push(Row::default().then(worry(), format!("waiting {until}: {why}")));
+        rows.push(StyledLine::default().then(worry(), format!("waiting {until}: {why}")));
     }
     if account.stays {
         let words = "nothing can go on by itself: the run stays, Ctrl-C ends it";
-        rows.push(Row::default().then(worry(), words));
+        rows.push(StyledLine::default().then(worry(), words));
     }
     if account.draining {
         let words = "ending: running agents may finish; Ctrl-C once more stops them";
-        rows.push(Row::default().then(worry(), words));
+        rows.push(StyledLine::default().then(worry(), words));
     }
     rows
 }
 
 /// The bar, and the numbers behind it.
-fn total(account: &Account, columns: Columns, view: View) -> Vec<String> {
-    let time = Row::plain(lasting(view.moment.elapsed));
+fn total(account: &RunProgress, columns: Columns, view: View) -> Vec<String> {
+    let time = StyledLine::plain(lasting(view.moment.elapsed));
     let bar = joined(&bar_row(account, view), &time, columns.edge);
     let rows = [bar, numbers(account, &account.parts())];
     let rows = rows.iter().filter(|row| !row.text().is_empty());
@@ -261,7 +264,7 @@ fn total(account: &Account, columns: Columns, view: View) -> Vec<String> {
 }
 
 /// The bar, and how far it is, without the time.
-fn bar_row(account: &Account, view: View) -> Row {
+fn bar_row(account: &RunProgress, view: View) -> StyledLine {
     let parts = account.parts();
     let of = format!(" {} of {} passed", parts.passed, parts.all);
     let bar = bar(&parts, (view.columns / 3).clamp(4, 40)).then(Style::new().bold(), of);
@@ -271,16 +274,16 @@ fn bar_row(account: &Account, view: View) -> Row {
     }
 }
 
-fn numbers(account: &Account, parts: &Parts) -> Row {
+fn numbers(account: &RunProgress, parts: &Parts) -> StyledLine {
     let asks = if parts.asking == 1 { "asks" } else { "ask" };
     let counted = [
-        (parts.failed, "failed", Fate::Failed.style()),
+        (parts.failed, "failed", ShownOutcome::Failed.style()),
         (parts.asking, asks, asking()),
-        (parts.skipped, "skipped", Fate::Skipped.style()),
+        (parts.skipped, "skipped", ShownOutcome::Skipped.style()),
         (parts.running, "running", Style::new()),
         (parts.open(), "to do", Style::new()),
     ];
-    let mut row = Row::default();
+    let mut row = StyledLine::default();
     let counted = counted.into_iter().filter(|(n, ..)| *n > 0);
     for (at, (n, word, style)) in counted.enumerate() {
         if at > 0 {
@@ -296,7 +299,7 @@ fn numbers(account: &Account, parts: &Parts) -> Row {
 }
 
 /// What it took so far, as far as clients told.
-pub fn spent(account: &Account) -> Vec<String> {
+pub fn spent(account: &RunProgress) -> Vec<String> {
     let used = account.usage.total().map(tokens);
     used.into_iter()
         .chain(account.cost_usd.map(dollars))
@@ -305,17 +308,17 @@ pub fn spent(account: &Account) -> Vec<String> {
 
 /// A bar of so many cells between its ends. What passed, failed, asks, was skipped and is running
 /// has its own part, and its own sign where there are no colours; the rest stays empty.
-fn bar(parts: &Parts, cells: usize) -> Row {
+fn bar(parts: &Parts, cells: usize) -> StyledLine {
     let segments = [
-        (parts.passed, "█", Fate::Passed.style()),
-        (parts.failed, "x", Fate::Failed.style()),
+        (parts.passed, "█", ShownOutcome::Passed.style()),
+        (parts.failed, "x", ShownOutcome::Failed.style()),
         (parts.asking, "?", asking()),
-        (parts.skipped, "-", Fate::Skipped.style()),
+        (parts.skipped, "-", ShownOutcome::Skipped.style()),
         (parts.running, "░", Style::new()),
         (parts.open(), " ", Style::new()),
     ];
     let counts = segments.map(|(count, ..)| count);
-    let mut row = Row::plain("[");
+    let mut row = StyledLine::plain("[");
     if parts.all == 0 {
         row = row.then(Style::new(), " ".repeat(cells));
     }

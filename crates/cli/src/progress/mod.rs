@@ -27,13 +27,13 @@ use flagpost_core::Home;
 use flagpost_run::events::RunEvent;
 use serde_json::{Map, Value};
 
-pub use account::Account;
-pub use ending::{Counts, Next, summary};
+pub use account::RunProgress;
+pub use ending::{Next, OutcomeCounts, summary};
 pub use fate::outcome;
 pub use told::{dollars, tokens, word};
 pub use words::words;
 
-use self::{account::Moment, screen::Screen};
+use self::{account::ElapsedTime, screen::RunScreen};
 use crate::{
     context::Context,
     output::{say, stream_named},
@@ -42,7 +42,7 @@ use crate::{
 /// Shows events.
 pub struct Watcher {
     form: Form,
-    account: Arc<Mutex<Account>>,
+    account: Arc<Mutex<RunProgress>>,
     clock: Clock,
 }
 
@@ -50,7 +50,7 @@ enum Form {
     Json,
     Quiet,
     Lines,
-    Screen(Screen),
+    Screen(RunScreen),
 }
 
 /// The time of a run: how long it has been going on, and the time of day.
@@ -61,8 +61,8 @@ struct Clock {
 }
 
 impl Clock {
-    fn moment(&self) -> Moment {
-        Moment {
+    fn moment(&self) -> ElapsedTime {
+        ElapsedTime {
             elapsed: self.began.elapsed(),
             now: self.home.now(),
         }
@@ -72,7 +72,7 @@ impl Clock {
 impl Watcher {
     /// The form that fits the options and the terminal.
     pub fn new(context: &Context) -> anyhow::Result<Self> {
-        let account = Account::of_list(context.globals.list.as_deref());
+        let account = RunProgress::of_list(context.globals.list.as_deref());
         let account = Arc::new(Mutex::new(account));
         let clock = Clock {
             began: Instant::now(),
@@ -84,7 +84,7 @@ impl Watcher {
         } else if context.globals.quiet {
             Form::Quiet
         } else if is_screen {
-            Form::Screen(Screen::new(context, &account, &clock)?)
+            Form::Screen(RunScreen::new(context, &account, &clock)?)
         } else {
             Form::Lines
         };
@@ -109,7 +109,7 @@ impl Watcher {
     }
 
     /// Takes the screen away; what is known of the run.
-    pub fn end(self) -> Account {
+    pub fn end(self) -> RunProgress {
         drop(self.form);
         locked(&self.account).clone()
     }

@@ -7,21 +7,26 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use flagpost_model::{plan::Attempt, session::AttemptRecord};
-use flagpost_run::events::{AttemptEnd, RunEvent, Said};
+use flagpost_run::events::{AttemptEnd, ReportMeaning, RunEvent};
 
 use super::{
-    account::Account,
-    fate::Fate,
+    account::RunProgress,
+    fate::ShownOutcome,
     told::{self, a_try, brief, lasting, one_line},
     words,
 };
-use crate::fit::{Row, cut, fold, width};
+use crate::fit::{StyledLine, cut, fold, width};
 
 /// A notice is told whole, on so many lines at most.
 const LINES: usize = 6;
 
 /// The lines that stay, in so many columns. The account knows of the event.
-pub fn lines(event: &RunEvent, account: &Account, columns: usize, painted: bool) -> Vec<String> {
+pub fn lines(
+    event: &RunEvent,
+    account: &RunProgress,
+    columns: usize,
+    painted: bool,
+) -> Vec<String> {
     let row = match event {
         // It is told when the task is given back.
         RunEvent::TaskEnded {
@@ -38,7 +43,7 @@ pub fn lines(event: &RunEvent, account: &Account, columns: usize, painted: bool)
             words,
         } => {
             let name = format!("{task} {}", one_line(subject));
-            let ended = (Fate::from(*end), *attempt, *seconds);
+            let ended = (ShownOutcome::from(*end), *attempt, *seconds);
             ended_row(&name, ended, record.as_deref(), words, columns)
         }
         RunEvent::TaskSettled {
@@ -46,31 +51,34 @@ pub fn lines(event: &RunEvent, account: &Account, columns: usize, painted: bool)
             subject,
             fate,
             why,
-        } => match Fate::of(fate) {
+        } => match ShownOutcome::of(fate) {
             // Its last attempt, or its question, has told it.
-            Fate::Passed | Fate::Partial | Fate::Failed | Fate::Stuck => return Vec::new(),
+            ShownOutcome::Passed
+            | ShownOutcome::Partial
+            | ShownOutcome::Failed
+            | ShownOutcome::Stuck => return Vec::new(),
             // Whoever interrupts a run knows that what was not begun is not done.
-            Fate::Interrupted if !account.was_tried(task) => return Vec::new(),
-            fate => Row::default()
+            ShownOutcome::Interrupted if !account.was_tried(task) => return Vec::new(),
+            fate => StyledLine::default()
                 .then(fate.style(), fate.as_str())
                 .then(Style::new(), format!(" {task} {}: ", one_line(subject)))
                 .then(Style::new(), brief(why)),
         },
-        RunEvent::TaskAnswered { task, by, words } => Row::default()
+        RunEvent::TaskAnswered { task, by, words } => StyledLine::default()
             .then(AnsiColor::Green.on_default(), "answered")
             .then(
                 Style::new(),
                 format!(" {task} by {}: {}", one_line(by), brief(words)),
             ),
         RunEvent::TaskSaid {
-            said: Said::Behind | Said::Late | Said::GaveUp,
+            said: ReportMeaning::Behind | ReportMeaning::Late | ReportMeaning::GaveUp,
             ..
         }
         | RunEvent::TaskAdded { .. }
         | RunEvent::TaskWaits { .. }
         | RunEvent::Worktree { .. } => {
             let words = words::words(event).unwrap_or_default();
-            Row::plain(words.trim_start())
+            StyledLine::plain(words.trim_start())
         }
         RunEvent::Started { .. }
         | RunEvent::Recovered { .. }
@@ -87,19 +95,19 @@ pub fn lines(event: &RunEvent, account: &Account, columns: usize, painted: bool)
 /// A name gives way to what is said of it, and keeps a part of the line.
 fn ended_row(
     name: &str,
-    (fate, attempt, seconds): (Fate, Attempt, u64),
+    (fate, attempt, seconds): (ShownOutcome, Attempt, u64),
     record: Option<&AttemptRecord>,
     words: &str,
     columns: usize,
-) -> Row {
+) -> StyledLine {
     let denied = told::denied(record);
     let outcome = words::outcome(fate, denied.len());
     let mut time = format!(" ({})", lasting(Duration::from_secs(seconds)));
-    if attempt.number > 1 || fate == Fate::Failed || fate == Fate::Partial {
+    if attempt.number > 1 || fate == ShownOutcome::Failed || fate == ShownOutcome::Partial {
         time = format!(", {}{time}", a_try(attempt));
     }
     let why = match fate {
-        Fate::Passed => told::refused(&denied, denied.len()),
+        ShownOutcome::Passed => told::refused(&denied, denied.len()),
         _ => brief(words),
     };
     let why = match why.is_empty() {
@@ -108,7 +116,7 @@ fn ended_row(
     };
     let room = columns.saturating_sub(width(&outcome) + width(&time) + 1);
     let room = room.saturating_sub(width(&why)).max(columns / 3);
-    Row::default()
+    StyledLine::default()
         .then(fate.style(), outcome)
         .then(Style::new(), format!(" {}", cut(name, room)))
         .then(AnsiColor::BrightBlack.on_default(), time)

@@ -24,7 +24,7 @@ use signal_hook::{
 
 use super::{
     Clock,
-    account::{Account, Moment},
+    account::{ElapsedTime, RunProgress},
     canvas::{Canvas, Size},
     locked, results,
 };
@@ -40,20 +40,20 @@ const USUAL: Size = Size {
 };
 
 /// A run on a terminal.
-pub struct Screen {
+pub struct RunScreen {
     canvas: Arc<Mutex<Canvas>>,
-    account: Arc<Mutex<Account>>,
+    account: Arc<Mutex<RunProgress>>,
     /// Dropped to end the one who draws meanwhile.
     goes_on: Option<mpsc::Sender<()>>,
     drawer: Option<JoinHandle<()>>,
     stops: Option<Handle>,
 }
 
-impl Screen {
+impl RunScreen {
     /// The screen that stderr goes to.
     pub fn new(
         context: &Context,
-        account: &Arc<Mutex<Account>>,
+        account: &Arc<Mutex<RunProgress>>,
         clock: &Clock,
     ) -> anyhow::Result<Self> {
         let painted = is_coloured(context, true);
@@ -81,7 +81,7 @@ impl Screen {
     }
 
     /// Shows what happened.
-    pub fn see(&self, event: &RunEvent, begins_to_wait: bool, moment: Moment) {
+    pub fn see(&self, event: &RunEvent, begins_to_wait: bool, moment: ElapsedTime) {
         // Always in this order.
         let account = locked(&self.account);
         let mut canvas = locked(&self.canvas);
@@ -94,7 +94,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for RunScreen {
     fn drop(&mut self) {
         drop(self.goes_on.take());
         if let Some(drawer) = self.drawer.take() {

@@ -4,10 +4,10 @@
 //! still mean something tomorrow. What a screen shows of the same is next door.
 
 use flagpost_model::TaskId;
-use flagpost_run::events::{At, Awaited, RunEvent, Said};
+use flagpost_run::events::{At, Awaited, ReportMeaning, RunEvent};
 
 use super::{
-    fate::Fate,
+    fate::ShownOutcome,
     told::{self, a_try, brief, one_line, refused},
 };
 use crate::commands::list::counted;
@@ -30,7 +30,10 @@ pub fn words(event: &RunEvent) -> Option<String> {
         RunEvent::AgentParked { .. } | RunEvent::AgentOpen { .. } => Some(of_agent(event)),
         RunEvent::TaskSession { .. } | RunEvent::Finished { .. } => None,
         RunEvent::TaskSettled { fate, .. }
-            if matches!(Fate::of(fate), Fate::Passed | Fate::Partial | Fate::Failed) =>
+            if matches!(
+                ShownOutcome::of(fate),
+                ShownOutcome::Passed | ShownOutcome::Partial | ShownOutcome::Failed
+            ) =>
         {
             // Its last attempt has told it.
             None
@@ -200,13 +203,13 @@ fn event_text(event: &RunEvent) -> Option<String> {
     };
     let words = brief(words);
     let said = match said {
-        Said::Progress => format!("{worker} {task} says"),
-        Said::Question => {
+        ReportMeaning::Progress => format!("{worker} {task} says"),
+        ReportMeaning::Question => {
             format!("{worker} {task} waits for your word, 'flagpost answer {task} WORDS'")
         }
-        Said::Behind => format!("{worker} {task} has to wait for"),
-        Said::Late => format!("{worker} {task} was done too late, and is kept"),
-        Said::GaveUp => format!("failed {task} {worker} gave up before this run"),
+        ReportMeaning::Behind => format!("{worker} {task} has to wait for"),
+        ReportMeaning::Late => format!("{worker} {task} was done too late, and is kept"),
+        ReportMeaning::GaveUp => format!("failed {task} {worker} gave up before this run"),
     };
     Some(format!("{said}: {words}"))
 }
@@ -224,15 +227,15 @@ fn ended(event: &RunEvent) -> Option<String> {
     else {
         return None;
     };
-    let fate = Fate::from(*end);
-    if matches!(fate, Fate::Stuck | Fate::Interrupted) {
+    let fate = ShownOutcome::from(*end);
+    if matches!(fate, ShownOutcome::Stuck | ShownOutcome::Interrupted) {
         // What it asks, and that it was stopped, is told by itself.
         return None;
     }
     let denied = told::denied(record.as_deref());
     let mut told = outcome(fate, denied.len());
     told += &format!(" {task} {} ({seconds} s)", one_line(subject));
-    if fate != Fate::Passed {
+    if fate != ShownOutcome::Passed {
         told += &format!(": {}", brief(words));
     }
     if !denied.is_empty() {
@@ -242,7 +245,7 @@ fn ended(event: &RunEvent) -> Option<String> {
 }
 
 /// How an attempt ended; who was refused something has not simply passed.
-pub fn outcome(fate: Fate, refused: usize) -> String {
+pub fn outcome(fate: ShownOutcome, refused: usize) -> String {
     match refused {
         0 => fate.as_str().to_owned(),
         n => format!("{}, {n} refused", fate.as_str()),

@@ -12,8 +12,8 @@ use std::{
 
 use flagpost_model::{
     decision::{Decision, Via},
-    message::{State, Step},
-    search::Place,
+    message::{MessageStatus, NextStep},
+    search::SearchField,
     session::{Outcome, ProgressStatus},
 };
 use flagpost_testkit::repository;
@@ -172,18 +172,22 @@ fn closed_sets_are_those_of_the_model() {
             "/$defs/session/properties/status",
             words(ProgressStatus::ALL),
         ),
-        ("messages", "/$defs/message_state", words(State::ALL)),
+        (
+            "messages",
+            "/$defs/message_state",
+            words(MessageStatus::ALL),
+        ),
         (
             "messages_open",
             "/properties/messages/items/properties/next",
-            words(Step::ALL),
+            words(NextStep::ALL),
         ),
         ("offer", "/properties/decision", words(Decision::ALL)),
         ("proposed", "/$defs/verdict/properties/via", words(Via::ALL)),
         (
             "search",
             "/properties/hits/items/properties/field",
-            words(Place::ALL),
+            words(SearchField::ALL),
         ),
     ];
     for (name, pointer, words) in cases {

@@ -12,9 +12,9 @@ use crate::history::{self, Kind};
 ///
 /// From GET /v1/history, and after 'flagpost history'.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct History<'a> {
+pub struct HistoryAnswer<'a> {
     /// Oldest first.
-    pub lines: Vec<Line<'a>>,
+    pub lines: Vec<LineAnswer<'a>>,
     /// How many there are in all; null where nobody counted, as 'flagpost history' does not.
     pub total: Option<usize>,
     /// Some were left out: over HTTP those after the last one, else those before the first.
@@ -23,7 +23,7 @@ pub struct History<'a> {
 
 /// A transition: what is null was not about such a thing.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Line<'a> {
+pub struct LineAnswer<'a> {
     /// Grows by one.
     #[schemars(range(min = 1))]
     pub n: u64,
@@ -51,7 +51,7 @@ pub struct Line<'a> {
     pub detail: &'a Map<String, Value>,
 }
 
-impl<'a> From<&'a history::Line> for Line<'a> {
+impl<'a> From<&'a history::Line> for LineAnswer<'a> {
     fn from(line: &'a history::Line) -> Self {
         let entry = &line.entry;
         Self {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::shape;
 
-pub use history::{History, Line};
+pub use history::{HistoryAnswer, LineAnswer};
 pub use schema::Schema;
 pub use tasks::{Claim, Group, Note, Outline, Task, TaskAnswer, Tasks};
 
@@ -50,7 +50,7 @@ macro_rules! answers {
 }
 
 answers! {
-    "history" => History<'_>,
+    "history" => HistoryAnswer<'_>,
     "task" => TaskAnswer<'_>,
     "tasks" => Tasks<'_>,
 }

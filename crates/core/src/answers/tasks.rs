@@ -2,7 +2,7 @@
 
 use flagpost_model::{
     ListRef, SessionId, TaskId, Token, WorkerId,
-    plan::Progress,
+    plan::PartsProgress,
     task::{
         self, Effort, Every, NoteKind, Priority, Provenance, Question, StateName, TaskResult, Timer,
     },
@@ -122,7 +122,7 @@ pub struct TaskAnswer<'a> {
     /// How many tasks are part of it; null where none is. Only 'flagpost show' counts them, so other
     /// answers lack it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parts: Option<Option<Progress>>,
+    pub parts: Option<Option<PartsProgress>>,
     /// The tasks that were made because those that come again were done. Only 'flagpost done' makes
     /// some, so other answers lack it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,19 +8,19 @@ use std::collections::HashMap;
 use flagpost_disk::dialects::bridge as dialect;
 use flagpost_model::{
     TaskId,
-    bridge::{Outcome, Status, Wanted},
+    bridge::{BridgeStatus, CommandOutcome, TaskFilter},
     tally,
     task::Task,
 };
 use serde_json::{Value, json};
 
-use super::{desk::Desk, outbox};
+use super::{desk::CommandContext, outbox};
 use crate::{
     error::{Error, Result},
     tasks,
 };
 
-impl Desk<'_> {
+impl CommandContext<'_> {
     /// A task with its parts in short, and how many of them are done.
     pub fn show_whole(&self, task: &Task) -> Result<Value> {
         let outlines = self.list.load()?.outlines;
@@ -32,7 +32,9 @@ impl Desk<'_> {
         for part in own {
             match self.list.task(&part.id) {
                 Ok(file) => {
-                    done += usize::from(Status::of_state(file.task.state.name()) == Status::Done);
+                    done += usize::from(
+                        BridgeStatus::of_state(file.task.state.name()) == BridgeStatus::Done,
+                    );
                     parts.push(Value::from(dialect::summary(&file.task, &[], now)));
                 }
                 // It went away meanwhile.
@@ -88,7 +90,7 @@ impl Desk<'_> {
     }
 
     /// Those that fit, in short: what a task says at length is for `show`.
-    pub fn query(&self, wanted: &Wanted) -> Result<Outcome> {
+    pub fn query(&self, wanted: &TaskFilter) -> Result<CommandOutcome> {
         let loaded = self.list.load()?;
         let selected = tasks::select(&self.list, &loaded, &wanted.query(), None, 0)?;
         let mut parts: HashMap<&TaskId, Vec<TaskId>> = HashMap::new();
@@ -111,7 +113,7 @@ impl Desk<'_> {
             }
         }
         let is_cut = selected.total > selected.tasks.len();
-        Ok(Outcome::Done {
+        Ok(CommandOutcome::Done {
             data: shown.into(),
             total: is_cut.then_some(selected.total),
         })
@@ -121,13 +123,14 @@ impl Desk<'_> {
     pub fn stats(&self) -> Result<Value> {
         let home = self.bridge.home;
         let loaded = self.list.load()?;
-        let archived = Wanted {
-            statuses: Some(vec![Status::Archived]),
-            ..Wanted::default()
+        let archived = TaskFilter {
+            statuses: Some(vec![BridgeStatus::Archived]),
+            ..TaskFilter::default()
         };
         let archived = tasks::select(&self.list, &loaded, &archived.query(), None, 0)?;
         let completed = archived.tasks.iter();
-        let completed = completed.filter(|it| Status::of_state(it.state.name()) == Status::Done);
+        let completed =
+            completed.filter(|it| BridgeStatus::of_state(it.state.name()) == BridgeStatus::Done);
         let stats = tally::stats(&loaded.outlines, home.now(), &home.zone());
         Ok(dialect::stats(&stats, completed.count()))
     }
@@ -160,8 +163,8 @@ pub(super) fn named(counts: Vec<(Option<String>, tally::Count)>) -> Value {
 }
 
 /// An answer that can be read again where it is put.
-pub(super) fn fitting(outcome: Outcome, only_reads: bool) -> Outcome {
-    let Outcome::Done { data, .. } = &outcome else {
+pub(super) fn fitting(outcome: CommandOutcome, only_reads: bool) -> CommandOutcome {
+    let CommandOutcome::Done { data, .. } = &outcome else {
         return outcome;
     };
     let items = data.get("tasks").unwrap_or(data).as_array();
@@ -174,9 +177,9 @@ pub(super) fn fitting(outcome: Outcome, only_reads: bool) -> Outcome {
     };
     match bytes > outbox::LONGEST / 2 {
         false => outcome,
-        true if only_reads => Outcome::Refused(format!(
+        true if only_reads => CommandOutcome::Refused(format!(
             "the answer would have {bytes} bytes; ask for fewer tasks with limit"
         )),
-        true => Outcome::done(Value::Null),
+        true => CommandOutcome::done(Value::Null),
     }
 }

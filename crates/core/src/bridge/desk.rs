@@ -18,25 +18,25 @@ use crate::{
     claims::Terms,
     config::{Config, keys},
     error::{Error, Result},
-    list::{List, Stock},
+    list::{IdPool, List},
 };
 
 /// The detail of a history line that says which command it carries out.
 pub(super) const ACCOUNT: &str = "bridge";
 
 /// A command, and the list it is about.
-pub(super) struct Desk<'b> {
+pub(super) struct CommandContext<'b> {
     pub bridge: &'b Bridge<'b>,
     pub command: &'b Command,
     pub list: List<'b>,
 }
 
-impl<'b> Desk<'b> {
+impl<'b> CommandContext<'b> {
     pub fn of(
         bridge: &'b Bridge<'b>,
         command: &'b Command,
         batch: u64,
-        stock: Option<Arc<Stock>>,
+        stock: Option<Arc<IdPool>>,
     ) -> Result<Self> {
         let Some(list) = command.list.as_ref().or(bridge.list.as_ref()) else {
             return Err(Error::Invalid {

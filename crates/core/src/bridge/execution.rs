@@ -9,8 +9,8 @@ use flagpost_disk::{self as disk, dialects::claude_tasks};
 use flagpost_model::{
     TaskId,
     bridge::{
-        Action, Draft, Outcome, Status,
-        words::{self, ARCHIVED, Step},
+        Action, BridgeStatus, CommandOutcome, TaskPatch,
+        words::{self, ARCHIVED, PlannedMove},
     },
     tally,
     task::{Ending, Origin, Task},
@@ -20,18 +20,18 @@ use serde_json::{Value, json};
 
 use super::{
     answers::{fitting, named, with_keys, with_next},
-    desk::Desk,
+    desk::CommandContext,
 };
 use crate::{
     error::{Error, Result},
     history::{Kind, Line},
-    tasks::{self, Course, Fields, Labels, Move, Parts},
+    tasks::{self, Fields, Labels, Move, Parts, Revision},
 };
 
-impl Desk<'_> {
+impl CommandContext<'_> {
     /// Carries the command out, or what is missing of it: `left` are the lines of its changes that
     /// appeared before a crash.
-    pub fn carry_out(&self, left: &[Line]) -> Result<Outcome> {
+    pub fn carry_out(&self, left: &[Line]) -> Result<CommandOutcome> {
         if !left.is_empty() {
             // It appeared; whether its name is durable, only whoever was interrupted knew.
             let dir = self.list.dir();
@@ -39,13 +39,13 @@ impl Desk<'_> {
             synced.map_err(disk::Error::io("sync", dir))?;
         }
         let outcome = match self.finished(left)? {
-            Some(data) => Outcome::done(data),
+            Some(data) => CommandOutcome::done(data),
             None => self.execute(left)?,
         };
         Ok(fitting(outcome, self.command.action.only_reads()))
     }
 
-    fn execute(&self, left: &[Line]) -> Result<Outcome> {
+    fn execute(&self, left: &[Line]) -> Result<CommandOutcome> {
         let list = &self.list;
         let actor = self.command.source.actor();
         let data = match &self.command.action {
@@ -72,7 +72,7 @@ impl Desk<'_> {
             })?,
             Action::Complete(task) => self.complete(task)?,
             Action::Uncomplete(task) => self.revise(task, &|task| {
-                revision(&Draft::default(), Some(words::reopening(task)))
+                revision(&TaskPatch::default(), Some(words::reopening(task)))
             })?,
             Action::Delete(task) => {
                 let id = self.resolve(task)?;
@@ -104,7 +104,7 @@ impl Desk<'_> {
                 self.stopped(&id, elapsed.map(|it| it.as_secs()))?
             }
         };
-        Ok(Outcome::done(data))
+        Ok(CommandOutcome::done(data))
     }
 
     /// What there is to show where nothing is missing any more.
@@ -180,7 +180,7 @@ impl Desk<'_> {
     }
 
     /// Adds those that are not there yet, and shows all of them.
-    fn add_all(&self, drafts: &[Draft], left: &[Line]) -> Result<Value> {
+    fn add_all(&self, drafts: &[TaskPatch], left: &[Line]) -> Result<Value> {
         let there = left.iter().filter_map(|line| {
             let item = line.entry.detail.get(tasks::ITEM)?.as_u64()?;
             Some((usize::try_from(item).ok()?, line.entry.task.clone()?))
@@ -214,9 +214,9 @@ impl Desk<'_> {
             let steps = words::completion(task);
             is_done.set(steps.is_empty());
             let moves = steps.into_iter().map(moved).collect();
-            Course {
+            Revision {
                 moves,
-                ..Course::default()
+                ..Revision::default()
             }
         })?;
         Ok(match is_done.get() {
@@ -250,12 +250,14 @@ impl Desk<'_> {
             &self.list,
             &self.terms()?,
             id,
-            &|task| match Status::of(task) {
-                Status::Todo => {
-                    let begun = words::move_plan(task, Status::InProgress);
-                    revision(&Draft::default(), Some(begun))
+            &|task| match BridgeStatus::of(task) {
+                BridgeStatus::Todo => {
+                    let begun = words::move_plan(task, BridgeStatus::InProgress);
+                    revision(&TaskPatch::default(), Some(begun))
                 }
-                Status::InProgress | Status::Done | Status::Archived => Course::default(),
+                BridgeStatus::InProgress | BridgeStatus::Done | BridgeStatus::Archived => {
+                    Revision::default()
+                }
             },
         );
         let message = match begun {
@@ -272,7 +274,7 @@ impl Desk<'_> {
         ))
     }
 
-    fn revise(&self, task: &str, course: &dyn Fn(&Task) -> Course) -> Result<Value> {
+    fn revise(&self, task: &str, course: &dyn Fn(&Task) -> Revision) -> Result<Value> {
         let id = self.resolve(task)?;
         let revised = tasks::revise(&self.list, &self.terms()?, &id, course)?;
         let shown = self.show_first(&revised.tasks, &id)?;
@@ -293,7 +295,7 @@ impl Desk<'_> {
 }
 
 /// The fields that a draft asks for.
-fn fields(draft: &Draft) -> Fields {
+fn fields(draft: &TaskPatch) -> Fields {
     Fields {
         subject: draft.title.clone(),
         description: draft.description.clone(),
@@ -307,10 +309,10 @@ fn fields(draft: &Draft) -> Fields {
 }
 
 /// What is done with a task: its fields, and the way that it takes.
-fn revision(draft: &Draft, way: Option<words::Course>) -> Course {
+fn revision(draft: &TaskPatch, way: Option<words::MovePlan>) -> Revision {
     let mut fields = fields(draft);
-    let Some(words::Course { steps, mark }) = way else {
-        return Course {
+    let Some(words::MovePlan { steps, mark }) = way else {
+        return Revision {
             fields,
             moves: Vec::new(),
         };
@@ -319,22 +321,22 @@ fn revision(draft: &Draft, way: Option<words::Course>) -> Course {
         let value = marked.then_some(Value::Bool(true));
         (ARCHIVED.to_owned(), value)
     }));
-    Course {
+    Revision {
         fields,
         moves: steps.into_iter().map(moved).collect(),
     }
 }
 
-fn moved(step: Step) -> Move {
+fn moved(step: PlannedMove) -> Move {
     match step {
-        Step::Reopen => Move::Reopen,
-        Step::Release => Move::Release { force: false },
-        Step::Start => Move::Start,
-        Step::Complete => Move::Finish {
+        PlannedMove::Reopen => Move::Reopen,
+        PlannedMove::Release => Move::Release { force: false },
+        PlannedMove::Start => Move::Start,
+        PlannedMove::Complete => Move::Finish {
             ending: Ending::Completed,
             text: String::new(),
             parts: Parts::MustBeDone,
         },
-        Step::Cancel => Move::Cancel,
+        PlannedMove::Cancel => Move::Cancel,
     }
 }

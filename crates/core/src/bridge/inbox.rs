@@ -17,13 +17,13 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     ListId,
-    bridge::{self as protocol, Source},
+    bridge::{self as protocol, CommandSource},
 };
 use serde_json::{Map, Value, json};
 
 use super::{
     Bridge, LOOKS, PAUSE,
-    ledger::{self, Found},
+    ledger::{self, IdLookup},
     processor::Processor,
 };
 use crate::error::{Error, Result};
@@ -35,14 +35,14 @@ const LOOK: Duration = Duration::from_millis(20);
 const TRIES: usize = 50;
 
 /// What a file's bytes are, or why they are none of that.
-pub(super) type Reader<'r> = &'r dyn Fn(&[u8]) -> Result<Vec<Value>, String>;
+pub(super) type ItemParser<'r> = &'r dyn Fn(&[u8]) -> Result<Vec<Value>, String>;
 
 /// What is in a file, once it has been found the same for a while where it is none of what was
 /// expected: its writer may be in the middle of it. None where there is no file.
 pub(super) fn read_stable(
     fs: &dyn Fs,
     path: &Path,
-    read: Reader<'_>,
+    read: ItemParser<'_>,
 ) -> Result<Option<Result<Vec<Value>, String>>> {
     let (mut last, mut looks) = (None, 0);
     loop {
@@ -86,7 +86,7 @@ impl Bridge<'_> {
         let (fs, inbox) = (self.home.fs(), self.path(INBOX));
         match fsx::stat(fs, &inbox)? {
             None => return self.lay_out().map(|()| false),
-            Some(stat) if stat.kind != fsx::Kind::File => {
+            Some(stat) if stat.kind != fsx::FileKind::File => {
                 return Err(self.invalid(INBOX, "it must be a file"));
             }
             Some(_) => {}
@@ -162,18 +162,18 @@ impl Bridge<'_> {
 
 /// A command that somebody wants to send.
 #[derive(Debug, Clone)]
-pub struct Given {
+pub struct NewCommand {
     /// The command, which may lack its id, its time, its source and its list.
     pub command: Map<String, Value>,
     /// Who sends it.
-    pub source: Source,
+    pub source: CommandSource,
     /// The list where its sender stands.
     pub list: Option<ListId>,
 }
 
 /// Sends a command and waits for its answer: from whoever processes, and where nobody does, by
 /// processing the inbox.
-pub fn send(bridge: &Bridge<'_>, given: Given, wait: Duration) -> Result<Value> {
+pub fn send(bridge: &Bridge<'_>, given: NewCommand, wait: Duration) -> Result<Value> {
     let id = match given.command.get("id") {
         None => uuid::Uuid::now_v7().to_string(),
         Some(Value::String(id)) if !id.is_empty() => id.clone(),
@@ -191,10 +191,10 @@ pub fn send(bridge: &Bridge<'_>, given: Given, wait: Duration) -> Result<Value> 
     // A new name cannot have been used before.
     if is_named {
         match ledger::look_up(bridge, &id, &protocol::fingerprint(&command))? {
-            Found::Same(_) => {}
-            Found::Other => return Err(bridge.invalid("id", protocol::taken(&id))),
+            IdLookup::Same(_) => {}
+            IdLookup::Other => return Err(bridge.invalid("id", protocol::taken(&id))),
             // What is answered to it in the outbox is not for good: it is asked anew.
-            Found::New => bridge.withdraw(&id)?,
+            IdLookup::New => bridge.withdraw(&id)?,
         }
     }
     let deadline = Instant::now() + wait;

@@ -7,7 +7,7 @@
 use std::{collections::HashMap, path::PathBuf};
 
 use flagpost_disk::{
-    dialects::bridge::{self as dialect, Entry, Known, LEDGER},
+    dialects::bridge::{self as dialect, KnownAnswer, LEDGER, LedgerEntry},
     fsx::{self, Durability},
 };
 use flagpost_model::envelope::Hash;
@@ -28,18 +28,18 @@ const SHOWN: usize = 64 << 10;
 
 /// What is known of an id.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Found {
+pub(super) enum IdLookup {
     /// Nothing.
     New,
     /// It was used for the same command, which was answered so.
-    Same(Known),
+    Same(KnownAnswer),
     /// It was used for another command.
     Other,
 }
 
 /// Where an item was: its inbox, and its place there.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ItemPosition {
     pub batch: u64,
     pub item: Option<usize>,
 }
@@ -76,7 +76,7 @@ impl<'h> Ledger<'h> {
         Ok(ledger)
     }
 
-    fn remember(&mut self, entry: &Entry) {
+    fn remember(&mut self, entry: &LedgerEntry) {
         let (at, line) = (self.lines.len(), dialect::entry(entry));
         self.bytes += line.len();
         self.lines.push(line);
@@ -93,9 +93,9 @@ impl<'h> Ledger<'h> {
     }
 
     /// What is known of a command with this id.
-    pub fn of(&self, id: &str, print: &Hash) -> Found {
+    pub fn of(&self, id: &str, print: &Hash) -> IdLookup {
         let entry = self.by_id.get(id).and_then(|at| self.entry(*at));
-        entry.map_or(Found::New, |entry| found(entry, print))
+        entry.map_or(IdLookup::New, |entry| found(entry, print))
     }
 
     /// Whether anything is known of it.
@@ -104,26 +104,26 @@ impl<'h> Ledger<'h> {
     }
 
     /// What was answered to an item that named no id, or to a whole inbox.
-    pub fn of_nameless(&self, place: Place) -> Option<Known> {
+    pub fn of_nameless(&self, place: ItemPosition) -> Option<KnownAnswer> {
         let at = self.nameless.get(&(place.batch, place.item))?;
         Some(self.entry(*at)?.answer)
     }
 
-    fn entry(&self, at: usize) -> Option<Entry> {
+    fn entry(&self, at: usize) -> Option<LedgerEntry> {
         dialect::ledger(self.lines.get(at)?).next()
     }
 
     /// Keeps an answer, for as long as the machine runs.
     pub fn keep(
         &mut self,
-        place: Place,
+        place: ItemPosition,
         print: Option<&Hash>,
         reply: &Value,
         reads: bool,
     ) -> Result<()> {
         let id = reply.get("commandId").and_then(Value::as_str);
-        let whole = Known::Reply(reply.clone());
-        let mut entry = Entry {
+        let whole = KnownAnswer::Reply(reply.clone());
+        let mut entry = LedgerEntry {
             batch: place.batch,
             item: place.item,
             id: id.map(str::to_owned),
@@ -132,7 +132,7 @@ impl<'h> Ledger<'h> {
         };
         let mut line = dialect::entry(&entry);
         if reads && line.len() > SHOWN {
-            entry.answer = Known::Shown;
+            entry.answer = KnownAnswer::Shown;
             line = dialect::entry(&entry);
         }
         fsx::append(self.home.fs(), &self.path, &line, Durability::Lazy)?;
@@ -175,17 +175,17 @@ impl<'h> Ledger<'h> {
 /// What was answered to the command of this id, as far as it is known.
 pub(super) fn answer(bridge: &Bridge<'_>, id: &str) -> Result<Option<Value>> {
     Ok(last(bridge, id)?.and_then(|entry| match entry.answer {
-        Known::Reply(reply) => Some(reply),
-        Known::Shown => None,
+        KnownAnswer::Reply(reply) => Some(reply),
+        KnownAnswer::Shown => None,
     }))
 }
 
 /// What is known of a command with this id, for who does not process.
-pub(super) fn look_up(bridge: &Bridge<'_>, id: &str, print: &Hash) -> Result<Found> {
-    Ok(last(bridge, id)?.map_or(Found::New, |entry| found(entry, print)))
+pub(super) fn look_up(bridge: &Bridge<'_>, id: &str, print: &Hash) -> Result<IdLookup> {
+    Ok(last(bridge, id)?.map_or(IdLookup::New, |entry| found(entry, print)))
 }
 
-fn last(bridge: &Bridge<'_>, id: &str) -> Result<Option<Entry>> {
+fn last(bridge: &Bridge<'_>, id: &str) -> Result<Option<LedgerEntry>> {
     let path = bridge.path(LEDGER);
     let bytes = fsx::read_up_to(bridge.home.fs(), &path, LIMIT)?.unwrap_or_default();
     Ok(dialect::ledger(&bytes)
@@ -194,9 +194,9 @@ fn last(bridge: &Bridge<'_>, id: &str) -> Result<Option<Entry>> {
 }
 
 /// A line from before prints were kept counts as the same.
-fn found(entry: Entry, print: &Hash) -> Found {
+fn found(entry: LedgerEntry, print: &Hash) -> IdLookup {
     match entry.print {
-        Some(was) if was != print.as_str() => Found::Other,
-        _ => Found::Same(entry.answer),
+        Some(was) if was != print.as_str() => IdLookup::Other,
+        _ => IdLookup::Same(entry.answer),
     }
 }

@@ -21,14 +21,14 @@ use std::{path::PathBuf, time::Duration};
 use flagpost_disk::{
     dialects::bridge::{INBOX, OUTBOX, RUNNER, STOP},
     fsx,
-    notices::{Deaf, Notice, Watcher},
+    notices::{Notice, WatchLost, Watcher},
 };
 use flagpost_model::ListId;
 
 pub use background::Background;
-pub use inbox::{Given, send};
+pub use inbox::{NewCommand, send};
 pub use processor::{Processed, Processor};
-pub use serving::{Event, Host, Rest, Running, Served, Service, serve};
+pub use serving::{Host, Rest, Running, Served, Service, ServiceEvent, serve};
 
 use crate::{
     config::{Config, keys},
@@ -74,7 +74,7 @@ impl<'h> Bridge<'h> {
 
     /// Calls `woken` whenever something happens to the inbox, for as long as the answer lives. Who
     /// polls does without it.
-    pub fn watch(&self, woken: impl Fn() + Send + 'static) -> Result<Watcher, Deaf> {
+    pub fn watch(&self, woken: impl Fn() + Send + 'static) -> Result<Watcher, WatchLost> {
         let mut watcher = Watcher::new(move |notice| match notice {
             Notice::Changed(paths)
                 if paths.is_empty() || paths.iter().any(|path| path.ends_with(INBOX)) =>

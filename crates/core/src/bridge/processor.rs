@@ -8,28 +8,28 @@ use std::{collections::BTreeMap, io, ops::ControlFlow, path::Path, sync::Arc, ti
 
 use flagpost_disk::{
     self as disk,
-    dialects::bridge::{self as dialect, Known, RUNNER},
+    dialects::bridge::{self as dialect, KnownAnswer, RUNNER},
     fsx::{self, Flock},
 };
 use flagpost_model::{
     ListId,
-    bridge::{self as protocol, Addressee, Command, Outcome, Refused, Reply},
+    bridge::{self as protocol, Addressee, Command, CommandOutcome, Refused, Reply},
     envelope::Hash,
 };
 use serde_json::Value;
 
 use super::{
     Bridge,
-    desk::{self, Desk},
+    desk::{self, CommandContext},
     inbox::read_stable,
-    ledger::{Found, Ledger, Place},
+    ledger::{IdLookup, ItemPosition, Ledger},
     serving::Running,
     traces::Traces,
 };
 use crate::{
     error::{Error, Result},
     history::Line,
-    list::Stock,
+    list::IdPool,
 };
 
 /// Longer than anybody holds the lock who only asks who holds it.
@@ -44,7 +44,7 @@ pub struct Processor<'b> {
     bridge: &'b Bridge<'b>,
     ledger: Ledger<'b>,
     /// The ids for what the commands of the inbox at hand will add, by the list that they name.
-    stocks: BTreeMap<Option<ListId>, Arc<Stock>>,
+    stocks: BTreeMap<Option<ListId>, Arc<IdPool>>,
     pub(super) held: Box<dyn Flock>,
 }
 
@@ -90,7 +90,7 @@ impl Failed {
 }
 
 /// Hears what was dealt with, and says whether to go on.
-pub(super) type Hear<'t> = &'t mut dyn FnMut(&Processed) -> ControlFlow<()>;
+pub(super) type OnProcessed<'t> = &'t mut dyn FnMut(&Processed) -> ControlFlow<()>;
 
 /// How far it went with an inbox: so many items were dealt with.
 enum Batch {
@@ -122,7 +122,7 @@ impl<'b> Processor<'b> {
 
     /// Deals with everything that is there: what a crash left first, then the inbox. How many items
     /// there were. What is left after a stop in the middle counts as left by a crash.
-    pub fn pass(&mut self, hear: Hear<'_>) -> Result<usize> {
+    pub fn pass(&mut self, hear: OnProcessed<'_>) -> Result<usize> {
         let left = self.bridge.processing()?;
         let mut last = self.ledger.last();
         let mut count = 0;
@@ -153,7 +153,7 @@ impl<'b> Processor<'b> {
         n: u64,
         path: &Path,
         mut traces: Option<Traces>,
-        hear: Hear<'_>,
+        hear: OnProcessed<'_>,
     ) -> Result<Batch> {
         let fs = self.bridge.home.fs();
         loop {
@@ -207,16 +207,22 @@ impl<'b> Processor<'b> {
         Ok(())
     }
 
-    fn reject(&mut self, n: u64, path: &Path, reason: &str, hear: Hear<'_>) -> Result<Batch> {
-        let place = Place {
+    fn reject(
+        &mut self,
+        n: u64,
+        path: &Path,
+        reason: &str,
+        hear: OnProcessed<'_>,
+    ) -> Result<Batch> {
+        let place = ItemPosition {
             batch: n,
             item: None,
         };
         let reply = match self.ledger.of_nameless(place) {
-            Some(Known::Reply(reply)) => reply,
+            Some(KnownAnswer::Reply(reply)) => reply,
             _ => {
                 let reason = format!("the inbox is no JSON, and is kept aside: {reason}");
-                let reply = self.reply(Addressee::Inbox, Outcome::Refused(reason));
+                let reply = self.reply(Addressee::Inbox, CommandOutcome::Refused(reason));
                 self.ledger.keep(place, None, &reply, false)?;
                 reply
             }
@@ -238,7 +244,7 @@ impl<'b> Processor<'b> {
         traces: &mut Option<Traces>,
     ) -> Result<Processed> {
         let print = protocol::fingerprint(item);
-        let place = Place {
+        let place = ItemPosition {
             batch: n,
             item: Some(at),
         };
@@ -249,20 +255,20 @@ impl<'b> Processor<'b> {
         let only_reads = command.action.only_reads();
         let found = self.ledger.of(&command.id, &print);
         match &found {
-            Found::Same(Known::Reply(reply)) => {
+            IdLookup::Same(KnownAnswer::Reply(reply)) => {
                 let reply = reply.clone();
                 return Ok(again(Some(command.id.clone()), command.title(), reply));
             }
-            Found::Same(Known::Shown) if only_reads => {}
+            IdLookup::Same(KnownAnswer::Shown) if only_reads => {}
             // A line from before prints were kept, of a command that only read.
-            Found::Same(Known::Shown) | Found::Other => {
+            IdLookup::Same(KnownAnswer::Shown) | IdLookup::Other => {
                 return Ok(self.taken(command.id.clone(), command.title()));
             }
-            Found::New => {}
+            IdLookup::New => {}
         }
         let (outcome, used) = self.carry_out(n, &command, traces)?;
         let reply = self.reply(Addressee::Command(command.id.clone()), outcome);
-        if found == Found::New && used == Used::Up {
+        if found == IdLookup::New && used == Used::Up {
             self.ledger.keep(place, Some(&print), &reply, only_reads)?;
         }
         Ok(processed(Some(command.id.clone()), command.title(), reply))
@@ -271,33 +277,36 @@ impl<'b> Processor<'b> {
     /// Refuses another command under an id that was used. What was answered under it stays on record.
     fn taken(&self, id: String, title: String) -> Processed {
         let reason = protocol::taken(&id);
-        let reply = self.reply(Addressee::Command(id.clone()), Outcome::Refused(reason));
+        let reply = self.reply(
+            Addressee::Command(id.clone()),
+            CommandOutcome::Refused(reason),
+        );
         processed(Some(id), title, reply)
     }
 
-    fn refuse(&mut self, place: Place, print: &Hash, refused: Refused) -> Result<Processed> {
+    fn refuse(&mut self, place: ItemPosition, print: &Hash, refused: Refused) -> Result<Processed> {
         let Refused { id, reason } = refused;
         let found = match &id {
             Some(id) => self.ledger.of(id, print),
             None => match self.ledger.of_nameless(place) {
-                Some(known) => Found::Same(known),
-                None => Found::New,
+                Some(known) => IdLookup::Same(known),
+                None => IdLookup::New,
             },
         };
         let title = "no command".to_owned();
         match (found, &id) {
-            (Found::Same(Known::Reply(reply)), _) => return Ok(again(id, title, reply)),
-            (Found::Same(Known::Shown) | Found::Other, Some(id)) => {
+            (IdLookup::Same(KnownAnswer::Reply(reply)), _) => return Ok(again(id, title, reply)),
+            (IdLookup::Same(KnownAnswer::Shown) | IdLookup::Other, Some(id)) => {
                 return Ok(self.taken(id.clone(), title));
             }
-            (Found::Same(Known::Shown) | Found::Other | Found::New, _) => {}
+            (IdLookup::Same(KnownAnswer::Shown) | IdLookup::Other | IdLookup::New, _) => {}
         }
         let to = match (&id, place.item) {
             (Some(id), _) => Addressee::Command(id.clone()),
             (None, Some(at)) => Addressee::Item(at),
             (None, None) => Addressee::Inbox,
         };
-        let reply = self.reply(to, Outcome::Refused(reason));
+        let reply = self.reply(to, CommandOutcome::Refused(reason));
         let print = id.is_some().then_some(print);
         self.ledger.keep(place, print, &reply, false)?;
         Ok(processed(id, title, reply))
@@ -310,7 +319,7 @@ impl<'b> Processor<'b> {
         n: u64,
         command: &Command,
         traces: &mut Option<Traces>,
-    ) -> Result<(Outcome, Used)> {
+    ) -> Result<(CommandOutcome, Used)> {
         let is_new = traces.is_none();
         let failed = match self.attempt(n, command, traces.as_mut()) {
             Ok(outcome) => return Ok((outcome, Used::Up)),
@@ -338,7 +347,7 @@ impl<'b> Processor<'b> {
                     Error::Disk(_) if is_untouched => Used::Not,
                     _ => Used::Up,
                 };
-                Ok((Outcome::Refused(desk::error_text(&error)), used))
+                Ok((CommandOutcome::Refused(desk::error_text(&error)), used))
             }
         }
     }
@@ -348,9 +357,9 @@ impl<'b> Processor<'b> {
         n: u64,
         command: &Command,
         traces: Option<&mut Traces>,
-    ) -> Result<Outcome, Failed> {
+    ) -> Result<CommandOutcome, Failed> {
         let stock = self.stocks.get(&command.list).cloned();
-        let desk = Desk::of(self.bridge, command, n, stock).map_err(Failed::Before)?;
+        let desk = CommandContext::of(self.bridge, command, n, stock).map_err(Failed::Before)?;
         let left = match traces {
             Some(traces) => self.left(n, command, traces).map_err(Failed::Before)?,
             None => Vec::new(),
@@ -363,12 +372,14 @@ impl<'b> Processor<'b> {
         if command.action.only_reads() {
             return Ok(Vec::new());
         }
-        let repository = Desk::of(self.bridge, command, n, None)?.list.repository()?;
+        let repository = CommandContext::of(self.bridge, command, n, None)?
+            .list
+            .repository()?;
         let actor = command.source.actor();
         traces.left_by(self.bridge, &repository, &actor, &command.id)
     }
 
-    fn reply(&self, to: Addressee, outcome: Outcome) -> Value {
+    fn reply(&self, to: Addressee, outcome: CommandOutcome) -> Value {
         let at = self.bridge.home.now();
         dialect::reply(&Reply { to, outcome, at })
     }

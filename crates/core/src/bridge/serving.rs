@@ -71,7 +71,7 @@ impl std::fmt::Debug for Service<'_> {
 
 /// What happens meanwhile.
 #[derive(Debug)]
-pub enum Event<'e> {
+pub enum ServiceEvent<'e> {
     /// An item was dealt with.
     Processed(&'e Processed),
     /// A pass could not come to its end; what is left is tried again.
@@ -106,7 +106,7 @@ pub fn serve(
     processor: &mut Processor<'_>,
     bridge: &Bridge<'_>,
     service: &Service<'_>,
-    tell: &mut dyn FnMut(Event<'_>),
+    tell: &mut dyn FnMut(ServiceEvent<'_>),
 ) -> Served {
     let mut running = Running {
         host: service.host,
@@ -124,7 +124,7 @@ pub fn serve(
         let (mut processed, mut next) = (0, Rest::Over);
         let passed = processor.pass(&mut |item| {
             processed += 1;
-            tell(Event::Processed(item));
+            tell(ServiceEvent::Processed(item));
             next = next.max(rest(Duration::ZERO));
             match next {
                 Rest::Stop => ControlFlow::Break(()),
@@ -132,7 +132,7 @@ pub fn serve(
             }
         });
         if let Err(error) = passed {
-            tell(Event::Trouble(&error));
+            tell(ServiceEvent::Trouble(&error));
             // What woke us is no reason to try at once again.
             next = rest(Duration::ZERO).max(next);
             if next == Rest::Woken {

@@ -9,7 +9,7 @@ use flagpost_disk::{TaskFile, dialects::claude_tasks, fsx::Batch};
 use flagpost_model::{TaskId, task::StateName};
 use serde_json::Value;
 
-use super::{Draft, FINGERPRINT, Raw, Written, table::Beside};
+use super::{FINGERPRINT, PendingWrite, Raw, Written, table::SideEffects};
 use crate::{
     error::{Error, Result},
     history::Entry,
@@ -19,7 +19,7 @@ use crate::{
 
 /// What is to be written, and to be told.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct ChangeSet {
     /// The files.
     pub(super) batch: Batch,
     /// The tasks as they will be on disk.
@@ -31,13 +31,13 @@ pub(super) struct Outcome {
     /// What each new file says.
     created: BTreeMap<TaskId, String>,
     /// What goes with the change of a table.
-    pub(super) beside: Option<Beside>,
+    pub(super) beside: Option<SideEffects>,
 }
 
-impl Outcome {
+impl ChangeSet {
     pub(super) fn of(
         list: &List<'_>,
-        drafts: BTreeMap<TaskId, Draft>,
+        drafts: BTreeMap<TaskId, PendingWrite>,
         removed: BTreeMap<TaskId, TaskFile>,
     ) -> Result<Self> {
         let mut outcome = Self::default();
@@ -50,8 +50,8 @@ impl Outcome {
         Ok(Self { removed, ..outcome })
     }
 
-    fn draft(&mut self, list: &List<'_>, id: TaskId, draft: Draft) -> Result<()> {
-        let Draft {
+    fn draft(&mut self, list: &List<'_>, id: TaskId, draft: PendingWrite) -> Result<()> {
+        let PendingWrite {
             before,
             mut after,
             raw,

@@ -12,20 +12,20 @@ use flagpost_disk::{
 use flagpost_model::{
     TaskId, WorkerId,
     coordination::{
-        self, Agent, Board, Draft as NewRow, Hand, Refusal, Status, course, just_after, micros,
-        result_page, status_of,
+        self, Board, CoordAgent, CoordRefusal, CoordStatus, MoveContext, NewCoordTask as NewRow,
+        course, just_after, micros, result_page, status_of,
     },
     task::{Claim, Task},
 };
 use jiff::{Timestamp, civil::DateTime};
 
-use super::{Draft, Raw, outcome::Outcome};
+use super::{PendingWrite, Raw, outcome::ChangeSet};
 use crate::{
     error::{Error, Result},
     history::{Entry, Kind},
     list::{
         rows,
-        table::{Table, View},
+        table::{TableList, View},
     },
     readable::readable,
 };
@@ -40,7 +40,7 @@ pub(super) struct Maker<'a> {
 
 /// What goes with a changed table.
 #[derive(Debug)]
-pub(super) struct Beside {
+pub(super) struct SideEffects {
     /// The table as it was when the change was made of it.
     pub before: Vec<u8>,
     /// Its revision afterwards; `None` where it stays as it is.
@@ -53,16 +53,16 @@ pub(super) struct Beside {
 
 /// The changed table, and what goes with it.
 pub(super) fn outcome(
-    table: &Table<'_>,
+    table: &TableList<'_>,
     maker: &Maker<'_>,
-    drafts: BTreeMap<TaskId, Draft>,
+    drafts: BTreeMap<TaskId, PendingWrite>,
     entries: &[Entry],
-) -> Result<Outcome> {
+) -> Result<ChangeSet> {
     let directory = &table.directory;
     let view = table.view()?;
     let (tables, mut board) = (&view.tables, view.tables.board());
     let now = directory.naive(maker.at);
-    let mut outcome = Outcome::default();
+    let mut outcome = ChangeSet::default();
     let mut changed = BTreeMap::new();
     let mut pages = Vec::new();
     let ids: Vec<TaskId> = drafts.keys().cloned().collect();
@@ -92,7 +92,7 @@ pub(super) fn outcome(
             reason,
         })?;
         let ended = before.is_none_or(|it| it.task.state.name() != draft.after.state.name());
-        if matches!(task.status, Status::Done | Status::Failed) && ended {
+        if matches!(task.status, CoordStatus::Done | CoordStatus::Failed) && ended {
             let page = readable("result", result_page(&task).into_bytes())?;
             pages.push((layout::result(&id), page));
         }
@@ -130,7 +130,7 @@ pub(super) fn outcome(
         Some((id, task))
     });
     outcome.written = told.collect();
-    outcome.beside = Some(Beside {
+    outcome.beside = Some(SideEffects {
         before: tables.bytes.tasks.clone(),
         rev,
         pages,
@@ -142,10 +142,10 @@ pub(super) fn outcome(
 /// Why the directory's rule refuses these moves, by task: from what to what, one after the other as a
 /// change makes them.
 pub(crate) fn refused(
-    table: &Table<'_>,
+    table: &TableList<'_>,
     (actor, at): (&WorkerId, Timestamp),
     moves: &BTreeMap<TaskId, (TaskFile, Task)>,
-) -> Result<BTreeMap<TaskId, Refusal>> {
+) -> Result<BTreeMap<TaskId, CoordRefusal>> {
     let maker = Maker {
         actor,
         at,
@@ -167,7 +167,7 @@ pub(crate) fn refused(
     Ok(refused)
 }
 
-fn put(board: &mut Board, task: coordination::Task) {
+fn put(board: &mut Board, task: coordination::CoordTask) {
     match board.tasks.iter_mut().find(|it| it.id == task.id) {
         Some(place) => *place = task,
         None => board.tasks.push(task),
@@ -175,7 +175,7 @@ fn put(board: &mut Board, task: coordination::Task) {
 }
 
 /// The row as it is to be.
-fn row(board: &Board, maker: &Maker<'_>, now: DateTime, draft: &Draft) -> Result<Raw> {
+fn row(board: &Board, maker: &Maker<'_>, now: DateTime, draft: &PendingWrite) -> Result<Raw> {
     let after = &draft.after;
     let Some(before) = &draft.before else {
         let mut row = NewRow::default().into_task(after.id.clone(), now);
@@ -195,10 +195,10 @@ fn next(
     maker: &Maker<'_>,
     now: DateTime,
     (before, after): (&TaskFile, &Task),
-) -> Result<coordination::Task> {
+) -> Result<coordination::CoordTask> {
     let holder = before.task.state.claim().map(|it| it.by.clone());
     let holder = holder.filter(|_| maker.given_back.contains(&after.id));
-    let hand = Hand {
+    let hand = MoveContext {
         actor: holder.as_ref().unwrap_or(maker.actor),
         at: now,
     };
@@ -206,7 +206,7 @@ fn next(
     Ok(course(board, row, hand, (&before.task, after))?)
 }
 
-fn there<'b>(board: &'b Board, id: &TaskId) -> Result<&'b coordination::Task> {
+fn there<'b>(board: &'b Board, id: &TaskId) -> Result<&'b coordination::CoordTask> {
     board.task(id).ok_or_else(|| Error::NotFound {
         what: "coordination task",
         id: id.to_string(),
@@ -227,7 +227,7 @@ fn shows_life(before: Option<&TaskFile>, after: &Task, actor: &WorkerId) -> bool
 fn seen(board: &mut Board, actor: &WorkerId, now: DateTime) {
     match board.agents.iter_mut().find(|it| it.id == *actor) {
         Some(agent) => agent.last_seen = agent.last_seen.max(Some(now)),
-        None => board.agents.push(Agent {
+        None => board.agents.push(CoordAgent {
             id: actor.clone(),
             capabilities: Vec::new(),
             registered_at: Some(now),

@@ -41,7 +41,7 @@ const BYTES: usize = 1 << 10;
 const VERSION: u32 = 2;
 
 /// What comes of waiting.
-pub(super) enum Turn<'l> {
+pub(super) enum QueueOutcome<'l> {
     /// Somebody claimed for us.
     Served(Box<Claimed>),
     /// Somebody looked for us, and nothing is ready.
@@ -51,12 +51,12 @@ pub(super) enum Turn<'l> {
 }
 
 /// Waits until the list is ours, or somebody who had it claimed for us.
-pub(super) fn wait<'l>(list: &'l List<'l>, terms: &Terms) -> Result<Turn<'l>> {
+pub(super) fn wait<'l>(list: &'l List<'l>, terms: &Terms) -> Result<QueueOutcome<'l>> {
     if let Some(change) = Change::begin_if_free(list, &terms.actor)? {
-        return Ok(Turn::Ours(Box::new(change)));
+        return Ok(QueueOutcome::Ours(Box::new(change)));
     }
-    let Some(place) = Place::take(list, terms) else {
-        return Ok(Turn::Ours(Box::new(list.change(&terms.actor)?)));
+    let Some(place) = QueueSlot::take(list, terms) else {
+        return Ok(QueueOutcome::Ours(Box::new(list.change(&terms.actor)?)));
     };
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
@@ -74,15 +74,15 @@ pub(super) fn wait<'l>(list: &'l List<'l>, terms: &Terms) -> Result<Turn<'l>> {
 /// What a claimer's file says, a line each.
 #[derive(Debug, PartialEq)]
 struct Slip {
-    wish: Wish,
-    answer: Option<Answer>,
+    wish: ClaimRequest,
+    answer: Option<ClaimReply>,
     is_durable: bool,
 }
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wish {
+struct ClaimRequest {
     version: u32,
     /// Whose history is to tell of it.
     home: PathBuf,
@@ -96,7 +96,7 @@ struct Wish {
 /// What comes of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
-enum Answer {
+enum ClaimReply {
     /// The claim that is made for it.
     Claim { task: TaskId, token: Token },
     /// Nothing can be claimed.
@@ -110,7 +110,7 @@ impl Slip {
     /// Of the file as it is at this moment: what is not wholly there says nothing.
     fn parse(text: &[u8]) -> Option<Self> {
         let mut lines = std::str::from_utf8(text).ok()?.lines();
-        let wish: Wish = serde_json::from_str(lines.next()?).ok()?;
+        let wish: ClaimRequest = serde_json::from_str(lines.next()?).ok()?;
         let answer = lines.next().and_then(|it| serde_json::from_str(it).ok());
         let is_durable = lines.next() == Some(DURABLE);
         (wish.version == VERSION).then_some(Self {
@@ -121,7 +121,7 @@ impl Slip {
     }
 }
 
-impl Wish {
+impl ClaimRequest {
     /// `None` where what is asked for can be carried out by nobody else.
     fn of(list: &List<'_>, terms: &Terms) -> Option<Self> {
         list.account().is_none().then(|| Self {
@@ -145,7 +145,7 @@ fn read(fs: &dyn Fs, path: &Path) -> Option<Slip> {
 }
 
 /// What the file of a place says, as long as it always is.
-fn text(wish: &Wish, answer: Option<&Answer>, is_durable: bool) -> Option<String> {
+fn text(wish: &ClaimRequest, answer: Option<&ClaimReply>, is_durable: bool) -> Option<String> {
     let mut text = serde_json::to_string(wish).ok()? + "\n";
     if let Some(answer) = answer {
         text += &serde_json::to_string(answer).ok()?;
@@ -166,20 +166,20 @@ fn nothing() -> String {
 /// Whether there is a queue: a directory that leads elsewhere is none of ours.
 fn is_there(list: &List<'_>) -> bool {
     let stat = list.home.fs().stat(&list.path(QUEUE));
-    stat.is_ok_and(|stat| stat.kind == fsx::Kind::Dir)
+    stat.is_ok_and(|stat| stat.kind == fsx::FileKind::Dir)
 }
 
 /// A claimer's own place in the queue. Dropping it gives it up.
-struct Place<'l> {
+struct QueueSlot<'l> {
     list: &'l List<'l>,
     path: PathBuf,
     held: Box<dyn Flock>,
 }
 
-impl<'l> Place<'l> {
+impl<'l> QueueSlot<'l> {
     /// `None` where nobody could serve us.
     fn take(list: &'l List<'l>, terms: &Terms) -> Option<Self> {
-        let said = text(&Wish::of(list, terms)?, None, false)?;
+        let said = text(&ClaimRequest::of(list, terms)?, None, false)?;
         let fs = list.home.fs();
         if !is_there(list) {
             // Another one may just have made it.
@@ -199,7 +199,7 @@ impl<'l> Place<'l> {
     }
 
     /// What came of it, once that counts.
-    fn served(&self, terms: &Terms) -> Result<Option<Turn<'l>>> {
+    fn served(&self, terms: &Terms) -> Result<Option<QueueOutcome<'l>>> {
         match read(self.list.home.fs(), &self.path) {
             Some(slip) if slip.is_durable => self.answered(slip, terms),
             _ => Ok(None),
@@ -207,19 +207,19 @@ impl<'l> Place<'l> {
     }
 
     /// The list is ours: unless whoever had it before answered us, and could not say so any more.
-    fn turn(self, change: Change<'l>, terms: &Terms) -> Result<Turn<'l>> {
+    fn turn(self, change: Change<'l>, terms: &Terms) -> Result<QueueOutcome<'l>> {
         let slip = read(self.list.home.fs(), &self.path);
         let answered = slip.map(|slip| self.answered(slip, terms)).transpose()?;
         Ok(answered
             .flatten()
-            .unwrap_or_else(|| Turn::Ours(Box::new(change))))
+            .unwrap_or_else(|| QueueOutcome::Ours(Box::new(change))))
     }
 
-    fn answered(&self, slip: Slip, terms: &Terms) -> Result<Option<Turn<'l>>> {
+    fn answered(&self, slip: Slip, terms: &Terms) -> Result<Option<QueueOutcome<'l>>> {
         let (id, token) = match slip.answer {
             None => return Ok(None),
-            Some(Answer::NothingReady) => return Ok(Some(Turn::NothingReady)),
-            Some(Answer::Claim { task, token }) => (task, token),
+            Some(ClaimReply::NothingReady) => return Ok(Some(QueueOutcome::NothingReady)),
+            Some(ClaimReply::Claim { task, token }) => (task, token),
         };
         let task = match self.list.task(&id) {
             Ok(file) => file.task,
@@ -233,11 +233,14 @@ impl<'l> Place<'l> {
         if !slip.is_durable {
             fsx::sync(self.list.home.fs(), &self.list.task_path(&id))?;
         }
-        Ok(Some(Turn::Served(Box::new(Claimed { task, claim }))))
+        Ok(Some(QueueOutcome::Served(Box::new(Claimed {
+            task,
+            claim,
+        }))))
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
         // What stays is cleared by the next who has the list.
         let _: std::io::Result<()> = self.held.sign(&nothing());
@@ -249,8 +252,8 @@ impl Drop for Place<'_> {
 pub(super) struct Waiting<'l> {
     list: &'l List<'l>,
     path: PathBuf,
-    wish: Wish,
-    answer: Option<Answer>,
+    wish: ClaimRequest,
+    answer: Option<ClaimReply>,
 }
 
 impl Waiting<'_> {
@@ -271,13 +274,13 @@ impl Waiting<'_> {
     /// Tells the claimer what it will have been given; whether it could be told.
     pub(super) fn grant(&mut self, task: &TaskId, token: Token) -> bool {
         let task = task.clone();
-        self.answer = Some(Answer::Claim { task, token });
+        self.answer = Some(ClaimReply::Claim { task, token });
         self.tell(false)
     }
 
     /// Tells the claimer that nothing is ready.
     pub(super) fn reply_empty(mut self) {
-        self.answer = Some(Answer::NothingReady);
+        self.answer = Some(ClaimReply::NothingReady);
         // Who cannot be told looks itself.
         self.tell(true);
     }

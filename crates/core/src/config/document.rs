@@ -8,7 +8,7 @@ use std::path::Path;
 use flagpost_disk as disk;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike};
 
-use super::kind::Value;
+use super::kind::SettingValue;
 use crate::error::Result;
 
 /// The file's text, and what it says.
@@ -19,9 +19,9 @@ pub(super) struct Document {
 
 /// What stands at a name.
 #[derive(Debug, PartialEq)]
-pub(super) struct Held {
+pub(super) struct RawSetting {
     /// The value; `None` where it is of a type that no setting has.
-    pub value: Option<Value>,
+    pub value: Option<SettingValue>,
     /// As it is written.
     pub written: String,
     /// On which line.
@@ -49,11 +49,11 @@ impl Document {
     }
 
     /// What stands at this name.
-    pub fn get(&self, path: &[&str]) -> Option<Held> {
+    pub fn get(&self, path: &[&str]) -> Option<RawSetting> {
         let (item, is_whole) = find(self.parsed.as_table(), path)?;
         let span = item.span().unwrap_or_default();
         let text = self.parsed.raw();
-        Some(Held {
+        Some(RawSetting {
             value: read(item).filter(|_| is_whole),
             written: text.get(span.clone()).unwrap_or_default().to_owned(),
             line: line_at(text, span.start),
@@ -68,7 +68,7 @@ impl Document {
     }
 
     /// The text with this value at this name.
-    pub fn with(&self, path: &[&str], value: &Value) -> Option<String> {
+    pub fn with(&self, path: &[&str], value: &SettingValue) -> Option<String> {
         let mut document: DocumentMut = self.parsed.raw().parse().ok()?;
         let (name, tables) = path.split_last()?;
         let is_new = |n: &usize| find(document.as_table(), &tables[..*n]).is_none();
@@ -97,7 +97,7 @@ impl Document {
         match table.get_mut(name) {
             Some(Item::Value(old)) if !old.is_inline_table() => {
                 let mut new = match (&*old, value) {
-                    (toml_edit::Value::Array(old), Value::Texts(texts)) => {
+                    (toml_edit::Value::Array(old), SettingValue::Texts(texts)) => {
                         toml_edit::Value::Array(rewritten(old, texts))
                     }
                     _ => stored(value),
@@ -181,27 +181,27 @@ fn collect(table: &dyn TableLike, above: &[String], names: &mut Vec<Vec<String>>
     }
 }
 
-fn read(item: &Item) -> Option<Value> {
+fn read(item: &Item) -> Option<SettingValue> {
     match item.as_value()? {
-        toml_edit::Value::String(text) => Some(Value::Text(text.value().clone())),
-        toml_edit::Value::Integer(n) => Some(Value::Number(*n.value())),
-        toml_edit::Value::Float(n) => Some(Value::Decimal(*n.value())),
+        toml_edit::Value::String(text) => Some(SettingValue::Text(text.value().clone())),
+        toml_edit::Value::Integer(n) => Some(SettingValue::Number(*n.value())),
+        toml_edit::Value::Float(n) => Some(SettingValue::Decimal(*n.value())),
         toml_edit::Value::Array(array) => {
             let texts = array.iter().map(|text| Some(text.as_str()?.to_owned()));
-            texts.collect::<Option<_>>().map(Value::Texts)
+            texts.collect::<Option<_>>().map(SettingValue::Texts)
         }
-        toml_edit::Value::Boolean(on) => Some(Value::Switch(*on.value())),
+        toml_edit::Value::Boolean(on) => Some(SettingValue::Switch(*on.value())),
         _ => None,
     }
 }
 
-fn stored(value: &Value) -> toml_edit::Value {
+fn stored(value: &SettingValue) -> toml_edit::Value {
     match value {
-        Value::Text(text) => text.into(),
-        Value::Number(n) => (*n).into(),
-        Value::Decimal(n) => (*n).into(),
-        Value::Texts(texts) => texts.iter().collect::<Array>().into(),
-        Value::Switch(on) => (*on).into(),
+        SettingValue::Text(text) => text.into(),
+        SettingValue::Number(n) => (*n).into(),
+        SettingValue::Decimal(n) => (*n).into(),
+        SettingValue::Texts(texts) => texts.iter().collect::<Array>().into(),
+        SettingValue::Switch(on) => (*on).into(),
     }
 }
 

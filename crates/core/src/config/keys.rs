@@ -9,7 +9,9 @@ mod run;
 
 use jiff::SignedDuration;
 
-use super::kind::{Compat, Dir, Dirs, Kind, ListName, Switch, Text, Time, Value};
+use super::kind::{
+    Compat, Dir, Dirs, ListName, NonEmptyText, SettingKind, SettingValue, Switch, Time,
+};
 
 pub use self::{
     agents::{AGENT_ARGS, AGENT_COMMAND, AGENT_ENV, AGENT_LIKE},
@@ -21,7 +23,7 @@ pub use self::{
 
 /// What is said about a setting.
 #[derive(Debug)]
-pub struct About {
+pub struct SettingSpec {
     /// Its name, as in `run.retries`; in capitals what the user chooses, as in `queries.NAME`.
     pub name: &'static str,
     /// What it does.
@@ -36,31 +38,31 @@ pub struct About {
 
 /// A setting whose value a verb can ask for.
 #[derive(Debug)]
-pub struct Key<K> {
+pub struct SettingKey<K> {
     /// What is said about it.
-    pub about: About,
+    pub about: SettingSpec,
     /// What it may hold.
     pub kind: K,
 }
 
 /// A setting of any kind.
-pub trait Known: Sync {
+pub trait AnySetting: Sync {
     /// What is said about it.
-    fn about(&self) -> &About;
+    fn about(&self) -> &SettingSpec;
     /// What may be stored, to stand behind "must be".
     fn allowed(&self) -> String;
     /// Whether this may be stored.
-    fn takes(&self, stored: &Value) -> bool;
+    fn takes(&self, stored: &SettingValue) -> bool;
     /// How what was typed is stored.
-    fn store(&self, typed: &[String]) -> Value;
+    fn store(&self, typed: &[String]) -> SettingValue;
     /// What is typed for it in a variable of the environment.
     fn typed(&self, variable: &str) -> Vec<String>;
     /// Whether it takes several words.
     fn is_many(&self) -> bool;
 }
 
-impl<K: Kind> Known for Key<K> {
-    fn about(&self) -> &About {
+impl<K: SettingKind> AnySetting for SettingKey<K> {
+    fn about(&self) -> &SettingSpec {
         &self.about
     }
 
@@ -68,11 +70,11 @@ impl<K: Kind> Known for Key<K> {
         self.kind.allowed()
     }
 
-    fn takes(&self, stored: &Value) -> bool {
+    fn takes(&self, stored: &SettingValue) -> bool {
         self.kind.read(stored).is_some()
     }
 
-    fn store(&self, typed: &[String]) -> Value {
+    fn store(&self, typed: &[String]) -> SettingValue {
         self.kind.store(typed)
     }
 
@@ -86,7 +88,7 @@ impl<K: Kind> Known for Key<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn Known; 21] = [
+pub static KEYS: [&dyn AnySetting; 21] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
@@ -112,12 +114,12 @@ pub static KEYS: [&dyn Known; 21] = [
 
 /// All settings of which there is one for each name that the user chooses. What stands in capitals
 /// in their names is that choice.
-pub static PATTERNS: [&dyn Known; 5] =
+pub static PATTERNS: [&dyn AnySetting; 5] =
     [&AGENT_ARGS, &AGENT_ENV, &AGENT_COMMAND, &AGENT_LIKE, &QUERY];
 
 /// `tasks.roots`
-pub static TASKS_ROOTS: Key<Dirs> = Key {
-    about: About {
+pub static TASKS_ROOTS: SettingKey<Dirs> = SettingKey {
+    about: SettingSpec {
         name: "tasks.roots",
         text: "Directories whose subdirectories are lists too, such as those of an agent's own task tool; the first that has a list wins, and the home comes first.",
         default: None,
@@ -128,8 +130,8 @@ pub static TASKS_ROOTS: Key<Dirs> = Key {
 };
 
 /// `tasks.list`
-pub static TASKS_LIST: Key<ListName> = Key {
-    about: About {
+pub static TASKS_LIST: SettingKey<ListName> = SettingKey {
+    about: SettingSpec {
         name: "tasks.list",
         text: "The list where you stand in no repository; a repository has its own.",
         default: None,
@@ -140,8 +142,8 @@ pub static TASKS_LIST: Key<ListName> = Key {
 };
 
 /// `tasks.mirror`
-pub static TASKS_MIRROR: Key<Dir> = Key {
-    about: About {
+pub static TASKS_MIRROR: SettingKey<Dir> = SettingKey {
+    about: SettingSpec {
         name: "tasks.mirror",
         text: "Where each list of the home appears as a link to its directory, such as the directory in which an agent's own task tool looks; what is there under its name stays.",
         default: None,
@@ -152,8 +154,8 @@ pub static TASKS_MIRROR: Key<Dir> = Key {
 };
 
 /// `session.keep_results`
-pub static SESSION_KEEP_RESULTS: Key<Switch> = Key {
-    about: About {
+pub static SESSION_KEEP_RESULTS: SettingKey<Switch> = SettingKey {
+    about: SettingSpec {
         name: "session.keep_results",
         text: "Whether the reports of tasks that passed stay in a session that is archived; the others always do.",
         default: Some("true"),
@@ -164,8 +166,8 @@ pub static SESSION_KEEP_RESULTS: Key<Switch> = Key {
 };
 
 /// `claim.lease`
-pub static CLAIM_LEASE: Key<Time> = Key {
-    about: About {
+pub static CLAIM_LEASE: SettingKey<Time> = SettingKey {
+    about: SettingSpec {
         name: "claim.lease",
         text: "How long a claim holds without renewal, in a run as well.",
         default: Some("15m"),
@@ -181,8 +183,8 @@ pub static CLAIM_LEASE: Key<Time> = Key {
 };
 
 /// `bridge.dir`
-pub static BRIDGE_DIR: Key<Dir> = Key {
-    about: About {
+pub static BRIDGE_DIR: SettingKey<Dir> = SettingKey {
+    about: SettingSpec {
         name: "bridge.dir",
         text: "Where the bridge's inbox and outbox are; without it, in the home.",
         default: None,
@@ -193,8 +195,8 @@ pub static BRIDGE_DIR: Key<Dir> = Key {
 };
 
 /// `bridge.compat`
-pub static BRIDGE_COMPAT: Key<Compat> = Key {
-    about: About {
+pub static BRIDGE_COMPAT: SettingKey<Compat> = SettingKey {
+    about: SettingSpec {
         name: "bridge.compat",
         text: "Inbox and outbox are where agents of this program expect them, ~/.tsk for tsk, unless bridge.dir says otherwise.",
         default: None,
@@ -205,8 +207,8 @@ pub static BRIDGE_COMPAT: Key<Compat> = Key {
 };
 
 /// `bridge.list`
-pub static BRIDGE_LIST: Key<ListName> = Key {
-    about: About {
+pub static BRIDGE_LIST: SettingKey<ListName> = SettingKey {
+    about: SettingSpec {
         name: "bridge.list",
         text: "The list that commands are about which name none; without it, that of where the bridge was started.",
         default: None,
@@ -217,8 +219,8 @@ pub static BRIDGE_LIST: Key<ListName> = Key {
 };
 
 /// `integrations.agent.enabled`
-pub static AGENT_ENABLED: Key<Switch> = Key {
-    about: About {
+pub static AGENT_ENABLED: SettingKey<Switch> = SettingKey {
+    about: SettingSpec {
         name: "integrations.agent.enabled",
         text: "Whether the daemon runs the bridge.",
         default: Some("false"),
@@ -229,8 +231,8 @@ pub static AGENT_ENABLED: Key<Switch> = Key {
 };
 
 /// `integrations.agent.poll_interval`
-pub static AGENT_POLL: Key<Time> = Key {
-    about: About {
+pub static AGENT_POLL: SettingKey<Time> = SettingKey {
+    about: SettingSpec {
         name: "integrations.agent.poll_interval",
         text: "How long from one look at the bridge's inbox to the next.",
         default: Some("2s"),
@@ -244,15 +246,15 @@ pub static AGENT_POLL: Key<Time> = Key {
 };
 
 /// `queries.NAME`, for any name that a list may have
-pub static QUERY: Key<Text> = Key {
-    about: About {
+pub static QUERY: SettingKey<NonEmptyText> = SettingKey {
+    about: SettingSpec {
         name: "queries.NAME",
         text: "A query on tasks, saved under a name of your choice.",
         default: None,
         variable: None,
         option: None,
     },
-    kind: Text,
+    kind: NonEmptyText,
 };
 
 #[cfg(test)]

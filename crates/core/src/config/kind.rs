@@ -15,14 +15,14 @@ use serde::Serialize;
 
 pub use self::{
     number::{Count, Money, Share, Whole},
-    word::{AnyText, OneOf, Words},
+    word::{AnyText, CommandLine, OneOf},
 };
 
 /// A setting's value as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "SettingValue")]
-pub enum Value {
+pub enum SettingValue {
     /// A text.
     Text(String),
     /// A whole number.
@@ -36,7 +36,7 @@ pub enum Value {
 }
 
 /// As a shell script wants it: a list has an item per line.
-impl fmt::Display for Value {
+impl fmt::Display for SettingValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -49,7 +49,7 @@ impl fmt::Display for Value {
 }
 
 /// A kind of setting.
-pub trait Kind: Sync {
+pub trait SettingKind: Sync {
     /// What a verb gets.
     type Value;
 
@@ -57,11 +57,11 @@ pub trait Kind: Sync {
     fn allowed(&self) -> String;
 
     /// The meaning of what is stored; `None` where it may not be.
-    fn read(&self, stored: &Value) -> Option<Self::Value>;
+    fn read(&self, stored: &SettingValue) -> Option<Self::Value>;
 
     /// How what was typed is stored; whether it may be, [`Kind::read`] says.
-    fn store(&self, typed: &[String]) -> Value {
-        Value::Text(typed.join(" "))
+    fn store(&self, typed: &[String]) -> SettingValue {
+        SettingValue::Text(typed.join(" "))
     }
 
     /// What is typed for it in one variable of the environment.
@@ -77,7 +77,7 @@ pub trait Kind: Sync {
 
 /// Any text but an empty one.
 #[derive(Debug)]
-pub struct Text;
+pub struct NonEmptyText;
 
 /// The name of a list.
 #[derive(Debug)]
@@ -124,31 +124,31 @@ impl Program {
     }
 }
 
-impl Kind for Text {
+impl SettingKind for NonEmptyText {
     type Value = String;
 
     fn allowed(&self) -> String {
         "a text that is not empty".to_owned()
     }
 
-    fn read(&self, stored: &Value) -> Option<String> {
+    fn read(&self, stored: &SettingValue) -> Option<String> {
         match stored {
-            Value::Text(text) if !text.trim().is_empty() => Some(text.clone()),
+            SettingValue::Text(text) if !text.trim().is_empty() => Some(text.clone()),
             _ => None,
         }
     }
 }
 
-impl Kind for ListName {
+impl SettingKind for ListName {
     type Value = ListId;
 
     fn allowed(&self) -> String {
         "a list's name: up to 64 letters, digits, '.', '_' and '-'".to_owned()
     }
 
-    fn read(&self, stored: &Value) -> Option<ListId> {
+    fn read(&self, stored: &SettingValue) -> Option<ListId> {
         match stored {
-            Value::Text(text) => text.parse().ok(),
+            SettingValue::Text(text) => text.parse().ok(),
             _ => None,
         }
     }
@@ -161,7 +161,7 @@ impl Time {
     }
 }
 
-impl Kind for Time {
+impl SettingKind for Time {
     type Value = SignedDuration;
 
     fn allowed(&self) -> String {
@@ -169,9 +169,9 @@ impl Kind for Time {
         format!("a time from {least:#} to {most:#}, such as \"15m\" or \"1h 30m\"")
     }
 
-    fn read(&self, stored: &Value) -> Option<SignedDuration> {
+    fn read(&self, stored: &SettingValue) -> Option<SignedDuration> {
         match stored {
-            Value::Text(text) => text.parse().ok().filter(|time| self.contains(*time)),
+            SettingValue::Text(text) => text.parse().ok().filter(|time| self.contains(*time)),
             _ => None,
         }
     }
@@ -182,72 +182,75 @@ fn is_placed(dir: &str) -> bool {
     (dir.starts_with('/') || dir == "~" || dir.starts_with("~/")) && !dir.contains('\0')
 }
 
-impl Kind for Dir {
+impl SettingKind for Dir {
     type Value = String;
 
     fn allowed(&self) -> String {
         "a directory, absolute or below ~".to_owned()
     }
 
-    fn read(&self, stored: &Value) -> Option<String> {
+    fn read(&self, stored: &SettingValue) -> Option<String> {
         match stored {
-            Value::Text(dir) if is_placed(dir) => Some(dir.clone()),
+            SettingValue::Text(dir) if is_placed(dir) => Some(dir.clone()),
             _ => None,
         }
     }
 }
 
-impl Kind for Switch {
+impl SettingKind for Switch {
     type Value = bool;
 
     fn allowed(&self) -> String {
         "true or false".to_owned()
     }
 
-    fn read(&self, stored: &Value) -> Option<bool> {
+    fn read(&self, stored: &SettingValue) -> Option<bool> {
         match stored {
-            Value::Switch(on) => Some(*on),
+            SettingValue::Switch(on) => Some(*on),
             _ => None,
         }
     }
 
-    fn store(&self, typed: &[String]) -> Value {
+    fn store(&self, typed: &[String]) -> SettingValue {
         let text = typed.join(" ");
-        text.parse().map_or(Value::Text(text), Value::Switch)
+        text.parse()
+            .map_or(SettingValue::Text(text), SettingValue::Switch)
     }
 }
 
-impl Kind for Compat {
+impl SettingKind for Compat {
     type Value = Program;
 
     fn allowed(&self) -> String {
         "tsk, the one program that is known".to_owned()
     }
 
-    fn read(&self, stored: &Value) -> Option<Program> {
+    fn read(&self, stored: &SettingValue) -> Option<Program> {
         match stored {
-            Value::Text(name) if name == "tsk" => Some(Program::Tsk),
+            SettingValue::Text(name) if name == "tsk" => Some(Program::Tsk),
             _ => None,
         }
     }
 }
 
-impl Kind for Dirs {
+impl SettingKind for Dirs {
     type Value = Vec<String>;
 
     fn allowed(&self) -> String {
         "directories, each absolute or below ~".to_owned()
     }
 
-    fn read(&self, stored: &Value) -> Option<Vec<String>> {
+    fn read(&self, stored: &SettingValue) -> Option<Vec<String>> {
         match stored {
-            Value::Texts(dirs) if dirs.iter().all(|dir| is_placed(dir)) => Some(dirs.clone()),
+            SettingValue::Texts(dirs) if dirs.iter().all(|dir| is_placed(dir)) => {
+                Some(dirs.clone())
+            }
             _ => None,
         }
     }
 
-    fn store(&self, typed: &[String]) -> Value {
-        Value::Texts(typed.to_vec())
+    fn store(&self, typed: &[String]) -> SettingValue {
+        SettingValue::Texts(typed.to_vec())
     }
 
     /// As in `PATH`.
@@ -265,7 +268,7 @@ impl Kind for Dirs {
 mod tests {
     use super::*;
 
-    fn takes<K: Kind>(kind: &K, typed: &str) -> bool {
+    fn takes<K: SettingKind>(kind: &K, typed: &str) -> bool {
         kind.read(&kind.store(&[typed.to_owned()])).is_some()
     }
 
@@ -293,7 +296,7 @@ mod tests {
             ("tasks", true, true, false, false, false),
             ("../x", true, false, false, false, false),
         ] {
-            assert_eq!(takes(&Text, typed), text, "text {typed:?}");
+            assert_eq!(takes(&NonEmptyText, typed), text, "text {typed:?}");
             assert_eq!(takes(&ListName, typed), list, "list {typed:?}");
             assert_eq!(takes(&Count, typed), count, "count {typed:?}");
             assert_eq!(takes(&lease, typed), time, "time {typed:?}");
@@ -303,10 +306,14 @@ mod tests {
 
     #[test]
     fn a_value_of_another_type_is_not_taken() {
-        assert!(Text.read(&Value::Number(3)).is_none());
-        assert!(Count.read(&Value::Text("3".to_owned())).is_none());
-        assert!(Dirs.read(&Value::Text("/srv".to_owned())).is_none());
-        assert!(Switch.read(&Value::Text("true".to_owned())).is_none());
+        assert!(NonEmptyText.read(&SettingValue::Number(3)).is_none());
+        assert!(Count.read(&SettingValue::Text("3".to_owned())).is_none());
+        assert!(Dirs.read(&SettingValue::Text("/srv".to_owned())).is_none());
+        assert!(
+            Switch
+                .read(&SettingValue::Text("true".to_owned()))
+                .is_none()
+        );
     }
 
     #[test]

@@ -20,11 +20,11 @@ use flagpost_model::{
 
 pub use self::{
     agents::{AgentSettings, is_secret},
-    kind::{Kind, Value},
+    kind::{SettingKind, SettingValue},
 };
 use self::{
-    document::{Document, Held},
-    keys::{About, KEYS, Key, Known, PATTERNS, QUERY},
+    document::{Document, RawSetting},
+    keys::{AnySetting, KEYS, PATTERNS, QUERY, SettingKey, SettingSpec},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,13 +55,13 @@ pub struct Setting {
     /// Its name.
     pub name: String,
     /// What is said about it.
-    pub about: &'static About,
+    pub about: &'static SettingSpec,
     /// Its value; `None` where nobody set one and there is no default.
-    pub value: Option<Value>,
+    pub value: Option<SettingValue>,
     /// Where the value is from.
     pub origin: Origin,
     /// What holds without anybody's setting it.
-    pub default: Option<Value>,
+    pub default: Option<SettingValue>,
 }
 
 impl Setting {
@@ -100,7 +100,7 @@ pub struct Unknown {
 
 /// A setting that a name was found to mean.
 struct Meant {
-    known: &'static dyn Known,
+    known: &'static dyn AnySetting,
     path: Vec<String>,
 }
 
@@ -135,18 +135,22 @@ impl<'h> Config<'h> {
     }
 
     /// What a verb goes by where no option says otherwise.
-    pub fn get<K: Kind>(&self, key: &'static Key<K>) -> Result<Option<K::Value>> {
+    pub fn get<K: SettingKind>(&self, key: &'static SettingKey<K>) -> Result<Option<K::Value>> {
         self.chosen(key, &[])
     }
 
     /// The same, of a setting in whose name these words stand for what the user chose.
-    fn chosen<K: Kind>(&self, key: &'static Key<K>, words: &[&str]) -> Result<Option<K::Value>> {
+    fn chosen<K: SettingKind>(
+        &self,
+        key: &'static SettingKey<K>,
+        words: &[&str],
+    ) -> Result<Option<K::Value>> {
         let setting = self.setting(&naming::name_of(key.about.name, words))?;
         Ok(setting.value.and_then(|value| key.kind.read(&value)))
     }
 
     /// The same, of a setting without which nothing goes on.
-    pub fn need<K: Kind>(&self, key: &'static Key<K>) -> Result<K::Value> {
+    pub fn need<K: SettingKind>(&self, key: &'static SettingKey<K>) -> Result<K::Value> {
         let unset = || Error::Unset {
             name: key.about.name.to_owned(),
         };
@@ -198,7 +202,7 @@ impl<'h> Config<'h> {
     /// Whether the setting of this name can be used.
     pub(crate) fn check(&self, name: &str) -> Result<()> {
         match self.setting(name)?.value {
-            Some(Value::Text(text)) if is_query(self.meant(name)?.known) => {
+            Some(SettingValue::Text(text)) if is_query(self.meant(name)?.known) => {
                 query_of(name, &text).map(drop)
             }
             _ => Ok(()),
@@ -214,12 +218,12 @@ impl<'h> Config<'h> {
     /// The names of all settings: those of their own, then those in the file that the user chose.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let known = KEYS.iter().map(|key| key.about().name.to_owned());
-        let of = |pattern: &&'static dyn Known| self.named_by(pattern.about());
+        let of = |pattern: &&'static dyn AnySetting| self.named_by(pattern.about());
         known.chain(PATTERNS.iter().flat_map(of))
     }
 
     /// The names in the file that one entry of the table is about.
-    fn named_by(&self, about: &'static About) -> impl Iterator<Item = String> {
+    fn named_by(&self, about: &'static SettingSpec) -> impl Iterator<Item = String> {
         let paths = self.document.names().into_iter();
         paths.filter_map(|path| {
             let name = path.join(".");
@@ -267,7 +271,7 @@ impl<'h> Config<'h> {
     }
 
     /// The error that says which line of the file holds what it must not.
-    fn wrong(&self, name: &str, held: &Held, allowed: &str) -> Error {
+    fn wrong(&self, name: &str, held: &RawSetting, allowed: &str) -> Error {
         let written: String = match is_secret(name) {
             true => "something else, not shown".to_owned(),
             false => held.written.chars().take(60).collect(),
@@ -282,7 +286,7 @@ impl<'h> Config<'h> {
 
     /// The setting whose name is most like this one.
     fn suggestion(&self, name: &str) -> Option<String> {
-        let like = |key: &&'static dyn Known| naming::like(key.about().name, name);
+        let like = |key: &&'static dyn AnySetting| naming::like(key.about().name, name);
         let could_be = self.names().chain(PATTERNS.iter().filter_map(like));
         let rated = could_be.map(|known| (naming::likeness(name, &known), known));
         let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
@@ -304,7 +308,7 @@ pub fn path(home: &Home) -> Result<PathBuf> {
 #[derive(Debug)]
 pub struct Stored {
     /// The value.
-    pub value: Value,
+    pub value: SettingValue,
     /// The variable of the environment that comes before it now.
     pub overridden: Option<&'static str>,
 }
@@ -324,12 +328,12 @@ pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
         if !known.takes(&value) {
             return Err(must_be(name, known));
         }
-        if let Value::Text(text) = &value
+        if let SettingValue::Text(text) = &value
             && is_query(known)
         {
             query_of(name, text)?;
         }
-        if let (Value::Text(dir), true) = (&value, is_mirror) {
+        if let (SettingValue::Text(dir), true) = (&value, is_mirror) {
             mirror::place(home, dir)?;
         }
         let text = config.document.with(&borrowed(&path), &value);
@@ -358,7 +362,7 @@ pub fn query_of(place: &str, text: &str) -> Result<Query> {
         })
 }
 
-fn is_query(known: &dyn Known) -> bool {
+fn is_query(known: &dyn AnySetting) -> bool {
     known.about().name == QUERY.about.name
 }
 
@@ -402,7 +406,7 @@ fn change<T>(home: &Home, rule: impl Fn(&Config<'_>) -> Result<(Option<String>, 
     Ok(answer)
 }
 
-fn must_be(what: &str, known: &dyn Known) -> Error {
+fn must_be(what: &str, known: &dyn AnySetting) -> Error {
     Error::Invalid {
         what: what.to_owned(),
         reason: format!("it must be {}", known.allowed()),

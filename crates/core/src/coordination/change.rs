@@ -17,12 +17,14 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     TaskId, WorkerId,
-    coordination::{Agent, Board, Event, Status, Task, just_after, micros, transition},
+    coordination::{
+        Board, CoordAgent, CoordEvent, CoordStatus, CoordTask, just_after, micros, transition,
+    },
     task::StateName,
 };
 use jiff::{SignedDuration, Timestamp, civil::DateTime};
 
-use super::{Directory, Tables, unknown, worker::Hand};
+use super::{Directory, Tables, unknown, worker::CoordActor};
 use crate::{
     change,
     error::{Error, Result},
@@ -46,7 +48,7 @@ const HEARTBEAT_INTERVAL: SignedDuration = SignedDuration::from_secs(20);
 
 /// A directory, locked for one change.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct CoordChange {
     /// As it is to be.
     pub board: Board,
     /// When it happens.
@@ -64,7 +66,7 @@ impl Directory<'_> {
     pub(super) fn change<T>(
         &self,
         actor: &WorkerId,
-        mut work: impl FnMut(&mut Change) -> Result<T>,
+        mut work: impl FnMut(&mut CoordChange) -> Result<T>,
     ) -> Result<T> {
         let lock = self.lock()?;
         let done = self.attempts(actor, &mut work);
@@ -76,13 +78,13 @@ impl Directory<'_> {
     fn attempts<T>(
         &self,
         actor: &WorkerId,
-        work: &mut impl FnMut(&mut Change) -> Result<T>,
+        work: &mut impl FnMut(&mut CoordChange) -> Result<T>,
     ) -> Result<T> {
         let mut attempt = 1;
         loop {
             let tables = self.read()?;
             let at = self.home.now();
-            let mut change = Change {
+            let mut change = CoordChange {
                 board: tables.board(),
                 now: self.naive(at),
                 at,
@@ -108,7 +110,7 @@ impl Directory<'_> {
         }
     }
 
-    fn commit(&self, actor: &WorkerId, change: Change) -> Result<()> {
+    fn commit(&self, actor: &WorkerId, change: CoordChange) -> Result<()> {
         let fs = self.home.fs();
         let mut batch = Batch::new();
         let agents = &change.board.agents;
@@ -160,14 +162,14 @@ impl Directory<'_> {
     }
 }
 
-impl Change {
+impl CoordChange {
     /// A task as it is.
-    pub fn task(&self, id: &TaskId) -> Result<&Task> {
+    pub fn task(&self, id: &TaskId) -> Result<&CoordTask> {
         self.board.task(id).ok_or_else(|| unknown(id))
     }
 
     /// Moves a task, as the rules let it.
-    pub fn apply(&mut self, after: Task, kind: Kind) {
+    pub fn apply(&mut self, after: CoordTask, kind: Kind) {
         let place = self.board.tasks.iter_mut().find(|it| it.id == after.id);
         let Some(place) = place else {
             return;
@@ -184,13 +186,18 @@ impl Change {
     }
 
     /// What the rules make of an event.
-    pub fn judge(&self, task: &Task, hand: &Hand<'_>, event: Event) -> Result<Task> {
+    pub fn judge(
+        &self,
+        task: &CoordTask,
+        hand: &CoordActor<'_>,
+        event: CoordEvent,
+    ) -> Result<CoordTask> {
         let act = self.board.act(task, hand.actor, hand.token, self.now);
         Ok(transition(task, &act, event)?)
     }
 
     /// Says how a task stands that was added just now.
-    pub fn set_status(&mut self, id: &TaskId, status: Status) {
+    pub fn set_status(&mut self, id: &TaskId, status: CoordStatus) {
         if let Some(task) = self.board.tasks.iter_mut().find(|it| it.id == *id) {
             task.status = status;
         }
@@ -206,7 +213,7 @@ impl Change {
     }
 
     /// Adds a task.
-    pub fn push(&mut self, task: Task) {
+    pub fn push(&mut self, task: CoordTask) {
         let mut entry = Entry::new(Kind::TaskCreated);
         entry.task = Some(task.id.clone());
         entry.to = Some(state(task.status));
@@ -222,7 +229,7 @@ impl Change {
     /// An agent's sign of life; not written more often than need be.
     pub fn seen(&mut self, id: &WorkerId) {
         let now = self.now;
-        let fresh = |it: &Agent| {
+        let fresh = |it: &CoordAgent| {
             it.last_seen
                 .is_some_and(|it| now.duration_since(it) <= HEARTBEAT_INTERVAL)
         };
@@ -232,11 +239,11 @@ impl Change {
     }
 
     /// An agent, known from now on.
-    pub fn agent(&mut self, id: &WorkerId) -> &mut Agent {
+    pub fn agent(&mut self, id: &WorkerId) -> &mut CoordAgent {
         let agents = &mut self.board.agents;
         let at = agents.iter().position(|it| it.id == *id);
         let at = at.unwrap_or_else(|| {
-            agents.push(Agent {
+            agents.push(CoordAgent {
                 id: id.clone(),
                 capabilities: Vec::new(),
                 registered_at: Some(self.now),
@@ -260,15 +267,15 @@ impl Change {
 }
 
 /// The status in the words of the history.
-fn state(status: Status) -> StateName {
+fn state(status: CoordStatus) -> StateName {
     match status {
-        Status::Available => StateName::Pending,
-        Status::Claimed => StateName::Claimed,
-        Status::InProgress => StateName::InProgress,
-        Status::Done => StateName::Completed,
-        Status::Failed => StateName::Failed,
-        Status::Cancelled => StateName::Cancelled,
-        Status::Blocked => StateName::Stuck,
+        CoordStatus::Available => StateName::Pending,
+        CoordStatus::Claimed => StateName::Claimed,
+        CoordStatus::InProgress => StateName::InProgress,
+        CoordStatus::Done => StateName::Completed,
+        CoordStatus::Failed => StateName::Failed,
+        CoordStatus::Cancelled => StateName::Cancelled,
+        CoordStatus::Blocked => StateName::Stuck,
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use flagpost_disk::dialects::coordination as layout;
 use flagpost_model::{
     TaskId, WorkerId,
-    coordination::{Status, Task, from_list, to_list},
+    coordination::{CoordStatus, CoordTask, from_list, to_list},
     intake::{Drafts, Format, Intake, assemble},
 };
 
@@ -16,7 +16,7 @@ use super::{Directory, leader::put};
 use crate::{
     error::{Error, Result},
     list::List,
-    plans::{self, Scope},
+    plans::{self, ExportScope},
 };
 
 /// What came into the table.
@@ -37,7 +37,7 @@ pub fn import_list(
     actor: &WorkerId,
     list: &List<'_>,
 ) -> Result<Brought> {
-    let export = plans::export(list, Scope::Open)?;
+    let export = plans::export(list, ExportScope::Open)?;
     directory.change(actor, |change| {
         let known = change.board.tasks.iter();
         let name = change.name(directory);
@@ -74,7 +74,7 @@ pub fn import_list(
         }
         let new = put(directory, change, drafts)?;
         for (task, status) in new.iter().zip(statuses) {
-            if status != Status::Available {
+            if status != CoordStatus::Available {
                 change.set_status(&task.id, status);
             }
         }
@@ -83,7 +83,7 @@ pub fn import_list(
 }
 
 /// What a task of the table called `name` is called in a list.
-fn uid(name: &str, task: &Task) -> String {
+fn uid(name: &str, task: &CoordTask) -> String {
     let own = || format!("coordination:{name}/{}", task.id);
     task.uid().map_or_else(own, str::to_owned)
 }

@@ -14,10 +14,10 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     TaskId, WorkerId,
-    coordination::{Draft, Event, Status, Task, check_new, summary},
+    coordination::{CoordEvent, CoordStatus, CoordTask, NewCoordTask, check_new, summary},
 };
 
-use super::{Directory, Tables, change::Change, worker::Hand};
+use super::{Directory, Tables, change::CoordChange, worker::CoordActor};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -102,7 +102,11 @@ fn says_something(goal: &str) -> Result<()> {
 }
 
 /// Adds tasks, all of them or none. They may name each other by the ids that they bring.
-pub fn add(directory: &Directory<'_>, actor: &WorkerId, drafts: &[Draft]) -> Result<Vec<Task>> {
+pub fn add(
+    directory: &Directory<'_>,
+    actor: &WorkerId,
+    drafts: &[NewCoordTask],
+) -> Result<Vec<CoordTask>> {
     directory.change(actor, |change| {
         let added = put(directory, change, drafts.to_vec())?;
         for task in &added {
@@ -116,9 +120,9 @@ pub fn add(directory: &Directory<'_>, actor: &WorkerId, drafts: &[Draft]) -> Res
 /// Adds tasks to the table of a change.
 pub(super) fn put(
     directory: &Directory<'_>,
-    change: &mut Change,
-    drafts: Vec<Draft>,
-) -> Result<Vec<Task>> {
+    change: &mut CoordChange,
+    drafts: Vec<NewCoordTask>,
+) -> Result<Vec<CoordTask>> {
     if drafts.iter().any(|it| it.description.trim().is_empty()) {
         return Err(Error::Invalid {
             what: "description".to_owned(),
@@ -190,26 +194,36 @@ pub fn cancel(
     actor: &WorkerId,
     ids: &[TaskId],
     reason: Option<&str>,
-) -> Result<Vec<Task>> {
-    let event = Event::Cancel(reason.map(str::to_owned));
+) -> Result<Vec<CoordTask>> {
+    let event = CoordEvent::Cancel(reason.map(str::to_owned));
     each(directory, actor, ids, &event, Kind::TaskCancelled)
 }
 
 /// Makes tasks available again, all of them or none; without ids, those that failed.
-pub fn retry(directory: &Directory<'_>, actor: &WorkerId, ids: &[TaskId]) -> Result<Vec<Task>> {
-    each(directory, actor, ids, &Event::Retry, Kind::TaskReopened)
+pub fn retry(
+    directory: &Directory<'_>,
+    actor: &WorkerId,
+    ids: &[TaskId],
+) -> Result<Vec<CoordTask>> {
+    each(
+        directory,
+        actor,
+        ids,
+        &CoordEvent::Retry,
+        Kind::TaskReopened,
+    )
 }
 
 fn each(
     directory: &Directory<'_>,
     actor: &WorkerId,
     ids: &[TaskId],
-    event: &Event,
+    event: &CoordEvent,
     kind: Kind,
-) -> Result<Vec<Task>> {
+) -> Result<Vec<CoordTask>> {
     directory.change(actor, |change| {
         let failed = change.board.tasks.iter();
-        let failed = failed.filter(|it| it.status == Status::Failed);
+        let failed = failed.filter(|it| it.status == CoordStatus::Failed);
         let ids: Vec<TaskId> = match ids.is_empty() {
             true => failed.map(|it| it.id.clone()).collect(),
             false => ids.to_vec(),
@@ -217,10 +231,10 @@ fn each(
         let mut moved = Vec::with_capacity(ids.len());
         for id in ids {
             let task = change.task(&id)?.clone();
-            let hand = Hand { actor, token: None };
+            let hand = CoordActor { actor, token: None };
             let after = change.judge(&task, &hand, event.clone())?;
             let told = match event {
-                Event::Cancel(Some(reason)) => format!("{id}: {reason}"),
+                CoordEvent::Cancel(Some(reason)) => format!("{id}: {reason}"),
                 _ => id.to_string(),
             };
             change.tell(LEADER, after.status.as_str(), &told);

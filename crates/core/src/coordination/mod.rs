@@ -21,7 +21,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     RepoId, TaskId,
-    coordination::{Board, Standing, Task, whole_micros},
+    coordination::{Board, CoordReadiness, CoordTask, whole_micros},
 };
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
@@ -30,7 +30,9 @@ pub use discoveries::{discover, discoveries};
 pub use exchange::{Brought, import_list, read_intake};
 pub use leader::{Summary, add, aggregate, cancel, init, lay_out, retry, set_goal};
 pub(crate) use worker::keep_late;
-pub use worker::{Claimed, Hand, claim, complete, fail, heartbeat, register, start, subtask};
+pub use worker::{
+    CoordActor, CoordClaimed, claim, complete, fail, heartbeat, register, start, subtask,
+};
 
 use crate::{
     error::{Error, Result},
@@ -49,11 +51,11 @@ pub struct Directory<'h> {
 
 /// All of a directory at one moment.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct CoordSnapshot {
     /// The tasks and agents.
     pub board: Board,
     /// How each task stands.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<CoordReadiness>,
     /// What is wanted, where the plan says so.
     pub goal: Option<String>,
     /// A name for the table, for good.
@@ -66,9 +68,9 @@ pub struct Look {
     pub skipped: Vec<Skipped>,
 }
 
-impl Look {
+impl CoordSnapshot {
     /// The tasks, each with how it stands.
-    pub fn tasks(&self) -> impl Iterator<Item = (&Task, &Standing)> {
+    pub fn tasks(&self) -> impl Iterator<Item = (&CoordTask, &CoordReadiness)> {
         self.board.tasks.iter().zip(&self.standings)
     }
 }
@@ -179,11 +181,11 @@ impl<'h> Directory<'h> {
     }
 
     /// All of it as it is now.
-    pub fn look(&self) -> Result<Look> {
+    pub fn look(&self) -> Result<CoordSnapshot> {
         let tables = self.read_whole(|| self.read(), |tables| tables)?;
         let (board, now) = (tables.board(), self.naive(self.home.now()));
         let plan = fsx::read_lossy(self.home.fs(), &self.path(layout::PLAN))?;
-        Ok(Look {
+        Ok(CoordSnapshot {
             standings: board.readiness(now),
             board,
             goal: plan.as_deref().and_then(layout::objective),
@@ -201,8 +203,8 @@ impl<'h> Directory<'h> {
     /// Where nobody can keep a log, and why.
     fn unlogged(&self) -> Result<Option<Skipped>> {
         let stat = fsx::stat(self.home.fs(), &self.path(layout::LOGS))?;
-        let is_other =
-            stat.is_some_and(|stat| matches!(stat.kind, fsx::Kind::File | fsx::Kind::Other));
+        let is_other = stat
+            .is_some_and(|stat| matches!(stat.kind, fsx::FileKind::File | fsx::FileKind::Other));
         let reason = "it is no directory, so nobody's log is kept: move it away";
         Ok(is_other.then(|| Skipped::new(layout::LOGS.to_owned(), reason.to_owned())))
     }

@@ -6,7 +6,7 @@ use flagpost_disk::{
     self as disk,
     fsx::{self, RealFs},
 };
-use flagpost_model::{WorkerId, coordination::Draft};
+use flagpost_model::{WorkerId, coordination::NewCoordTask};
 use jiff::Timestamp;
 
 use super::{Directory, add, init, leader::put};
@@ -17,10 +17,10 @@ fn home(root: &Path) -> Home {
     Home::new(root.join("home"), Arc::new(RealFs), Arc::new(now))
 }
 
-fn draft(description: &str) -> Draft {
-    Draft {
+fn draft(description: &str) -> NewCoordTask {
+    NewCoordTask {
         description: description.to_owned(),
-        ..Draft::default()
+        ..NewCoordTask::default()
     }
 }
 

@@ -8,10 +8,13 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     TaskId, Token, WorkerId,
-    coordination::{Agent, Draft, Event, Refusal, Report, Status, Task, result_page},
+    coordination::{
+        CoordAgent, CoordEvent, CoordRefusal, CoordResult, CoordStatus, CoordTask, NewCoordTask,
+        result_page,
+    },
 };
 
-use super::{Directory, change::Change, leader::put};
+use super::{Directory, change::CoordChange, leader::put};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -19,7 +22,7 @@ use crate::{
 
 /// Who acts, with which token.
 #[derive(Debug, Clone, Copy)]
-pub struct Hand<'a> {
+pub struct CoordActor<'a> {
     /// Who.
     pub actor: &'a WorkerId,
     /// The token of its claim, if it has it.
@@ -28,9 +31,9 @@ pub struct Hand<'a> {
 
 /// A task that was claimed.
 #[derive(Debug, Clone)]
-pub struct Claimed {
+pub struct CoordClaimed {
     /// The task.
-    pub task: Task,
+    pub task: CoordTask,
     /// The claim's token.
     pub token: Option<Token>,
     /// What else the worker holds.
@@ -42,7 +45,7 @@ pub fn register(
     directory: &Directory<'_>,
     worker: &WorkerId,
     capabilities: &[String],
-) -> Result<Agent> {
+) -> Result<CoordAgent> {
     if let Some(word) = capabilities.iter().find(|it| it.contains(',')) {
         return Err(Error::Invalid {
             what: format!("capability {word:?}"),
@@ -61,7 +64,7 @@ pub fn register(
 }
 
 /// A sign of life: all that the worker holds stays its own for a lease from now.
-pub fn heartbeat(directory: &Directory<'_>, worker: &WorkerId) -> Result<Agent> {
+pub fn heartbeat(directory: &Directory<'_>, worker: &WorkerId) -> Result<CoordAgent> {
     directory.change(worker, |change| {
         let now = change.now;
         let agent = change.agent(worker);
@@ -75,7 +78,7 @@ pub fn claim(
     directory: &Directory<'_>,
     worker: &WorkerId,
     wanted: Option<&TaskId>,
-) -> Result<Claimed> {
+) -> Result<CoordClaimed> {
     let answer = directory.change(worker, |change| {
         // Before the sign of life: a worker that was away for too long claims its task anew.
         let next = match wanted {
@@ -91,7 +94,7 @@ pub fn claim(
         };
         let task = change.task(&id)?.clone();
         let event = change.board.claim(&task, worker);
-        let hand = Hand {
+        let hand = CoordActor {
             actor: worker,
             token: None,
         };
@@ -107,7 +110,7 @@ pub fn claim(
             let by = it.holder().map(|claim| claim.by.as_str());
             by == Some(worker.as_str()) && it.id != id
         });
-        Ok(Ok(Claimed {
+        Ok(Ok(CoordClaimed {
             token: task.claim.as_ref().and_then(|it| it.token()),
             also: mine.map(|it| it.id.clone()).collect(),
             task,
@@ -120,26 +123,31 @@ pub fn claim(
 }
 
 /// Begins a claimed task.
-pub fn start(directory: &Directory<'_>, hand: &Hand<'_>, id: &TaskId) -> Result<Task> {
-    step(directory, hand, id, &Event::Start, Kind::TaskStarted)
+pub fn start(directory: &Directory<'_>, hand: &CoordActor<'_>, id: &TaskId) -> Result<CoordTask> {
+    step(directory, hand, id, &CoordEvent::Start, Kind::TaskStarted)
 }
 
 /// Completes a task, its result durable with it.
 pub fn complete(
     directory: &Directory<'_>,
-    hand: &Hand<'_>,
+    hand: &CoordActor<'_>,
     id: &TaskId,
-    report: &Report,
-) -> Result<Task> {
-    let event = Event::Complete(report.clone());
+    report: &CoordResult,
+) -> Result<CoordTask> {
+    let event = CoordEvent::Complete(report.clone());
     let said = report.output.as_deref().unwrap_or_default();
     let done = step(directory, hand, id, &event, Kind::TaskCompleted);
     or_keep(directory, hand, id, said, done)
 }
 
 /// Gives a task up. Where it has retries left it is available again after a rest.
-pub fn fail(directory: &Directory<'_>, hand: &Hand<'_>, id: &TaskId, why: &str) -> Result<Task> {
-    let event = Event::Fail(why.to_owned());
+pub fn fail(
+    directory: &Directory<'_>,
+    hand: &CoordActor<'_>,
+    id: &TaskId,
+    why: &str,
+) -> Result<CoordTask> {
+    let event = CoordEvent::Fail(why.to_owned());
     let failed = step(directory, hand, id, &event, Kind::TaskFailed);
     or_keep(directory, hand, id, why, failed)
 }
@@ -147,13 +155,13 @@ pub fn fail(directory: &Directory<'_>, hand: &Hand<'_>, id: &TaskId, why: &str) 
 /// Adds a part of a task that the worker holds, as urgent as that.
 pub fn subtask(
     directory: &Directory<'_>,
-    hand: &Hand<'_>,
+    hand: &CoordActor<'_>,
     parent: &TaskId,
-    draft: &Draft,
-) -> Result<Task> {
+    draft: &NewCoordTask,
+) -> Result<CoordTask> {
     directory.change(hand.actor, |change| {
         let whole = change.task(parent)?.clone();
-        let whole = change.judge(&whole, hand, Event::Split)?;
+        let whole = change.judge(&whole, hand, CoordEvent::Split)?;
         let mut draft = draft.clone();
         draft.parent = Some(whole.id.clone());
         draft.priority = draft.priority.or(Some(whole.priority));
@@ -172,30 +180,30 @@ pub fn subtask(
 
 fn step(
     directory: &Directory<'_>,
-    hand: &Hand<'_>,
+    hand: &CoordActor<'_>,
     id: &TaskId,
-    event: &Event,
+    event: &CoordEvent,
     kind: Kind,
-) -> Result<Task> {
+) -> Result<CoordTask> {
     directory.change(hand.actor, |change| {
         let before = change.task(id)?.clone();
         let after = change.judge(&before, hand, event.clone())?;
         change.seen(hand.actor);
         let word = match event {
-            Event::Complete(_) => "COMPLETE",
-            Event::Fail(_) => "FAIL",
-            Event::Claim { .. }
-            | Event::Start
-            | Event::Split
-            | Event::Block(_)
-            | Event::Release
-            | Event::Cancel(_)
-            | Event::Retry => "START",
+            CoordEvent::Complete(_) => "COMPLETE",
+            CoordEvent::Fail(_) => "FAIL",
+            CoordEvent::Claim { .. }
+            | CoordEvent::Start
+            | CoordEvent::Split
+            | CoordEvent::Block(_)
+            | CoordEvent::Release
+            | CoordEvent::Cancel(_)
+            | CoordEvent::Retry => "START",
         };
-        if after.status == Status::Done || matches!(event, Event::Fail(_)) {
+        if after.status == CoordStatus::Done || matches!(event, CoordEvent::Fail(_)) {
             // One that is available again is nobody's, but the page says whose word it is.
             let claim = after.claim.clone().or(before.claim);
-            let told = Task {
+            let told = CoordTask {
                 claim,
                 ..after.clone()
             };
@@ -208,18 +216,18 @@ fn step(
     })
 }
 
-fn result(directory: &Directory<'_>, change: &mut Change, task: &Task) {
+fn result(directory: &Directory<'_>, change: &mut CoordChange, task: &CoordTask) {
     change.page(directory.path(&layout::result(&task.id)), result_page(task));
 }
 
 /// What a worker says about a task that is not its own any more is kept, and never applied.
 fn or_keep(
     directory: &Directory<'_>,
-    hand: &Hand<'_>,
+    hand: &CoordActor<'_>,
     id: &TaskId,
     said: &str,
-    done: Result<Task>,
-) -> Result<Task> {
+    done: Result<CoordTask>,
+) -> Result<CoordTask> {
     match done {
         Err(Error::Coordination(refusal)) => {
             Err(keep_late(directory, hand.actor, id, said, refusal)?)
@@ -235,14 +243,14 @@ pub(crate) fn keep_late(
     actor: &WorkerId,
     id: &TaskId,
     said: &str,
-    refusal: Refusal,
+    refusal: CoordRefusal,
 ) -> Result<Error> {
     let is_late = matches!(
         refusal,
-        Refusal::Held { .. }
-            | Refusal::Stale { .. }
-            | Refusal::NotClaimed { .. }
-            | Refusal::WrongStatus { .. }
+        CoordRefusal::Held { .. }
+            | CoordRefusal::Stale { .. }
+            | CoordRefusal::NotClaimed { .. }
+            | CoordRefusal::WrongStatus { .. }
     );
     if !is_late || said.trim().is_empty() {
         return Ok(refusal.into());

@@ -5,7 +5,7 @@ use flagpost_model::{finding::Code, id::MAX_NUMBER};
 
 use super::{
     Finding, Fix, describe,
-    world::{Seen, World},
+    world::{ListSnapshot, World},
 };
 use crate::{error::Result, list::List};
 
@@ -56,7 +56,7 @@ pub(super) fn is_wrong(list: &List<'_>) -> Result<bool> {
     }
 }
 
-fn highest(seen: &Seen<'_>) -> u64 {
+fn highest(seen: &ListSnapshot<'_>) -> u64 {
     let ids = seen.outlines.iter().map(|outline| &outline.id);
     ids.filter_map(|id| id.counted()).max().unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use crate::{
     list::List,
     mirror,
     repository::record_path,
-    roots::{self, Shadowed, Standing},
+    roots::{self, RootStatus, Shadowed},
     sessions::shown,
 };
 
@@ -48,7 +48,7 @@ pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             name.parse::<ListId>().is_ok() || foreign.iter().any(|list| list.as_str() == name)
         };
         let is_id = name.to_str().is_some_and(is_read);
-        if stat.kind == fsx::Kind::Dir && !is_id {
+        if stat.kind == fsx::FileKind::Dir && !is_id {
             let what = format!("{} is no list's name", name.to_string_lossy());
             let hint = "rename it to letters, digits, '.', '_' and '-', if it is a list";
             let finding = Finding::new(Code::ListMisnamed, what);
@@ -63,16 +63,16 @@ pub(super) fn roots(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     for root in roots::scan(world.home).unwrap_or_default() {
         let dir = word(&root.dir);
         match root.standing {
-            Standing::Missing => {
+            RootStatus::Missing => {
                 let what = format!("{dir} of tasks.roots is not there");
                 findings.push(Finding::new(Code::RootMissing, what).at(&root.dir));
             }
-            Standing::Unreadable(error) => {
+            RootStatus::Unreadable(error) => {
                 let finding = Finding::new(Code::RootUnreadable, error.to_string());
                 let hint = format!("make {dir} readable for you, or take it out of tasks.roots");
                 findings.push(finding.at(&root.dir).by_hand(hint));
             }
-            Standing::Readable { shadowed, .. } => {
+            RootStatus::Readable { shadowed, .. } => {
                 for Shadowed { list, by } in shadowed {
                     let first = word(&by);
                     let what = format!("{list} in {dir} is hidden by the one in {first}");

@@ -49,5 +49,5 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 
 fn is_unusable(world: &World<'_>, path: &std::path::Path) -> bool {
     let stat = fsx::stat(world.home.fs(), path).ok().flatten();
-    stat.is_some_and(|stat| stat.kind != fsx::Kind::File)
+    stat.is_some_and(|stat| stat.kind != fsx::FileKind::File)
 }

@@ -10,7 +10,7 @@ use crate::{
     list::Skipped,
     relay::{
         Fleet, Mail,
-        briefs::{self, Letter},
+        briefs::{self, BriefView},
         broken, reports, workers,
     },
 };
@@ -58,7 +58,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 }
 
 /// A brief that a foreign hand was at.
-fn of_brief(mail: &Mail<'_>, letter: &Letter) -> Option<Finding> {
+fn of_brief(mail: &Mail<'_>, letter: &BriefView) -> Option<Finding> {
     let (worker, seq) = (mail.worker(), letter.brief.seq);
     let path = mail.body_path(seq);
     if let Some(why) = letter.why_withheld() {

@@ -27,7 +27,7 @@ pub struct Mended {
     /// The repair.
     pub fix: Fix,
     /// How it went.
-    pub outcome: Outcome,
+    pub outcome: RepairOutcome,
 }
 
 /// (waiting, blocker).
@@ -35,7 +35,7 @@ type Link = (TaskId, TaskId);
 
 /// How a repair went.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum RepairOutcome {
     /// It is done, and durable.
     Done,
     /// There was nothing to be done any more.
@@ -44,7 +44,7 @@ pub enum Outcome {
     Failed(Error),
 }
 
-impl Outcome {
+impl RepairOutcome {
     /// The outcome in a word.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -110,11 +110,11 @@ fn quarantine_broken_files(home: &Home) {
     }
 }
 
-fn outcome(result: Result<bool>) -> Outcome {
+fn outcome(result: Result<bool>) -> RepairOutcome {
     match result {
-        Ok(true) => Outcome::Done,
-        Ok(false) => Outcome::Needless,
-        Err(error) => Outcome::Failed(error),
+        Ok(true) => RepairOutcome::Done,
+        Ok(false) => RepairOutcome::Needless,
+        Err(error) => RepairOutcome::Failed(error),
     }
 }
 

@@ -34,7 +34,7 @@ use flagpost_model::{
     finding::{Code, Severity},
 };
 
-pub use mend::{Mended, Outcome, mend};
+pub use mend::{Mended, RepairOutcome, mend};
 
 use crate::{
     error::{Result, describe},

@@ -32,7 +32,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let Some(stat) = fsx::stat(fs, &dir)? else {
             continue;
         };
-        if stat.kind == fsx::Kind::Dir && stat.mode & 0o700 != 0o700 {
+        if stat.kind == fsx::FileKind::Dir && stat.mode & 0o700 != 0o700 {
             let what = format!("nothing can be written here: the mode is {:o}", stat.mode);
             let hint = format!("chmod u+rwx {}", word(&dir));
             let finding = Finding::new(Code::HomeReadOnly, what);

@@ -12,12 +12,12 @@ use crate::{
     history::{Entry, History, Kind},
 };
 
-type Place = (ListId, TaskId);
+type TaskRef = (ListId, TaskId);
 
 /// Tasks whose original is still where a move took it from, or would have. A copy that went on to
 /// another list, or back, is still a copy.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
-    let there: BTreeSet<Place> = world
+    let there: BTreeSet<TaskRef> = world
         .lists
         .iter()
         .flat_map(|seen| {
@@ -26,7 +26,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             ids.map(|id| (seen.id().clone(), id))
         })
         .collect();
-    let mut origins: BTreeMap<Place, Place> = BTreeMap::new();
+    let mut origins: BTreeMap<TaskRef, TaskRef> = BTreeMap::new();
     for id in world.repositories.keys() {
         // One that cannot be read is told of elsewhere.
         let lines = History::of(world.home, id).since(0).unwrap_or_default();
@@ -66,7 +66,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 }
 
 /// Where a task was moved to, and from where.
-fn copied(entry: &Entry) -> Option<(Place, Place)> {
+fn copied(entry: &Entry) -> Option<(TaskRef, TaskRef)> {
     if entry.kind != Kind::TaskCreated {
         return None;
     }

@@ -51,7 +51,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 
 fn unregistered(world: &World<'_>, id: &RepoId, findings: &mut Vec<Finding>) -> Result<()> {
     let dir = world.home.repository_dir(id);
-    if fsx::stat(world.home.fs(), &dir)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir) {
+    if fsx::stat(world.home.fs(), &dir)?.is_some_and(|stat| stat.kind == fsx::FileKind::Dir) {
         let what = format!("repository {id} has a directory here and was never registered");
         let hint = "'flagpost init' in the repository that carries this id registers it; if there \
             is none, nothing reads it";

@@ -13,7 +13,7 @@ use super::{Finding, describe, word, world::World};
 use crate::{
     error::Result,
     repository::Repository,
-    sessions::{Session, Sessions, Stage},
+    sessions::{Session, SessionStatus, Sessions},
 };
 
 /// The sessions of every repository that is where it should be.
@@ -61,7 +61,7 @@ fn of_live(place: &Repository, session: &Session, findings: &mut Vec<Finding>) {
         Some(id) => id.to_string(),
         None => "of unknown name".to_owned(),
     };
-    if session.stage == Stage::Dead {
+    if session.stage == SessionStatus::Dead {
         let is_complete = session.progress.status == Some(ProgressStatus::Complete);
         let (what, hint) = match is_complete {
             true => (

@@ -12,7 +12,7 @@ use jiff::SignedDuration;
 
 use super::{
     Finding, Fix, word,
-    world::{Seen, World},
+    world::{ListSnapshot, World},
 };
 use crate::error::Result;
 
@@ -163,7 +163,7 @@ pub(super) fn parents(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<
 }
 
 /// The ids of files that are there and are no tasks: whoever names one does not name nobody.
-fn broken_ids(seen: &Seen<'_>) -> BTreeSet<TaskId> {
+fn broken_ids(seen: &ListSnapshot<'_>) -> BTreeSet<TaskId> {
     let names = seen.broken.iter().filter_map(|it| it.file.to_str());
     names.filter_map(claude_tasks::id_of).collect()
 }

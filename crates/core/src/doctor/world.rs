@@ -14,13 +14,13 @@ use flagpost_model::{ListId, RepoId, finding::Code, task::Outline};
 use super::{Finding, describe, word};
 use crate::{
     error::Result,
-    history::{History, Survey},
+    history::{History, HistoryScan},
     home::Home,
     list::{List, Skipped},
     relay::Fleet,
-    repository::{self, Record, Repository},
+    repository::{self, Repository, RepositoryRecord},
     reservations::Reservations,
-    roots::{self, Standing},
+    roots::{self, RootStatus},
     sessions::Sessions,
 };
 
@@ -28,14 +28,14 @@ use crate::{
 pub(super) struct World<'h> {
     pub(super) home: &'h Home,
     pub(super) dir: PathBuf,
-    pub(super) lists: Vec<Seen<'h>>,
-    pub(super) repositories: BTreeMap<RepoId, Known>,
+    pub(super) lists: Vec<ListSnapshot<'h>>,
+    pub(super) repositories: BTreeMap<RepoId, RepositoryState>,
     /// The working trees of registered repositories that are where they should be.
     pub(super) places: Vec<Repository>,
 }
 
 /// A list and all of its tasks.
-pub(super) struct Seen<'h> {
+pub(super) struct ListSnapshot<'h> {
     id: ListId,
     pub(super) list: List<'h>,
     pub(super) tasks: Vec<TaskFile>,
@@ -44,19 +44,19 @@ pub(super) struct Seen<'h> {
 }
 
 /// A repository's directory in the home.
-pub(super) struct Known {
-    pub(super) record: Result<Option<Record>>,
-    pub(super) survey: Result<Survey>,
+pub(super) struct RepositoryState {
+    pub(super) record: Result<Option<RepositoryRecord>>,
+    pub(super) survey: Result<HistoryScan>,
 }
 
-impl Known {
+impl RepositoryState {
     /// Whether it was registered, readable or not.
     pub(super) fn is_registered(&self) -> bool {
         !matches!(self.record, Ok(None))
     }
 }
 
-impl Seen<'_> {
+impl ListSnapshot<'_> {
     pub(super) fn id(&self) -> &ListId {
         &self.id
     }
@@ -110,7 +110,7 @@ impl<'h> World<'h> {
         }
         let is_dir = |dir: &PathBuf| {
             let stat = fsx::stat(self.home.fs(), dir).ok().flatten();
-            stat.is_some_and(|stat| stat.kind == fsx::Kind::Dir)
+            stat.is_some_and(|stat| stat.kind == fsx::FileKind::Dir)
         };
         dirs.retain(is_dir);
         dirs
@@ -160,7 +160,7 @@ fn readable(home: &Home, dir: &Path) -> std::result::Result<(), String> {
 }
 
 /// The lists that can be read. Every root of lists is [`Home`]'s to know.
-fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<Seen<'h>> {
+fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<ListSnapshot<'h>> {
     let mut unread = |dir: PathBuf, list: Option<&ListId>, error: &crate::Error| {
         let hint = format!("ls -ld {}", word(&dir));
         let finding = Finding::new(Code::ListUnreadable, describe(error)).at(dir);
@@ -181,14 +181,15 @@ fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<Seen<'h>> {
     let of_home = ids.into_iter().map(|id| (home.list_dir(&id), id));
     let mut lists = Vec::new();
     for (dir, id) in of_home.chain(elsewhere(home)) {
-        let is_file = |stat: fsx::Stat| matches!(stat.kind, fsx::Kind::File | fsx::Kind::Other);
+        let is_file =
+            |stat: fsx::Stat| matches!(stat.kind, fsx::FileKind::File | fsx::FileKind::Other);
         if fsx::stat(home.fs(), &dir).is_ok_and(|it| it.is_some_and(is_file)) {
             // Somebody's own file among the lists.
             continue;
         }
         let examined = List::open(home, &id).and_then(|list| {
             let (tasks, broken) = list.examine()?;
-            Ok(Seen {
+            Ok(ListSnapshot {
                 id: id.clone(),
                 outlines: tasks.iter().map(|file| Outline::from(&file.task)).collect(),
                 tasks,
@@ -208,7 +209,7 @@ fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<Seen<'h>> {
 fn elsewhere(home: &Home) -> Vec<(PathBuf, ListId)> {
     let mut elsewhere = Vec::new();
     for root in roots::scan(home).unwrap_or_default() {
-        if let Standing::Readable { lists, .. } = root.standing {
+        if let RootStatus::Readable { lists, .. } = root.standing {
             let lists = lists.into_iter();
             elsewhere.extend(lists.map(|list| (root.dir.join(list.as_str()), list)));
         }
@@ -216,7 +217,7 @@ fn elsewhere(home: &Home) -> Vec<(PathBuf, ListId)> {
     elsewhere
 }
 
-fn repositories(home: &Home, findings: &mut Vec<Finding>) -> BTreeMap<RepoId, Known> {
+fn repositories(home: &Home, findings: &mut Vec<Finding>) -> BTreeMap<RepoId, RepositoryState> {
     let root = home.repositories_root();
     let ids = home.ids_in::<RepoId>(&root).unwrap_or_else(|error| {
         let hint = format!("make {} readable for you", word(&root));
@@ -225,7 +226,7 @@ fn repositories(home: &Home, findings: &mut Vec<Finding>) -> BTreeMap<RepoId, Kn
         Vec::new()
     });
     let known = |id: RepoId| {
-        let known = Known {
+        let known = RepositoryState {
             record: repository::record(home, &id),
             survey: History::of(home, &id).scan(),
         };
@@ -234,7 +235,7 @@ fn repositories(home: &Home, findings: &mut Vec<Finding>) -> BTreeMap<RepoId, Kn
     ids.into_iter().map(known).collect()
 }
 
-fn places(home: &Home, dir: &Path, known: &BTreeMap<RepoId, Known>) -> Vec<Repository> {
+fn places(home: &Home, dir: &Path, known: &BTreeMap<RepoId, RepositoryState>) -> Vec<Repository> {
     let recorded = known
         .values()
         .filter_map(|it| it.record.as_ref().ok()?.as_ref());

@@ -12,7 +12,7 @@ use crate::{error::Result, list::List};
 
 /// What is asked for; empty, it is everything.
 #[derive(Debug, Default)]
-pub struct Wanted<'l> {
+pub struct HistoryFilter<'l> {
     /// Only after the line of this number.
     pub since: u64,
     /// Only what is about this list, or this task of it.
@@ -23,7 +23,7 @@ pub struct Wanted<'l> {
     pub kinds: Vec<String>,
 }
 
-impl Wanted<'_> {
+impl HistoryFilter<'_> {
     /// Whether this line is.
     pub fn wants(&self, line: &Line) -> bool {
         let entry = &line.entry;
@@ -63,7 +63,7 @@ pub struct Latest {
 
 impl History<'_> {
     /// The last `most` lines that are wanted.
-    pub fn latest(&self, wanted: &Wanted<'_>, most: usize) -> Result<Latest> {
+    pub fn latest(&self, wanted: &HistoryFilter<'_>, most: usize) -> Result<Latest> {
         let mut latest = Latest::default();
         self.backward(u64::MAX, &mut |line| {
             latest.end = latest.end.max(line.n);

@@ -20,11 +20,11 @@ const LOOKS: usize = 48;
 
 /// What of a history was read last.
 #[derive(Debug, Default)]
-pub(crate) struct Window(Mutex<Part>);
+pub(crate) struct Window(Mutex<HistoryChunk>);
 
 /// A part of a history: the whole lines in it.
 #[derive(Debug, Default)]
-struct Part {
+struct HistoryChunk {
     begin: u64,
     bytes: Vec<u8>,
 }
@@ -41,7 +41,7 @@ impl History<'_> {
     pub(crate) fn line(&self, n: u64, window: &Window) -> Result<Option<Line>> {
         // Whoever panicked meanwhile left at worst a part of another place.
         let mut part = window.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Found::Line(line) = part.find(n) {
+        if let NumberLookup::Line(line) = part.find(n) {
             return Ok(Some(*line));
         }
         let fs = self.home.fs();
@@ -51,11 +51,11 @@ impl History<'_> {
         for _ in 0..LOOKS {
             let read = fs.read_part(&self.path, begin, LOOK.min(end - begin));
             let bytes = read.map_err(disk::Error::io("read", &self.path))?;
-            *part = Part::whole_lines(begin, bytes);
+            *part = HistoryChunk::whole_lines(begin, bytes);
             let (first, last) = match part.find(n) {
-                Found::Line(line) => return Ok(Some(*line)),
-                Found::Between | Found::Nothing => return Ok(None),
-                Found::Outside { first, last } => (first, last),
+                NumberLookup::Line(line) => return Ok(Some(*line)),
+                NumberLookup::Between | NumberLookup::Nothing => return Ok(None),
+                NumberLookup::Outside { first, last } => (first, last),
             };
             if n > last {
                 low = Mark {
@@ -93,7 +93,7 @@ fn between(low: Mark, high: Mark, n: u64) -> u64 {
 }
 
 /// What a part says about a number.
-enum Found {
+enum NumberLookup {
     /// Its line.
     Line(Box<Line>),
     /// It would have to be here, and is not.
@@ -104,7 +104,7 @@ enum Found {
     Nothing,
 }
 
-impl Part {
+impl HistoryChunk {
     fn whole_lines(begin: u64, mut bytes: Vec<u8>) -> Self {
         let newline = |byte: &u8| *byte == b'\n';
         let end = bytes.iter().rposition(newline).map_or(0, |at| at + 1);
@@ -120,24 +120,24 @@ impl Part {
         }
     }
 
-    fn find(&self, n: u64) -> Found {
+    fn find(&self, n: u64) -> NumberLookup {
         let lines = || {
             self.bytes
                 .split(|byte| *byte == b'\n')
                 .filter_map(|line| Some((number_of(line)?, line)))
         };
         let Some((first, _)) = lines().next() else {
-            return Found::Nothing;
+            return NumberLookup::Nothing;
         };
         let backwards = self.bytes.rsplit(|byte| *byte == b'\n');
         let last = backwards.filter_map(number_of).next().unwrap_or(first);
         if n < first || n > last {
-            return Found::Outside { first, last };
+            return NumberLookup::Outside { first, last };
         }
         let line = lines().find(|(number, _)| *number == n);
         match line.and_then(|(_, line)| Line::parse(line)) {
-            Some(line) => Found::Line(Box::new(line)),
-            None => Found::Between,
+            Some(line) => NumberLookup::Line(Box::new(line)),
+            None => NumberLookup::Between,
         }
     }
 }

@@ -14,7 +14,7 @@ const TAIL: usize = 256;
 
 /// Where somebody stopped reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct ReadPosition {
     /// Behind the last whole line.
     pub(crate) offset: u64,
     /// The bytes before it.
@@ -26,9 +26,9 @@ impl History<'_> {
     /// this is another history than the one the place was in.
     pub(crate) fn onward(
         &self,
-        place: &Place,
+        place: &ReadPosition,
         told: &mut dyn FnMut(Line) -> Result<()>,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<ReadPosition>> {
         let from = place.offset.saturating_sub(place.tail.len() as u64);
         let bytes = match self.home.fs().read(&self.path, from, LIMIT) {
             Ok(bytes) => bytes,
@@ -43,11 +43,11 @@ impl History<'_> {
             told(line)?;
         }
         let read = &bytes[..place.tail.len() + whole.len()];
-        Ok(Some(Place::behind(from, read)))
+        Ok(Some(ReadPosition::behind(from, read)))
     }
 
     /// Whether this is the history that a place is in.
-    pub(crate) fn has(&self, place: &Place) -> Result<bool> {
+    pub(crate) fn has(&self, place: &ReadPosition) -> Result<bool> {
         let len = place.tail.len() as u64;
         let from = place.offset.saturating_sub(len);
         match self.home.fs().read_part(&self.path, from, len) {
@@ -65,7 +65,7 @@ pub(super) fn end_of(bytes: &[u8]) -> usize {
     end.map_or(0, |at| at + 1)
 }
 
-impl Place {
+impl ReadPosition {
     /// Behind these bytes, which begin at `offset`.
     pub(super) fn behind(offset: u64, bytes: &[u8]) -> Self {
         Self {

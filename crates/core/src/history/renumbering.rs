@@ -14,7 +14,7 @@ use super::{
     Entry, Fate, History, Kind, Line, Writer,
     chain::{self, Chain},
     last_change,
-    survey::{LEAP, Survey},
+    survey::{HistoryScan, LEAP},
 };
 use crate::{change, error::Result};
 
@@ -24,14 +24,14 @@ impl History<'_> {
         let fs = self.home.fs();
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, fsx::DEFAULT_WAIT, at)?;
         let bytes = self.bytes()?;
-        let Some(leap) = Survey::of(&bytes).leap else {
+        let Some(leap) = HistoryScan::of(&bytes).leap else {
             return Ok(false);
         };
         let (line, from, to) = (leap.line, leap.from, leap.to);
         let why = format!("its numbers leap from {from} to {to} at line {line}");
         fsx::store(fs, &self.path, &bytes, &why)?;
         let mut text = renumbered(&bytes);
-        let mut survey = Survey::of(&text);
+        let mut survey = HistoryScan::of(&text);
         let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         let mut writer = Writer {
             history: self,
@@ -152,7 +152,7 @@ mod tests {
             + &line(6, r#""kind":"d""#);
         let lowered = String::from_utf8(renumbered(text.as_bytes())).unwrap();
         assert_eq!(lowered, expected);
-        assert_eq!(Survey::of(lowered.as_bytes()).leap, None);
+        assert_eq!(HistoryScan::of(lowered.as_bytes()).leap, None);
     }
 
     #[test]
@@ -169,8 +169,8 @@ mod tests {
             let head = format!("\"n\":{n},\"at\":\"2026-05-13T14:25:00Z\",\"repo\":\"r\"");
             text += &format!("{{{head},\"kind\":\"a\",\"prev\":\"{prev}\"}}\n");
         }
-        let before = Survey::of(text.as_bytes());
-        let after = Survey::of(&renumbered(text.as_bytes()));
+        let before = HistoryScan::of(text.as_bytes());
+        let after = HistoryScan::of(&renumbered(text.as_bytes()));
         assert_eq!(
             (before.unchained, after.unchained),
             (vec![1, 4], vec![1, 4])

@@ -21,7 +21,7 @@ use crate::{
 
 /// What a look at a whole history found.
 #[derive(Debug, Default)]
-pub(crate) struct Survey {
+pub(crate) struct HistoryScan {
     /// The number of its last readable line.
     pub(crate) last: u64,
     /// The greatest number in it.
@@ -54,7 +54,7 @@ pub(super) const LEAP: u64 = 1 << 32;
 
 /// As much of a line as a survey needs. A history is long.
 #[derive(Deserialize)]
-struct Head {
+struct ScannedLine {
     n: u64,
     at: Timestamp,
     #[serde(rename = "repo")]
@@ -63,7 +63,7 @@ struct Head {
     prev: Option<Value>,
 }
 
-impl Survey {
+impl HistoryScan {
     /// Whether lines of it are damaged.
     pub(crate) fn is_damaged(&self) -> bool {
         !self.unreadable.is_empty() || !self.disordered.is_empty()
@@ -118,7 +118,7 @@ impl Survey {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let Ok(head) = serde_json::from_slice::<Head>(line) else {
+            let Ok(head) = serde_json::from_slice::<ScannedLine>(line) else {
                 survey.unreadable.push(at + 1);
                 chain.pass(line);
                 continue;
@@ -148,8 +148,8 @@ impl Survey {
 
 impl History<'_> {
     /// Looks at all of it.
-    pub(crate) fn scan(&self) -> Result<Survey> {
-        Ok(Survey::of(&self.bytes()?))
+    pub(crate) fn scan(&self) -> Result<HistoryScan> {
+        Ok(HistoryScan::of(&self.bytes()?))
     }
 
     /// The numbers of the lines that tell of a change that never appeared. While somebody writes
@@ -185,7 +185,7 @@ impl History<'_> {
         let wait = fsx::DEFAULT_WAIT;
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, wait, at)?;
         let bytes = self.bytes()?;
-        let mut survey = Survey::of(&bytes);
+        let mut survey = HistoryScan::of(&bytes);
         let highest = survey.highest.max(tokens(survey.reach())?);
         if survey.is_whole() && highest <= survey.last {
             return Ok(None);
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn gaps_are_no_damage() {
-        let survey = Survey::of((line(1, "x") + &line(7, "y")).as_bytes());
+        let survey = HistoryScan::of((line(1, "x") + &line(7, "y")).as_bytes());
         assert!(!survey.is_damaged());
         assert_eq!((survey.last, survey.highest), (7, 7));
     }
@@ -236,19 +236,19 @@ mod tests {
     #[test]
     fn what_cannot_be_read_and_what_does_not_grow_is_named_until_it_is_resumed() {
         let text = line(3, "x") + "garbage\n\n" + &line(3, "x") + &line(2, "y");
-        let survey = Survey::of(text.as_bytes());
+        let survey = HistoryScan::of(text.as_bytes());
         assert_eq!(survey.unreadable, [2]);
         assert_eq!(survey.disordered, [4, 5]);
         assert_eq!((survey.last, survey.highest), (2, 3));
         let said = text.clone() + &line(4, "history.resumed");
         let detail = r#""detail":{"unreadable":1,"disordered":2},"kind":"history.resumed""#;
         let resumed = said.replace(r#""kind":"history.resumed""#, detail);
-        assert!(!Survey::of(resumed.as_bytes()).is_damaged());
-        assert!(Survey::of((resumed.clone() + "{\"n\":5").as_bytes()).is_damaged());
+        assert!(!HistoryScan::of(resumed.as_bytes()).is_damaged());
+        assert!(HistoryScan::of((resumed.clone() + "{\"n\":5").as_bytes()).is_damaged());
         // More than it says: somebody changed what lies before it.
-        assert!(Survey::of(said.as_bytes()).is_damaged());
+        assert!(HistoryScan::of(said.as_bytes()).is_damaged());
         let later = "garbage\n".to_owned() + &resumed;
-        assert_eq!(Survey::of(later.as_bytes()).unreadable, [1, 3]);
+        assert_eq!(HistoryScan::of(later.as_bytes()).unreadable, [1, 3]);
     }
 
     #[test]
@@ -265,18 +265,18 @@ mod tests {
             text
         };
         let text = chained(&[line(1, "a"), line(2, "b"), line(3, "c"), line(4, "d")]);
-        assert!(Survey::of(text.as_bytes()).unchained.is_empty());
+        assert!(HistoryScan::of(text.as_bytes()).unchained.is_empty());
         let changed = text.replace("\"b\"", "\"x\"");
-        assert_eq!(Survey::of(changed.as_bytes()).unchained, [3]);
+        assert_eq!(HistoryScan::of(changed.as_bytes()).unchained, [3]);
         let without = |n: usize| {
             let lines = text.lines().enumerate().filter(|(at, _)| *at != n);
             lines
                 .map(|(_, line)| format!("{line}\n"))
                 .collect::<String>()
         };
-        assert_eq!(Survey::of(without(0).as_bytes()).unchained, [1]);
-        assert_eq!(Survey::of(without(2).as_bytes()).unchained, [3]);
+        assert_eq!(HistoryScan::of(without(0).as_bytes()).unchained, [1]);
+        assert_eq!(HistoryScan::of(without(2).as_bytes()).unchained, [3]);
         // The end of it is missed by nobody here: the tokens of tasks may miss it.
-        assert!(Survey::of(without(3).as_bytes()).unchained.is_empty());
+        assert!(HistoryScan::of(without(3).as_bytes()).unchained.is_empty());
     }
 }

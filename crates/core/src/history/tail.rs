@@ -9,13 +9,13 @@ use std::io;
 
 use flagpost_disk as disk;
 
-use super::{Fate, History, LONGEST_TAIL, Line, Place, TAIL, last_change, onward::end_of};
+use super::{Fate, History, LONGEST_TAIL, Line, ReadPosition, TAIL, last_change, onward::end_of};
 use crate::{change, error::Result};
 
 /// A place in a history, from which it is listened to.
 #[derive(Debug, Default)]
 pub struct Tail {
-    place: Place,
+    place: ReadPosition,
     /// The number of the last line that was read.
     read: u64,
     /// Read and not told yet.
@@ -24,7 +24,7 @@ pub struct Tail {
 
 /// What came since.
 #[derive(Debug)]
-pub enum News {
+pub enum NewLines {
     /// These lines, oldest first.
     Lines(Vec<Line>),
     /// This is another history than before: what was known of it counts no more.
@@ -56,7 +56,7 @@ impl Tail {
             let last = last_change(whole);
             if last.is_whole || offset == 0 || size >= LONGEST_TAIL {
                 return Ok(Self {
-                    place: Place::behind(offset, whole),
+                    place: ReadPosition::behind(offset, whole),
                     read: last.lines.last().map_or(0, |line| line.n),
                     held: last.lines,
                 });
@@ -89,7 +89,7 @@ impl Tail {
     }
 
     /// Where it is.
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &ReadPosition {
         &self.place
     }
 
@@ -99,7 +99,7 @@ impl Tail {
     }
 
     /// What happened since this was asked last.
-    pub fn read_on(&mut self, history: &History<'_>) -> Result<News> {
+    pub fn read_on(&mut self, history: &History<'_>) -> Result<NewLines> {
         let (held, read) = (&mut self.held, &mut self.read);
         let next = history.onward(&self.place, &mut |line| {
             if line.n > *read {
@@ -112,10 +112,10 @@ impl Tail {
             Some(place) => self.place = place,
             None => {
                 *self = Self::at_end(history)?;
-                return Ok(News::Rewritten);
+                return Ok(NewLines::Rewritten);
             }
         }
-        Ok(News::Lines(self.take_applied(history)?))
+        Ok(NewLines::Lines(self.take_applied(history)?))
     }
 
     /// Takes the held lines out that are known to have happened.

@@ -18,8 +18,8 @@ use flagpost_disk::fsx;
 use flagpost_model::{ListId, RepoId};
 use rusqlite::Connection;
 
-pub use query::{Rows, Value};
-pub use search::{Found, Hit, Scope, Thing, Wanted};
+pub use query::{Rows, SqlValue};
+pub use search::{Hit, SearchRequest, SearchResult, SearchScope, Thing};
 use store::Blame;
 
 use crate::{error::Result, home::Home};
@@ -28,13 +28,13 @@ use crate::{error::Result, home::Home};
 #[derive(Debug)]
 pub struct Index {
     db: Connection,
-    faults: Vec<Fault>,
+    faults: Vec<IndexFault>,
     in_memory: bool,
 }
 
 /// Something that could not be read, and so is not in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct IndexFault {
     /// Whose it is.
     pub owner: Owner,
     /// The file, if it is about one: its name in the list's directory, or below the workers'.
@@ -56,7 +56,7 @@ pub enum Owner {
 
 /// How the index is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Status {
+pub struct IndexStatus {
     /// Its file.
     pub path: PathBuf,
     /// Its size in bytes.
@@ -66,7 +66,7 @@ pub struct Status {
     /// How much of each kind is in it.
     pub counts: Vec<(&'static str, u64)>,
     /// What is not in it.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<IndexFault>,
 }
 
 /// Asks the index, brought up to date. Where its file breaks, it is made anew; where it cannot be
@@ -102,7 +102,7 @@ pub fn path(home: &Home) -> PathBuf {
 }
 
 /// Makes the index anew, from the files alone.
-pub fn rebuild(home: &Home) -> Result<Status> {
+pub fn rebuild(home: &Home) -> Result<IndexStatus> {
     if is_home(home)? {
         let _lock = store::lock(home)?;
         store::remove(home)?;
@@ -151,7 +151,7 @@ fn current(home: &Home) -> Result<Index> {
     })
 }
 
-fn refresh(home: &Home, db: &mut Connection) -> Result<Vec<Fault>> {
+fn refresh(home: &Home, db: &mut Connection) -> Result<Vec<IndexFault>> {
     let before = db.total_changes();
     let faults = project::refresh(home, db)?;
     if db.total_changes() != before {
@@ -164,19 +164,19 @@ fn refresh(home: &Home, db: &mut Connection) -> Result<Vec<Fault>> {
 
 impl Index {
     /// What could not be read.
-    pub fn faults(&self) -> &[Fault] {
+    pub fn faults(&self) -> &[IndexFault] {
         &self.faults
     }
 
     /// How it is.
-    pub fn status(&self, home: &Home) -> Result<Status> {
+    pub fn status(&self, home: &Home) -> Result<IndexStatus> {
         let count = |what: &'static str, sql: &str| -> Result<(&'static str, u64)> {
             let count: i64 = self.db.query_row(sql, [], |row| row.get(0))?;
             Ok((what, u64::try_from(count).unwrap_or_default()))
         };
         let path = store::path(home);
         let bytes = fsx::stat(home.fs(), &path)?.map_or(0, |stat| stat.len);
-        Ok(Status {
+        Ok(IndexStatus {
             bytes: if self.in_memory { 0 } else { bytes },
             path,
             in_memory: self.in_memory,

@@ -16,14 +16,14 @@ pub struct Rows {
     /// The names of the columns.
     pub columns: Vec<String>,
     /// The rows.
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Vec<Vec<SqlValue>>,
     /// How many there are, kept or not.
     pub total: usize,
 }
 
 /// A value in a row.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum SqlValue {
     /// None.
     Null,
     /// A whole number.
@@ -94,13 +94,13 @@ impl Index {
     }
 }
 
-fn value(value: ValueRef<'_>) -> Value {
+fn value(value: ValueRef<'_>) -> SqlValue {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Integer(number),
-        ValueRef::Real(number) => Value::Real(number),
-        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.len()),
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Integer(number) => SqlValue::Integer(number),
+        ValueRef::Real(number) => SqlValue::Real(number),
+        ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => SqlValue::Blob(bytes.len()),
     }
 }
 

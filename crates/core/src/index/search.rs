@@ -10,18 +10,18 @@ use flagpost_model::{
     ListId, RepoId, Seq, TaskId, WorkerId,
     envelope::Direction,
     query,
-    search::{self, Kind, Place, Spot, Word},
+    search::{self, SearchField, SearchKind, SearchWord, Spot},
     task::StateName,
 };
 use jiff::Timestamp;
 use rusqlite::{params, types::ValueRef};
 
-use super::{Fault, Index, Owner, project::nanoseconds};
+use super::{Index, IndexFault, Owner, project::nanoseconds};
 use crate::error::{Error, Result};
 
 /// Where to look.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
+pub enum SearchScope {
     /// Everywhere.
     Everything,
     /// In a list, and in what is a repository's.
@@ -35,19 +35,19 @@ pub enum Scope {
 
 /// What to look for.
 #[derive(Debug, Clone)]
-pub struct Wanted<'w> {
+pub struct SearchRequest<'w> {
     /// The text, in whatever case.
     pub text: &'w str,
     /// Where.
-    pub scope: Scope,
+    pub scope: SearchScope,
     /// In what; nothing named is everything.
-    pub kinds: &'w [Kind],
+    pub kinds: &'w [SearchKind],
     /// At most so many places; 0 for all.
     pub limit: usize,
 }
 
-impl Wanted<'_> {
-    fn is_about(&self, kind: Kind) -> bool {
+impl SearchRequest<'_> {
+    fn is_about(&self, kind: SearchKind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
@@ -59,13 +59,13 @@ impl Wanted<'_> {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     /// The places.
     pub hits: Vec<Hit>,
     /// How many there are, named here or not.
     pub total: usize,
     /// What could not be looked through.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<IndexFault>,
 }
 
 /// A place where the text is.
@@ -74,7 +74,7 @@ pub struct Hit {
     /// In what.
     pub thing: Thing,
     /// In which of its texts.
-    pub place: Place,
+    pub place: SearchField,
     /// Which of several, counted from 1.
     pub n: u32,
     /// Where in it.
@@ -156,7 +156,7 @@ impl fmt::Display for Thing {
 struct Match {
     /// Its row, of the history or of the passages.
     row: i64,
-    kind: Kind,
+    kind: SearchKind,
     scope: String,
     name: String,
     at: i64,
@@ -166,10 +166,10 @@ impl Match {
     /// What comes first: the kind, then the newest, then the highest number.
     fn rank(&self) -> impl Ord + use<> {
         let (kind, number) = match self.kind {
-            Kind::Task => (0, None),
-            Kind::Brief | Kind::Report => (1, self.number()),
-            Kind::Session => (2, None),
-            Kind::History => (3, self.number()),
+            SearchKind::Task => (0, None),
+            SearchKind::Brief | SearchKind::Report => (1, self.number()),
+            SearchKind::Session => (2, None),
+            SearchKind::History => (3, self.number()),
         };
         let task: Option<TaskId> = self.name.parse().ok().filter(|_| kind == 0);
         let scope = self.scope.clone();
@@ -191,7 +191,7 @@ impl Match {
 
 impl Index {
     /// Every place where the text is.
-    pub fn search(&self, wanted: &Wanted<'_>) -> Result<Found> {
+    pub fn search(&self, wanted: &SearchRequest<'_>) -> Result<SearchResult> {
         if wanted.text.trim().is_empty() {
             return Err(Error::Invalid {
                 what: "text".to_owned(),
@@ -205,22 +205,22 @@ impl Index {
             matches.truncate(wanted.limit);
         }
         let hits = matches.iter().map(|it| self.hit(it, wanted.text));
-        Ok(Found {
+        Ok(SearchResult {
             hits: hits.filter_map(Result::transpose).collect::<Result<_>>()?,
             total,
             faults: self.faults_in(&wanted.scope),
         })
     }
 
-    fn matches(&self, wanted: &Wanted<'_>) -> Result<Vec<Match>> {
+    fn matches(&self, wanted: &SearchRequest<'_>) -> Result<Vec<Match>> {
         let words = search::words(wanted.text);
         let narrowed = match words.is_empty() {
             true => "",
             false => "AND id IN (SELECT rowid FROM words WHERE words MATCH ?4)",
         };
         let (everything, list, repository) = match &wanted.scope {
-            Scope::Everything => (true, "", ""),
-            Scope::Of { list, repository } => (
+            SearchScope::Everything => (true, "", ""),
+            SearchScope::Of { list, repository } => (
                 false,
                 list.as_ref().map_or("", |it| it.as_str()),
                 repository.as_ref().map_or("", |it| it.as_str()),
@@ -237,7 +237,7 @@ impl Index {
         };
         let mut matches = Vec::new();
         while let Some(row) = rows.next()? {
-            let Some(kind) = parsed::<Kind>(row.get_ref(1)?.as_str()) else {
+            let Some(kind) = parsed::<SearchKind>(row.get_ref(1)?.as_str()) else {
                 continue;
             };
             if wanted.is_about(kind) && wanted.is_in(row.get_ref(5)?) {
@@ -250,7 +250,7 @@ impl Index {
                 });
             }
         }
-        if wanted.is_about(Kind::History) {
+        if wanted.is_about(SearchKind::History) {
             self.lines(wanted, everything, repository, &mut matches)?;
         }
         Ok(matches)
@@ -259,7 +259,7 @@ impl Index {
     /// The lines of the history, of which no words are kept: most are never looked for.
     fn lines(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &SearchRequest<'_>,
         everything: bool,
         repository: &str,
         matches: &mut Vec<Match>,
@@ -272,7 +272,7 @@ impl Index {
                 let at = parsed::<Timestamp>(row.get_ref(3)?.as_str());
                 matches.push(Match {
                     row: row.get(0)?,
-                    kind: Kind::History,
+                    kind: SearchKind::History,
                     scope: row.get(1)?,
                     name: row.get::<_, i64>(2)?.to_string(),
                     at: at.map_or(0, nanoseconds),
@@ -285,7 +285,7 @@ impl Index {
     /// The whole of a match.
     fn hit(&self, it: &Match, wanted: &str) -> Result<Option<Hit>> {
         let sql = match it.kind {
-            Kind::History => "SELECT id, 'text', 1, line FROM history WHERE id = ?",
+            SearchKind::History => "SELECT id, 'text', 1, line FROM history WHERE id = ?",
             _ => "SELECT thing, field, n, text FROM passage WHERE id = ?",
         };
         let mut query = self.db.prepare_cached(sql)?;
@@ -309,7 +309,7 @@ impl Index {
 
     fn thing(&self, it: &Match, thing: i64) -> Result<Option<Thing>> {
         Ok(match it.kind {
-            Kind::Task => {
+            SearchKind::Task => {
                 let mut query = self
                     .db
                     .prepare_cached("SELECT subject, state FROM task WHERE id = ?")?;
@@ -317,7 +317,7 @@ impl Index {
                     query.query_row([thing], |row| Ok((row.get(0)?, row.get(1)?)))?;
                 task(it, subject, &state)
             }
-            Kind::Brief | Kind::Report => {
+            SearchKind::Brief | SearchKind::Report => {
                 let mut query = self
                     .db
                     .prepare_cached("SELECT month, subject FROM envelope WHERE id = ?")?;
@@ -325,25 +325,25 @@ impl Index {
                     query.query_row([thing], |row| Ok((row.get(0)?, row.get(1)?)))?;
                 message(it, month, subject)
             }
-            Kind::Session => it.scope.parse().ok().map(|repository| Thing::Session {
+            SearchKind::Session => it.scope.parse().ok().map(|repository| Thing::Session {
                 repository,
                 file: it.name.clone(),
             }),
-            Kind::History => {
+            SearchKind::History => {
                 let parts = it.scope.parse().ok().zip(it.name.parse().ok());
                 parts.map(|(repository, n)| Thing::History { repository, n })
             }
         })
     }
 
-    fn faults_in(&self, scope: &Scope) -> Vec<Fault> {
-        let is_there = |fault: &&Fault| match (scope, &fault.owner) {
-            (Scope::Everything, _) => true,
-            (Scope::Of { list, .. }, Owner::List(of)) => list.as_ref() == Some(of),
-            (Scope::Of { repository, .. }, Owner::Repository(of)) => {
+    fn faults_in(&self, scope: &SearchScope) -> Vec<IndexFault> {
+        let is_there = |fault: &&IndexFault| match (scope, &fault.owner) {
+            (SearchScope::Everything, _) => true,
+            (SearchScope::Of { list, .. }, Owner::List(of)) => list.as_ref() == Some(of),
+            (SearchScope::Of { repository, .. }, Owner::Repository(of)) => {
                 repository.as_ref() == Some(of)
             }
-            (Scope::Of { .. }, Owner::Home) => false,
+            (SearchScope::Of { .. }, Owner::Home) => false,
         };
         self.faults.iter().filter(is_there).cloned().collect()
     }
@@ -371,10 +371,10 @@ fn message(it: &Match, month: String, subject: String) -> Option<Thing> {
 }
 
 /// Every word as a quoted string: nothing in it is an operator.
-fn fts(words: &[Word<'_>]) -> String {
+fn fts(words: &[SearchWord<'_>]) -> String {
     let quoted = words.iter().map(|word| match word {
-        Word::Whole(text) => format!("\"{text}\""),
-        Word::Begun(text) => format!("\"{text}\" *"),
+        SearchWord::Whole(text) => format!("\"{text}\""),
+        SearchWord::Begun(text) => format!("\"{text}\" *"),
     });
     quoted.collect::<Vec<_>>().join(" AND ")
 }

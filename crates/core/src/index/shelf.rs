@@ -14,13 +14,13 @@ use crate::error::Result;
 
 /// The tables whose rows are read from files of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Table {
+pub(super) enum FileTable {
     Task,
     Envelope,
     Log,
 }
 
-impl Table {
+impl FileTable {
     pub(super) const ALL: [Self; 3] = [Self::Task, Self::Envelope, Self::Log];
 
     pub(super) fn name(self) -> &'static str {
@@ -62,17 +62,22 @@ pub(super) fn stamp(stats: &[Stat], looked_at: Timestamp) -> Vec<u8> {
 
 /// One directory's rows of one table.
 #[derive(Debug)]
-pub(super) struct Shelf<'c> {
+pub(super) struct DirCache<'c> {
     db: &'c Connection,
-    table: Table,
+    table: FileTable,
     place: i64,
     stamp: Vec<u8>,
     known: HashMap<String, (i64, Vec<u8>)>,
 }
 
-impl<'c> Shelf<'c> {
+impl<'c> DirCache<'c> {
     /// The rows of a directory, which belongs to a list or a repository.
-    pub(super) fn of(db: &'c Connection, table: Table, dir: &Path, scope: &str) -> Result<Self> {
+    pub(super) fn of(
+        db: &'c Connection,
+        table: FileTable,
+        dir: &Path,
+        scope: &str,
+    ) -> Result<Self> {
         let path = dir.as_os_str().as_bytes();
         let there = db
             .prepare_cached("SELECT id, stamp FROM place WHERE path = ?")?
@@ -171,7 +176,7 @@ impl<'c> Shelf<'c> {
 /// Takes out the rows of every directory that is not there any more.
 pub(super) fn forget_places(db: &Connection, gone: &[i64]) -> Result<()> {
     for place in gone {
-        for table in Table::ALL {
+        for table in FileTable::ALL {
             let (name, kinds) = (table.name(), table.kinds());
             let of_place = format!("SELECT id FROM {name} WHERE place = ?");
             let texts =

@@ -10,7 +10,7 @@ use std::{path::PathBuf, time::Duration};
 
 use flagpost_disk::{
     self as disk,
-    fsx::{self, Draft, Lock, Rank},
+    fsx::{self, Lock, Rank, StagedFile},
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
@@ -54,7 +54,7 @@ pub(super) fn open(home: &Home) -> Result<Option<Connection>> {
     let path = path(home);
     match fsx::stat(home.fs(), &path)? {
         None => return Ok(None),
-        Some(stat) if stat.kind == fsx::Kind::File => {}
+        Some(stat) if stat.kind == fsx::FileKind::File => {}
         Some(_) => {
             return Err(disk::Error::Malformed {
                 path,
@@ -78,9 +78,9 @@ pub(super) fn open(home: &Home) -> Result<Option<Connection>> {
 }
 
 /// A new one, to be filled and then put in its place.
-pub(super) fn draft(home: &Home) -> Result<(Connection, Draft<'_>)> {
+pub(super) fn draft(home: &Home) -> Result<(Connection, StagedFile<'_>)> {
     // SQLite would make a file that others may read.
-    let draft = Draft::of(home.fs(), &path(home))?;
+    let draft = StagedFile::of(home.fs(), &path(home))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(draft.path(), flags)?;
     create(&db)?;
@@ -88,7 +88,7 @@ pub(super) fn draft(home: &Home) -> Result<(Connection, Draft<'_>)> {
 }
 
 /// Puts a full one in its place, and opens it there.
-pub(super) fn put(home: &Home, db: Connection, draft: Draft<'_>) -> Result<Connection> {
+pub(super) fn put(home: &Home, db: Connection, draft: StagedFile<'_>) -> Result<Connection> {
     db.close().map_err(|(_, error)| error)?;
     remove(home)?;
     draft.publish()?;
@@ -143,7 +143,7 @@ pub(super) fn make_indexes(db: &Connection) -> Result<()> {
 pub(super) fn remove(home: &Home) -> Result<()> {
     let path = path(home);
     let stat = fsx::stat(home.fs(), &path)?;
-    if stat.is_some_and(|stat| stat.kind != fsx::Kind::File) {
+    if stat.is_some_and(|stat| stat.kind != fsx::FileKind::File) {
         let reason = "it is not a regular file; nothing of ours is in it: move it away".to_owned();
         return Err(disk::Error::Malformed { path, reason }.into());
     }

@@ -18,13 +18,13 @@ use crate::{
 
 /// The files at one time.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Files {
+pub struct FileSnapshot {
     tasks: BTreeMap<OsString, Stat>,
     artifacts: BTreeMap<PathBuf, Stat>,
 }
 
 /// The files as they are.
-pub fn files(home: &Home, list: &ListRef) -> Result<Files> {
+pub fn files(home: &Home, list: &ListRef) -> Result<FileSnapshot> {
     let tasks = match List::find(home, list) {
         Ok(list) => list.scan_files()?.into_iter().collect(),
         Err(Error::NotFound { .. }) => BTreeMap::new(),
@@ -34,7 +34,7 @@ pub fn files(home: &Home, list: &ListRef) -> Result<Files> {
         Some(dir) => artifacts(home, dir)?,
         None => BTreeMap::new(),
     };
-    Ok(Files { tasks, artifacts })
+    Ok(FileSnapshot { tasks, artifacts })
 }
 
 fn artifacts(home: &Home, dir: PathBuf) -> Result<BTreeMap<PathBuf, Stat>> {
@@ -59,8 +59,8 @@ fn artifacts(home: &Home, dir: PathBuf) -> Result<BTreeMap<PathBuf, Stat>> {
 pub fn changes(
     home: &Home,
     list: &ListRef,
-    before: &Files,
-    after: &mut Files,
+    before: &FileSnapshot,
+    after: &mut FileSnapshot,
 ) -> Result<Vec<(&'static str, Value)>> {
     let mut told = Vec::new();
     let name_of = |file: &OsString| file.to_str().and_then(id_of);

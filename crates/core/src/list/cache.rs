@@ -18,12 +18,12 @@ use std::{
 use flagpost_disk::{
     self as disk,
     dialects::claude_tasks::{self, CACHE, TaskFile},
-    fsx::{self, Fs, Kind, Stat},
+    fsx::{self, FileKind, Fs, Stat},
 };
 use flagpost_model::{
     TaskId,
     plan::{Index, Node},
-    task::{Outline, Standing, Task},
+    task::{Outline, Task, TaskSummary},
 };
 use jiff::Timestamp;
 
@@ -44,18 +44,18 @@ const ASIDE_FROM: usize = 64 << 10;
 const LIMIT: u64 = 1 << 30;
 
 /// What is held of each task of a list.
-trait Held: Node + for<'t> From<&'t Task> {
+trait Cached: Node + for<'t> From<&'t Task> {
     /// All of them, as the cache has them.
     fn cached(form: &Form<'_>) -> Option<Vec<Self>>;
 }
 
-impl Held for Outline {
+impl Cached for Outline {
     fn cached(form: &Form<'_>) -> Option<Vec<Self>> {
         form.outlines()
     }
 }
 
-impl Held for Standing {
+impl Cached for TaskSummary {
     fn cached(form: &Form<'_>) -> Option<Vec<Self>> {
         form.summaries()
     }
@@ -72,7 +72,7 @@ pub(super) enum Leave {
 
 /// The tasks by id, each with the stamp of its file, and what is no task.
 #[derive(Debug)]
-struct Seen<T> {
+struct CachedList<T> {
     stamps: Vec<Stamp>,
     tasks: Vec<T>,
     skipped: Vec<Skipped>,
@@ -99,23 +99,23 @@ pub(super) fn summaries(
     home: &Home,
     dir: &Path,
     begun: impl FnOnce(),
-) -> Result<(Vec<Standing>, Vec<Skipped>)> {
+) -> Result<(Vec<TaskSummary>, Vec<Skipped>)> {
     let bytes = read_cache(home, dir);
     begun();
-    let (look, standings) = look::<Standing>(home, dir, &bytes)?;
+    let (look, standings) = look::<TaskSummary>(home, dir, &bytes)?;
     if look.may_be_stale()
         && let Some(outlines) = Outline::cached(&look.form)
     {
         let seen = look.merge(outlines);
         seen.leave(home, dir);
-        let standings = seen.tasks.iter().map(Standing::from).collect();
+        let standings = seen.tasks.iter().map(TaskSummary::from).collect();
         return Ok((standings, seen.skipped));
     }
     let seen = look.merge(standings);
     Ok((seen.tasks, seen.skipped))
 }
 
-impl Seen<Outline> {
+impl CachedList<Outline> {
     /// Writes the cache anew, where that pays.
     fn leave(&self, home: &Home, dir: &Path) {
         let bytes = self
@@ -135,27 +135,27 @@ fn read_cache(home: &Home, dir: &Path) -> Vec<u8> {
 
 /// A look at a list's directory, beside what the cache has.
 #[derive(Debug)]
-struct Look<'l> {
+struct DirScan<'l> {
     fs: &'l dyn Fs,
     dir: &'l Path,
     form: Form<'l>,
     places: Index<'l>,
-    news: News,
+    news: DirDiff,
     /// When it began.
     at: Timestamp,
 }
 
 /// The look, and the tasks that the cache has.
-fn look<'l, T: Held + Send>(
+fn look<'l, T: Cached + Send>(
     home: &'l Home,
     dir: &'l Path,
     cache: &'l [u8],
-) -> Result<(Look<'l>, Vec<T>)> {
+) -> Result<(DirScan<'l>, Vec<T>)> {
     let fs = home.fs();
     let form = Form::decode(cache).unwrap_or(Form::EMPTY);
     let places = Index::new(form.names.iter().copied());
     let at = home.now();
-    let news = || News::of(fs, dir, &form, &places);
+    let news = || DirDiff::of(fs, dir, &form, &places);
     let (news, tasks) = if cache.len() < ASIDE_FROM {
         (news()?, T::cached(&form))
     } else {
@@ -168,7 +168,7 @@ fn look<'l, T: Held + Send>(
     let Some(tasks) = tasks else {
         return look(home, dir, &[]);
     };
-    let look = Look {
+    let look = DirScan {
         fs,
         dir,
         form,
@@ -179,7 +179,7 @@ fn look<'l, T: Held + Send>(
     Ok((look, tasks))
 }
 
-impl Look<'_> {
+impl DirScan<'_> {
     fn is_settled(&self, stat: &Stat) -> bool {
         stat.is_settled(self.at)
     }
@@ -210,11 +210,11 @@ impl Look<'_> {
     }
 
     /// Reads what is new, and takes it in; takes out what is not there any more.
-    fn merge<T: Held + Send>(mut self, mut tasks: Vec<T>) -> Seen<T> {
+    fn merge<T: Cached + Send>(mut self, mut tasks: Vec<T>) -> CachedList<T> {
         let (mut new, mut skipped) = (Vec::new(), Vec::new());
         let (mut settled, gone) = (0, self.gone());
         let mut stamps = self.form.stamps();
-        let News { mut current, files } = std::mem::take(&mut self.news);
+        let DirDiff { mut current, files } = std::mem::take(&mut self.news);
         let read = read_all(self.fs, self.dir, &files, |file| T::from(&file.task));
         for ((name, stat), read) in files.into_iter().zip(read) {
             let place = self.place_of(&name);
@@ -251,7 +251,7 @@ impl Look<'_> {
             tasks.retain(|_| keep.next() == Some(&true));
         }
         take_in(&mut stamps, &mut tasks, new);
-        Seen {
+        CachedList {
             stamps,
             tasks,
             skipped,
@@ -262,14 +262,14 @@ impl Look<'_> {
 
 /// What a look at the directory found to differ from the cache.
 #[derive(Debug, Default)]
-struct News {
+struct DirDiff {
     /// By place in the cache: whether its file is still as it was.
     current: Vec<bool>,
     /// The other files.
     files: Vec<(OsString, Stat)>,
 }
 
-impl News {
+impl DirDiff {
     fn of(fs: &dyn Fs, dir: &Path, form: &Form<'_>, places: &Index<'_>) -> disk::Result<Self> {
         let current: Vec<AtomicBool> = (0..form.len()).map(|_| AtomicBool::new(false)).collect();
         let is_news = |name: &[u8], stat: Stat| {
@@ -320,7 +320,7 @@ fn place_of(places: &Index<'_>, name: &[u8]) -> Option<usize> {
     places.get(claude_tasks::stem(name)?)
 }
 
-fn take_in<T: Held>(stamps: &mut Vec<Stamp>, tasks: &mut Vec<T>, mut new: Vec<(Stamp, T)>) {
+fn take_in<T: Cached>(stamps: &mut Vec<Stamp>, tasks: &mut Vec<T>, mut new: Vec<(Stamp, T)>) {
     new.sort_by(|(_, a), (_, b)| a.id().cmp(b.id()));
     // New tasks have the highest ids, unless somebody else named them.
     if let (Some(last), Some((_, first))) = (tasks.last(), new.first())
@@ -348,7 +348,7 @@ pub(super) fn read_file(
     stat: Stat,
 ) -> Result<Option<TaskFile>, String> {
     let id = id.ok_or("its name is no task id")?;
-    if stat.kind != Kind::File {
+    if stat.kind != FileKind::File {
         return Err("it is not a regular file".to_owned());
     }
     let bytes = match fs.read(path, 0, fsx::READ_LIMIT) {

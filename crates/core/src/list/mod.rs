@@ -24,14 +24,14 @@ use flagpost_disk::{
 use flagpost_model::{
     ListId, ListRef, TaskId, WorkerId,
     coordination::LEASE,
-    task::{Outline, Standing},
+    task::{Outline, TaskSummary},
 };
 use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use stock::Stock;
-use table::Table;
+pub(crate) use stock::IdPool;
+use table::TableList;
 
 use crate::{
     change::Change,
@@ -50,8 +50,8 @@ pub struct List<'h> {
     id: ListRef,
     dir: PathBuf,
     store: Store<'h>,
-    account: Option<Account>,
-    stock: Option<Arc<Stock>>,
+    account: Option<OriginDetail>,
+    stock: Option<Arc<IdPool>>,
 }
 
 /// What its tasks are in.
@@ -60,11 +60,11 @@ enum Store<'h> {
     /// A file each.
     Files,
     /// The rows of one table.
-    Table(Box<Table<'h>>),
+    Table(Box<TableList<'h>>),
 }
 
 /// On whose account a list is changed: a detail that each line of the history has then.
-pub(crate) type Account = (&'static str, serde_json::Value);
+pub(crate) type OriginDetail = (&'static str, serde_json::Value);
 
 /// All of a list that can be read, and what could not.
 #[derive(Debug, Default)]
@@ -117,7 +117,7 @@ impl<'h> List<'h> {
             home,
             id,
             dir,
-            store: Store::Table(Box::new(Table::of(directory))),
+            store: Store::Table(Box::new(TableList::of(directory))),
             account: None,
             stock: None,
         })
@@ -178,7 +178,7 @@ impl<'h> List<'h> {
     }
 
     /// The same list, changed on this account.
-    pub(crate) fn on_account(self, account: Account) -> Self {
+    pub(crate) fn on_account(self, account: OriginDetail) -> Self {
         Self {
             account: Some(account),
             ..self
@@ -186,15 +186,15 @@ impl<'h> List<'h> {
     }
 
     /// The same list, whose new ids come from this stock.
-    pub(crate) fn with_stock(self, stock: Option<Arc<Stock>>) -> Self {
+    pub(crate) fn with_stock(self, stock: Option<Arc<IdPool>>) -> Self {
         Self { stock, ..self }
     }
 
-    pub(crate) fn stock(&self) -> Option<&Stock> {
+    pub(crate) fn stock(&self) -> Option<&IdPool> {
         self.stock.as_deref()
     }
 
-    pub(crate) fn account(&self) -> Option<&Account> {
+    pub(crate) fn account(&self) -> Option<&OriginDetail> {
         self.account.as_ref()
     }
 
@@ -204,7 +204,7 @@ impl<'h> List<'h> {
     }
 
     /// The table that it is, where it is one.
-    pub(crate) fn table(&self) -> Option<&Table<'h>> {
+    pub(crate) fn table(&self) -> Option<&TableList<'h>> {
         match &self.store {
             Store::Files => None,
             Store::Table(table) => Some(table),
@@ -425,21 +425,26 @@ impl<'h> List<'h> {
     }
 
     /// Where each task that can be read stands, by id, for a writer: what cannot be read is kept aside.
-    pub fn summaries(&self) -> Result<Vec<Standing>> {
+    pub fn summaries(&self) -> Result<Vec<TaskSummary>> {
         self.summaries_since(|| ())
     }
 
     /// As [`List::standings`], not older than the call of `begun`.
-    pub(crate) fn summaries_since(&self, begun: impl FnOnce()) -> Result<Vec<Standing>> {
+    pub(crate) fn summaries_since(&self, begun: impl FnOnce()) -> Result<Vec<TaskSummary>> {
         if let Some(table) = self.table() {
             begun();
             let view = table.view()?;
             let tasks = view.files.values();
-            return Ok(tasks.map(|file| Standing::from(&file.task)).collect());
+            return Ok(tasks.map(|file| TaskSummary::from(&file.task)).collect());
         }
         if !self.is_writable() {
             begun();
-            return Ok(self.peek()?.outlines.iter().map(Standing::from).collect());
+            return Ok(self
+                .peek()?
+                .outlines
+                .iter()
+                .map(TaskSummary::from)
+                .collect());
         }
         let (standings, skipped) = cache::summaries(self.home, &self.dir, begun)?;
         if !skipped.is_empty() {

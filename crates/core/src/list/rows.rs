@@ -10,7 +10,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     TaskId,
-    coordination::{self, Seen, put_fields, see},
+    coordination::{self, ViewContext, put_fields, see},
     task::{State, Task},
 };
 use serde_json::{Map, Value};
@@ -41,7 +41,7 @@ const DERIVED: [&str; 3] = ["state", "rev", "claim"];
 const SESSION: &str = "session";
 
 /// The task that a row is; what waits for it is for the table to say.
-pub(super) fn read(row: &coordination::Task, raw: &Raw, seen: Seen<'_>) -> TaskFile {
+pub(super) fn read(row: &coordination::CoordTask, raw: &Raw, seen: ViewContext<'_>) -> TaskFile {
     let mut task = kept(&row.id, raw).task;
     task.rev = 0;
     let session = ours(raw).and_then(|it| it.get(SESSION)?.as_str()?.parse().ok());
@@ -55,8 +55,8 @@ pub(super) fn read(row: &coordination::Task, raw: &Raw, seen: Seen<'_>) -> TaskF
 /// The row of a task that is `after`, and was `before`; `row` is what the table's own keys said, and
 /// are to say but for the fields.
 pub(crate) fn write(
-    before: Option<(&coordination::Task, &TaskFile)>,
-    mut row: coordination::Task,
+    before: Option<(&coordination::CoordTask, &TaskFile)>,
+    mut row: coordination::CoordTask,
     after: &Task,
 ) -> Raw {
     let nothing = Task::new(after.id.clone(), "");

@@ -13,16 +13,16 @@ use crate::error::Result;
 
 /// The ids of one list for what is still to be added to it.
 #[derive(Debug, Default)]
-pub(crate) struct Stock(Mutex<Shelf>);
+pub(crate) struct IdPool(Mutex<IdRange>);
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct IdRange {
     /// So many will be asked for.
     wanted: u64,
     left: Range<u64>,
 }
 
-impl Stock {
+impl IdPool {
     /// Says that so many more will be asked for.
     pub(crate) fn expect(&self, count: u64) {
         let mut shelf = self.range();
@@ -53,7 +53,7 @@ impl Stock {
         Ok(taken)
     }
 
-    fn range(&self) -> MutexGuard<'_, Shelf> {
+    fn range(&self) -> MutexGuard<'_, IdRange> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -73,7 +73,7 @@ mod tests {
             Ok(first..first + count)
         };
         let free = |id| Ok(id != 11);
-        let stock = Stock::default();
+        let stock = IdPool::default();
         stock.expect(4);
         assert_eq!(stock.take(1, &free, &more).unwrap(), [10]);
         assert_eq!(

@@ -16,7 +16,7 @@ use std::{
 use flagpost_disk::{TaskFile, dialects::coordination as layout};
 use flagpost_model::{
     TaskId, WorkerId,
-    coordination::{Board, Seen},
+    coordination::{Board, ViewContext},
     task::Outline,
 };
 use jiff::Timestamp;
@@ -29,7 +29,7 @@ use crate::{
 
 /// The table as a list.
 #[derive(Debug)]
-pub(crate) struct Table<'h> {
+pub(crate) struct TableList<'h> {
     /// Where it is.
     pub directory: Directory<'h>,
     last: Mutex<Option<Arc<View>>>,
@@ -47,12 +47,12 @@ pub(crate) struct View {
 
 /// The table's lock, held.
 #[derive(Debug)]
-pub(crate) struct Held<'t> {
+pub(crate) struct TableLock<'t> {
     lock: Option<Locks>,
     is_ours: &'t AtomicBool,
 }
 
-impl Drop for Held<'_> {
+impl Drop for TableLock<'_> {
     fn drop(&mut self) {
         self.is_ours.store(false, Ordering::Relaxed);
         drop(self.lock.take());
@@ -60,7 +60,7 @@ impl Drop for Held<'_> {
     }
 }
 
-impl<'h> Table<'h> {
+impl<'h> TableList<'h> {
     /// The table of this directory.
     pub fn of(directory: Directory<'h>) -> Self {
         Self {
@@ -71,10 +71,10 @@ impl<'h> Table<'h> {
     }
 
     /// Locks it for one change.
-    pub fn lock(&self) -> Result<Held<'_>> {
+    pub fn lock(&self) -> Result<TableLock<'_>> {
         let lock = self.directory.lock()?;
         self.is_ours.store(true, Ordering::Relaxed);
-        Ok(Held {
+        Ok(TableLock {
             lock: Some(lock),
             is_ours: &self.is_ours,
         })
@@ -138,7 +138,7 @@ impl<'h> Table<'h> {
             .map_err(|error| error.to_string())?
             .tables
             .board();
-        let seen = Seen {
+        let seen = ViewContext {
             held_until: board.held_until(&row),
             zone: &zone,
         };
@@ -151,7 +151,7 @@ impl View {
     pub fn of(directory: &Directory<'_>, tables: Tables) -> Self {
         let (board, zone) = (tables.board(), directory.zone());
         let files = tables.tasks.rows().map(|(row, raw)| {
-            let seen = Seen {
+            let seen = ViewContext {
                 held_until: board.held_until(row),
                 zone: &zone,
             };

@@ -18,12 +18,12 @@ use flagpost_model::{
 
 use crate::{
     error::{Error, Result},
-    list::{List, Skipped, table::Table},
+    list::{List, Skipped, table::TableList},
 };
 
 /// Which tasks leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum ExportScope {
     /// All of them.
     Everything,
     /// Those that are neither completed nor cancelled.
@@ -47,7 +47,7 @@ pub struct Export {
 /// What a list is called among all lists: those of its tasks that have no name of their own are
 /// called `{name}/{id}`.
 pub(super) fn name(list: &List<'_>) -> String {
-    if let Some(name) = list.table().and_then(Table::name) {
+    if let Some(name) = list.table().and_then(TableList::name) {
         return format!("coordination:{name}");
     }
     let list_id = list.id();
@@ -59,7 +59,7 @@ pub(super) fn name(list: &List<'_>) -> String {
 }
 
 /// Reads what leaves a list.
-pub fn export(list: &List<'_>, scope: Scope) -> Result<Export> {
+pub fn export(list: &List<'_>, scope: ExportScope) -> Result<Export> {
     let loaded = list.load()?;
     let graph = Graph::new(&loaded.outlines);
     let mut export = Export {
@@ -73,7 +73,7 @@ pub fn export(list: &List<'_>, scope: Scope) -> Result<Export> {
     let left_out: BTreeSet<&TaskId> = loaded
         .outlines
         .iter()
-        .filter(|it| scope == Scope::Open && is_finished(&it.state))
+        .filter(|it| scope == ExportScope::Open && is_finished(&it.state))
         .map(|it| &it.id)
         .collect();
     for outline in &loaded.outlines {

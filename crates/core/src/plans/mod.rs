@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_model::{
     TaskId, WorkerId,
-    intake::{Blocker, Format, Hand, Incoming, Intake, Links, is_from},
+    intake::{Blocker, Format, ImportContext, Incoming, Intake, Links, is_from},
     plan::{Family, Graph},
     refusal::Refusal,
     task::{Outline, StateName, Task},
 };
 
-pub use export::{Export, Scope, export};
-pub use source::{Given, OnBroken, understand};
+pub use export::{Export, ExportScope, export};
+pub use source::{ImportInput, OnBroken, understand};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +34,7 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum Fate {
+pub enum ImportOutcome {
     /// It is new.
     Added,
     /// It was there and changed.
@@ -45,7 +45,7 @@ pub enum Fate {
     Outdated,
 }
 
-impl Fate {
+impl ImportOutcome {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,13 +59,13 @@ impl Fate {
 
 /// One incoming task and its place in the list.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Imported {
+pub struct ImportedTask {
     /// Its id; in a dry run, the id it would get now.
     pub id: TaskId,
     /// Its subject.
     pub subject: String,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: ImportOutcome,
     /// Fields that were changed both here and in the source, and are now as the source says.
     pub overwritten: Vec<&'static str>,
     /// How it ended in the source, where it stays as it is here.
@@ -83,7 +83,7 @@ pub struct Gone {
 
 /// Whether to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum ImportMode {
     /// Write.
     Import,
     /// Say what would be written.
@@ -95,12 +95,12 @@ pub fn import(
     list: &List<'_>,
     actor: &WorkerId,
     intake: &Intake,
-    mode: Mode,
-) -> Result<Vec<Imported>> {
+    mode: ImportMode,
+) -> Result<Vec<ImportedTask>> {
     let mut change = list.change(actor)?;
     let outlines = change.load()?.outlines;
     let name = export::name(list);
-    let known = Known::of(&name, &outlines);
+    let known = KnownTasks::of(&name, &outlines);
     let missing = intake.tasks.iter().filter(|task| known.get(task).is_none());
     let mut new_ids = fresh_ids(&change, &outlines, missing.count() as u64, mode)?.into_iter();
     let places: Vec<(TaskId, bool)> = intake
@@ -113,7 +113,7 @@ pub fn import(
         .collect();
 
     let there: BTreeSet<TaskId> = list.ids()?.into_iter().collect();
-    let hand = Hand {
+    let hand = ImportContext {
         by: actor,
         format: intake.format,
         source: intake.source.as_deref(),
@@ -158,14 +158,14 @@ pub fn import(
         let after = change.task(&id)?;
         is_news |= before.get(&id) != Some(after);
         let fate = match before.get(&id) {
-            None => Fate::Added,
-            Some(_) if outdated.contains(&id) => Fate::Outdated,
-            Some(before) if is_same(before, after) => Fate::Unchanged,
-            Some(_) => Fate::Updated,
+            None => ImportOutcome::Added,
+            Some(_) if outdated.contains(&id) => ImportOutcome::Outdated,
+            Some(before) if is_same(before, after) => ImportOutcome::Unchanged,
+            Some(_) => ImportOutcome::Updated,
         };
         let subject = incoming.task.subject.clone();
         let (overwritten, kept_state) = told.remove(&id).unwrap_or_default();
-        imported.push(Imported {
+        imported.push(ImportedTask {
             id,
             subject,
             fate,
@@ -176,8 +176,8 @@ pub fn import(
     if is_news {
         record(&mut change, &imported);
         match mode {
-            Mode::Import => change.commit()?,
-            Mode::DryRun => change.rehearse()?,
+            ImportMode::Import => change.commit()?,
+            ImportMode::DryRun => change.rehearse()?,
         };
     }
     Ok(imported)
@@ -228,12 +228,12 @@ pub fn gone(list: &List<'_>, intake: &Intake) -> Result<Vec<Gone>> {
 }
 
 /// What importing tasks into a list that does not exist yet would make of it.
-pub fn preview(intake: &Intake) -> Vec<Imported> {
+pub fn preview(intake: &Intake) -> Vec<ImportedTask> {
     let ids = (1..).map(TaskId::from);
-    let added = |(id, incoming): (TaskId, &Incoming)| Imported {
+    let added = |(id, incoming): (TaskId, &Incoming)| ImportedTask {
         id,
         subject: incoming.task.subject.clone(),
-        fate: Fate::Added,
+        fate: ImportOutcome::Added,
         overwritten: Vec::new(),
         kept_state: None,
     };
@@ -241,13 +241,13 @@ pub fn preview(intake: &Intake) -> Vec<Imported> {
 }
 
 /// The tasks of a list by the names that an incoming task may have for them.
-struct Known<'o> {
+struct KnownTasks<'o> {
     by_uid: BTreeMap<&'o str, &'o TaskId>,
     nameless: BTreeSet<&'o TaskId>,
     list: &'o str,
 }
 
-impl<'o> Known<'o> {
+impl<'o> KnownTasks<'o> {
     fn of(list: &'o str, outlines: &'o [Outline]) -> Self {
         let named = outlines
             .iter()
@@ -296,16 +296,16 @@ fn fresh_ids(
     change: &Change<'_>,
     outlines: &[Outline],
     count: u64,
-    mode: Mode,
+    mode: ImportMode,
 ) -> Result<Vec<TaskId>> {
     match (mode, count) {
         (_, 0) => Ok(Vec::new()),
-        (Mode::Import, count) => Ok(change.new_ids(count)?.collect()),
+        (ImportMode::Import, count) => Ok(change.new_ids(count)?.collect()),
         // A table's are written nowhere but in its rows.
-        (Mode::DryRun, count) if change.list().table().is_some() => {
+        (ImportMode::DryRun, count) if change.list().table().is_some() => {
             Ok(change.new_ids(count)?.collect())
         }
-        (Mode::DryRun, count) => {
+        (ImportMode::DryRun, count) => {
             let highest = outlines.iter().filter_map(|task| task.id.counted()).max();
             let last = change.last_id()?.max(highest.unwrap_or_default());
             let first = last.saturating_add(1);
@@ -353,20 +353,20 @@ fn refuse_new_circles(
     }
 }
 
-fn record(change: &mut Change<'_>, imported: &[Imported]) {
+fn record(change: &mut Change<'_>, imported: &[ImportedTask]) {
     for place in imported {
         match place.fate {
-            Fate::Added => change.note(Kind::TaskCreated, &place.id),
-            Fate::Updated => change.note(Kind::TaskEdited, &place.id),
-            Fate::Unchanged | Fate::Outdated => continue,
+            ImportOutcome::Added => change.note(Kind::TaskCreated, &place.id),
+            ImportOutcome::Updated => change.note(Kind::TaskEdited, &place.id),
+            ImportOutcome::Unchanged | ImportOutcome::Outdated => continue,
         };
     }
     let count = |fate| imported.iter().filter(|place| place.fate == fate).count();
     let entry = change.note_list(Kind::ListImported);
     entry
         .detail
-        .insert("added".to_owned(), count(Fate::Added).into());
+        .insert("added".to_owned(), count(ImportOutcome::Added).into());
     entry
         .detail
-        .insert("updated".to_owned(), count(Fate::Updated).into());
+        .insert("updated".to_owned(), count(ImportOutcome::Updated).into());
 }

@@ -26,7 +26,7 @@ use crate::{
 
 /// What somebody wants to import.
 #[derive(Debug, Clone)]
-pub enum Given {
+pub enum ImportInput {
     /// A text, and what it is called.
     Text {
         /// The file's name.
@@ -50,13 +50,13 @@ pub enum OnBroken {
 /// Reads a source, in the format that is asked for or else in the one that it looks like.
 pub fn understand(
     fs: &dyn Fs,
-    given: &Given,
+    given: &ImportInput,
     asked: Option<Format>,
     on_broken: OnBroken,
 ) -> Result<Intake> {
     let (name, read) = match given {
-        Given::Text { name, text } => (name.clone(), from_text(name, text, asked)),
-        Given::Folder(dir) => (dir.display().to_string(), from_folder(fs, dir, asked)?),
+        ImportInput::Text { name, text } => (name.clone(), from_text(name, text, asked)),
+        ImportInput::Folder(dir) => (dir.display().to_string(), from_folder(fs, dir, asked)?),
     };
     let invalid = |reason: String| Error::Invalid {
         what: name.clone(),
@@ -78,7 +78,7 @@ pub fn understand(
     Ok(intake)
 }
 
-impl Given {
+impl ImportInput {
     /// No list is imported into itself: its tasks would be there twice.
     pub fn refuse_itself(&self, list: &List<'_>) -> Result<()> {
         let Self::Folder(dir) = self else {
@@ -98,7 +98,7 @@ impl Given {
     }
 }
 
-type Answer = Result<(Format, Drafts), String>;
+type DraftsRead = Result<(Format, Drafts), String>;
 
 /// No key of the metadata stands in for a field.
 fn refuse_fields(intake: &mut Intake) {
@@ -118,7 +118,7 @@ fn refuse_fields(intake: &mut Intake) {
     }
 }
 
-fn from_text(name: &str, text: &str, asked: Option<Format>) -> Answer {
+fn from_text(name: &str, text: &str, asked: Option<Format>) -> DraftsRead {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let format = asked.unwrap_or_else(|| looks_like(name, text));
     let drafts = match format {
@@ -183,7 +183,7 @@ fn lines_of(text: &str) -> Format {
 }
 
 /// The outer failure is the disk's, the inner one the content's.
-fn from_folder(fs: &dyn Fs, dir: &Path, asked: Option<Format>) -> Result<Answer> {
+fn from_folder(fs: &dyn Fs, dir: &Path, asked: Option<Format>) -> Result<DraftsRead> {
     let mut places = Vec::new();
     for (format, place) in candidates(fs, dir)? {
         if asked.is_none_or(|asked| asked == format) {
@@ -259,7 +259,7 @@ fn candidates(fs: &dyn Fs, dir: &Path) -> Result<Vec<(Format, PathBuf)>> {
                     tasks.next().is_some()
                 }
                 _ => fsx::stat(fs, &path)
-                    .is_ok_and(|it| it.is_some_and(|it| it.kind == fsx::Kind::File)),
+                    .is_ok_and(|it| it.is_some_and(|it| it.kind == fsx::FileKind::File)),
             };
             if is_there {
                 found.push((format, path));

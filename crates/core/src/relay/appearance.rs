@@ -6,7 +6,7 @@
 //! durable was made.
 
 use flagpost_disk::{dialects::relay as layout, fsx};
-use flagpost_model::{RepoId, decision::Decision, envelope::Direction, worker::Standing};
+use flagpost_model::{RepoId, decision::Decision, envelope::Direction, worker::WorkerStatus};
 use serde_json::Value;
 
 use super::{Fleet, leases};
@@ -28,8 +28,8 @@ pub(crate) fn is_applied(
     };
     let mail = Fleet::of(home, repo).directory(worker);
     match entry.kind {
-        Kind::WorkerRegistered => return mail.stands(Standing::Active),
-        Kind::WorkerRetired => return mail.stands(Standing::Retired),
+        Kind::WorkerRegistered => return mail.stands(WorkerStatus::Active),
+        Kind::WorkerRetired => return mail.stands(WorkerStatus::Retired),
         _ => {}
     }
     let Some(seq) = entry.seq else {

@@ -5,11 +5,11 @@
 
 use flagpost_disk::{
     self as disk,
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{self, Decision, Held, Prints, Standing, Verdict, Via},
+    decision::{self, Decision, DecisionRecord, DecisionState, Prints, Via, WithheldReason},
     envelope::{Brief, BriefKind, Direction, Extras, Key, VERSION, is_within, summary_of},
 };
 use jiff::Timestamp;
@@ -19,9 +19,9 @@ use super::{
     decide::{self, Gate},
     policy,
     publication::Appears,
-    record::{Look, Proposal as OnRecord, Told},
+    record::{BriefRecord, Certainty, RecordedProposal as OnRecord},
     skipped,
-    slots::{Slot, Understood, Unreadable},
+    slots::{EnvelopeFiles, Understood, Unreadable},
     verdicts::verdict_of,
 };
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
 
 /// What a controller wants to say.
 #[derive(Debug, Clone)]
-pub struct Proposal {
+pub struct NewBrief {
     /// What it is about.
     pub kind: BriefKind,
     /// The ticket it is about.
@@ -58,14 +58,14 @@ pub struct Proposed {
     /// It was there already: this was a retry.
     pub replay: bool,
     /// What the policy decided about it.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<DecisionRecord>,
     /// Why the policy could not be asked.
     pub policy_fault: Option<String>,
 }
 
 /// How far a brief is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum BriefStatus {
     /// It waits for a decision.
     Pending,
     /// Nobody decided in time.
@@ -80,7 +80,7 @@ pub enum Stage {
     Withdrawn,
 }
 
-impl Stage {
+impl BriefStatus {
     /// The stage in a word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -96,27 +96,27 @@ impl Stage {
 
 /// A brief as the operator sees it.
 #[derive(Debug, Clone)]
-pub struct Letter {
+pub struct BriefView {
     /// The brief.
     pub brief: Brief,
     /// Its body.
     pub body: String,
     /// How it stands.
-    pub standing: Standing,
+    pub standing: DecisionState,
     /// How far it is.
-    pub stage: Stage,
+    pub stage: BriefStatus,
     /// What it is recognised by, as it is now.
     pub prints: Prints,
     /// Why it is withheld, if it is.
-    pub held: Option<Held>,
+    pub held: Option<WithheldReason>,
     /// What is on record of it, as far as that is known.
-    pub(super) told: Told,
+    pub(super) told: BriefRecord,
     /// What lies in the place of its decision, where that is on record.
     pub(super) filed: Filed,
     /// Its time is over.
     pub(super) is_late: bool,
     /// What lies under its number.
-    pub(super) slot: Slot,
+    pub(super) slot: EnvelopeFiles,
 }
 
 /// What lies in the place of a decision that is on record.
@@ -133,7 +133,7 @@ pub(super) enum Filed {
 }
 
 impl Filed {
-    fn of(on_record: &Verdict, file: Option<&Understood<Verdict>>) -> Self {
+    fn of(on_record: &DecisionRecord, file: Option<&Understood<DecisionRecord>>) -> Self {
         match file {
             None => Self::Nothing,
             Some(Ok(it)) if !it.says(on_record) => Self::Other,
@@ -144,18 +144,18 @@ impl Filed {
     }
 }
 
-impl Letter {
+impl BriefView {
     /// What is on record of it is known now.
-    pub(super) fn know(&mut self, told: Told) {
+    pub(super) fn know(&mut self, told: BriefRecord) {
         self.told = told;
         let proposed = self.told.proposed.as_ref();
         let proposed = proposed.map(|it| (&it.sha256, it.envelope.as_ref()));
         let held = decision::held(&self.standing, &self.prints, proposed);
-        let is_undecided = self.standing == Standing::Pending;
-        self.held = match self.slot.has(Part::Withdrawn) {
+        let is_undecided = self.standing == DecisionState::Pending;
+        self.held = match self.slot.has(EnvelopePart::Withdrawn) {
             true if self.told.is_withdrawn || !self.told.is_all => None,
-            true => held.or(Some(Held::Marked)),
-            false if is_undecided && self.slot.is_marked() => held.or(Some(Held::Marked)),
+            true => held.or(Some(WithheldReason::Marked)),
+            false if is_undecided && self.slot.is_marked() => held.or(Some(WithheldReason::Marked)),
             false => held,
         };
     }
@@ -168,7 +168,7 @@ impl Letter {
 
     /// Whether its worker acknowledged words that nobody let through, or that were changed since.
     pub fn is_misread(&self) -> bool {
-        self.held.is_some() && matches!(self.stage, Stage::Read(_))
+        self.held.is_some() && matches!(self.stage, BriefStatus::Read(_))
     }
 
     /// Why it is withheld, in words.
@@ -188,13 +188,16 @@ impl Letter {
         let now = &self.prints.envelope;
         let is_rejected = self.standing.decision() == Some(Decision::Rejected);
         Some(match self.held? {
-            Held::Proposed | Held::Decided if !self.is_late => {
+            WithheldReason::Proposed | WithheldReason::Decided if !self.is_late => {
                 format!("flagpost ratify {worker} {seq} --seen {now}")
             }
-            Held::Foreign | Held::Marked if !self.is_late && !is_rejected => {
+            WithheldReason::Foreign | WithheldReason::Marked if !self.is_late && !is_rejected => {
                 format!("flagpost ratify {worker} {seq}")
             }
-            Held::Proposed | Held::Decided | Held::Foreign | Held::Marked => {
+            WithheldReason::Proposed
+            | WithheldReason::Decided
+            | WithheldReason::Foreign
+            | WithheldReason::Marked => {
                 format!("flagpost relay reject {worker} {seq}")
             }
         })
@@ -203,7 +206,7 @@ impl Letter {
     /// Whether it waits, and an unknown hand put it there: nobody is on record for proposing it.
     pub fn is_unproposed(&self) -> bool {
         let on_record = self.told.proposed.as_ref().is_some_and(|it| !it.observed);
-        self.stage == Stage::Pending && !on_record
+        self.stage == BriefStatus::Pending && !on_record
     }
 
     /// The same for its worker. Of what was rejected it is told the words only where they are those that
@@ -230,7 +233,7 @@ impl Letter {
 
     /// The flags beside it that say something else than the decision on record.
     pub fn contradicting_flags(&self) -> Vec<Decision> {
-        let Standing::Decided(verdict) = &self.standing else {
+        let DecisionState::Decided(verdict) = &self.standing else {
             return Vec::new();
         };
         let mut flags = self.slot.flags();
@@ -240,12 +243,12 @@ impl Letter {
 
     /// Whether a person may be asked about it: it waits, and nobody changed or decided it unseen.
     pub fn waits(&self) -> bool {
-        self.stage == Stage::Pending || self.held.is_some()
+        self.stage == BriefStatus::Pending || self.held.is_some()
     }
 }
 
 /// Proposes a brief, durable on return; the policy may let it through.
-pub fn propose(mail: &Mail<'_>, actor: &WorkerId, proposal: Proposal) -> Result<Proposed> {
+pub fn propose(mail: &Mail<'_>, actor: &WorkerId, proposal: NewBrief) -> Result<Proposed> {
     propose_through(mail, actor, proposal, Gate::Policy, &|| Ok(()))
 }
 
@@ -255,7 +258,7 @@ pub fn propose(mail: &Mail<'_>, actor: &WorkerId, proposal: Proposal) -> Result<
 pub(super) fn propose_through(
     mail: &Mail<'_>,
     actor: &WorkerId,
-    proposal: Proposal,
+    proposal: NewBrief,
     gate: Gate<'_>,
     may: &dyn Fn() -> Result<()>,
 ) -> Result<Proposed> {
@@ -282,12 +285,12 @@ pub(super) fn propose_through(
     }
     let letter = show(mail, brief.seq)?;
     let asked = match letter.stage {
-        Stage::Pending => decide::at_once(&locked, &letter, actor, gate),
-        Stage::Expired
-        | Stage::Decided(_)
-        | Stage::Offered(_)
-        | Stage::Read(_)
-        | Stage::Withdrawn => Ok(passed),
+        BriefStatus::Pending => decide::at_once(&locked, &letter, actor, gate),
+        BriefStatus::Expired
+        | BriefStatus::Decided(_)
+        | BriefStatus::Offered(_)
+        | BriefStatus::Read(_)
+        | BriefStatus::Withdrawn => Ok(passed),
     };
     let (verdict, policy_fault) = match (asked, gate) {
         (Ok(verdict), _) => (verdict, None),
@@ -308,7 +311,7 @@ pub(super) fn propose_through(
 pub(super) fn hand_over(
     mail: &Mail<'_>,
     actor: &WorkerId,
-    proposal: Proposal,
+    proposal: NewBrief,
     session: &str,
 ) -> Result<(Brief, String)> {
     check(&proposal)?;
@@ -317,7 +320,7 @@ pub(super) fn hand_over(
     locked.under_a_new_number(|seq, batch| {
         brief.seq = seq;
         let prints = layout::new_brief(&brief).prints(&body);
-        let verdict = Verdict {
+        let verdict = DecisionRecord {
             rule: Some(session.to_owned()),
             ..verdict_of(&locked, actor, prints, (Decision::Ratified, Via::Run))
         };
@@ -326,7 +329,7 @@ pub(super) fn hand_over(
     Ok((brief, body))
 }
 
-fn check(proposal: &Proposal) -> Result<()> {
+fn check(proposal: &NewBrief) -> Result<()> {
     let invalid = |what: &str, reason: &str| Error::Invalid {
         what: what.to_owned(),
         reason: reason.to_owned(),
@@ -342,7 +345,7 @@ fn check(proposal: &Proposal) -> Result<()> {
 
 impl Locked<'_> {
     /// The brief that is proposed, without its number, and its body.
-    fn brief(&self, actor: &WorkerId, proposal: Proposal) -> (Brief, String) {
+    fn brief(&self, actor: &WorkerId, proposal: NewBrief) -> (Brief, String) {
         let brief = Brief {
             seq: Seq::FIRST,
             version: VERSION,
@@ -383,13 +386,14 @@ impl Locked<'_> {
     }
 
     /// Whether what a brief says reaches its worker yet, or did.
-    fn may_arrive(&self, seq: Seq, slot: &Slot) -> Result<bool> {
+    fn may_arrive(&self, seq: Seq, slot: &EnvelopeFiles) -> Result<bool> {
         Ok(match brief_view(self.mail, seq, slot)? {
             Ok(letter) => match letter.stage {
-                Stage::Expired | Stage::Withdrawn => false,
-                Stage::Pending | Stage::Decided(_) | Stage::Offered(_) | Stage::Read(_) => {
-                    letter.standing.decision() != Some(Decision::Rejected)
-                }
+                BriefStatus::Expired | BriefStatus::Withdrawn => false,
+                BriefStatus::Pending
+                | BriefStatus::Decided(_)
+                | BriefStatus::Offered(_)
+                | BriefStatus::Read(_) => letter.standing.decision() != Some(Decision::Rejected),
             },
             Err(_) => false,
         })
@@ -397,22 +401,25 @@ impl Locked<'_> {
 }
 
 /// The briefs of a worker, by number, and those that cannot be understood.
-pub fn list(mail: &Mail<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
-    list_as(mail, Look::Near)
+pub fn list(mail: &Mail<'_>) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
+    list_as(mail, Certainty::Near)
 }
 
 /// The same by all of the history.
-pub(crate) fn list_surely(mail: &Mail<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
-    list_as(mail, Look::Sure)
+pub(crate) fn list_surely(mail: &Mail<'_>) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
+    list_as(mail, Certainty::Sure)
 }
 
-fn list_as(mail: &Mail<'_>, look: Look) -> Result<(Vec<Letter>, Vec<Skipped>)> {
+fn list_as(mail: &Mail<'_>, look: Certainty) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
     let (mut letters, mut unread) = (Vec::new(), Vec::new());
     let slots = mail.slots(Direction::Inbox)?;
-    for (seq, slot) in slots.iter().filter(|(_, slot)| slot.has(Part::Body)) {
+    for (seq, slot) in slots
+        .iter()
+        .filter(|(_, slot)| slot.has(EnvelopePart::Body))
+    {
         match letter_as(mail, *seq, slot, look)? {
             Ok(letter) => letters.push(letter),
-            Err(_) if slot.has(Part::Withdrawn) && mail.is_put_away(*seq, look)? => {}
+            Err(_) if slot.has(EnvelopePart::Withdrawn) && mail.is_put_away(*seq, look)? => {}
             Err(skipped) => unread.push(skipped),
         }
     }
@@ -421,14 +428,14 @@ fn list_as(mail: &Mail<'_>, look: Look) -> Result<(Vec<Letter>, Vec<Skipped>)> {
 }
 
 /// One brief.
-pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
-    show_as(mail, seq, Look::Near)
+pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<BriefView> {
+    show_as(mail, seq, Certainty::Near)
 }
 
 /// One brief, as surely as somebody has to know it.
-pub(super) fn show_as(mail: &Mail<'_>, seq: Seq, look: Look) -> Result<Letter> {
+pub(super) fn show_as(mail: &Mail<'_>, seq: Seq, look: Certainty) -> Result<BriefView> {
     let slots = mail.slots(Direction::Inbox)?;
-    let slot = slots.get(&seq).filter(|slot| slot.has(Part::Body));
+    let slot = slots.get(&seq).filter(|slot| slot.has(EnvelopePart::Body));
     let slot = slot.ok_or_else(|| mail.not_found("brief", seq))?;
     understood(mail, seq, slot, look)?.map_err(|unread| {
         let path = mail.dir(Direction::Inbox).join(unread.name);
@@ -438,7 +445,7 @@ pub(super) fn show_as(mail: &Mail<'_>, seq: Seq, look: Look) -> Result<Letter> {
 }
 
 /// The briefs of a worker that wait for a decision, by number. One that expired waits for nobody.
-pub(super) fn waiting(mail: &Mail<'_>) -> Result<Vec<Letter>> {
+pub(super) fn waiting(mail: &Mail<'_>) -> Result<Vec<BriefView>> {
     let mut waiting = Vec::new();
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         waiting.extend(pending(mail, seq, &slot)?);
@@ -447,12 +454,12 @@ pub(super) fn waiting(mail: &Mail<'_>) -> Result<Vec<Letter>> {
 }
 
 /// The brief of a slot, where it waits for a decision.
-fn pending(mail: &Mail<'_>, seq: Seq, slot: &Slot) -> Result<Option<Letter>> {
+fn pending(mail: &Mail<'_>, seq: Seq, slot: &EnvelopeFiles) -> Result<Option<BriefView>> {
     if !slot.is_undecided() {
         return Ok(None);
     }
     let letter = brief_view(mail, seq, slot)?.ok();
-    Ok(letter.filter(|it| it.stage == Stage::Pending))
+    Ok(letter.filter(|it| it.stage == BriefStatus::Pending))
 }
 
 /// The number of the newest brief that waits for a decision. One that expired waits for nobody, and
@@ -472,17 +479,17 @@ pub fn newest_pending(mail: &Mail<'_>) -> Result<Seq> {
 pub(super) fn brief_view(
     mail: &Mail<'_>,
     seq: Seq,
-    slot: &Slot,
-) -> Result<Result<Letter, Skipped>> {
-    letter_as(mail, seq, slot, Look::Near)
+    slot: &EnvelopeFiles,
+) -> Result<Result<BriefView, Skipped>> {
+    letter_as(mail, seq, slot, Certainty::Near)
 }
 
 fn letter_as(
     mail: &Mail<'_>,
     seq: Seq,
-    slot: &Slot,
-    look: Look,
-) -> Result<Result<Letter, Skipped>> {
+    slot: &EnvelopeFiles,
+    look: Certainty,
+) -> Result<Result<BriefView, Skipped>> {
     let read = understood(mail, seq, slot, look)?;
     Ok(read.map_err(|unread| {
         let name = format!("{}/{}/{}", mail.worker, Direction::Inbox, unread.name);
@@ -491,8 +498,13 @@ fn letter_as(
 }
 
 /// The same, where the file that cannot be understood is named as it is in its directory.
-fn understood(mail: &Mail<'_>, seq: Seq, slot: &Slot, look: Look) -> Result<Understood<Letter>> {
-    match slot.has(Part::Sidecar) {
+fn understood(
+    mail: &Mail<'_>,
+    seq: Seq,
+    slot: &EnvelopeFiles,
+    look: Certainty,
+) -> Result<Understood<BriefView>> {
+    match slot.has(EnvelopePart::Sidecar) {
         true => read(mail, seq, slot, look),
         false => Ok(Err(Unreadable {
             name: layout::body(seq),
@@ -507,25 +519,25 @@ fn understood(mail: &Mail<'_>, seq: Seq, slot: &Slot, look: Look) -> Result<Unde
 pub(super) fn read(
     mail: &Mail<'_>,
     seq: Seq,
-    slot: &Slot,
-    look: Look,
-) -> Result<Understood<Letter>> {
+    slot: &EnvelopeFiles,
+    look: Certainty,
+) -> Result<Understood<BriefView>> {
     let (sidecar, body) = match (mail.sidecar(seq)?, mail.body(seq)?) {
         (Ok(sidecar), Ok(body)) => (sidecar, body),
         (Err(unread), _) | (_, Err(unread)) => return Ok(Err(unread)),
     };
-    let file = match slot.has(Part::Decision) {
+    let file = match slot.has(EnvelopePart::Decision) {
         true => Some(mail.verdict(seq)?),
         false => None,
     };
     // What is over is many, and hands nothing out.
     let look = match look {
-        Look::Near if slot.is_over() => Look::Known,
+        Certainty::Near if slot.is_over() => Certainty::Known,
         look => look,
     };
     let line = file.as_ref().and_then(|it| it.as_ref().ok()?.line);
     let mut told = mail.told(seq, || Ok(line), look)?;
-    if look == Look::Near && told.proposed.is_none() && told.decided.is_none() {
+    if look == Certainty::Near && told.proposed.is_none() && told.decided.is_none() {
         let hint = || Ok(mail.kept_words(seq, slot)?.map(|words| words.line));
         told = mail.told(seq, hint, look)?;
     }
@@ -533,41 +545,41 @@ pub(super) fn read(
     let is_late = brief.expires_at.is_some_and(|at| at <= mail.home.now());
     let on_record = told.decided.as_ref();
     let filed = on_record.map_or(Filed::It, |it| Filed::of(it, file.as_ref()));
-    let is_read = slot.has(Part::Read);
+    let is_read = slot.has(EnvelopePart::Read);
     let standing = match (on_record, file) {
-        (Some(it), _) => Standing::Decided(Box::new(it.clone())),
-        (None, None) => Standing::of_flags(&slot.flags()),
+        (Some(it), _) => DecisionState::Decided(Box::new(it.clone())),
+        (None, None) => DecisionState::of_flags(&slot.flags()),
         (None, Some(Err(unread))) => return Ok(Err(unread)),
         // Its line lies far back, or is that of an import.
         (None, Some(Ok(it))) if is_read && (told.is_taken || !told.is_all) => {
-            Standing::Decided(Box::new(it))
+            DecisionState::Decided(Box::new(it))
         }
-        (None, Some(Ok(it))) => Standing::Flagged(it.decision),
+        (None, Some(Ok(it))) => DecisionState::Flagged(it.decision),
     };
     let standing = match standing {
-        Standing::Flagged(decision)
+        DecisionState::Flagged(decision)
             if is_late && !is_read || !policy::accepts_foreign_flags(mail.home, &mail.repo) =>
         {
-            Standing::Foreign(decision)
+            DecisionState::Foreign(decision)
         }
         standing => standing,
     };
     let stage = match standing.decision() {
-        _ if slot.has(Part::Withdrawn) => Stage::Withdrawn,
-        None if is_late => Stage::Expired,
-        None => Stage::Pending,
-        Some(decision) if is_read || told.is_read => Stage::Read(decision),
-        Some(decision) if slot.has(Part::Offered) => Stage::Offered(decision),
-        Some(decision) => Stage::Decided(decision),
+        _ if slot.has(EnvelopePart::Withdrawn) => BriefStatus::Withdrawn,
+        None if is_late => BriefStatus::Expired,
+        None => BriefStatus::Pending,
+        Some(decision) if is_read || told.is_read => BriefStatus::Read(decision),
+        Some(decision) if slot.has(EnvelopePart::Offered) => BriefStatus::Offered(decision),
+        Some(decision) => BriefStatus::Decided(decision),
     };
-    let mut letter = Letter {
+    let mut letter = BriefView {
         prints: sidecar.prints(&body),
         brief,
         body,
         standing,
         stage,
         held: None,
-        told: Told::default(),
+        told: BriefRecord::default(),
         filed,
         is_late,
         slot: slot.clone(),

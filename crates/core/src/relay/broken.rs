@@ -4,7 +4,7 @@
 //! taken back then, what is left of it is kept aside, and nobody is told of it again.
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::{self, Batch},
 };
 use flagpost_model::{
@@ -14,10 +14,10 @@ use flagpost_model::{
 
 use super::{
     Locked, Mail,
-    decide::{Decided, Wish},
-    record::Look,
+    decide::{Decided, DecisionRequest},
+    record::Certainty,
     skipped,
-    slots::Slots,
+    slots::FilesByNumber,
 };
 use crate::{
     error::{Error, Result},
@@ -33,10 +33,14 @@ pub fn put_away_by(skipped: &Skipped) -> Option<String> {
 }
 
 /// The briefs of a worker that were proposed, that nobody has read or taken back, and whose body is gone.
-pub(super) fn lost(mail: &Mail<'_>, slots: &Slots, look: Look) -> Result<Vec<Skipped>> {
+pub(super) fn lost(
+    mail: &Mail<'_>,
+    slots: &FilesByNumber,
+    look: Certainty,
+) -> Result<Vec<Skipped>> {
     let mut lost = Vec::new();
     for (line, seq) in mail.proposals(look)? {
-        if slots.get(&seq).is_some_and(|it| it.has(Part::Body))
+        if slots.get(&seq).is_some_and(|it| it.has(EnvelopePart::Body))
             || mail.archived_in(Direction::Inbox, seq)?.is_some()
         {
             continue;
@@ -64,7 +68,7 @@ impl Mail<'_> {
     }
 
     /// Whether a brief of this number was put away.
-    pub(super) fn is_put_away(&self, seq: Seq, look: Look) -> Result<bool> {
+    pub(super) fn is_put_away(&self, seq: Seq, look: Certainty) -> Result<bool> {
         Ok(self.told(seq, || Ok(None), look)?.is_withdrawn)
     }
 }
@@ -75,11 +79,11 @@ impl Locked<'_> {
         &self,
         actor: &WorkerId,
         seq: Seq,
-        (wish, why): (&Wish, Error),
+        (wish, why): (&DecisionRequest, Error),
     ) -> Result<Decided> {
         let (mail, fs) = (self.mail, self.mail.home.fs());
         let slots = mail.slots(Direction::Inbox)?;
-        let told = mail.told(seq, || Ok(None), Look::Sure)?;
+        let told = mail.told(seq, || Ok(None), Certainty::Sure)?;
         if told.proposed.is_none() && !slots.contains_key(&seq) {
             return Err(why);
         }
@@ -88,7 +92,11 @@ impl Locked<'_> {
             decision: wish.decision,
             already,
         };
-        if told.is_withdrawn && slots.get(&seq).is_some_and(|it| it.has(Part::Withdrawn)) {
+        if told.is_withdrawn
+            && slots
+                .get(&seq)
+                .is_some_and(|it| it.has(EnvelopePart::Withdrawn))
+        {
             return Ok(decided(true));
         }
         for name in [layout::sidecar(seq), layout::body(seq)] {

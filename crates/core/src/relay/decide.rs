@@ -8,26 +8,26 @@ use std::{collections::BTreeSet, path::PathBuf};
 use flagpost_disk::{self as disk, dialects::relay as layout, fsx::Batch};
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{self, Decision, Refusal, Standing, Subject, Verdict, Via},
+    decision::{self, BriefSubject, Decision, DecisionRecord, DecisionRefusal, DecisionState, Via},
     envelope::{Brief, Direction, Hash, Key},
     message::{self, Body, Message},
-    policy::{Question, Then, consult},
+    policy::{PolicyInput, Then, consult},
     task::Origin,
 };
 
 use super::{
     Locked, Mail,
-    briefs::{self, Filed, Letter, Stage},
+    briefs::{self, BriefStatus, BriefView, Filed},
     policy,
-    record::Told,
-    slots::Slot,
+    record::BriefRecord,
+    slots::EnvelopeFiles,
     verdicts::verdict_of,
 };
 use crate::error::{Error, Result};
 
 /// What the operator wants.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct DecisionRequest {
     /// Which decision.
     pub decision: Decision,
     /// Which way it comes in.
@@ -38,7 +38,7 @@ pub struct Wish {
     pub seen: Option<Hash>,
 }
 
-impl Wish {
+impl DecisionRequest {
     /// A bare wish.
     pub fn new(decision: Decision, via: Via) -> Self {
         Self {
@@ -111,7 +111,12 @@ pub struct Undecided {
 }
 
 /// Decides on a brief; without a number, on the newest that waits.
-pub fn decide(mail: &Mail<'_>, actor: &WorkerId, seq: Option<Seq>, wish: &Wish) -> Result<Decided> {
+pub fn decide(
+    mail: &Mail<'_>,
+    actor: &WorkerId,
+    seq: Option<Seq>,
+    wish: &DecisionRequest,
+) -> Result<Decided> {
     let locked = mail.lock(Direction::Inbox)?;
     locked.repair(actor)?;
     let seq = match seq {
@@ -128,7 +133,7 @@ pub fn decide(mail: &Mail<'_>, actor: &WorkerId, seq: Option<Seq>, wish: &Wish) 
         }
         Err(error) => return Err(error),
     };
-    let decided = |letter: Letter, already| Decided {
+    let decided = |letter: BriefView, already| Decided {
         brief: letter.brief,
         decision: wish.decision,
         already,
@@ -151,7 +156,7 @@ pub fn ratify_listed(
 ) -> Result<(Vec<Decided>, Vec<Undecided>)> {
     let locked = mail.lock(Direction::Inbox)?;
     locked.repair(actor)?;
-    let wish = Wish::new(Decision::Ratified, via);
+    let wish = DecisionRequest::new(Decision::Ratified, via);
     let (mut ready, mut failed) = (Vec::new(), Vec::new());
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         if !slot.is_undecided() || !listed.contains(&seq) {
@@ -161,7 +166,7 @@ pub fn ratify_listed(
             continue;
         };
         // One that expired waits for nobody any more.
-        if letter.stage != Stage::Pending {
+        if letter.stage != BriefStatus::Pending {
             continue;
         }
         match verdict(&locked, &letter, actor, &wish) {
@@ -196,9 +201,9 @@ pub fn ratify_listed(
 }
 
 /// A brief that can be decided on now; refused where it cannot.
-pub fn open(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
+pub fn open(mail: &Mail<'_>, seq: Seq) -> Result<BriefView> {
     let letter = briefs::show(mail, seq)?;
-    let on = Subject {
+    let on = BriefSubject {
         worker: &mail.worker,
         seq,
         expires_at: letter.brief.expires_at,
@@ -211,13 +216,13 @@ pub fn open(mail: &Mail<'_>, seq: Seq) -> Result<Letter> {
     Ok(letter)
 }
 
-fn not_withdrawn(worker: &WorkerId, letter: &Letter) -> Result<()> {
+fn not_withdrawn(worker: &WorkerId, letter: &BriefView) -> Result<()> {
     // An unknown hand takes nothing back.
-    if letter.stage != Stage::Withdrawn || letter.held.is_some() {
+    if letter.stage != BriefStatus::Withdrawn || letter.held.is_some() {
         return Ok(());
     }
     let (worker, seq) = (worker.clone(), letter.brief.seq);
-    Err(Refusal::Withdrawn { worker, seq }.into())
+    Err(DecisionRefusal::Withdrawn { worker, seq }.into())
 }
 
 /// Replaces the body that was `seen` by another, and lets that one be delivered.
@@ -238,7 +243,7 @@ pub fn edit(
     let locked = mail.lock(Direction::Inbox)?;
     locked.repair(actor)?;
     let mut letter = locked.brief_view(actor, seq)?;
-    let mut wish = Wish::new(Decision::Edited, via);
+    let mut wish = DecisionRequest::new(Decision::Edited, via);
     wish.seen = Some(seen.clone());
     // Asked before anything is written: the first decision stands.
     verdict(&locked, &letter, actor, &wish)?;
@@ -276,18 +281,18 @@ pub(super) fn by_its_writer(
     (brief, body): (&Brief, &str),
     actor: &WorkerId,
     gate: Gate<'_>,
-) -> Result<Option<Verdict>> {
-    let letter = || Letter {
+) -> Result<Option<DecisionRecord>> {
+    let letter = || BriefView {
         brief: brief.clone(),
         body: body.to_owned(),
-        standing: Standing::Pending,
-        stage: Stage::Pending,
+        standing: DecisionState::Pending,
+        stage: BriefStatus::Pending,
         prints: layout::new_brief(brief).prints(body),
         held: None,
-        told: Told::default(),
+        told: BriefRecord::default(),
         filed: Filed::It,
         is_late: false,
-        slot: Slot::default(),
+        slot: EnvelopeFiles::default(),
     };
     match gate {
         Gate::Policy => Ok(None),
@@ -298,10 +303,10 @@ pub(super) fn by_its_writer(
 /// What is decided at once about a brief that nobody decided on; none where a person is to be asked.
 pub(super) fn at_once(
     locked: &Locked<'_>,
-    letter: &Letter,
+    letter: &BriefView,
     actor: &WorkerId,
     gate: Gate<'_>,
-) -> Result<Option<Verdict>> {
+) -> Result<Option<DecisionRecord>> {
     let passed = passed(locked, letter, actor, gate)?;
     if let Some(verdict) = &passed {
         locked.put(&verdict.by, vec![(letter.clone(), verdict.clone())])?;
@@ -312,10 +317,10 @@ pub(super) fn at_once(
 /// The decision that the gate makes, if it makes one.
 fn passed(
     locked: &Locked<'_>,
-    letter: &Letter,
+    letter: &BriefView,
     actor: &WorkerId,
     gate: Gate<'_>,
-) -> Result<Option<Verdict>> {
+) -> Result<Option<DecisionRecord>> {
     let (by, via, (rule, policy)) = match gate {
         Gate::Writer(via) => (actor.clone(), via, (None, None)),
         Gate::Run(session) => (actor.clone(), Via::Run, (Some(session.to_owned()), None)),
@@ -327,8 +332,13 @@ fn passed(
             None => return Ok(None),
         },
     };
-    let verdict = verdict(locked, letter, &by, &Wish::new(Decision::Ratified, via))?;
-    Ok(Some(Verdict {
+    let verdict = verdict(
+        locked,
+        letter,
+        &by,
+        &DecisionRequest::new(Decision::Ratified, via),
+    )?;
+    Ok(Some(DecisionRecord {
         rule,
         policy,
         ..verdict
@@ -336,10 +346,10 @@ fn passed(
 }
 
 /// The name of the policy's rule that lets the brief through, and the hash of the policy's file.
-fn rule_for(locked: &Locked<'_>, letter: &Letter) -> Result<Option<(String, Option<Hash>)>> {
+fn rule_for(locked: &Locked<'_>, letter: &BriefView) -> Result<Option<(String, Option<Hash>)>> {
     let brief = &letter.brief;
     let policy = policy::of(locked.mail.home, &locked.mail.repo)?;
-    let asked = Question {
+    let asked = PolicyInput {
         kind: brief.kind,
         worker: &brief.target_worker,
         controller: &brief.controller_session_id,
@@ -350,9 +360,14 @@ fn rule_for(locked: &Locked<'_>, letter: &Letter) -> Result<Option<(String, Opti
 }
 
 /// The decision, where the rule allows it.
-fn verdict(locked: &Locked<'_>, letter: &Letter, actor: &WorkerId, wish: &Wish) -> Result<Verdict> {
+fn verdict(
+    locked: &Locked<'_>,
+    letter: &BriefView,
+    actor: &WorkerId,
+    wish: &DecisionRequest,
+) -> Result<DecisionRecord> {
     let (worker, seq) = (&locked.mail.worker, letter.brief.seq);
-    let on = Subject {
+    let on = BriefSubject {
         worker,
         seq,
         expires_at: letter.brief.expires_at,
@@ -364,7 +379,7 @@ fn verdict(locked: &Locked<'_>, letter: &Letter, actor: &WorkerId, wish: &Wish) 
         decision::is_seen(letter.held, on, &letter.prints, wish.seen.as_ref())?;
     }
     let on = (wish.decision, wish.via);
-    Ok(Verdict {
+    Ok(DecisionRecord {
         reason: wish.reason.clone(),
         ..verdict_of(locked, actor, letter.prints.clone(), on)
     })
@@ -372,7 +387,7 @@ fn verdict(locked: &Locked<'_>, letter: &Letter, actor: &WorkerId, wish: &Wish) 
 
 impl Locked<'_> {
     /// A brief that somebody decides on or acknowledges, as it is once what others did to it is on record.
-    pub(super) fn brief_view(&self, actor: &WorkerId, seq: Seq) -> Result<Letter> {
+    pub(super) fn brief_view(&self, actor: &WorkerId, seq: Seq) -> Result<BriefView> {
         let slots = self.mail.slots(Direction::Inbox)?;
         let slot = slots.get(&seq).filter(|slot| slot.is_brief());
         let Some(slot) = slot else {

@@ -5,21 +5,21 @@
 //! a task that its worker has answered.
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::Batch,
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{self, Decision, Delivery, Refusal, Standing},
+    decision::{self, Decision, DecisionRefusal, DecisionState, Delivery},
     envelope::{Brief, Direction},
-    message::{Answer, Message, Subject, answer},
+    message::{Message, Subject, TaskReply, answer},
 };
 
 use super::{
     Locked, Mail,
-    briefs::{self, Letter, Stage},
+    briefs::{self, BriefStatus, BriefView},
     messages,
-    slots::Slot,
+    slots::EnvelopeFiles,
     workers,
 };
 use crate::{
@@ -58,9 +58,9 @@ pub fn is_waiting(mail: &Mail<'_>) -> Result<bool> {
 }
 
 /// What of a brief may reach its worker; none where it is withheld, over, or not decided.
-pub(super) fn deliverable(mail: &Mail<'_>, letter: &Letter) -> Option<Delivery> {
-    let is_over = matches!(letter.stage, Stage::Read(_) | Stage::Withdrawn);
-    let on = decision::Subject {
+pub(super) fn deliverable(mail: &Mail<'_>, letter: &BriefView) -> Option<Delivery> {
+    let is_over = matches!(letter.stage, BriefStatus::Read(_) | BriefStatus::Withdrawn);
+    let on = decision::BriefSubject {
         worker: &mail.worker,
         seq: letter.brief.seq,
         expires_at: letter.brief.expires_at,
@@ -73,7 +73,7 @@ pub(super) fn deliverable(mail: &Mail<'_>, letter: &Letter) -> Option<Delivery> 
 pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
     workers::seen_at_work(mail)?;
     let slots = mail.slots(Direction::Inbox)?;
-    if !slots.values().any(Slot::is_open_to_the_worker) {
+    if !slots.values().any(EnvelopeFiles::is_open_to_the_worker) {
         return Ok(None);
     }
     let locked = mail.lock(Direction::Inbox)?;
@@ -88,7 +88,7 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
         let Some(delivery) = passed(&locked, actor, &letter)? else {
             continue;
         };
-        let again = slot.has(Part::Offered);
+        let again = slot.has(EnvelopePart::Offered);
         if !again {
             let mark = locked.path(&layout::offered(seq));
             let entry = mail.entry(Kind::BriefDelivered, Some(seq));
@@ -104,7 +104,7 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
 pub(super) fn passed(
     locked: &Locked<'_>,
     actor: &WorkerId,
-    letter: &Letter,
+    letter: &BriefView,
 ) -> Result<Option<Delivery>> {
     let (mail, seq) = (locked.mail, letter.brief.seq);
     let message = Message::of_brief(&letter.brief, &letter.body);
@@ -119,7 +119,7 @@ pub(super) fn passed(
     }
 }
 
-fn offer(letter: Letter, delivery: Delivery, again: bool) -> Option<Offer> {
+fn offer(letter: BriefView, delivery: Delivery, again: bool) -> Option<Offer> {
     Some(Offer {
         decision: letter.standing.decision()?,
         delivery,
@@ -149,19 +149,19 @@ pub(super) fn acknowledge(
     let slots = mail.slots(Direction::Inbox)?;
     let slot = slots.get(&seq).filter(|slot| slot.is_brief());
     let slot = slot.ok_or_else(|| mail.not_found("brief", seq))?;
-    if slot.has(Part::Read) {
+    if slot.has(EnvelopePart::Read) {
         return Ok(true);
     }
-    if slot.has(Part::Withdrawn) {
+    if slot.has(EnvelopePart::Withdrawn) {
         let worker = mail.worker.clone();
-        return Err(Error::Gate(Refusal::Withdrawn { worker, seq }));
+        return Err(Error::Gate(DecisionRefusal::Withdrawn { worker, seq }));
     }
     if !slot.is_decided() {
         let worker = mail.worker.clone();
-        return Err(Error::Gate(Refusal::Undecided { worker, seq }));
+        return Err(Error::Gate(DecisionRefusal::Undecided { worker, seq }));
     }
     let letter = locked.brief_view(actor, seq)?;
-    if let Stage::Read(_) = letter.stage {
+    if let BriefStatus::Read(_) = letter.stage {
         return Ok(true);
     }
     must_be_as_decided(mail, &letter)?;
@@ -187,15 +187,15 @@ pub(super) fn acknowledge(
 }
 
 /// Refuses to acknowledge what nobody let through as it is.
-fn must_be_as_decided(mail: &Mail<'_>, letter: &Letter) -> Result<()> {
+fn must_be_as_decided(mail: &Mail<'_>, letter: &BriefView) -> Result<()> {
     let (worker, seq) = (mail.worker.clone(), letter.brief.seq);
     let refusal = match (&letter.standing, letter.held) {
-        (Standing::Pending, _) => Refusal::Undecided { worker, seq },
-        (Standing::Foreign(_), _) => Refusal::Foreign { worker, seq },
-        (Standing::Decided(_) | Standing::Flagged(_), Some(held)) => {
-            Refusal::Unacknowledged { worker, seq, held }
+        (DecisionState::Pending, _) => DecisionRefusal::Undecided { worker, seq },
+        (DecisionState::Foreign(_), _) => DecisionRefusal::Foreign { worker, seq },
+        (DecisionState::Decided(_) | DecisionState::Flagged(_), Some(held)) => {
+            DecisionRefusal::Unacknowledged { worker, seq, held }
         }
-        (Standing::Decided(_) | Standing::Flagged(_), None) => return Ok(()),
+        (DecisionState::Decided(_) | DecisionState::Flagged(_), None) => return Ok(()),
     };
     Err(Error::Gate(refusal))
 }
@@ -212,13 +212,16 @@ pub(super) fn answered(mail: &Mail<'_>, hearer: &WorkerId, report: &Message) -> 
         };
         let task = Message::of_brief(&letter.brief, &letter.body);
         let is_answered =
-            task.subject == Some(Subject::Task) && answer(&task, [report]) != Answer::None;
+            task.subject == Some(Subject::Task) && answer(&task, [report]) != TaskReply::None;
         if !is_answered || deliverable(mail, &letter).is_none() {
             continue;
         }
         let locked = mail.lock(Direction::Inbox)?;
         let slots = mail.slots(Direction::Inbox)?;
-        if slots.get(&seq).is_some_and(Slot::is_open_to_the_worker) {
+        if slots
+            .get(&seq)
+            .is_some_and(EnvelopeFiles::is_open_to_the_worker)
+        {
             let spoken = (&mail.worker, Some(hearer));
             locked.mark_read(spoken, seq, Some(&task), Batch::new())?;
         }

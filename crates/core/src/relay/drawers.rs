@@ -12,7 +12,7 @@ use crate::error::Result;
 
 /// A directory of envelopes.
 #[derive(Debug)]
-pub(crate) struct Drawer {
+pub(crate) struct MailDir {
     /// Whose mail.
     pub(crate) worker: WorkerId,
     /// Which direction.
@@ -30,7 +30,7 @@ impl Fleet<'_> {
     }
 
     /// Every directory of envelopes: the live ones first, then the archive's by month.
-    pub(crate) fn mail_dirs(&self) -> Result<Vec<Drawer>> {
+    pub(crate) fn mail_dirs(&self) -> Result<Vec<MailDir>> {
         let mut drawers = Vec::new();
         for worker in self.ids()? {
             let mail = self.directory(&worker);
@@ -41,7 +41,7 @@ impl Fleet<'_> {
                         None => mail.dir(*direction),
                         Some(month) => mail.archive_of(month, *direction),
                     };
-                    drawers.push(Drawer {
+                    drawers.push(MailDir {
                         worker: worker.clone(),
                         direction: *direction,
                         month: month.clone(),

@@ -8,7 +8,7 @@ use flagpost_model::{Seq, WorkerId, decision::Via, envelope::Direction, glob::Gl
 
 use super::{
     Fleet, Mail,
-    briefs::{self, Letter, Stage},
+    briefs::{self, BriefStatus, BriefView},
     decide::{self, Decided, Undecided},
 };
 use crate::{error::Result, list::Skipped};
@@ -21,9 +21,9 @@ pub struct Ratified {
     /// Those that are not, and why.
     pub failed: Vec<(WorkerId, Undecided)>,
     /// Those that arrived meanwhile, and wait for another word.
-    pub arrived: Vec<Letter>,
+    pub arrived: Vec<BriefView>,
     /// Those that are withheld, and not asked about here since somebody decided on them before.
-    pub left_aside: Vec<Letter>,
+    pub left_aside: Vec<BriefView>,
 }
 
 /// Ratifies every brief that waits, of the workers in `scope`. What waits is listed first: a brief that
@@ -63,7 +63,7 @@ pub fn ratify_all(
         for seq in undecided(mail)?.difference(listed) {
             let arrived = briefs::show(mail, *seq).ok();
             all.arrived
-                .extend(arrived.filter(|it| it.stage == Stage::Pending));
+                .extend(arrived.filter(|it| it.stage == BriefStatus::Pending));
         }
         // What cannot be read here is for the inbox to tell of.
         let open = open(mail).unwrap_or_default();
@@ -73,7 +73,7 @@ pub fn ratify_all(
                 .iter()
                 .any(|(of, it)| of == worker && it.seq == Some(seq))
         };
-        let left = |it: &Letter| it.held.is_some() && !is_told(it.brief.seq);
+        let left = |it: &BriefView| it.held.is_some() && !is_told(it.brief.seq);
         all.left_aside.extend(open.into_iter().filter(left));
     }
     Ok(all)
@@ -88,11 +88,11 @@ fn undecided(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
 
 /// The briefs that wait for a person, withheld ones too, whose ever they are: first those that were
 /// acknowledged as nobody let them through, and then the oldest. And what cannot be understood.
-pub fn pending(fleet: &Fleet<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
+pub fn pending(fleet: &Fleet<'_>) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
     let (mut pending, mut unread) = (Vec::new(), Vec::new());
     for mail in fleet.mails()? {
         let (letters, mut broken) = briefs::list(&mail)?;
-        pending.extend(letters.into_iter().filter(Letter::waits));
+        pending.extend(letters.into_iter().filter(BriefView::waits));
         unread.append(&mut broken);
     }
     pending.sort_by_key(|letter| (!letter.is_misread(), letter.brief.submitted_at));
@@ -100,7 +100,7 @@ pub fn pending(fleet: &Fleet<'_>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
 }
 
 /// Those of one worker that may still be decided on or delivered, by number.
-fn open(mail: &Mail<'_>) -> Result<Vec<Letter>> {
+fn open(mail: &Mail<'_>) -> Result<Vec<BriefView>> {
     let mut open = Vec::new();
     for (seq, slot) in mail.slots(Direction::Inbox)? {
         if slot.is_brief()

@@ -8,21 +8,21 @@
 use std::path::Path;
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::{self, Batch},
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Held, Standing, Verdict, Via},
+    decision::{Decision, DecisionRecord, DecisionState, Via, WithheldReason},
 };
 
 use super::{
     Locked, Transition,
-    briefs::{self, Filed, Letter},
+    briefs::{self, BriefView, Filed},
     policy,
     publication::proposed_entry,
-    record::Look,
-    slots::{Slot, Understood},
+    record::Certainty,
+    slots::{EnvelopeFiles, Understood},
 };
 use crate::{
     error::Result,
@@ -35,10 +35,14 @@ impl Locked<'_> {
         &self,
         actor: &WorkerId,
         seq: Seq,
-        slot: &Slot,
-    ) -> Result<Understood<Letter>> {
-        let is_over = slot.is_over() && slot.has(Part::Decision);
-        let look = if is_over { Look::Near } else { Look::Sure };
+        slot: &EnvelopeFiles,
+    ) -> Result<Understood<BriefView>> {
+        let is_over = slot.is_over() && slot.has(EnvelopePart::Decision);
+        let look = if is_over {
+            Certainty::Near
+        } else {
+            Certainty::Sure
+        };
         let mut letter = match briefs::read(self.mail, seq, slot, look)? {
             Ok(letter) => letter,
             Err(unread) => return Ok(Err(unread)),
@@ -47,21 +51,21 @@ impl Locked<'_> {
             self.tell_of_change(actor, &letter)?;
             return Ok(Ok(letter));
         }
-        let is_on_record = matches!(letter.standing, Standing::Decided(_));
+        let is_on_record = matches!(letter.standing, DecisionState::Decided(_));
         if letter.told.proposed.is_none() && !is_on_record {
             self.record_the_proposal(&mut letter)?;
         }
         let is_other = match (&letter.standing, letter.held) {
-            (Standing::Flagged(decision), None) => {
+            (DecisionState::Flagged(decision), None) => {
                 self.accept(actor, &letter, *decision)?;
                 true
             }
-            (Standing::Foreign(decision) | Standing::Flagged(decision), _) => {
+            (DecisionState::Foreign(decision) | DecisionState::Flagged(decision), _) => {
                 self.unmask(actor, &letter, *decision)?;
                 false
             }
-            (Standing::Decided(verdict), _) => self.set_right(actor, &letter, verdict)?,
-            (Standing::Pending, _) => false,
+            (DecisionState::Decided(verdict), _) => self.set_right(actor, &letter, verdict)?,
+            (DecisionState::Pending, _) => false,
         };
         if !is_other {
             self.tell_of_change(actor, &letter)?;
@@ -69,7 +73,7 @@ impl Locked<'_> {
         }
         let slots = self.mail.slots(self.direction)?;
         let slot = slots.get(&seq).unwrap_or(slot);
-        let read = briefs::read(self.mail, seq, slot, Look::Near)?;
+        let read = briefs::read(self.mail, seq, slot, Certainty::Near)?;
         if let Ok(letter) = &read {
             self.tell_of_change(actor, letter)?;
         }
@@ -77,7 +81,7 @@ impl Locked<'_> {
     }
 
     /// Records as what a brief was proposed that nobody recorded: as what it is.
-    fn record_the_proposal(&self, letter: &mut Letter) -> Result<()> {
+    fn record_the_proposal(&self, letter: &mut BriefView) -> Result<()> {
         let (mail, seq) = (self.mail, letter.brief.seq);
         let actor = letter.brief.controller_session_id.parse();
         let actor = actor.unwrap_or_else(|_| WorkerId::operator());
@@ -91,16 +95,16 @@ impl Locked<'_> {
         if let Ok(sidecar) = mail.sidecar(seq)? {
             self.keep_words(seq, line, (sidecar, &letter.body));
         }
-        letter.know(mail.told(seq, || Ok(None), Look::Known)?);
+        letter.know(mail.told(seq, || Ok(None), Certainty::Known)?);
         Ok(())
     }
 
     /// Makes a decision of one that an unknown hand made, and that the policy accepts: on the brief as
     /// it is now.
-    fn accept(&self, actor: &WorkerId, letter: &Letter, decision: Decision) -> Result<()> {
+    fn accept(&self, actor: &WorkerId, letter: &BriefView, decision: Decision) -> Result<()> {
         let seq = letter.brief.seq;
         let policy = policy::of(self.mail.home, &self.mail.repo)?;
-        let verdict = Verdict {
+        let verdict = DecisionRecord {
             decision,
             by: Via::External.as_str().parse()?,
             at: self.at,
@@ -115,7 +119,7 @@ impl Locked<'_> {
         };
         self.commit_numbered(actor, |line| {
             let mut made = Transition::default();
-            let verdict = Verdict {
+            let verdict = DecisionRecord {
                 line: Some(line),
                 ..verdict
             };
@@ -128,12 +132,12 @@ impl Locked<'_> {
     }
 
     /// Puts on record that a decision is an unknown hand's.
-    fn unmask(&self, actor: &WorkerId, letter: &Letter, decision: Decision) -> Result<()> {
+    fn unmask(&self, actor: &WorkerId, letter: &BriefView, decision: Decision) -> Result<()> {
         let (seq, slot) = (letter.brief.seq, &letter.slot);
-        if slot.has(Part::Foreign) {
+        if slot.has(EnvelopePart::Foreign) {
             return Ok(());
         }
-        let what = match slot.has(Part::Decision) {
+        let what = match slot.has(EnvelopePart::Decision) {
             true => layout::decision(seq),
             false => layout::flag(seq, decision),
         };
@@ -148,7 +152,12 @@ impl Locked<'_> {
 
     /// Sees to it that the decision on record has its file and its flag, and no other, and that what its
     /// worker acknowledged says so. Whether anything was otherwise.
-    fn set_right(&self, actor: &WorkerId, letter: &Letter, verdict: &Verdict) -> Result<bool> {
+    fn set_right(
+        &self,
+        actor: &WorkerId,
+        letter: &BriefView,
+        verdict: &DecisionRecord,
+    ) -> Result<bool> {
         let (seq, slot, fs) = (letter.brief.seq, &letter.slot, self.mail.home.fs());
         let path = |decision| self.path(&layout::flag(seq, decision));
         let (mut batch, mut flags, mut was_outside) = (Batch::new(), Vec::new(), Vec::new());
@@ -177,10 +186,13 @@ impl Locked<'_> {
                 was_outside.push(layout::flag(seq, flag));
             }
         }
-        if !slot.has(Part::Flag(verdict.decision)) {
+        if !slot.has(EnvelopePart::Flag(verdict.decision)) {
             flags.push(path(verdict.decision));
         }
-        if letter.told.is_read && !slot.has(Part::Read) && self.is_read_for_sure(actor, seq)? {
+        if letter.told.is_read
+            && !slot.has(EnvelopePart::Read)
+            && self.is_read_for_sure(actor, seq)?
+        {
             flags.push(self.path(&layout::read_flag(seq)));
         }
         if batch.is_empty() && flags.is_empty() {
@@ -201,21 +213,23 @@ impl Locked<'_> {
     /// Whether an acknowledgement is on record that was not cut short before its mark.
     fn is_read_for_sure(&self, actor: &WorkerId, seq: Seq) -> Result<bool> {
         self.mail.history().void_unapplied(actor, self.at)?;
-        Ok(self.mail.told(seq, || Ok(None), Look::Known)?.is_read)
+        Ok(self.mail.told(seq, || Ok(None), Certainty::Known)?.is_read)
     }
 
     /// Whether something lies there that no file can take the place of.
     fn is_in_the_way(&self, path: &Path) -> Result<bool> {
         let stat = fsx::stat(self.mail.home.fs(), path)?;
-        Ok(stat.is_some_and(|it| it.kind == fsx::Kind::Dir))
+        Ok(stat.is_some_and(|it| it.kind == fsx::FileKind::Dir))
     }
 
     /// Puts on record, once for each content, that a brief is not what it was, and keeps a copy of that.
-    pub(super) fn tell_of_change(&self, actor: &WorkerId, letter: &Letter) -> Result<()> {
+    pub(super) fn tell_of_change(&self, actor: &WorkerId, letter: &BriefView) -> Result<()> {
         let (mail, seq) = (self.mail, letter.brief.seq);
         let (since, was) = match (letter.held, &letter.standing, &letter.told.proposed) {
-            (Some(Held::Decided), Standing::Decided(it), _) => ("decided", it.sha256.clone()),
-            (Some(Held::Proposed), _, Some(it)) => ("proposed", it.sha256.clone()),
+            (Some(WithheldReason::Decided), DecisionState::Decided(it), _) => {
+                ("decided", it.sha256.clone())
+            }
+            (Some(WithheldReason::Proposed), _, Some(it)) => ("proposed", it.sha256.clone()),
             _ => return Ok(()),
         };
         let file = match was == letter.prints.sha256 {
@@ -228,14 +242,14 @@ impl Locked<'_> {
                 .detail("sha256", letter.prints.sha256.as_str())
                 .detail("was", was.as_str()),
         ];
-        if letter.held == Some(Held::Decided) {
+        if letter.held == Some(WithheldReason::Decided) {
             entries.push(mail.entry(Kind::BriefWithheld, Some(seq)));
         }
         let reason = format!("it was changed after it was {since}");
         self.quarantine(actor, &self.path(&file), entries, &reason)
     }
 
-    fn outside(&self, letter: &Letter) -> Entry {
+    fn outside(&self, letter: &BriefView) -> Entry {
         let mut entry = self
             .mail
             .entry(Kind::ChangedOutside, Some(letter.brief.seq))
@@ -249,13 +263,13 @@ impl Locked<'_> {
     pub(super) fn decide_in(
         &self,
         batch: &mut Batch,
-        letter: &Letter,
-        verdict: &Verdict,
+        letter: &BriefView,
+        verdict: &DecisionRecord,
     ) -> Result<()> {
         let (seq, slot, fs) = (letter.brief.seq, &letter.slot, self.mail.home.fs());
         let path = self.path(&layout::decision(seq));
         let bytes = layout::write_verdict(verdict);
-        if slot.has(Part::Decision) {
+        if slot.has(EnvelopePart::Decision) {
             if let Some(there) = self.copyable(&path)? {
                 fsx::store(fs, &path, &there, "another decision took its place")?;
             }
@@ -268,7 +282,7 @@ impl Locked<'_> {
                 batch.remove(self.path(&layout::flag(seq, flag)));
             }
         }
-        if slot.has(Part::Foreign) {
+        if slot.has(EnvelopePart::Foreign) {
             batch.remove(self.path(&layout::foreign(seq)));
         }
         Ok(())

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::{self, Fs},
 };
 use flagpost_model::{Seq, WorkerId, envelope::Direction};
@@ -16,8 +16,8 @@ use jiff::Timestamp;
 
 use super::{
     Fleet, Locked, policy,
-    record::Look,
-    slots::{Slot, names},
+    record::Certainty,
+    slots::{EnvelopeFiles, names},
 };
 use crate::{error::Result, history::Kind};
 
@@ -47,7 +47,7 @@ impl Fleet<'_> {
 
 /// Whether it is so long ago that somebody wrote here that nobody is at it any more.
 fn is_old(fs: &dyn Fs, path: &Path, now: Timestamp) -> Result<bool> {
-    let stat = fsx::stat(fs, path)?.filter(|stat| stat.kind == fsx::Kind::File);
+    let stat = fsx::stat(fs, path)?.filter(|stat| stat.kind == fsx::FileKind::File);
     Ok(stat.is_some_and(|it| now.as_second() - it.modified / 1_000_000_000 > PATIENCE_SECONDS))
 }
 
@@ -56,14 +56,14 @@ impl Locked<'_> {
     pub(super) fn repair(&self, actor: &WorkerId) -> Result<()> {
         for (seq, slot) in self.mail.slots(self.direction)? {
             match self.direction {
-                Direction::Outbox if !slot.has(Part::Read) => {
+                Direction::Outbox if !slot.has(EnvelopePart::Read) => {
                     self.repair_report(actor, seq, &slot)?
                 }
                 // A worker may be quicker than whoever records what was decided by hand.
                 Direction::Inbox
-                    if slot.has(Part::Body)
-                        && (!slot.has(Part::Read)
-                            || slot.is_brief() && !slot.has(Part::Decision)) =>
+                    if slot.has(EnvelopePart::Body)
+                        && (!slot.has(EnvelopePart::Read)
+                            || slot.is_brief() && !slot.has(EnvelopePart::Decision)) =>
                 {
                     self.repair_brief(actor, seq, &slot)?;
                 }
@@ -73,8 +73,8 @@ impl Locked<'_> {
         Ok(())
     }
 
-    fn repair_report(&self, actor: &WorkerId, seq: Seq, slot: &Slot) -> Result<()> {
-        if slot.has(Part::Report)
+    fn repair_report(&self, actor: &WorkerId, seq: Seq, slot: &EnvelopeFiles) -> Result<()> {
+        if slot.has(EnvelopePart::Report)
             && let Err(unread) = self.mail.report(seq)?
         {
             let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
@@ -84,15 +84,15 @@ impl Locked<'_> {
         Ok(())
     }
 
-    fn repair_brief(&self, actor: &WorkerId, seq: Seq, slot: &Slot) -> Result<()> {
-        if !slot.has(Part::Sidecar) {
+    fn repair_brief(&self, actor: &WorkerId, seq: Seq, slot: &EnvelopeFiles) -> Result<()> {
+        if !slot.has(EnvelopePart::Sidecar) {
             return self.quarantine_body(actor, seq);
         }
-        let is_settled = slot.has(Part::Decision) && slot.flags().len() == 1;
-        let is_told = slot.has(Part::Foreign) && !slot.has(Part::Decision);
-        let told = self.mail.told(seq, || Ok(None), Look::Known)?;
+        let is_settled = slot.has(EnvelopePart::Decision) && slot.flags().len() == 1;
+        let is_told = slot.has(EnvelopePart::Foreign) && !slot.has(EnvelopePart::Decision);
+        let told = self.mail.told(seq, || Ok(None), Certainty::Known)?;
         // Its worker said that it has it, and its mark never came or was taken away.
-        let is_settled = is_settled && (!told.is_read || slot.has(Part::Read));
+        let is_settled = is_settled && (!told.is_read || slot.has(EnvelopePart::Read));
         if is_settled || is_told && !policy::accepts_foreign_flags(self.mail.home, &self.mail.repo)
         {
             return Ok(());

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::{self, Batch},
 };
 use flagpost_model::{
@@ -16,7 +16,7 @@ use flagpost_model::{
     message::{LEASE, Lease, Message, Subject},
 };
 
-use super::{Locked, Mail, slots::Slot};
+use super::{Locked, Mail, slots::EnvelopeFiles};
 use crate::{error::Result, home::Home, reservations::Reservations};
 
 /// In whose hands a message is; none where nobody was ever given it under a lease.
@@ -31,9 +31,9 @@ impl Mail<'_> {
         &self,
         direction: Direction,
         seq: Seq,
-        slot: &Slot,
+        slot: &EnvelopeFiles,
     ) -> Result<Option<Lease>> {
-        match slot.has(Part::Offered) {
+        match slot.has(EnvelopePart::Offered) {
             true => read(self.home, &self.dir(direction), seq),
             false => Ok(None),
         }

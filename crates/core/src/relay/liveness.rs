@@ -19,7 +19,7 @@ const WITHIN: u64 = 4 << 20;
 
 /// What is known of a fleet's workers.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct LivenessWatch {
     known: BTreeMap<WorkerId, Life>,
 }
 
@@ -39,7 +39,7 @@ impl From<Liveness> for Life {
     }
 }
 
-impl Watch {
+impl LivenessWatch {
     /// Begins to watch, with what the history told last.
     pub fn begin(fleet: &Fleet<'_>) -> Result<Self> {
         let mut watch = Self::default();

@@ -40,14 +40,14 @@ use std::{
 
 use flagpost_disk::{
     dialects::relay as layout,
-    fsx::{self, Batch, Lock, Rank, Sealed},
+    fsx::{self, Batch, Lock, Rank, StagedBatch},
 };
 use flagpost_model::{RepoId, Seq, WorkerId, envelope::Direction};
 use jiff::Timestamp;
 
 pub(crate) use appearance::is_applied;
-pub(crate) use drawers::Drawer;
-use record::Record;
+pub(crate) use drawers::MailDir;
+use record::BriefHistory;
 
 use crate::{
     change,
@@ -63,7 +63,7 @@ use crate::{
 pub struct Fleet<'h> {
     home: &'h Home,
     repo: RepoId,
-    record: Arc<Record>,
+    record: Arc<BriefHistory>,
 }
 
 /// One worker's directory: its inbox, its outbox, its archive.
@@ -73,7 +73,7 @@ pub struct Mail<'h> {
     repo: RepoId,
     worker: WorkerId,
     dir: PathBuf,
-    record: Arc<Record>,
+    record: Arc<BriefHistory>,
 }
 
 impl<'h> Fleet<'h> {
@@ -305,7 +305,7 @@ impl Transition {
         writer: Writer<'_>,
         actor: &WorkerId,
         entries: Vec<Entry>,
-        (sealed, flags): (Sealed<'_>, Vec<PathBuf>),
+        (sealed, flags): (StagedBatch<'_>, Vec<PathBuf>),
     ) -> Result<u64> {
         let (first, fs) = (writer.next(), writer.home().fs());
         writer.carry_out(actor, entries, || {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::{self, Stat},
 };
 use flagpost_model::{
@@ -25,18 +25,18 @@ use super::{
     appearance::direction,
     briefs,
     publication::proposed_entry,
-    record::Look,
+    record::Certainty,
     reports,
-    slots::{Slot, Slots},
+    slots::{EnvelopeFiles, FilesByNumber},
 };
 use crate::{
     error::Result,
-    history::{Entry, History, Kind, Line, News, Tail},
+    history::{Entry, History, Kind, Line, NewLines, Tail},
 };
 
 /// What is known of the mail of a fleet.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct MailWatch {
     tail: Tail,
     known: BTreeMap<Side, BTreeSet<(Seq, Sign)>>,
     /// How the files of each brief lay there that may still be decided on or delivered; none before the
@@ -61,7 +61,7 @@ enum Sign {
     Confirmed,
 }
 
-impl Watch {
+impl MailWatch {
     /// Begins to watch: what the history tells of is known. It is read back from its end as far as
     /// it takes to find a line for everything that is there.
     pub fn begin(fleet: &Fleet<'_>) -> Result<Self> {
@@ -143,12 +143,12 @@ impl Watch {
     fn look_for_rewritten(
         &self,
         mail: &Mail<'_>,
-        slots: &Slots,
+        slots: &FilesByNumber,
         (actor, stamps): (&WorkerId, &mut Stamps),
     ) -> Result<usize> {
         let (fs, dir) = (mail.home.fs(), mail.dir(Direction::Inbox));
         let mut recorded = 0;
-        let open = |it: &&Slot| it.is_brief() && !it.is_over();
+        let open = |it: &&EnvelopeFiles| it.is_brief() && !it.is_over();
         for (seq, slot) in slots.iter().filter(|(_, slot)| open(slot)) {
             let key = (mail.worker.clone(), *seq);
             let now = [
@@ -183,9 +183,9 @@ impl Watch {
 
     fn read_on(&mut self, history: &History<'_>) -> Result<()> {
         let lines = match self.tail.read_on(history)? {
-            News::Lines(lines) => lines,
+            NewLines::Lines(lines) => lines,
             // Another history may tell of all of it.
-            News::Rewritten => history.since(0)?,
+            NewLines::Rewritten => history.since(0)?,
         };
         for line in lines.iter().chain(self.tail.held()) {
             for (side, sign) in signs_in(line) {
@@ -229,11 +229,11 @@ fn signs(mail: &Mail<'_>, direction: Direction) -> Result<BTreeSet<(Seq, Sign)>>
     for (seq, slot) in mail.slots(direction)? {
         let is_whole = match direction {
             Direction::Inbox => slot.is_brief(),
-            Direction::Outbox => slot.has(Part::Report),
+            Direction::Outbox => slot.has(EnvelopePart::Report),
         };
         if is_whole {
             signs.insert((seq, Sign::Message));
-            if slot.has(Part::Read) {
+            if slot.has(EnvelopePart::Read) {
                 signs.insert((seq, Sign::Read));
             }
             if direction == Direction::Outbox && slot.has(reports::CONFIRMED) {
@@ -245,12 +245,12 @@ fn signs(mail: &Mail<'_>, direction: Direction) -> Result<BTreeSet<(Seq, Sign)>>
 }
 
 /// A flag that stands for a decision, a decision that lacks its flag, or half a brief.
-fn is_unfinished(slot: &Slot) -> bool {
-    let is_half = slot.has(Part::Body) && !slot.has(Part::Sidecar);
-    let is_settled = match (slot.flags().len(), slot.has(Part::Decision)) {
+fn is_unfinished(slot: &EnvelopeFiles) -> bool {
+    let is_half = slot.has(EnvelopePart::Body) && !slot.has(EnvelopePart::Sidecar);
+    let is_settled = match (slot.flags().len(), slot.has(EnvelopePart::Decision)) {
         (0, false) | (1, true) => true,
         // Once it is on record as that of an unknown hand, it waits for a person.
-        (_, false) => slot.has(Part::Foreign),
+        (_, false) => slot.has(EnvelopePart::Foreign),
         (_, true) => false,
     };
     is_half || (slot.is_brief() && !is_settled)
@@ -295,7 +295,12 @@ impl Locked<'_> {
                     let kept = slots.get(&seq).map(|slot| self.mail.kept_words(seq, slot));
                     Ok(kept.transpose()?.flatten().map(|words| words.line))
                 };
-                if self.mail.told(seq, words, Look::Near)?.proposed.is_some() {
+                if self
+                    .mail
+                    .told(seq, words, Certainty::Near)?
+                    .proposed
+                    .is_some()
+                {
                     return Ok(None);
                 }
                 let brief = &sidecar.content;

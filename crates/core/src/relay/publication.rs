@@ -7,7 +7,7 @@
 use flagpost_disk::{self as disk, dialects::relay as layout, fsx::Batch};
 use flagpost_model::{
     WorkerId,
-    decision::{Prints, Verdict},
+    decision::{DecisionRecord, Prints},
     envelope::Brief,
     message::Message,
 };
@@ -25,13 +25,13 @@ pub(super) enum Appears<'v> {
     /// It waits for a decision.
     Proposed,
     /// It is let through.
-    Decided(&'v Verdict),
+    Decided(&'v DecisionRecord),
     /// It is let through, and in its worker's hands.
-    Taken(&'v Verdict),
+    Taken(&'v DecisionRecord),
 }
 
 impl<'v> Appears<'v> {
-    pub(super) fn verdict(self) -> Option<&'v Verdict> {
+    pub(super) fn verdict(self) -> Option<&'v DecisionRecord> {
         match self {
             Self::Proposed => None,
             Self::Decided(verdict) | Self::Taken(verdict) => Some(verdict),
@@ -88,7 +88,7 @@ impl Locked<'_> {
                     flags.push(self.path(&layout::read_flag(seq)));
                 }
                 self.commit_numbered(actor, |first| {
-                    let verdict = Verdict {
+                    let verdict = DecisionRecord {
                         line: Some(first + entries.len() as u64),
                         ..verdict.clone()
                     };

@@ -15,7 +15,7 @@ use std::{
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Hand, Verdict, Via},
+    decision::{Decision, DecisionRecord, ProcessIdentity, Via},
     envelope::Hash,
 };
 use jiff::Timestamp;
@@ -36,7 +36,7 @@ const NEAR: u64 = 1 << 20;
 
 /// How sure somebody has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum Certainty {
     /// At what was read, and what came since.
     Known,
     /// As far as it costs little.
@@ -47,7 +47,7 @@ pub(super) enum Look {
 
 /// As what a brief was proposed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Proposal {
+pub(super) struct RecordedProposal {
     /// The number of the line that tells of it.
     pub(super) line: u64,
     /// Its body's hash.
@@ -60,11 +60,11 @@ pub(super) struct Proposal {
 
 /// What is on record of one brief.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Told {
+pub(super) struct BriefRecord {
     /// As what it was proposed.
-    pub(super) proposed: Option<Proposal>,
+    pub(super) proposed: Option<RecordedProposal>,
     /// The last decision.
-    pub(super) decided: Option<Verdict>,
+    pub(super) decided: Option<DecisionRecord>,
     /// Its worker acknowledged it after that decision.
     pub(super) is_read: bool,
     /// Its worker had it elsewhere, before it was imported.
@@ -77,13 +77,13 @@ pub(super) struct Told {
 
 /// What is known of the briefs of a fleet, as far as the history was read.
 #[derive(Debug, Default)]
-pub(super) struct Record {
-    known: Mutex<Known>,
+pub(super) struct BriefHistory {
+    known: Mutex<BriefFacts>,
     window: Window,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct BriefFacts {
     /// What was read: from here
     from: u64,
     /// to here.
@@ -97,21 +97,21 @@ struct Known {
 /// The lines about one brief.
 #[derive(Debug, Default)]
 struct Lines {
-    proposed: Vec<Proposal>,
-    decided: Vec<(u64, Verdict)>,
+    proposed: Vec<RecordedProposal>,
+    decided: Vec<(u64, DecisionRecord)>,
     read: Vec<u64>,
     taken: Vec<u64>,
     withdrawn: Vec<u64>,
 }
 
 impl Lines {
-    fn told(&self, lowest: Option<u64>) -> Told {
+    fn told(&self, lowest: Option<u64>) -> BriefRecord {
         // Whoever takes a brief away and puts another in its place proposes nothing.
         let proposed = self.proposed.iter().min_by_key(|it| it.line);
         let decided = self.decided.iter().max_by_key(|(line, _)| *line);
         let last = decided.map(|(line, _)| *line);
         let begins = last.or(proposed.map(|it| it.line));
-        Told {
+        BriefRecord {
             proposed: proposed.cloned(),
             decided: decided.map(|(_, it)| it.clone()),
             is_read: last.is_some_and(|last| self.read.iter().any(|line| *line > last)),
@@ -132,7 +132,7 @@ impl Lines {
 
 /// As much of a line as is asked for here. A history is long.
 #[derive(Deserialize)]
-struct Head {
+struct BriefLine {
     n: u64,
     kind: Kind,
     worker: Option<WorkerId>,
@@ -170,13 +170,13 @@ struct DecisionDetail {
     reason: Option<String>,
     rule: Option<String>,
     policy: Option<Hash>,
-    hand: Option<Hand>,
+    hand: Option<ProcessIdentity>,
 }
 
 impl DecisionLine {
-    fn verdict(self, line: u64) -> Verdict {
+    fn verdict(self, line: u64) -> DecisionRecord {
         let it = self.detail;
-        Verdict {
+        DecisionRecord {
             decision: it.decision,
             by: it.by.unwrap_or(self.actor),
             at: self.at,
@@ -198,20 +198,20 @@ impl Mail<'_> {
         &self,
         seq: Seq,
         hint: impl FnOnce() -> Result<Option<u64>>,
-        look: Look,
-    ) -> Result<Told> {
+        look: Certainty,
+    ) -> Result<BriefRecord> {
         let key = (self.worker.clone(), seq);
         let history = self.history();
         let mut known = self.known(&history)?;
-        let may_read_back = |known: &Known| match look {
-            Look::Known => false,
-            Look::Near => known.from > 0 && known.to - known.from < NEAR,
-            Look::Sure => known.from > 0,
+        let may_read_back = |known: &BriefFacts| match look {
+            Certainty::Known => false,
+            Certainty::Near => known.from > 0 && known.to - known.from < NEAR,
+            Certainty::Sure => known.from > 0,
         };
         while may_read_back(&known) && !known.told(&key).is_all {
             known.read_back(&history)?;
         }
-        if look == Look::Near
+        if look == Certainty::Near
             && !known.told(&key).is_all
             && let Some(n) = hint()?
             && let Some(line) = history.line(n, &self.record.window)?
@@ -223,10 +223,10 @@ impl Mail<'_> {
 
     /// The briefs of this worker that were proposed, each with the line that tells of it, and that nobody
     /// is known to have read or taken back.
-    pub(super) fn proposals(&self, look: Look) -> Result<Vec<(u64, Seq)>> {
+    pub(super) fn proposals(&self, look: Certainty) -> Result<Vec<(u64, Seq)>> {
         let history = self.history();
         let mut known = self.known(&history)?;
-        while look == Look::Sure && known.from > 0 {
+        while look == Certainty::Sure && known.from > 0 {
             known.read_back(&history)?;
         }
         let mut open = Vec::new();
@@ -253,7 +253,7 @@ impl Mail<'_> {
     }
 
     /// As what a brief was proposed, where its end of the history or the line of this number tells.
-    pub(super) fn proposal(&self, seq: Seq, hint: Option<u64>) -> Result<Option<Proposal>> {
+    pub(super) fn proposal(&self, seq: Seq, hint: Option<u64>) -> Result<Option<RecordedProposal>> {
         let key = (self.worker.clone(), seq);
         let history = self.history();
         let mut known = self.known(&history)?;
@@ -267,7 +267,7 @@ impl Mail<'_> {
     }
 
     /// What is known by now, and what came since.
-    fn known(&self, history: &History<'_>) -> Result<MutexGuard<'_, Known>> {
+    fn known(&self, history: &History<'_>) -> Result<MutexGuard<'_, BriefFacts>> {
         // Whoever panicked meanwhile left at worst a part of it out.
         let known = self.record.known.lock();
         let mut known = known.unwrap_or_else(PoisonError::into_inner);
@@ -276,14 +276,14 @@ impl Mail<'_> {
     }
 }
 
-impl Known {
-    fn told(&self, key: &(WorkerId, Seq)) -> Told {
+impl BriefFacts {
+    fn told(&self, key: &(WorkerId, Seq)) -> BriefRecord {
         let lowest = match self.from {
             0 => Some(0),
             _ => self.lowest,
         };
         let lines = self.briefs.get(key).map(|lines| lines.told(lowest));
-        Told {
+        BriefRecord {
             is_all: self.from == 0 || lines.as_ref().is_some_and(|it| it.is_all),
             ..lines.unwrap_or_default()
         }
@@ -344,7 +344,7 @@ impl Known {
         let whole = bytes.get(skipped..end).unwrap_or_default();
         // Newest first: what takes a line back comes after it.
         for line in whole.rsplit(newline).filter(|line| is_about_mail(line)) {
-            if let Ok(head) = serde_json::from_slice::<Head>(line) {
+            if let Ok(head) = serde_json::from_slice::<BriefLine>(line) {
                 self.lowest = Some(self.lowest.map_or(head.n, |it| it.min(head.n)));
                 self.note(head, || serde_json::from_slice(line).ok());
             }
@@ -354,12 +354,12 @@ impl Known {
 
     fn learn(&mut self, line: &Line) {
         let json = line.to_json();
-        if let Ok(head) = Head::deserialize(&json) {
+        if let Ok(head) = BriefLine::deserialize(&json) {
             self.note(head, || DecisionLine::deserialize(&json).ok());
         }
     }
 
-    fn note(&mut self, head: Head, decision: impl FnOnce() -> Option<DecisionLine>) {
+    fn note(&mut self, head: BriefLine, decision: impl FnOnce() -> Option<DecisionLine>) {
         let (line, detail) = (head.n, head.detail);
         if head.kind == Kind::Void {
             self.take_back(detail.n.unwrap_or_default());
@@ -378,7 +378,7 @@ impl Known {
         match (head.kind, detail.sha256) {
             (Kind::BriefProposed | Kind::MessageImported, Some(sha256)) => {
                 let envelope = detail.envelope;
-                lines.proposed.push(Proposal {
+                lines.proposed.push(RecordedProposal {
                     line,
                     sha256,
                     envelope,

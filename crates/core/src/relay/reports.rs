@@ -5,7 +5,7 @@
 
 use flagpost_disk::{
     self as disk,
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::Batch,
 };
 use flagpost_model::{
@@ -15,7 +15,7 @@ use flagpost_model::{
     message::{Message, Subject, repeats},
 };
 
-use super::{Fleet, Locked, Mail, messages, skipped, slots::Slot, workers};
+use super::{Fleet, Locked, Mail, messages, skipped, slots::EnvelopeFiles, workers};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -25,7 +25,7 @@ use crate::{
 
 /// What a worker wants to say.
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct NewReport {
     /// What it is about.
     pub kind: ReportKind,
     /// The ticket; without one, that of the brief it answers.
@@ -45,7 +45,7 @@ pub struct Draft {
 }
 
 /// The worker's own mark on its report, which the format calls ratified.
-pub(super) const CONFIRMED: Part = Part::Flag(Decision::Ratified);
+pub(super) const CONFIRMED: EnvelopePart = EnvelopePart::Flag(Decision::Ratified);
 
 /// A report that was made.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ pub struct Reported {
 
 /// A report as its readers see it.
 #[derive(Debug, Clone)]
-pub struct Paper {
+pub struct ReportView {
     /// The report.
     pub report: Report,
     /// Its worker says that it came full circle.
@@ -68,7 +68,7 @@ pub struct Paper {
 }
 
 /// Publishes a report, durable on return.
-pub fn publish(mail: &Mail<'_>, actor: &WorkerId, draft: Draft) -> Result<Reported> {
+pub fn publish(mail: &Mail<'_>, actor: &WorkerId, draft: NewReport) -> Result<Reported> {
     check(&draft)?;
     workers::seen_at_work(mail)?;
     mail.renew(
@@ -120,7 +120,7 @@ pub fn publish(mail: &Mail<'_>, actor: &WorkerId, draft: Draft) -> Result<Report
     })
 }
 
-fn check(draft: &Draft) -> Result<()> {
+fn check(draft: &NewReport) -> Result<()> {
     let invalid = |what: &str, reason: &str| Error::Invalid {
         what: what.to_owned(),
         reason: reason.to_owned(),
@@ -167,7 +167,7 @@ impl Locked<'_> {
         let new = Message::of_report(report);
         let is_done = new.subject == Some(Subject::Done);
         for (seq, slot) in self.mail.slots(Direction::Outbox)?.iter().rev() {
-            if !slot.has(Part::Report) {
+            if !slot.has(EnvelopePart::Report) {
                 continue;
             }
             let Ok(earlier) = self.mail.report(*seq)? else {
@@ -186,17 +186,17 @@ impl Locked<'_> {
 }
 
 /// The reports of a worker, by number, and those that cannot be understood.
-pub fn list(mail: &Mail<'_>) -> Result<(Vec<Paper>, Vec<Skipped>)> {
+pub fn list(mail: &Mail<'_>) -> Result<(Vec<ReportView>, Vec<Skipped>)> {
     let (mut papers, mut unread) = (Vec::new(), Vec::new());
     for (seq, slot) in mail.slots(Direction::Outbox)? {
-        if !slot.has(Part::Report) {
+        if !slot.has(EnvelopePart::Report) {
             continue;
         }
         match mail.report(seq)? {
-            Ok(file) => papers.push(Paper {
+            Ok(file) => papers.push(ReportView {
                 report: file.content,
                 confirmed: slot.has(CONFIRMED),
-                read: slot.has(Part::Read),
+                read: slot.has(EnvelopePart::Read),
             }),
             Err(it) => {
                 let name = format!("{}/{}/{}", mail.worker, Direction::Outbox, it.name);
@@ -208,20 +208,20 @@ pub fn list(mail: &Mail<'_>) -> Result<(Vec<Paper>, Vec<Skipped>)> {
 }
 
 /// A report, which stays as unread as it was.
-pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<Paper> {
+pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<ReportView> {
     let slots = mail.slots(Direction::Outbox)?;
     let slot = slots
         .get(&seq)
-        .filter(|slot: &&Slot| slot.has(Part::Report));
+        .filter(|slot: &&EnvelopeFiles| slot.has(EnvelopePart::Report));
     let slot = slot.ok_or_else(|| mail.not_found("report", seq))?;
     let file = mail.report(seq)?.map_err(|unread| disk::Error::Malformed {
         path: mail.dir(Direction::Outbox).join(&unread.name),
         reason: unread.reason,
     })?;
-    Ok(Paper {
+    Ok(ReportView {
         report: file.content,
         confirmed: slot.has(CONFIRMED),
-        read: slot.has(Part::Read),
+        read: slot.has(EnvelopePart::Read),
     })
 }
 
@@ -241,7 +241,7 @@ pub fn confirm(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
 
 /// Reads a report, and marks it read. One that is addressed to somebody stays unread until that one
 /// has it: who looks over a shoulder acknowledges nothing.
-pub fn read(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<Paper> {
+pub fn read(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<ReportView> {
     acknowledge(mail, actor, None, seq)
 }
 
@@ -251,7 +251,7 @@ pub(super) fn acknowledge(
     actor: &WorkerId,
     by: Option<&WorkerId>,
     seq: Seq,
-) -> Result<Paper> {
+) -> Result<ReportView> {
     let locked = mail.lock(Direction::Outbox)?;
     let paper = show(mail, seq)?;
     let message = Message::of_report(&paper.report);

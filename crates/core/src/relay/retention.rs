@@ -7,13 +7,13 @@
 use std::collections::BTreeSet;
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx,
 };
 use flagpost_model::{Seq, WorkerId, envelope::Direction};
 use jiff::Timestamp;
 
-use super::{Locked, Mail, messages, slots::Slot};
+use super::{Locked, Mail, messages, slots::EnvelopeFiles};
 use crate::{error::Result, history::Kind};
 
 /// So many messages of a direction stay where they are.
@@ -85,10 +85,10 @@ impl Locked<'_> {
     }
 
     /// The file whose appearance is the message.
-    fn main(&self) -> Part {
+    fn main(&self) -> EnvelopePart {
         match self.direction {
-            Direction::Inbox => Part::Body,
-            Direction::Outbox => Part::Report,
+            Direction::Inbox => EnvelopePart::Body,
+            Direction::Outbox => EnvelopePart::Report,
         }
     }
 
@@ -109,7 +109,7 @@ impl Locked<'_> {
         let mut going = Vec::new();
         for seq in whole.into_iter().take(old) {
             let Some(slot) = slots.get(seq) else { continue };
-            let is_over = slot.has(Part::Read) || slot.has(Part::Withdrawn);
+            let is_over = slot.has(EnvelopePart::Read) || slot.has(EnvelopePart::Withdrawn);
             if is_over
                 && !in_hand.contains(seq)
                 && let Some(at) = self.time_of(*seq, slot)?
@@ -127,7 +127,7 @@ impl Locked<'_> {
         Ok(going)
     }
 
-    fn time_of(&self, seq: Seq, slot: &Slot) -> Result<Option<Timestamp>> {
+    fn time_of(&self, seq: Seq, slot: &EnvelopeFiles) -> Result<Option<Timestamp>> {
         Ok(match self.direction {
             Direction::Inbox if !slot.is_brief() => None,
             Direction::Inbox => self

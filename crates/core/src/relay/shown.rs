@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Fleet, Mail,
-    briefs::{self, Letter, Stage},
+    briefs::{self, BriefStatus, BriefView},
 };
 use crate::error::{Error, Result};
 
@@ -21,14 +21,14 @@ const LONGEST: u64 = 64 << 10;
 
 /// A brief as it was shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Seen {
+struct ShownBrief {
     worker: WorkerId,
     seq: Seq,
     print: String,
 }
 
-impl Seen {
-    fn of(letter: &Letter) -> Self {
+impl ShownBrief {
+    fn of(letter: &BriefView) -> Self {
         Self {
             worker: letter.brief.target_worker.clone(),
             seq: letter.brief.seq,
@@ -39,11 +39,11 @@ impl Seen {
 
 /// The brief that is decided on where none is named, and what the operator has not seen.
 #[derive(Debug)]
-pub struct Choice {
+pub struct PendingBriefs {
     /// The newest that waits.
-    pub newest: Letter,
+    pub newest: BriefView,
     /// All that wait, by number.
-    pub waiting: Vec<Letter>,
+    pub waiting: Vec<BriefView>,
     /// The numbers of those among them that came, or were changed, since this operator looked.
     pub unseen: BTreeSet<Seq>,
 }
@@ -52,23 +52,25 @@ pub struct Choice {
 pub fn remember<'l>(
     fleet: &Fleet<'_>,
     operator: &WorkerId,
-    letters: impl IntoIterator<Item = &'l Letter>,
+    letters: impl IntoIterator<Item = &'l BriefView>,
 ) -> Result<()> {
     let known = known(fleet, operator)?;
-    let shown = letters.into_iter().filter(|it| it.stage == Stage::Pending);
-    let new = shown.map(Seen::of).filter(|it| !known.contains(it));
+    let shown = letters
+        .into_iter()
+        .filter(|it| it.stage == BriefStatus::Pending);
+    let new = shown.map(ShownBrief::of).filter(|it| !known.contains(it));
     note(fleet, operator, new.collect())
 }
 
 /// Notes that the operator wrote this brief.
-pub fn wrote(fleet: &Fleet<'_>, operator: &WorkerId, letter: &Letter) -> Result<()> {
+pub fn wrote(fleet: &Fleet<'_>, operator: &WorkerId, letter: &BriefView) -> Result<()> {
     match letter.stage {
-        Stage::Pending => note(fleet, operator, vec![Seen::of(letter)]),
+        BriefStatus::Pending => note(fleet, operator, vec![ShownBrief::of(letter)]),
         _ => Ok(()),
     }
 }
 
-fn note(fleet: &Fleet<'_>, operator: &WorkerId, new: Vec<Seen>) -> Result<()> {
+fn note(fleet: &Fleet<'_>, operator: &WorkerId, new: Vec<ShownBrief>) -> Result<()> {
     if new.is_empty() {
         return Ok(());
     }
@@ -91,13 +93,15 @@ fn note(fleet: &Fleet<'_>, operator: &WorkerId, new: Vec<Seen>) -> Result<()> {
 }
 
 /// What is decided on where no brief is named. One that expired waits for nobody.
-pub fn choose(fleet: &Fleet<'_>, mail: &Mail<'_>, operator: &WorkerId) -> Result<Choice> {
+pub fn choose(fleet: &Fleet<'_>, mail: &Mail<'_>, operator: &WorkerId) -> Result<PendingBriefs> {
     let waiting = briefs::waiting(mail)?;
     let known = known(fleet, operator)?;
-    let unseen = waiting.iter().filter(|it| !known.contains(&Seen::of(it)));
+    let unseen = waiting
+        .iter()
+        .filter(|it| !known.contains(&ShownBrief::of(it)));
     let unseen = unseen.map(|it| it.brief.seq).collect();
     match waiting.last().cloned() {
-        Some(newest) => Ok(Choice {
+        Some(newest) => Ok(PendingBriefs {
             newest,
             waiting,
             unseen,
@@ -108,7 +112,7 @@ pub fn choose(fleet: &Fleet<'_>, mail: &Mail<'_>, operator: &WorkerId) -> Result
     }
 }
 
-fn known(fleet: &Fleet<'_>, operator: &WorkerId) -> Result<BTreeSet<Seen>> {
+fn known(fleet: &Fleet<'_>, operator: &WorkerId) -> Result<BTreeSet<ShownBrief>> {
     let text = fsx::read_lossy(fleet.home.fs(), &path(fleet, operator))?;
     let text = text.unwrap_or_default();
     // What cannot be read was not shown.

@@ -9,25 +9,25 @@ use std::path::Path;
 use flagpost_disk::fsx;
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Held, Via},
+    decision::{Decision, Via, WithheldReason},
     envelope::{BriefKind, Extras, Ticket},
-    slash::{Slash, Text},
+    slash::{Slash, TextSource},
     task::Origin,
 };
 
 use super::{
     Fleet,
-    briefs::{self, Letter, Proposal, Proposed},
-    decide::{self, Decided, Wish},
+    briefs::{self, BriefView, NewBrief, Proposed},
+    decide::{self, Decided, DecisionRequest},
     fleet::{Ratified, ratify_all},
-    reports::{self, Paper},
+    reports::{self, ReportView},
     retention::{self, Archived},
     shown, workers,
 };
 use crate::{
     error::{Error, Result, describe},
     failure,
-    index::{self, Found, Hit, Scope, Wanted},
+    index::{self, Hit, SearchRequest, SearchResult, SearchScope},
     list::Skipped,
     operations::Operation,
 };
@@ -37,7 +37,7 @@ const MOST: usize = 125;
 
 /// Who types, and where.
 #[derive(Debug)]
-pub struct Desk<'f> {
+pub struct SlashContext<'f> {
     /// The fleet.
     pub fleet: &'f Fleet<'f>,
     /// Who acts.
@@ -52,7 +52,7 @@ pub struct Desk<'f> {
 
 /// What a command has to say.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct SlashOutput {
     /// Lines for stdout.
     pub lines: Vec<String>,
     /// Lines for stderr.
@@ -61,7 +61,7 @@ pub struct Said {
     pub status: u8,
 }
 
-impl Said {
+impl SlashOutput {
     fn one(line: String) -> Self {
         Self::lines(vec![line])
     }
@@ -95,21 +95,25 @@ pub fn operation(command: &Slash) -> Operation {
 
 /// Carries a command out. `given` is the text that came beside it: an assignment's brief, or the
 /// brief as the operator edited it.
-pub fn carry_out(desk: &Desk<'_>, command: Slash, given: Option<String>) -> Result<Said> {
+pub fn carry_out(
+    desk: &SlashContext<'_>,
+    command: Slash,
+    given: Option<String>,
+) -> Result<SlashOutput> {
     carry_out_aloud(desk, command, given, &mut |_| {})
 }
 
 /// The same, which tells each line of a decision as soon as that is made.
 pub fn carry_out_aloud(
-    desk: &Desk<'_>,
+    desk: &SlashContext<'_>,
     command: Slash,
     given: Option<String>,
     tell: &mut dyn FnMut(&str),
-) -> Result<Said> {
-    let Desk {
+) -> Result<SlashOutput> {
+    let SlashContext {
         fleet, actor, via, ..
     } = *desk;
-    let wish = |decision| Wish::new(decision, via);
+    let wish = |decision| DecisionRequest::new(decision, via);
     match command {
         Slash::RatifyAll { scope } => {
             let mut heard = |decided: &Decided| tell(&decided_line(decided));
@@ -119,16 +123,16 @@ pub fn carry_out_aloud(
         Slash::Ratify(worker, seq) => {
             let mail = fleet.mail(&worker)?;
             let decided = decide::decide(&mail, actor, seq, &wish(Decision::Ratified))?;
-            Ok(Said::aloud(decided_line(&decided), tell))
+            Ok(SlashOutput::aloud(decided_line(&decided), tell))
         }
         Slash::Reject(worker, seq) => {
             let mail = fleet.mail(&worker)?;
             let decided = decide::decide(&mail, actor, seq, &wish(Decision::Rejected))?;
-            Ok(Said::aloud(decided_line(&decided), tell))
+            Ok(SlashOutput::aloud(decided_line(&decided), tell))
         }
         Slash::Edit(worker, seq) => {
             let decided = edit(desk, &worker, seq, given.as_deref())?;
-            Ok(Said::aloud(decided_line(&decided), tell))
+            Ok(SlashOutput::aloud(decided_line(&decided), tell))
         }
         Slash::Assign {
             ticket,
@@ -138,7 +142,7 @@ pub fn carry_out_aloud(
             let body = body_of(desk, text, given)?;
             let proposed = assign(fleet, actor, &worker, dispatch(&ticket, body))?;
             written(desk, &proposed);
-            Ok(Said::one(assigned_line(&proposed)))
+            Ok(SlashOutput::one(assigned_line(&proposed)))
         }
         Slash::Inbox(worker) => {
             let (letters, faults) = inbox(fleet, worker.as_ref())?;
@@ -156,26 +160,33 @@ pub fn carry_out_aloud(
         Slash::Redirect(worker, text) => {
             let proposed = redirect(fleet, actor, &worker, text)?;
             written(desk, &proposed);
-            Ok(Said::one(proposed_line("REDIRECTED", &proposed)))
+            Ok(SlashOutput::one(proposed_line("REDIRECTED", &proposed)))
         }
         Slash::Merge(pr) => {
             let proposed = merge(fleet, actor, pr)?;
             written(desk, &proposed);
-            Ok(Said::one(proposed_line(&format!("MERGE #{pr}"), &proposed)))
+            Ok(SlashOutput::one(proposed_line(
+                &format!("MERGE #{pr}"),
+                &proposed,
+            )))
         }
         Slash::Gc => {
             let archived = archive_all(fleet, actor, false)?;
-            Ok(Said::lines(archived.iter().map(archived_line).collect()))
+            Ok(SlashOutput::lines(
+                archived.iter().map(archived_line).collect(),
+            ))
         }
         Slash::Search(text) => {
             let found = find(fleet, &text)?;
-            Ok(Said::lines(found.hits.iter().map(hit_line).collect()))
+            Ok(SlashOutput::lines(
+                found.hits.iter().map(hit_line).collect(),
+            ))
         }
     }
 }
 
 /// What a person wrote was seen by that person.
-fn written(desk: &Desk<'_>, proposed: &Proposed) {
+fn written(desk: &SlashContext<'_>, proposed: &Proposed) {
     if desk.origin == Origin::Person {
         wrote(
             desk.fleet,
@@ -193,7 +204,7 @@ pub fn wrote(fleet: &Fleet<'_>, actor: &WorkerId, worker: &WorkerId, seq: Seq) {
 }
 
 fn edit(
-    desk: &Desk<'_>,
+    desk: &SlashContext<'_>,
     worker: &WorkerId,
     seq: Option<Seq>,
     given: Option<&str>,
@@ -213,20 +224,20 @@ fn edit(
     decide::edit(&mail, desk.actor, seq, &seen, body, desk.via)
 }
 
-fn body_of(desk: &Desk<'_>, text: Text, given: Option<String>) -> Result<String> {
+fn body_of(desk: &SlashContext<'_>, text: TextSource, given: Option<String>) -> Result<String> {
     let invalid = |what: String, reason: &str| Error::Invalid {
         what,
         reason: reason.to_owned(),
     };
     match text {
-        Text::Inline(text) => Ok(text),
-        Text::Given => given.ok_or_else(|| {
+        TextSource::Inline(text) => Ok(text),
+        TextSource::Given => given.ok_or_else(|| {
             invalid(
                 "brief".to_owned(),
                 "say --brief=FILE or --inline=TEXT, or give it on stdin",
             )
         }),
-        Text::File(name) => {
+        TextSource::File(name) => {
             let path = desk.dir.join(&name);
             let Some(bytes) = fsx::read(desk.fleet.home.fs(), &path)? else {
                 return Err(Error::NotFound {
@@ -241,8 +252,8 @@ fn body_of(desk: &Desk<'_>, text: Text, given: Option<String>) -> Result<String>
 }
 
 /// What gives a ticket to a worker.
-pub fn dispatch(ticket: &Ticket, body: String) -> Proposal {
-    Proposal {
+pub fn dispatch(ticket: &Ticket, body: String) -> NewBrief {
+    NewBrief {
         ticket: Some(ticket.as_str().to_owned()),
         ..plain(BriefKind::Dispatch, body)
     }
@@ -253,7 +264,7 @@ pub fn assign(
     fleet: &Fleet<'_>,
     actor: &WorkerId,
     worker: &WorkerId,
-    proposal: Proposal,
+    proposal: NewBrief,
 ) -> Result<Proposed> {
     let mail = fleet.mail(worker)?;
     workers::must_be_live(&mail)?;
@@ -283,8 +294,8 @@ pub fn merge(fleet: &Fleet<'_>, actor: &WorkerId, pr: u64) -> Result<Proposed> {
     briefs::propose(&mail, actor, proposal)
 }
 
-fn plain(kind: BriefKind, body: String) -> Proposal {
-    Proposal {
+fn plain(kind: BriefKind, body: String) -> NewBrief {
+    NewBrief {
         kind,
         ticket: None,
         body,
@@ -297,7 +308,10 @@ fn plain(kind: BriefKind, body: String) -> Proposal {
 }
 
 /// The briefs of one worker, or of all.
-pub fn inbox(fleet: &Fleet<'_>, worker: Option<&WorkerId>) -> Result<(Vec<Letter>, Vec<Skipped>)> {
+pub fn inbox(
+    fleet: &Fleet<'_>,
+    worker: Option<&WorkerId>,
+) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
     let (mut letters, mut skipped) = (Vec::new(), Vec::new());
     for mail in mails(fleet, worker)? {
         let (more, unread) = briefs::list(&mail)?;
@@ -308,7 +322,10 @@ pub fn inbox(fleet: &Fleet<'_>, worker: Option<&WorkerId>) -> Result<(Vec<Letter
 }
 
 /// The reports of one worker, or of all.
-pub fn outbox(fleet: &Fleet<'_>, worker: Option<&WorkerId>) -> Result<(Vec<Paper>, Vec<Skipped>)> {
+pub fn outbox(
+    fleet: &Fleet<'_>,
+    worker: Option<&WorkerId>,
+) -> Result<(Vec<ReportView>, Vec<Skipped>)> {
     let (mut papers, mut skipped) = (Vec::new(), Vec::new());
     for mail in mails(fleet, worker)? {
         let (more, unread) = reports::list(&mail)?;
@@ -335,7 +352,7 @@ fn mails<'h>(fleet: &Fleet<'h>, worker: Option<&WorkerId>) -> Result<Vec<super::
 }
 
 /// What became of ratifying everything, in the seed's words.
-pub fn ratified_lines(all: &Ratified) -> Said {
+pub fn ratified_lines(all: &Ratified) -> SlashOutput {
     let fault = |(worker, it): &(WorkerId, decide::Undecided)| {
         let seq = it.seq.map(|seq| format!(" (seq={seq})"));
         let next = failure::judge(&it.error).1.map(|next| format!("; {next}"));
@@ -343,7 +360,7 @@ pub fn ratified_lines(all: &Ratified) -> Said {
         format!("NOT RATIFIED {worker}{seq}: {}{next}", describe(&it.error))
     };
     let faults = all.failed.iter().map(fault).chain(left_aside(all));
-    Said {
+    SlashOutput {
         lines: all.done.iter().map(decided_line).collect(),
         faults: faults.chain(arrived(all)).collect(),
         status: count_status(all.done.len()),
@@ -354,7 +371,7 @@ pub fn ratified_lines(all: &Ratified) -> Said {
 fn left_aside(all: &Ratified) -> impl Iterator<Item = String> {
     all.left_aside.iter().map(|it| {
         let (worker, seq) = (&it.brief.target_worker, it.brief.seq);
-        let why = it.held.map_or("", Held::describe);
+        let why = it.held.map_or("", WithheldReason::describe);
         let shows = failure::shows(worker, seq);
         format!("LEFT ASIDE {worker} (seq={seq}): {why}; {shows}")
     })
@@ -402,7 +419,7 @@ pub fn proposed_line(what: &str, proposed: &Proposed) -> String {
     format!("{what} → {} (seq={})", brief.target_worker, brief.seq)
 }
 
-fn brief_line(letter: &Letter) -> String {
+fn brief_line(letter: &BriefView) -> String {
     let brief = &letter.brief;
     let ticket = ticket(brief.target_ticket.as_deref());
     let (worker, seq, kind) = (&brief.target_worker, brief.seq, brief.kind);
@@ -413,7 +430,7 @@ fn brief_line(letter: &Letter) -> String {
     format!("{worker} {seq} {held}{kind} {ticket}{summary}")
 }
 
-fn report_line(paper: &Paper) -> String {
+fn report_line(paper: &ReportView) -> String {
     let report = &paper.report;
     let ticket = ticket(report.ticket_id.as_deref());
     let said = flagpost_model::message::Message::of_report(report).line();
@@ -427,12 +444,12 @@ fn archived_line(archived: &Archived) -> String {
 }
 
 /// Every place in what the fleet said, its sessions and its history where the text is.
-pub fn find(fleet: &Fleet<'_>, text: &str) -> Result<Found> {
-    let scope = Scope::Of {
+pub fn find(fleet: &Fleet<'_>, text: &str) -> Result<SearchResult> {
+    let scope = SearchScope::Of {
         list: None,
         repository: Some(fleet.repo.clone()),
     };
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         text,
         scope,
         kinds: &[],
@@ -457,9 +474,9 @@ fn line(text: &str) -> String {
     text.replace(['\n', '\r', '\t', '\u{2028}', '\u{2029}'], " ")
 }
 
-fn with_faults(lines: Vec<String>, skipped: &[Skipped]) -> Said {
+fn with_faults(lines: Vec<String>, skipped: &[Skipped]) -> SlashOutput {
     let fault = |it: &Skipped| format!("skipped {}: {}", it.name, it.reason);
-    Said {
+    SlashOutput {
         lines,
         faults: skipped.iter().map(fault).collect(),
         status: 0,

@@ -5,12 +5,12 @@
 use std::{collections::BTreeMap, path::Path};
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, BriefFile, Part, ReportFile, Words},
+    dialects::relay::{self as layout, BriefFile, BriefSnapshot, EnvelopePart, ReportFile},
     fsx::{self, Fs},
 };
 use flagpost_model::{
     Seq,
-    decision::{Decision, Verdict},
+    decision::{Decision, DecisionRecord},
     envelope::Direction,
 };
 
@@ -19,21 +19,21 @@ use crate::error::Result;
 
 /// The files of one number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Slot {
-    parts: Vec<Part>,
+pub(super) struct EnvelopeFiles {
+    parts: Vec<EnvelopePart>,
 }
 
 /// The files of a direction, by number.
-pub(super) type Slots = BTreeMap<Seq, Slot>;
+pub(super) type FilesByNumber = BTreeMap<Seq, EnvelopeFiles>;
 
-impl Slot {
-    pub(super) fn has(&self, part: Part) -> bool {
+impl EnvelopeFiles {
+    pub(super) fn has(&self, part: EnvelopePart) -> bool {
         self.parts.contains(&part)
     }
 
     pub(super) fn flags(&self) -> Vec<Decision> {
         let flags = self.parts.iter().filter_map(|part| match part {
-            Part::Flag(decision) => Some(*decision),
+            EnvelopePart::Flag(decision) => Some(*decision),
             _ => None,
         });
         flags.collect()
@@ -41,27 +41,27 @@ impl Slot {
 
     /// Whether a whole brief is here.
     pub(super) fn is_brief(&self) -> bool {
-        self.has(Part::Body) && self.has(Part::Sidecar)
+        self.has(EnvelopePart::Body) && self.has(EnvelopePart::Sidecar)
     }
 
     /// Whether somebody has decided, as far as names tell.
     pub(super) fn is_decided(&self) -> bool {
-        self.has(Part::Decision) || !self.flags().is_empty()
+        self.has(EnvelopePart::Decision) || !self.flags().is_empty()
     }
 
     /// Whether the operator may be asked about what is here.
     pub(super) fn is_undecided(&self) -> bool {
-        self.is_brief() && !self.is_decided() && !self.has(Part::Withdrawn)
+        self.is_brief() && !self.is_decided() && !self.has(EnvelopePart::Withdrawn)
     }
 
     /// Whether nothing of what is here is delivered or decided on any more.
     pub(super) fn is_over(&self) -> bool {
-        self.has(Part::Read) && self.is_decided() || self.has(Part::Withdrawn)
+        self.has(EnvelopePart::Read) && self.is_decided() || self.has(EnvelopePart::Withdrawn)
     }
 
     /// Whether what nobody decided on has a mark that only follows a decision.
     pub(super) fn is_marked(&self) -> bool {
-        self.has(Part::Read) || self.has(Part::Foreign)
+        self.has(EnvelopePart::Read) || self.has(EnvelopePart::Foreign)
     }
 
     /// Whether a worker may be waiting for what is here.
@@ -81,8 +81,8 @@ pub(super) struct Unreadable {
 pub(super) type Understood<T> = std::result::Result<T, Unreadable>;
 
 impl Mail<'_> {
-    pub(super) fn slots(&self, direction: Direction) -> Result<Slots> {
-        let mut slots = Slots::new();
+    pub(super) fn slots(&self, direction: Direction) -> Result<FilesByNumber> {
+        let mut slots = FilesByNumber::new();
         for name in names(self.home.fs(), &self.dir(direction))? {
             if let Some((seq, part)) = layout::parse(direction, &name) {
                 slots.entry(seq).or_default().parts.push(part);
@@ -116,14 +116,18 @@ impl Mail<'_> {
     }
 
     /// The decision on a brief, whoever put it there.
-    pub(super) fn verdict(&self, seq: Seq) -> Result<Understood<Verdict>> {
+    pub(super) fn verdict(&self, seq: Seq) -> Result<Understood<DecisionRecord>> {
         let name = layout::decision(seq);
         self.understand(Direction::Inbox, name, layout::read_verdict)
     }
 
     /// What was kept of a brief, whatever that is worth.
-    pub(super) fn kept_words(&self, seq: Seq, slot: &Slot) -> Result<Option<Words>> {
-        if !slot.has(Part::Words) {
+    pub(super) fn kept_words(
+        &self,
+        seq: Seq,
+        slot: &EnvelopeFiles,
+    ) -> Result<Option<BriefSnapshot>> {
+        if !slot.has(EnvelopePart::Words) {
             return Ok(None);
         }
         let kept = self.understand(Direction::Inbox, layout::words(seq), |bytes| {

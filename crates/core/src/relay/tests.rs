@@ -1,7 +1,7 @@
 //! Somebody takes a number between our look and our rename.
 
 use flagpost_model::{
-    decision::{Decision, Verdict, Via},
+    decision::{Decision, DecisionRecord, Via},
     envelope::{Brief, BriefKind, Extras, Hash, Key, VERSION},
 };
 
@@ -37,7 +37,7 @@ fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
     workers::register(&fleet, &ann, &w1, workers::Traits::default()).unwrap();
     let mail = fleet.mail(&w1).unwrap();
     let locked = mail.lock(Direction::Inbox).unwrap();
-    let verdict = Verdict {
+    let verdict = DecisionRecord {
         decision: Decision::Ratified,
         by: ann.clone(),
         at: Timestamp::UNIX_EPOCH,

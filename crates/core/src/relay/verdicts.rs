@@ -4,18 +4,18 @@
 //! created where there was none, or none that counts, and is durable before its flag appears.
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::{self, Batch},
     process,
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Held, Prints, Verdict, Via},
+    decision::{Decision, DecisionRecord, Prints, Via, WithheldReason},
     envelope::{Direction, Hash},
 };
 use serde_json::json;
 
-use super::{Locked, Mail, Transition, briefs::Letter};
+use super::{Locked, Mail, Transition, briefs::BriefView};
 use crate::{
     error::Result,
     history::{Entry, Kind},
@@ -27,8 +27,8 @@ pub(super) fn verdict_of(
     actor: &WorkerId,
     on: Prints,
     (decision, via): (Decision, Via),
-) -> Verdict {
-    Verdict {
+) -> DecisionRecord {
+    DecisionRecord {
         decision,
         by: actor.clone(),
         at: locked.at,
@@ -49,7 +49,7 @@ impl Mail<'_> {
     pub(crate) fn furthest(&self, most: u64) -> Result<Option<(u64, Seq)>> {
         let mut furthest = None;
         for (seq, slot) in self.slots(Direction::Inbox)? {
-            let decided = match slot.has(Part::Decision) {
+            let decided = match slot.has(EnvelopePart::Decision) {
                 true => self.verdict(seq)?.ok().and_then(|it| it.line),
                 false => None,
             };
@@ -64,7 +64,11 @@ impl Mail<'_> {
 
 impl Locked<'_> {
     /// Puts decisions on record, and then their flags up.
-    pub(super) fn put(&self, actor: &WorkerId, verdicts: Vec<(Letter, Verdict)>) -> Result<()> {
+    pub(super) fn put(
+        &self,
+        actor: &WorkerId,
+        verdicts: Vec<(BriefView, DecisionRecord)>,
+    ) -> Result<()> {
         if verdicts.is_empty() {
             return Ok(());
         }
@@ -76,7 +80,7 @@ impl Locked<'_> {
             let mut made = Transition::default();
             for (line, (letter, verdict)) in (first..).zip(&verdicts) {
                 let line = Some(line);
-                let verdict = Verdict {
+                let verdict = DecisionRecord {
                     line,
                     ..verdict.clone()
                 };
@@ -105,21 +109,26 @@ impl Locked<'_> {
 
     /// Takes down the marks that an unknown hand made before this decision, and of what its worker
     /// acknowledged before: the decision reaches it anew.
-    fn unmark(&self, batch: &mut Batch, letter: &Letter) {
+    fn unmark(&self, batch: &mut Batch, letter: &BriefView) {
         let (seq, slot) = (letter.brief.seq, &letter.slot);
-        if slot.has(Part::Read) {
+        if slot.has(EnvelopePart::Read) {
             batch.remove(self.path(&layout::read_flag(seq)));
         }
-        if slot.has(Part::Withdrawn) {
+        if slot.has(EnvelopePart::Withdrawn) {
             batch.remove(self.path(&layout::withdrawn(seq)));
         }
     }
 
     /// Keeps the words that were decided on, where they are not those that were proposed.
-    fn keep_what_was_decided(&self, line: u64, letter: &Letter, verdict: &Verdict) -> Result<()> {
+    fn keep_what_was_decided(
+        &self,
+        line: u64,
+        letter: &BriefView,
+        verdict: &DecisionRecord,
+    ) -> Result<()> {
         let is_as_proposed = letter
             .held
-            .is_none_or(|it| matches!(it, Held::Foreign | Held::Marked));
+            .is_none_or(|it| matches!(it, WithheldReason::Foreign | WithheldReason::Marked));
         if is_as_proposed && verdict.decision != Decision::Edited {
             return Ok(());
         }
@@ -130,7 +139,7 @@ impl Locked<'_> {
         Ok(())
     }
 
-    pub(super) fn verdict_entry(&self, seq: Seq, verdict: &Verdict) -> Entry {
+    pub(super) fn verdict_entry(&self, seq: Seq, verdict: &DecisionRecord) -> Entry {
         let mut entry = self
             .mail
             .entry(Kind::BriefDecided, Some(seq))

@@ -3,19 +3,19 @@
 //! Owns `.NNNN.words.json`, a copy that is a courtesy: it may be missing, and whatever it says is
 //! believed only where it has the hash that is on record.
 
-use flagpost_disk::dialects::relay::{self as layout, BriefFile, Words};
-use flagpost_model::{Seq, decision::Standing};
+use flagpost_disk::dialects::relay::{self as layout, BriefFile, BriefSnapshot};
+use flagpost_model::{Seq, decision::DecisionState};
 
 use super::{
     Locked, Mail,
-    briefs::{self, Letter},
-    record::Look,
+    briefs::{self, BriefView},
+    record::Certainty,
 };
 use crate::error::Result;
 
 /// What of a brief is not as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct FieldDiff {
     /// The key of the sidecar, or `body`.
     pub part: String,
     /// What it was; empty where there was nothing.
@@ -30,18 +30,18 @@ pub struct Before {
     /// Its body then.
     pub body: String,
     /// What is different now.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FieldDiff>,
 }
 
 /// As what a brief was decided on, or else proposed; none where nobody kept that.
-pub fn before(mail: &Mail<'_>, letter: &Letter) -> Result<Option<Before>> {
+pub fn before(mail: &Mail<'_>, letter: &BriefView) -> Result<Option<Before>> {
     let seq = letter.brief.seq;
     let Some(words) = mail.kept_words(seq, &letter.slot)? else {
         return Ok(None);
     };
     let prints = words.sidecar.prints(&words.body);
     let is_it = match (&letter.standing, &letter.told.proposed) {
-        (Standing::Decided(it), _) => prints.are_on_record(&it.sha256, it.envelope.as_ref()),
+        (DecisionState::Decided(it), _) => prints.are_on_record(&it.sha256, it.envelope.as_ref()),
         (_, Some(it)) => prints.are_on_record(&it.sha256, it.envelope.as_ref()),
         (_, None) => false,
     };
@@ -58,8 +58,8 @@ pub fn before(mail: &Mail<'_>, letter: &Letter) -> Result<Option<Before>> {
 }
 
 /// One brief, and as what it was proposed or decided on where it is withheld.
-pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<(Letter, Option<Before>)> {
-    let letter = briefs::show_as(mail, seq, Look::Sure)?;
+pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<(BriefView, Option<Before>)> {
+    let letter = briefs::show_as(mail, seq, Certainty::Sure)?;
     let before = match letter.held {
         Some(_) => before(mail, &letter)?,
         None => None,
@@ -67,7 +67,7 @@ pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<(Letter, Option<Before>)> {
     Ok((letter, before))
 }
 
-fn changes(then: &Words, now: &BriefFile, body: &str) -> Vec<Change> {
+fn changes(then: &BriefSnapshot, now: &BriefFile, body: &str) -> Vec<FieldDiff> {
     let (was, is) = (then.sidecar.keys(), now.keys());
     let mut keys: Vec<&String> = was.keys().chain(is.keys()).collect();
     keys.sort();
@@ -78,15 +78,15 @@ fn changes(then: &Words, now: &BriefFile, body: &str) -> Vec<Change> {
         Some(other) => other.to_string(),
     };
     let changed = keys.into_iter().filter(|key| was.get(*key) != is.get(*key));
-    let mut changes: Vec<Change> = changed
-        .map(|key| Change {
+    let mut changes: Vec<FieldDiff> = changed
+        .map(|key| FieldDiff {
             part: key.clone(),
             was: text(was.get(key)),
             now: text(is.get(key)),
         })
         .collect();
     if then.body != body {
-        changes.push(Change {
+        changes.push(FieldDiff {
             part: "body".to_owned(),
             was: then.body.clone(),
             now: body.to_owned(),
@@ -99,7 +99,7 @@ impl Locked<'_> {
     /// Keeps a brief as it is now, as the line of this number tells of it. What cannot be kept is
     /// missed by whoever asks what a foreign hand changed, and by nobody else.
     pub(super) fn keep_words(&self, seq: Seq, line: u64, (sidecar, body): (BriefFile, &str)) {
-        let words = Words {
+        let words = BriefSnapshot {
             line,
             sidecar,
             body: body.to_owned(),

@@ -5,20 +5,20 @@
 
 use flagpost_disk::{
     self as disk,
-    dialects::relay::{self as layout, Part, WorkerFile},
+    dialects::relay::{self as layout, EnvelopePart, WorkerFile},
     fsx::{self, Batch},
     process,
 };
 use flagpost_model::{
     WorkerId,
     envelope::Direction,
-    worker::{Liveness, Standing, Worker},
+    worker::{Liveness, Worker, WorkerStatus},
 };
 use jiff::SignedDuration;
 
 use super::{
     Fleet, Locked, Mail,
-    briefs::{self, Stage},
+    briefs::{self, BriefStatus},
     skipped,
 };
 use crate::{
@@ -47,7 +47,7 @@ pub struct Traits {
 
 /// A worker and how it is.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct WorkerView {
     /// Who.
     pub worker: Worker,
     /// Whether it is live.
@@ -84,9 +84,9 @@ pub fn enlist(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits
         Err(error) => return Err(error),
     };
     match known {
-        Some((it, _)) if it.standing == Standing::Active && it.pid == traits.pid => Ok(()),
+        Some((it, _)) if it.standing == WorkerStatus::Active && it.pid == traits.pid => Ok(()),
         // Its run was killed.
-        Some((it, mail)) if it.standing == Standing::Active => beat(&mail, traits).map(drop),
+        Some((it, mail)) if it.standing == WorkerStatus::Active => beat(&mail, traits).map(drop),
         Some(_) | None => join(fleet, actor, id, traits).map(drop),
     }
 }
@@ -104,7 +104,7 @@ fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> R
     };
     if before
         .as_ref()
-        .is_some_and(|it| it.content.standing == Standing::Active)
+        .is_some_and(|it| it.content.standing == WorkerStatus::Active)
     {
         return Err(Error::Registered { worker: id.clone() });
     }
@@ -117,7 +117,7 @@ fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> R
         pid: traits.pid,
         tmux: traits.tmux,
         worktree: traits.worktree,
-        standing: Standing::Active,
+        standing: WorkerStatus::Active,
     };
     let entry = mail
         .entry(Kind::WorkerRegistered, None)
@@ -142,7 +142,7 @@ pub fn retire(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, force: bool) -
         });
     }
     let mut worker = file.content.clone();
-    worker.standing = Standing::Retired;
+    worker.standing = WorkerStatus::Retired;
     let entry = mail.entry(Kind::WorkerRetired, None);
     locked.store(actor, entry, Some(&file), &worker)?;
     Ok(worker)
@@ -180,12 +180,12 @@ pub fn seen_at_work(mail: &Mail<'_>) -> Result<()> {
 }
 
 /// One worker.
-pub fn show(mail: &Mail<'_>) -> Result<Seen> {
+pub fn show(mail: &Mail<'_>) -> Result<WorkerView> {
     look(mail, mail.file()?.content)
 }
 
 /// All workers of the fleet, in order, and those whose file cannot be understood.
-pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<Seen>, Vec<Skipped>)> {
+pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<WorkerView>, Vec<Skipped>)> {
     let (mut all, mut unread) = (Vec::new(), Vec::new());
     for mail in fleet.mails()? {
         match show(&mail) {
@@ -207,7 +207,7 @@ pub(super) fn at_work(fleet: &Fleet<'_>) -> Result<Vec<(WorkerId, Liveness)>> {
     let mut all = Vec::new();
     for mail in fleet.mails()? {
         match mail.file() {
-            Ok(file) if file.content.standing == Standing::Active => {
+            Ok(file) if file.content.standing == WorkerStatus::Active => {
                 let liveness = liveness(&mail, &file.content);
                 all.push((mail.worker, liveness));
             }
@@ -222,8 +222,8 @@ pub(super) fn at_work(fleet: &Fleet<'_>) -> Result<Vec<(WorkerId, Liveness)>> {
 /// Refuses a worker that was taken off the fleet.
 pub(super) fn must_belong(mail: &Mail<'_>) -> Result<()> {
     match mail.file()?.content.standing {
-        Standing::Active => Ok(()),
-        Standing::Retired => Err(Error::NotFound {
+        WorkerStatus::Active => Ok(()),
+        WorkerStatus::Retired => Err(Error::NotFound {
             what: "worker",
             id: format!("{} any more", mail.worker),
             list: None,
@@ -255,21 +255,21 @@ fn liveness(mail: &Mail<'_>, worker: &Worker) -> Liveness {
     worker.liveness(mail.home.now(), runs)
 }
 
-fn look(mail: &Mail<'_>, worker: Worker) -> Result<Seen> {
+fn look(mail: &Mail<'_>, worker: Worker) -> Result<WorkerView> {
     let inbox = mail.slots(Direction::Inbox)?;
     let outbox = mail.slots(Direction::Outbox)?;
     let unread = |part| {
         outbox
             .values()
-            .filter(|it| it.has(part) && !it.has(Part::Read))
+            .filter(|it| it.has(part) && !it.has(EnvelopePart::Read))
             .count()
     };
-    let mut seen = Seen {
+    let mut seen = WorkerView {
         liveness: liveness(mail, &worker),
         pending: 0,
         withheld: 0,
         unread: 0,
-        reports: unread(Part::Report),
+        reports: unread(EnvelopePart::Report),
         worker,
     };
     for (seq, slot) in inbox
@@ -281,10 +281,10 @@ fn look(mail: &Mail<'_>, worker: Worker) -> Result<Seen> {
         };
         let counted = match letter.stage {
             _ if letter.held.is_some() => &mut seen.withheld,
-            Stage::Pending => &mut seen.pending,
+            BriefStatus::Pending => &mut seen.pending,
             // It waits for nobody any more.
-            Stage::Expired | Stage::Read(_) | Stage::Withdrawn => continue,
-            Stage::Decided(_) | Stage::Offered(_) => &mut seen.unread,
+            BriefStatus::Expired | BriefStatus::Read(_) | BriefStatus::Withdrawn => continue,
+            BriefStatus::Decided(_) | BriefStatus::Offered(_) => &mut seen.unread,
         };
         *counted += 1;
     }
@@ -309,7 +309,7 @@ impl Locked<'_> {
 
 impl Mail<'_> {
     /// Whether the worker's file says this of it.
-    pub(super) fn stands(&self, standing: Standing) -> Result<bool> {
+    pub(super) fn stands(&self, standing: WorkerStatus) -> Result<bool> {
         match self.file() {
             Ok(file) => Ok(file.content.standing == standing),
             Err(Error::NotFound { .. }) => Ok(false),

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 
 use flagpost_model::{
     WorkerId,
-    reservation::{LEASE, Mode, Pattern, Refusal, Reservation, Wanted},
+    reservation::{
+        LEASE, Pattern, Reservation, ReservationConflict, ReservationMode, ReservationRequest,
+    },
 };
 
-use super::{Renew, Reservations, Which};
+use super::{Renew, ReservationSelector, Reservations};
 use crate::error::Result;
 
 /// What came of naming files.
@@ -19,7 +21,7 @@ pub struct Announced {
     /// What the worker holds of them.
     pub held: Vec<Reservation>,
     /// What somebody else holds.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<ReservationConflict>,
     /// What was not reserved for another reason, and why.
     pub faults: Vec<String>,
 }
@@ -41,10 +43,10 @@ impl Reservations<'_> {
         let mut wanted = Vec::new();
         for file in files {
             match below(file, roots).parse::<Pattern>() {
-                Ok(path) => wanted.push(Wanted {
+                Ok(path) => wanted.push(ReservationRequest {
                     path,
                     holder: holder.clone(),
-                    mode: Mode::Exclusive,
+                    mode: ReservationMode::Exclusive,
                     task: task.map(str::to_owned),
                     reason: None,
                 }),
@@ -61,8 +63,8 @@ impl Reservations<'_> {
     fn take_free(
         &self,
         holder: &WorkerId,
-        wanted: Vec<Wanted>,
-    ) -> Result<(Vec<Reservation>, Vec<Refusal>)> {
+        wanted: Vec<ReservationRequest>,
+    ) -> Result<(Vec<Reservation>, Vec<ReservationConflict>)> {
         let mut change = self.change()?;
         let take = |wanted| change.take(wanted, LEASE, Renew::WhenDue).err();
         let refused = wanted.into_iter().filter_map(take).collect();
@@ -71,7 +73,7 @@ impl Reservations<'_> {
 
     /// The worker has ended a task: what it reserved for it is free. Why it is not, where that fails.
     pub(crate) fn end_task(&self, holder: &WorkerId, task: &str) -> Announced {
-        let released = self.release(holder, &Which::Task(task.to_owned()));
+        let released = self.release(holder, &ReservationSelector::Task(task.to_owned()));
         let faults = released.err().map(|error| error.to_string());
         Announced {
             faults: faults.into_iter().collect(),

@@ -15,7 +15,10 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     RepoId, WorkerId,
-    reservation::{Pattern, Refusal, Reservation, Standing, Wanted, may_reserve},
+    reservation::{
+        Pattern, Reservation, ReservationConflict, ReservationGrant, ReservationRequest,
+        may_reserve,
+    },
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -42,7 +45,7 @@ pub struct Reservations<'h> {
 
 /// What there is.
 #[derive(Debug, Clone, Default)]
-pub struct Survey {
+pub struct ReservationScan {
     /// What holds, by number.
     pub live: Vec<Reservation>,
     /// Files that cannot be understood.
@@ -51,7 +54,7 @@ pub struct Survey {
 
 /// Which of somebody's reservations.
 #[derive(Debug, Clone)]
-pub enum Which {
+pub enum ReservationSelector {
     /// All of them.
     All,
     /// Those of these paths, as they were reserved.
@@ -81,16 +84,20 @@ impl<'h> Reservations<'h> {
     }
 
     /// What holds now, and what cannot be understood.
-    pub fn scan(&self) -> Result<Survey> {
+    pub fn scan(&self) -> Result<ReservationScan> {
         let (files, skipped) = self.read()?;
         let now = self.home.now();
         let mut live: Vec<Reservation> = files.into_iter().map(|it| it.content).collect();
         live.retain(|it| it.is_live(now));
-        Ok(Survey { live, skipped })
+        Ok(ReservationScan { live, skipped })
     }
 
     /// Reserves all of these, or none; durable on return. What its holder has already begins anew.
-    pub fn add(&self, wanted: Vec<Wanted>, length: SignedDuration) -> Result<Vec<Reservation>> {
+    pub fn add(
+        &self,
+        wanted: Vec<ReservationRequest>,
+        length: SignedDuration,
+    ) -> Result<Vec<Reservation>> {
         let Some(first) = wanted.first() else {
             return Ok(Vec::new());
         };
@@ -103,22 +110,26 @@ impl<'h> Reservations<'h> {
     }
 
     /// Gives back; of paths all of them, or none. What was given back.
-    pub fn release(&self, holder: &WorkerId, which: &Which) -> Result<Vec<Reservation>> {
+    pub fn release(
+        &self,
+        holder: &WorkerId,
+        which: &ReservationSelector,
+    ) -> Result<Vec<Reservation>> {
         let mine = |it: &Reservation| {
             it.wanted.holder == *holder
                 && match which {
-                    Which::All => true,
-                    Which::Paths(paths) => paths.contains(&it.wanted.path),
-                    Which::Task(task) => it.wanted.task.as_ref() == Some(task),
+                    ReservationSelector::All => true,
+                    ReservationSelector::Paths(paths) => paths.contains(&it.wanted.path),
+                    ReservationSelector::Task(task) => it.wanted.task.as_ref() == Some(task),
                 }
         };
         let any = self.scan()?.live.iter().any(&mine);
-        if !any && !matches!(which, Which::Paths(_)) {
+        if !any && !matches!(which, ReservationSelector::Paths(_)) {
             return Ok(Vec::new());
         }
         let mut change = self.change()?;
         let released = change.give_back(mine);
-        if let Which::Paths(paths) = which {
+        if let ReservationSelector::Paths(paths) = which {
             let is_there = |path: &&Pattern| released.iter().any(|it| it.wanted.path == **path);
             if let Some(missing) = paths.iter().find(|path| !is_there(path)) {
                 return Err(Error::NotFound {
@@ -185,7 +196,7 @@ impl<'h> Reservations<'h> {
         Ok((files, skipped))
     }
 
-    fn change(&self) -> Result<Change<'_>> {
+    fn change(&self) -> Result<ReservationChange<'_>> {
         let (fs, at) = (self.home.fs(), self.home.now());
         self.stay_inside()?;
         self.home.make_dirs(&self.dir)?;
@@ -198,7 +209,7 @@ impl<'h> Reservations<'h> {
         )?;
         let (files, _) = self.read()?;
         let (live, over) = files.into_iter().partition(|it| it.content.is_live(at));
-        Ok(Change {
+        Ok(ReservationChange {
             of: self,
             at,
             live,
@@ -225,7 +236,7 @@ enum Renew {
 }
 
 /// A change of the reservations, under their lock.
-struct Change<'r> {
+struct ReservationChange<'r> {
     of: &'r Reservations<'r>,
     at: Timestamp,
     live: Vec<ReservationFile>,
@@ -237,29 +248,29 @@ struct Change<'r> {
     _lock: Lock,
 }
 
-impl Change<'_> {
+impl ReservationChange<'_> {
     /// Reserves one more, as far as the rules allow.
     fn take(
         &mut self,
-        wanted: Wanted,
+        wanted: ReservationRequest,
         length: SignedDuration,
         renew: Renew,
-    ) -> std::result::Result<(), Refusal> {
+    ) -> std::result::Result<(), ReservationConflict> {
         let held: Vec<Reservation> = self.live.iter().map(|it| it.content.clone()).collect();
         let standing = may_reserve(&wanted, &held, self.at)?;
         let fresh = |n, wanted| Reservation::new(n, wanted, self.at, length);
         match standing {
             _ if self.added.iter().any(|it| it.wanted.path == wanted.path) => {}
-            Standing::New => self.added.push(fresh(0, wanted)),
-            Standing::Replaces(n) => {
+            ReservationGrant::New => self.added.push(fresh(0, wanted)),
+            ReservationGrant::Replaces(n) => {
                 self.added.push(fresh(0, wanted));
                 self.give_back(|it| it.n == n);
             }
-            Standing::Renews(n) => {
+            ReservationGrant::Renews(n) => {
                 let mine = held.into_iter().find(|it| it.n == n);
                 self.renewed.extend(mine.map(|mine| {
                     let due = mine.renewed(self.at);
-                    let wanted = Wanted {
+                    let wanted = ReservationRequest {
                         task: wanted.task.or(mine.wanted.task.clone()),
                         reason: wanted.reason.or(mine.wanted.reason.clone()),
                         ..wanted

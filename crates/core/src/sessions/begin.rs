@@ -12,7 +12,7 @@ use flagpost_disk::{
 use flagpost_model::{
     SessionId, TaskId, WorkerId,
     session::{
-        Lock, PlannedTask, Progress, ProgressStatus, SessionPlan, Standing, common_group,
+        Lock, LockStatus, PlannedTask, Progress, ProgressStatus, SessionPlan, common_group,
         session_name,
     },
     task::Outline,
@@ -259,14 +259,17 @@ fn planned(
 }
 
 /// Refuses where somebody runs the session in the live directory.
-pub(super) fn refuse_if_live(sessions: &Sessions<'_>, dir: &Path) -> Result<Option<super::Look>> {
+pub(super) fn refuse_if_live(
+    sessions: &Sessions<'_>,
+    dir: &Path,
+) -> Result<Option<super::LockCheck>> {
     if is_empty(sessions.home, dir)? {
         return Ok(None);
     }
     let look = look(sessions.home, dir)?;
     match look.standing {
-        Standing::Dead(_) => Ok(Some(look)),
-        Standing::Live(evidence) => {
+        LockStatus::Dead(_) => Ok(Some(look)),
+        LockStatus::Live(evidence) => {
             let session = look
                 .lock
                 .session

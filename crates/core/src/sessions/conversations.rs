@@ -51,14 +51,14 @@ pub fn remains(sessions: &Sessions<'_>, list: &ListRef) -> Result<BTreeMap<TaskI
 
 /// What clients told of the attempts of one session.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told {
+pub struct SessionAttempts {
     /// Each attempt that ended, in order, with its task.
     pub attempts: Vec<(TaskId, AttemptRecord)>,
     /// The accounts that it parked and did not open again, by agent.
     pub parked: BTreeMap<String, Park>,
 }
 
-impl Told {
+impl SessionAttempts {
     /// The tokens of all.
     pub fn usage(&self) -> Usage {
         let usages = self.attempts.iter().map(|(_, record)| record.usage);
@@ -77,7 +77,7 @@ impl Told {
 
 impl Session {
     /// What clients told of its attempts.
-    pub fn attempts(&self, home: &Home) -> Result<Told> {
+    pub fn attempts(&self, home: &Home) -> Result<SessionAttempts> {
         let record = |event: &Map<String, Value>| {
             let task = event.get("task")?.as_str()?.parse().ok()?;
             let record = event.get("record")?.clone();
@@ -98,7 +98,7 @@ impl Session {
                 _ => {}
             }
         }
-        Ok(Told { attempts, parked })
+        Ok(SessionAttempts { attempts, parked })
     }
 }
 

@@ -14,7 +14,7 @@ use flagpost_disk::{
     dialects::session::{context, layout, result},
     fsx,
 };
-use flagpost_model::session::{Note, Outcome, SharedContext, TaskNotes, TaskReport};
+use flagpost_model::session::{KnowledgeNote, Outcome, SharedContext, TaskNotes, TaskReport};
 
 use super::Sessions;
 use crate::{
@@ -101,7 +101,7 @@ pub(super) fn not_taken(notes: &TaskNotes, path: &Path) -> TaskNotes {
     let said = format!("`{name}` is too large to be shared and is kept as it is");
     TaskNotes {
         knowledge: Default::default(),
-        learnings: vec![Note::Bullet(said)],
+        learnings: vec![KnowledgeNote::Bullet(said)],
         ..notes.clone()
     }
 }

@@ -34,14 +34,14 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     ListRef, RepoId, SessionId, TaskId,
-    session::{self, LogRow, Pid, Sighting, Standing},
+    session::{self, LockStatus, LogRow, Pid, Sighting},
 };
 use jiff::{Timestamp, tz::TimeZone};
 
 pub use archive::{archive, archive_complete};
 pub use attempt::{AttemptDir, record_attempt};
 pub use begin::{Begun, Start, begin};
-pub use conversations::{Remains, Told, remains};
+pub use conversations::{Remains, SessionAttempts, remains};
 pub use left::{How, Left};
 pub use live::Live;
 pub use output::{Outlook, Output};
@@ -83,7 +83,7 @@ pub struct Session {
     /// What its lock says.
     pub lock: session::Lock,
     /// Whether it runs, ended, or died.
-    pub stage: Stage,
+    pub stage: SessionStatus,
     /// How far it got; nothing is active in one that does not run.
     pub progress: progress::Reading,
     /// What ended in it.
@@ -110,7 +110,7 @@ pub struct Ended {
 
 /// Where a session is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum SessionStatus {
     /// Somebody runs it.
     Live,
     /// Its runner is gone and nobody has recovered it.
@@ -121,7 +121,7 @@ pub enum Stage {
     Archived,
 }
 
-impl Stage {
+impl SessionStatus {
     /// The stage in a word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -137,7 +137,7 @@ impl Session {
     /// Its id; the live directory's name where its lock names none.
     pub fn title(&self) -> String {
         match (self.stage, &self.lock.session) {
-            (Stage::Live | Stage::Dead, Some(id)) => id.to_string(),
+            (SessionStatus::Live | SessionStatus::Dead, Some(id)) => id.to_string(),
             _ => self.name.clone(),
         }
     }
@@ -150,7 +150,7 @@ impl Session {
 
     /// Whether somebody runs it.
     pub fn runs(&self) -> bool {
-        self.stage == Stage::Live
+        self.stage == SessionStatus::Live
     }
 
     /// Its events after a cursor, as recorded. A line that is torn, or still being written, is none.
@@ -195,7 +195,7 @@ impl<'h> Sessions<'h> {
         }
         let live = self.live_dir();
         match fsx::stat(fs, &live)? {
-            Some(stat) if stat.kind != fsx::Kind::Dir => Err(disk::Error::Malformed {
+            Some(stat) if stat.kind != fsx::FileKind::Dir => Err(disk::Error::Malformed {
                 path: live,
                 reason: "it has to be a directory and no link to one".to_owned(),
             }
@@ -210,12 +210,13 @@ impl<'h> Sessions<'h> {
         let mut ended: Vec<(Option<Timestamp>, Ended)> = Vec::new();
         for id in self.home.ids_in::<SessionId>(&self.root)? {
             let dir = self.dir(&id);
-            if fsx::stat(self.home.fs(), &dir)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir) {
+            if fsx::stat(self.home.fs(), &dir)?.is_some_and(|stat| stat.kind == fsx::FileKind::Dir)
+            {
                 let lock = read_lock(self.home, &dir)
                     .ok()
                     .flatten()
                     .unwrap_or_default();
-                let started = lock.started.and_then(session::Stamp::shown);
+                let started = lock.started.and_then(session::LockTime::shown);
                 let named = || {
                     let at = session::named_at(&id)?.to_zoned(TimeZone::UTC).ok()?;
                     Some(at.timestamp())
@@ -271,7 +272,7 @@ impl<'h> Sessions<'h> {
 
     /// The lock of what is in the live directory, and whether somebody runs it; otherwise as
     /// [`Sessions::glimpse`]. It is asked for again and again, and reads no other file.
-    pub fn status(&self) -> Result<Option<(Stage, session::Lock)>> {
+    pub fn status(&self) -> Result<Option<(SessionStatus, session::Lock)>> {
         self.beside_no_start(Self::read_status)
     }
 
@@ -299,15 +300,15 @@ impl<'h> Sessions<'h> {
         read_session(self.home, self.live_dir(), layout::LIVE.to_owned(), stage).map(Some)
     }
 
-    fn read_status(&self) -> Result<Option<(Stage, session::Lock)>> {
+    fn read_status(&self) -> Result<Option<(SessionStatus, session::Lock)>> {
         let dir = self.live_dir();
         if is_empty(self.home, &dir)? {
             return Ok(None);
         }
-        let Look { standing, lock, .. } = look(self.home, &dir)?;
+        let LockCheck { standing, lock, .. } = look(self.home, &dir)?;
         let stage = match standing {
-            Standing::Live(_) => Stage::Live,
-            Standing::Dead(_) => Stage::Dead,
+            LockStatus::Live(_) => SessionStatus::Live,
+            LockStatus::Dead(_) => SessionStatus::Dead,
         };
         Ok(Some((stage, lock)))
     }
@@ -315,8 +316,8 @@ impl<'h> Sessions<'h> {
     /// An ended session's files.
     pub(crate) fn read_ended(&self, ended: &Ended) -> Result<Session> {
         let stage = match session::is_interrupted(&ended.id) {
-            true => Stage::Interrupted,
-            false => Stage::Archived,
+            true => SessionStatus::Interrupted,
+            false => SessionStatus::Archived,
         };
         read_session(self.home, self.dir(&ended.id), ended.id.to_string(), stage)
     }
@@ -400,20 +401,20 @@ fn other_list<'h>(
 }
 
 /// A look at the live directory's lock.
-struct Look {
+struct LockCheck {
     lock: session::Lock,
-    standing: Standing,
+    standing: LockStatus,
     /// The lock's flock, where nobody held it.
     flock: Option<Box<dyn Flock>>,
 }
 
 /// Whether the session in `dir` stands. Changes nothing.
-fn look(home: &Home, dir: &Path) -> Result<Look> {
+fn look(home: &Home, dir: &Path) -> Result<LockCheck> {
     let path = dir.join(layout::LOCK);
     let Some(stat) = fsx::stat(home.fs(), &path)? else {
         // Without a lock nobody claims the directory.
-        let standing = Standing::Dead(session::Evidence::Flock);
-        return Ok(Look {
+        let standing = LockStatus::Dead(session::Evidence::Flock);
+        return Ok(LockCheck {
             lock: session::Lock::default(),
             standing,
             flock: None,
@@ -433,7 +434,7 @@ fn look(home: &Home, dir: &Path) -> Result<Look> {
         flock_held: flock.is_none(),
         pid_alive,
     };
-    Ok(Look {
+    Ok(LockCheck {
         standing: lock.status(seen),
         lock,
         flock,
@@ -461,7 +462,7 @@ fn events(home: &Home, dir: &Path, since: u64) -> Result<Vec<Map<String, Value>>
         .collect())
 }
 
-fn read_session(home: &Home, dir: PathBuf, name: String, stage: Stage) -> Result<Session> {
+fn read_session(home: &Home, dir: PathBuf, name: String, stage: SessionStatus) -> Result<Session> {
     let mut unread = Vec::new();
     let mut text = |file: &str| match fsx::read_lossy(home.fs(), &dir.join(file)) {
         Ok(text) => text.unwrap_or_default(),
@@ -490,8 +491,8 @@ fn read_session(home: &Home, dir: PathBuf, name: String, stage: Stage) -> Result
     let rests = |id: &TaskId| left.get(id).is_some_and(|task| task.how != How::Unended);
     progress.active.retain(|task| !rests(&task.id));
     let active = match stage {
-        Stage::Live => progress.active.iter().map(|task| task.id.clone()).collect(),
-        Stage::Dead | Stage::Interrupted | Stage::Archived => {
+        SessionStatus::Live => progress.active.iter().map(|task| task.id.clone()).collect(),
+        SessionStatus::Dead | SessionStatus::Interrupted | SessionStatus::Archived => {
             for task in std::mem::take(&mut progress.active) {
                 let id = task.id.clone();
                 left.entry(id).or_insert_with(|| left::broken_off(task));
@@ -524,7 +525,7 @@ fn is_empty(home: &Home, dir: &Path) -> Result<bool> {
     let fs = home.fs();
     for name in fsx::names(fs, dir)? {
         let path = dir.join(name);
-        let is_dir = fsx::stat(fs, &path)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir);
+        let is_dir = fsx::stat(fs, &path)?.is_some_and(|stat| stat.kind == fsx::FileKind::Dir);
         if !is_dir || !fsx::names(fs, &path)?.is_empty() {
             return Ok(false);
         }

@@ -16,7 +16,7 @@ use flagpost_disk::{self as disk, dialects::session::layout, fsx};
 use flagpost_model::{ListRef, SessionId, TaskId};
 use serde_json::{Map, Value};
 
-use super::{Sessions, Stage, read_lock};
+use super::{SessionStatus, Sessions, read_lock};
 use crate::{
     error::{Error, Result},
     home::Home,
@@ -49,7 +49,7 @@ pub struct Output {
     pub dir: Option<PathBuf>,
     id: Option<SessionId>,
     events: Option<Events>,
-    known: Known,
+    known: TaskActivity,
     looked: Option<Instant>,
 }
 
@@ -66,7 +66,7 @@ pub enum Outlook {
 
 /// What a session's events say of one task.
 #[derive(Debug, Default)]
-struct Known {
+struct TaskActivity {
     /// The last attempt that was begun.
     begun: u32,
     /// The last that ended, and whether another may follow.
@@ -119,7 +119,7 @@ impl Sessions<'_> {
             dir: None,
             id: lock.session.filter(|_| name == layout::LIVE),
             events: Events::open(&dir)?,
-            known: Known::default(),
+            known: TaskActivity::default(),
             looked: None,
         };
         output.poll()?;
@@ -158,7 +158,7 @@ impl Sessions<'_> {
         let Some((stage, lock)) = self.status()? else {
             return Ok(fsx::stat(self.home.fs(), &self.live_dir())?.is_some());
         };
-        Ok(stage == Stage::Live && lock.session.as_ref() == Some(id))
+        Ok(stage == SessionStatus::Live && lock.session.as_ref() == Some(id))
     }
 }
 
@@ -225,7 +225,7 @@ impl Output {
             dir: None,
             id: self.id.clone(),
             events: Events::open(&dir)?,
-            known: Known::default(),
+            known: TaskActivity::default(),
             looked: None,
         };
         next.poll()?;
@@ -260,9 +260,9 @@ impl Output {
         match text("event") {
             Some("task.started") => {
                 // A conversation that is taken up again is the same attempt.
-                self.known = Known {
+                self.known = TaskActivity {
                     begun: attempt,
-                    ..Known::default()
+                    ..TaskActivity::default()
                 };
             }
             Some("task.session") if attempt == self.attempt => {
@@ -302,7 +302,7 @@ fn attempts(home: &Home, dir: &Path, task: &TaskId) -> Result<Vec<u32>> {
         };
         // A link leads elsewhere, and a pipe would be waited for.
         let file = fsx::stat(home.fs(), &dir.join(name))?;
-        if file.is_some_and(|file| file.kind == fsx::Kind::File) {
+        if file.is_some_and(|file| file.kind == fsx::FileKind::File) {
             attempts.push(attempt);
         }
     }

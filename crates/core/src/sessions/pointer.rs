@@ -39,7 +39,7 @@ pub fn pointed(home: &Home, list: &List<'_>, sessions: &Sessions<'_>) -> Result<
     };
     let root = home.fs().canonical(sessions.root());
     let is_child = root.is_ok_and(|root| dir.parent() == Some(&root));
-    let is_dir = fsx::stat(home.fs(), &dir)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir);
+    let is_dir = fsx::stat(home.fs(), &dir)?.is_some_and(|stat| stat.kind == fsx::FileKind::Dir);
     Ok((is_child && is_dir).then_some(dir))
 }
 
@@ -68,7 +68,7 @@ pub fn shown(home: &Home, list: &List<'_>) -> Result<Option<PathBuf>> {
     };
     let is_home = matches!(fs.canonical(user_home), Ok(real) if real == dir);
     let is_kept = matches!(below(home.root()), Ok(Some(_)));
-    let is_dir = fsx::stat(fs, &dir)?.is_some_and(|stat| stat.kind == fsx::Kind::Dir);
+    let is_dir = fsx::stat(fs, &dir)?.is_some_and(|stat| stat.kind == fsx::FileKind::Dir);
     Ok((is_dir && !is_home && !is_kept).then_some(dir))
 }
 

@@ -21,7 +21,7 @@ use flagpost_model::{
 use jiff::tz::TimeZone;
 
 use super::{
-    Ended, Sessions, Stage,
+    Ended, SessionStatus, Sessions,
     begin::refuse_if_live,
     is_empty, other_list,
     pointer::{follow, heal},
@@ -46,7 +46,7 @@ pub struct Recovered {
 }
 
 /// A dead session whose files were moved out of the way.
-struct Moved {
+struct MovedSession {
     session: Option<SessionId>,
     list: Option<ListRef>,
     foreign: bool,
@@ -76,7 +76,7 @@ pub fn recover(
 pub fn to_give_back(sessions: &Sessions<'_>, outlines: &[Outline]) -> Result<Vec<TaskId>> {
     let mut dead = sessions.dead()?;
     let mut foreign = unfinished(sessions)?.iter().any(|moved| moved.foreign);
-    if let Some((Stage::Dead, lock)) = sessions.status()? {
+    if let Some((SessionStatus::Dead, lock)) = sessions.status()? {
         foreign |= !lock.flocked;
         dead.extend(lock.session);
     }
@@ -106,7 +106,7 @@ pub(super) fn clear_the_way(sessions: &Sessions<'_>) -> Result<()> {
 }
 
 /// The dead sessions whose tasks are still to be given back, oldest first.
-fn unfinished(sessions: &Sessions<'_>) -> Result<Vec<Moved>> {
+fn unfinished(sessions: &Sessions<'_>) -> Result<Vec<MovedSession>> {
     let fs = sessions.home.fs();
     let mut unfinished = Vec::new();
     for Ended { id, lock } in sessions.ended()? {
@@ -122,7 +122,7 @@ fn unfinished(sessions: &Sessions<'_>) -> Result<Vec<Moved>> {
         let is_session = marks.try_fold(false, |found, name| -> Result<bool> {
             Ok(found || fsx::stat(fs, &dir.join(name))?.is_some())
         })?;
-        unfinished.push(Moved {
+        unfinished.push(MovedSession {
             session: lock.session,
             list: lock.list,
             foreign: !lock.flocked && is_session,
@@ -192,7 +192,7 @@ fn release(
     list: &List<'_>,
     actor: &WorkerId,
     dead: &BTreeSet<SessionId>,
-    moved: Option<&Moved>,
+    moved: Option<&MovedSession>,
 ) -> Result<Vec<TaskId>> {
     let foreign = moved.is_some_and(|moved| moved.foreign);
     if orphaned(&list.load()?.outlines, dead, foreign).is_empty() {
@@ -229,7 +229,7 @@ fn release(
 }
 
 /// The entry, which tells of which session.
-fn with_session(entry: Entry, moved: &Moved) -> Entry {
+fn with_session(entry: Entry, moved: &MovedSession) -> Entry {
     let entry = entry.detail("dir", moved.dir.display().to_string());
     match &moved.session {
         Some(session) => entry.session(session),

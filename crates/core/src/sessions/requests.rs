@@ -9,7 +9,7 @@ use flagpost_disk::{self as disk, dialects::session::layout, fsx};
 use flagpost_model::{TaskId, WorkerId};
 use serde::{Deserialize, Serialize};
 
-use super::{Live, Session, Sessions, Stage, is_empty};
+use super::{Live, Session, SessionStatus, Sessions, is_empty};
 use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
@@ -49,7 +49,7 @@ pub struct StopRequest {
 
 /// What a request's file says.
 #[derive(Serialize, Deserialize)]
-struct Said {
+struct StopFile {
     by: String,
 }
 
@@ -67,7 +67,7 @@ pub fn ask_to_stop(sessions: &Sessions<'_>, actor: &WorkerId, what: Stop<'_>) ->
     // It neither ends nor begins meanwhile.
     let _gate = sessions.lock_gate()?;
     let current = sessions.read_current()?;
-    let Some(session) = current.filter(|it| it.stage == Stage::Live) else {
+    let Some(session) = current.filter(|it| it.stage == SessionStatus::Live) else {
         return Err(Error::NoSession { dir });
     };
     let name = name_of(&session, what)?;
@@ -86,7 +86,7 @@ pub fn ask_to_stop(sessions: &Sessions<'_>, actor: &WorkerId, what: Stop<'_>) ->
         Stop::Task(_, task) => entry = entry.detail("task", task.as_str()),
     }
     let by = actor.to_string();
-    let text = serde_json::to_string(&Said { by }).map_err(|error| Error::Invalid {
+    let text = serde_json::to_string(&StopFile { by }).map_err(|error| Error::Invalid {
         what: "the request".to_owned(),
         reason: error.to_string(),
     })?;
@@ -139,7 +139,7 @@ impl Live<'_> {
             let path = dir.join(name);
             // A file that says nothing, as of a bare 'touch', asks all the same.
             let said = fs.read(&path, 0, LIMIT).ok();
-            let said = said.and_then(|bytes| serde_json::from_slice::<Said>(&bytes).ok());
+            let said = said.and_then(|bytes| serde_json::from_slice::<StopFile>(&bytes).ok());
             fsx::remove(fs, &path)?;
             requests.push(StopRequest {
                 task,

@@ -3,11 +3,11 @@
 //! Owns which events say so. One that says something else, or nothing that can be read, is passed
 //! over: the timeline shows what is known.
 
-use flagpost_model::session::{Happened, Moment, Timeline};
+use flagpost_model::session::{Happened, Timeline, TimelineEvent};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::{Session, Stage};
+use super::{Session, SessionStatus};
 use crate::{
     error::{Error, Result},
     home::Home,
@@ -17,8 +17,8 @@ impl Session {
     /// When its attempts ran.
     pub fn timeline(&self, home: &Home) -> Result<Timeline> {
         let events = self.events(home, 0)?;
-        let moments: Vec<Moment> = events.iter().filter_map(moment).collect();
-        let now = (self.stage == Stage::Live).then(|| home.now());
+        let moments: Vec<TimelineEvent> = events.iter().filter_map(moment).collect();
+        let now = (self.stage == SessionStatus::Live).then(|| home.now());
         let title = self.title();
         Timeline::new(&title, &moments, now).ok_or(Error::NotFound {
             what: "timeline of session",
@@ -28,7 +28,7 @@ impl Session {
     }
 }
 
-fn moment(event: &Map<String, Value>) -> Option<Moment> {
+fn moment(event: &Map<String, Value>) -> Option<TimelineEvent> {
     let at: Timestamp = text(event, "at")?.parse().ok()?;
     let what = match text(event, "event")? {
         "wave.started" => wave(event),
@@ -36,7 +36,7 @@ fn moment(event: &Map<String, Value>) -> Option<Moment> {
         "task.ended" => ended(event),
         _ => None,
     };
-    Some(Moment {
+    Some(TimelineEvent {
         at,
         what: what.unwrap_or(Happened::Other),
     })

@@ -34,7 +34,7 @@ const LIMIT: u64 = 16 << 20;
 
 /// What an agent may ask for by a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum WordOf {
+pub enum AgentOperation {
     /// To complete its task.
     #[serde(rename = "task.done")]
     Done,
@@ -54,9 +54,9 @@ pub enum WordOf {
 
 /// An operation that an agent asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Word {
+pub struct AgentRequest {
     /// Which operation.
-    pub operation: WordOf,
+    pub operation: AgentOperation,
     /// On which list.
     pub list: String,
     /// On which task.
@@ -69,7 +69,7 @@ pub struct Word {
     pub text: String,
 }
 
-impl Word {
+impl AgentRequest {
     /// As which move of its task it is carried out; a note is none.
     fn event(&self) -> Option<Move> {
         let finish = |ending| Move::Finish {
@@ -78,11 +78,11 @@ impl Word {
             parts: Parts::MustBeDone,
         };
         match self.operation {
-            WordOf::Done => Some(finish(Ending::Completed)),
-            WordOf::Fail => Some(finish(Ending::Failed)),
-            WordOf::Stuck => Some(finish(Ending::Stuck)),
-            WordOf::Release => Some(Move::Release { force: false }),
-            WordOf::Note => None,
+            AgentOperation::Done => Some(finish(Ending::Completed)),
+            AgentOperation::Fail => Some(finish(Ending::Failed)),
+            AgentOperation::Stuck => Some(finish(Ending::Stuck)),
+            AgentOperation::Release => Some(Move::Release { force: false }),
+            AgentOperation::Note => None,
         }
     }
 
@@ -97,7 +97,7 @@ impl Word {
 
 /// Leaves these words beside the report, durable on return; what would be refused as it stands is refused
 /// at once, and nothing is left.
-pub fn say(list: &List<'_>, report: &Path, words: &[Word]) -> Result<()> {
+pub fn say(list: &List<'_>, report: &Path, words: &[AgentRequest]) -> Result<()> {
     for word in words {
         let Some(event) = word.event() else {
             list.task(&word.task)?;
@@ -119,7 +119,7 @@ pub fn say(list: &List<'_>, report: &Path, words: &[Word]) -> Result<()> {
 }
 
 /// Leaves a word beside the report; durable on return.
-fn leave(home: &Home, report: &Path, word: &Word) -> Result<()> {
+fn leave(home: &Home, report: &Path, word: &AgentRequest) -> Result<()> {
     let out = report.parent().unwrap_or(Path::new("/"));
     let path = out.join(format!("{PREFIX}{}.json", uuid::Uuid::now_v7()));
     let text = serde_json::to_string_pretty(word).map_err(|error| not_taken(error.to_string()))?;
@@ -131,7 +131,7 @@ fn leave(home: &Home, report: &Path, word: &Word) -> Result<()> {
 }
 
 /// The words that lie in an attempt's `out/`, oldest first; what cannot be read as one says why.
-pub fn left(home: &Home, out: &Path) -> Result<Vec<(PathBuf, Result<Word, String>)>> {
+pub fn left(home: &Home, out: &Path) -> Result<Vec<(PathBuf, Result<AgentRequest, String>)>> {
     let names = fsx::names(home.fs(), out)?;
     let is_word = |name: &&str| name.starts_with(PREFIX) && name.ends_with(".json");
     // Their ids are ordered by time.
@@ -155,7 +155,7 @@ pub fn left(home: &Home, out: &Path) -> Result<Vec<(PathBuf, Result<Word, String
 
 /// Carries a word out on its list, as its worker's operation. Whoever wrote it could write any name: it is
 /// that of `worker`, where that is known, and in any case of a process that a run started.
-pub fn carry_out(list: &List<'_>, word: &Word, worker: Option<&WorkerId>) -> Result<()> {
+pub fn carry_out(list: &List<'_>, word: &AgentRequest, worker: Option<&WorkerId>) -> Result<()> {
     if word.list != list.id().to_string() {
         return Err(not_taken(format!("it is about list {}", word.list)));
     }
@@ -243,7 +243,7 @@ fn request_of_report(
     session: &SessionId,
     task: &TaskId,
     report: Option<TaskReport>,
-) -> Result<Option<Word>> {
+) -> Result<Option<AgentRequest>> {
     let Some(report) = report.filter(|it| it.outcome == Some(Outcome::Pass)) else {
         return Ok(None);
     };
@@ -253,8 +253,8 @@ fn request_of_report(
         Err(error) => return Err(error),
     };
     let holder = holder.filter(|claim| claim.session.as_ref() == Some(session));
-    Ok(holder.map(|claim| Word {
-        operation: WordOf::Done,
+    Ok(holder.map(|claim| AgentRequest {
+        operation: AgentOperation::Done,
         list: list.id().to_string(),
         task: task.clone(),
         worker: claim.by,
@@ -264,7 +264,7 @@ fn request_of_report(
 }
 
 /// Carries a word out; why it is refused, where it is.
-fn refused(list: &List<'_>, word: &Word) -> Result<Option<String>> {
+fn refused(list: &List<'_>, word: &AgentRequest) -> Result<Option<String>> {
     match carry_out(list, word, None) {
         Ok(()) => Ok(None),
         Err(error) => refusal(error).map(Some),

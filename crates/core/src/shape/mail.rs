@@ -1,19 +1,19 @@
 //! The relay's mail and its workers as JSON.
 
 use flagpost_model::{
-    decision::{Standing, Verdict},
+    decision::{DecisionRecord, DecisionState},
     envelope::{Brief, Report},
 };
 use serde_json::{Value, json};
 
 use crate::error::describe;
 use crate::relay::{
-    briefs::{Letter, Proposed},
+    briefs::{BriefView, Proposed},
     fleet::Ratified,
-    reports::Paper,
-    slash::Said,
+    reports::ReportView,
+    slash::SlashOutput,
     words::Before,
-    workers::Seen,
+    workers::WorkerView,
 };
 
 /// A brief without its body.
@@ -33,15 +33,15 @@ pub fn brief(brief: &Brief) -> Value {
 }
 
 /// A brief with its body, how it stands and how far it is.
-pub fn brief_view(letter: &Letter) -> Value {
+pub fn brief_view(letter: &BriefView) -> Value {
     json!({
         "brief": brief(&letter.brief),
         "body": letter.body,
         "stage": letter.stage.as_str(),
         "decision": letter.standing.decision(),
         "verdict": match &letter.standing {
-            Standing::Decided(it) => verdict(it),
-            Standing::Pending | Standing::Flagged(_) | Standing::Foreign(_) => Value::Null,
+            DecisionState::Decided(it) => verdict(it),
+            DecisionState::Pending | DecisionState::Flagged(_) | DecisionState::Foreign(_) => Value::Null,
         },
         "envelope": letter.prints.envelope,
         "withheld": withheld(letter),
@@ -50,7 +50,7 @@ pub fn brief_view(letter: &Letter) -> Value {
 }
 
 /// Why a brief is withheld, and the command that shows it and what settles it.
-pub fn withheld(letter: &Letter) -> Value {
+pub fn withheld(letter: &BriefView) -> Value {
     letter.held.map_or(
         Value::Null,
         |held| json!({"why": held, "told": letter.why_withheld(), "settle_with": letter.shown_by()}),
@@ -58,7 +58,7 @@ pub fn withheld(letter: &Letter) -> Value {
 }
 
 /// A brief in full, and as what it was proposed or decided on where it is withheld.
-pub fn brief_in_full(it: &Letter, before: Option<&Before>) -> Value {
+pub fn brief_in_full(it: &BriefView, before: Option<&Before>) -> Value {
     let mut shown = brief_view(it);
     if let Some(command) = it.resolving_command() {
         shown["withheld"]["settle_with"] = command.into();
@@ -72,7 +72,7 @@ pub fn brief_in_full(it: &Letter, before: Option<&Before>) -> Value {
 }
 
 /// A decision on record.
-pub fn verdict(verdict: &Verdict) -> Value {
+pub fn verdict(verdict: &DecisionRecord) -> Value {
     json!({
         "decision": verdict.decision,
         "by": verdict.by,
@@ -106,7 +106,7 @@ pub fn report(report: &Report) -> Value {
 }
 
 /// A report, and whether somebody read it.
-pub fn report_view(paper: &Paper) -> Value {
+pub fn report_view(paper: &ReportView) -> Value {
     json!({
         "report": report(&paper.report), "read": paper.read, "confirmed": paper.confirmed,
     })
@@ -146,7 +146,7 @@ pub fn decided(all: &Ratified) -> Value {
 }
 
 /// What a slash command did.
-pub fn slash_output(command: &str, said: &Said) -> Value {
+pub fn slash_output(command: &str, said: &SlashOutput) -> Value {
     json!({
         "command": command.trim(), "lines": said.lines, "faults": said.faults,
         "exit_status": said.status,
@@ -154,7 +154,7 @@ pub fn slash_output(command: &str, said: &Said) -> Value {
 }
 
 /// A worker, and how it is.
-pub fn worker(seen: &Seen) -> Value {
+pub fn worker(seen: &WorkerView) -> Value {
     let worker = &seen.worker;
     json!({
         "id": worker.id,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{announced, skipped, verdict};
 use crate::{
     list::Skipped,
-    messages::{Acked, Open, Received, Seen, Sent, Survey},
+    messages::{Acked, MessageScan, MessageView, OpenMessage, Received, Sent},
 };
 
 /// A message.
@@ -34,7 +34,7 @@ pub fn message(message: &Message) -> Value {
 }
 
 /// A message and how far it is.
-pub fn seen(seen: &Seen) -> Value {
+pub fn seen(seen: &MessageView) -> Value {
     json!({
         "message": message(&seen.message),
         "state": seen.state,
@@ -48,7 +48,7 @@ fn lease(lease: &Lease) -> Value {
 }
 
 /// Messages in their order, of so many in all.
-pub fn messages(survey: &Survey, total: usize) -> Value {
+pub fn messages(survey: &MessageScan, total: usize) -> Value {
     json!({
         "messages": survey.messages.iter().map(seen).collect::<Vec<_>>(),
         "total": total,
@@ -58,7 +58,7 @@ pub fn messages(survey: &Survey, total: usize) -> Value {
 }
 
 /// What a restart would have to deal with.
-pub fn open(open: &[Open], passed_over: &[Skipped]) -> Value {
+pub fn open(open: &[OpenMessage], passed_over: &[Skipped]) -> Value {
     let each = open.iter().map(|it| {
         let mut shape = seen(&it.seen);
         shape["next"] = json!(it.next);

@@ -21,7 +21,7 @@ pub use questions::answered;
 pub use reservations::{announced, reservation, reservations};
 pub use sessions::{session, session_with};
 
-use crate::{failure::Kind, list::Skipped};
+use crate::{failure::FailureKind, list::Skipped};
 
 /// An answer of this shape: `task` is `flagpost.task/1`.
 pub fn answer(name: &str, body: Value) -> Value {
@@ -41,7 +41,7 @@ pub fn schema(name: &str) -> String {
 }
 
 /// What went wrong.
-pub fn error(kind: Kind, message: &str, hint: Option<&str>, causes: &[String]) -> Value {
+pub fn error(kind: FailureKind, message: &str, hint: Option<&str>, causes: &[String]) -> Value {
     let body = json!({
         "kind": kind.as_str(), "exit_code": kind as u8,
         "message": message, "hint": hint, "causes": causes,

@@ -1,9 +1,9 @@
 //! Reservations as JSON.
 
-use flagpost_model::reservation::{Refusal, Reservation};
+use flagpost_model::reservation::{Reservation, ReservationConflict};
 use serde_json::{Value, json};
 
-use crate::reservations::{Announced, Survey};
+use crate::reservations::{Announced, ReservationScan};
 
 /// A reservation.
 pub fn reservation(reservation: &Reservation) -> Value {
@@ -21,7 +21,7 @@ pub fn reservation(reservation: &Reservation) -> Value {
 }
 
 /// Reservations, and the files that are none.
-pub fn reservations(these: &[Reservation], survey: &Survey) -> Value {
+pub fn reservations(these: &[Reservation], survey: &ReservationScan) -> Value {
     json!({
         "reservations": these.iter().map(reservation).collect::<Vec<_>>(),
         "skipped": super::skipped(&survey.skipped),
@@ -30,7 +30,8 @@ pub fn reservations(these: &[Reservation], survey: &Survey) -> Value {
 
 /// What became of the files that a message names.
 pub fn announced(announced: &Announced) -> Value {
-    let refused = |it: &Refusal| json!({"path": it.path.as_str(), "held": reservation(&it.by)});
+    let refused =
+        |it: &ReservationConflict| json!({"path": it.path.as_str(), "held": reservation(&it.by)});
     json!({
         "held": announced.held.iter().map(reservation).collect::<Vec<_>>(),
         "refused": announced.refused.iter().map(refused).collect::<Vec<_>>(),

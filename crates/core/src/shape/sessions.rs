@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::path;
-use crate::sessions::{Session, Told};
+use crate::sessions::{Session, SessionAttempts};
 
 /// A session as JSON.
 pub fn session(session: &Session) -> Value {
@@ -32,7 +32,7 @@ pub fn session(session: &Session) -> Value {
 }
 
 /// The same with what clients told of its attempts.
-pub fn session_with(session: &Session, told: &Told) -> Value {
+pub fn session_with(session: &Session, told: &SessionAttempts) -> Value {
     let mut value = self::session(session);
     value["tokens"] = told.usage().total().into();
     value["cost_usd"] = told.cost_usd().into();

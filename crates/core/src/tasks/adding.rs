@@ -12,7 +12,7 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::{Fields, Preview, Which, finish, finish_all, link_in, only};
+use super::{Fields, Preview, TaskSelector, finish, finish_all, link_in, only};
 use crate::{
     change::Change,
     error::{Error, Result},
@@ -103,7 +103,7 @@ pub fn edit(list: &List<'_>, actor: &WorkerId, id: &TaskId, fields: &Fields) -> 
 pub fn edit_all(
     list: &List<'_>,
     actor: &WorkerId,
-    which: impl Into<Which>,
+    which: impl Into<TaskSelector>,
     fields: &Fields,
 ) -> Result<Vec<Task>> {
     fields.check()?;
@@ -154,7 +154,7 @@ pub fn preview_edit(list: &List<'_>, ids: &[TaskId], fields: &Fields) -> Result<
 pub fn note(
     list: &List<'_>,
     actor: &WorkerId,
-    which: impl Into<Which>,
+    which: impl Into<TaskSelector>,
     text: &str,
 ) -> Result<Vec<Task>> {
     if text.trim().is_empty() {

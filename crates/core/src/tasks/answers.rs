@@ -5,7 +5,7 @@
 
 use flagpost_model::{
     TaskId, WorkerId,
-    task::{Act, Event, Question, State, Task, transition},
+    task::{Act, Question, State, Task, TaskEvent, transition},
 };
 
 use super::finish;
@@ -17,7 +17,7 @@ use crate::{
 
 /// A question that was answered.
 #[derive(Debug, Clone)]
-pub struct Answered {
+pub struct AnsweredTask {
     /// The task as it is now.
     pub task: Task,
     /// What had been asked.
@@ -35,7 +35,7 @@ pub fn answer(
     id: &TaskId,
     text: &str,
     again: bool,
-) -> Result<Answered> {
+) -> Result<AnsweredTask> {
     must_say_something(text)?;
     let mut change = list.change(actor)?;
     let act = Act {
@@ -43,7 +43,7 @@ pub fn answer(
         token: None,
         at: change.at(),
     };
-    let event = Event::Answer {
+    let event = TaskEvent::Answer {
         text: text.to_owned(),
         again,
     };
@@ -55,7 +55,7 @@ pub fn answer(
         .detail
         .insert("question".to_owned(), question.n.into());
     let task = finish(change, id)?;
-    Ok(Answered {
+    Ok(AnsweredTask {
         task,
         question,
         reopened,

@@ -29,7 +29,7 @@ pub(crate) use adding::ITEM;
 pub(crate) use adding::add_all;
 pub use adding::{add, edit, edit_all, note, preview_edit};
 pub(crate) use answers::must_say_something;
-pub use answers::{Answered, answer};
+pub use answers::{AnsweredTask, answer};
 pub use fields::{Fields, Labels};
 pub use links::{blockers, link, unlink};
 pub(crate) use links::{link_in, mirror, named_by_others, open_blockers, unblock};
@@ -38,10 +38,10 @@ pub(crate) use moves::{is_late, knowing};
 pub use relocate::{Relocated, Ties, preview_relocation, relocate};
 pub use removal::{preview_removal, remove, remove_all};
 pub(crate) use removal::{preview_whole, remove_whole};
-pub use revision::{Course, revise};
-pub use selection::{Agreed, Fitting, Selected, Which, select};
+pub use revision::{Revision, revise};
+pub use selection::{Agreed, Fitting, Selected, TaskSelector, select};
 pub use timers::{Started, start_timer, stop_timer};
-pub use undo::{Mode as UndoMode, Undone, undo};
+pub use undo::{UndoMode, Undone, undo};
 
 use crate::{
     change::{Change, Written},

@@ -10,12 +10,12 @@ use flagpost_model::{
     plan::Family,
     refusal::Refusal,
     task::{
-        Act, Ending, Event, Origin, Outline, Provenance, State, Task, TaskResult, recurrence,
+        Act, Ending, Origin, Outline, Provenance, State, Task, TaskEvent, TaskResult, recurrence,
         transition,
     },
 };
 
-use super::{Preview, Which, finish_all, named_by_others, only, open_blockers};
+use super::{Preview, TaskSelector, finish_all, named_by_others, only, open_blockers};
 use crate::{
     change::{self, Change},
     coordination,
@@ -43,7 +43,12 @@ pub fn act(list: &List<'_>, act: &Act, id: &TaskId, event: Move) -> Result<Task>
 
 /// Moves all these tasks, or none where one cannot go. A report on one task alone that comes too
 /// late is kept.
-pub fn act_all(list: &List<'_>, act: &Act, which: impl Into<Which>, event: Move) -> Result<Moved> {
+pub fn act_all(
+    list: &List<'_>,
+    act: &Act,
+    which: impl Into<TaskSelector>,
+    event: Move,
+) -> Result<Moved> {
     let mut change = list.change(&act.actor)?;
     let ids = which.into().ids(&change)?;
     let act = Act {
@@ -134,13 +139,13 @@ pub(super) fn asked(
     event: &Move,
     ids: &[TaskId],
     seen: &mut Option<Vec<Outline>>,
-) -> Result<Event> {
+) -> Result<TaskEvent> {
     let (ending, text, parts) = match event {
-        Move::Start => return Ok(Event::Start),
-        Move::Renew => return Ok(Event::Renew),
-        Move::Release { force } => return Ok(Event::Release { force: *force }),
-        Move::Reopen => return Ok(Event::Reopen),
-        Move::Cancel => return Ok(Event::Cancel),
+        Move::Start => return Ok(TaskEvent::Start),
+        Move::Renew => return Ok(TaskEvent::Renew),
+        Move::Release { force } => return Ok(TaskEvent::Release { force: *force }),
+        Move::Reopen => return Ok(TaskEvent::Reopen),
+        Move::Cancel => return Ok(TaskEvent::Cancel),
         Move::Finish {
             ending,
             text,
@@ -162,7 +167,7 @@ pub(super) fn asked(
     };
     open.retain(|id| !ids.contains(id));
     parts.retain(|id| !ids.contains(id));
-    Ok(Event::Finish {
+    Ok(TaskEvent::Finish {
         ending,
         text,
         open,

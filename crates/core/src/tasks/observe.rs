@@ -21,16 +21,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Result,
-    history::{Entry, History, Line, News, Tail},
+    history::{Entry, History, Line, NewLines, Tail},
     home::Home,
     list::List,
     roots,
 };
-use trace::{Finding, Suspect};
+use trace::{FileOrigin, Suspect};
 
 /// What is known of the tasks of a repository.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct TaskWatch {
     tail: Tail,
     /// All that the history tells up to this number is in what is known.
     since: u64,
@@ -39,13 +39,13 @@ pub struct Watch {
     kept: Option<Timestamp>,
 }
 
-type Lists = BTreeMap<ListId, BTreeMap<TaskId, Known>>;
+type Lists = BTreeMap<ListId, BTreeMap<TaskId, KnownFile>>;
 
 /// A task's file as it was.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Known {
+struct KnownFile {
     /// None where the file may have changed again without another one.
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     state: StateName,
     /// Its fingerprint.
     content: String,
@@ -54,10 +54,10 @@ struct Known {
 }
 
 /// Length, inode, last change of the content, last change: what differs whenever a file does.
-type Stamp = (u64, u64, i64, i64);
+type FileStamp = (u64, u64, i64, i64);
 
 /// The files of one list, as a look found them.
-struct Found<'h> {
+struct ListScan<'h> {
     list: List<'h>,
     /// Those that are there, whether they can be read or not.
     present: BTreeSet<TaskId>,
@@ -65,7 +65,7 @@ struct Found<'h> {
 
 type Suspects = BTreeMap<(ListId, TaskId), Suspect>;
 
-impl Watch {
+impl TaskWatch {
     /// Goes on from what was known to the last watch. Without one, what is there counts as known.
     pub fn begin(home: &Home, repo: &RepoId) -> Result<Self> {
         match memory::recall(home, repo)? {
@@ -91,7 +91,7 @@ impl Watch {
     /// Records what came by other hands since. Answers with how much that was.
     pub fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
         let history = History::of(home, repo);
-        if matches!(self.tail.read_on(&history)?, News::Rewritten) {
+        if matches!(self.tail.read_on(&history)?, NewLines::Rewritten) {
             *self = Self::anew(home, repo)?;
             return Ok(0);
         }
@@ -133,7 +133,7 @@ impl Watch {
                 let before = known.get(&task);
                 let is_same = before.is_some_and(|it| it.stamp == Some(stamp(stat)));
                 if !is_same && let Ok(Some(read)) = list.read(&file, stat) {
-                    let now = Known {
+                    let now = KnownFile {
                         stamp: stat.is_settled(looked_at).then(|| stamp(stat)),
                         state: read.task.state.name(),
                         content: read.fingerprint(),
@@ -148,7 +148,7 @@ impl Watch {
                 let suspect = Suspect::gone(Some(before));
                 suspects.insert((id.clone(), task.clone()), suspect);
             }
-            found.insert(id, Found { list, present });
+            found.insert(id, ListScan { list, present });
         }
         self.lists.retain(|id, _| found.contains_key(id));
         if !suspects.is_empty() || told != self.since {
@@ -161,7 +161,7 @@ impl Watch {
     fn ask(
         &self,
         history: &History<'_>,
-        found: &BTreeMap<ListId, Found<'_>>,
+        found: &BTreeMap<ListId, ListScan<'_>>,
         suspects: &mut Suspects,
     ) -> Result<()> {
         let (told, mut voided) = (self.read_up_to(), BTreeSet::new());
@@ -202,7 +202,7 @@ impl Watch {
     /// Knows from now on what was found, but for what was in the middle of a change.
     fn take_in(&mut self, suspects: Suspects) {
         let told = self.read_up_to();
-        let waits = |it: &Suspect| it.finding() == Finding::Waits;
+        let waits = |it: &Suspect| it.finding() == FileOrigin::Waits;
         let (waiting, found): (Suspects, Suspects) =
             suspects.into_iter().partition(|(_, it)| waits(it));
         let is_waiting = |list: &ListId, task: &TaskId| {
@@ -268,6 +268,6 @@ fn lists<'h>(home: &'h Home, repo: &RepoId) -> Result<Vec<(ListId, List<'h>)>> {
         .collect())
 }
 
-fn stamp(stat: Stat) -> Stamp {
+fn stamp(stat: Stat) -> FileStamp {
     (stat.len, stat.inode, stat.modified, stat.changed)
 }

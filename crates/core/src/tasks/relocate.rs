@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    Which,
+    TaskSelector,
     removal::{not_held_by_anybody, remove_in},
 };
 use crate::{
@@ -69,7 +69,7 @@ pub fn relocate(
     from: &List<'_>,
     to: &List<'_>,
     actor: &WorkerId,
-    which: impl Into<Which>,
+    which: impl Into<TaskSelector>,
     ties: Ties,
 ) -> Result<Vec<Relocated>> {
     to.must_be_files(NO_MOVES)?;

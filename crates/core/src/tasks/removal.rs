@@ -14,7 +14,7 @@ use flagpost_model::{
 
 use jiff::Timestamp;
 
-use super::{Which, only};
+use super::{TaskSelector, only};
 use crate::{
     change::Change,
     error::{Error, Result},
@@ -62,7 +62,11 @@ fn whole(outlines: &[Outline], id: &TaskId) -> Vec<TaskId> {
 }
 
 /// Removes all these tasks, or none where one cannot go.
-pub fn remove_all(list: &List<'_>, actor: &WorkerId, which: impl Into<Which>) -> Result<Vec<Task>> {
+pub fn remove_all(
+    list: &List<'_>,
+    actor: &WorkerId,
+    which: impl Into<TaskSelector>,
+) -> Result<Vec<Task>> {
     let mut change = list.change(actor)?;
     let ids = which.into().ids(&change)?;
     let removed = remove_in(&mut change, actor, &ids)?;

@@ -23,7 +23,7 @@ use crate::{
 
 /// What is to be done with a task.
 #[derive(Debug, Clone, Default)]
-pub struct Course {
+pub struct Revision {
     /// The fields to set; other tasks have no say in them.
     pub fields: Fields,
     /// The moves, in order. [`Move::Start`] claims it first where nobody holds it.
@@ -35,12 +35,12 @@ pub fn revise(
     list: &List<'_>,
     terms: &Terms,
     id: &TaskId,
-    course: &dyn Fn(&Task) -> Course,
+    course: &dyn Fn(&Task) -> Revision,
 ) -> Result<Moved> {
     let change = list.change(&terms.actor)?;
     let ((next, last), mut written) = change.commit_with(|change, token| {
         let before = change.task(id)?.clone();
-        let Course { fields, moves } = course(&before);
+        let Revision { fields, moves } = course(&before);
         fields.check()?;
         let at = change.at();
         let task = change.task(id)?;

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use flagpost_disk as disk;
 use flagpost_model::{
     TaskId, WorkerId,
-    query::{Query, Scope},
+    query::{Query, QueryScope},
     task::{Outline, Task},
 };
 
@@ -21,7 +21,7 @@ use crate::{
 
 /// Which tasks an operation is about.
 #[derive(Debug, Clone)]
-pub enum Which {
+pub enum TaskSelector {
     /// These.
     These(Vec<TaskId>),
     /// Those that fit when nobody else can change the list.
@@ -50,13 +50,13 @@ pub enum Agreed {
     ToWhatWasSeen,
 }
 
-impl<T: AsRef<[TaskId]> + ?Sized> From<&T> for Which {
+impl<T: AsRef<[TaskId]> + ?Sized> From<&T> for TaskSelector {
     fn from(ids: &T) -> Self {
         Self::These(ids.as_ref().to_vec())
     }
 }
 
-impl Which {
+impl TaskSelector {
     /// The tasks as far as they are known without a lock.
     pub fn seen(&self) -> &[TaskId] {
         match self {
@@ -124,7 +124,7 @@ pub fn select<'o>(
     };
     let home = list.home;
     let (me, outlines) = (me.cloned(), &loaded.outlines);
-    let scope = Scope::new(outlines, me, home.now(), home.zone(), &whole);
+    let scope = QueryScope::new(outlines, me, home.now(), home.zone(), &whole);
     let (tasks, total) = query.select(&scope, limit);
     match failed.take() {
         Some(error) => Err(error),

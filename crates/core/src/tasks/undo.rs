@@ -36,7 +36,7 @@ pub struct Undone {
 
 /// Whether to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum UndoMode {
     /// Write.
     Undo,
     /// Say what would be written.
@@ -44,7 +44,7 @@ pub enum Mode {
 }
 
 /// Takes back the last change of the list that `actor` made and that is not taken back yet.
-pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
+pub fn undo(list: &List<'_>, actor: &WorkerId, mode: UndoMode) -> Result<Undone> {
     let mut change = list.change(actor)?;
     let history = History::of(list.home, &list.repository()?);
     // What a crash kept from appearing is nothing to take back, and taken back by nothing.
@@ -83,8 +83,8 @@ pub fn undo(list: &List<'_>, actor: &WorkerId, mode: Mode) -> Result<Undone> {
         .map(|line| (line.entry.kind.clone(), line.entry.task.clone()));
     let was = was.collect();
     let mut written = match mode {
-        Mode::DryRun => change.rehearse()?,
-        Mode::Undo => change.commit()?,
+        UndoMode::DryRun => change.rehearse()?,
+        UndoMode::Undo => change.commit()?,
     };
     let tasks = touched.iter().filter_map(|id| written.remove(id)).collect();
     Ok(Undone {

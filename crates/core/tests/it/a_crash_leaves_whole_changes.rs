@@ -10,7 +10,7 @@ use std::{
 use flagpost_core::{
     Error, Home, List, Repository, Result, claims, doctor,
     history::{Kind, Line},
-    plans::{self, Mode},
+    plans::{self, ImportMode},
     tasks::{self, Fields, Move},
 };
 use flagpost_disk::{dialects::markdown_plan, fsx};
@@ -20,7 +20,7 @@ use flagpost_model::{
     plan::Graph,
     task::{Ending, Task},
 };
-use flagpost_testkit::power::{Fault, PowerFs, Step, every_crash, every_fault};
+use flagpost_testkit::power::{DiskStep, Fault, PowerFs, every_crash, every_fault};
 
 use jiff::SignedDuration;
 
@@ -375,7 +375,7 @@ const PLAN: &str = "
 
 fn import(list: &List<'_>) -> Result<()> {
     let plan = assemble(Format::Markdown, markdown_plan::parse(PLAN).unwrap().into()).unwrap();
-    plans::import(list, &worker("operator"), &plan, Mode::Import).map(drop)
+    plans::import(list, &worker("operator"), &plan, ImportMode::Import).map(drop)
 }
 
 /// An import is many files. Of one that was not acknowledged any tasks may be there, each with its
@@ -437,7 +437,7 @@ fn and_of_another_crash_after_it() {
         free.run_free();
         run(&free, &import).unwrap();
         let revealed =
-            |step: &Step| matches!(step, Step::RenameNew(_, to) if to.ends_with("8.json"));
+            |step: &DiskStep| matches!(step, DiskStep::RenameNew(_, to) if to.ends_with("8.json"));
         let cut = free.steps().iter().position(revealed).unwrap();
         let fs = setup();
         fs.cut_after(cut);

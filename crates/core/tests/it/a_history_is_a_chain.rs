@@ -4,7 +4,7 @@
 use std::{fs, path::Path};
 
 use flagpost_core::{
-    doctor::{self, Fix, Outcome, Repair},
+    doctor::{self, Fix, Repair, RepairOutcome},
     history::{Entry, History, Kind},
     relay::workers,
     tasks,
@@ -66,7 +66,7 @@ fn mend(world: &World) {
         _ => None,
     });
     for mended in doctor::mend(&world.home, &worker("ann"), fixes.collect()) {
-        assert!(matches!(mended.outcome, Outcome::Done), "{mended:?}");
+        assert!(matches!(mended.outcome, RepairOutcome::Done), "{mended:?}");
     }
 }
 

@@ -2,15 +2,15 @@
 
 use flagpost_core::{
     Error, List, claims,
-    tasks::{self, Agreed, Fields, Fitting, Move, Ties, Which},
+    tasks::{self, Agreed, Fields, Fitting, Move, TaskSelector, Ties},
 };
 use flagpost_model::{query::Query, task::Priority};
 
 use crate::world::{World, act, add, id, subject, terms, worker};
 
 /// The tasks of a query, seen before others changed the list.
-fn seen(query: &str, ids: &[u64], agreed: Agreed) -> Which {
-    Which::Fitting(Fitting {
+fn seen(query: &str, ids: &[u64], agreed: Agreed) -> TaskSelector {
+    TaskSelector::Fitting(Fitting {
         query: query.parse::<Query>().unwrap(),
         me: None,
         seen: ids.iter().copied().map(id).collect(),

@@ -2,7 +2,7 @@
 
 use flagpost_core::{
     Error, Home, List, Repository, claims,
-    messages::{self, Ask, Party, Reply, Words},
+    messages::{self, Ask, NewMessage, Party, Reply},
     relay::{Fleet, decide::Gate},
     tasks,
 };
@@ -12,7 +12,7 @@ use flagpost_model::{
     message::Subject,
     task::{Act, Ending},
 };
-use flagpost_testkit::race::{self, Children, Part};
+use flagpost_testkit::race::{self, ChildRole, Children};
 
 use crate::{
     messages::{place, speaker, words},
@@ -88,7 +88,7 @@ fn main() {
 }
 
 /// Its part in a conversation: it sends one message, or receives all that it is given.
-fn message(part: &Part, home: &Home) {
+fn message(part: &ChildRole, home: &Home) {
     let repository = Repository::find(home, &part.place().join("repo")).unwrap();
     let fleet = Fleet::of(home, &repository.unwrap().id);
     let own = part.number() % 4;
@@ -104,7 +104,7 @@ fn message(part: &Part, home: &Home) {
         speaker: &speaker,
     };
     if part.role() == "send a message" {
-        let words = Words {
+        let words = NewMessage {
             to: (!is_worker).then(|| worker(&format!("W{own}"))),
             ..words(Subject::Query, &format!("from {}", part.number()))
         };
@@ -132,13 +132,13 @@ fn message(part: &Part, home: &Home) {
     }
 }
 
-fn add(part: &Part, list: &List<'_>, name: &str) -> TaskId {
+fn add(part: &ChildRole, list: &List<'_>, name: &str) -> TaskId {
     let added = tasks::add(list, &worker(name), &subject(name), &[]).unwrap();
     part.report(format!("added {}", added.id));
     added.id
 }
 
-fn claim(part: &Part, list: &List<'_>, name: &str) -> Option<(Act, TaskId)> {
+fn claim(part: &ChildRole, list: &List<'_>, name: &str) -> Option<(Act, TaskId)> {
     match claims::claim_next(list, &terms(name)) {
         Ok(claimed) => {
             let (id, token) = (claimed.task.id, claimed.claim.token);
@@ -150,7 +150,7 @@ fn claim(part: &Part, list: &List<'_>, name: &str) -> Option<(Act, TaskId)> {
     }
 }
 
-fn done(part: &Part, list: &List<'_>, (act, id): (Act, TaskId)) {
+fn done(part: &ChildRole, list: &List<'_>, (act, id): (Act, TaskId)) {
     tasks::act(list, &act, &id, finish(Ending::Completed)).unwrap();
     part.report(format!("done {id}"));
 }

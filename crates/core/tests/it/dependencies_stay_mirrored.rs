@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use flagpost_core::{
     Error, List, claims,
-    plans::{self, Fate, Mode},
+    plans::{self, ImportMode, ImportOutcome},
     tasks::{self, Fields, Move},
 };
 use flagpost_disk::dialects::markdown_plan;
@@ -52,8 +52,8 @@ fn plan(text: &str) -> Intake {
     assemble(Format::Markdown, markdown_plan::parse(text).unwrap().into()).unwrap()
 }
 
-fn import(list: &List<'_>, text: &str) -> Result<Vec<Fate>, Error> {
-    let imported = plans::import(list, &worker("operator"), &plan(text), Mode::Import)?;
+fn import(list: &List<'_>, text: &str) -> Result<Vec<ImportOutcome>, Error> {
+    let imported = plans::import(list, &worker("operator"), &plan(text), ImportMode::Import)?;
     Ok(imported.into_iter().map(|it| it.fate).collect())
 }
 
@@ -277,7 +277,7 @@ const PLAN: &str = "
 
 #[test]
 fn a_plan_imported_twice_changes_nothing() {
-    use Fate::{Added, Unchanged, Updated};
+    use ImportOutcome::{Added, Unchanged, Updated};
     let world = World::real();
     let list = world.list();
     assert_eq!(import(&list, PLAN).unwrap(), [Added, Added, Added]);
@@ -304,7 +304,7 @@ fn a_dry_run_writes_nothing_and_says_the_ids() {
     let list = world.list();
     add(&list, "One", &[]);
     let before = (tasks_of(&list), world.history());
-    let imported = plans::import(&list, &worker("W1"), &plan(PLAN), Mode::DryRun).unwrap();
+    let imported = plans::import(&list, &worker("W1"), &plan(PLAN), ImportMode::DryRun).unwrap();
     let given: Vec<_> = imported.into_iter().map(|it| it.id).collect();
     assert_eq!(given, ids(&[2, 3, 4]));
     assert_eq!((tasks_of(&list), world.history()), before);

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use flagpost_core::{
     List, Result, claims,
-    doctor::{self, Finding, Outcome, Repair},
-    plans::{self, Mode},
+    doctor::{self, Finding, Repair, RepairOutcome},
+    plans::{self, ImportMode},
     tasks,
 };
 use flagpost_disk::dialects::markdown_plan;
@@ -45,7 +45,7 @@ fn mend(fs: &PowerFs) -> Result<()> {
     });
     let home = world::simulated_home(fs);
     for mended in doctor::mend(&home, &worker("operator"), fixes.collect()) {
-        if let Outcome::Failed(error) = mended.outcome {
+        if let RepairOutcome::Failed(error) = mended.outcome {
             return Err(error);
         }
     }
@@ -94,7 +94,7 @@ fn of_importing() {
     let plan =
         markdown_plan::parse("1. [ ] One (after: 2) {uid: a}\n2. [ ] Two {uid: b}\n").unwrap();
     let plan = assemble(Format::Markdown, plan.into()).unwrap();
-    survives(|list| plans::import(list, &worker("W2"), &plan, Mode::Import).map(drop));
+    survives(|list| plans::import(list, &worker("W2"), &plan, ImportMode::Import).map(drop));
 }
 
 /// Half a link, a lost history, a counter that is none and a list that is nobody's.

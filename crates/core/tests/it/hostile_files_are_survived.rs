@@ -5,7 +5,7 @@ use std::{fs, os::unix::ffi::OsStrExt, path::Path, process::Command, time::Insta
 use flagpost_core::{
     Error, Home, List, Loaded, claims, doctor,
     history::{History, Kind},
-    plans::{self, Mode},
+    plans::{self, ImportMode},
     tasks::{self, Fields, Move, UndoMode},
 };
 use flagpost_disk::{self as disk, dialects::markdown_plan, fsx::RealFs};
@@ -197,7 +197,7 @@ fn a_number_that_leaves_none_above_it() {
     let last = u64::MAX;
     world.put(&format!("{last}.json"), good(last));
     assert_eq!(add(&list, "One", &[]).id, id(1));
-    let planned = plans::import(&list, &operator, &plan, Mode::DryRun).unwrap();
+    let planned = plans::import(&list, &operator, &plan, ImportMode::DryRun).unwrap();
     assert_eq!(planned[0].id, id(2), "and a dry run says the same");
     tasks::remove(&list, &operator, &id(last)).unwrap();
     let counter = fs::read_to_string(world.path(".highwatermark")).unwrap();

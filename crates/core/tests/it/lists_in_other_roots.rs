@@ -9,7 +9,7 @@ use std::{
 
 use flagpost_core::{
     Environment, Error, Home, List,
-    roots::{Standing, scan},
+    roots::{RootStatus, scan},
 };
 use flagpost_disk::{self as disk, fsx::RealFs};
 use flagpost_model::ListId;
@@ -47,7 +47,7 @@ fn told(home: &Home) -> Vec<String> {
     let told = scan(home).unwrap().into_iter().map(|root| {
         let name = root.dir.file_name().unwrap().to_string_lossy().into_owned();
         match root.standing {
-            Standing::Readable { lists, shadowed } => {
+            RootStatus::Readable { lists, shadowed } => {
                 let lists: Vec<_> = lists.iter().map(ListId::as_str).collect();
                 let shadowed = shadowed.iter().map(|one| {
                     let by = one.by.file_name().unwrap().to_string_lossy();
@@ -59,8 +59,8 @@ fn told(home: &Home) -> Vec<String> {
                     shadowed.collect::<String>()
                 )
             }
-            Standing::Missing => format!("{name} is missing"),
-            Standing::Unreadable(_) => format!("{name} is unreadable"),
+            RootStatus::Missing => format!("{name} is missing"),
+            RootStatus::Unreadable(_) => format!("{name} is unreadable"),
         }
     });
     told.collect()

@@ -273,9 +273,9 @@ proptest! {
             opinion: SecondOpinion::default(),
             given: Vec::new(),
         };
-        let watch = || observe::Watch::begin(&world.home, &world.repository.id).unwrap();
+        let watch = || observe::TaskWatch::begin(&world.home, &world.repository.id).unwrap();
         let mut watched = watch();
-        let foreign = |it: &mut observe::Watch| it.look(&world.home, &world.repository.id).unwrap();
+        let foreign = |it: &mut observe::TaskWatch| it.look(&world.home, &world.repository.id).unwrap();
         for step in &steps {
             trial.take(step);
             trial.compare();

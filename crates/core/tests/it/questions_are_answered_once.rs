@@ -3,7 +3,7 @@
 use flagpost_core::{
     Error, List, claims,
     messages::{self, Party, Reply},
-    questions::{self, Answered, Open},
+    questions::{self, Answered, OpenQuestion},
     relay::fleet::pending,
     tasks::{self, Fields, UndoMode},
 };
@@ -145,7 +145,7 @@ fn open(world: &World) -> Vec<(String, Option<String>)> {
     let outlines: Vec<Outline> = world.list().load().unwrap().outlines;
     let list = world.list();
     let open = questions::open(&list, Some(&world.repository), &outlines).unwrap();
-    let told = |it: &Open<'_>| {
+    let told = |it: &OpenQuestion<'_>| {
         (
             it.said.clone(),
             it.message.as_ref().map(ToString::to_string),
@@ -193,7 +193,10 @@ fn a_worker_that_keeps_its_task_hears_the_answer_and_nobody_ratifies_it() {
     assert_eq!(open(&world), both[..1]);
     let refused = answer(&reply("The other")).unwrap_err();
     assert!(
-        matches!(refused, Error::Speech(message::Refusal::Answered { .. })),
+        matches!(
+            refused,
+            Error::Speech(message::MessageRefusal::Answered { .. })
+        ),
         "{refused}"
     );
     let more = Reply {

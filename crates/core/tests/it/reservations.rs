@@ -8,15 +8,15 @@ use flagpost_core::{
     history::Kind,
     messages::Sent,
     relay::workers,
-    reservations::{Reservations, Which},
+    reservations::{ReservationSelector, Reservations},
 };
 use flagpost_model::{
     message::Subject,
-    reservation::{LEASE, Mode, Reservation, Wanted},
+    reservation::{LEASE, Reservation, ReservationMode, ReservationRequest},
 };
 use flagpost_testkit::{
     power::{PowerFs, every_crash, every_fault},
-    race::Part,
+    race::ChildRole,
 };
 use jiff::SignedDuration;
 
@@ -27,11 +27,11 @@ use crate::{
     world::{World, power, simulated_home, worker},
 };
 
-fn wanted(holder: &str, path: &str) -> Wanted {
-    Wanted {
+fn wanted(holder: &str, path: &str) -> ReservationRequest {
+    ReservationRequest {
         path: path.parse().unwrap(),
         holder: worker(holder),
-        mode: Mode::Exclusive,
+        mode: ReservationMode::Exclusive,
         task: None,
         reason: None,
     }
@@ -83,7 +83,7 @@ fn files(world: &World) -> BTreeSet<u64> {
 }
 
 /// What each child of the race does.
-pub fn reserve_one(part: &Part, home: &Home) {
+pub fn reserve_one(part: &ChildRole, home: &Home) {
     let repository = home.repositories_root();
     let mut names = home.fs().names(&repository).unwrap().into_iter();
     let id = names.next().unwrap().to_str().unwrap().parse().unwrap();
@@ -138,7 +138,9 @@ fn all_are_reserved_or_none() {
         "{refused}"
     );
     assert_eq!(held(&world), ["W1 src/**", "W1 docs"]);
-    let paths = |all: &[&str]| Which::Paths(all.iter().map(|it| it.parse().unwrap()).collect());
+    let paths = |all: &[&str]| {
+        ReservationSelector::Paths(all.iter().map(|it| it.parse().unwrap()).collect())
+    };
     let missing = of(&world)
         .release(&worker("W1"), &paths(&["docs", "lib"]))
         .unwrap_err();
@@ -147,7 +149,9 @@ fn all_are_reserved_or_none() {
         .release(&worker("W1"), &paths(&["docs"]))
         .unwrap();
     add(&world, "W2", &["lib", "docs/a.md"]).unwrap();
-    of(&world).release(&worker("W1"), &Which::All).unwrap();
+    of(&world)
+        .release(&worker("W1"), &ReservationSelector::All)
+        .unwrap();
     assert_eq!(held(&world), ["W2 lib", "W2 docs/a.md"]);
     assert_eq!(told(&world), files(&world));
 }
@@ -240,7 +244,9 @@ fn what_cannot_be_understood_is_told_of_and_left_alone() {
     std::fs::write(dir.join("900.json"), "{ torn").unwrap();
     std::fs::write(dir.join("mine.json"), "{}").unwrap();
     add(&world, "W2", &["lib"]).unwrap();
-    of(&world).release(&worker("W1"), &Which::All).unwrap();
+    of(&world)
+        .release(&worker("W1"), &ReservationSelector::All)
+        .unwrap();
     let survey = of(&world).scan().unwrap();
     let names: Vec<&str> = survey.skipped.iter().map(|it| &*it.name).collect();
     assert_eq!(names, ["reservations/900.json", "reservations/mine.json"]);
@@ -300,7 +306,10 @@ fn a_crash_leaves_whole_reservations() {
         &["W1 src", "W2 lib", "W2 bin"],
     );
     survives(
-        &|all| all.release(&worker("W1"), &Which::All).map(drop),
+        &|all| {
+            all.release(&worker("W1"), &ReservationSelector::All)
+                .map(drop)
+        },
         &[],
     );
 }

@@ -7,7 +7,7 @@ use flagpost_core::{
     claims,
     history::{Entry, Kind, Line},
     registry,
-    tasks::{self, observe::Watch},
+    tasks::{self, observe::TaskWatch},
 };
 use flagpost_disk::fsx;
 use flagpost_model::TaskId;
@@ -15,8 +15,8 @@ use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
 
 use crate::world::{World, add, id, power, simulated_home, subject, terms, worker};
 
-fn begin(world: &World) -> Watch {
-    Watch::begin(&world.home, &world.repository.id).unwrap()
+fn begin(world: &World) -> TaskWatch {
+    TaskWatch::begin(&world.home, &world.repository.id).unwrap()
 }
 
 /// A daemon that starts, looks and is killed.
@@ -25,7 +25,7 @@ fn visit(world: &World) -> Vec<String> {
 }
 
 /// What one look records: the kind, the task, and the states where they differ.
-fn look(watch: &mut Watch, world: &World) -> Vec<String> {
+fn look(watch: &mut TaskWatch, world: &World) -> Vec<String> {
     let before = world.history().len();
     let count = watch.look(&world.home, &world.repository.id).unwrap();
     let news = world.history().split_off(before);
@@ -339,7 +339,7 @@ fn the_power_may_go_while_it_is_recorded() {
     let look = |fs: &PowerFs| {
         let home = simulated_home(fs);
         let repo = registry::repositories(&home)?.remove(0).id;
-        Watch::begin(&home, &repo)?.look(&home, &repo)
+        TaskWatch::begin(&home, &repo)?.look(&home, &repo)
     };
     let check = |fs: &PowerFs, _: &flagpost_core::Result<usize>| {
         look(fs).unwrap();

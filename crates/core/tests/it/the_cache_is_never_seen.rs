@@ -8,7 +8,7 @@ use std::{
 };
 
 use flagpost_core::{Loaded, claims};
-use flagpost_model::task::Standing;
+use flagpost_model::task::TaskSummary;
 use flagpost_testkit::chance::Chance;
 use jiff::SignedDuration;
 
@@ -52,7 +52,7 @@ fn is_never_seen(world: &World) -> Loaded {
     let plain = without_cache(world);
     assert_eq!(seen.outlines, plain.outlines);
     assert_eq!(seen.skipped, plain.skipped);
-    let standings: Vec<_> = plain.outlines.iter().map(Standing::from).collect();
+    let standings: Vec<_> = plain.outlines.iter().map(TaskSummary::from).collect();
     assert_eq!(world.list().summaries().unwrap(), standings);
     seen
 }

@@ -1,9 +1,9 @@
 //! `docs/configuration.md` against the table of settings.
 
-use flagpost_core::config::keys::{KEYS, Known, PATTERNS};
+use flagpost_core::config::keys::{AnySetting, KEYS, PATTERNS};
 
 /// The row that a setting has in the documentation.
-fn row(known: &dyn Known) -> String {
+fn row(known: &dyn AnySetting) -> String {
     let about = known.about();
     let code = |text: Option<&str>| text.map(|text| format!("`{text}`")).unwrap_or_default();
     let allowed = known.allowed();

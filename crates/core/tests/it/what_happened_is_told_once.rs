@@ -1,6 +1,6 @@
 //! Listening to a history: each transition once, and none before it has happened.
 
-use flagpost_core::history::{Entry, History, Kind, News, Tail};
+use flagpost_core::history::{Entry, History, Kind, NewLines, Tail};
 use flagpost_model::Seq;
 
 use crate::world::{World, add, worker};
@@ -11,11 +11,11 @@ fn history(world: &World) -> History<'_> {
 
 fn told(tail: &mut Tail, world: &World) -> Vec<String> {
     match tail.read_on(&history(world)).unwrap() {
-        News::Lines(lines) => lines
+        NewLines::Lines(lines) => lines
             .iter()
             .map(|line| format!("{} {}", line.n, line.entry.kind.as_str()))
             .collect(),
-        News::Rewritten => vec!["rewritten".to_owned()],
+        NewLines::Rewritten => vec!["rewritten".to_owned()],
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use flagpost_core::{
     Error, List, claims,
-    plans::{self, Fate, Given, Mode, OnBroken, Scope},
+    plans::{self, ExportScope, ImportInput, ImportMode, ImportOutcome, OnBroken},
     tasks::{self, Fields},
 };
 use flagpost_model::{
@@ -17,7 +17,7 @@ use flagpost_model::{
 use crate::world::{World, act, add, finish, id, subject, terms, worker};
 
 fn understood(name: &str, text: &str) -> Intake {
-    let given = Given::Text {
+    let given = ImportInput::Text {
         name: name.to_owned(),
         text: text.to_owned(),
     };
@@ -25,14 +25,14 @@ fn understood(name: &str, text: &str) -> Intake {
     plans::understand(&fs, &given, None, OnBroken::Refuse).unwrap()
 }
 
-fn import(list: &List<'_>, name: &str, text: &str) -> Vec<Fate> {
+fn import(list: &List<'_>, name: &str, text: &str) -> Vec<ImportOutcome> {
     let intake = understood(name, text);
-    let imported = plans::import(list, &worker("operator"), &intake, Mode::Import).unwrap();
+    let imported = plans::import(list, &worker("operator"), &intake, ImportMode::Import).unwrap();
     imported.into_iter().map(|it| it.fate).collect()
 }
 
 fn exported(list: &List<'_>, spelling: Spelling) -> String {
-    let export = plans::export(list, Scope::Everything).unwrap();
+    let export = plans::export(list, ExportScope::Everything).unwrap();
     export.spell(spelling).unwrap()
 }
 
@@ -106,12 +106,15 @@ fn into_an_empty_list_the_same_tasks() {
         let text = exported(&from.list(), spelling);
         assert_eq!(
             import(&to.list(), name, &text),
-            [Fate::Added; 4],
+            [ImportOutcome::Added; 4],
             "{spelling}"
         );
         assert_eq!(plain(&to.list()), plain(&from.list()), "{spelling}");
         let (before, history) = (plain(&to.list()), to.history());
-        assert_eq!(import(&to.list(), name, &text), [Fate::Unchanged; 4]);
+        assert_eq!(
+            import(&to.list(), name, &text),
+            [ImportOutcome::Unchanged; 4]
+        );
         assert_eq!((plain(&to.list()), to.history()), (before, history));
         crate::account::agrees(&to);
     }
@@ -124,17 +127,20 @@ fn into_its_own_list_the_edits_of_the_file() {
     furnish(&list);
     let text = exported(&list, Spelling::Json);
     let history = world.history().len();
-    assert_eq!(import(&list, "x.json", &text), [Fate::Unchanged; 4]);
+    assert_eq!(
+        import(&list, "x.json", &text),
+        [ImportOutcome::Unchanged; 4]
+    );
     assert_eq!(world.history().len(), history);
 
     let edited = text.replace("\"Done\"", "\"Done well\"");
     assert_eq!(
         import(&list, "x.json", &edited),
         [
-            Fate::Unchanged,
-            Fate::Unchanged,
-            Fate::Updated,
-            Fate::Unchanged
+            ImportOutcome::Unchanged,
+            ImportOutcome::Unchanged,
+            ImportOutcome::Updated,
+            ImportOutcome::Unchanged
         ]
     );
     assert_eq!(list.task(&id(4)).unwrap().task.subject, "Done well");
@@ -148,7 +154,7 @@ fn what_changed_here_after_the_export_is_left_as_it_is() {
     add(&list, "One", &[]);
     let text = exported(&list, Spelling::Json);
     tasks::edit(&list, &worker("W1"), &id(1), &subject("Mine")).unwrap();
-    assert_eq!(import(&list, "x.json", &text), [Fate::Outdated]);
+    assert_eq!(import(&list, "x.json", &text), [ImportOutcome::Outdated]);
     assert_eq!(list.task(&id(1)).unwrap().task.subject, "Mine");
 }
 
@@ -161,18 +167,27 @@ fn an_edit_here_outlives_an_import_that_has_nothing_new() {
             "{{\"id\":\"bd-1\",\"title\":\"One\",\"status\":\"open\",\"priority\":{priority},\"issue_type\":\"task\"}}\n"
         )
     };
-    assert_eq!(import(&list, "issues.jsonl", &issue(1)), [Fate::Added]);
+    assert_eq!(
+        import(&list, "issues.jsonl", &issue(1)),
+        [ImportOutcome::Added]
+    );
     let low = Fields {
         priority: Some(Some(Priority::Low)),
         ..Fields::default()
     };
     tasks::edit(&list, &worker("W1"), &id(1), &low).unwrap();
-    assert_eq!(import(&list, "issues.jsonl", &issue(1)), [Fate::Unchanged]);
+    assert_eq!(
+        import(&list, "issues.jsonl", &issue(1)),
+        [ImportOutcome::Unchanged]
+    );
     assert_eq!(
         list.task(&id(1)).unwrap().task.priority,
         Some(Priority::Low)
     );
-    assert_eq!(import(&list, "issues.jsonl", &issue(0)), [Fate::Updated]);
+    assert_eq!(
+        import(&list, "issues.jsonl", &issue(0)),
+        [ImportOutcome::Updated]
+    );
     let task = list.task(&id(1)).unwrap().task;
     assert_eq!(task.priority, Some(Priority::Critical));
 }
@@ -183,7 +198,7 @@ fn an_open_export_leaves_out_what_is_finished_and_says_what_it_cut() {
     let list = world.list();
     furnish(&list);
     tasks::link(&list, &worker("W1"), &id(3), &[id(4)]).unwrap();
-    let export = plans::export(&list, Scope::Open).unwrap();
+    let export = plans::export(&list, ExportScope::Open).unwrap();
     assert_eq!((export.tasks.len(), export.cut), (3, 1));
     let text = export.spell(Spelling::Jsonl).unwrap();
     assert_eq!(understood("x.jsonl", &text).broken, []);
@@ -203,7 +218,7 @@ fn a_part_that_would_be_its_own_is_refused_and_nothing_written() {
     let history = world.history();
     let closing = text.replace("\"B\"", "\"B\",\"parent\":\"a\"");
     let intake = understood("x.jsonl", &closing);
-    let refused = plans::import(&list, &worker("W1"), &intake, Mode::Import);
+    let refused = plans::import(&list, &worker("W1"), &intake, ImportMode::Import);
     assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
     assert_eq!(world.history(), history);
 }
@@ -240,7 +255,7 @@ fn a_source_is_known_by_its_name_or_its_shape() {
         ("-", "id,subject\n1,a\n", Format::Csv),
         ("x.csv", "\u{feff}subject\r\na\r\n", Format::Csv),
     ] {
-        let given = Given::Text {
+        let given = ImportInput::Text {
             name: name.to_owned(),
             text: text.to_owned(),
         };
@@ -248,7 +263,7 @@ fn a_source_is_known_by_its_name_or_its_shape() {
         assert_eq!(understood.format, format, "{name} {text}");
     }
     for (name, text) in [("x.json", ""), ("x.json", "{"), ("x.csv", ""), ("x", "")] {
-        let given = Given::Text {
+        let given = ImportInput::Text {
             name: name.to_owned(),
             text: text.to_owned(),
         };
@@ -275,14 +290,14 @@ fn fifty_broken_files_among_a_thousand_are_named_and_cost_no_other() {
         std::fs::write(dir.join(format!("{n}.json")), text).unwrap();
     }
     let fs = flagpost_disk::fsx::RealFs;
-    let given = Given::Folder(dir);
+    let given = ImportInput::Folder(dir);
     let refused = plans::understand(&fs, &given, None, OnBroken::Refuse).unwrap_err();
     let told = refused.to_string();
     assert_eq!(told.lines().count(), 51);
     assert!(told.contains("\n  1000.json: "), "{told}");
     let taken = plans::understand(&fs, &given, None, OnBroken::Skip).unwrap();
     assert_eq!((taken.tasks.len(), taken.broken.len()), (950, 50));
-    let imported = plans::import(&world.list(), &worker("W1"), &taken, Mode::Import).unwrap();
+    let imported = plans::import(&world.list(), &worker("W1"), &taken, ImportMode::Import).unwrap();
     assert_eq!(imported.len(), 950);
     assert_eq!(world.list().load().unwrap().outlines.len(), 950);
 }
@@ -290,7 +305,7 @@ fn fifty_broken_files_among_a_thousand_are_named_and_cost_no_other() {
 #[test]
 fn no_metadata_stands_in_for_a_field() {
     let text = "subject,task_uid\na,b\n";
-    let given = Given::Text {
+    let given = ImportInput::Text {
         name: "x.csv".to_owned(),
         text: text.to_owned(),
     };

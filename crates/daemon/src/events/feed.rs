@@ -27,7 +27,7 @@ pub(crate) trait Listener: Send + 'static {
     const RECHECK: Option<Duration>;
 
     /// What to do next; waits for nothing.
-    fn step(&mut self) -> Step;
+    fn step(&mut self) -> FeedStep;
 
     /// What there is to say, read from files.
     fn look(&mut self) -> flagpost_core::Result<String>;
@@ -35,7 +35,7 @@ pub(crate) trait Listener: Send + 'static {
 
 /// What to do next.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum FeedStep {
     /// To say this.
     Say(String),
     /// To read files.
@@ -69,8 +69,8 @@ async fn tell<L: Listener>(
     loop {
         looks.mark_unchanged();
         let text = match listener.step() {
-            Step::Say(text) => text,
-            Step::Look => {
+            FeedStep::Say(text) => text,
+            FeedStep::Look => {
                 let looked = tokio::task::spawn_blocking(move || {
                     let text = listener.look();
                     (listener, text)
@@ -88,7 +88,7 @@ async fn tell<L: Listener>(
                     }
                 }
             }
-            Step::Wait => {
+            FeedStep::Wait => {
                 let pause = L::RECHECK.unwrap_or(ALIVE);
                 tokio::select! {
                     woken = timeout(pause, looks.changed()) => match woken {

@@ -12,7 +12,7 @@ use std::{
 
 use flagpost_core::{
     Home,
-    history::{History, News, Tail},
+    history::{History, NewLines, Tail},
     registry,
 };
 use flagpost_model::RepoId;
@@ -22,7 +22,7 @@ use tokio::{
 };
 use tracing::warn;
 
-use super::{Told, watch::Watching};
+use super::{FeedEvent, watch::WatchMode};
 
 /// So many transitions of a repository are kept, and so many bytes of them.
 const KEPT: usize = 2048;
@@ -44,7 +44,7 @@ pub(crate) struct Hub {
     home: Home,
     told: Mutex<BTreeMap<RepoId, Ring>>,
     looked: watch::Sender<u64>,
-    watching: watch::Sender<Watching>,
+    watching: watch::Sender<WatchMode>,
     /// Somebody changed something.
     pub(crate) wake: Notify,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Hub {
 /// The last transitions of one repository.
 #[derive(Debug)]
 struct Ring {
-    kept: VecDeque<Arc<Told>>,
+    kept: VecDeque<Arc<FeedEvent>>,
     bytes: usize,
     /// All up to this number came before what is kept.
     begins: u64,
@@ -73,13 +73,13 @@ pub(crate) struct Position {
 #[derive(Debug)]
 pub(crate) enum After {
     /// These transitions; none where there are none yet.
-    These(Vec<Arc<Told>>),
+    These(Vec<Arc<FeedEvent>>),
     /// It is not kept any more, or of another history.
     Lost,
 }
 
 impl Hub {
-    pub(crate) fn new(home: Home, watching: Watching) -> Self {
+    pub(crate) fn new(home: Home, watching: WatchMode) -> Self {
         Self {
             home,
             told: Mutex::default(),
@@ -95,13 +95,13 @@ impl Hub {
     }
 
     /// How changes are noticed.
-    pub(crate) fn watching(&self) -> Watching {
+    pub(crate) fn watching(&self) -> WatchMode {
         *self.watching.borrow()
     }
 
     /// The system cannot tell of all changes.
     pub(crate) fn poll_from_now(&self) {
-        self.watching.send_replace(Watching::Polling);
+        self.watching.send_replace(WatchMode::Polling);
         self.wake.notify_one();
     }
 
@@ -122,8 +122,8 @@ impl Hub {
             };
             tails = back;
             let pause = match self.watching() {
-                Watching::Events => RECHECK,
-                Watching::Polling => POLL,
+                WatchMode::Events => RECHECK,
+                WatchMode::Polling => POLL,
             };
             let pause = if waits { soon.min(pause) } else { pause };
             soon = if waits { later(soon) } else { SOON };
@@ -180,13 +180,13 @@ impl Hub {
         let mut rings = self.rings();
         let life = rings.get(repo).map_or(0, |ring| ring.life);
         match news {
-            News::Lines(lines) => {
+            NewLines::Lines(lines) => {
                 let ring = rings.entry(repo.clone());
                 let ring = ring.or_insert_with(|| Ring::begun(tail.read_up_to(), life));
-                lines.iter().for_each(|line| ring.keep(Told::of(line)));
+                lines.iter().for_each(|line| ring.keep(FeedEvent::of(line)));
                 ring.ends = tail.read_up_to();
             }
-            News::Rewritten => {
+            NewLines::Rewritten => {
                 rings.insert(repo.clone(), Ring::begun(tail.read_up_to(), life + 1));
             }
         }
@@ -246,7 +246,7 @@ impl Ring {
         }
     }
 
-    fn keep(&mut self, told: Told) {
+    fn keep(&mut self, told: FeedEvent) {
         self.bytes += told.len();
         self.kept.push_back(Arc::new(told));
         while self.kept.len() > KEPT || self.bytes > KEPT_BYTES && self.kept.len() > 1 {
@@ -278,7 +278,7 @@ mod tests {
     async fn a_notice_is_looked_at_twice_and_no_more() {
         let dir = flagpost_testkit::scratch::scratch();
         let home = Home::at(dir.path().into());
-        let hub = Arc::new(Hub::new(home, Watching::Events));
+        let hub = Arc::new(Hub::new(home, WatchMode::Events));
         let mut looks = hub.looks();
         let running = tokio::spawn(Arc::clone(&hub).run(Tails::default()));
         looks.wait_for(|n| *n == 1).await.unwrap();

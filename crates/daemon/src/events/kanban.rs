@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 use flagpost_core::{
     Home,
     kanban::{
-        changes::{Files, changes, files},
+        changes::{FileSnapshot, changes, files},
         every,
     },
 };
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{
     event,
-    feed::{Listener, Step},
+    feed::{FeedStep, Listener},
 };
 
 /// One such client.
@@ -25,7 +25,7 @@ use super::{
 pub(crate) struct KanbanReader {
     home: Home,
     list: Option<ListRef>,
-    known: BTreeMap<ListRef, Files>,
+    known: BTreeMap<ListRef, FileSnapshot>,
     next: Next,
 }
 
@@ -49,7 +49,10 @@ impl KanbanReader {
     }
 }
 
-fn all(home: &Home, list: Option<&ListRef>) -> flagpost_core::Result<BTreeMap<ListRef, Files>> {
+fn all(
+    home: &Home,
+    list: Option<&ListRef>,
+) -> flagpost_core::Result<BTreeMap<ListRef, FileSnapshot>> {
     let lists = match list {
         Some(list) => vec![list.clone()],
         None => every(home)?,
@@ -64,15 +67,15 @@ fn all(home: &Home, list: Option<&ListRef>) -> flagpost_core::Result<BTreeMap<Li
 impl Listener for KanbanReader {
     const RECHECK: Option<Duration> = Some(Duration::from_millis(300));
 
-    fn step(&mut self) -> Step {
+    fn step(&mut self) -> FeedStep {
         let (step, next) = match self.next {
             Next::Greet => {
                 let body = json!({"type": "connected", "taskListRef": self.list});
                 let greeting = event(None, "connected", &body.to_string());
-                (Step::Say(greeting), Next::Look)
+                (FeedStep::Say(greeting), Next::Look)
             }
-            Next::Look => (Step::Look, Next::Wait),
-            Next::Wait => (Step::Wait, Next::Look),
+            Next::Look => (FeedStep::Look, Next::Wait),
+            Next::Wait => (FeedStep::Wait, Next::Look),
         };
         self.next = next;
         step
@@ -83,10 +86,15 @@ impl Listener for KanbanReader {
         let mut told = Vec::new();
         for (list, before) in &self.known {
             if !now.contains_key(list) {
-                told.extend(changes(&self.home, list, before, &mut Files::default())?);
+                told.extend(changes(
+                    &self.home,
+                    list,
+                    before,
+                    &mut FileSnapshot::default(),
+                )?);
             }
         }
-        let none = Files::default();
+        let none = FileSnapshot::default();
         for (list, after) in &mut now {
             let before = self.known.get(list).unwrap_or(&none);
             told.extend(changes(&self.home, list, before, after)?);

@@ -24,13 +24,13 @@ pub(crate) use cursor::Cursor;
 pub(crate) use feed::{Listener, feed, pour};
 pub(crate) use hub::{Hub, Tails};
 pub(crate) use kanban::KanbanReader;
-pub(crate) use reader::{Reader, Scope, Wish};
-pub use watch::Watching;
+pub(crate) use reader::{EventFilter, EventReader, Subscription};
+pub use watch::WatchMode;
 pub(crate) use watch::{keep, watch};
 
 /// A transition, ready to be told.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct FeedEvent {
     /// Its number.
     pub(crate) n: u64,
     /// The event's name.
@@ -41,7 +41,7 @@ pub(crate) struct Told {
     pub(crate) data: String,
 }
 
-impl Told {
+impl FeedEvent {
     pub(crate) fn of(line: &Line) -> Self {
         let name = name_of(&line.entry.kind);
         let transition = Transition {

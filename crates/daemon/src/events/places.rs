@@ -15,7 +15,7 @@ pub(super) fn places(home: &Home) -> Vec<PathBuf> {
     places.extend(below(home, &home.tasks_root()));
     // A root that cannot be read has lists that cannot be read either.
     for root in roots::scan(home).unwrap_or_default() {
-        if let roots::Standing::Readable { .. } = root.standing {
+        if let roots::RootStatus::Readable { .. } = root.standing {
             places.extend(below(home, &root.dir));
             places.push(root.dir);
         }
@@ -45,5 +45,5 @@ fn below(home: &Home, dir: &Path) -> Vec<PathBuf> {
 
 fn is_dir(home: &Home, path: &Path) -> bool {
     let stat = fsx::stat(home.fs(), path).ok().flatten();
-    stat.is_some_and(|stat| stat.kind == fsx::Kind::Dir)
+    stat.is_some_and(|stat| stat.kind == fsx::FileKind::Dir)
 }

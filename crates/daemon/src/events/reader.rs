@@ -8,30 +8,30 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use flagpost_core::{
     Home, Repository,
-    history::{History, News, Tail},
+    history::{History, NewLines, Tail},
     registry,
 };
 use flagpost_model::RepoId;
 
 use super::{
-    Cursor, Hub, Told, event,
-    feed::{Listener, Step},
+    Cursor, FeedEvent, Hub, event,
+    feed::{FeedStep, Listener},
     hub::{After, Position},
     state::state,
 };
 
 /// What somebody listens to.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish {
+pub(crate) struct Subscription {
     /// Which repositories.
     pub(crate) repository: Option<RepoId>,
     /// Which transitions.
-    pub(crate) scope: Scope,
+    pub(crate) scope: EventFilter,
 }
 
 /// Which transitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum EventFilter {
     /// All of them.
     Everything,
     /// Those about mail.
@@ -61,10 +61,10 @@ impl Reason {
 
 /// One listener.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct EventReader {
     home: Home,
     hub: Arc<Hub>,
-    wish: Wish,
+    wish: Subscription,
     at: BTreeMap<RepoId, Position>,
     /// What is to be read from files before anything else is said.
     to_read: Option<Reading>,
@@ -79,8 +79,13 @@ enum Reading {
     State(Reason),
 }
 
-impl Reader {
-    pub(crate) fn new(home: Home, hub: Arc<Hub>, wish: Wish, since: Option<Cursor>) -> Self {
+impl EventReader {
+    pub(crate) fn new(
+        home: Home,
+        hub: Arc<Hub>,
+        wish: Subscription,
+        since: Option<Cursor>,
+    ) -> Self {
         Self {
             home,
             hub,
@@ -90,9 +95,9 @@ impl Reader {
         }
     }
 
-    fn lost(&mut self, reason: Reason) -> Step {
+    fn lost(&mut self, reason: Reason) -> FeedStep {
         self.to_read = Some(Reading::State(reason));
-        Step::Look
+        FeedStep::Look
     }
 
     fn begin(&mut self, since: &Cursor) -> flagpost_core::Result<String> {
@@ -116,9 +121,9 @@ impl Reader {
             if let After::Lost = self.hub.after(&repo, at) {
                 // It comes from the file, this once.
                 let mut tail = Tail::since(at.n);
-                if let News::Lines(lines) = tail.read_on(&History::of(&self.home, &repo))? {
+                if let NewLines::Lines(lines) = tail.read_on(&History::of(&self.home, &repo))? {
                     for line in &lines {
-                        self.tell(&repo, &Told::of(line), end.life, &mut text);
+                        self.tell(&repo, &FeedEvent::of(line), end.life, &mut text);
                     }
                 }
                 let (n, life) = (tail.read_up_to(), end.life);
@@ -140,10 +145,10 @@ impl Reader {
         Ok(event(Some(&id), "daemon.resync", &state.to_string()))
     }
 
-    fn tell(&mut self, repo: &RepoId, told: &Told, life: u64, text: &mut String) {
+    fn tell(&mut self, repo: &RepoId, told: &FeedEvent, life: u64, text: &mut String) {
         let n = told.n;
         self.at.insert(repo.clone(), Position { n, life });
-        if self.wish.scope == Scope::Everything || told.is_mail {
+        if self.wish.scope == EventFilter::Everything || told.is_mail {
             *text += &event(Some(&self.cursor()), &told.name, &told.data);
         }
     }
@@ -179,14 +184,14 @@ fn last(home: &Home, repo: &RepoId) -> flagpost_core::Result<u64> {
     Ok(tail.read())
 }
 
-impl Listener for Reader {
+impl Listener for EventReader {
     const RECHECK: Option<Duration> = None;
 
-    fn step(&mut self) -> Step {
+    fn step(&mut self) -> FeedStep {
         match self.to_read {
             // What the hub has not looked at yet has no end that one could begin from.
-            Some(Reading::Begin(_)) if !self.is_known() => return Step::Wait,
-            Some(_) => return Step::Look,
+            Some(Reading::Begin(_)) if !self.is_known() => return FeedStep::Wait,
+            Some(_) => return FeedStep::Look,
             None => {}
         }
         let mut text = String::new();
@@ -211,10 +216,10 @@ impl Listener for Reader {
                 }
             }
             match (text.is_empty(), moved) {
-                (false, _) => return Step::Say(text),
+                (false, _) => return FeedStep::Say(text),
                 // None of these was for it, and more may be there.
                 (true, true) => {}
-                (true, false) => return Step::Wait,
+                (true, false) => return FeedStep::Wait,
             }
         }
     }
@@ -236,7 +241,7 @@ mod tests {
     use flagpost_model::WorkerId;
 
     use super::*;
-    use crate::events::{Watching, hub::Tails};
+    use crate::events::{WatchMode, hub::Tails};
 
     fn add(list: &List<'_>, subject: &str) {
         let fields = tasks::Fields {
@@ -262,26 +267,29 @@ mod tests {
         (home, repository.id, last)
     }
 
-    fn reader(hub: &Arc<Hub>, home: &Home, repo: &RepoId, since: u64) -> Reader {
-        let wish = Wish {
+    fn reader(hub: &Arc<Hub>, home: &Home, repo: &RepoId, since: u64) -> EventReader {
+        let wish = Subscription {
             repository: Some(repo.clone()),
-            scope: Scope::Everything,
+            scope: EventFilter::Everything,
         };
         let since = Some(Cursor::One(since));
-        Reader::new(home.clone(), Arc::clone(hub), wish, since)
+        EventReader::new(home.clone(), Arc::clone(hub), wish, since)
     }
 
     #[test]
     fn who_comes_before_the_first_look_goes_on_where_he_was_all_the_same() {
         let dir = flagpost_testkit::scratch::scratch();
         let (home, repo, last) = home(dir.path());
-        let hub = Arc::new(Hub::new(home.clone(), Watching::Events));
+        let hub = Arc::new(Hub::new(home.clone(), WatchMode::Events));
         let mut reader = reader(&hub, &home, &repo, last - 1);
-        assert!(matches!(reader.step(), Step::Wait), "nothing was looked at");
+        assert!(
+            matches!(reader.step(), FeedStep::Wait),
+            "nothing was looked at"
+        );
         hub.look(&mut Tails::default());
-        assert!(matches!(reader.step(), Step::Look));
+        assert!(matches!(reader.step(), FeedStep::Look));
         let mut told = reader.look().unwrap();
-        while let Step::Say(more) = reader.step() {
+        while let FeedStep::Say(more) = reader.step() {
             told += &more;
         }
         assert!(told.starts_with(&format!("id: {last}\n")), "{told}");
@@ -292,7 +300,7 @@ mod tests {
     fn who_knows_more_than_the_hub_has_read_is_told_what_follows() {
         let dir = flagpost_testkit::scratch::scratch();
         let (home, repo, last) = home(dir.path());
-        let hub = Arc::new(Hub::new(home.clone(), Watching::Events));
+        let hub = Arc::new(Hub::new(home.clone(), WatchMode::Events));
         hub.look(&mut Tails::default());
         let list = List::open(&home, &"top".parse().unwrap()).unwrap();
         add(&list, "d");

@@ -5,20 +5,20 @@ use flagpost_core::{
     answers::Outline,
     relay::{
         Fleet,
-        briefs::{self, Stage},
+        briefs::{self, BriefStatus},
         reports, workers,
     },
     roots, shape,
 };
 use serde_json::{Value, json};
 
-use super::Scope;
+use super::EventFilter;
 
 /// What stands in these repositories: who works in them, what waits, and the tasks.
 pub(super) fn state(
     home: &Home,
     repositories: &[(Repository, u64)],
-    scope: Scope,
+    scope: EventFilter,
     reason: &str,
 ) -> Result<Value, Error> {
     let each = repositories
@@ -29,21 +29,21 @@ pub(super) fn state(
     Ok(shape::answer("resync", body))
 }
 
-fn one(home: &Home, repository: &Repository, n: u64, scope: Scope) -> Result<Value, Error> {
+fn one(home: &Home, repository: &Repository, n: u64, scope: EventFilter) -> Result<Value, Error> {
     let fleet = Fleet::of(home, &repository.id);
     let (seen, _) = workers::list(&fleet)?;
     let (mut waiting, mut unread) = (Vec::new(), Vec::new());
     for mail in fleet.mails()? {
         let (letters, _) = briefs::list(&mail)?;
-        let open = letters.iter().filter(|it| it.stage == Stage::Pending);
+        let open = letters.iter().filter(|it| it.stage == BriefStatus::Pending);
         waiting.extend(open.map(|it| shape::brief(&it.brief)));
         let (papers, _) = reports::list(&mail)?;
         let open = papers.iter().filter(|it| !it.read);
         unread.extend(open.map(|it| shape::report(&it.report)));
     }
     let lists = match scope {
-        Scope::Everything => lists(home, repository)?,
-        Scope::Mail => Vec::new(),
+        EventFilter::Everything => lists(home, repository)?,
+        EventFilter::Mail => Vec::new(),
     };
     Ok(json!({
         "id": repository.id,

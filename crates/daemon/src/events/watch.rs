@@ -33,7 +33,7 @@ const RECHECK: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum Watching {
+pub enum WatchMode {
     /// The system tells of them.
     #[default]
     Events,
@@ -53,7 +53,7 @@ pub(crate) struct Watched {
 
 /// Wakes the hub with every change, for as long as the answer lives.
 pub(crate) fn watch(home: &Home, hub: &Arc<Hub>) -> Result<Option<Watched>> {
-    if hub.watching() == Watching::Polling {
+    if hub.watching() == WatchMode::Polling {
         return Ok(None);
     }
     for dir in [home.tasks_root(), home.repositories_root()] {

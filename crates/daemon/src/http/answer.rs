@@ -8,23 +8,23 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use flagpost_core::{self as core, Kind, failure, shape};
+use flagpost_core::{self as core, FailureKind, failure, shape};
 use serde_json::{Value, json};
 
-use super::auth::Refusal;
+use super::auth::AuthRefusal;
 
 /// A request that came to nothing.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct HttpError {
     status: StatusCode,
-    kind: Kind,
+    kind: FailureKind,
     message: String,
     hint: Option<String>,
     causes: Vec<String>,
 }
 
-impl Fault {
-    fn new(status: StatusCode, kind: Kind, message: impl Into<String>) -> Self {
+impl HttpError {
+    fn new(status: StatusCode, kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
             status,
             kind,
@@ -36,20 +36,20 @@ impl Fault {
 
     /// It was asked for wrongly.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        let fault = Self::new(StatusCode::BAD_REQUEST, Kind::Usage, message);
+        let fault = Self::new(StatusCode::BAD_REQUEST, FailureKind::Usage, message);
         fault.hint("/v1/openapi.json tells what may be asked")
     }
 
     /// A value that cannot be taken.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
-        Self::new(status(Kind::Invalid), Kind::Invalid, message)
+        Self::new(status(FailureKind::Invalid), FailureKind::Invalid, message)
     }
 
     /// There is no such route.
     pub(crate) fn no_route(path: &str) -> Self {
         let fault = Self::new(
             StatusCode::NOT_FOUND,
-            Kind::NotFound,
+            FailureKind::NotFound,
             format!("there is no {path} here"),
         );
         fault.hint("/v1/openapi.json tells what there is")
@@ -58,37 +58,41 @@ impl Fault {
     /// The route is asked in another way.
     pub(crate) fn no_method() -> Self {
         let text = "this is not asked in that way";
-        let fault = Self::new(StatusCode::METHOD_NOT_ALLOWED, Kind::Usage, text);
+        let fault = Self::new(StatusCode::METHOD_NOT_ALLOWED, FailureKind::Usage, text);
         fault.hint("/v1/openapi.json tells what may be asked")
     }
 
     /// More was sent than is taken.
     pub(crate) fn too_large(limit: usize) -> Self {
         let text = format!("what was sent has more than {limit} bytes");
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::Invalid, text)
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, FailureKind::Invalid, text)
     }
 
     /// The client takes too long.
     pub(crate) fn too_slow() -> Self {
         let text = "what was sent did not come in time";
-        Self::new(StatusCode::REQUEST_TIMEOUT, Kind::TimedOut, text)
+        Self::new(StatusCode::REQUEST_TIMEOUT, FailureKind::TimedOut, text)
     }
 
     /// What is asked for is not there.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
-        Self::new(status(Kind::NotFound), Kind::NotFound, message)
+        Self::new(
+            status(FailureKind::NotFound),
+            FailureKind::NotFound,
+            message,
+        )
     }
 
     /// It was sent in a coding that nobody here reads.
     pub(crate) fn coded() -> Self {
         let text =
             "what was sent is in a Content-Encoding that is not understood here: send it as it is";
-        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Kind::Usage, text)
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, FailureKind::Usage, text)
     }
 
     /// Something broke that should not.
     pub(crate) fn broken(message: impl Into<String>) -> Self {
-        Self::new(status(Kind::Failed), Kind::Failed, message)
+        Self::new(status(FailureKind::Failed), FailureKind::Failed, message)
     }
 
     fn hint(mut self, text: &str) -> Self {
@@ -100,26 +104,29 @@ impl Fault {
     pub(crate) fn into_kanban(self) -> Response {
         // They know that something was asked for wrongly, and that something broke.
         let status = match self.kind {
-            Kind::Invalid | Kind::Usage => StatusCode::BAD_REQUEST,
-            Kind::NotFound | Kind::Conflict | Kind::TimedOut | Kind::Failed => self.status,
+            FailureKind::Invalid | FailureKind::Usage => StatusCode::BAD_REQUEST,
+            FailureKind::NotFound
+            | FailureKind::Conflict
+            | FailureKind::TimedOut
+            | FailureKind::Failed => self.status,
         };
         (status, Json(json!({"error": self.message}))).into_response()
     }
 }
 
 /// The status of a kind of failure.
-fn status(kind: Kind) -> StatusCode {
+fn status(kind: FailureKind) -> StatusCode {
     match kind {
-        Kind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
-        Kind::Usage => StatusCode::BAD_REQUEST,
-        Kind::NotFound => StatusCode::NOT_FOUND,
-        Kind::Conflict => StatusCode::CONFLICT,
-        Kind::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
-        Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+        FailureKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        FailureKind::Usage => StatusCode::BAD_REQUEST,
+        FailureKind::NotFound => StatusCode::NOT_FOUND,
+        FailureKind::Conflict => StatusCode::CONFLICT,
+        FailureKind::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
+        FailureKind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }
 
-impl From<core::Error> for Fault {
+impl From<core::Error> for HttpError {
     fn from(error: core::Error) -> Self {
         let (kind, hint) = failure::judge(&error);
         let mut causes = Vec::new();
@@ -138,25 +145,25 @@ impl From<core::Error> for Fault {
     }
 }
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Self {
+impl From<AuthRefusal> for HttpError {
+    fn from(refusal: AuthRefusal) -> Self {
         let status = match refusal {
-            Refusal::Host => StatusCode::MISDIRECTED_REQUEST,
-            Refusal::Origin => StatusCode::FORBIDDEN,
-            Refusal::Token => StatusCode::UNAUTHORIZED,
-            Refusal::Type => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            AuthRefusal::Host => StatusCode::MISDIRECTED_REQUEST,
+            AuthRefusal::Origin => StatusCode::FORBIDDEN,
+            AuthRefusal::Token => StatusCode::UNAUTHORIZED,
+            AuthRefusal::Type => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         };
-        let fault = Self::new(status, Kind::Usage, refusal.to_string());
+        let fault = Self::new(status, FailureKind::Usage, refusal.to_string());
         match refusal {
-            Refusal::Token => fault.hint(
+            AuthRefusal::Token => fault.hint(
                 "it is in run/token in the home, another at each start: Authorization: Bearer …",
             ),
-            Refusal::Host | Refusal::Origin | Refusal::Type => fault,
+            AuthRefusal::Host | AuthRefusal::Origin | AuthRefusal::Type => fault,
         }
     }
 }
 
-impl IntoResponse for Fault {
+impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let body = shape::error(self.kind, &self.message, self.hint.as_deref(), &self.causes);
         let mut response = (self.status, Json(body)).into_response();

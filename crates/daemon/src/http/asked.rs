@@ -11,8 +11,8 @@ use jiff::civil::Date;
 use serde_json::{Map, Value};
 
 use super::{
-    answer::Fault,
-    route::{Form, Kind, MOST, Need, Param, Place, is_lease, is_time},
+    answer::HttpError,
+    route::{Form, MOST, Param, ParamKind, ParamLocation, Presence, is_lease, is_time},
 };
 
 /// What was said, by name.
@@ -33,41 +33,41 @@ pub(crate) struct Parts {
 
 impl Asked {
     /// Checks a request.
-    pub(crate) fn read(params: &'static [Param], parts: Parts) -> Result<Self, Fault> {
+    pub(crate) fn read(params: &'static [Param], parts: Parts) -> Result<Self, HttpError> {
         let mut said = BTreeMap::new();
         for (place, all) in [
-            (Place::Path, parts.path),
-            (Place::Query, parts.query),
-            (Place::Header, parts.headers),
+            (ParamLocation::Path, parts.path),
+            (ParamLocation::Query, parts.query),
+            (ParamLocation::Header, parts.headers),
         ] {
             for (name, text) in all {
                 let param = known(params, place, &name)?;
                 let value = from_text(param, text)?;
                 if said.insert(param.name, value).is_some() {
-                    return Err(Fault::usage(format!("{name} is said twice")));
+                    return Err(HttpError::usage(format!("{name} is said twice")));
                 }
             }
         }
         for (name, value) in parts.body {
-            let param = known(params, Place::Body, &name)?;
-            if value.is_null() && param.need == Need::Optional {
+            let param = known(params, ParamLocation::Body, &name)?;
+            if value.is_null() && param.need == Presence::Optional {
                 continue;
             }
             said.insert(param.name, from_json(param, value)?);
         }
         let forms = params.iter().find_map(|it| match it.need {
-            Need::In(forms) => Some(forms),
-            Need::Required | Need::Optional => None,
+            Presence::In(forms) => Some(forms),
+            Presence::Required | Presence::Optional => None,
         });
         if let Some(forms) = forms
             && !forms.iter().any(|form| fits(form, params, &said))
         {
-            return Err(Fault::usage(format!("say {}", spelled(forms))));
+            return Err(HttpError::usage(format!("say {}", spelled(forms))));
         }
-        let needed = params.iter().filter(|it| it.need == Need::Required);
+        let needed = params.iter().filter(|it| it.need == Presence::Required);
         for param in needed {
             if !said.contains_key(param.name) {
-                return Err(Fault::usage(format!("{} is missing", param.name)));
+                return Err(HttpError::usage(format!("{} is missing", param.name)));
             }
         }
         Ok(Self(said))
@@ -104,29 +104,31 @@ impl Asked {
     }
 
     /// A text as what it means.
-    pub(crate) fn parsed<T>(&self, name: &str) -> Result<Option<T>, Fault>
+    pub(crate) fn parsed<T>(&self, name: &str) -> Result<Option<T>, HttpError>
     where
         T: FromStr,
         T::Err: std::fmt::Display,
     {
         let parsed = self.text(name).map(str::parse).transpose();
-        parsed.map_err(|error: T::Err| Fault::invalid(format!("{name}: {error}")))
+        parsed.map_err(|error: T::Err| HttpError::invalid(format!("{name}: {error}")))
     }
 
     /// The same of what the route needs.
-    pub(crate) fn id<T>(&self, name: &str) -> Result<T, Fault>
+    pub(crate) fn id<T>(&self, name: &str) -> Result<T, HttpError>
     where
         T: FromStr,
         T::Err: std::fmt::Display,
     {
         let parsed = self.needed(name).parse();
-        parsed.map_err(|error| Fault::invalid(format!("{name}: {error}")))
+        parsed.map_err(|error| HttpError::invalid(format!("{name}: {error}")))
     }
 }
 
 /// Whether what is said of forms is this one.
 fn fits(form: &Form, params: &[Param], said: &BTreeMap<&str, Value>) -> bool {
-    let of_forms = params.iter().filter(|it| matches!(it.need, Need::In(_)));
+    let of_forms = params
+        .iter()
+        .filter(|it| matches!(it.need, Presence::In(_)));
     let mut told = of_forms.filter(|it| said.contains_key(it.name));
     let has_word = |(name, words): (&str, &[&str])| {
         let word = said.get(name).and_then(Value::as_str);
@@ -152,14 +154,18 @@ fn spelled(forms: &[Form]) -> String {
     format!("either {}", each.collect::<Vec<_>>().join("; or "))
 }
 
-fn known(params: &'static [Param], place: Place, name: &str) -> Result<&'static Param, Fault> {
+fn known(
+    params: &'static [Param],
+    place: ParamLocation,
+    name: &str,
+) -> Result<&'static Param, HttpError> {
     let found = params
         .iter()
         .find(|it| it.place == place && it.name == name);
     found.ok_or_else(|| {
         let known = params.iter().filter(|it| it.place == place);
         let known: Vec<&str> = known.map(|it| it.name).collect();
-        let is_asked = |it: &&Param| it.place == Place::Query && it.name == name;
+        let is_asked = |it: &&Param| it.place == ParamLocation::Query && it.name == name;
         let hint = match known.as_slice() {
             _ if params.iter().any(|it| is_asked(&it)) => {
                 "it goes behind the question mark of the path".to_owned()
@@ -167,24 +173,24 @@ fn known(params: &'static [Param], place: Place, name: &str) -> Result<&'static 
             [] => "nothing goes there".to_owned(),
             known => format!("there are {}", known.join(", ")),
         };
-        Fault::usage(format!("there is no {name:?} here; {hint}"))
+        HttpError::usage(format!("there is no {name:?} here; {hint}"))
     })
 }
 
-fn from_text(param: &Param, text: String) -> Result<Value, Fault> {
+fn from_text(param: &Param, text: String) -> Result<Value, HttpError> {
     let value = match param.kind {
-        Kind::Text
-        | Kind::Line
-        | Kind::Id
-        | Kind::Directory
-        | Kind::Time
-        | Kind::Lease
-        | Kind::Day
-        | Kind::Hash
-        | Kind::Word(_) => Some(text.clone().into()),
-        Kind::Number(_) | Kind::Process => text.parse::<u64>().ok().map(Value::from),
-        Kind::Flag => text.parse::<bool>().ok().map(Value::from),
-        Kind::Texts => None,
+        ParamKind::Text
+        | ParamKind::Line
+        | ParamKind::Id
+        | ParamKind::Directory
+        | ParamKind::Time
+        | ParamKind::Lease
+        | ParamKind::Day
+        | ParamKind::Hash
+        | ParamKind::Word(_) => Some(text.clone().into()),
+        ParamKind::Number(_) | ParamKind::Process => text.parse::<u64>().ok().map(Value::from),
+        ParamKind::Flag => text.parse::<bool>().ok().map(Value::from),
+        ParamKind::Texts => None,
     };
     match value {
         Some(value) => from_json(param, value),
@@ -192,28 +198,28 @@ fn from_text(param: &Param, text: String) -> Result<Value, Fault> {
     }
 }
 
-fn from_json(param: &Param, value: Value) -> Result<Value, Fault> {
+fn from_json(param: &Param, value: Value) -> Result<Value, HttpError> {
     let value = whole(value);
     let is_text = |rule: fn(&str) -> bool| value.as_str().is_some_and(rule);
     let fits = match param.kind {
         // Names say themselves what is wrong with them.
-        Kind::Text | Kind::Id | Kind::Directory => value.is_string(),
-        Kind::Line => is_text(|it| !it.trim().is_empty()),
-        Kind::Time => is_text(is_time),
-        Kind::Lease => is_text(is_lease),
-        Kind::Day => is_text(|it| it.len() == 10 && it.parse::<Date>().is_ok()),
-        Kind::Hash => is_text(|it| it.parse::<Hash>().is_ok()),
-        Kind::Number(least) => value
+        ParamKind::Text | ParamKind::Id | ParamKind::Directory => value.is_string(),
+        ParamKind::Line => is_text(|it| !it.trim().is_empty()),
+        ParamKind::Time => is_text(is_time),
+        ParamKind::Lease => is_text(is_lease),
+        ParamKind::Day => is_text(|it| it.len() == 10 && it.parse::<Date>().is_ok()),
+        ParamKind::Hash => is_text(|it| it.parse::<Hash>().is_ok()),
+        ParamKind::Number(least) => value
             .as_u64()
             .is_some_and(|it| (least..=MOST).contains(&it)),
-        Kind::Process => value
+        ParamKind::Process => value
             .as_u64()
             .is_some_and(|it| (1..=u32::MAX.into()).contains(&it)),
-        Kind::Flag => value.is_boolean(),
-        Kind::Texts => value
+        ParamKind::Flag => value.is_boolean(),
+        ParamKind::Texts => value
             .as_array()
             .is_some_and(|all| all.iter().all(Value::is_string)),
-        Kind::Word(words) => value.as_str().is_some_and(|it| words.contains(&it)),
+        ParamKind::Word(words) => value.as_str().is_some_and(|it| words.contains(&it)),
     };
     match fits {
         true => Ok(value),
@@ -231,22 +237,22 @@ fn whole(value: Value) -> Value {
     whole.map_or(value, Value::from)
 }
 
-fn wrong(param: &Param, given: &str) -> Fault {
+fn wrong(param: &Param, given: &str) -> HttpError {
     let must = match param.kind {
-        Kind::Text | Kind::Id | Kind::Directory => "a text".to_owned(),
-        Kind::Line => "a text that is not blank".to_owned(),
-        Kind::Lease => "a time from one second to 30 days, as in 90s, 15m or 2h".to_owned(),
-        Kind::Day => "a day, as in 2026-12-01".to_owned(),
-        Kind::Process => "the number of a process".to_owned(),
-        Kind::Hash => "a SHA-256 in hexadecimal".to_owned(),
-        Kind::Number(least) => format!("a whole number from {least}"),
-        Kind::Flag => "true or false".to_owned(),
-        Kind::Time => "a time, as in 30s, 5m or 2h".to_owned(),
-        Kind::Texts => "a list of texts".to_owned(),
-        Kind::Word(words) => format!("one of {}", words.join(", ")),
+        ParamKind::Text | ParamKind::Id | ParamKind::Directory => "a text".to_owned(),
+        ParamKind::Line => "a text that is not blank".to_owned(),
+        ParamKind::Lease => "a time from one second to 30 days, as in 90s, 15m or 2h".to_owned(),
+        ParamKind::Day => "a day, as in 2026-12-01".to_owned(),
+        ParamKind::Process => "the number of a process".to_owned(),
+        ParamKind::Hash => "a SHA-256 in hexadecimal".to_owned(),
+        ParamKind::Number(least) => format!("a whole number from {least}"),
+        ParamKind::Flag => "true or false".to_owned(),
+        ParamKind::Time => "a time, as in 30s, 5m or 2h".to_owned(),
+        ParamKind::Texts => "a list of texts".to_owned(),
+        ParamKind::Word(words) => format!("one of {}", words.join(", ")),
     };
     let given: String = given.chars().take(64).collect();
-    Fault::invalid(format!("{} must be {must}, not {given}", param.name))
+    HttpError::invalid(format!("{} must be {must}, not {given}", param.name))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) enum Door {
 
 /// Why a request is turned away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
+pub(crate) enum AuthRefusal {
     /// It is meant for somebody else: a name that leads here is not enough.
     #[error("the Host of the request is not this daemon's")]
     Host,
@@ -53,7 +53,7 @@ pub(crate) enum Shown {
 
 /// What has to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum RequiredAuth {
     /// Nothing: it is how a browser gets in.
     Nothing,
     /// The cookie: pages hold no data.
@@ -67,7 +67,7 @@ pub(crate) const LINK: &str = "/login/";
 /// In which header a page shows its half of the session.
 pub(crate) const KEY: &str = "flagpost-key";
 
-impl Need {
+impl RequiredAuth {
     /// That of a path.
     pub(crate) fn of(method: &Method, path: &str) -> Self {
         match (method, path) {
@@ -107,14 +107,14 @@ impl Guard {
         path: &str,
         headers: &HeaderMap,
         now: Instant,
-    ) -> Result<Shown, Refusal> {
+    ) -> Result<Shown, AuthRefusal> {
         let one = |name| match only(headers, &name) {
             Ok(value) => value,
             Err(()) => Some(""),
         };
         let ours = |host: &str| self.hosts.iter().any(|it| it == host);
         if !one(header::HOST).is_some_and(ours) {
-            return Err(Refusal::Host);
+            return Err(AuthRefusal::Host);
         }
         let origin = one(header::ORIGIN);
         let is_ours = |origin: &str| origin.strip_prefix("http://").is_some_and(ours);
@@ -123,24 +123,24 @@ impl Guard {
         // Whoever follows a link with a code comes from anywhere.
         let follows = method == Method::GET && path.starts_with(LINK);
         if !origin.is_none_or(is_ours) || !(follows || site.is_none_or(near)) {
-            return Err(Refusal::Origin);
+            return Err(AuthRefusal::Origin);
         }
         let key = only(headers, &HeaderName::from_static(KEY)).unwrap_or_default();
         let is_known = key.is_some_and(|key| self.has_session(headers, Some(key), now));
-        match Need::of(method, path) {
+        match RequiredAuth::of(method, path) {
             _ if self.shows_token(headers) || is_known => Ok(Shown::All),
-            Need::Nothing => Ok(Shown::Little),
-            Need::Cookie if self.has_session(headers, None, now) => Ok(Shown::Little),
-            Need::Cookie | Need::All => Err(Refusal::Token),
+            RequiredAuth::Nothing => Ok(Shown::Little),
+            RequiredAuth::Cookie if self.has_session(headers, None, now) => Ok(Shown::Little),
+            RequiredAuth::Cookie | RequiredAuth::All => Err(AuthRefusal::Token),
         }
     }
 
     /// Whether what a request sends is what no page of somebody else can have sent.
-    pub(crate) fn takes(headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(crate) fn takes(headers: &HeaderMap) -> Result<(), AuthRefusal> {
         let kind = only(headers, &header::CONTENT_TYPE).unwrap_or_default();
         match kind.is_some_and(is_json) {
             true => Ok(()),
-            false => Err(Refusal::Type),
+            false => Err(AuthRefusal::Type),
         }
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct Link {
 
 /// A link that nobody has used.
 #[derive(Debug)]
-struct Open {
+struct UnusedLink {
     code: Digest,
     key: Digest,
     made: Instant,
@@ -48,7 +48,7 @@ struct Session {
 /// All of them.
 #[derive(Debug, Default)]
 pub(crate) struct Browsers {
-    links: Vec<Open>,
+    links: Vec<UnusedLink>,
     sessions: Vec<Session>,
 }
 
@@ -69,7 +69,7 @@ impl Browsers {
             self.links.remove(0);
         }
         let (code, key) = (random(), random());
-        self.links.push(Open {
+        self.links.push(UnusedLink {
             code: Digest::of(&code),
             key: Digest::of(&key),
             made: now,
@@ -82,7 +82,7 @@ impl Browsers {
     pub(crate) fn enter(&mut self, code: &str, key: &str, now: Instant) -> Option<String> {
         self.forget(now);
         let (code, key) = (Digest::of(code), Digest::of(key));
-        let is_it = |it: &Open| it.code == code && it.key == key;
+        let is_it = |it: &UnusedLink| it.code == code && it.key == key;
         let at = self.links.iter().position(is_it)?;
         self.links.remove(at);
         if self.sessions.len() >= Self::MOST {

@@ -26,7 +26,7 @@ pub(crate) use router::{guarded, router};
 use crate::{
     events::Hub,
     instance::{Instance, Paths},
-    serve::Config,
+    serve::DaemonConfig,
 };
 
 /// What all requests share.
@@ -43,7 +43,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(
-        config: &Config,
+        config: &DaemonConfig,
         paths: Paths,
         guard: auth::Guard,
         hub: Arc<Hub>,

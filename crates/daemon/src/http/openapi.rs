@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     auth::{self, KEY},
-    route::{Need, Param, Place, Route, Verb, Work},
+    route::{Param, ParamLocation, Presence, Route, RouteHandler, Verb},
     routes,
 };
 use crate::answers::schemas;
@@ -53,31 +53,34 @@ pub fn description() -> serde_json::Result<Value> {
 }
 
 fn operation(route: &Route) -> Value {
-    let outside = route.params.iter().filter(|it| it.place != Place::Body);
+    let outside = route
+        .params
+        .iter()
+        .filter(|it| it.place != ParamLocation::Body);
     let inside: Vec<&Param> = route
         .params
         .iter()
-        .filter(|it| it.place == Place::Body)
+        .filter(|it| it.place == ParamLocation::Body)
         .collect();
     let answers = match route.work {
-        Work::Answer(name, _) => json!({
+        RouteHandler::Answer(name, _) => json!({
             "200": {"description": "What was asked for.", "content": content(reference(name))},
             "default": {"description": "What went wrong.", "content": content(reference("error"))},
         }),
-        Work::Awaited(names, _) => json!({
+        RouteHandler::Awaited(names, _) => json!({
             "200": {"description": "What was waited for, or that there is none.",
                 "content": content(json!({"oneOf": names.map(reference)}))},
             "default": {"description": "What went wrong.", "content": content(reference("error"))},
         }),
-        Work::Foreign(schema, _) => json!({
+        RouteHandler::Foreign(schema, _) => json!({
             "200": {"description": "What was asked for.", "content": content(schema())},
             "default": {"description": "What went wrong.", "content": {"application/json": {}}},
         }),
-        Work::Stream(..) => json!({
+        RouteHandler::Stream(..) => json!({
             "200": {"description": "Events, for as long as somebody listens.", "content": {"text/event-stream": {}}},
             "default": {"description": "What went wrong.", "content": {"application/json": {}}},
         }),
-        Work::Page(_) => json!({
+        RouteHandler::Page(_) => json!({
             "default": {"description": "What was asked for, or what went wrong."},
         }),
     };
@@ -100,10 +103,10 @@ fn security(route: &Route) -> Value {
         Verb::Get => Method::GET,
         Verb::Post => Method::POST,
     };
-    match auth::Need::of(&method, route.path) {
-        auth::Need::Nothing => json!([]),
-        auth::Need::Cookie => json!([{"token": []}, {"session": []}]),
-        auth::Need::All => json!([{"token": []}, {"session": [], "key": []}]),
+    match auth::RequiredAuth::of(&method, route.path) {
+        auth::RequiredAuth::Nothing => json!([]),
+        auth::RequiredAuth::Cookie => json!([{"token": []}, {"session": []}]),
+        auth::RequiredAuth::All => json!([{"token": []}, {"session": [], "key": []}]),
     }
 }
 
@@ -117,12 +120,12 @@ fn reference(name: &str) -> Value {
 
 fn parameter(param: &Param) -> Value {
     let place = match param.place {
-        Place::Path => "path",
-        Place::Header => "header",
-        Place::Query | Place::Body => "query",
+        ParamLocation::Path => "path",
+        ParamLocation::Header => "header",
+        ParamLocation::Query | ParamLocation::Body => "query",
     };
     json!({
-        "name": param.name, "in": place, "required": param.need == Need::Required,
+        "name": param.name, "in": place, "required": param.need == Presence::Required,
         "description": param.about, "schema": param.kind.schema(),
     })
 }
@@ -130,8 +133,8 @@ fn parameter(param: &Param) -> Value {
 /// What is sent: an object, in one of its forms where it has several.
 fn sent(params: &[&Param]) -> Value {
     let forms = params.iter().find_map(|it| match it.need {
-        Need::In(forms) => Some(forms),
-        Need::Required | Need::Optional => None,
+        Presence::In(forms) => Some(forms),
+        Presence::Required | Presence::Optional => None,
     });
     let Some(forms) = forms else {
         return object(params);
@@ -139,7 +142,7 @@ fn sent(params: &[&Param]) -> Value {
     let each = forms.iter().map(|form| {
         let is_in = |it: &&&Param| {
             let is_named = form.must.contains(&it.name) || form.may.contains(&it.name);
-            is_named || !matches!(it.need, Need::In(_))
+            is_named || !matches!(it.need, Presence::In(_))
         };
         let own: Vec<&Param> = params.iter().filter(is_in).copied().collect();
         let mut object = object(&own);
@@ -158,7 +161,7 @@ fn sent(params: &[&Param]) -> Value {
 fn object(params: &[&Param]) -> Value {
     let described = |param: &&Param| {
         let mut schema = param.kind.schema();
-        if param.need == Need::Optional {
+        if param.need == Presence::Optional {
             // Null says as much as nothing.
             schema["type"] = json!([schema["type"], "null"]);
             if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
@@ -168,7 +171,7 @@ fn object(params: &[&Param]) -> Value {
         schema["description"] = param.about.into();
         (param.name.to_owned(), schema)
     };
-    let needed = params.iter().filter(|it| it.need == Need::Required);
+    let needed = params.iter().filter(|it| it.need == Presence::Required);
     json!({
         "type": "object",
         "properties": params.iter().map(described).collect::<Map<_, _>>(),
@@ -252,10 +255,16 @@ mod tests {
         for route in routes::all() {
             let varying = route.path.split('/').filter_map(|it| it.strip_prefix('{'));
             let varying: BTreeSet<&str> = varying.map(|it| it.trim_end_matches('}')).collect();
-            let said = route.params.iter().filter(|it| it.place == Place::Path);
+            let said = route
+                .params
+                .iter()
+                .filter(|it| it.place == ParamLocation::Path);
             let said: BTreeSet<&str> = said.map(|it| it.name).collect();
             assert_eq!(varying, said, "{}", route.path);
-            let is_sent = route.params.iter().any(|it| it.place == Place::Body);
+            let is_sent = route
+                .params
+                .iter()
+                .any(|it| it.place == ParamLocation::Body);
             assert!(!is_sent || route.verb == Verb::Post, "{}", route.path);
             for name in route.work.shapes() {
                 let known = schemas().any(|it| it.name == name);

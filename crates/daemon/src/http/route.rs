@@ -7,7 +7,7 @@ use axum::response::Response;
 use flagpost_core::operations::Operation;
 use serde_json::{Value, json};
 
-use super::{answer::Fault, asked::Asked, desk::Desk};
+use super::{answer::HttpError, asked::Asked, desk::RequestContext};
 
 /// A route.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub(crate) struct Route {
     /// What may be said with it.
     pub(crate) params: &'static [Param],
     /// What it does.
-    pub(crate) work: Work,
+    pub(crate) work: RouteHandler,
 }
 
 /// Whether a route reads or writes.
@@ -37,21 +37,21 @@ pub(crate) enum Verb {
 
 /// What a route does, and what it answers with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Work {
+pub(crate) enum RouteHandler {
     /// An answer of ours: `task` is `flagpost.task/1`.
-    Answer(&'static str, Act<Value>),
+    Answer(&'static str, RouteFn<Value>),
     /// One that may be waited for: in the first shape where there is something, in the second where
     /// there is not. Its parameters have [`WAIT`].
-    Awaited([&'static str; 2], Act<Option<Value>>),
+    Awaited([&'static str; 2], RouteFn<Option<Value>>),
     /// An answer whose shape is somebody else's.
-    Foreign(fn() -> Value, Act<Value>),
+    Foreign(fn() -> Value, RouteFn<Value>),
     /// Something else than JSON.
-    Page(Act<Response>),
+    Page(RouteFn<Response>),
     /// Events, for as long as somebody listens.
-    Stream(Whose, Act<Response>),
+    Stream(Whose, RouteFn<Response>),
 }
 
-impl Work {
+impl RouteHandler {
     /// The shapes of ours that it answers in.
     pub(crate) fn shapes(&self) -> Vec<&'static str> {
         match self {
@@ -72,7 +72,7 @@ pub(crate) enum Whose {
 }
 
 /// A route's work.
-pub(crate) type Act<T> = fn(&Desk<'_>, &Asked) -> Result<T, Fault>;
+pub(crate) type RouteFn<T> = fn(&RequestContext<'_>, &Asked) -> Result<T, HttpError>;
 
 /// Something that may be said with a request.
 #[derive(Debug, Clone, Copy)]
@@ -80,18 +80,18 @@ pub(crate) struct Param {
     /// Its name.
     pub(crate) name: &'static str,
     /// Where it stands.
-    pub(crate) place: Place,
+    pub(crate) place: ParamLocation,
     /// What it may be.
-    pub(crate) kind: Kind,
+    pub(crate) kind: ParamKind,
     /// Whether it must be said.
-    pub(crate) need: Need,
+    pub(crate) need: Presence,
     /// What it means.
     pub(crate) about: &'static str,
 }
 
 /// Where in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ParamLocation {
     /// In the path.
     Path,
     /// Behind the question mark.
@@ -104,7 +104,7 @@ pub(crate) enum Place {
 
 /// Whether something must be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum Presence {
     /// It must.
     Required,
     /// It may.
@@ -126,7 +126,7 @@ pub(crate) struct Form {
 
 /// What a value may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ParamKind {
     /// A text.
     Text,
     /// A text that is not blank.
@@ -188,7 +188,7 @@ fn is_number(text: &str, most: u32) -> bool {
     is_plain && text.parse().is_ok_and(|it: u32| it <= most)
 }
 
-impl Kind {
+impl ParamKind {
     /// The same as a JSON Schema.
     pub(crate) fn schema(self) -> Value {
         match self {
@@ -216,10 +216,10 @@ pub(crate) const MOST: u64 = (1 << 53) - 1;
 
 impl Param {
     const fn new(
-        place: Place,
-        need: Need,
+        place: ParamLocation,
+        need: Presence,
         name: &'static str,
-        kind: Kind,
+        kind: ParamKind,
         about: &'static str,
     ) -> Self {
         Self {
@@ -232,29 +232,29 @@ impl Param {
     }
 
     /// A part of the path.
-    pub(crate) const fn path(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self::new(Place::Path, Need::Required, name, kind, about)
+    pub(crate) const fn path(name: &'static str, kind: ParamKind, about: &'static str) -> Self {
+        Self::new(ParamLocation::Path, Presence::Required, name, kind, about)
     }
 
     /// What may be asked.
-    pub(crate) const fn query(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self::new(Place::Query, Need::Optional, name, kind, about)
+    pub(crate) const fn query(name: &'static str, kind: ParamKind, about: &'static str) -> Self {
+        Self::new(ParamLocation::Query, Presence::Optional, name, kind, about)
     }
 
     /// What a header may say.
-    pub(crate) const fn header(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self::new(Place::Header, Need::Optional, name, kind, about)
+    pub(crate) const fn header(name: &'static str, kind: ParamKind, about: &'static str) -> Self {
+        Self::new(ParamLocation::Header, Presence::Optional, name, kind, about)
     }
 
     /// What may be sent.
-    pub(crate) const fn body(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self::new(Place::Body, Need::Optional, name, kind, about)
+    pub(crate) const fn body(name: &'static str, kind: ParamKind, about: &'static str) -> Self {
+        Self::new(ParamLocation::Body, Presence::Optional, name, kind, about)
     }
 
     /// The same, which belongs to forms.
     pub(crate) const fn within(self, forms: &'static [Form]) -> Self {
         Self {
-            need: Need::In(forms),
+            need: Presence::In(forms),
             ..self
         }
     }
@@ -262,7 +262,7 @@ impl Param {
     /// The same, which must be said.
     pub(crate) const fn required(self) -> Self {
         Self {
-            need: Need::Required,
+            need: Presence::Required,
             ..self
         }
     }
@@ -271,27 +271,30 @@ impl Param {
 /// Which repository.
 pub(crate) const REPO: Param = Param::query(
     "repo",
-    Kind::Text,
+    ParamKind::Text,
     "The repository, by name or id; may be left out where there is only one.",
 );
 
 /// How long to wait for something.
 pub(crate) const WAIT: Param = Param::query(
     "wait",
-    Kind::Time,
+    ParamKind::Time,
     "How long to wait until there is something, as in 30s; five minutes at most.",
 );
 
 /// Which agent it is that asks.
 pub(crate) const AGENT: Param = Param::header(
     "flagpost-worker",
-    Kind::Id,
+    ParamKind::Id,
     "Which worker it is that asks, as FLAGPOST_WORKER says of a command: it acts for itself only.",
 );
 
 /// Who acts.
-pub(crate) const AS: Param =
-    Param::query("as", Kind::Id, "Who acts; without it, the daemon's user.");
+pub(crate) const AS: Param = Param::query(
+    "as",
+    ParamKind::Id,
+    "Who acts; without it, the daemon's user.",
+);
 
 #[cfg(test)]
 mod tests {

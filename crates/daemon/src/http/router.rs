@@ -25,12 +25,12 @@ use tracing::debug;
 
 use super::{
     Shared,
-    answer::{Fault, json_answer},
+    answer::{HttpError, json_answer},
     asked::{Asked, Parts},
-    auth::{Door, Guard, Need, Refusal, Shown},
-    desk::Desk,
+    auth::{AuthRefusal, Door, Guard, RequiredAuth, Shown},
+    desk::RequestContext,
     pages,
-    route::{Act, Place, Route, Verb, WAIT, Whose, Work},
+    route::{ParamLocation, Route, RouteFn, RouteHandler, Verb, WAIT, Whose},
     routes,
 };
 use crate::strangers::Visitor;
@@ -63,8 +63,8 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         router = router.route(route.path, on(filter, serve));
     }
     router
-        .fallback(async |uri: Uri| Fault::no_route(uri.path()))
-        .method_not_allowed_fallback(async || Fault::no_method())
+        .fallback(async |uri: Uri| HttpError::no_route(uri.path()))
+        .method_not_allowed_fallback(async || HttpError::no_method())
         .with_state(Arc::clone(shared))
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
 fn is_kanban(route: &Route) -> bool {
     matches!(
         route.work,
-        Work::Foreign(..) | Work::Stream(Whose::Kanban, _)
+        RouteHandler::Foreign(..) | RouteHandler::Stream(Whose::Kanban, _)
     )
 }
 
@@ -103,9 +103,9 @@ async fn admit(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
         }
         Err(refusal) => {
             debug!(%refusal, path, "turned away");
-            let mut told = match (refusal, Need::of(method, path)) {
-                (Refusal::Token, Need::Cookie) => pages::refused(),
-                _ => Fault::from(refusal).into_response(),
+            let mut told = match (refusal, RequiredAuth::of(method, path)) {
+                (AuthRefusal::Token, RequiredAuth::Cookie) => pages::refused(),
+                _ => HttpError::from(refusal).into_response(),
             };
             let close = HeaderValue::from_static("close");
             told.headers_mut().insert(header::CONNECTION, close);
@@ -127,13 +127,18 @@ async fn unkept(mut response: Response) -> Response {
     response
 }
 
-fn respond(route: &Route, worked: Result<Response, Fault>) -> Response {
+fn respond(route: &Route, worked: Result<Response, HttpError>) -> Response {
     match (worked, route.work) {
         (Ok(response), _) => response,
-        (Err(fault), Work::Foreign(..) | Work::Stream(Whose::Kanban, _)) => fault.into_kanban(),
+        (Err(fault), RouteHandler::Foreign(..) | RouteHandler::Stream(Whose::Kanban, _)) => {
+            fault.into_kanban()
+        }
         (
             Err(fault),
-            Work::Answer(..) | Work::Awaited(..) | Work::Page(_) | Work::Stream(Whose::Ours, _),
+            RouteHandler::Answer(..)
+            | RouteHandler::Awaited(..)
+            | RouteHandler::Page(_)
+            | RouteHandler::Stream(Whose::Ours, _),
         ) => fault.into_response(),
     }
 }
@@ -143,13 +148,16 @@ async fn serve(
     route: &'static Route,
     path: Option<RawPathParams>,
     request: Request,
-) -> Result<Response, Fault> {
-    let path = path.ok_or_else(|| Fault::usage("the path is no UTF-8"))?;
+) -> Result<Response, HttpError> {
+    let path = path.ok_or_else(|| HttpError::usage("the path is no UTF-8"))?;
     let path = path.iter().map(|(a, b)| (a.to_owned(), b.to_owned()));
     let path = path.collect();
     let query: Query<Vec<(String, String)>> =
-        Query::try_from_uri(request.uri()).map_err(|error| Fault::usage(error.body_text()))?;
-    let headers = route.params.iter().filter(|it| it.place == Place::Header);
+        Query::try_from_uri(request.uri()).map_err(|error| HttpError::usage(error.body_text()))?;
+    let headers = route
+        .params
+        .iter()
+        .filter(|it| it.place == ParamLocation::Header);
     let headers = headers.flat_map(|it| {
         let said = request.headers().get_all(it.name).iter();
         said.map(|value| (it.name.to_owned(), value.to_str().unwrap_or("?").to_owned()))
@@ -166,7 +174,7 @@ async fn serve(
             route
                 .params
                 .iter()
-                .any(|it| it.place == Place::Query && it.name == name)
+                .any(|it| it.place == ParamLocation::Query && it.name == name)
         };
         query.retain(|(name, _)| is_known(name));
     }
@@ -180,15 +188,17 @@ async fn serve(
         },
     )?);
     match route.work {
-        Work::Answer(name, act) => {
+        RouteHandler::Answer(name, act) => {
             let body = carry_out(shared, asked, (route.operation, act)).await?;
             Ok(json_answer(&shape::answer(name, body)))
         }
-        Work::Awaited(names, act) => wait_for(shared, asked, names, (route.operation, act)).await,
-        Work::Foreign(_, act) => Ok(json_answer(
+        RouteHandler::Awaited(names, act) => {
+            wait_for(shared, asked, names, (route.operation, act)).await
+        }
+        RouteHandler::Foreign(_, act) => Ok(json_answer(
             &carry_out(shared, asked, (route.operation, act)).await?,
         )),
-        Work::Page(act) | Work::Stream(_, act) => {
+        RouteHandler::Page(act) | RouteHandler::Stream(_, act) => {
             carry_out(shared, asked, (route.operation, act)).await
         }
     }
@@ -198,18 +208,18 @@ async fn serve(
 async fn carry_out<T: Send + 'static>(
     shared: Arc<Shared>,
     asked: Arc<Asked>,
-    (operation, act): (Operation, Act<T>),
-) -> Result<T, Fault> {
+    (operation, act): (Operation, RouteFn<T>),
+) -> Result<T, HttpError> {
     let work = move || {
-        let desk = Desk::new(&shared, &asked);
+        let desk = RequestContext::new(&shared, &asked);
         desk.permit(&asked, operation)?;
         if operation != Operation::ProgramDescribe {
-            desk.home.must_know_the_time().map_err(Fault::from)?;
+            desk.home.must_know_the_time().map_err(HttpError::from)?;
         }
         act(&desk, &asked)
     };
     let worked = tokio::task::spawn_blocking(work).await;
-    worked.map_err(|_| Fault::broken("this operation panicked"))?
+    worked.map_err(|_| HttpError::broken("this operation panicked"))?
 }
 
 /// Does the same again whenever something has changed, until there is something, the time is over or
@@ -218,12 +228,12 @@ async fn wait_for(
     shared: Arc<Shared>,
     asked: Arc<Asked>,
     [found, none]: [&'static str; 2],
-    work: (Operation, Act<Option<Value>>),
-) -> Result<Response, Fault> {
+    work: (Operation, RouteFn<Option<Value>>),
+) -> Result<Response, HttpError> {
     let wait: Option<SignedDuration> = asked.parsed(WAIT.name)?;
     let wait = wait.unwrap_or_default();
     if wait.is_negative() {
-        return Err(Fault::invalid("wait must be a time, as in 30s"));
+        return Err(HttpError::invalid("wait must be a time, as in 30s"));
     }
     let until = Instant::now() + wait.unsigned_abs().min(LONGEST_WAIT);
     let (mut looks, mut ended) = (shared.hub.looks(), shared.ended.clone());
@@ -247,23 +257,25 @@ async fn wait_for(
 }
 
 /// The JSON object that was sent; nothing counts as an empty one.
-async fn sent(request: Request) -> Result<Map<String, Value>, Fault> {
+async fn sent(request: Request) -> Result<Map<String, Value>, HttpError> {
     if request.extensions().get() == Some(&Door::Loopback) {
         Guard::takes(request.headers())?;
     }
     let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
     if codings.any(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return Err(Fault::coded());
+        return Err(HttpError::coded());
     }
     let bytes = timeout(PATIENCE, to_bytes(request.into_body(), LARGEST)).await;
-    let bytes = bytes.map_err(|_| Fault::too_slow())?;
-    let bytes = bytes.map_err(|_| Fault::too_large(LARGEST))?;
+    let bytes = bytes.map_err(|_| HttpError::too_slow())?;
+    let bytes = bytes.map_err(|_| HttpError::too_large(LARGEST))?;
     if bytes.is_empty() {
         return Ok(Map::new());
     }
     let object = serde_json::from_slice(&bytes)
-        .map_err(|error| Fault::usage(format!("what was sent is no JSON object: {error}")))?;
+        .map_err(|error| HttpError::usage(format!("what was sent is no JSON object: {error}")))?;
     let once = flagpost_disk::json::each_key_once(&bytes);
-    once.map_err(|error| Fault::usage(format!("what was sent can be read in two ways: {error}")))?;
+    once.map_err(|error| {
+        HttpError::usage(format!("what was sent can be read in two ways: {error}"))
+    })?;
     Ok(object)
 }

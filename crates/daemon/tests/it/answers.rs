@@ -6,7 +6,7 @@ use flagpost_core::{
     List,
     relay::{
         Fleet, briefs,
-        reports::{self, Draft},
+        reports::{self, NewReport},
         slash,
         workers::{self, Traits},
     },
@@ -49,7 +49,7 @@ fn furnished() -> Place {
     propose(&place, "W1", "1", "One\n");
     propose(&place, "W1", "2", "Two\n");
     propose(&place, "W2", "3", "Three\n");
-    let draft = Draft {
+    let draft = NewReport {
         kind: ReportKind::Freeform,
         ticket: None,
         body: "Done.".to_owned(),

@@ -7,7 +7,7 @@ use flagpost_core::{
     history::{History, Kind, Line},
     relay::{
         Fleet, Mail,
-        briefs::{self, Stage},
+        briefs::{self, BriefStatus},
         slash,
         workers::{self, Traits},
     },
@@ -132,7 +132,11 @@ fn what_others_do_by_hand_is_told_and_recorded_once() {
     assert_eq!(lines(&place).len(), before + 2);
     assert_eq!(told(&place, &Kind::BriefRead), 1);
     let letter = briefs::show(&mail, Seq::try_from(2).unwrap()).unwrap();
-    assert!(matches!(letter.stage, Stage::Read(_)), "{:?}", letter.stage);
+    assert!(
+        matches!(letter.stage, BriefStatus::Read(_)),
+        "{:?}",
+        letter.stage
+    );
 }
 
 fn until(what: &str, is: impl Fn() -> bool) {

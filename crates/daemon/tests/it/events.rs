@@ -11,13 +11,13 @@ use flagpost_core::{
     history::{Entry, History, Kind},
     relay::{
         Fleet, briefs,
-        decide::{self, Wish},
+        decide::{self, DecisionRequest},
         deliver, slash,
         workers::{self, Traits},
     },
     tasks::{self, Fields, Move, Parts},
 };
-use flagpost_daemon::Watching;
+use flagpost_daemon::WatchMode;
 use flagpost_model::{
     Seq, TaskId, WorkerId,
     decision::{Decision, Via},
@@ -99,7 +99,7 @@ fn the_state_comes_first_and_then_each_transition_by_its_number() {
     add(&list(&place));
     let seq = propose(&place, 2);
     let box_of = fleet(&place).mail(&w1()).unwrap();
-    let wish = Wish::new(Decision::Ratified, Via::Cli);
+    let wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
     decide::decide(&box_of, &ann(), Some(seq), &wish).unwrap();
     deliver::next(&box_of, &w1()).unwrap().unwrap();
     deliver::ack(&box_of, &w1(), seq).unwrap();
@@ -298,7 +298,7 @@ fn listeners_that_vanish_leave_nothing_behind() {
 fn where_the_system_tells_nothing_one_looks_each_second() {
     let place = Place::new();
     register(&place);
-    let served = place.serve_watching(Watching::Polling);
+    let served = place.serve_watching(WatchMode::Polling);
     assert_eq!(
         served.get("/v1/daemon").json()["daemon"]["watching"],
         "polling"

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_daemon::{Config, Error, Standing, Started, Watching, run, start, status};
+use flagpost_daemon::{DaemonConfig, DaemonStatus, Error, Started, WatchMode, run, start, status};
 use flagpost_disk::fsx::{self, Flock, RealFs};
 
 use crate::served::{PATIENCE, Place};
@@ -25,11 +25,11 @@ fn mode(path: &Path) -> u32 {
 fn trap_43_a_second_one_says_who_runs() {
     let place = Place::new();
     let served = place.serve();
-    let config = Config {
+    let config = DaemonConfig {
         home: place.home.clone(),
         actor: "ben".parse().unwrap(),
         port: None,
-        watching: Watching::Events,
+        watching: WatchMode::Events,
         socket: None,
     };
     let refused = run(config, std::future::ready(())).unwrap_err();
@@ -71,7 +71,7 @@ fn a_dead_one_does_not_answer_while_the_next_one_takes_its_lock() {
     note_of(&place, pid);
     let _next = fsx::try_hold(&RealFs, &lock).unwrap().unwrap();
     let deadline = Instant::now() + PATIENCE;
-    while !matches!(status(&place.home).unwrap(), Standing::Starting(_)) {
+    while !matches!(status(&place.home).unwrap(), DaemonStatus::Starting(_)) {
         assert!(Instant::now() < deadline, "the dead one counts as up");
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -106,7 +106,7 @@ fn standing_in(place: &Place) -> Box<dyn Flock> {
     let lock = lock_of(place, pid);
     note_of(place, pid);
     let held = fsx::try_hold(&RealFs, &lock).unwrap().unwrap();
-    assert!(matches!(status(&place.home).unwrap(), Standing::Up(_)));
+    assert!(matches!(status(&place.home).unwrap(), DaemonStatus::Up(_)));
     held
 }
 
@@ -181,7 +181,7 @@ fn it_ends_at_once_and_takes_its_socket_along() {
     let took = begun.elapsed();
     println!("ended in {took:?}");
     assert!(took < Duration::from_secs(5), "{took:?}");
-    assert!(matches!(status(&place.home).unwrap(), Standing::Down));
+    assert!(matches!(status(&place.home).unwrap(), DaemonStatus::Down));
     assert!(!paths.socket.exists());
     drop(idle);
 }

@@ -12,7 +12,9 @@ use std::{
 };
 
 use flagpost_core::{Environment, Home, Repository};
-use flagpost_daemon::{Config, Error, Instance, Paths, Standing, Watching, run, schemas, status};
+use flagpost_daemon::{
+    DaemonConfig, DaemonStatus, Error, Instance, Paths, WatchMode, run, schemas, status,
+};
 use jsonschema::Validator;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -69,15 +71,15 @@ impl Place {
     }
 
     pub fn serve(&self) -> Served {
-        self.serve_watching(Watching::Events)
+        self.serve_watching(WatchMode::Events)
     }
 
-    pub fn serve_watching(&self, watching: Watching) -> Served {
+    pub fn serve_watching(&self, watching: WatchMode) -> Served {
         // Daemons of tests share a process: the note of the one before would pass for this one's.
         let note = Paths::of(&self.home).dir.join("daemon.json");
         let before = std::fs::read(&note).ok();
         let (end, ended) = oneshot::channel::<()>();
-        let config = Config {
+        let config = DaemonConfig {
             home: self.home.clone(),
             actor: "ann".parse().unwrap(),
             port: None,
@@ -92,7 +94,9 @@ impl Place {
         let deadline = Instant::now() + PATIENCE;
         let instance = loop {
             match status(&self.home).unwrap() {
-                Standing::Up(instance) if std::fs::read(&note).ok() != before => break instance,
+                DaemonStatus::Up(instance) if std::fs::read(&note).ok() != before => {
+                    break instance;
+                }
                 _ => assert!(Instant::now() < deadline, "it does not answer"),
             }
             assert!(!thread.is_finished(), "{:?}", thread.join());

@@ -6,7 +6,7 @@
 
 use std::{fmt::Display, str::FromStr};
 
-use flagpost_model::reservation::{Mode, Reservation, Wanted};
+use flagpost_model::reservation::{Reservation, ReservationMode, ReservationRequest};
 use serde_json::{Map, Value, json};
 
 use crate::record::Record;
@@ -50,17 +50,17 @@ pub fn read(n: u64, bytes: &[u8]) -> Result<ReservationFile, String> {
     let mut record = Record::new(object);
     let path = required(record.text("path"), "path")?;
     let holder = required(record.text("worker"), "worker")?;
-    let mode = record.word::<Mode>("mode");
+    let mode = record.word::<ReservationMode>("mode");
     let (task, reason) = (record.name("task"), record.text("reason"));
     let (at, until) = (record.time("at"), record.time("until"));
     let others = record.rest()?;
     Ok(ReservationFile {
         content: Reservation {
             n,
-            wanted: Wanted {
+            wanted: ReservationRequest {
                 path: parsed(&path, "path")?,
                 holder: parsed(&holder, "worker")?,
-                mode: mode.unwrap_or(Mode::Exclusive),
+                mode: mode.unwrap_or(ReservationMode::Exclusive),
                 task,
                 reason,
             },
@@ -130,7 +130,7 @@ mod tests {
     fn the_least_that_makes_one_is_exclusive() {
         let least = r#"{"path":"a","worker":"W1","at":"2026-05-13T14:25:00Z","until":"2026-05-13T14:40:00+02:00"}"#;
         let file = read(1, least.as_bytes()).unwrap();
-        assert_eq!(file.content.wanted.mode, Mode::Exclusive);
+        assert_eq!(file.content.wanted.mode, ReservationMode::Exclusive);
         assert_eq!(file.content.wanted.task, None);
     }
 

@@ -60,8 +60,8 @@ impl Batch {
 
     /// Makes all new content durable under temporary names, and what goes ahead under its own. On
     /// failure nothing else is left.
-    pub fn stage(self, fs: &dyn Fs) -> Result<Sealed<'_>> {
-        let mut sealed = Sealed {
+    pub fn stage(self, fs: &dyn Fs) -> Result<StagedBatch<'_>> {
+        let mut sealed = StagedBatch {
             fs,
             staged: Vec::new(),
             removals: self.removals,
@@ -106,7 +106,7 @@ impl Batch {
 
 /// A batch whose content is durable and whose names have not changed yet.
 #[derive(Debug)]
-pub struct Sealed<'f> {
+pub struct StagedBatch<'f> {
     fs: &'f dyn Fs,
     staged: Vec<Staged>,
     removals: Vec<PathBuf>,
@@ -129,7 +129,7 @@ impl Staged {
     }
 }
 
-impl Sealed<'_> {
+impl StagedBatch<'_> {
     /// Changes the names, new ones first, in the order they were put, and makes them durable. New
     /// ones are durable before any other changes: what replaces a file may speak of them.
     pub fn publish(mut self) -> Result<()> {
@@ -178,7 +178,7 @@ impl Sealed<'_> {
     }
 }
 
-impl Drop for Sealed<'_> {
+impl Drop for StagedBatch<'_> {
     fn drop(&mut self) {
         for file in &self.staged {
             // Best effort: what stays behind is a dead writer's temporary, which a sweep removes.

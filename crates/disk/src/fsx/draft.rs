@@ -13,14 +13,14 @@ use super::{Error, Fs, Result, sync_parent, temporary};
 
 /// A new content of a file, not yet under its name.
 #[derive(Debug)]
-pub struct Draft<'f> {
+pub struct StagedFile<'f> {
     fs: &'f dyn Fs,
     temporary: PathBuf,
     target: PathBuf,
     is_revealed: bool,
 }
 
-impl<'f> Draft<'f> {
+impl<'f> StagedFile<'f> {
     /// Begins one with an empty file, which nobody else may read.
     pub fn of(fs: &'f dyn Fs, target: &Path) -> Result<Self> {
         let temporary = temporary::temporary_path(target);
@@ -51,7 +51,7 @@ impl<'f> Draft<'f> {
     }
 }
 
-impl Drop for Draft<'_> {
+impl Drop for StagedFile<'_> {
     fn drop(&mut self) {
         if !self.is_revealed {
             // Best effort: what stays behind is a dead writer's temporary, which a sweep removes.
@@ -75,13 +75,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("index.db");
         std::fs::write(&target, "before").unwrap();
-        let given_up = Draft::of(&RealFs, &target).unwrap();
+        let given_up = StagedFile::of(&RealFs, &target).unwrap();
         std::fs::write(given_up.path(), "half").unwrap();
         drop(given_up);
         assert_eq!(std::fs::read_to_string(&target).unwrap(), "before");
         assert_eq!(names(dir.path()), ["index.db"]);
 
-        let draft = Draft::of(&RealFs, &target).unwrap();
+        let draft = StagedFile::of(&RealFs, &target).unwrap();
         std::fs::write(draft.path(), "whole").unwrap();
         draft.publish().unwrap();
         assert_eq!(std::fs::read_to_string(&target).unwrap(), "whole");

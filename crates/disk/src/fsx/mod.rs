@@ -26,8 +26,8 @@ use std::{
 use jiff::Timestamp;
 
 pub use append::{Durability, append};
-pub use batch::{Batch, Sealed, replace};
-pub use draft::Draft;
+pub use batch::{Batch, StagedBatch, replace};
+pub use draft::StagedFile;
 pub use flag::{Raised, flag, flags};
 pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold, try_lock};
 pub use number::{allocate, allocate_in, peek};
@@ -132,7 +132,7 @@ pub trait Flock: Send + fmt::Debug {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
     /// A file, a directory, or neither.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Size in bytes.
     pub len: u64,
     /// Inode number.
@@ -166,7 +166,7 @@ pub struct Room {
 
 /// The kinds of thing that matter to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// A regular file.
     File,
     /// A directory.
@@ -275,7 +275,7 @@ pub fn close_to_others(fs: &dyn Fs, path: &Path) -> Result<bool> {
 
 /// Whether the mode of a file or directory lets others in.
 pub fn is_open_to_others(stat: &Stat) -> bool {
-    matches!(stat.kind, Kind::File | Kind::Dir) && stat.mode & 0o077 != 0
+    matches!(stat.kind, FileKind::File | FileKind::Dir) && stat.mode & 0o077 != 0
 }
 
 /// Makes a file that another program wrote durable, and its name.
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn what_changed_just_now_or_later_proves_nothing() {
         let stat = Stat {
-            kind: Kind::File,
+            kind: FileKind::File,
             len: 0,
             inode: 1,
             mode: 0o600,

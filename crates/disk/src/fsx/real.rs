@@ -25,7 +25,7 @@ use std::{
 
 use rustix::fs::{self as sys, AtFlags, FileType, Gid, Mode, OFlags, RenameFlags};
 
-use super::{Flock, Fs, Handle, Kind, Room, Stat};
+use super::{FileKind, Flock, Fs, Handle, Room, Stat};
 
 /// The machine's own file system.
 #[derive(Debug, Clone, Copy, Default)]
@@ -176,7 +176,7 @@ impl Fs for RealFs {
 
     fn create_like(&self, path: &Path, like: &Path, or: u32) -> io::Result<Box<dyn Handle>> {
         let like = match sys::lstat(like) {
-            Ok(stat) => Some(stat).filter(|stat| stat_of(stat).kind == Kind::File),
+            Ok(stat) => Some(stat).filter(|stat| stat_of(stat).kind == FileKind::File),
             Err(rustix::io::Errno::NOENT) => None,
             Err(errno) => return Err(errno.into()),
         };
@@ -215,7 +215,7 @@ impl Fs for RealFs {
         match rename_noreplace(from, to) {
             // Not every file system knows the flag; a hard link never replaces either.
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
-                if self.stat(from)?.kind == Kind::Dir {
+                if self.stat(from)?.kind == FileKind::Dir {
                     return rename_dir(from, to);
                 }
                 sys::link(from, to)?;
@@ -431,10 +431,10 @@ fn no_file(what: &str) -> io::Error {
 
 fn stat_of(stat: &sys::Stat) -> Stat {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Dir,
-        FileType::Symlink => Kind::Symlink,
-        _ => Kind::Other,
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Dir,
+        FileType::Symlink => FileKind::Symlink,
+        _ => FileKind::Other,
     };
     let nanos =
         |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);

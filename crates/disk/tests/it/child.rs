@@ -6,7 +6,7 @@ use flagpost_disk::fsx::{
     Batch, Durability, Raised, Rank, RealFs, allocate, append, flag, lock, publish, replace,
     try_hold,
 };
-use flagpost_testkit::race::{self, Children, Part};
+use flagpost_testkit::race::{self, ChildRole, Children};
 use jiff::Timestamp;
 
 /// The children of this binary.
@@ -79,7 +79,7 @@ pub fn number_of(bytes: &[u8]) -> Option<usize> {
     (value["end"].as_u64() == Some(n)).then_some(usize::try_from(n).ok()?)
 }
 
-fn draw(part: &Part, place: &Path) {
+fn draw(part: &ChildRole, place: &Path) {
     for _ in 0..ROUNDS {
         let path = place.join(".lock");
         let held = lock(&RealFs, &path, Rank::Direction, LONG, Timestamp::now()).unwrap();
@@ -89,14 +89,14 @@ fn draw(part: &Part, place: &Path) {
     }
 }
 
-fn win(part: &Part, try_round: impl Fn(usize) -> bool) {
+fn win(part: &ChildRole, try_round: impl Fn(usize) -> bool) {
     (0..ROUNDS)
         .filter(|round| try_round(*round))
         .for_each(|round| part.report(round));
 }
 
 /// Writes and reports, each write before its report, until it is killed.
-fn for_ever(part: &Part, write: impl Fn(usize)) {
+fn for_ever(part: &ChildRole, write: impl Fn(usize)) {
     for n in 0.. {
         write(n);
         part.report(n);

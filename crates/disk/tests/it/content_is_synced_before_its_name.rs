@@ -9,10 +9,10 @@ use flagpost_disk::{
         make_shared_dir, move_dir, publish, quarantine, remove, replace, rewrite,
     },
 };
-use flagpost_testkit::power::{PowerFs, Step, assert_synced_before_rename};
+use flagpost_testkit::power::{DiskStep, PowerFs, assert_synced_before_rename};
 use jiff::Timestamp;
 
-fn in_order(operation: impl Fn(&PowerFs) -> Result<()>) -> Vec<Step> {
+fn in_order(operation: impl Fn(&PowerFs) -> Result<()>) -> Vec<DiskStep> {
     let fs = PowerFs::with_dir("/d/sub");
     replace(&fs, Path::new("/d/file"), b"old").unwrap();
     fs.settle();
@@ -66,7 +66,7 @@ fn in_a_batch_of_any_size() {
         let syncs = steps.iter().filter(|step| {
             matches!(
                 step,
-                Step::SyncFile(_) | Step::SyncAll(_) | Step::SyncDir(_)
+                DiskStep::SyncFile(_) | DiskStep::SyncAll(_) | DiskStep::SyncDir(_)
             )
         });
         assert!(syncs.count() <= 34, "{files} files: {steps:#?}");

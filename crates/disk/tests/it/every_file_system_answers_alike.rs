@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use flagpost_disk::fsx::{Fs, Kind, RealFs};
+use flagpost_disk::fsx::{FileKind, Fs, RealFs};
 use flagpost_testkit::{power::PowerFs, scratch::scratch};
 
 /// Runs a check on each implementation, in an empty directory.
@@ -143,8 +143,8 @@ fn when_looking() {
         create(fs, &file, b"content");
         fs.make_dir(&dir).unwrap();
         let stat = fs.stat(&file).unwrap();
-        assert_eq!((stat.kind, stat.len), (Kind::File, 7));
-        assert_eq!(fs.stat(&dir).unwrap().kind, Kind::Dir);
+        assert_eq!((stat.kind, stat.len), (FileKind::File, 7));
+        assert_eq!(fs.stat(&dir).unwrap().kind, FileKind::Dir);
         assert_ne!(fs.stat(&dir).unwrap().inode, stat.inode);
         assert_eq!(sorted_names(fs, place), ["dir", "file"]);
         let found = fs.scan_dir(place, &|name| name.starts_with(b"f")).unwrap();

@@ -9,14 +9,14 @@ use crate::names::Named;
 
 /// What is left of an object, and what was wrong with what was taken.
 #[derive(Debug)]
-pub(super) struct Fields {
+pub(super) struct CommandFields {
     rest: Map<String, Value>,
     place: String,
     asked: Vec<&'static str>,
     faults: Vec<String>,
 }
 
-impl Fields {
+impl CommandFields {
     /// Everything is yet to be read; `place` stands before each name, as in `payload.`
     pub fn new(object: Map<String, Value>, place: impl Into<String>) -> Self {
         Self {

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use fingerprint::{fingerprint, taken};
 pub use read::{Refused, read};
-pub use words::{Status, Urgency};
+pub use words::{BridgeStatus, Urgency};
 
 use crate::{
     id::{ListId, WorkerId},
@@ -63,7 +63,7 @@ names!(
 
 names!(
     /// Who asks. It is who acts, too: the history names it.
-    Source {
+    CommandSource {
         /// Claude Code.
         ClaudeCode = "claude-code",
         /// Codex.
@@ -73,7 +73,7 @@ names!(
     }
 );
 
-impl Source {
+impl CommandSource {
     /// Under which name it acts.
     pub fn actor(self) -> WorkerId {
         let named = self.as_str().parse();
@@ -87,7 +87,7 @@ pub struct Command {
     /// The asker's name for it: it is executed once under this.
     pub id: String,
     /// Who asks.
-    pub source: Source,
+    pub source: CommandSource,
     /// The list it is about, where it names one.
     pub list: Option<ListId>,
     /// What is asked.
@@ -98,24 +98,24 @@ pub struct Command {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Add a task.
-    Create(Draft),
+    Create(TaskPatch),
     /// Add a part of a task.
     CreateSubtask {
         /// The task, perhaps only the beginning of its id.
         parent: String,
         /// The part.
-        draft: Draft,
+        draft: TaskPatch,
     },
     /// Add these.
-    BulkCreate(Vec<Draft>),
+    BulkCreate(Vec<TaskPatch>),
     /// Change a task.
     Update {
         /// The task, perhaps only the beginning of its id.
         task: String,
         /// Its fields.
-        draft: Draft,
+        draft: TaskPatch,
         /// Where it is to stand.
-        status: Option<Status>,
+        status: Option<BridgeStatus>,
     },
     /// It is done.
     Complete(String),
@@ -126,7 +126,7 @@ pub enum Action {
     /// Say what would go with it, and remove nothing.
     RehearseDelete(String),
     /// Show those that fit; all of them, where nothing is asked of them.
-    Query(Wanted),
+    Query(TaskFilter),
     /// Show one.
     Show(String),
     /// Name the projects.
@@ -151,7 +151,7 @@ pub enum Action {
 /// Fields of a task as the protocol has them: `None` leaves one as it is, `Some(None)` and an empty
 /// text take it away.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Draft {
+pub struct TaskPatch {
     /// What is to be done, in a line.
     pub title: Option<String>,
     /// The rest.
@@ -168,9 +168,9 @@ pub struct Draft {
 
 /// Which tasks are asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct TaskFilter {
     /// That stand at one of these; anywhere, where nothing is said.
-    pub statuses: Option<Vec<Status>>,
+    pub statuses: Option<Vec<BridgeStatus>>,
     /// That are as urgent as one of these; whatever they are, where nothing is said.
     pub priorities: Option<Vec<Urgency>>,
     /// Of this project.
@@ -265,7 +265,7 @@ impl Action {
     }
 }
 
-impl Wanted {
+impl TaskFilter {
     fn is_everything(&self) -> bool {
         *self
             == Self {
@@ -281,7 +281,7 @@ pub struct Reply {
     /// Whose answer it is.
     pub to: Addressee,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: CommandOutcome,
     /// When.
     pub at: Timestamp,
 }
@@ -299,7 +299,7 @@ pub enum Addressee {
 
 /// What came of a command.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum CommandOutcome {
     /// It was carried out.
     Done {
         /// What there is to show.
@@ -311,7 +311,7 @@ pub enum Outcome {
     Refused(String),
 }
 
-impl Outcome {
+impl CommandOutcome {
     /// It was carried out, and this is all there is to show.
     pub fn done(data: Value) -> Self {
         Self::Done { data, total: None }

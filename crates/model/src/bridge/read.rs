@@ -8,8 +8,8 @@ use jiff::{Timestamp, civil::Date};
 use serde_json::{Map, Value};
 
 use super::{
-    Action, Command, Draft, Source, Status, Urgency, Verb, Wanted,
-    fields::{Fields, one_of, shown},
+    Action, BridgeStatus, Command, CommandSource, TaskFilter, TaskPatch, Urgency, Verb,
+    fields::{CommandFields, one_of, shown},
 };
 use crate::id::ListId;
 
@@ -33,11 +33,11 @@ pub fn read(item: &Value) -> Result<Command, Refused> {
             reason: format!("a command must be an object; {}", shown_item(item)),
         });
     };
-    let mut fields = Fields::new(object.clone(), "");
+    let mut fields = CommandFields::new(object.clone(), "");
     let id = id(&mut fields);
     // Nobody reads it, so any text will do: Python's has no zone, an example only dots.
     let _sent: Option<String> = fields.text("timestamp");
-    let source = fields.word("source").unwrap_or(Source::Custom);
+    let source = fields.word("source").unwrap_or(CommandSource::Custom);
     let list = list(&mut fields);
     let verb = match fields.take("command") {
         Some(value) => {
@@ -52,7 +52,7 @@ pub fn read(item: &Value) -> Result<Command, Refused> {
         Some(other) => fields.wrong("payload", "an object", &other),
     };
     let action = verb.zip(payload).and_then(|(verb, payload)| {
-        let mut payload = Fields::new(payload, "payload.");
+        let mut payload = CommandFields::new(payload, "payload.");
         let action = action(verb, &mut payload);
         payload.faults().into_iter().for_each(|it| fields.fault(it));
         action
@@ -79,7 +79,7 @@ fn shown_item(item: &Value) -> String {
     }
 }
 
-fn id(fields: &mut Fields) -> Option<String> {
+fn id(fields: &mut CommandFields) -> Option<String> {
     let id = fields.needed("id")?;
     if id.len() > LONGEST_ID {
         let wanted = format!("at most {LONGEST_ID} bytes long");
@@ -88,7 +88,7 @@ fn id(fields: &mut Fields) -> Option<String> {
     Some(id)
 }
 
-fn list(fields: &mut Fields) -> Option<ListId> {
+fn list(fields: &mut CommandFields) -> Option<ListId> {
     let name = fields.text("list")?;
     match name.parse() {
         Ok(list) => Some(list),
@@ -96,12 +96,12 @@ fn list(fields: &mut Fields) -> Option<ListId> {
     }
 }
 
-fn action(verb: Verb, payload: &mut Fields) -> Option<Action> {
+fn action(verb: Verb, payload: &mut CommandFields) -> Option<Action> {
     Some(match verb {
-        Verb::Create => Action::Create(new(payload, &Draft::full)?),
+        Verb::Create => Action::Create(new(payload, &TaskPatch::full)?),
         Verb::CreateSubtask => {
             let parent = payload.id("parentId");
-            let draft = new(payload, &Draft::of_a_part);
+            let draft = new(payload, &TaskPatch::of_a_part);
             let (parent, draft) = (parent?, draft?);
             Action::CreateSubtask { parent, draft }
         }
@@ -112,13 +112,13 @@ fn action(verb: Verb, payload: &mut Fields) -> Option<Action> {
                 Value::String(text) => title(payload, text),
                 other => payload.wrong("title", "a text that is not empty", &other),
             });
-            let status = payload.word::<Status>("status");
-            let draft = Draft {
+            let status = payload.word::<BridgeStatus>("status");
+            let draft = TaskPatch {
                 title,
-                ..Draft::full(payload)
+                ..TaskPatch::full(payload)
             };
             let task = task?;
-            if draft == Draft::default() && status.is_none() && payload.is_sound() {
+            if draft == TaskPatch::default() && status.is_none() && payload.is_sound() {
                 payload.fault("payload names nothing that is to change".to_owned());
                 return None;
             }
@@ -134,7 +134,7 @@ fn action(verb: Verb, payload: &mut Fields) -> Option<Action> {
             (task, true) => Action::RehearseDelete(task?),
             (task, false) => Action::Delete(task?),
         },
-        Verb::Query => Action::Query(Wanted {
+        Verb::Query => Action::Query(TaskFilter {
             statuses: payload.words("status"),
             priorities: payload.words("priority"),
             project: payload.text("project"),
@@ -142,9 +142,9 @@ fn action(verb: Verb, payload: &mut Fields) -> Option<Action> {
             search: payload.text("search").filter(|text| !text.is_empty()),
             limit: payload.count("limit"),
         }),
-        Verb::List => Action::Query(Wanted {
+        Verb::List => Action::Query(TaskFilter {
             limit: payload.count("limit"),
-            ..Wanted::default()
+            ..TaskFilter::default()
         }),
         Verb::Show => Action::Show(payload.id("taskId")?),
         Verb::ListProjects => Action::ListProjects,
@@ -161,17 +161,20 @@ fn action(verb: Verb, payload: &mut Fields) -> Option<Action> {
 }
 
 /// A task that is to be added: it needs a title.
-fn new(fields: &mut Fields, rest: &dyn Fn(&mut Fields) -> Draft) -> Option<Draft> {
+fn new(
+    fields: &mut CommandFields,
+    rest: &dyn Fn(&mut CommandFields) -> TaskPatch,
+) -> Option<TaskPatch> {
     let text = fields.needed("title");
     let title = text.and_then(|text| title(fields, text));
     let draft = rest(fields);
-    title.map(|title| Draft {
+    title.map(|title| TaskPatch {
         title: Some(title),
         ..draft
     })
 }
 
-fn title(fields: &mut Fields, text: String) -> Option<String> {
+fn title(fields: &mut CommandFields, text: String) -> Option<String> {
     let wanted = match text.trim() {
         "" => "a text that is not empty",
         _ if text.contains(['\n', '\r']) => "one line",
@@ -180,7 +183,7 @@ fn title(fields: &mut Fields, text: String) -> Option<String> {
     fields.wrong("title", wanted, &text.into())
 }
 
-fn several(payload: &mut Fields) -> Option<Vec<Draft>> {
+fn several(payload: &mut CommandFields) -> Option<Vec<TaskPatch>> {
     const WANTED: &str = "a list of objects that is not empty";
     let items = match payload.take("tasks") {
         Some(Value::Array(items)) if !items.is_empty() => items,
@@ -193,15 +196,15 @@ fn several(payload: &mut Fields) -> Option<Vec<Draft>> {
             payload.wrong::<()>(&format!("tasks[{at}]"), "an object", &item);
             continue;
         };
-        let mut fields = Fields::new(object, format!("payload.tasks[{at}]."));
-        drafts.extend(new(&mut fields, &Draft::full));
+        let mut fields = CommandFields::new(object, format!("payload.tasks[{at}]."));
+        drafts.extend(new(&mut fields, &TaskPatch::full));
         fields.faults().into_iter().for_each(|it| payload.fault(it));
     }
     Some(drafts)
 }
 
-impl Draft {
-    fn full(fields: &mut Fields) -> Self {
+impl TaskPatch {
+    fn full(fields: &mut CommandFields) -> Self {
         Self {
             project: fields.removable("project"),
             tags: fields.texts("tags"),
@@ -210,7 +213,7 @@ impl Draft {
         }
     }
 
-    fn of_a_part(fields: &mut Fields) -> Self {
+    fn of_a_part(fields: &mut CommandFields) -> Self {
         Self {
             description: fields.removable("description"),
             priority: fields.word::<Urgency>("priority"),
@@ -220,7 +223,7 @@ impl Draft {
 }
 
 /// A day, alone or with the time of the day that other programs of this protocol write.
-fn due(fields: &mut Fields) -> Option<Option<Date>> {
+fn due(fields: &mut CommandFields) -> Option<Option<Date>> {
     let value = fields.take("dueDate")?;
     let parsed = match &value {
         Value::Null => Some(None),

@@ -193,7 +193,7 @@ fn what_stands_around_the_payload_is_checked_too() {
     };
     // Other programs have words of their own there.
     let plain = command(json!({"timestamp": "2026-12-01T09:00:00Z", "session": 5})).unwrap();
-    assert_eq!((plain.source, plain.list), (Source::Custom, None));
+    assert_eq!((plain.source, plain.list), (CommandSource::Custom, None));
     let told = |more: Value| command(more).unwrap_err();
     for (more, reason) in [
         (
@@ -293,18 +293,21 @@ fn every_state() -> [State; 8] {
 }
 
 /// What the rules of [`crate::task::transition`] make of a step that nobody else forbids.
-fn taken(state: &State, step: Step) -> State {
+fn taken(state: &State, step: PlannedMove) -> State {
     match (step, state) {
-        (Step::Reopen, State::Completed | State::Failed | State::Stuck | State::Cancelled)
-        | (Step::Reopen, State::InProgress(None))
-        | (Step::Release, State::Claimed(_) | State::InProgress(Some(_))) => State::Pending,
-        (Step::Start, State::Pending | State::Claimed(_) | State::InProgress(Some(_))) => {
+        (
+            PlannedMove::Reopen,
+            State::Completed | State::Failed | State::Stuck | State::Cancelled,
+        )
+        | (PlannedMove::Reopen, State::InProgress(None))
+        | (PlannedMove::Release, State::Claimed(_) | State::InProgress(Some(_))) => State::Pending,
+        (PlannedMove::Start, State::Pending | State::Claimed(_) | State::InProgress(Some(_))) => {
             State::InProgress(Some(claim("W1")))
         }
-        (Step::Complete, State::Pending | State::Claimed(_) | State::InProgress(_)) => {
+        (PlannedMove::Complete, State::Pending | State::Claimed(_) | State::InProgress(_)) => {
             State::Completed
         }
-        (Step::Cancel, state) if !matches!(state, State::Completed | State::Cancelled) => {
+        (PlannedMove::Cancel, state) if !matches!(state, State::Completed | State::Cancelled) => {
             State::Cancelled
         }
         (step, state) => panic!("{step:?} of {state:?}"),
@@ -315,14 +318,18 @@ fn taken(state: &State, step: Step) -> State {
 fn every_status_that_is_asked_for_is_shown_afterwards() {
     for state in every_state() {
         for marked in [false, true] {
-            for wanted in Status::ALL.iter().copied() {
+            for wanted in BridgeStatus::ALL.iter().copied() {
                 let before = task(state.clone(), marked);
-                let Course { steps, mark } = move_plan(&before, wanted);
+                let MovePlan { steps, mark } = move_plan(&before, wanted);
                 let after = steps
                     .iter()
                     .fold(state.clone(), |state, step| taken(&state, *step));
                 let after = task(after, mark.unwrap_or(marked));
-                assert_eq!(Status::of(&after), wanted, "{state:?} {marked}: {steps:?}");
+                assert_eq!(
+                    BridgeStatus::of(&after),
+                    wanted,
+                    "{state:?} {marked}: {steps:?}"
+                );
             }
         }
     }
@@ -331,18 +338,18 @@ fn every_status_that_is_asked_for_is_shown_afterwards() {
 #[test]
 fn an_archived_task_stays_done() {
     let done = task(State::Completed, false);
-    let archived = move_plan(&done, Status::Archived);
+    let archived = move_plan(&done, BridgeStatus::Archived);
     assert_eq!(
         archived,
-        Course {
+        MovePlan {
             steps: vec![],
             mark: Some(true)
         }
     );
-    let back = move_plan(&task(State::Completed, true), Status::Done);
+    let back = move_plan(&task(State::Completed, true), BridgeStatus::Done);
     assert_eq!(
         back,
-        Course {
+        MovePlan {
             steps: vec![],
             mark: Some(false)
         }
@@ -365,7 +372,7 @@ fn every_state_is_shown_and_every_priority_is_itself_again() {
             .iter()
             .find(|(name, _)| *name == state.name())
             .unwrap();
-        assert_eq!(Status::of(&task(state, false)), shown.1);
+        assert_eq!(BridgeStatus::of(&task(state, false)), shown.1);
     }
     let all = Priority::ALL.iter().copied().map(Some).chain([None]);
     for priority in all {
@@ -377,14 +384,14 @@ fn every_state_is_shown_and_every_priority_is_itself_again() {
 }
 
 /// As the documentation has it.
-const STATES_SHOWN: [(StateName, Status); 7] = [
-    (StateName::Pending, Status::Todo),
-    (StateName::Failed, Status::Todo),
-    (StateName::Claimed, Status::InProgress),
-    (StateName::InProgress, Status::InProgress),
-    (StateName::Stuck, Status::InProgress),
-    (StateName::Completed, Status::Done),
-    (StateName::Cancelled, Status::Archived),
+const STATES_SHOWN: [(StateName, BridgeStatus); 7] = [
+    (StateName::Pending, BridgeStatus::Todo),
+    (StateName::Failed, BridgeStatus::Todo),
+    (StateName::Claimed, BridgeStatus::InProgress),
+    (StateName::InProgress, BridgeStatus::InProgress),
+    (StateName::Stuck, BridgeStatus::InProgress),
+    (StateName::Completed, BridgeStatus::Done),
+    (StateName::Cancelled, BridgeStatus::Archived),
 ];
 
 #[test]

@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use crate::{
     names::names,
-    query::{Filter, Query, Scale, Test, TextField, Words},
+    query::{Filter, OrderTest, Query, Test, TextField, TextTest},
     task::{Priority, StateName, Task},
 };
 
-use super::Wanted;
+use super::TaskFilter;
 
 names!(
     /// Where a task stands, in the protocol's words.
-    Status {
+    BridgeStatus {
         /// It is to be done.
         Todo = "todo",
         /// Somebody works on it.
@@ -47,14 +47,14 @@ names!(
 pub const ARCHIVED: &str = "archived";
 
 /// How each state is shown.
-const STATES: [(StateName, Status); 7] = [
-    (StateName::Pending, Status::Todo),
-    (StateName::Claimed, Status::InProgress),
-    (StateName::InProgress, Status::InProgress),
-    (StateName::Completed, Status::Done),
-    (StateName::Failed, Status::Todo),
-    (StateName::Stuck, Status::InProgress),
-    (StateName::Cancelled, Status::Archived),
+const STATES: [(StateName, BridgeStatus); 7] = [
+    (StateName::Pending, BridgeStatus::Todo),
+    (StateName::Claimed, BridgeStatus::InProgress),
+    (StateName::InProgress, BridgeStatus::InProgress),
+    (StateName::Completed, BridgeStatus::Done),
+    (StateName::Failed, BridgeStatus::Todo),
+    (StateName::Stuck, BridgeStatus::InProgress),
+    (StateName::Cancelled, BridgeStatus::Archived),
 ];
 
 /// What each priority is.
@@ -66,7 +66,7 @@ const PRIORITIES: [(Option<Priority>, Urgency); 5] = [
     (Some(Priority::Critical), Urgency::Urgent),
 ];
 
-impl Status {
+impl BridgeStatus {
     /// Where a task stands. One that is completed is archived by a mark, so that what was said on
     /// completing it stays.
     pub fn of(task: &Task) -> Self {
@@ -89,7 +89,7 @@ impl Status {
         let completed = Filter::Test(Test::State(vec![StateName::Completed]));
         let marked = Filter::Test(Test::Meta {
             key: ARCHIVED.to_owned(),
-            words: Words::OneOf(vec![Some("true".to_owned())]),
+            words: TextTest::OneOf(vec![Some("true".to_owned())]),
         });
         let in_state = Filter::Test(Test::State(states));
         match self {
@@ -116,7 +116,7 @@ impl Urgency {
 
 /// A task's next move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum PlannedMove {
     /// It is pending again.
     Reopen,
     /// Whoever asks gives it back.
@@ -131,65 +131,70 @@ pub enum Step {
 
 /// What is to be done with a task for it to stand somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Course {
+pub struct MovePlan {
     /// The moves, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlannedMove>,
     /// What the mark of an archived task becomes, where it changes.
     pub mark: Option<bool>,
 }
 
 /// The way of a task to being done; none where it is already.
-pub fn completion(task: &Task) -> Vec<Step> {
+pub fn completion(task: &Task) -> Vec<PlannedMove> {
     match task.state.name() {
         StateName::Completed => vec![],
-        _ => vec![Step::Complete],
+        _ => vec![PlannedMove::Complete],
     }
 }
 
 /// The way of a task back to being open. An archived one is out of sight, and stays there.
-pub fn reopening(task: &Task) -> Course {
-    match Status::of(task) {
-        Status::Archived => Course {
+pub fn reopening(task: &Task) -> MovePlan {
+    match BridgeStatus::of(task) {
+        BridgeStatus::Archived => MovePlan {
             steps: vec![],
             mark: None,
         },
-        Status::Todo | Status::InProgress | Status::Done => move_plan(task, Status::Todo),
+        BridgeStatus::Todo | BridgeStatus::InProgress | BridgeStatus::Done => {
+            move_plan(task, BridgeStatus::Todo)
+        }
     }
 }
 
 /// The way of a task to where it is to stand.
-pub fn move_plan(task: &Task, wanted: Status) -> Course {
+pub fn move_plan(task: &Task, wanted: BridgeStatus) -> MovePlan {
     let state = task.state.name();
     let steps = match (wanted, state) {
-        (Status::Todo, StateName::Pending) => vec![],
-        (Status::Todo, StateName::Claimed) => vec![Step::Release],
-        (Status::Todo, StateName::InProgress) if task.state.claim().is_some() => {
-            vec![Step::Release]
+        (BridgeStatus::Todo, StateName::Pending) => vec![],
+        (BridgeStatus::Todo, StateName::Claimed) => vec![PlannedMove::Release],
+        (BridgeStatus::Todo, StateName::InProgress) if task.state.claim().is_some() => {
+            vec![PlannedMove::Release]
         }
-        (Status::Todo, _) => vec![Step::Reopen],
-        (Status::InProgress, StateName::InProgress) if task.state.claim().is_none() => vec![],
-        (Status::InProgress, StateName::Pending | StateName::Claimed | StateName::InProgress) => {
-            vec![Step::Start]
+        (BridgeStatus::Todo, _) => vec![PlannedMove::Reopen],
+        (BridgeStatus::InProgress, StateName::InProgress) if task.state.claim().is_none() => vec![],
+        (
+            BridgeStatus::InProgress,
+            StateName::Pending | StateName::Claimed | StateName::InProgress,
+        ) => {
+            vec![PlannedMove::Start]
         }
-        (Status::InProgress, _) => vec![Step::Reopen, Step::Start],
-        (Status::Done, StateName::Completed) => vec![],
-        (Status::Done, StateName::Pending | StateName::Claimed | StateName::InProgress) => {
-            vec![Step::Complete]
+        (BridgeStatus::InProgress, _) => vec![PlannedMove::Reopen, PlannedMove::Start],
+        (BridgeStatus::Done, StateName::Completed) => vec![],
+        (BridgeStatus::Done, StateName::Pending | StateName::Claimed | StateName::InProgress) => {
+            vec![PlannedMove::Complete]
         }
-        (Status::Done, _) => vec![Step::Reopen, Step::Complete],
-        (Status::Archived, StateName::Completed | StateName::Cancelled) => vec![],
-        (Status::Archived, _) => vec![Step::Cancel],
+        (BridgeStatus::Done, _) => vec![PlannedMove::Reopen, PlannedMove::Complete],
+        (BridgeStatus::Archived, StateName::Completed | StateName::Cancelled) => vec![],
+        (BridgeStatus::Archived, _) => vec![PlannedMove::Cancel],
     };
-    let marked = wanted == Status::Archived && state == StateName::Completed;
+    let marked = wanted == BridgeStatus::Archived && state == StateName::Completed;
     let mark = (marked != is_marked(task)).then_some(marked);
-    Course { steps, mark }
+    MovePlan { steps, mark }
 }
 
 fn is_marked(task: &Task) -> bool {
     task.metadata.get(ARCHIVED) == Some(&Value::Bool(true))
 }
 
-impl Wanted {
+impl TaskFilter {
     /// The query that asks for these tasks.
     pub fn query(&self) -> Query {
         let mut all = Vec::new();
@@ -199,9 +204,9 @@ impl Wanted {
         }));
         all.extend(self.priorities.as_ref().map(|priorities| {
             let any = priorities.iter().map(|urgency| urgency.priority());
-            Filter::Test(Test::Priority(Scale::OneOf(any.collect())))
+            Filter::Test(Test::Priority(OrderTest::OneOf(any.collect())))
         }));
-        let one_of = |text: &String| Words::OneOf(vec![Some(text.clone())]);
+        let one_of = |text: &String| TextTest::OneOf(vec![Some(text.clone())]);
         all.extend(self.project.as_ref().map(|project| {
             let (of, words) = (TextField::Project, one_of(project));
             Filter::Test(Test::Words { of, words })
@@ -210,7 +215,7 @@ impl Wanted {
         all.extend(tag.map(|words| Filter::Test(Test::Tag(words))));
         let search = self.search.as_ref();
         all.extend(search.map(|text| {
-            let contains = || Words::Contains(vec![text.clone()]);
+            let contains = || TextTest::Contains(vec![text.clone()]);
             let (of, words) = (TextField::Project, contains());
             let any = [
                 Test::Text(vec![text.clone()]),

@@ -10,7 +10,7 @@ use std::{
 
 use jiff::civil::DateTime;
 
-use super::{Act, Agent, Event, LEASE, Refusal, Status, Task};
+use super::{CoordAct, CoordAgent, CoordEvent, CoordRefusal, CoordStatus, CoordTask, LEASE};
 use crate::{
     id::{TaskId, Token, WorkerId},
     plan::{Graph, StrandedBecause, stranded},
@@ -21,14 +21,14 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Board {
     /// The tasks, in the table's order.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<CoordTask>,
     /// The agents.
-    pub agents: Vec<Agent>,
+    pub agents: Vec<CoordAgent>,
 }
 
 /// How a task stands, the others considered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum CoordReadiness {
     /// It can be claimed.
     Ready,
     /// It can be claimed: its holder gave no sign of life for too long.
@@ -45,7 +45,7 @@ pub enum Standing {
     Over,
 }
 
-impl Standing {
+impl CoordReadiness {
     /// In a word.
     pub fn word(&self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl Standing {
 }
 
 /// Why it stands so, where that is to be said.
-impl fmt::Display for Standing {
+impl fmt::Display for CoordReadiness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ready | Self::Held | Self::Over => Ok(()),
@@ -74,7 +74,7 @@ impl fmt::Display for Standing {
             Self::Blocked(Some(StrandedBecause::GivenUp { task, state })) => {
                 // What is stuck elsewhere is blocked here.
                 let state = match state {
-                    StateName::Stuck => Status::Blocked.as_str(),
+                    StateName::Stuck => CoordStatus::Blocked.as_str(),
                     other => other.as_str(),
                 };
                 write!(f, "waits for {task}, which is {state}")
@@ -125,12 +125,12 @@ impl fmt::Display for Idle {
 
 impl Board {
     /// A task.
-    pub fn task(&self, id: &TaskId) -> Option<&Task> {
+    pub fn task(&self, id: &TaskId) -> Option<&CoordTask> {
         self.tasks.iter().find(|it| it.id == *id)
     }
 
     /// An agent.
-    pub fn agent(&self, id: &str) -> Option<&Agent> {
+    pub fn agent(&self, id: &str) -> Option<&CoordAgent> {
         self.agents.iter().find(|it| it.id.as_str() == id)
     }
 
@@ -142,7 +142,7 @@ impl Board {
 
     /// Until when the holder of a task has it: its last sign of life and a lease. `None` where it
     /// never gave one that we know of, so that nobody can say that it is gone.
-    pub fn held_until(&self, task: &Task) -> Option<DateTime> {
+    pub fn held_until(&self, task: &CoordTask) -> Option<DateTime> {
         let claim = task.holder()?;
         let seen = self.agent(&claim.by).and_then(|it| it.last_seen);
         let last = seen.max(claim.at)?;
@@ -150,8 +150,14 @@ impl Board {
     }
 
     /// Who acts on a task, and what the rules want to know about it.
-    pub fn act(&self, task: &Task, actor: &WorkerId, token: Option<Token>, at: DateTime) -> Act {
-        Act {
+    pub fn act(
+        &self,
+        task: &CoordTask,
+        actor: &WorkerId,
+        token: Option<Token>,
+        at: DateTime,
+    ) -> CoordAct {
+        CoordAct {
             actor: actor.clone(),
             token,
             at,
@@ -160,36 +166,41 @@ impl Board {
     }
 
     /// The claim of a task by a worker, with all that speaks against it.
-    pub fn claim(&self, task: &Task, worker: &WorkerId) -> Event {
-        let is_open = |id: &&TaskId| self.task(id).is_none_or(|it| it.status != Status::Done);
-        Event::Claim {
+    pub fn claim(&self, task: &CoordTask, worker: &WorkerId) -> CoordEvent {
+        let is_open = |id: &&TaskId| {
+            self.task(id)
+                .is_none_or(|it| it.status != CoordStatus::Done)
+        };
+        CoordEvent::Claim {
             open: task.dependencies.iter().filter(is_open).cloned().collect(),
             missing: task.lacks(self.capabilities(worker)),
         }
     }
 
     /// How each task stands, in the table's order.
-    pub fn readiness(&self, now: DateTime) -> Vec<Standing> {
+    pub fn readiness(&self, now: DateTime) -> Vec<CoordReadiness> {
         let outlines: Vec<Outline> = self.tasks.iter().map(outline).collect();
         let graph = Graph::new(&outlines);
         let mut stranded: HashMap<TaskId, StrandedBecause> = stranded(&graph)
             .into_iter()
             .map(|it| (it.id, it.why))
             .collect();
-        let mut standing = |task: &Task| match task.status {
-            Status::Done | Status::Failed | Status::Cancelled => Standing::Over,
-            Status::Blocked => Standing::Blocked(stranded.remove(&task.id)),
-            Status::Claimed | Status::InProgress => match self.held_until(task) {
-                Some(until) if until <= now => Standing::Expired,
-                _ => Standing::Held,
+        let mut standing = |task: &CoordTask| match task.status {
+            CoordStatus::Done | CoordStatus::Failed | CoordStatus::Cancelled => {
+                CoordReadiness::Over
+            }
+            CoordStatus::Blocked => CoordReadiness::Blocked(stranded.remove(&task.id)),
+            CoordStatus::Claimed | CoordStatus::InProgress => match self.held_until(task) {
+                Some(until) if until <= now => CoordReadiness::Expired,
+                _ => CoordReadiness::Held,
             },
-            Status::Available => {
+            CoordStatus::Available => {
                 let open = graph.open_blockers(&task.id);
                 match (stranded.remove(&task.id), task.next_retry_at) {
-                    (Some(why), _) => Standing::Blocked(Some(why)),
-                    (None, _) if !open.is_empty() => Standing::Waiting(open),
-                    (None, Some(until)) if now < until => Standing::Resting(until),
-                    (None, _) => Standing::Ready,
+                    (Some(why), _) => CoordReadiness::Blocked(Some(why)),
+                    (None, _) if !open.is_empty() => CoordReadiness::Waiting(open),
+                    (None, Some(until)) if now < until => CoordReadiness::Resting(until),
+                    (None, _) => CoordReadiness::Ready,
                 }
             }
         };
@@ -206,28 +217,35 @@ impl Board {
     pub fn queue(&self, worker: &WorkerId, now: DateTime) -> (Vec<TaskId>, Idle) {
         let capabilities = self.capabilities(worker);
         let mut idle = Idle::default();
-        let mut queue: Vec<&Task> = Vec::new();
-        let done = self.tasks.iter().filter(|it| it.status == Status::Done);
+        let mut queue: Vec<&CoordTask> = Vec::new();
+        let done = self
+            .tasks
+            .iter()
+            .filter(|it| it.status == CoordStatus::Done);
         let done: HashSet<&TaskId> = done.map(|it| &it.id).collect();
         for (task, standing) in self.tasks.iter().zip(self.readiness(now)) {
             match standing {
-                Standing::Ready | Standing::Expired if !task.lacks(capabilities).is_empty() => {
+                CoordReadiness::Ready | CoordReadiness::Expired
+                    if !task.lacks(capabilities).is_empty() =>
+                {
                     idle.beyond += 1;
                 }
                 // A task that lost its holder may have got another dependency since.
-                Standing::Expired if !task.dependencies.iter().all(|it| done.contains(it)) => {
+                CoordReadiness::Expired
+                    if !task.dependencies.iter().all(|it| done.contains(it)) =>
+                {
                     idle.waiting += 1;
                 }
-                Standing::Ready | Standing::Expired => queue.push(task),
-                Standing::Waiting(_) => idle.waiting += 1,
-                Standing::Resting(_) => idle.resting += 1,
-                Standing::Blocked(_) => idle.blocked += 1,
-                Standing::Held => idle.held += 1,
-                Standing::Over => {}
+                CoordReadiness::Ready | CoordReadiness::Expired => queue.push(task),
+                CoordReadiness::Waiting(_) => idle.waiting += 1,
+                CoordReadiness::Resting(_) => idle.resting += 1,
+                CoordReadiness::Blocked(_) => idle.blocked += 1,
+                CoordReadiness::Held => idle.held += 1,
+                CoordReadiness::Over => {}
             }
         }
         queue.sort_by(|a, b| {
-            let rank = |it: &Task| (it.due(), it.priority);
+            let rank = |it: &CoordTask| (it.due(), it.priority);
             rank(a).cmp(&rank(b)).then_with(|| a.id.cmp(&b.id))
         });
         (queue.into_iter().map(|it| it.id.clone()).collect(), idle)
@@ -235,8 +253,8 @@ impl Board {
 }
 
 /// Refuses new tasks that name what there is not, or that would wait for each other.
-pub fn check_new(board: &Board, new: &[Task]) -> Result<(), Refusal> {
-    let all: Vec<&Task> = board.tasks.iter().chain(new).collect();
+pub fn check_new(board: &Board, new: &[CoordTask]) -> Result<(), CoordRefusal> {
+    let all: Vec<&CoordTask> = board.tasks.iter().chain(new).collect();
     let known: HashMap<&TaskId, usize> = all.iter().fold(HashMap::new(), |mut known, it| {
         *known.entry(&it.id).or_default() += 1;
         known
@@ -244,11 +262,11 @@ pub fn check_new(board: &Board, new: &[Task]) -> Result<(), Refusal> {
     for task in new {
         if known.get(&task.id).is_some_and(|times| *times > 1) {
             let task = task.id.clone();
-            return Err(Refusal::Taken { task });
+            return Err(CoordRefusal::Taken { task });
         }
         let mut named = task.dependencies.iter().chain(&task.parent);
         if let Some(missing) = named.find(|it| !known.contains_key(it)) {
-            return Err(Refusal::Unknown {
+            return Err(CoordRefusal::Unknown {
                 task: task.id.clone(),
                 missing: missing.clone(),
             });
@@ -257,22 +275,22 @@ pub fn check_new(board: &Board, new: &[Task]) -> Result<(), Refusal> {
     let before: Vec<Outline> = board.tasks.iter().map(outline).collect();
     let after: Vec<Outline> = all.into_iter().map(outline).collect();
     match Graph::new(&after).new_cycle(&Graph::new(&before)) {
-        Some(path) => Err(Refusal::Cycle { path }),
+        Some(path) => Err(CoordRefusal::Cycle { path }),
         None => Ok(()),
     }
 }
 
 /// The task as planning sees it. Who holds it is not in it: a lease depends on its agent.
-fn outline(task: &Task) -> Outline {
+fn outline(task: &CoordTask) -> Outline {
     let mut plain = task::Task::new(task.id.clone(), "");
     plain.blocked_by.clone_from(&task.dependencies);
     plain.state = match task.status {
-        Status::Available => task::State::Pending,
-        Status::Claimed | Status::InProgress => task::State::InProgress(None),
-        Status::Done => task::State::Completed,
-        Status::Failed => task::State::Failed,
-        Status::Cancelled => task::State::Cancelled,
-        Status::Blocked => task::State::Stuck,
+        CoordStatus::Available => task::State::Pending,
+        CoordStatus::Claimed | CoordStatus::InProgress => task::State::InProgress(None),
+        CoordStatus::Done => task::State::Completed,
+        CoordStatus::Failed => task::State::Failed,
+        CoordStatus::Cancelled => task::State::Cancelled,
+        CoordStatus::Blocked => task::State::Stuck,
     };
     Outline::from(&plain)
 }

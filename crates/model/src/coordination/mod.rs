@@ -14,10 +14,10 @@ mod translation;
 
 use jiff::{SignedDuration, civil::DateTime};
 
-pub use board::{Board, Idle, Standing, check_new};
+pub use board::{Board, CoordReadiness, Idle, check_new};
 pub use pages::{result_page, summary};
-pub use seen_as_list::{Hand, Seen, course, put_fields, see, status_of};
-pub use transition::{Act, Event, Refusal, transition};
+pub use seen_as_list::{MoveContext, ViewContext, course, put_fields, see, status_of};
+pub use transition::{CoordAct, CoordEvent, CoordRefusal, transition};
 pub use translation::{from_list, to_list};
 
 use crate::{
@@ -39,7 +39,7 @@ const LONGEST_REST: SignedDuration = SignedDuration::from_hours(1);
 
 names!(
     /// Where a task stands, as its file says.
-    Status {
+    CoordStatus {
         /// Nobody works on it.
         Available = "available",
         /// Somebody holds it and has not begun.
@@ -60,9 +60,9 @@ names!(
 
 /// How urgent a task is: 1 to 10, the lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Priority(u8);
+pub struct CoordPriority(u8);
 
-impl Priority {
+impl CoordPriority {
     /// The nearest that there is.
     pub fn nearest(number: i64) -> Self {
         Self(u8::try_from(number.clamp(1, 10)).unwrap_or(5))
@@ -74,7 +74,7 @@ impl Priority {
     }
 }
 
-impl Default for Priority {
+impl Default for CoordPriority {
     fn default() -> Self {
         Self(5)
     }
@@ -82,17 +82,17 @@ impl Default for Priority {
 
 /// A task of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Task {
+pub struct CoordTask {
     /// Its id.
     pub id: TaskId,
     /// What is to be done.
     pub description: String,
     /// Where it stands.
-    pub status: Status,
+    pub status: CoordStatus,
     /// How urgent it is.
-    pub priority: Priority,
+    pub priority: CoordPriority,
     /// Who holds it or did it.
-    pub claim: Option<Claim>,
+    pub claim: Option<CoordClaim>,
     /// Tasks that it waits for.
     pub dependencies: Vec<TaskId>,
     /// Files that it is about.
@@ -106,7 +106,7 @@ pub struct Task {
     /// The task that it is part of.
     pub parent: Option<TaskId>,
     /// What its worker said at the end.
-    pub result: Report,
+    pub result: CoordResult,
     /// When it was added.
     pub created_at: Option<DateTime>,
     /// When it was done.
@@ -121,14 +121,14 @@ pub struct Task {
 
 /// Who took a task, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct CoordClaim {
     /// Who; foreign writers name agents freely.
     pub by: String,
     /// When, where that is known.
     pub at: Option<DateTime>,
 }
 
-impl Claim {
+impl CoordClaim {
     /// What fences off earlier claims of the task: when it was claimed, in microseconds. So those of
     /// other programs have one too, and no key of ours is in the file.
     pub fn token(&self) -> Option<Token> {
@@ -138,7 +138,7 @@ impl Claim {
 
 /// What a worker said at the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct CoordResult {
     /// What came of it.
     pub output: Option<String>,
     /// Why it did not work.
@@ -151,13 +151,13 @@ pub struct Report {
 
 /// A task that is to be added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Draft {
+pub struct NewCoordTask {
     /// Its id, where the writer gives it one.
     pub id: Option<TaskId>,
     /// What is to be done.
     pub description: String,
     /// How urgent it is.
-    pub priority: Option<Priority>,
+    pub priority: Option<CoordPriority>,
     /// Tasks that it waits for.
     pub dependencies: Vec<TaskId>,
     /// Files that it is about.
@@ -174,13 +174,13 @@ pub struct Draft {
     pub max_retries: u32,
 }
 
-impl Draft {
+impl NewCoordTask {
     /// The task under this id.
-    pub fn into_task(self, id: TaskId, now: DateTime) -> Task {
-        Task {
+    pub fn into_task(self, id: TaskId, now: DateTime) -> CoordTask {
+        CoordTask {
             id,
             description: self.description,
-            status: Status::Available,
+            status: CoordStatus::Available,
             priority: self.priority.unwrap_or_default(),
             claim: None,
             dependencies: self.dependencies,
@@ -189,7 +189,7 @@ impl Draft {
             required_capabilities: self.required_capabilities,
             tags: self.tags,
             parent: self.parent,
-            result: Report::default(),
+            result: CoordResult::default(),
             created_at: Some(now),
             completed_at: None,
             max_retries: self.max_retries,
@@ -199,16 +199,16 @@ impl Draft {
     }
 }
 
-impl Task {
+impl CoordTask {
     /// Who holds it now, alive or not.
-    pub fn holder(&self) -> Option<&Claim> {
+    pub fn holder(&self) -> Option<&CoordClaim> {
         match self.status {
-            Status::Claimed | Status::InProgress => self.claim.as_ref(),
-            Status::Available
-            | Status::Done
-            | Status::Failed
-            | Status::Cancelled
-            | Status::Blocked => None,
+            CoordStatus::Claimed | CoordStatus::InProgress => self.claim.as_ref(),
+            CoordStatus::Available
+            | CoordStatus::Done
+            | CoordStatus::Failed
+            | CoordStatus::Cancelled
+            | CoordStatus::Blocked => None,
         }
     }
 
@@ -230,7 +230,7 @@ impl Task {
 
 /// An agent that takes part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Agent {
+pub struct CoordAgent {
     /// Its id.
     pub id: WorkerId,
     /// What it can do.

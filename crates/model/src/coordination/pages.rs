@@ -7,13 +7,13 @@ use std::fmt::Write;
 
 use jiff::civil::DateTime;
 
-use super::{Board, Report, Standing, Status, Task};
+use super::{Board, CoordReadiness, CoordResult, CoordStatus, CoordTask};
 
 /// `results/{task}.md`.
-pub fn result_page(task: &Task) -> String {
+pub fn result_page(task: &CoordTask) -> String {
     let mut page = format!("# {}: {}\n\n", task.id, one_line(&task.description));
     let by = task.claim.as_ref().map(|claim| claim.by.as_str());
-    let failed = task.status != Status::Done && task.result.error.is_some();
+    let failed = task.status != CoordStatus::Done && task.result.error.is_some();
     let facts = [
         ("Worker", by.map(str::to_owned)),
         ("Outcome", failed.then(|| "failed".to_owned())),
@@ -34,10 +34,10 @@ pub fn result_page(task: &Task) -> String {
 }
 
 /// What its last worker said of a task.
-fn last_result(task: &Task) -> Option<&str> {
-    let Report { output, error, .. } = &task.result;
+fn last_result(task: &CoordTask) -> Option<&str> {
+    let CoordResult { output, error, .. } = &task.result;
     let said = match task.status {
-        Status::Done => output,
+        CoordStatus::Done => output,
         _ => error,
     };
     let said = said.as_deref().map(str::trim_end);
@@ -45,7 +45,7 @@ fn last_result(task: &Task) -> Option<&str> {
 }
 
 /// Whether a page says nothing that the task does not say.
-fn is_known(task: &Task, page: &str) -> bool {
+fn is_known(task: &CoordTask, page: &str) -> bool {
     let heading = format!("# {}: {}\n\n- ", task.id, one_line(&task.description));
     page.starts_with(&heading)
         && page
@@ -65,7 +65,7 @@ pub fn summary(
     if let Some(goal) = goal {
         put(&mut page, &format!("\n{}", goal.trim()));
     }
-    let counts = Status::ALL.iter().map(|status| {
+    let counts = CoordStatus::ALL.iter().map(|status| {
         let count = board.tasks.iter().filter(|it| it.status == *status).count();
         (count, status.as_str().replace('_', " "))
     });
@@ -78,30 +78,31 @@ pub fn summary(
         false => counts.join(", "),
     };
     put(&mut page, &format!("\n{counts}; as of {now:.0}"));
-    let all: Vec<(&Task, Standing)> = board.tasks.iter().zip(board.readiness(now)).collect();
-    let of = |statuses: &[Status]| -> Vec<&(&Task, Standing)> {
+    let all: Vec<(&CoordTask, CoordReadiness)> =
+        board.tasks.iter().zip(board.readiness(now)).collect();
+    let of = |statuses: &[CoordStatus]| -> Vec<&(&CoordTask, CoordReadiness)> {
         all.iter()
             .filter(|(it, _)| statuses.contains(&it.status))
             .collect()
     };
-    section(&mut page, "Done", &of(&[Status::Done]));
-    section(&mut page, "Failed", &of(&[Status::Failed]));
+    section(&mut page, "Done", &of(&[CoordStatus::Done]));
+    section(&mut page, "Failed", &of(&[CoordStatus::Failed]));
     section(
         &mut page,
         "Going on",
-        &of(&[Status::Claimed, Status::InProgress]),
+        &of(&[CoordStatus::Claimed, CoordStatus::InProgress]),
     );
     section(
         &mut page,
         "To come",
-        &of(&[Status::Available, Status::Blocked]),
+        &of(&[CoordStatus::Available, CoordStatus::Blocked]),
     );
-    section(&mut page, "Cancelled", &of(&[Status::Cancelled]));
+    section(&mut page, "Cancelled", &of(&[CoordStatus::Cancelled]));
     by_hand(&mut page, board, pages);
     let mut files: Vec<&String> = board
         .tasks
         .iter()
-        .filter(|it| it.status == Status::Done)
+        .filter(|it| it.status == CoordStatus::Done)
         .flat_map(|it| {
             it.result
                 .files_modified
@@ -138,7 +139,7 @@ fn by_hand(page: &mut String, board: &Board, pages: &[(String, String)]) {
     }
 }
 
-fn section(page: &mut String, title: &str, tasks: &[&(&Task, Standing)]) {
+fn section(page: &mut String, title: &str, tasks: &[&(&CoordTask, CoordReadiness)]) {
     if tasks.is_empty() {
         return;
     }
@@ -156,7 +157,7 @@ fn section(page: &mut String, title: &str, tasks: &[&(&Task, Standing)]) {
             by.unwrap_or_default()
         );
         put(page, &line);
-        let Report { output, error, .. } = &task.result;
+        let CoordResult { output, error, .. } = &task.result;
         for text in output
             .iter()
             .chain(error)

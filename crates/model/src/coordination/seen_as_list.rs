@@ -11,7 +11,8 @@ use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Board, Event, LEASE, Priority, Refusal, Report, Status, Task, at_micros, micros, transition,
+    Board, CoordEvent, CoordPriority, CoordRefusal, CoordResult, CoordStatus, CoordTask, LEASE,
+    at_micros, micros, transition,
     translation::{LABEL, priority_of, split},
 };
 use crate::{
@@ -27,14 +28,14 @@ const RETRIES: &str = "max_retries";
 
 /// What else is known of a task that is looked at.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
+pub struct ViewContext<'a> {
     /// Until when its holder has it; `None` where nobody can say that it is gone.
     pub held_until: Option<DateTime>,
     /// What its times mean.
     pub zone: &'a TimeZone,
 }
 
-impl Seen<'_> {
+impl ViewContext<'_> {
     fn moment(&self, at: DateTime) -> Option<Timestamp> {
         let zoned = at.to_zoned(self.zone.clone()).ok()?;
         Some(zoned.timestamp())
@@ -42,7 +43,7 @@ impl Seen<'_> {
 }
 
 /// Puts what the table says into `into`, which has what it has no keys for.
-pub fn see(task: &Task, seen: Seen<'_>, into: &mut task::Task) {
+pub fn see(task: &CoordTask, seen: ViewContext<'_>, into: &mut task::Task) {
     let moment = |at: Option<DateTime>| seen.moment(at?);
     let (subject, description) = split(&task.description);
     into.subject = subject.to_owned();
@@ -58,25 +59,25 @@ pub fn see(task: &Task, seen: Seen<'_>, into: &mut task::Task) {
     into.not_before = into.not_before.max(moment(task.next_retry_at));
     into.metadata.extend(special(task));
     into.state = match task.status {
-        Status::Available => State::Pending,
-        Status::Claimed => match claim(task, seen) {
+        CoordStatus::Available => State::Pending,
+        CoordStatus::Claimed => match claim(task, seen) {
             Some(claim) => State::Claimed(claim),
             None => State::InProgress(None),
         },
-        Status::InProgress => State::InProgress(claim(task, seen)),
-        Status::Done => State::Completed,
-        Status::Failed => State::Failed,
-        Status::Cancelled => State::Cancelled,
-        Status::Blocked => State::Stuck,
+        CoordStatus::InProgress => State::InProgress(claim(task, seen)),
+        CoordStatus::Done => State::Completed,
+        CoordStatus::Failed => State::Failed,
+        CoordStatus::Cancelled => State::Cancelled,
+        CoordStatus::Blocked => State::Stuck,
     };
-    if task.status == Status::Available {
+    if task.status == CoordStatus::Available {
         into.owner = None;
     }
     into.result = result(task, into.result.take(), seen);
 }
 
 /// Who holds it. A holder whose name is nobody's id is nobody that we know.
-fn claim(task: &Task, seen: Seen<'_>) -> Option<Claim> {
+fn claim(task: &CoordTask, seen: ViewContext<'_>) -> Option<Claim> {
     let held = task.holder()?;
     let at = held.at.and_then(|at| seen.moment(at));
     let until = seen.held_until.and_then(|at| seen.moment(at));
@@ -92,12 +93,15 @@ fn claim(task: &Task, seen: Seen<'_>) -> Option<Claim> {
 
 /// What its last worker said. The table has no time for an end that is not a good one; what is kept
 /// of it beside the table says when that was.
-fn result(task: &Task, kept: Option<TaskResult>, seen: Seen<'_>) -> Option<TaskResult> {
+fn result(task: &CoordTask, kept: Option<TaskResult>, seen: ViewContext<'_>) -> Option<TaskResult> {
     let (ending, text) = match task.status {
-        Status::Done => (Ending::Completed, &task.result.output),
-        Status::Failed => (Ending::Failed, &task.result.error),
-        Status::Blocked => (Ending::Stuck, &task.result.error),
-        Status::Available | Status::Claimed | Status::InProgress | Status::Cancelled => {
+        CoordStatus::Done => (Ending::Completed, &task.result.output),
+        CoordStatus::Failed => (Ending::Failed, &task.result.error),
+        CoordStatus::Blocked => (Ending::Stuck, &task.result.error),
+        CoordStatus::Available
+        | CoordStatus::Claimed
+        | CoordStatus::InProgress
+        | CoordStatus::Cancelled => {
             return None;
         }
     };
@@ -105,7 +109,7 @@ fn result(task: &Task, kept: Option<TaskResult>, seen: Seen<'_>) -> Option<TaskR
     let token = claim.token();
     let kept = kept.filter(|it| it.ending == ending && it.token == token);
     let at = match task.status {
-        Status::Done => task.completed_at.or(claim.at),
+        CoordStatus::Done => task.completed_at.or(claim.at),
         _ => claim.at,
     };
     Some(TaskResult {
@@ -118,7 +122,7 @@ fn result(task: &Task, kept: Option<TaskResult>, seen: Seen<'_>) -> Option<TaskR
 }
 
 /// The keys of the table that a list's task keeps among its metadata.
-fn special(task: &Task) -> Map<String, Value> {
+fn special(task: &CoordTask) -> Map<String, Value> {
     let list = |it: &Vec<String>| (!it.is_empty()).then(|| json!(it));
     let keys = [
         (FILES, list(&task.files)),
@@ -135,8 +139,8 @@ fn special(task: &Task) -> Map<String, Value> {
 }
 
 /// How urgent the table says that it is.
-fn number_of(priority: task::Priority) -> Priority {
-    Priority::nearest(match priority {
+fn number_of(priority: task::Priority) -> CoordPriority {
+    CoordPriority::nearest(match priority {
         task::Priority::Critical => 1,
         task::Priority::High => 3,
         task::Priority::Medium => 5,
@@ -146,7 +150,7 @@ fn number_of(priority: task::Priority) -> Priority {
 
 /// Puts the fields that differ between `before` and `after` into the table's task, and takes out of
 /// `after` what is said there: the rest is for the caller to keep.
-pub fn put_fields(into: &mut Task, before: &task::Task, after: &mut task::Task) {
+pub fn put_fields(into: &mut CoordTask, before: &task::Task, after: &mut task::Task) {
     if before.subject != after.subject || before.description != after.description {
         into.description = match after.description.is_empty() {
             true => after.subject.clone(),
@@ -209,7 +213,7 @@ fn fits(key: &str, value: &Value) -> bool {
     }
 }
 
-fn set(into: &mut Task, key: &str, value: &Value) {
+fn set(into: &mut CoordTask, key: &str, value: &Value) {
     match key {
         FILES => into.files = texts(value).unwrap_or_default(),
         CAPABILITIES => into.required_capabilities = texts(value).unwrap_or_default(),
@@ -222,21 +226,21 @@ fn set(into: &mut Task, key: &str, value: &Value) {
 }
 
 /// The status that a new task of a list has in the table.
-pub fn status_of(state: &State) -> Status {
+pub fn status_of(state: &State) -> CoordStatus {
     match state {
-        State::Pending => Status::Available,
-        State::Claimed(_) => Status::Claimed,
-        State::InProgress(_) => Status::InProgress,
-        State::Completed => Status::Done,
-        State::Failed => Status::Failed,
-        State::Stuck => Status::Blocked,
-        State::Cancelled => Status::Cancelled,
+        State::Pending => CoordStatus::Available,
+        State::Claimed(_) => CoordStatus::Claimed,
+        State::InProgress(_) => CoordStatus::InProgress,
+        State::Completed => CoordStatus::Done,
+        State::Failed => CoordStatus::Failed,
+        State::Stuck => CoordStatus::Blocked,
+        State::Cancelled => CoordStatus::Cancelled,
     }
 }
 
 /// In whose name a task is moved, and when.
 #[derive(Debug, Clone, Copy)]
-pub struct Hand<'a> {
+pub struct MoveContext<'a> {
     /// Who.
     pub actor: &'a WorkerId,
     /// When.
@@ -247,28 +251,28 @@ pub struct Hand<'a> {
 /// not have it.
 pub fn course(
     board: &Board,
-    task: &Task,
-    hand: Hand<'_>,
+    task: &CoordTask,
+    hand: MoveContext<'_>,
     (before, after): (&task::Task, &task::Task),
-) -> Result<Task, Refusal> {
+) -> Result<CoordTask, CoordRefusal> {
     let mut next = task.clone();
     for step in steps(&before.state, &after.state, hand.actor).ok_or_else(|| wrong(task))? {
         let event = match step {
-            Step::Claim => board.claim(&next, hand.actor),
-            Step::Start => Event::Start,
-            Step::Complete => Event::Complete(Report {
+            CoordStep::Claim => board.claim(&next, hand.actor),
+            CoordStep::Start => CoordEvent::Start,
+            CoordStep::Complete => CoordEvent::Complete(CoordResult {
                 output: result_text(after),
-                ..Report::default()
+                ..CoordResult::default()
             }),
-            Step::Fail => Event::Fail(result_text(after).unwrap_or_default()),
-            Step::Block => Event::Block(result_text(after).unwrap_or_default()),
-            Step::Release => Event::Release,
-            Step::Cancel => Event::Cancel(None),
-            Step::Retry => Event::Retry,
+            CoordStep::Fail => CoordEvent::Fail(result_text(after).unwrap_or_default()),
+            CoordStep::Block => CoordEvent::Block(result_text(after).unwrap_or_default()),
+            CoordStep::Release => CoordEvent::Release,
+            CoordStep::Cancel => CoordEvent::Cancel(None),
+            CoordStep::Retry => CoordEvent::Retry,
         };
         let act = board.act(&next, hand.actor, None, hand.at);
         next = transition(&next, &act, event)?;
-        if let (Step::Claim, Some(token)) = (step, after.state.claim().map(|it| it.token))
+        if let (CoordStep::Claim, Some(token)) = (step, after.state.claim().map(|it| it.token))
             && let Some(claim) = &mut next.claim
         {
             // As the list's rule was told: greater than any that it knows.
@@ -284,8 +288,8 @@ fn result_text(task: &task::Task) -> Option<String> {
     text.filter(|it| !it.trim().is_empty())
 }
 
-fn wrong(task: &Task) -> Refusal {
-    Refusal::WrongStatus {
+fn wrong(task: &CoordTask) -> CoordRefusal {
+    CoordRefusal::WrongStatus {
         task: task.id.clone(),
         status: task.status,
         wanted: "put back",
@@ -293,7 +297,7 @@ fn wrong(task: &Task) -> Refusal {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum CoordStep {
     Claim,
     Start,
     Complete,
@@ -305,26 +309,26 @@ enum Step {
 }
 
 /// The events that lead from one state of a list's task to another; `None` where none do.
-fn steps(before: &State, after: &State, actor: &WorkerId) -> Option<Vec<Step>> {
+fn steps(before: &State, after: &State, actor: &WorkerId) -> Option<Vec<CoordStep>> {
     let token = |state: &State| state.claim().map(|it| it.token);
     let anew = token(before) != token(after);
     Some(match (before, after) {
-        (_, State::Claimed(_)) if anew => vec![Step::Claim],
-        (_, State::InProgress(Some(_))) if anew => vec![Step::Claim, Step::Start],
-        (State::Claimed(_), State::InProgress(Some(_))) => vec![Step::Start],
+        (_, State::Claimed(_)) if anew => vec![CoordStep::Claim],
+        (_, State::InProgress(Some(_))) if anew => vec![CoordStep::Claim, CoordStep::Start],
+        (State::Claimed(_), State::InProgress(Some(_))) => vec![CoordStep::Start],
         (before, after) if before.name() == after.name() => Vec::new(),
         // Whoever did it without a claim had it all the same.
-        (State::Pending, State::Completed) => vec![Step::Claim, Step::Complete],
-        (State::Claimed(_) | State::InProgress(_), State::Completed) => vec![Step::Complete],
-        (State::Claimed(_) | State::InProgress(_), State::Failed) => vec![Step::Fail],
-        (State::Claimed(_) | State::InProgress(_), State::Stuck) => vec![Step::Block],
-        (_, State::Cancelled) => vec![Step::Cancel],
+        (State::Pending, State::Completed) => vec![CoordStep::Claim, CoordStep::Complete],
+        (State::Claimed(_) | State::InProgress(_), State::Completed) => vec![CoordStep::Complete],
+        (State::Claimed(_) | State::InProgress(_), State::Failed) => vec![CoordStep::Fail],
+        (State::Claimed(_) | State::InProgress(_), State::Stuck) => vec![CoordStep::Block],
+        (_, State::Cancelled) => vec![CoordStep::Cancel],
         (State::Claimed(claim) | State::InProgress(Some(claim)), State::Pending)
             if claim.by == *actor =>
         {
-            vec![Step::Release]
+            vec![CoordStep::Release]
         }
-        (_, State::Pending) => vec![Step::Retry],
+        (_, State::Pending) => vec![CoordStep::Retry],
         _ => return None,
     })
 }

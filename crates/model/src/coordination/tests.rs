@@ -21,18 +21,18 @@ fn worker(text: &str) -> WorkerId {
     text.parse().unwrap()
 }
 
-fn task(name: &str) -> Task {
-    let draft = Draft {
+fn task(name: &str) -> CoordTask {
+    let draft = NewCoordTask {
         description: format!("Do {name}"),
-        ..Draft::default()
+        ..NewCoordTask::default()
     };
     draft.into_task(id(name), minutes_ago(60))
 }
 
-fn held(name: &str, by: &str, since: i64) -> Task {
-    Task {
-        status: Status::Claimed,
-        claim: Some(Claim {
+fn held(name: &str, by: &str, since: i64) -> CoordTask {
+    CoordTask {
+        status: CoordStatus::Claimed,
+        claim: Some(CoordClaim {
             by: by.to_owned(),
             at: Some(minutes_ago(since)),
         }),
@@ -40,8 +40,8 @@ fn held(name: &str, by: &str, since: i64) -> Task {
     }
 }
 
-fn agent(name: &str, can: &[&str], seen: i64) -> Agent {
-    Agent {
+fn agent(name: &str, can: &[&str], seen: i64) -> CoordAgent {
+    CoordAgent {
         id: worker(name),
         capabilities: can.iter().map(|it| (*it).to_owned()).collect(),
         registered_at: Some(minutes_ago(600)),
@@ -49,14 +49,14 @@ fn agent(name: &str, can: &[&str], seen: i64) -> Agent {
     }
 }
 
-fn after(name: &str, dependencies: &[&str]) -> Task {
-    Task {
+fn after(name: &str, dependencies: &[&str]) -> CoordTask {
+    CoordTask {
         dependencies: dependencies.iter().map(|it| id(it)).collect(),
         ..task(name)
     }
 }
 
-fn board(tasks: impl IntoIterator<Item = Task>) -> Board {
+fn board(tasks: impl IntoIterator<Item = CoordTask>) -> Board {
     Board {
         tasks: tasks.into_iter().collect(),
         agents: Vec::new(),
@@ -64,38 +64,38 @@ fn board(tasks: impl IntoIterator<Item = Task>) -> Board {
 }
 
 /// What the matrix shows of an answer: the new status, or which rule said no.
-fn cell(answer: &Result<Task, Refusal>) -> &'static str {
+fn cell(answer: &Result<CoordTask, CoordRefusal>) -> &'static str {
     match answer {
         Ok(task) => task.status.as_str(),
-        Err(Refusal::Held { .. }) => "HELD",
-        Err(Refusal::AlreadyYours { .. }) => "YOURS",
-        Err(Refusal::Stale { .. }) => "STALE",
-        Err(Refusal::NotClaimed { .. }) => "UNHELD",
-        Err(Refusal::WrongStatus { .. }) => "NO",
+        Err(CoordRefusal::Held { .. }) => "HELD",
+        Err(CoordRefusal::AlreadyYours { .. }) => "YOURS",
+        Err(CoordRefusal::Stale { .. }) => "STALE",
+        Err(CoordRefusal::NotClaimed { .. }) => "UNHELD",
+        Err(CoordRefusal::WrongStatus { .. }) => "NO",
         Err(_) => "other",
     }
 }
 
 #[test]
 fn trap_21_the_whole_matrix_of_event_owner_and_status() {
-    let claim = Claim {
+    let claim = CoordClaim {
         by: "W1".to_owned(),
         at: Some(minutes_ago(60)),
     };
     let current = claim.token();
     let events = [
-        Event::Claim {
+        CoordEvent::Claim {
             open: Vec::new(),
             missing: Vec::new(),
         },
-        Event::Start,
-        Event::Split,
-        Event::Complete(Report::default()),
-        Event::Fail("no".to_owned()),
-        Event::Block("help".to_owned()),
-        Event::Release,
-        Event::Cancel(None),
-        Event::Retry,
+        CoordEvent::Start,
+        CoordEvent::Split,
+        CoordEvent::Complete(CoordResult::default()),
+        CoordEvent::Fail("no".to_owned()),
+        CoordEvent::Block("help".to_owned()),
+        CoordEvent::Release,
+        CoordEvent::Cancel(None),
+        CoordEvent::Retry,
     ];
     let hands = [
         ("W1", current),
@@ -110,10 +110,10 @@ fn trap_21_the_whole_matrix_of_event_owner_and_status() {
         ("unknown", None),
     ];
     let mut told = String::new();
-    for status in Status::ALL {
-        let task = Task {
+    for status in CoordStatus::ALL {
+        let task = CoordTask {
             status: *status,
-            claim: (*status != Status::Available).then(|| claim.clone()),
+            claim: (*status != CoordStatus::Available).then(|| claim.clone()),
             ..task("task-001")
         };
         for (lease, held_until) in leases {
@@ -121,7 +121,7 @@ fn trap_21_the_whole_matrix_of_event_owner_and_status() {
                 continue;
             }
             for (name, token) in hands {
-                let act = Act {
+                let act = CoordAct {
                     actor: worker(name),
                     token,
                     at: now(),
@@ -209,51 +209,52 @@ fn trap_22_a_fresh_heartbeat_keeps_a_task_and_the_same_name_gets_another_token()
     let old = held("task-001", "W1", 60);
     let mut board = board([old.clone()]);
     for (seen, expected) in [
-        (Some(14), Standing::Held),
-        (Some(15), Standing::Expired),
-        (None, Standing::Expired),
+        (Some(14), CoordReadiness::Held),
+        (Some(15), CoordReadiness::Expired),
+        (None, CoordReadiness::Expired),
     ] {
         board.agents = seen.map(|it| agent("W1", &[], it)).into_iter().collect();
         assert_eq!(board.readiness(now()), [expected], "{seen:?}");
     }
     // Nobody knows when: then nobody can say that its lease is over.
     board.agents.clear();
-    board.tasks[0].claim = Some(Claim {
+    board.tasks[0].claim = Some(CoordClaim {
         by: "W1".to_owned(),
         at: None,
     });
-    assert_eq!(board.readiness(now()), [Standing::Held]);
+    assert_eq!(board.readiness(now()), [CoordReadiness::Held]);
 
     board.tasks[0] = old.clone();
-    let claim = |task: &Task, at| {
+    let claim = |task: &CoordTask, at| {
         let act = board.act(task, &worker("W1"), None, at);
         transition(task, &act, board.claim(task, &worker("W1"))).unwrap()
     };
     let anew = claim(&old, now());
     let back = claim(&old, minutes_ago(20_000).max(minutes_ago(45)));
     for task in [anew, back] {
-        let token = task.claim.as_ref().and_then(Claim::token);
-        assert!(token > old.claim.as_ref().and_then(Claim::token));
-        let stale = old.claim.as_ref().and_then(Claim::token);
+        let token = task.claim.as_ref().and_then(CoordClaim::token);
+        assert!(token > old.claim.as_ref().and_then(CoordClaim::token));
+        let stale = old.claim.as_ref().and_then(CoordClaim::token);
         let act = board.act(&task, &worker("W1"), stale, now());
-        let refused = transition(&task, &act, Event::Start).unwrap_err();
-        assert!(matches!(refused, Refusal::Stale { .. }), "{refused}");
+        let refused = transition(&task, &act, CoordEvent::Start).unwrap_err();
+        assert!(matches!(refused, CoordRefusal::Stale { .. }), "{refused}");
     }
 }
 
 #[test]
 fn trap_22_a_failed_task_rests_and_rests_longer_each_time() {
-    let mut task = Task {
+    let mut task = CoordTask {
         max_retries: 2,
         ..held("task-001", "W1", 0)
     };
     let mut at = now();
     for (failures, rests) in [(1, 30), (2, 60)] {
-        let acting = |task: &Task, at| board([task.clone()]).act(task, &worker("W1"), None, at);
-        task = transition(&task, &acting(&task, at), Event::Fail("no".to_owned())).unwrap();
+        let acting =
+            |task: &CoordTask, at| board([task.clone()]).act(task, &worker("W1"), None, at);
+        task = transition(&task, &acting(&task, at), CoordEvent::Fail("no".to_owned())).unwrap();
         assert_eq!(
             (task.status, task.retry_count),
-            (Status::Available, failures)
+            (CoordStatus::Available, failures)
         );
         assert_eq!(task.claim, None);
         let until = at.saturating_add(SignedDuration::from_secs(rests));
@@ -263,15 +264,15 @@ fn trap_22_a_failed_task_rests_and_rests_longer_each_time() {
         assert_eq!(idle.unwrap_err().resting, 1);
         let act = board.act(&task, &worker("W1"), None, just_before(until));
         let refused = transition(&task, &act, board.claim(&task, &worker("W1")));
-        assert!(matches!(refused, Err(Refusal::Rests { .. })));
+        assert!(matches!(refused, Err(CoordRefusal::Rests { .. })));
         assert_eq!(board.next_for(&worker("W1"), until), Ok(task.id.clone()));
         let act = board.act(&task, &worker("W1"), None, until);
         task = transition(&task, &act, board.claim(&task, &worker("W1"))).unwrap();
         at = until;
     }
     let act = board([task.clone()]).act(&task, &worker("W1"), None, at);
-    let task = transition(&task, &act, Event::Fail("no".to_owned())).unwrap();
-    assert_eq!(task.status, Status::Failed);
+    let task = transition(&task, &act, CoordEvent::Fail("no".to_owned())).unwrap();
+    assert_eq!(task.status, CoordStatus::Failed);
     assert_eq!(task.result.error.as_deref(), Some("no"));
 }
 
@@ -287,14 +288,14 @@ fn a_rest_doubles_up_to_an_hour() {
 
 #[test]
 fn trap_25_what_can_never_begin_is_blocked_and_says_why() {
-    let over = |name, status| Task {
+    let over = |name, status| CoordTask {
         status,
         ..task(name)
     };
     let board = board([
-        over("failed", Status::Failed),
-        over("dropped", Status::Cancelled),
-        over("done", Status::Done),
+        over("failed", CoordStatus::Failed),
+        over("dropped", CoordStatus::Cancelled),
+        over("done", CoordStatus::Done),
         task("open"),
         after("a", &["failed"]),
         after("b", &["done", "dropped"]),
@@ -304,7 +305,7 @@ fn trap_25_what_can_never_begin_is_blocked_and_says_why() {
         after("f", &["e"]),
         after("g", &["open"]),
         after("h", &["done"]),
-        over("i", Status::Blocked),
+        over("i", CoordStatus::Blocked),
     ]);
     let told: Vec<String> = board
         .tasks
@@ -327,19 +328,19 @@ fn trap_25_what_can_never_begin_is_blocked_and_says_why() {
         ]
     );
     let standings = board.readiness(now());
-    assert_eq!(standings[7 + 4], Standing::Ready);
-    let idle = |it: &&Standing| matches!(it, Standing::Blocked(_));
+    assert_eq!(standings[7 + 4], CoordReadiness::Ready);
+    let idle = |it: &&CoordReadiness| matches!(it, CoordReadiness::Blocked(_));
     assert_eq!(standings.iter().filter(idle).count(), 7);
     assert!(matches!(
         &standings[4],
-        Standing::Blocked(Some(StrandedBecause::GivenUp { .. }))
+        CoordReadiness::Blocked(Some(StrandedBecause::GivenUp { .. }))
     ));
 }
 
 #[test]
 fn trap_25_no_new_task_closes_a_circle_or_names_what_there_is_not() {
     let there = board([task("a"), after("b", &["a"]), after("c", &["later"])]);
-    let refused = |new: &[Task]| check_new(&there, new).unwrap_err().to_string();
+    let refused = |new: &[CoordTask]| check_new(&there, new).unwrap_err().to_string();
     assert_eq!(check_new(&there, &[after("d", &["a", "b"])]), Ok(()));
     assert_eq!(
         refused(&[after("d", &["z"])]),
@@ -358,7 +359,7 @@ fn trap_25_no_new_task_closes_a_circle_or_names_what_there_is_not() {
         refused(&[after("later", &["c"])]),
         "that would make a cycle: c → later → c"
     );
-    let part = Task {
+    let part = CoordTask {
         parent: Some(id("z")),
         ..task("d")
     };
@@ -367,12 +368,12 @@ fn trap_25_no_new_task_closes_a_circle_or_names_what_there_is_not() {
 
 #[test]
 fn the_next_task_is_the_most_urgent_and_none_waits_for_ever() {
-    let added = |name: &str, priority, minutes| Task {
-        priority: Priority::nearest(priority),
+    let added = |name: &str, priority, minutes| CoordTask {
+        priority: CoordPriority::nearest(priority),
         created_at: Some(minutes_ago(minutes)),
         ..task(name)
     };
-    let next = |tasks: &[Task]| {
+    let next = |tasks: &[CoordTask]| {
         board(tasks.to_vec())
             .next_for(&worker("W1"), now())
             .unwrap()
@@ -393,7 +394,7 @@ fn the_next_task_is_the_most_urgent_and_none_waits_for_ever() {
 
 #[test]
 fn a_worker_is_given_only_what_it_can_do() {
-    let rust = Task {
+    let rust = CoordTask {
         required_capabilities: vec!["rust".to_owned(), "sql".to_owned()],
         ..task("task-001")
     };
@@ -426,16 +427,16 @@ fn a_task_that_lost_its_holder_still_waits_for_others() {
 #[test]
 fn the_summary_tells_what_came_of_it_and_what_is_in_the_way() {
     let mut done = held("task-001", "W1", 30);
-    done.status = Status::Done;
+    done.status = CoordStatus::Done;
     done.completed_at = Some(minutes_ago(5));
-    done.result = Report {
+    done.result = CoordResult {
         output: Some("Parses\n# all of it".to_owned()),
         files_modified: vec!["src/parse.rs".to_owned()],
         files_created: vec!["src/lexer.rs".to_owned()],
         error: None,
     };
     let mut failed = held("task-002", "W2", 30);
-    failed.status = Status::Failed;
+    failed.status = CoordStatus::Failed;
     failed.result.error = Some("no network".to_owned());
     let board = board([done.clone(), failed, after("task-003", &["task-002"])]);
     assert_eq!(

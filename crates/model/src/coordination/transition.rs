@@ -6,12 +6,12 @@
 
 use jiff::civil::DateTime;
 
-use super::{Claim, Report, Status, Task, just_after, rest, whole_micros};
+use super::{CoordClaim, CoordResult, CoordStatus, CoordTask, just_after, rest, whole_micros};
 use crate::id::{TaskId, Token, WorkerId};
 
 /// Who acts, when, and with which token.
 #[derive(Debug, Clone)]
-pub struct Act {
+pub struct CoordAct {
     /// Who.
     pub actor: WorkerId,
     /// The token of its claim, if the caller has it.
@@ -25,7 +25,7 @@ pub struct Act {
 /// What is asked of a task. The last two are for the leader, the others for workers; those who block or
 /// release work on the table as on a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum CoordEvent {
     /// Take it.
     Claim {
         /// Tasks it waits for that are not done.
@@ -38,7 +38,7 @@ pub enum Event {
     /// Add parts to it.
     Split,
     /// It is done.
-    Complete(Report),
+    Complete(CoordResult),
     /// It did not work.
     Fail(String),
     /// It cannot go on without help.
@@ -53,7 +53,7 @@ pub enum Event {
 
 /// Why not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum CoordRefusal {
     /// Somebody else has it.
     #[error("{task} is held by {holder}{}", until.map(|it| format!(" until {it:.0}")).unwrap_or_default())]
     Held {
@@ -92,7 +92,7 @@ pub enum Refusal {
         /// The task.
         task: TaskId,
         /// Where it is.
-        status: Status,
+        status: CoordStatus,
         /// What was asked for, as a participle.
         wanted: &'static str,
     },
@@ -148,73 +148,77 @@ fn list(ids: &[TaskId]) -> String {
 }
 
 /// The task after `event`, or why not.
-pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal> {
+pub fn transition(
+    task: &CoordTask,
+    act: &CoordAct,
+    event: CoordEvent,
+) -> Result<CoordTask, CoordRefusal> {
     let mut next = task.clone();
     match event {
-        Event::Claim { open, missing } => {
+        CoordEvent::Claim { open, missing } => {
             may_claim(task, act, open, missing)?;
             // Two claims of one task have different tokens, whatever the clock does.
             let earlier = task.claim.as_ref().and_then(|claim| claim.at);
             let at = whole_micros(act.at);
-            next.status = Status::Claimed;
-            next.claim = Some(Claim {
+            next.status = CoordStatus::Claimed;
+            next.claim = Some(CoordClaim {
                 by: act.actor.to_string(),
                 at: Some(earlier.map_or(at, |it| at.max(just_after(it)))),
             });
             next.next_retry_at = None;
         }
-        Event::Start => {
+        CoordEvent::Start => {
             held(task, act, "started")?;
-            next.status = Status::InProgress;
+            next.status = CoordStatus::InProgress;
         }
-        Event::Split => held(task, act, "divided")?,
-        Event::Complete(report) => {
+        CoordEvent::Split => held(task, act, "divided")?,
+        CoordEvent::Complete(report) => {
             held(task, act, "completed")?;
-            next.status = Status::Done;
+            next.status = CoordStatus::Done;
             next.completed_at = Some(whole_micros(act.at));
             next.next_retry_at = None;
             next.result = report;
         }
-        Event::Fail(error) => {
+        CoordEvent::Fail(error) => {
             held(task, act, "failed")?;
-            next.result = Report {
+            next.result = CoordResult {
                 error: Some(error),
-                ..Report::default()
+                ..CoordResult::default()
             };
             if task.retry_count < task.max_retries {
                 next.retry_count = task.retry_count.saturating_add(1);
                 let until = act.at.saturating_add(rest(next.retry_count));
                 next.next_retry_at = Some(whole_micros(until));
-                next.status = Status::Available;
+                next.status = CoordStatus::Available;
                 next.claim = None;
             } else {
-                next.status = Status::Failed;
+                next.status = CoordStatus::Failed;
             }
         }
-        Event::Block(error) => {
+        CoordEvent::Block(error) => {
             held(task, act, "blocked")?;
-            next.status = Status::Blocked;
-            next.result = Report {
+            next.status = CoordStatus::Blocked;
+            next.result = CoordResult {
                 error: Some(error),
-                ..Report::default()
+                ..CoordResult::default()
             };
         }
-        Event::Release => {
+        CoordEvent::Release => {
             held(task, act, "released")?;
-            next.status = Status::Available;
+            next.status = CoordStatus::Available;
             next.claim = None;
         }
-        Event::Cancel(reason) => {
-            if matches!(task.status, Status::Done | Status::Cancelled) {
+        CoordEvent::Cancel(reason) => {
+            if matches!(task.status, CoordStatus::Done | CoordStatus::Cancelled) {
                 return Err(wrong(task, "cancelled"));
             }
-            next.status = Status::Cancelled;
+            next.status = CoordStatus::Cancelled;
             next.next_retry_at = None;
             next.result.error = reason.or(next.result.error);
         }
-        Event::Retry => {
+        CoordEvent::Retry => {
             may_retry(task, act)?;
-            next.status = Status::Available;
+            next.status = CoordStatus::Available;
             next.claim = None;
             next.completed_at = None;
             next.retry_count = 0;
@@ -225,47 +229,47 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
 }
 
 fn may_claim(
-    task: &Task,
-    act: &Act,
+    task: &CoordTask,
+    act: &CoordAct,
     open: Vec<TaskId>,
     missing: Vec<String>,
-) -> Result<(), Refusal> {
+) -> Result<(), CoordRefusal> {
     let id = || task.id.clone();
     match task.status {
-        Status::Available => {}
-        Status::Claimed | Status::InProgress => not_live(task, act)?,
-        Status::Done | Status::Failed | Status::Cancelled | Status::Blocked => {
+        CoordStatus::Available => {}
+        CoordStatus::Claimed | CoordStatus::InProgress => not_live(task, act)?,
+        CoordStatus::Done | CoordStatus::Failed | CoordStatus::Cancelled | CoordStatus::Blocked => {
             return Err(wrong(task, "claimed"));
         }
     }
     if !open.is_empty() {
-        return Err(Refusal::Waits { task: id(), open });
+        return Err(CoordRefusal::Waits { task: id(), open });
     }
     if let Some(until) = task.next_retry_at.filter(|until| act.at < *until) {
-        return Err(Refusal::Rests { task: id(), until });
+        return Err(CoordRefusal::Rests { task: id(), until });
     }
     if !missing.is_empty() {
         let task = id();
-        return Err(Refusal::Incapable { task, missing });
+        return Err(CoordRefusal::Incapable { task, missing });
     }
     Ok(())
 }
 
 /// Those that did not end well, those that somebody wrote off, those whose holder is gone or was
 /// never heard of, and those that rest.
-fn may_retry(task: &Task, act: &Act) -> Result<(), Refusal> {
+fn may_retry(task: &CoordTask, act: &CoordAct) -> Result<(), CoordRefusal> {
     match task.status {
-        Status::Failed | Status::Cancelled | Status::Blocked => Ok(()),
-        Status::Claimed | Status::InProgress if act.held_until.is_none() => Ok(()),
-        Status::Claimed | Status::InProgress => not_live(task, act),
-        Status::Available if task.next_retry_at.is_some() => Ok(()),
-        Status::Available | Status::Done => Err(wrong(task, "retried")),
+        CoordStatus::Failed | CoordStatus::Cancelled | CoordStatus::Blocked => Ok(()),
+        CoordStatus::Claimed | CoordStatus::InProgress if act.held_until.is_none() => Ok(()),
+        CoordStatus::Claimed | CoordStatus::InProgress => not_live(task, act),
+        CoordStatus::Available if task.next_retry_at.is_some() => Ok(()),
+        CoordStatus::Available | CoordStatus::Done => Err(wrong(task, "retried")),
     }
 }
 
 /// Refuses a task whose holder may still be at work. One that nobody knows a sign of life of is not
 /// taken for dead.
-fn not_live(task: &Task, act: &Act) -> Result<(), Refusal> {
+fn not_live(task: &CoordTask, act: &CoordAct) -> Result<(), CoordRefusal> {
     let gone = act.held_until.is_some_and(|until| until <= act.at);
     let Some(claim) = &task.claim else {
         // It says that it is held, and not by whom.
@@ -276,7 +280,7 @@ fn not_live(task: &Task, act: &Act) -> Result<(), Refusal> {
     };
     match (gone, claim.by == act.actor.as_str()) {
         (true, _) => Ok(()),
-        (false, true) => Err(Refusal::AlreadyYours {
+        (false, true) => Err(CoordRefusal::AlreadyYours {
             task: task.id.clone(),
             token: claim.token(),
         }),
@@ -285,21 +289,21 @@ fn not_live(task: &Task, act: &Act) -> Result<(), Refusal> {
 }
 
 /// The caller's own claim. An expired one still counts until somebody else claims the task.
-fn held(task: &Task, act: &Act, wanted: &'static str) -> Result<(), Refusal> {
+fn held(task: &CoordTask, act: &CoordAct, wanted: &'static str) -> Result<(), CoordRefusal> {
     if let Some(given) = act.token {
-        let current = task.holder().and_then(Claim::token);
+        let current = task.holder().and_then(CoordClaim::token);
         if current != Some(given) {
             let task = task.id.clone();
-            return Err(Refusal::Stale { task, given });
+            return Err(CoordRefusal::Stale { task, given });
         }
     }
     match task.status {
-        Status::Claimed | Status::InProgress => {}
-        Status::Available => {
+        CoordStatus::Claimed | CoordStatus::InProgress => {}
+        CoordStatus::Available => {
             let task = task.id.clone();
-            return Err(Refusal::NotClaimed { task });
+            return Err(CoordRefusal::NotClaimed { task });
         }
-        Status::Done | Status::Failed | Status::Cancelled | Status::Blocked => {
+        CoordStatus::Done | CoordStatus::Failed | CoordStatus::Cancelled | CoordStatus::Blocked => {
             return Err(wrong(task, wanted));
         }
     }
@@ -310,16 +314,16 @@ fn held(task: &Task, act: &Act, wanted: &'static str) -> Result<(), Refusal> {
     }
 }
 
-fn held_by(task: &Task, act: &Act, holder: &str) -> Refusal {
-    Refusal::Held {
+fn held_by(task: &CoordTask, act: &CoordAct, holder: &str) -> CoordRefusal {
+    CoordRefusal::Held {
         task: task.id.clone(),
         holder: holder.to_owned(),
         until: act.held_until,
     }
 }
 
-fn wrong(task: &Task, wanted: &'static str) -> Refusal {
-    Refusal::WrongStatus {
+fn wrong(task: &CoordTask, wanted: &'static str) -> CoordRefusal {
+    CoordRefusal::WrongStatus {
         task: task.id.clone(),
         status: task.status,
         wanted,

@@ -6,7 +6,7 @@
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 use serde_json::json;
 
-use super::{Claim, Draft, Priority, Status, Task};
+use super::{CoordClaim, CoordPriority, CoordStatus, CoordTask, NewCoordTask};
 use crate::{
     id::TaskId,
     intake::{self, Closing},
@@ -16,7 +16,7 @@ use crate::{
 /// What the label begins with that says which task of a list it is.
 pub(super) const LABEL: &str = "uid:";
 
-impl Task {
+impl CoordTask {
     /// The name for good that the label gives it, where it came from a list.
     pub fn uid(&self) -> Option<&str> {
         self.tags.iter().find_map(|tag| tag.strip_prefix(LABEL))
@@ -25,17 +25,17 @@ impl Task {
 
 /// What a task of a list is in the table, and where it stands there. What it waits for and is part of
 /// is for the caller to name. A task that somebody holds in the list is nobody's to claim there.
-pub fn from_list(task: &task::Task, uid: &str) -> (Draft, Status) {
+pub fn from_list(task: &task::Task, uid: &str) -> (NewCoordTask, CoordStatus) {
     let mut description = task.subject.clone();
     if !task.description.trim().is_empty() {
         description += &format!("\n\n{}", task.description.trim_end());
     }
     let mut tags = task.tags.clone();
     tags.push(format!("{LABEL}{uid}"));
-    let draft = Draft {
+    let draft = NewCoordTask {
         description,
         priority: task.priority.map(|it| {
-            Priority::nearest(match it {
+            CoordPriority::nearest(match it {
                 task::Priority::Critical => 1,
                 task::Priority::High => 3,
                 task::Priority::Medium => 5,
@@ -43,14 +43,14 @@ pub fn from_list(task: &task::Task, uid: &str) -> (Draft, Status) {
             })
         }),
         tags,
-        ..Draft::default()
+        ..NewCoordTask::default()
     };
     let status = match &task.state {
-        State::Pending => Status::Available,
-        State::Claimed(_) | State::InProgress(_) | State::Stuck => Status::Blocked,
-        State::Completed => Status::Done,
-        State::Failed => Status::Failed,
-        State::Cancelled => Status::Cancelled,
+        State::Pending => CoordStatus::Available,
+        State::Claimed(_) | State::InProgress(_) | State::Stuck => CoordStatus::Blocked,
+        State::Completed => CoordStatus::Done,
+        State::Failed => CoordStatus::Failed,
+        State::Cancelled => CoordStatus::Cancelled,
     };
     (draft, status)
 }
@@ -67,7 +67,7 @@ pub(super) fn split(description: &str) -> (&str, &str) {
 }
 
 /// How urgent it is in a list. The middle is what a task has that nobody said it of.
-pub(super) fn priority_of(priority: Priority) -> Option<task::Priority> {
+pub(super) fn priority_of(priority: CoordPriority) -> Option<task::Priority> {
     match priority.get() {
         ..=2 => Some(task::Priority::Critical),
         3..=4 => Some(task::Priority::High),
@@ -79,7 +79,7 @@ pub(super) fn priority_of(priority: Priority) -> Option<task::Priority> {
 
 /// What a task of the table is in a list. `uid` is its name for good there, `zone` what
 /// its times mean.
-pub fn to_list(from: &Task, uid: String, zone: &TimeZone) -> intake::Draft {
+pub fn to_list(from: &CoordTask, uid: String, zone: &TimeZone) -> intake::Draft {
     let (subject, description) = split(from.description.trim_end());
     let mut task = task::Task::new(TaskId::from(1), subject);
     task.description = description.to_owned();
@@ -87,11 +87,11 @@ pub fn to_list(from: &Task, uid: String, zone: &TimeZone) -> intake::Draft {
     let labels = from.tags.iter().filter(|tag| !tag.starts_with(LABEL));
     task.tags = labels.cloned().collect();
     task.state = match from.status {
-        Status::Available | Status::Claimed | Status::InProgress => State::Pending,
-        Status::Done => State::Completed,
-        Status::Failed => State::Failed,
-        Status::Cancelled => State::Cancelled,
-        Status::Blocked => State::Stuck,
+        CoordStatus::Available | CoordStatus::Claimed | CoordStatus::InProgress => State::Pending,
+        CoordStatus::Done => State::Completed,
+        CoordStatus::Failed => State::Failed,
+        CoordStatus::Cancelled => State::Cancelled,
+        CoordStatus::Blocked => State::Stuck,
     };
     let lists = [
         ("files", &from.files),
@@ -105,20 +105,20 @@ pub fn to_list(from: &Task, uid: String, zone: &TimeZone) -> intake::Draft {
         Some(at?.to_zoned(zone.clone()).ok()?.timestamp())
     };
     let by = from.claim.as_ref().map(|it| it.by.clone());
-    if from.status == Status::Done {
+    if from.status == CoordStatus::Done {
         task.owner.clone_from(&by);
     }
     let mut draft = intake::Draft::new(from.id.to_string(), uid, task);
     draft.incoming.created = moment(from.created_at);
-    draft.incoming.closing = (from.status == Status::Done).then(|| Closing {
+    draft.incoming.closing = (from.status == CoordStatus::Done).then(|| Closing {
         text: from.result.output.clone().unwrap_or_default(),
         by: by.as_deref().and_then(|it| it.parse().ok()),
         at: moment(from.completed_at),
     });
-    if let (Status::Failed, Some(error), Some(by)) = (from.status, &from.result.error, by)
+    if let (CoordStatus::Failed, Some(error), Some(by)) = (from.status, &from.result.error, by)
         && let (Ok(by), Some(at)) = (
             by.parse(),
-            moment(from.claim.as_ref().and_then(|it: &Claim| it.at)),
+            moment(from.claim.as_ref().and_then(|it: &CoordClaim| it.at)),
         )
     {
         draft.incoming.task.result = Some(task::TaskResult {

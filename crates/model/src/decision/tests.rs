@@ -9,9 +9,9 @@ fn prints(body: &[u8], sidecar: &[u8]) -> Prints {
     }
 }
 
-fn verdict(decision: Decision) -> Verdict {
+fn verdict(decision: Decision) -> DecisionRecord {
     let on = prints(b"body", b"sidecar");
-    Verdict {
+    DecisionRecord {
         decision,
         by: "ann".parse().unwrap(),
         at: Timestamp::UNIX_EPOCH,
@@ -26,26 +26,26 @@ fn verdict(decision: Decision) -> Verdict {
     }
 }
 
-fn decided(decision: Decision) -> Standing {
-    Standing::Decided(Box::new(verdict(decision)))
+fn decided(decision: Decision) -> DecisionState {
+    DecisionState::Decided(Box::new(verdict(decision)))
 }
 
 /// One that is older than the binding of envelopes.
-fn decided_long_ago(decision: Decision) -> Standing {
-    Standing::Decided(Box::new(Verdict {
+fn decided_long_ago(decision: Decision) -> DecisionState {
+    DecisionState::Decided(Box::new(DecisionRecord {
         envelope: None,
         ..verdict(decision)
     }))
 }
 
-fn every_standing() -> Vec<Standing> {
-    let flagged = Decision::ALL.iter().map(|it| Standing::Flagged(*it));
+fn every_standing() -> Vec<DecisionState> {
+    let flagged = Decision::ALL.iter().map(|it| DecisionState::Flagged(*it));
     let decided = Decision::ALL.iter().map(|it| decided(*it));
     flagged.chain(decided).collect()
 }
 
-fn about(worker: &WorkerId, expires_at: Option<Timestamp>) -> Subject<'_> {
-    Subject {
+fn about(worker: &WorkerId, expires_at: Option<Timestamp>) -> BriefSubject<'_> {
+    BriefSubject {
         worker,
         seq: "7".parse().unwrap(),
         expires_at,
@@ -68,12 +68,15 @@ fn what_is_decided_is_never_decided_again() {
         );
     }
     let wish = Decision::Ratified;
-    let pending = |expires_at| decide(wish, &Standing::Pending, None, on(expires_at), now);
+    let pending = |expires_at| decide(wish, &DecisionState::Pending, None, on(expires_at), now);
     assert_eq!(pending(None), Ok(()));
     assert_eq!(pending(Some(later)), Ok(()));
     for at in [now, later] {
-        let refused = decide(wish, &Standing::Pending, None, on(Some(at)), later);
-        assert!(matches!(refused, Err(Refusal::Expired { .. })), "{at}");
+        let refused = decide(wish, &DecisionState::Pending, None, on(Some(at)), later);
+        assert!(
+            matches!(refused, Err(DecisionRefusal::Expired { .. })),
+            "{at}"
+        );
     }
 }
 
@@ -82,9 +85,15 @@ fn an_unknown_hand_and_a_decision_on_other_words_stand_in_nobodys_way() {
     let worker: WorkerId = "W1".parse().unwrap();
     let (on, now) = (about(&worker, None), Timestamp::UNIX_EPOCH);
     for (standing, why) in [
-        (Standing::Foreign(Decision::Ratified), Held::Foreign),
-        (Standing::Foreign(Decision::Rejected), Held::Foreign),
-        (decided(Decision::Ratified), Held::Decided),
+        (
+            DecisionState::Foreign(Decision::Ratified),
+            WithheldReason::Foreign,
+        ),
+        (
+            DecisionState::Foreign(Decision::Rejected),
+            WithheldReason::Foreign,
+        ),
+        (decided(Decision::Ratified), WithheldReason::Decided),
     ] {
         assert_eq!(
             decide(Decision::Ratified, &standing, Some(why), on, now),
@@ -101,12 +110,12 @@ fn past_its_time_what_is_withheld_can_only_be_kept_back() {
     let on = about(&worker, Some(at));
     let standing = decided(Decision::Ratified);
     for (wish, held, may) in [
-        (Decision::Ratified, Some(Held::Decided), false),
-        (Decision::Rejected, Some(Held::Decided), true),
+        (Decision::Ratified, Some(WithheldReason::Decided), false),
+        (Decision::Rejected, Some(WithheldReason::Decided), true),
     ] {
         assert_eq!(decide(wish, &standing, held, on, at).is_ok(), may, "{wish}");
     }
-    let waits = decide(Decision::Rejected, &Standing::Pending, None, on, at);
+    let waits = decide(Decision::Rejected, &DecisionState::Pending, None, on, at);
     assert!(waits.is_err(), "it waits for nobody");
 }
 
@@ -115,7 +124,7 @@ fn trap_36_only_the_envelope_that_was_decided_on_is_delivered() {
     let worker: WorkerId = "W1".parse().unwrap();
     let same = prints(b"body", b"sidecar");
     let (body, sidecar) = (prints(b"evil", b"sidecar"), prints(b"body", b"evil"));
-    let look = |standing: &Standing, now| {
+    let look = |standing: &DecisionState, now| {
         let held = held(standing, now, None);
         deliverable(standing, held, about(&worker, None)).ok()
     };
@@ -127,8 +136,12 @@ fn trap_36_only_the_envelope_that_was_decided_on_is_delivered() {
             (decided_long_ago(decision), &same, Some(Delivery::Brief)),
             (decided_long_ago(decision), &sidecar, Some(Delivery::Brief)),
             (decided_long_ago(decision), &body, None),
-            (Standing::Flagged(decision), &body, Some(Delivery::Brief)),
-            (Standing::Foreign(decision), &same, None),
+            (
+                DecisionState::Flagged(decision),
+                &body,
+                Some(Delivery::Brief),
+            ),
+            (DecisionState::Foreign(decision), &same, None),
         ] {
             assert_eq!(look(&standing, now), expected, "{standing:?} {now:?}");
         }
@@ -137,8 +150,11 @@ fn trap_36_only_the_envelope_that_was_decided_on_is_delivered() {
         look(&decided(Decision::Rejected), &body),
         Some(Delivery::Rejection)
     );
-    assert_eq!(look(&Standing::Foreign(Decision::Rejected), &same), None);
-    assert_eq!(look(&Standing::Pending, &same), None);
+    assert_eq!(
+        look(&DecisionState::Foreign(Decision::Rejected), &same),
+        None
+    );
+    assert_eq!(look(&DecisionState::Pending, &same), None);
 }
 
 #[test]
@@ -147,18 +163,18 @@ fn what_was_changed_is_decided_on_only_by_its_new_name() {
     let on = about(&worker, None);
     let (then, now) = (prints(b"body", b"sidecar"), prints(b"evil", b"sidecar"));
     let proposed = Some((&then.sha256, Some(&then.envelope)));
-    assert_eq!(held(&Standing::Pending, &then, proposed), None);
-    let why = held(&Standing::Pending, &now, proposed);
+    assert_eq!(held(&DecisionState::Pending, &then, proposed), None);
+    let why = held(&DecisionState::Pending, &now, proposed);
     for (standing, expected) in [
-        (Standing::Pending, why),
-        (Standing::Foreign(Decision::Ratified), why),
-        (Standing::Flagged(Decision::Ratified), why),
-        (Standing::Flagged(Decision::Edited), None),
-        (Standing::Flagged(Decision::Rejected), None),
+        (DecisionState::Pending, why),
+        (DecisionState::Foreign(Decision::Ratified), why),
+        (DecisionState::Flagged(Decision::Ratified), why),
+        (DecisionState::Flagged(Decision::Edited), None),
+        (DecisionState::Flagged(Decision::Rejected), None),
     ] {
         assert_eq!(held(&standing, &now, proposed), expected, "{standing:?}");
     }
-    assert_eq!(why, Some(Held::Proposed));
+    assert_eq!(why, Some(WithheldReason::Proposed));
     for (held, seen, may) in [
         (None, None, true),
         (None, Some(&now.sha256), true),
@@ -168,10 +184,10 @@ fn what_was_changed_is_decided_on_only_by_its_new_name() {
         (why, Some(&then.envelope), false),
         (why, Some(&now.sha256), false),
         (why, Some(&now.envelope), true),
-        (Some(Held::Decided), None, false),
-        (Some(Held::Decided), Some(&now.envelope), true),
-        (Some(Held::Foreign), None, true),
-        (Some(Held::Foreign), Some(&then.sha256), false),
+        (Some(WithheldReason::Decided), None, false),
+        (Some(WithheldReason::Decided), Some(&now.envelope), true),
+        (Some(WithheldReason::Foreign), None, true),
+        (Some(WithheldReason::Foreign), Some(&then.sha256), false),
     ] {
         assert_eq!(
             is_seen(held, on, &now, seen).is_ok(),
@@ -185,11 +201,11 @@ fn what_was_changed_is_decided_on_only_by_its_new_name() {
 fn of_two_flags_the_one_that_delivers_less_counts() {
     use Decision::{Edited, Ratified, Rejected};
     for (flags, expected) in [
-        (&[][..], Standing::Pending),
-        (&[Ratified], Standing::Flagged(Ratified)),
-        (&[Ratified, Rejected], Standing::Flagged(Rejected)),
-        (&[Ratified, Edited], Standing::Flagged(Edited)),
+        (&[][..], DecisionState::Pending),
+        (&[Ratified], DecisionState::Flagged(Ratified)),
+        (&[Ratified, Rejected], DecisionState::Flagged(Rejected)),
+        (&[Ratified, Edited], DecisionState::Flagged(Edited)),
     ] {
-        assert_eq!(Standing::of_flags(flags), expected);
+        assert_eq!(DecisionState::of_flags(flags), expected);
     }
 }

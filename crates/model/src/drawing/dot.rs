@@ -3,7 +3,7 @@
 //! Owns its quoting: a label is read twice, as a string and then as text with escapes and entities.
 
 use super::{
-    Line, MARK, Picture, sign,
+    EdgeStyle, MARK, Picture, sign,
     text::{cut, line, wrap},
     word,
 };
@@ -40,10 +40,12 @@ pub fn dot(picture: &Picture<'_>) -> String {
     }
     for edge in &picture.edges {
         let look = match edge.line {
-            Line::Plain => "",
-            Line::Critical => " [class=\"critical\" penwidth=3 color=\"#8250df\"]",
+            EdgeStyle::Plain => "",
+            EdgeStyle::Critical => " [class=\"critical\" penwidth=3 color=\"#8250df\"]",
             // It must not pull its ends out of their order.
-            Line::Closing => " [class=\"closing\" style=dashed color=\"#cf222e\" constraint=false]",
+            EdgeStyle::Closing => {
+                " [class=\"closing\" style=dashed color=\"#cf222e\" constraint=false]"
+            }
         };
         let (from, to) = (picture.tasks[edge.from], picture.tasks[edge.to]);
         text += &format!("  \"{}\" -> \"{}\"{look}\n", from.id, to.id);

@@ -10,7 +10,7 @@
 mod order;
 mod place;
 
-use super::{Edge, Line};
+use super::{Edge, EdgeStyle};
 
 /// How wide a card is.
 pub const WIDTH: i32 = 220;
@@ -105,8 +105,8 @@ fn ends(edge: &Edge, layers: &[usize]) -> (usize, usize) {
 /// The critical path pulls as hard as several edges, so that it is straight.
 fn join(items: &mut [Item], before: usize, after: usize, edge: &Edge) {
     let pulls = match edge.line {
-        Line::Critical => 4,
-        Line::Plain | Line::Closing => 1,
+        EdgeStyle::Critical => 4,
+        EdgeStyle::Plain | EdgeStyle::Closing => 1,
     };
     for _ in 0..pulls {
         items[before].sides[1].push(after);
@@ -118,7 +118,7 @@ fn join(items: &mut [Item], before: usize, after: usize, edge: &Edge) {
 fn layers(cards: usize, edges: &[Edge]) -> Vec<usize> {
     let mut after = vec![Vec::new(); cards];
     let mut waits_for = vec![0_usize; cards];
-    for edge in edges.iter().filter(|edge| edge.line != Line::Closing) {
+    for edge in edges.iter().filter(|edge| edge.line != EdgeStyle::Closing) {
         after[edge.from].push(edge.to);
         waits_for[edge.to] += 1;
     }

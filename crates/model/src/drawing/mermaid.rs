@@ -3,7 +3,7 @@
 //! Owns its quoting. Mermaid looks for directives, comments and Markdown even within quotes, so
 //! whatever is no letter, no digit and no plain punctuation goes in as the number of its character.
 
-use super::{Line, MARK, Picture, sign, text::cut};
+use super::{EdgeStyle, MARK, Picture, sign, text::cut};
 use crate::{id::TaskId, task::StateName};
 
 /// As many columns of a subject are shown.
@@ -26,9 +26,9 @@ pub fn mermaid(picture: &Picture<'_>) -> String {
     }
     for edge in &picture.edges {
         let arrow = match edge.line {
-            Line::Plain => "-->",
-            Line::Critical => "==>",
-            Line::Closing => "-.->",
+            EdgeStyle::Plain => "-->",
+            EdgeStyle::Critical => "==>",
+            EdgeStyle::Closing => "-.->",
         };
         let (from, to) = (picture.tasks[edge.from], picture.tasks[edge.to]);
         text += &format!("  {} {arrow} {}\n", name(&from.id), name(&to.id));

@@ -17,7 +17,7 @@ mod tests;
 
 pub use dot::dot;
 pub use mermaid::mermaid;
-pub use picture::{Edge, Line, Picture};
+pub use picture::{Edge, EdgeStyle, Picture};
 pub use svg::svg;
 pub use text::steers;
 pub use timeline::timeline;

@@ -31,12 +31,12 @@ pub struct Edge {
     /// The task that waits for it.
     pub to: usize,
     /// How it is drawn.
-    pub line: Line,
+    pub line: EdgeStyle,
 }
 
 /// How an edge is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum EdgeStyle {
     /// As most are.
     Plain,
     /// It is part of the critical path.
@@ -59,9 +59,9 @@ impl<'o> Picture<'o> {
         let steps: HashSet<_> = steps.zip(path.iter().filter_map(at)).collect();
         let closing = closing(graph);
         let line = |edge: &(usize, usize)| match () {
-            () if closing.contains(edge) => Line::Closing,
-            () if steps.contains(edge) => Line::Critical,
-            () => Line::Plain,
+            () if closing.contains(edge) => EdgeStyle::Closing,
+            () if steps.contains(edge) => EdgeStyle::Critical,
+            () => EdgeStyle::Plain,
         };
         let edges = nodes.iter().flat_map(|&(to, _)| {
             let blockers = graph.blockers_at(to).iter();

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     id::TaskId,
     plan::Graph,
-    session::{Happened, Moment, Outcome, Timeline},
+    session::{Happened, Outcome, Timeline, TimelineEvent},
     task::{Outline, State, Task},
 };
 
@@ -156,7 +156,7 @@ proptest! {
         };
         for (edge, way) in picture.edges.iter().zip(&layout.ways) {
             let (from, to) = (layout.cards[edge.from], layout.cards[edge.to]);
-            if edge.line != Line::Closing {
+            if edge.line != EdgeStyle::Closing {
                 prop_assert!(from.0 + WIDTH < to.0, "an edge goes back");
                 prop_assert_eq!(way.first(), Some(&(from.0 + WIDTH, from.1 + HEIGHT / 2)));
                 prop_assert_eq!(way.last(), Some(&(to.0, to.1 + HEIGHT / 2)));
@@ -175,9 +175,9 @@ proptest! {
         let whole = linked(tasks, &edges);
         let graph = Graph::new(&whole);
         let picture = Picture::new("x", &graph, |_| 1);
-        let closing = picture.edges.iter().filter(|edge| edge.line == Line::Closing);
+        let closing = picture.edges.iter().filter(|edge| edge.line == EdgeStyle::Closing);
         prop_assert_eq!(closing.count() > 0, graph.cycle().is_some());
-        let rest = picture.edges.iter().filter(|edge| edge.line != Line::Closing);
+        let rest = picture.edges.iter().filter(|edge| edge.line != EdgeStyle::Closing);
         let rest: Vec<_> = rest.map(|edge| (edge.to as u64, edge.from as u64)).collect();
         prop_assert_eq!(Graph::new(&linked(tasks, &rest)).cycle(), None);
     }
@@ -199,9 +199,9 @@ proptest! {
                     Happened::Ended { task, subject, attempt, outcome: Outcome::ALL[n as usize % 3], took }
                 }
             };
-            Moment { at: Timestamp::from_second(at).unwrap(), what }
+            TimelineEvent { at: Timestamp::from_second(at).unwrap(), what }
         };
-        let moments: Vec<Moment> = told.into_iter().map(moment).collect();
+        let moments: Vec<TimelineEvent> = told.into_iter().map(moment).collect();
         let now = is_live.then_some(Timestamp::UNIX_EPOCH);
         let seen = Timeline::new(&session, &moments, now).unwrap();
         let drawn = timeline(&seen);
@@ -253,7 +253,7 @@ fn a_chain_as_long_as_a_list_and_all_that_waits_for_all_are_laid_out() {
             .map(|&(to, from)| Edge {
                 from,
                 to,
-                line: Line::Plain,
+                line: EdgeStyle::Plain,
             })
             .collect();
         let layout = lay_out(tasks, &edges);

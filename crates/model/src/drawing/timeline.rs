@@ -10,7 +10,7 @@ use super::{
     svg::sheet::Sheet,
     text::{cut, line, xml},
 };
-use crate::session::{Bar, BarEnd, Row, Timeline};
+use crate::session::{Bar, BarEnd, Timeline, TimelineRow};
 
 /// How wide the names of the tasks are.
 const NAMES: i32 = 260;
@@ -28,7 +28,7 @@ const STEPS: [i64; 20] = [
 
 /// The timeline as an SVG file.
 pub fn timeline(timeline: &Timeline) -> String {
-    let scale = Scale::of(timeline);
+    let scale = TimeScale::of(timeline);
     let attempts: usize = timeline.rows.iter().map(|row| row.bars.len()).sum();
     let note = format!(
         "{:.0} · {} {} · {} · {}",
@@ -66,12 +66,12 @@ pub fn timeline(timeline: &Timeline) -> String {
 }
 
 /// From times to places.
-struct Scale {
+struct TimeScale {
     began: Timestamp,
     seconds: f64,
 }
 
-impl Scale {
+impl TimeScale {
     fn of(timeline: &Timeline) -> Self {
         let seconds = timeline.ended.duration_since(timeline.began).as_secs_f64();
         Self {
@@ -86,7 +86,7 @@ impl Scale {
     }
 }
 
-fn waves(timeline: &Timeline, scale: &Scale, height: i32) -> String {
+fn waves(timeline: &Timeline, scale: &TimeScale, height: i32) -> String {
     let band = |wave: &crate::session::Band| {
         let (from, to) = (scale.x(wave.from), scale.x(wave.to));
         let label = match to - from {
@@ -112,7 +112,7 @@ fn waves(timeline: &Timeline, scale: &Scale, height: i32) -> String {
     timeline.waves.iter().map(band).collect()
 }
 
-fn axis(scale: &Scale, height: i32) -> String {
+fn axis(scale: &TimeScale, height: i32) -> String {
     let total = scale.seconds.ceil() as i64;
     let step = STEPS.into_iter().find(|step| total / step <= 9);
     // A session of years has marks of its own.
@@ -132,7 +132,7 @@ fn axis(scale: &Scale, height: i32) -> String {
         .collect()
 }
 
-fn drawn(row: &Row, scale: &Scale, y: i32) -> String {
+fn drawn(row: &TimelineRow, scale: &TimeScale, y: i32) -> String {
     let subject: String = line(&row.subject).chars().take(400).collect();
     let mut text = format!(
         "<g class=\"row\"><title>{} {}</title><path class=\"rule\" d=\"M0 {y}H{}\"/>\
@@ -153,7 +153,7 @@ fn drawn(row: &Row, scale: &Scale, y: i32) -> String {
     text
 }
 
-fn drawn_bar(row: &Row, bar: &Bar, scale: &Scale, y: i32) -> String {
+fn drawn_bar(row: &TimelineRow, bar: &Bar, scale: &TimeScale, y: i32) -> String {
     // What took no time is seen all the same, also at the end.
     let right = f64::from(NAMES + TIME);
     let from = scale.x(bar.from).min(right - 4.0);

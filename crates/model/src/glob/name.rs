@@ -5,10 +5,10 @@
 
 /// A name of which some letters may be others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Name(Vec<Token>);
+pub(crate) struct Name(Vec<GlobToken>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum GlobToken {
     Letter(char),
     One,
     Many,
@@ -25,9 +25,9 @@ impl Name {
         let mut tokens = Vec::new();
         while let Some(letter) = letters.next() {
             tokens.push(match letter {
-                '*' => Token::Many,
-                '?' => Token::One,
-                '\\' => Token::Letter(letters.next().unwrap_or('\\')),
+                '*' => GlobToken::Many,
+                '?' => GlobToken::One,
+                '\\' => GlobToken::Letter(letters.next().unwrap_or('\\')),
                 '[' => match set(letters.as_str()) {
                     Some((set, rest)) => {
                         letters = rest.chars();
@@ -35,11 +35,11 @@ impl Name {
                     }
                     // Where it ends cannot be told.
                     None => {
-                        tokens.push(Token::Many);
+                        tokens.push(GlobToken::Many);
                         break;
                     }
                 },
-                letter => Token::Letter(letter),
+                letter => GlobToken::Letter(letter),
             });
         }
         Self(tokens)
@@ -47,16 +47,16 @@ impl Name {
 
     /// One of which every letter is meant.
     pub fn literal(text: &str) -> Self {
-        Self(text.chars().map(Token::Letter).collect())
+        Self(text.chars().map(GlobToken::Letter).collect())
     }
 
     /// Whether one name fits both.
     pub fn meets(&self, other: &Self) -> bool {
         let (a, b) = (&self.0, &other.0);
-        let spent = |tokens: &[Token]| tokens.iter().all(|it| *it == Token::Many);
+        let spent = |tokens: &[GlobToken]| tokens.iter().all(|it| *it == GlobToken::Many);
         let end = |i: usize, j: usize| spent(&a[i..]) && spent(&b[j..]);
         walk((a.len(), b.len()), end, |i, j, on| match (&a[i], &b[j]) {
-            (Token::Many, _) | (_, Token::Many) => on(1, 0) || on(0, 1),
+            (GlobToken::Many, _) | (_, GlobToken::Many) => on(1, 0) || on(0, 1),
             (a, b) => share(a, b) && on(1, 1),
         })
     }
@@ -111,7 +111,7 @@ fn choice(text: &str) -> Option<(&str, Vec<&str>, &str)> {
 }
 
 /// A set of letters whose bracket is open already, and what follows it.
-pub(super) fn set(text: &str) -> Option<(Token, &str)> {
+pub(super) fn set(text: &str) -> Option<(GlobToken, &str)> {
     let inner = text.strip_prefix(['!', '^']);
     let (inverted, inner) = (inner.is_some(), inner.unwrap_or(text));
     // A bracket at the very beginning is one of the letters.
@@ -131,7 +131,7 @@ pub(super) fn set(text: &str) -> Option<(Token, &str)> {
             }
         }
     }
-    Some((Token::Set { inverted, ranges }, &inner[end + 1..]))
+    Some((GlobToken::Set { inverted, ranges }, &inner[end + 1..]))
 }
 
 /// Walks two sequences side by side, each pair of places once. `end` judges where one of them ends,
@@ -154,21 +154,21 @@ pub(crate) fn walk(
 }
 
 /// Whether one letter fits both.
-fn share(a: &Token, b: &Token) -> bool {
+fn share(a: &GlobToken, b: &GlobToken) -> bool {
     match (a, b) {
-        (Token::One | Token::Many, _) | (_, Token::One | Token::Many) => true,
-        (Token::Letter(a), Token::Letter(b)) => a == b,
-        (Token::Letter(letter), Token::Set { inverted, ranges })
-        | (Token::Set { inverted, ranges }, Token::Letter(letter)) => {
+        (GlobToken::One | GlobToken::Many, _) | (_, GlobToken::One | GlobToken::Many) => true,
+        (GlobToken::Letter(a), GlobToken::Letter(b)) => a == b,
+        (GlobToken::Letter(letter), GlobToken::Set { inverted, ranges })
+        | (GlobToken::Set { inverted, ranges }, GlobToken::Letter(letter)) => {
             let inside = ranges
                 .iter()
                 .any(|(from, to)| (from..=to).contains(&letter));
             inside != *inverted
         }
         // What neither leaves out is more than can be told here.
-        (Token::Set { inverted: true, .. }, Token::Set { .. })
-        | (Token::Set { .. }, Token::Set { inverted: true, .. }) => true,
-        (Token::Set { ranges: a, .. }, Token::Set { ranges: b, .. }) => {
+        (GlobToken::Set { inverted: true, .. }, GlobToken::Set { .. })
+        | (GlobToken::Set { .. }, GlobToken::Set { inverted: true, .. }) => true,
+        (GlobToken::Set { ranges: a, .. }, GlobToken::Set { ranges: b, .. }) => {
             let meet = |a: &(char, char)| b.iter().any(|b| a.0 <= b.1 && b.0 <= a.1);
             a.iter().any(meet)
         }

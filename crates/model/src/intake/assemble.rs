@@ -15,7 +15,7 @@ use crate::{
 
 /// Tasks of one source that wait for each other, or are part of each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Circle {
+pub enum SourceCycle {
     /// Each waits for the next.
     #[error("these tasks wait for each other: {}", .0.join(" → "))]
     Waits(Vec<String>),
@@ -25,7 +25,7 @@ pub enum Circle {
 }
 
 /// Finds the tasks that the references mean.
-pub fn assemble(format: Format, read: Drafts) -> Result<Intake, Circle> {
+pub fn assemble(format: Format, read: Drafts) -> Result<Intake, SourceCycle> {
     let Drafts {
         drafts,
         broken,
@@ -102,7 +102,7 @@ fn only_once(drafts: Vec<Draft>, broken: &mut Vec<Broken>) -> Vec<Draft> {
     kept
 }
 
-fn refuse_circles(tasks: &[Incoming]) -> Result<(), Circle> {
+fn refuse_circles(tasks: &[Incoming]) -> Result<(), SourceCycle> {
     let id = |at: usize| TaskId::from(at as u64);
     let subjects = |circle: Vec<usize>| {
         let tasks = circle.into_iter().filter_map(|at| tasks.get(at));
@@ -119,10 +119,10 @@ fn refuse_circles(tasks: &[Incoming]) -> Result<(), Circle> {
     if let Some(circle) = Graph::new(&outlines).cycle() {
         let numbers = circle.iter().filter_map(|id| id.number());
         let circle = numbers.filter_map(|at| usize::try_from(at).ok());
-        return Err(Circle::Waits(subjects(circle.collect())));
+        return Err(SourceCycle::Waits(subjects(circle.collect())));
     }
     match circle_of_parents(tasks) {
-        Some(circle) => Err(Circle::Parts(subjects(circle))),
+        Some(circle) => Err(SourceCycle::Parts(subjects(circle))),
         None => Ok(()),
     }
 }

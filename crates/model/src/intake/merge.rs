@@ -12,7 +12,9 @@ use serde::Serialize;
 use super::{Format, Incoming};
 use crate::{
     id::{TaskId, WorkerId},
-    task::{Ending, Hearing, Origin, Provenance, Recurrence, State, StateName, Task, TaskResult},
+    task::{
+        Ending, Origin, Provenance, Recurrence, SourceBaseline, State, StateName, Task, TaskResult,
+    },
 };
 
 /// What it is called, among what a source said of a task.
@@ -25,7 +27,7 @@ pub fn is_from(task: &Task, format: Format, source: &str) -> bool {
 
 /// Who imports, from what, into what, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hand<'h> {
+pub struct ImportContext<'h> {
     /// Who.
     pub by: &'h WorkerId,
     /// From what.
@@ -71,7 +73,7 @@ pub struct Blocker<'l> {
 
 impl Incoming {
     /// The new task that it becomes. The other side of what it waits for is for the caller to link.
-    pub fn create(&self, id: TaskId, links: &Links<'_>, hand: Hand<'_>) -> Task {
+    pub fn create(&self, id: TaskId, links: &Links<'_>, hand: ImportContext<'_>) -> Task {
         let theirs = &self.task;
         let mut task = Task {
             owner: theirs.owner.clone(),
@@ -101,7 +103,7 @@ impl Incoming {
     }
 
     /// The task of the list, with what the source changed since it was last imported.
-    pub fn merge(&self, task: &Task, links: &Links<'_>, hand: Hand<'_>) -> Merged {
+    pub fn merge(&self, task: &Task, links: &Links<'_>, hand: ImportContext<'_>) -> Merged {
         let theirs = &self.task;
         let mut after = task.clone();
         let overwritten = self.set_fields(&mut after, links, hand);
@@ -137,7 +139,7 @@ impl Incoming {
         }
     }
 
-    fn result(&self, hand: Hand<'_>) -> Option<TaskResult> {
+    fn result(&self, hand: ImportContext<'_>) -> Option<TaskResult> {
         let closed = |_| {
             let closing = self.closing.as_ref()?;
             Some(TaskResult {
@@ -155,11 +157,16 @@ impl Incoming {
 
     /// Sets the fields that the source says something new of; those among them that were changed
     /// here too.
-    fn set_fields(&self, task: &mut Task, links: &Links<'_>, hand: Hand<'_>) -> Vec<&'static str> {
+    fn set_fields(
+        &self,
+        task: &mut Task,
+        links: &Links<'_>,
+        hand: ImportContext<'_>,
+    ) -> Vec<&'static str> {
         let theirs = &self.task;
         let due = task.due;
         let is_ours = self.exported_from.as_deref() == Some(hand.list);
-        let ear = &mut Ear {
+        let ear = &mut FieldMerge {
             saw_this: is_ours && theirs.rev > 0 && theirs.rev == task.rev,
             emptied: &self.emptied,
             overwritten: Vec::new(),
@@ -209,20 +216,20 @@ impl Incoming {
 }
 
 /// What an import listens with.
-struct Ear<'e> {
+struct FieldMerge<'e> {
     /// Whether the source was exported from this very revision of the task: then every difference
     /// is somebody's edit of the file.
     saw_this: bool,
     emptied: &'e BTreeSet<&'static str>,
     overwritten: Vec<&'static str>,
-    said: Hearing<'e>,
+    said: SourceBaseline<'e>,
 }
 
-impl Ear<'_> {
+impl FieldMerge<'_> {
     /// Takes what the source says of a field, where it says something, and something new.
     fn merge<T>(&mut self, field: &'static str, theirs: &T, ours: &mut T)
     where
-        T: Serialize + Clone + PartialEq + Silent,
+        T: Serialize + Clone + PartialEq + MaybeUnset,
     {
         let was_changed = !self.saw_this && self.said.differs(field, ours);
         if self.is_news(field, theirs, ours.is_unset()) {
@@ -233,7 +240,12 @@ impl Ear<'_> {
         }
     }
 
-    fn is_news(&mut self, field: &str, theirs: &(impl Serialize + Silent), is_empty: bool) -> bool {
+    fn is_news(
+        &mut self,
+        field: &str,
+        theirs: &(impl Serialize + MaybeUnset),
+        is_empty: bool,
+    ) -> bool {
         let is_told = if theirs.is_unset() {
             // That a field is empty means something to whoever had it.
             let had_it = self.said.has_named(field) || self.saw_this && !is_empty;
@@ -246,23 +258,23 @@ impl Ear<'_> {
 }
 
 /// A value that says nothing.
-trait Silent {
+trait MaybeUnset {
     fn is_unset(&self) -> bool;
 }
 
-impl Silent for String {
+impl MaybeUnset for String {
     fn is_unset(&self) -> bool {
         self.is_empty()
     }
 }
 
-impl<T> Silent for Option<T> {
+impl<T> MaybeUnset for Option<T> {
     fn is_unset(&self) -> bool {
         self.is_none()
     }
 }
 
-impl<T> Silent for Vec<T> {
+impl<T> MaybeUnset for Vec<T> {
     fn is_unset(&self) -> bool {
         self.is_empty()
     }

@@ -15,9 +15,9 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-pub use assemble::{Circle, assemble};
+pub use assemble::{SourceCycle, assemble};
 pub use format::{Format, Spelling};
-pub use merge::{Blocker, Hand, Links, Merged, is_from};
+pub use merge::{Blocker, ImportContext, Links, Merged, is_from};
 
 use schemars::JsonSchema;
 use serde::Serialize;

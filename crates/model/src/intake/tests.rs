@@ -31,7 +31,7 @@ fn draft(key: &str, after: &[&str], parent: Option<&str>) -> Draft {
     }
 }
 
-fn assembled(drafts: Vec<Draft>) -> Result<Intake, Circle> {
+fn assembled(drafts: Vec<Draft>) -> Result<Intake, SourceCycle> {
     let read = Drafts {
         drafts,
         ..Drafts::default()
@@ -108,7 +108,7 @@ fn circles_are_refused_whole() {
     let own = assembled(vec![draft("a", &[], Some("a"))]);
     assert_eq!(
         own.unwrap_err(),
-        Circle::Parts(vec!["a".into(), "a".into()])
+        SourceCycle::Parts(vec!["a".into(), "a".into()])
     );
 }
 
@@ -120,10 +120,10 @@ fn incoming() -> Incoming {
     draft
 }
 
-fn hand(format: Format, by: &WorkerId) -> Hand<'_> {
+fn hand(format: Format, by: &WorkerId) -> ImportContext<'_> {
     let at = now();
     let list = "web";
-    Hand {
+    ImportContext {
         by,
         format,
         source: None,

@@ -25,7 +25,7 @@ fn text(text: &str) -> Removed {
     Removed::Text(text.as_bytes().to_owned())
 }
 
-fn standing(text: &str) -> Result<Standing, Muddle> {
+fn standing(text: &str) -> Result<BlockStatus, MarkerError> {
     NEW.standing(text.as_bytes())
 }
 
@@ -59,9 +59,9 @@ fn an_old_one_is_replaced_where_it_stands() {
             let block = String::from_utf8(block.written(ending.as_bytes())).unwrap();
             around.replace("{}", &block)
         });
-        assert_eq!(standing(&old), Ok(Standing::Outdated { version: 1 }));
+        assert_eq!(standing(&old), Ok(BlockStatus::Outdated { version: 1 }));
         assert_eq!(put(NEW, &old), new);
-        assert_eq!(standing(&new), Ok(Standing::Current));
+        assert_eq!(standing(&new), Ok(BlockStatus::Current));
     }
 }
 
@@ -70,7 +70,7 @@ fn a_newer_one_and_an_edited_one_are_left_alone() {
     let newer = put(NEW, "a\n");
     assert_eq!(
         OLD.standing(newer.as_bytes()),
-        Ok(Standing::Newer { version: 2 })
+        Ok(BlockStatus::Newer { version: 2 })
     );
     assert_eq!(put(OLD, &newer), newer);
     for edited in [
@@ -79,7 +79,7 @@ fn a_newer_one_and_an_edited_one_are_left_alone() {
         newer.replace("one\n", ""),
         "a\n\n<!-- flagpost:begin v2 -->\nby hand\n<!-- flagpost:end -->\n".to_owned(),
     ] {
-        assert_eq!(standing(&edited), Ok(Standing::Edited { line: 3 }));
+        assert_eq!(standing(&edited), Ok(BlockStatus::Edited { line: 3 }));
         assert_eq!(put(NEW, &edited), edited);
         assert_eq!(taken(&edited), Removed::Edited { line: 3 });
     }
@@ -88,7 +88,7 @@ fn a_newer_one_and_an_edited_one_are_left_alone() {
 #[test]
 fn git_may_turn_the_line_breaks() {
     let turned = put(NEW, "a\n").replace('\n', "\r\n");
-    assert_eq!(standing(&turned), Ok(Standing::Current));
+    assert_eq!(standing(&turned), Ok(BlockStatus::Current));
     assert_eq!(taken(&turned), text("a\r\n"));
 }
 
@@ -100,33 +100,36 @@ fn what_has_no_clear_place_is_refused() {
     for (muddled, why) in [
         (
             format!("{block}{block}"),
-            Muddle::Two {
+            MarkerError::Two {
                 first: 2,
                 second: 8,
             },
         ),
         (
             format!("{begin}\n{begin}\n{end}\n"),
-            Muddle::Two {
+            MarkerError::Two {
                 first: 1,
                 second: 2,
             },
         ),
-        (format!("a\n{begin}\nb\n"), Muddle::NoEnd { line: 2 }),
-        (format!("a\n{end}\n"), Muddle::NoBegin { line: 2 }),
-        (format!("{block}{end}\n"), Muddle::NoBegin { line: 7 }),
-        (block.replace("v2 ", "v2 x "), Muddle::BadMarker { line: 2 }),
+        (format!("a\n{begin}\nb\n"), MarkerError::NoEnd { line: 2 }),
+        (format!("a\n{end}\n"), MarkerError::NoBegin { line: 2 }),
+        (format!("{block}{end}\n"), MarkerError::NoBegin { line: 7 }),
+        (
+            block.replace("v2 ", "v2 x "),
+            MarkerError::BadMarker { line: 2 },
+        ),
         (
             block.replace("begin v2", "begin"),
-            Muddle::BadMarker { line: 2 },
+            MarkerError::BadMarker { line: 2 },
         ),
         (
             block.replace(end, &format!("{end} mine")),
-            Muddle::BadMarker { line: 6 },
+            MarkerError::BadMarker { line: 6 },
         ),
         (
             block.replace(begin, &format!("{begin} mine")),
-            Muddle::BadMarker { line: 2 },
+            MarkerError::BadMarker { line: 2 },
         ),
     ] {
         assert_eq!(standing(&muddled), Err(why.clone()), "{muddled}");
@@ -134,8 +137,8 @@ fn what_has_no_clear_place_is_refused() {
         assert_eq!(remove(muddled.as_bytes()), Err(why));
     }
     for wide in [b"\xff\xfea\0", b"\xfe\xff\0a"] {
-        assert_eq!(NEW.standing(wide), Ok(Standing::Missing));
-        assert_eq!(NEW.insert(Some(wide)), Err(Muddle::Utf16));
+        assert_eq!(NEW.standing(wide), Ok(BlockStatus::Missing));
+        assert_eq!(NEW.insert(Some(wide)), Err(MarkerError::Utf16));
     }
 }
 
@@ -146,7 +149,7 @@ fn words_about_it_are_not_it() {
         "x <!-- flagpost:end -->\n",
         "flagpost:begin\n",
     ] {
-        assert_eq!(standing(plain), Ok(Standing::Missing), "{plain}");
+        assert_eq!(standing(plain), Ok(BlockStatus::Missing), "{plain}");
         assert_eq!(taken(plain), Removed::Nothing);
         assert_eq!(taken(&put(NEW, plain)), text(plain));
     }
@@ -194,15 +197,15 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn inserting_twice_is_inserting_once(text in texts()) {
-        prop_assume!(NEW.standing(&text) == Ok(Standing::Missing));
+        prop_assume!(NEW.standing(&text) == Ok(BlockStatus::Missing));
         let once = NEW.insert(Some(&text)).unwrap();
         prop_assert_eq!(NEW.insert(Some(&once)).unwrap(), once.clone());
-        prop_assert_eq!(NEW.standing(&once), Ok(Standing::Current));
+        prop_assert_eq!(NEW.standing(&once), Ok(BlockStatus::Current));
     }
 
     #[test]
     fn removing_what_was_inserted_gives_the_text_back(text in texts()) {
-        prop_assume!(NEW.standing(&text) == Ok(Standing::Missing));
+        prop_assume!(NEW.standing(&text) == Ok(BlockStatus::Missing));
         let with = NEW.insert(Some(&text)).unwrap();
         prop_assert_eq!(remove(&with), Ok(Removed::Text(text.clone())));
         // Also where an older version was written and brought up to date since.

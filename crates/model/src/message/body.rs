@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Subject, fields::Fields};
+use super::{Subject, fields::BodyFields};
 use crate::{envelope::summary_of, names::names};
 
 names! {
@@ -211,7 +211,7 @@ fn read(subject: Subject, text: &str) -> Result<Body, String> {
         Ok(_) => return Err("it must be a JSON object".to_owned()),
         Err(error) => return Err(format!("it must be a JSON object: {error}")),
     };
-    let fields = Fields(&raw);
+    let fields = BodyFields(&raw);
     let bead_id = fields.task()?;
     Ok(match subject {
         Subject::Task => {

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 /// The fields of a body.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fields<'b>(pub &'b Map<String, Value>);
+pub(super) struct BodyFields<'b>(pub &'b Map<String, Value>);
 
-impl<'b> Fields<'b> {
+impl<'b> BodyFields<'b> {
     /// What the key holds; an absent one and null are the same.
     fn get(self, key: &str) -> Option<&'b Value> {
         self.0.get(key).filter(|value| !value.is_null())

@@ -12,7 +12,7 @@ use crate::{envelope::Direction, id::WorkerId};
 
 /// A row of a `messages` table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct MessageRow {
     /// Its number there.
     pub id: i64,
     /// What it is, in whatever word.
@@ -31,7 +31,7 @@ pub struct Row {
     pub acked: Option<Timestamp>,
 }
 
-impl Row {
+impl MessageRow {
     /// Its subject, where it is one of ours.
     pub fn known_subject(&self) -> Option<Subject> {
         Subject::named(&self.subject)
@@ -39,7 +39,7 @@ impl Row {
 }
 
 /// Everybody of these rows who is a worker; those who are known as workers are.
-pub fn workers(rows: &[Row], known: &[WorkerId]) -> BTreeSet<String> {
+pub fn workers(rows: &[MessageRow], known: &[WorkerId]) -> BTreeSet<String> {
     let told = rows.iter().filter_map(|row| match row.known_subject()? {
         Subject::Task => Some(&row.to),
         Subject::Done | Subject::Stuck | Subject::Progress => Some(&row.from),
@@ -51,7 +51,10 @@ pub fn workers(rows: &[Row], known: &[WorkerId]) -> BTreeSet<String> {
 }
 
 /// In whose mail a row belongs, and in which direction; or why in none.
-pub fn place(row: &Row, workers: &BTreeSet<String>) -> Result<(WorkerId, Direction), String> {
+pub fn place(
+    row: &MessageRow,
+    workers: &BTreeSet<String>,
+) -> Result<(WorkerId, Direction), String> {
     let (is_to, is_from) = (workers.contains(&row.to), workers.contains(&row.from));
     let (worker, direction) = match (row.known_subject(), is_to, is_from) {
         (Some(Subject::Done | Subject::Stuck | Subject::Progress), _, true) => {
@@ -73,8 +76,8 @@ pub fn place(row: &Row, workers: &BTreeSet<String>) -> Result<(WorkerId, Directi
 mod tests {
     use super::*;
 
-    fn row(subject: &str, from: &str, to: &str) -> Row {
-        Row {
+    fn row(subject: &str, from: &str, to: &str) -> MessageRow {
+        MessageRow {
             id: 1,
             subject: subject.to_owned(),
             from: from.to_owned(),

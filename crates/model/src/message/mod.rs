@@ -20,10 +20,10 @@ pub use body::{Body, DoneBody, InvalidBody, Needs, ProgressBody, StuckBody, Task
 pub use lease::{LEASE, Lease};
 pub use order::in_order;
 pub use recovery::{
-    Answer, Facts, Left, Leftover, Marks, State, Step, answer, asks, concerns, leftover, question,
-    repeats, step, wants_answer,
+    Facts, Left, Leftover, MessageMarks, MessageStatus, NextStep, TaskReply, answer, asks,
+    concerns, leftover, question, repeats, step, wants_answer,
 };
-pub use speaker::{Refusal, Role, Speaker, may_ack, may_send, speaker};
+pub use speaker::{MessageRefusal, Role, Speaker, may_ack, may_send, speaker};
 
 use crate::{
     envelope::{Brief, BriefKind, Direction, Extras, Report, ReportKind},
@@ -87,7 +87,7 @@ impl Subject {
 
 /// Where a message lies: `W1/outbox/3`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct MessageAddress {
     /// Whose mail.
     pub worker: WorkerId,
     /// Which way it goes.
@@ -96,7 +96,7 @@ pub struct Place {
     pub seq: Seq,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for MessageAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}", self.worker, self.direction, self.seq.get())
     }
@@ -107,7 +107,7 @@ impl fmt::Display for Place {
 #[error("{0:?} names no message: use its id, or its place as in W1/outbox/3")]
 pub struct InvalidPlace(String);
 
-impl FromStr for Place {
+impl FromStr for MessageAddress {
     type Err = InvalidPlace;
     fn from_str(text: &str) -> Result<Self, InvalidPlace> {
         let invalid = || InvalidPlace(text.chars().take(80).collect());
@@ -127,7 +127,7 @@ impl FromStr for Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Where it lies.
-    pub place: Place,
+    pub place: MessageAddress,
     /// Its id, which stays with it wherever it is copied.
     pub id: Option<String>,
     /// What it is; none where it is a brief or report of the relay's own, or has another word.
@@ -145,7 +145,7 @@ pub struct Message {
     /// The conversation it belongs to.
     pub thread: Option<String>,
     /// The place of what it answers.
-    pub answers: Option<Place>,
+    pub answers: Option<MessageAddress>,
     /// When it was said.
     pub at: Timestamp,
     /// What it says, as stored.
@@ -155,7 +155,7 @@ pub struct Message {
 impl Message {
     /// A brief as a message to its worker.
     pub fn of_brief(brief: &Brief, body: &str) -> Self {
-        let place = Place {
+        let place = MessageAddress {
             worker: brief.target_worker.clone(),
             direction: Direction::Inbox,
             seq: brief.seq,
@@ -183,7 +183,7 @@ impl Message {
 
     /// A report as a message from its worker.
     pub fn of_report(report: &Report) -> Self {
-        let place = Place {
+        let place = MessageAddress {
             worker: report.worker_id.clone(),
             direction: Direction::Outbox,
             seq: report.seq,
@@ -260,7 +260,7 @@ fn other_word(extras: &Extras) -> Option<String> {
     word.filter(|_| Subject::of(extras).is_none()).cloned()
 }
 
-impl Place {
+impl MessageAddress {
     /// A number that a message here answers is one of the other direction.
     fn answered(&self, seq: Option<Seq>) -> Option<Self> {
         let direction = match self.direction {

@@ -11,27 +11,28 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::{Message, Place};
+use super::{Message, MessageAddress};
 
-type Rank = (Timestamp, Option<String>, Place);
+type MessageRank = (Timestamp, Option<String>, MessageAddress);
 
-fn rank(message: &Message) -> Rank {
+fn rank(message: &Message) -> MessageRank {
     (message.at, message.id.clone(), message.place.clone())
 }
 
 /// The messages in their order.
 pub fn in_order(messages: Vec<Message>) -> Vec<Message> {
-    let mut left: BTreeMap<Place, Message> = BTreeMap::new();
+    let mut left: BTreeMap<MessageAddress, Message> = BTreeMap::new();
     for message in messages {
         left.insert(message.place.clone(), message);
     }
     // Who waits for whom; places sort by worker, direction and number.
-    let mut waiting: BTreeMap<Place, Vec<Place>> = BTreeMap::new();
-    let mut open: BTreeMap<Place, usize> = BTreeMap::new();
-    let mut before: Option<&Place> = None;
+    let mut waiting: BTreeMap<MessageAddress, Vec<MessageAddress>> = BTreeMap::new();
+    let mut open: BTreeMap<MessageAddress, usize> = BTreeMap::new();
+    let mut before: Option<&MessageAddress> = None;
     for (place, message) in &left {
-        let same =
-            |other: &&Place| other.worker == place.worker && other.direction == place.direction;
+        let same = |other: &&MessageAddress| {
+            other.worker == place.worker && other.direction == place.direction
+        };
         let answered = message.answers.as_ref().filter(|it| left.contains_key(it));
         for first in before.filter(same).into_iter().chain(answered) {
             waiting
@@ -43,7 +44,7 @@ pub fn in_order(messages: Vec<Message>) -> Vec<Message> {
         before = Some(place);
     }
     let free = left.values().filter(|it| !open.contains_key(&it.place));
-    let mut heap: BinaryHeap<Reverse<Rank>> = free.map(|it| Reverse(rank(it))).collect();
+    let mut heap: BinaryHeap<Reverse<MessageRank>> = free.map(|it| Reverse(rank(it))).collect();
     let mut sorted = Vec::with_capacity(left.len());
     while let Some(Reverse((.., place))) = heap.pop() {
         let Some(message) = left.remove(&place) else {

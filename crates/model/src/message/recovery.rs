@@ -15,7 +15,7 @@ use crate::{
 
 names! {
     /// What is to be done next.
-    Step {
+    NextStep {
         /// The operator, or the policy, has to let it through.
         Decide = "decide",
         /// It is to be offered to its worker, perhaps again.
@@ -33,7 +33,7 @@ names! {
 
 names! {
     /// How far a message is.
-    State {
+    MessageStatus {
         /// It waits for the operator.
         Undecided = "undecided",
         /// Nobody was given it.
@@ -51,7 +51,7 @@ names! {
 
 /// The marks beside a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Marks {
+pub struct MessageMarks {
     /// It may reach its recipient.
     pub decided: bool,
     /// Its recipient has it.
@@ -60,10 +60,10 @@ pub struct Marks {
     pub withdrawn: bool,
 }
 
-impl State {
+impl MessageStatus {
     /// How far a message is, by what lies there. One that was given out by a mark alone can be
     /// given out again at once.
-    pub fn of(marks: Marks, lease: Option<&Lease>, now: Timestamp) -> Self {
+    pub fn of(marks: MessageMarks, lease: Option<&Lease>, now: Timestamp) -> Self {
         match lease {
             _ if marks.withdrawn => Self::Withdrawn,
             _ if marks.acked => Self::Acked,
@@ -77,7 +77,7 @@ impl State {
 
 /// How a task was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum TaskReply {
     /// Not at all, or the question that it raised was answered: it is with its worker.
     None,
     /// It is finished.
@@ -94,34 +94,34 @@ pub struct Facts<'m> {
     /// What was decided on it; on what a worker says, nothing is.
     pub decision: Option<Decision>,
     /// How far it is.
-    pub state: State,
+    pub state: MessageStatus,
     /// In whose hands it is.
     pub lease: Option<&'m Lease>,
     /// Of a task, how it was answered.
-    pub answer: Answer,
+    pub answer: TaskReply,
 }
 
 /// What is to be done about a message.
-pub fn step(facts: &Facts<'_>, now: Timestamp) -> Step {
+pub fn step(facts: &Facts<'_>, now: Timestamp) -> NextStep {
     let is_held = facts.lease.is_some_and(|lease| lease.is_live(now));
     let (direction, subject) = (facts.message.place.direction, facts.message.subject);
-    if facts.state == State::Withdrawn {
-        return Step::Nothing;
+    if facts.state == MessageStatus::Withdrawn {
+        return NextStep::Nothing;
     }
-    match (direction, facts.state == State::Acked) {
-        (Direction::Inbox, false) if facts.decision.is_none() => Step::Decide,
+    match (direction, facts.state == MessageStatus::Acked) {
+        (Direction::Inbox, false) if facts.decision.is_none() => NextStep::Decide,
         // Who answers a task has it, whether or not it said so before.
-        (Direction::Inbox, _) if facts.answer != Answer::None => Step::Nothing,
-        (_, false) if !facts.message.needs_ack() => Step::Nothing,
-        (_, false) if is_held => Step::Await,
-        (Direction::Inbox, false) => Step::Offer,
-        (Direction::Outbox, false) => Step::Process,
-        (Direction::Inbox, true) if facts.decision == Some(Decision::Rejected) => Step::Nothing,
+        (Direction::Inbox, _) if facts.answer != TaskReply::None => NextStep::Nothing,
+        (_, false) if !facts.message.needs_ack() => NextStep::Nothing,
+        (_, false) if is_held => NextStep::Await,
+        (Direction::Inbox, false) => NextStep::Offer,
+        (Direction::Outbox, false) => NextStep::Process,
+        (Direction::Inbox, true) if facts.decision == Some(Decision::Rejected) => NextStep::Nothing,
         (Direction::Inbox, true) if subject == Some(Subject::Task) => match is_held {
-            true => Step::Await,
-            false => Step::Reassign,
+            true => NextStep::Await,
+            false => NextStep::Reassign,
         },
-        (Direction::Inbox | Direction::Outbox, true) => Step::Nothing,
+        (Direction::Inbox | Direction::Outbox, true) => NextStep::Nothing,
     }
 }
 
@@ -149,15 +149,17 @@ pub enum Leftover {
 
 /// What becomes of a TASK whose run is over, by what a restart would do about it, how it was answered,
 /// and whether its task is still to be done.
-pub fn leftover(next: Step, answer: Answer, is_wanted: bool) -> Leftover {
-    let asks = answer == Answer::Stuck(Needs::Guidance);
+pub fn leftover(next: NextStep, answer: TaskReply, is_wanted: bool) -> Leftover {
+    let asks = answer == TaskReply::Stuck(Needs::Guidance);
     let left = match next {
         // Only the run itself lets it through.
-        Step::Decide => return Leftover::TakenBack("its run was over before it was let through"),
-        Step::Nothing | Step::Process if !asks => return Leftover::Over,
-        Step::Await | Step::Nothing | Step::Process => Left::InHand,
-        Step::Offer => Left::Waiting,
-        Step::Reassign => Left::LetGo,
+        NextStep::Decide => {
+            return Leftover::TakenBack("its run was over before it was let through");
+        }
+        NextStep::Nothing | NextStep::Process if !asks => return Leftover::Over,
+        NextStep::Await | NextStep::Nothing | NextStep::Process => Left::InHand,
+        NextStep::Offer => Left::Waiting,
+        NextStep::Reassign => Left::LetGo,
     };
     match is_wanted {
         true => Leftover::Stays(left),
@@ -181,16 +183,16 @@ pub fn concerns(report: &Message, task: &Message) -> bool {
 }
 
 /// How a task was answered, by the messages that came after it, in their order.
-pub fn answer<'m>(task: &Message, later: impl IntoIterator<Item = &'m Message>) -> Answer {
-    let (mut answer, mut question) = (Answer::None, None);
+pub fn answer<'m>(task: &Message, later: impl IntoIterator<Item = &'m Message>) -> TaskReply {
+    let (mut answer, mut question) = (TaskReply::None, None);
     for message in later {
         match message.typed() {
-            Some(Body::Done(_)) if concerns(message, task) => return Answer::Done,
+            Some(Body::Done(_)) if concerns(message, task) => return TaskReply::Done,
             Some(Body::Stuck(body)) if concerns(message, task) => {
-                (answer, question) = (Answer::Stuck(body.needs), Some(&message.place));
+                (answer, question) = (TaskReply::Stuck(body.needs), Some(&message.place));
             }
             Some(Body::Text(_)) if message.answers.as_ref() == question && question.is_some() => {
-                (answer, question) = (Answer::None, None);
+                (answer, question) = (TaskReply::None, None);
             }
             _ => {}
         }

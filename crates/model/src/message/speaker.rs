@@ -3,7 +3,7 @@
 //! Owns that nobody speaks in another's name but the operator, and visibly: a message that a person
 //! sends as a worker carries who it was. An agent, which its environment names, speaks for itself.
 
-use super::{Message, Place, Subject};
+use super::{Message, MessageAddress, Subject};
 use crate::id::WorkerId;
 
 /// Who speaks.
@@ -26,7 +26,7 @@ pub enum Role {
 
 /// A message that is not to be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum MessageRefusal {
     /// An agent asked to be somebody else.
     #[error("{agent} does not act for {asked}: only the operator acts in another's name")]
     NotYou {
@@ -39,7 +39,7 @@ pub enum Refusal {
     #[error("{place} asks nothing: it is a {word}")]
     AsksNothing {
         /// Which message.
-        place: Place,
+        place: MessageAddress,
         /// What it is.
         word: String,
     },
@@ -47,7 +47,7 @@ pub enum Refusal {
     #[error("{place} was said by a process, which hears no answer{}", task.as_ref().map(|it| format!(": answer its task {it}")).unwrap_or_default())]
     OfProcess {
         /// Which message.
-        place: Place,
+        place: MessageAddress,
         /// The task that it is about.
         task: Option<String>,
     },
@@ -55,11 +55,11 @@ pub enum Refusal {
     #[error("{place} was answered by {by} in {reply}")]
     Answered {
         /// Which message.
-        place: Place,
+        place: MessageAddress,
         /// Who answered.
         by: String,
         /// Where the answer is.
-        reply: Place,
+        reply: MessageAddress,
     },
     /// The other side says this.
     #[error("{who} does not send a {subject}: {}", speaker_of(*subject))]
@@ -81,7 +81,7 @@ pub enum Refusal {
     #[error("message {place} is for {to}: {who} cannot acknowledge it")]
     NotForYou {
         /// Which one.
-        place: Place,
+        place: MessageAddress,
         /// For whom it is.
         to: String,
         /// Who wanted to.
@@ -103,13 +103,13 @@ pub fn speaker(
     asked: Option<WorkerId>,
     agent: Option<WorkerId>,
     user: WorkerId,
-) -> Result<Speaker, Refusal> {
+) -> Result<Speaker, MessageRefusal> {
     let alone = |name| Speaker { name, by: None };
     match (asked, agent) {
         (None, None) => Ok(alone(user)),
         (None, Some(agent)) => Ok(alone(agent)),
         (Some(asked), Some(agent)) if asked == agent => Ok(alone(asked)),
-        (Some(asked), Some(agent)) => Err(Refusal::NotYou { asked, agent }),
+        (Some(asked), Some(agent)) => Err(MessageRefusal::NotYou { asked, agent }),
         (Some(asked), None) if asked == user => Ok(alone(asked)),
         (Some(name), None) => Ok(Speaker {
             name,
@@ -119,22 +119,23 @@ pub fn speaker(
 }
 
 /// Whether somebody on this side may send it.
-pub fn may_send(subject: Subject, who: &WorkerId, role: Role) -> Result<(), Refusal> {
+pub fn may_send(subject: Subject, who: &WorkerId, role: Role) -> Result<(), MessageRefusal> {
     let may = match subject {
         Subject::Task => role == Role::Controller,
         Subject::Done | Subject::Stuck | Subject::Progress => role == Role::Worker,
         Subject::Query | Subject::Reply => true,
     };
     let who = who.clone();
-    may.then_some(()).ok_or(Refusal::NotYours { who, subject })
+    may.then_some(())
+        .ok_or(MessageRefusal::NotYours { who, subject })
 }
 
 /// Whether somebody may acknowledge a message: its recipient, and nobody else.
-pub fn may_ack(message: &Message, who: &WorkerId) -> Result<(), Refusal> {
+pub fn may_ack(message: &Message, who: &WorkerId) -> Result<(), MessageRefusal> {
     if message.to == who.as_str() {
         return Ok(());
     }
-    Err(Refusal::NotForYou {
+    Err(MessageRefusal::NotForYou {
         place: message.place.clone(),
         to: message.to.clone(),
         who: who.clone(),

@@ -14,7 +14,7 @@ fn w(name: &str) -> WorkerId {
     name.parse().unwrap()
 }
 
-fn place(text: &str) -> Place {
+fn place(text: &str) -> MessageAddress {
     text.parse().unwrap()
 }
 
@@ -246,7 +246,7 @@ fn places_are_read_as_they_are_written() {
         "W1/inbox/0",
         "W1/inbox/7/8",
     ] {
-        assert!(bad.parse::<Place>().is_err(), "{bad:?}");
+        assert!(bad.parse::<MessageAddress>().is_err(), "{bad:?}");
     }
 }
 
@@ -371,32 +371,32 @@ fn a_task_is_open_until_it_is_done_and_again_once_its_question_is_answered() {
     let by_another = message("W2/outbox/1", Subject::Done, DONE, 3);
     let mut of_another = done.clone();
     of_another.answers = Some(place("W1/inbox/9"));
-    let guidance = Answer::Stuck(Needs::Guidance);
+    let guidance = TaskReply::Stuck(Needs::Guidance);
     for (later, expected) in [
-        (vec![], Answer::None),
-        (vec![&done], Answer::Done),
+        (vec![], TaskReply::None),
+        (vec![&done], TaskReply::Done),
         (vec![&question], guidance),
         (vec![&question, &chat], guidance),
-        (vec![&question, &reply], Answer::None),
-        (vec![&question, &reply, &done], Answer::Done),
-        (vec![&elsewhere], Answer::None),
-        (vec![&by_another], Answer::None),
-        (vec![&of_another], Answer::None),
+        (vec![&question, &reply], TaskReply::None),
+        (vec![&question, &reply, &done], TaskReply::Done),
+        (vec![&elsewhere], TaskReply::None),
+        (vec![&by_another], TaskReply::None),
+        (vec![&of_another], TaskReply::None),
     ] {
         assert_eq!(answer(&task, later.iter().copied()), expected, "{later:?}");
     }
     // The same task given again is not done by what was said before, unless that names it.
     let mut again = message("W1/inbox/3", Subject::Task, TASK, 9);
-    assert_eq!(answer(&again, [&done]), Answer::None);
+    assert_eq!(answer(&again, [&done]), TaskReply::None);
     let mut named = done.clone();
     named.answers = Some(again.place.clone());
     assert_eq!(
         answer(&again, [&named]),
-        Answer::Done,
+        TaskReply::Done,
         "whatever the clock said"
     );
     again.at = done.at;
-    assert_eq!(answer(&again, [&done]), Answer::Done);
+    assert_eq!(answer(&again, [&done]), TaskReply::Done);
 }
 
 #[test]
@@ -429,7 +429,7 @@ fn a_question_is_the_last_word_about_its_task_and_no_other() {
 
 #[test]
 fn trap_28_recovery_offers_processes_and_reassigns() {
-    use Answer::{Done, None as Open, Stuck};
+    use TaskReply::{Done, None as Open, Stuck};
     let task = message("W1/inbox/1", Subject::Task, TASK, 0);
     let reply = message("W1/inbox/2", Subject::Reply, "So", 0);
     let done = message("W1/outbox/1", Subject::Done, DONE, 0);
@@ -440,35 +440,35 @@ fn trap_28_recovery_offers_processes_and_reassigns() {
     let rejected = Some(Decision::Rejected);
     for (message, decision, acked, lease, answer, minute, expected) in [
         // Not let through, or let through and not given out.
-        (&task, no, false, None, Open, 0, Step::Decide),
-        (&task, yes, false, None, Open, 0, Step::Offer),
-        (&reply, yes, false, None, Open, 0, Step::Offer),
+        (&task, no, false, None, Open, 0, NextStep::Decide),
+        (&task, yes, false, None, Open, 0, NextStep::Offer),
+        (&reply, yes, false, None, Open, 0, NextStep::Offer),
         // Given out, and not acknowledged in time.
-        (&task, yes, false, Some(&lease), Open, 4, Step::Await),
-        (&task, yes, false, Some(&lease), Open, 5, Step::Offer),
+        (&task, yes, false, Some(&lease), Open, 4, NextStep::Await),
+        (&task, yes, false, Some(&lease), Open, 5, NextStep::Offer),
         // Acknowledged: its worker's while the lease holds.
-        (&task, yes, true, Some(&lease), Open, 4, Step::Await),
-        (&task, yes, true, Some(&lease), Open, 5, Step::Reassign),
-        (&task, yes, true, None, Open, 0, Step::Reassign),
-        (&task, yes, true, Some(&lease), Done, 9, Step::Nothing),
-        (&task, yes, true, Some(&lease), abort, 9, Step::Nothing),
+        (&task, yes, true, Some(&lease), Open, 4, NextStep::Await),
+        (&task, yes, true, Some(&lease), Open, 5, NextStep::Reassign),
+        (&task, yes, true, None, Open, 0, NextStep::Reassign),
+        (&task, yes, true, Some(&lease), Done, 9, NextStep::Nothing),
+        (&task, yes, true, Some(&lease), abort, 9, NextStep::Nothing),
         // Answered: its worker has it, whether or not it said so.
-        (&task, yes, false, None, Done, 0, Step::Nothing),
-        (&task, yes, false, Some(&lease), Done, 4, Step::Nothing),
-        (&task, yes, false, Some(&lease), abort, 9, Step::Nothing),
-        (&task, yes, false, None, asks, 0, Step::Nothing),
-        (&task, no, false, None, Done, 0, Step::Decide),
-        (&task, rejected, false, None, Open, 0, Step::Offer),
-        (&task, rejected, true, None, Open, 9, Step::Nothing),
-        (&reply, yes, true, Some(&lease), Open, 9, Step::Nothing),
+        (&task, yes, false, None, Done, 0, NextStep::Nothing),
+        (&task, yes, false, Some(&lease), Done, 4, NextStep::Nothing),
+        (&task, yes, false, Some(&lease), abort, 9, NextStep::Nothing),
+        (&task, yes, false, None, asks, 0, NextStep::Nothing),
+        (&task, no, false, None, Done, 0, NextStep::Decide),
+        (&task, rejected, false, None, Open, 0, NextStep::Offer),
+        (&task, rejected, true, None, Open, 9, NextStep::Nothing),
+        (&reply, yes, true, Some(&lease), Open, 9, NextStep::Nothing),
         // What the orchestrator never dealt with, or died over.
-        (&done, no, false, None, Open, 0, Step::Process),
-        (&done, no, false, Some(&lease), Open, 4, Step::Await),
-        (&done, no, false, Some(&lease), Open, 5, Step::Process),
-        (&done, no, true, None, Open, 0, Step::Nothing),
-        (&progress, no, false, None, Open, 0, Step::Nothing),
+        (&done, no, false, None, Open, 0, NextStep::Process),
+        (&done, no, false, Some(&lease), Open, 4, NextStep::Await),
+        (&done, no, false, Some(&lease), Open, 5, NextStep::Process),
+        (&done, no, true, None, Open, 0, NextStep::Nothing),
+        (&progress, no, false, None, Open, 0, NextStep::Nothing),
     ] {
-        let marks = |withdrawn| Marks {
+        let marks = |withdrawn| MessageMarks {
             decided: message.place.direction == Direction::Outbox || decision.is_some(),
             acked,
             withdrawn,
@@ -476,34 +476,34 @@ fn trap_28_recovery_offers_processes_and_reassigns() {
         let facts = |withdrawn| Facts {
             message,
             decision,
-            state: State::of(marks(withdrawn), lease, at(minute)),
+            state: MessageStatus::of(marks(withdrawn), lease, at(minute)),
             lease,
             answer,
         };
         let said = step(&facts(false), at(minute));
         assert_eq!(said, expected, "{:?} {minute}", facts(false));
         // What was taken back concerns nobody, however far it was.
-        assert_eq!(step(&facts(true), at(minute)), Step::Nothing);
+        assert_eq!(step(&facts(true), at(minute)), NextStep::Nothing);
     }
 }
 
 #[test]
 fn what_a_run_left_stays_with_its_worker_waits_or_is_taken_back() {
-    use Answer::{Done, None as Open, Stuck};
     use Leftover::{Over, Stays, TakenBack};
+    use TaskReply::{Done, None as Open, Stuck};
     let (asks, abort) = (Stuck(Needs::Guidance), Stuck(Needs::Abort));
     let undecided = TakenBack("its run was over before it was let through");
     let over = TakenBack("its task is over");
     for (next, answer, wanted, unwanted) in [
-        (Step::Decide, Open, undecided, undecided),
-        (Step::Offer, Open, Stays(Left::Waiting), over),
-        (Step::Await, Open, Stays(Left::InHand), over),
-        (Step::Reassign, Open, Stays(Left::LetGo), over),
-        (Step::Nothing, asks, Stays(Left::InHand), over),
-        (Step::Nothing, abort, Over, Over),
-        (Step::Nothing, Done, Over, Over),
+        (NextStep::Decide, Open, undecided, undecided),
+        (NextStep::Offer, Open, Stays(Left::Waiting), over),
+        (NextStep::Await, Open, Stays(Left::InHand), over),
+        (NextStep::Reassign, Open, Stays(Left::LetGo), over),
+        (NextStep::Nothing, asks, Stays(Left::InHand), over),
+        (NextStep::Nothing, abort, Over, Over),
+        (NextStep::Nothing, Done, Over, Over),
         // It was taken back, or rejected.
-        (Step::Nothing, Open, Over, Over),
+        (NextStep::Nothing, Open, Over, Over),
     ] {
         let said = [true, false].map(|is_wanted| leftover(next, answer, is_wanted));
         assert_eq!(said, [wanted, unwanted], "{next} {answer:?}");

@@ -15,7 +15,7 @@ use crate::{
 
 /// How far the parts of a task are. Cancelled ones do not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Progress {
+pub struct PartsProgress {
     /// Completed parts.
     pub completed: usize,
     /// All parts.
@@ -55,8 +55,8 @@ impl<'o> Family<'o> {
     }
 
     /// How far a task's parts are; none where it has none.
-    pub fn progress(&self, of: &TaskId) -> Option<Progress> {
-        let mut progress = Progress::default();
+    pub fn progress(&self, of: &TaskId) -> Option<PartsProgress> {
+        let mut progress = PartsProgress::default();
         for part in self.parts(of) {
             match part.state {
                 State::Cancelled => {}
@@ -112,7 +112,7 @@ mod tests {
         ];
         let family = Family::new(&list);
         let progress = |id| family.progress(&TaskId::from(id));
-        let half = Progress {
+        let half = PartsProgress {
             completed: 1,
             total: 2,
         };

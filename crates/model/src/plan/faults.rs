@@ -23,7 +23,7 @@ pub struct OneSided {
 
 /// A circle of tasks that wait for each other: first task repeated at the end, each waits for the
 /// next.
-pub type Circle = Vec<TaskId>;
+pub type Cycle = Vec<TaskId>;
 
 /// The dependencies that only one file tells of, in order.
 pub fn one_sided(outlines: &[Outline], graph: &Graph<'_>) -> Vec<OneSided> {
@@ -77,7 +77,7 @@ pub fn dangling(outlines: &[Outline]) -> Vec<(TaskId, TaskId)> {
 }
 
 /// The circles in which tasks are part of themselves; `parents` says which is part of which.
-pub fn parent_circles(parents: &BTreeMap<TaskId, TaskId>) -> Vec<Circle> {
+pub fn parent_circles(parents: &BTreeMap<TaskId, TaskId>) -> Vec<Cycle> {
     let mut seen: HashSet<&TaskId> = HashSet::new();
     let mut circles = Vec::new();
     for start in parents.keys() {

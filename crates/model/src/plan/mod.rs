@@ -18,11 +18,11 @@ mod tests;
 
 pub(crate) use circle::closing;
 pub use critical::{critical, expected};
-pub use family::{Family, Progress};
-pub use faults::{Circle, OneSided, dangling, one_sided, parent_circles};
+pub use family::{Family, PartsProgress};
+pub use faults::{Cycle, OneSided, dangling, one_sided, parent_circles};
 pub use graph::{Graph, Node};
 pub use index::Index;
-pub use retry::{Attempt, Verdict, verdict};
+pub use retry::{Attempt, RetryDecision, verdict};
 pub(crate) use wave::is_ready;
 pub use wave::{Stranded, StrandedBecause, claim_order, first_ready, ready, stranded, waves};
 

@@ -41,7 +41,7 @@ impl fmt::Display for Attempt {
 
 /// What follows from an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verdict {
+pub enum RetryDecision {
     /// The task is done.
     Accept,
     /// Try again, as this attempt.
@@ -52,11 +52,11 @@ pub enum Verdict {
 
 /// Judges the outcome of `attempt`. A worker that said it is stuck waits for a person, so its task
 /// is not `retryable`: another agent would only meet the same wall.
-pub fn verdict(outcome: Outcome, retryable: bool, attempt: Attempt) -> Verdict {
+pub fn verdict(outcome: Outcome, retryable: bool, attempt: Attempt) -> RetryDecision {
     match (outcome, attempt.next()) {
-        (Outcome::Pass, _) => Verdict::Accept,
-        (Outcome::Partial | Outcome::Fail, Some(next)) if retryable => Verdict::Again(next),
-        (Outcome::Partial | Outcome::Fail, _) => Verdict::GiveUp,
+        (Outcome::Pass, _) => RetryDecision::Accept,
+        (Outcome::Partial | Outcome::Fail, Some(next)) if retryable => RetryDecision::Again(next),
+        (Outcome::Partial | Outcome::Fail, _) => RetryDecision::GiveUp,
     }
 }
 
@@ -68,16 +68,16 @@ mod tests {
     fn an_outcome_and_the_attempts_left_decide() {
         let at = |number| Attempt { number, of: 3 };
         for (outcome, retryable, attempt, expected) in [
-            (Outcome::Pass, true, at(1), Verdict::Accept),
-            (Outcome::Pass, true, at(3), Verdict::Accept),
-            (Outcome::Pass, false, at(1), Verdict::Accept),
-            (Outcome::Partial, true, at(1), Verdict::Again(at(2))),
-            (Outcome::Fail, true, at(2), Verdict::Again(at(3))),
-            (Outcome::Partial, true, at(3), Verdict::GiveUp),
-            (Outcome::Fail, true, at(3), Verdict::GiveUp),
-            (Outcome::Fail, true, at(4), Verdict::GiveUp),
-            (Outcome::Partial, false, at(1), Verdict::GiveUp),
-            (Outcome::Fail, false, at(1), Verdict::GiveUp),
+            (Outcome::Pass, true, at(1), RetryDecision::Accept),
+            (Outcome::Pass, true, at(3), RetryDecision::Accept),
+            (Outcome::Pass, false, at(1), RetryDecision::Accept),
+            (Outcome::Partial, true, at(1), RetryDecision::Again(at(2))),
+            (Outcome::Fail, true, at(2), RetryDecision::Again(at(3))),
+            (Outcome::Partial, true, at(3), RetryDecision::GiveUp),
+            (Outcome::Fail, true, at(3), RetryDecision::GiveUp),
+            (Outcome::Fail, true, at(4), RetryDecision::GiveUp),
+            (Outcome::Partial, false, at(1), RetryDecision::GiveUp),
+            (Outcome::Fail, false, at(1), RetryDecision::GiveUp),
         ] {
             let actual = verdict(outcome, retryable, attempt);
             assert_eq!(actual, expected, "{outcome} {retryable} {attempt}");
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(Attempt::first(0).to_string(), "1/1");
         assert_eq!(
             verdict(Outcome::Fail, true, Attempt::first(0)),
-            Verdict::GiveUp
+            RetryDecision::GiveUp
         );
     }
 }

@@ -9,7 +9,7 @@ use super::*;
 use crate::{
     id::{TaskId, Token},
     refusal::Refusal,
-    task::{Claim, Outline, Priority, Standing, State, StateName, Task},
+    task::{Claim, Outline, Priority, State, StateName, Task, TaskSummary},
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -468,7 +468,7 @@ proptest! {
         });
         let all = names(ready(&graph, NOW));
         prop_assert_eq!(&all, &names(expected));
-        let standings: Vec<Standing> = outlines.iter().map(Standing::from).collect();
+        let standings: Vec<TaskSummary> = outlines.iter().map(TaskSummary::from).collect();
         let graph = Graph::new(&standings);
         for most in 0..=all.len() + 1 {
             let first = first_ready(&graph, NOW, most).into_iter().map(|it| it.id.as_str());

@@ -218,13 +218,13 @@ fn sort<N: Node>(graph: &Graph<'_, N>, tasks: &mut [usize]) {
 }
 
 /// Urgency, then the id as ids are ordered, its number read only once.
-type Rank<'o> = (
+type ClaimRank<'o> = (
     (bool, Option<Priority>, Reverse<usize>),
     (bool, Option<u64>, &'o TaskId),
 );
 
 /// Smaller is handed out earlier. A task without priority comes after every one that has one.
-fn rank<'o, N: Node>(graph: &Graph<'o, N>, at: usize) -> Rank<'o> {
+fn rank<'o, N: Node>(graph: &Graph<'o, N>, at: usize) -> ClaimRank<'o> {
     let task = graph.outline(at);
     let dependants = graph.dependants_at(at).iter();
     let waiting = dependants.filter(|&&on| is_open(graph.outline(on).state()));

@@ -12,7 +12,7 @@ use super::{
     Filter, Query,
     fold::find,
     order::{first, urgency},
-    test::{Moment, Order, Scale, Standing, Status, Test, TextField, Words},
+    test::{Order, OrderTest, StatusWord, TaskCondition, Test, TextField, TextTest, TimeField},
     value::{Day, DueOn, When, in_week_ahead, in_week_behind},
 };
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// What a query is asked over: the list, who asks, and when.
-pub struct Scope<'o, 'f> {
+pub struct QueryScope<'o, 'f> {
     outlines: &'o [Outline],
     graph: OnceCell<Graph<'o>>,
     me: Option<WorkerId>,
@@ -32,7 +32,7 @@ pub struct Scope<'o, 'f> {
     whole: &'f dyn Fn(&TaskId) -> Option<Task>,
 }
 
-impl std::fmt::Debug for Scope<'_, '_> {
+impl std::fmt::Debug for QueryScope<'_, '_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { me, today, .. } = self;
         f.debug_struct("Scope")
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Scope<'_, '_> {
     }
 }
 
-impl<'o, 'f> Scope<'o, 'f> {
+impl<'o, 'f> QueryScope<'o, 'f> {
     /// This list, asked by `me` at `now` in a zone (without `me`, nothing is mine); `whole` answers with all of a task, unless it
     /// is gone.
     pub fn new(
@@ -79,14 +79,18 @@ impl<'o, 'f> Scope<'o, 'f> {
 impl Query {
     /// The tasks that fit, in order, at most so many where the query says nothing, and how many
     /// there are without a limit.
-    pub fn select<'o>(&self, scope: &Scope<'o, '_>, limit: usize) -> (Vec<&'o Outline>, usize) {
+    pub fn select<'o>(
+        &self,
+        scope: &QueryScope<'o, '_>,
+        limit: usize,
+    ) -> (Vec<&'o Outline>, usize) {
         let all = self.fitting(scope);
         let total = all.len();
         (first(all, &self.sort, self.limit.unwrap_or(limit)), total)
     }
 
     /// The tasks that fit, in the list's order.
-    pub fn fitting<'o>(&self, scope: &Scope<'o, '_>) -> Vec<&'o Outline> {
+    pub fn fitting<'o>(&self, scope: &QueryScope<'o, '_>) -> Vec<&'o Outline> {
         let fits = |task: &&Outline| match &self.filter {
             None => true,
             Some(filter) => filter.fits(task, scope),
@@ -97,7 +101,7 @@ impl Query {
 
 impl Filter {
     /// Whether a task fits.
-    pub fn fits(&self, task: &Outline, scope: &Scope<'_, '_>) -> bool {
+    pub fn fits(&self, task: &Outline, scope: &QueryScope<'_, '_>) -> bool {
         match self {
             Self::All(parts) => {
                 let cheap = parts.iter().filter(|part| !part.reads_files());
@@ -112,23 +116,23 @@ impl Filter {
 }
 
 impl Test {
-    fn passes(&self, task: &Outline, scope: &Scope<'_, '_>) -> bool {
+    fn passes(&self, task: &Outline, scope: &QueryScope<'_, '_>) -> bool {
         match self {
             Self::Is(standings) => standings.iter().any(|it| it.holds(task, scope)),
             Self::State(states) => states.contains(&task.state.name()),
-            Self::Status(statuses) => statuses.contains(&Status::of(task.state.name())),
+            Self::Status(statuses) => statuses.contains(&StatusWord::of(task.state.name())),
             Self::Id(scale) => scale.of(&task.id),
-            Self::Priority(Scale::OneOf(values)) => values.contains(&task.priority),
-            Self::Priority(Scale::Side(order, value)) => {
+            Self::Priority(OrderTest::OneOf(values)) => values.contains(&task.priority),
+            Self::Priority(OrderTest::Side(order, value)) => {
                 let has = task.priority.map(urgency);
                 has.is_some_and(|has| order.holds(&has, &urgency(*value)))
             }
             Self::Tag(words) => match words {
-                Words::OneOf(values) => values.iter().any(|value| match value {
+                TextTest::OneOf(values) => values.iter().any(|value| match value {
                     None => task.tags.is_empty(),
                     Some(value) => task.tags.contains(value),
                 }),
-                Words::Contains(parts) => {
+                TextTest::Contains(parts) => {
                     let mut tags = task.tags.iter();
                     tags.any(|tag| parts.iter().any(|part| find(tag, part).is_some()))
                 }
@@ -148,23 +152,23 @@ impl Test {
                 has(&task.subject)
                     || (scope.whole)(&task.id).is_some_and(|whole| whole.texts().any(has))
             }
-            Self::Due(Scale::OneOf(values)) => values.iter().any(|on| match on {
+            Self::Due(OrderTest::OneOf(values)) => values.iter().any(|on| match on {
                 DueOn::Never => task.due.is_none(),
                 DueOn::Overdue => scope.overdue(task),
                 DueOn::Week => task.due.is_some_and(|due| in_week_ahead(due, scope.today)),
                 DueOn::On(day) => task.due == Some(day.date(scope.today)),
             }),
-            Self::Due(Scale::Side(order, day)) => side(*order, *day, task.due, scope.today),
+            Self::Due(OrderTest::Side(order, day)) => side(*order, *day, task.due, scope.today),
             Self::Moment { of, when } => {
                 let at = match of {
-                    Moment::Added => task.added_at,
-                    Moment::Ended => task.ended_at,
+                    TimeField::Added => task.added_at,
+                    TimeField::Ended => task.ended_at,
                 };
                 happened(at.map(|at| scope.day(at)), when, scope.today)
             }
             Self::Parent(parents) => parents.contains(&task.parent),
-            Self::Estimate(Scale::OneOf(values)) => values.contains(&task.estimate),
-            Self::Estimate(Scale::Side(order, value)) => {
+            Self::Estimate(OrderTest::OneOf(values)) => values.contains(&task.estimate),
+            Self::Estimate(OrderTest::Side(order, value)) => {
                 task.estimate.is_some_and(|has| order.holds(&has, value))
             }
             Self::Tracked(scale) => {
@@ -180,14 +184,14 @@ fn side(order: Order, day: Day, has: Option<Date>, today: Date) -> bool {
     has.is_some_and(|has| order.holds(&has, &day.date(today)))
 }
 
-fn happened(at: Option<Date>, when: &Scale<When, Day>, today: Date) -> bool {
+fn happened(at: Option<Date>, when: &OrderTest<When, Day>, today: Date) -> bool {
     match when {
-        Scale::OneOf(values) => values.iter().any(|when| match when {
+        OrderTest::OneOf(values) => values.iter().any(|when| match when {
             When::Never => at.is_none(),
             When::Week => at.is_some_and(|at| in_week_behind(at, today)),
             When::On(day) => at == Some(day.date(today)),
         }),
-        Scale::Side(order, day) => side(*order, *day, at, today),
+        OrderTest::Side(order, day) => side(*order, *day, at, today),
     }
 }
 
@@ -202,7 +206,7 @@ impl Order {
     }
 }
 
-impl<T: Ord> Scale<T> {
+impl<T: Ord> OrderTest<T> {
     fn of(&self, has: &T) -> bool {
         match self {
             Self::OneOf(values) => values.contains(has),
@@ -211,7 +215,7 @@ impl<T: Ord> Scale<T> {
     }
 }
 
-impl<W> Words<W> {
+impl<W> TextTest<W> {
     fn of(&self, has: Option<&str>, is: impl Fn(&W) -> bool) -> bool {
         match self {
             Self::OneOf(values) => values.iter().any(is),
@@ -222,7 +226,7 @@ impl<W> Words<W> {
     }
 }
 
-impl Words {
+impl TextTest {
     fn text(&self, has: Option<&str>) -> bool {
         self.of(has, |value| value.as_deref() == has)
     }
@@ -240,8 +244,8 @@ impl TextField {
     }
 }
 
-impl Standing {
-    fn holds(self, task: &Outline, scope: &Scope<'_, '_>) -> bool {
+impl TaskCondition {
+    fn holds(self, task: &Outline, scope: &QueryScope<'_, '_>) -> bool {
         match self {
             Self::Open => !task.state.is_over(),
             Self::Ready => plan::is_ready(scope.graph(), task, scope.now),
@@ -255,7 +259,7 @@ impl Standing {
     }
 }
 
-impl Status {
+impl StatusWord {
     /// As files tell it.
     fn of(state: StateName) -> Self {
         match state {

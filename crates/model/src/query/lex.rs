@@ -28,7 +28,7 @@ names!(
 
 /// The smallest part of a query, and which character it begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct QueryToken {
     pub at: usize,
     pub is: Piece,
 }
@@ -63,7 +63,7 @@ pub(super) fn is_plain(c: char) -> bool {
 }
 
 /// The text's tokens, in order.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, InvalidQuery> {
+pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>, InvalidQuery> {
     let chars: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -83,7 +83,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, InvalidQuery> {
                 None => word(&chars, &mut at),
             },
         };
-        tokens.push(Token { at: begin, is });
+        tokens.push(QueryToken { at: begin, is });
     }
     Ok(tokens)
 }

@@ -35,12 +35,14 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use eval::Scope;
+pub use eval::QueryScope;
 pub use fold::find;
 pub use group::{Group, GroupBy, groups};
 pub use mistake::{InvalidQuery, Problem};
-pub use order::{Key, SortKey};
-pub use test::{Field, Moment, Order, Scale, Standing, Status, Test, TextField, Words};
+pub use order::{OrderKey, SortKey};
+pub use test::{
+    Field, Order, OrderTest, StatusWord, TaskCondition, Test, TextField, TextTest, TimeField,
+};
 pub(crate) use value::in_week_behind;
 pub use value::{Day, DueOn, Near, When, Who};
 
@@ -89,7 +91,7 @@ impl Query {
     /// Whether it means something else for somebody else.
     pub fn names_me(&self) -> bool {
         let me = |test: &Test| match test {
-            Test::Owner(Words::OneOf(values)) => values.contains(&Who::Me),
+            Test::Owner(TextTest::OneOf(values)) => values.contains(&Who::Me),
             _ => false,
         };
         self.filter.as_ref().is_some_and(|filter| filter.any(&me))
@@ -101,7 +103,7 @@ impl Query {
         if self.filter.as_ref().is_some_and(Filter::tells_states) {
             return self;
         }
-        let open = Filter::Test(Test::Is(vec![Standing::Open]));
+        let open = Filter::Test(Test::Is(vec![TaskCondition::Open]));
         let filter = match self.filter {
             None => open,
             Some(filter) => Filter::All(vec![open, filter]),
@@ -131,7 +133,7 @@ impl Filter {
                     | Test::Status(_)
                     | Test::Is(_)
                     | Test::Moment {
-                        of: Moment::Ended,
+                        of: TimeField::Ended,
                         ..
                     }
             )

@@ -12,7 +12,7 @@ use crate::{
 
 names!(
     /// What tasks can be ordered by.
-    Key {
+    OrderKey {
         /// The id.
         Id = "id",
         /// The subject.
@@ -50,7 +50,7 @@ names!(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SortKey {
     /// The key.
-    pub key: Key,
+    pub key: OrderKey,
     /// The largest first.
     pub descending: bool,
 }
@@ -80,21 +80,21 @@ impl SortKey {
             (a.zip(b).map(|(a, b)| a.cmp(&b)), has)
         }
         let (order, has) = match self.key {
-            Key::Id => return turned(a.id.cmp(&b.id)),
-            Key::Subject => return turned(a.subject.cmp(&b.subject)),
-            Key::State => return turned(a.state.name().cmp(&b.state.name())),
-            Key::Tracked => return turned(a.tracked.cmp(&b.tracked)),
-            Key::Attempts => return turned(a.attempts.cmp(&b.attempts)),
-            Key::Priority => both(a.priority.map(urgency), b.priority.map(urgency)),
-            Key::Project => both(a.project.as_ref(), b.project.as_ref()),
-            Key::Owner => both(a.owner.as_ref(), b.owner.as_ref()),
-            Key::Group => both(a.group.as_ref(), b.group.as_ref()),
-            Key::Due => both(a.due, b.due),
-            Key::Complexity => both(a.complexity.as_ref(), b.complexity.as_ref()),
-            Key::Estimate => both(a.estimate, b.estimate),
-            Key::Added => both(a.added_at, b.added_at),
-            Key::Ended => both(a.ended_at, b.ended_at),
-            Key::Uid => both(a.uid.as_ref(), b.uid.as_ref()),
+            OrderKey::Id => return turned(a.id.cmp(&b.id)),
+            OrderKey::Subject => return turned(a.subject.cmp(&b.subject)),
+            OrderKey::State => return turned(a.state.name().cmp(&b.state.name())),
+            OrderKey::Tracked => return turned(a.tracked.cmp(&b.tracked)),
+            OrderKey::Attempts => return turned(a.attempts.cmp(&b.attempts)),
+            OrderKey::Priority => both(a.priority.map(urgency), b.priority.map(urgency)),
+            OrderKey::Project => both(a.project.as_ref(), b.project.as_ref()),
+            OrderKey::Owner => both(a.owner.as_ref(), b.owner.as_ref()),
+            OrderKey::Group => both(a.group.as_ref(), b.group.as_ref()),
+            OrderKey::Due => both(a.due, b.due),
+            OrderKey::Complexity => both(a.complexity.as_ref(), b.complexity.as_ref()),
+            OrderKey::Estimate => both(a.estimate, b.estimate),
+            OrderKey::Added => both(a.added_at, b.added_at),
+            OrderKey::Ended => both(a.ended_at, b.ended_at),
+            OrderKey::Uid => both(a.uid.as_ref(), b.uid.as_ref()),
         };
         some(order, has)
     }

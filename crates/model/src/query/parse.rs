@@ -6,9 +6,9 @@ use std::str::FromStr;
 
 use super::{
     Filter, Query,
-    lex::{Op, Piece, Token, tokens},
+    lex::{Op, Piece, QueryToken, tokens},
     mistake::{InvalidQuery, Problem, nearest},
-    order::{Key, SortKey},
+    order::{OrderKey, SortKey},
     test::{Comparison, Field, Test, Typed},
 };
 
@@ -37,7 +37,7 @@ impl FromStr for Query {
 }
 
 struct Parser {
-    tokens: Vec<Token>,
+    tokens: Vec<QueryToken>,
     end: usize,
     next: usize,
     depth: usize,
@@ -119,7 +119,7 @@ impl Parser {
 
     /// A comparison, or a word by itself.
     fn word(&mut self, word: String, at: usize) -> Parsed<Filter> {
-        if let Some(Token {
+        if let Some(QueryToken {
             is: Piece::Op(op),
             at: op_at,
         }) = self.peek().cloned()
@@ -160,7 +160,7 @@ impl Parser {
 
     /// `sort=…` or `limit=…`, where one stands here.
     fn clause(&mut self) -> Parsed<bool> {
-        let (Some(Token { at, is }), Some(Piece::Op(op))) = (
+        let (Some(QueryToken { at, is }), Some(Piece::Op(op))) = (
             self.peek().cloned(),
             self.tokens.get(self.next + 1).map(|token| &token.is),
         ) else {
@@ -233,7 +233,7 @@ impl Parser {
         parsed
     }
 
-    fn peek(&self) -> Option<&Token> {
+    fn peek(&self) -> Option<&QueryToken> {
         self.tokens.get(self.next)
     }
 
@@ -253,7 +253,7 @@ impl Parser {
         })
     }
 
-    fn unexpected(&self, wanted: &'static str, found: Option<&Token>) -> InvalidQuery {
+    fn unexpected(&self, wanted: &'static str, found: Option<&QueryToken>) -> InvalidQuery {
         let at = found.map_or(self.end, |token| token.at);
         let found = found.map_or("the end".to_owned(), |token| token.is.shown());
         Problem::Unexpected { wanted, found }.at(at)
@@ -271,7 +271,7 @@ fn lonely(or: &str, at: usize) -> InvalidQuery {
 /// A key as it is typed: `due`, or `-due` for the other way round.
 fn sort_key(typed: &Typed) -> Parsed<SortKey> {
     SortKey::read(&typed.text).ok_or_else(|| {
-        let keys: Vec<_> = Key::ALL.iter().map(|key| key.as_str()).collect();
+        let keys: Vec<_> = OrderKey::ALL.iter().map(|key| key.as_str()).collect();
         Problem::WrongValue {
             field: "sort".to_owned(),
             near: nearest(typed.text.trim_start_matches('-'), &keys),

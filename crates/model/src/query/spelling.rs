@@ -8,8 +8,8 @@ use super::{
     Filter, Query,
     lex::is_plain,
     order::SortKey,
-    test::{Field, Order, Scale, Test, Words},
-    value::Value,
+    test::{Field, Order, OrderTest, Test, TextTest},
+    value::QueryValue,
 };
 
 /// A text in quotes.
@@ -28,7 +28,7 @@ pub(super) fn word(text: &str) -> String {
     }
 }
 
-fn list<V: Value>(values: &[V]) -> String {
+fn list<V: QueryValue>(values: &[V]) -> String {
     values.iter().map(V::spell).collect::<Vec<_>>().join(",")
 }
 
@@ -87,7 +87,7 @@ impl Display for Test {
     }
 }
 
-impl<V: Value, T: Value> Scale<V, T> {
+impl<V: QueryValue, T: QueryValue> OrderTest<V, T> {
     fn write(&self, f: &mut Formatter<'_>, field: &str) -> fmt::Result {
         match self {
             Self::OneOf(values) => write!(f, "{field}={}", list(values)),
@@ -104,7 +104,7 @@ impl<V: Value, T: Value> Scale<V, T> {
     }
 }
 
-impl<W: Value> Words<W> {
+impl<W: QueryValue> TextTest<W> {
     fn write(&self, f: &mut Formatter<'_>, field: &str) -> fmt::Result {
         match self {
             Self::OneOf(values) => write!(f, "{field}={}", list(values)),

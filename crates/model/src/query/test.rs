@@ -6,7 +6,7 @@
 use super::{
     lex::Op,
     mistake::{InvalidQuery, Problem, nearest},
-    value::{Day, DueOn, Value, When, Who},
+    value::{Day, DueOn, QueryValue, When, Who},
 };
 use crate::{
     id::TaskId,
@@ -62,7 +62,7 @@ names!(
 
 names!(
     /// How it is with a task.
-    Standing {
+    TaskCondition {
         /// Neither completed nor cancelled.
         Open = "open",
         /// It can be claimed now.
@@ -80,7 +80,7 @@ names!(
 
 names!(
     /// The state as the field `status` of the file tells it (`tree.md` §2).
-    Status {
+    StatusWord {
         /// Nobody works on it.
         Pending = "pending",
         /// Worked on.
@@ -108,7 +108,7 @@ names!(
 
 names!(
     /// Something that happened once.
-    Moment {
+    TimeField {
         /// It was added.
         Added = "added",
         /// Its last worker was through with it.
@@ -131,7 +131,7 @@ pub enum Order {
 
 /// A test of something that has an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scale<V, T = V> {
+pub enum OrderTest<V, T = V> {
     /// It is one of these.
     OneOf(Vec<V>),
     /// It is on that side of this.
@@ -140,7 +140,7 @@ pub enum Scale<V, T = V> {
 
 /// A test of texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Words<W = Option<String>> {
+pub enum TextTest<W = Option<String>> {
     /// It is one of these, letter for letter.
     OneOf(Vec<W>),
     /// It has one of these in it, in whatever case.
@@ -151,52 +151,52 @@ pub enum Words<W = Option<String>> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Test {
     /// How it is with it.
-    Is(Vec<Standing>),
+    Is(Vec<TaskCondition>),
     /// Where it stands.
     State(Vec<StateName>),
     /// Where it stands, as other readers see it.
-    Status(Vec<Status>),
+    Status(Vec<StatusWord>),
     /// Its id.
-    Id(Scale<TaskId>),
+    Id(OrderTest<TaskId>),
     /// How urgent it is.
-    Priority(Scale<Option<Priority>, Priority>),
+    Priority(OrderTest<Option<Priority>, Priority>),
     /// A label.
-    Tag(Words),
+    Tag(TextTest),
     /// Whose it is.
-    Owner(Words<Who>),
+    Owner(TextTest<Who>),
     /// A field with one text.
     Words {
         /// Which.
         of: TextField,
         /// What it must be.
-        words: Words,
+        words: TextTest,
     },
     /// Its metadata under a key.
     Meta {
         /// The key.
         key: String,
         /// What it must be.
-        words: Words,
+        words: TextTest,
     },
     /// Any text of it: subject, description, notes, results.
     Text(Vec<String>),
     /// When it is due.
-    Due(Scale<DueOn, Day>),
+    Due(OrderTest<DueOn, Day>),
     /// When something happened to it.
     Moment {
         /// What.
-        of: Moment,
+        of: TimeField,
         /// When.
-        when: Scale<When, Day>,
+        when: OrderTest<When, Day>,
     },
     /// The task it is part of.
     Parent(Vec<Option<TaskId>>),
     /// How much work it was thought to be.
-    Estimate(Scale<Option<Effort>, Effort>),
+    Estimate(OrderTest<Option<Effort>, Effort>),
     /// How much work was measured.
-    Tracked(Scale<Effort>),
+    Tracked(OrderTest<Effort>),
     /// How often it was claimed.
-    Attempts(Scale<u32>),
+    Attempts(OrderTest<u32>),
 }
 
 /// A comparison as it was typed.
@@ -238,7 +238,7 @@ impl Test {
     pub(super) fn reads_files(&self) -> bool {
         match self {
             Self::Text(_) | Self::Meta { .. } => true,
-            Self::Is(standings) => standings.contains(&Standing::Late),
+            Self::Is(standings) => standings.contains(&TaskCondition::Late),
             _ => false,
         }
     }
@@ -284,8 +284,8 @@ impl Comparison<'_> {
             Field::Estimate => Test::Estimate(self.scale()?),
             Field::Tracked => Test::Tracked(self.scale()?),
             Field::Attempts => Test::Attempts(self.scale()?),
-            Field::Added => self.moment(Moment::Added)?,
-            Field::Ended => self.moment(Moment::Ended)?,
+            Field::Added => self.moment(TimeField::Added)?,
+            Field::Ended => self.moment(TimeField::Ended)?,
         })
     }
 
@@ -294,29 +294,29 @@ impl Comparison<'_> {
         Ok(Test::Words { of, words })
     }
 
-    fn moment(&self, of: Moment) -> Result<Test, InvalidQuery> {
+    fn moment(&self, of: TimeField) -> Result<Test, InvalidQuery> {
         let when = self.scale()?;
         Ok(Test::Moment { of, when })
     }
 
-    fn some<V: Value>(&self) -> Result<Vec<V>, InvalidQuery> {
+    fn some<V: QueryValue>(&self) -> Result<Vec<V>, InvalidQuery> {
         match self.op {
             Op::Is | Op::IsNot => self.values(),
             _ => Err(self.wrong_operator(SOME)),
         }
     }
 
-    fn words<W: Value>(&self) -> Result<Words<W>, InvalidQuery> {
+    fn words<W: QueryValue>(&self) -> Result<TextTest<W>, InvalidQuery> {
         match self.op {
-            Op::Is | Op::IsNot => Ok(Words::OneOf(self.values()?)),
-            Op::Has => Ok(Words::Contains(self.values()?)),
+            Op::Is | Op::IsNot => Ok(TextTest::OneOf(self.values()?)),
+            Op::Has => Ok(TextTest::Contains(self.values()?)),
             _ => Err(self.wrong_operator(TEXT)),
         }
     }
 
-    fn scale<V: Value, T: Value>(&self) -> Result<Scale<V, T>, InvalidQuery> {
+    fn scale<V: QueryValue, T: QueryValue>(&self) -> Result<OrderTest<V, T>, InvalidQuery> {
         let order = match self.op {
-            Op::Is | Op::IsNot => return Ok(Scale::OneOf(self.values()?)),
+            Op::Is | Op::IsNot => return Ok(OrderTest::OneOf(self.values()?)),
             Op::Below => Order::Below,
             Op::AtMost => Order::AtMost,
             Op::AtLeast => Order::AtLeast,
@@ -324,7 +324,7 @@ impl Comparison<'_> {
             Op::Has => return Err(self.wrong_operator(ORDERED)),
         };
         match self.values.as_slice() {
-            [one] => Ok(Scale::Side(order, self.value(one)?)),
+            [one] => Ok(OrderTest::Side(order, self.value(one)?)),
             [_, second, ..] => Err(Problem::Unexpected {
                 wanted: "the end of the comparison",
                 found: "a second value".to_owned(),
@@ -334,14 +334,14 @@ impl Comparison<'_> {
         }
     }
 
-    fn values<V: Value>(&self) -> Result<Vec<V>, InvalidQuery> {
+    fn values<V: QueryValue>(&self) -> Result<Vec<V>, InvalidQuery> {
         if self.values.is_empty() {
             return Err(self.no_value());
         }
         self.values.iter().map(|typed| self.value(typed)).collect()
     }
 
-    fn value<V: Value>(&self, typed: &Typed) -> Result<V, InvalidQuery> {
+    fn value<V: QueryValue>(&self, typed: &Typed) -> Result<V, InvalidQuery> {
         V::read(&typed.text, typed.quoted).ok_or_else(|| {
             let words = V::words();
             let like = V::LIKE.map(|like| match words.is_empty() {

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Something that can stand after an operator.
-pub trait Value: Sized {
+pub trait QueryValue: Sized {
     /// The value that was typed, in quotes or not.
     fn read(text: &str, quoted: bool) -> Option<Self>;
 
@@ -29,7 +29,7 @@ pub trait Value: Sized {
     const LIKE: Option<&str>;
 }
 
-impl<T: Named> Value for T {
+impl<T: Named> QueryValue for T {
     fn read(text: &str, _: bool) -> Option<Self> {
         text.parse().ok()
     }
@@ -45,7 +45,7 @@ impl<T: Named> Value for T {
     const LIKE: Option<&str> = None;
 }
 
-impl Value for String {
+impl QueryValue for String {
     fn read(text: &str, _: bool) -> Option<Self> {
         (!text.is_empty()).then(|| text.to_owned())
     }
@@ -58,7 +58,7 @@ impl Value for String {
 }
 
 /// A value, or none at all.
-impl<T: Value> Value for Option<T> {
+impl<T: QueryValue> QueryValue for Option<T> {
     fn read(text: &str, quoted: bool) -> Option<Self> {
         match text {
             "none" if !quoted => Some(None),
@@ -83,7 +83,7 @@ impl<T: Value> Value for Option<T> {
     const LIKE: Option<&str> = T::LIKE;
 }
 
-impl Value for u32 {
+impl QueryValue for u32 {
     fn read(text: &str, _: bool) -> Option<Self> {
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         digits.then(|| text.parse().ok()).flatten()
@@ -96,7 +96,7 @@ impl Value for u32 {
     const LIKE: Option<&str> = Some("a number");
 }
 
-impl Value for TaskId {
+impl QueryValue for TaskId {
     fn read(text: &str, _: bool) -> Option<Self> {
         text.parse().ok()
     }
@@ -108,7 +108,7 @@ impl Value for TaskId {
     const LIKE: Option<&str> = Some("a task's id");
 }
 
-impl Value for Effort {
+impl QueryValue for Effort {
     fn read(text: &str, _: bool) -> Option<Self> {
         text.parse().ok()
     }
@@ -141,7 +141,7 @@ impl Who {
     }
 }
 
-impl Value for Who {
+impl QueryValue for Who {
     fn read(text: &str, quoted: bool) -> Option<Self> {
         match text {
             "" => None,
@@ -199,7 +199,7 @@ impl Day {
     }
 }
 
-impl Value for Day {
+impl QueryValue for Day {
     fn read(text: &str, _: bool) -> Option<Self> {
         let near = text.parse().map(Self::Near).ok();
         near.or_else(|| plain_date(text).map(Self::On))
@@ -238,7 +238,7 @@ pub enum DueOn {
     On(Day),
 }
 
-impl Value for DueOn {
+impl QueryValue for DueOn {
     fn read(text: &str, quoted: bool) -> Option<Self> {
         match text {
             "none" => Some(Self::Never),
@@ -275,7 +275,7 @@ pub enum When {
     On(Day),
 }
 
-impl Value for When {
+impl QueryValue for When {
     fn read(text: &str, quoted: bool) -> Option<Self> {
         match text {
             "none" => Some(Self::Never),

@@ -21,7 +21,7 @@ pub const LEASE: SignedDuration = DEFAULT_LEASE;
 
 names! {
     /// Who else may reserve the same.
-    Mode {
+    ReservationMode {
         /// Nobody.
         Exclusive = "exclusive",
         /// Whoever reserves it as shared, too.
@@ -31,13 +31,13 @@ names! {
 
 /// What somebody wants to reserve.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ReservationRequest {
     /// What.
     pub path: Pattern,
     /// Who.
     pub holder: WorkerId,
     /// Who else may.
-    pub mode: Mode,
+    pub mode: ReservationMode,
     /// The task that it is for.
     pub task: Option<String>,
     /// Why.
@@ -50,7 +50,7 @@ pub struct Reservation {
     /// Its number: that of its line in the history.
     pub n: u64,
     /// What was asked for.
-    pub wanted: Wanted,
+    pub wanted: ReservationRequest,
     /// Since when, or when it was renewed.
     pub at: Timestamp,
     /// Until when.
@@ -59,7 +59,7 @@ pub struct Reservation {
 
 /// What a reservation that may be made is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ReservationGrant {
     /// A new one.
     New,
     /// It is there: its lease begins anew.
@@ -74,7 +74,7 @@ pub enum Standing {
     "{path} is reserved by {} until {:.0}{}{}",
     by.wanted.holder, by.until, of(path, &by.wanted.path), why(by.wanted.reason.as_deref())
 )]
-pub struct Refusal {
+pub struct ReservationConflict {
     /// What was wanted.
     pub path: Pattern,
     /// What is in the way.
@@ -94,7 +94,7 @@ pub enum Holding<'r> {
 
 impl Reservation {
     /// What was wanted, from now on.
-    pub fn new(n: u64, wanted: Wanted, now: Timestamp, length: SignedDuration) -> Self {
+    pub fn new(n: u64, wanted: ReservationRequest, now: Timestamp, length: SignedDuration) -> Self {
         Self {
             n,
             wanted,
@@ -115,8 +115,9 @@ impl Reservation {
         Some(Self::new(self.n, self.wanted.clone(), now, length))
     }
 
-    fn is_in_the_way_of(&self, wanted: &Wanted, now: Timestamp) -> bool {
-        let both_shared = self.wanted.mode == Mode::Shared && wanted.mode == Mode::Shared;
+    fn is_in_the_way_of(&self, wanted: &ReservationRequest, now: Timestamp) -> bool {
+        let both_shared =
+            self.wanted.mode == ReservationMode::Shared && wanted.mode == ReservationMode::Shared;
         self.is_live(now)
             && self.wanted.holder != wanted.holder
             && !both_shared
@@ -126,12 +127,12 @@ impl Reservation {
 
 /// Whether something may be reserved beside what is.
 pub fn may_reserve(
-    wanted: &Wanted,
+    wanted: &ReservationRequest,
     held: &[Reservation],
     now: Timestamp,
-) -> Result<Standing, Refusal> {
+) -> Result<ReservationGrant, ReservationConflict> {
     if let Some(other) = held.iter().find(|it| it.is_in_the_way_of(wanted, now)) {
-        return Err(Refusal {
+        return Err(ReservationConflict {
             path: wanted.path.clone(),
             by: Box::new(other.clone()),
         });
@@ -140,9 +141,9 @@ pub fn may_reserve(
         it.is_live(now) && it.wanted.holder == wanted.holder && it.wanted.path == wanted.path
     };
     Ok(match held.iter().find(same) {
-        None => Standing::New,
-        Some(mine) if mine.wanted.mode == wanted.mode => Standing::Renews(mine.n),
-        Some(mine) => Standing::Replaces(mine.n),
+        None => ReservationGrant::New,
+        Some(mine) if mine.wanted.mode == wanted.mode => ReservationGrant::Renews(mine.n),
+        Some(mine) => ReservationGrant::Replaces(mine.n),
     })
 }
 
@@ -160,7 +161,9 @@ pub fn holding<'r>(
     if taking.iter().any(is_own) {
         return Holding::Held;
     }
-    let exclusive = taking.iter().find(|it| it.wanted.mode == Mode::Exclusive);
+    let exclusive = taking
+        .iter()
+        .find(|it| it.wanted.mode == ReservationMode::Exclusive);
     match exclusive.or(taking.first()) {
         Some(other) => Holding::Others(other),
         None => Holding::Nobody,

@@ -26,7 +26,7 @@ const WAYS: usize = 64;
 pub struct Pattern {
     text: String,
     /// Each is one reading of the text.
-    ways: Vec<Vec<Step>>,
+    ways: Vec<Vec<PathStep>>,
     /// It is a path, each letter of which is meant.
     is_path: bool,
 }
@@ -41,7 +41,7 @@ pub struct InvalidPattern {
 
 /// A name on the way down, or any number of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     Deep,
     Name(Name),
 }
@@ -60,13 +60,13 @@ impl Pattern {
             return below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         }
         let path = literal(path);
-        let covers = |way: &Vec<Step>| along(way, &path, |pattern_ends, _| pattern_ends);
+        let covers = |way: &Vec<PathStep>| along(way, &path, |pattern_ends, _| pattern_ends);
         self.ways.iter().any(covers)
     }
 
     /// Whether some path could be taken by both.
     pub fn meets(&self, other: &Self) -> bool {
-        let meet = |a: &Vec<Step>| {
+        let meet = |a: &Vec<PathStep>| {
             let mut others = other.ways.iter();
             others.any(|b| along(a, b, |_, _| true))
         };
@@ -135,11 +135,11 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Every reading of a text; the whole repository where there are too many.
-fn ways(text: &str) -> Vec<Vec<Step>> {
+fn ways(text: &str) -> Vec<Vec<PathStep>> {
     let Some(spelled) = spellings(text, WAYS) else {
         return vec![Vec::new()];
     };
-    let mut ways: Vec<Vec<Step>> = spelled
+    let mut ways: Vec<Vec<PathStep>> = spelled
         .iter()
         .map(|text| names(text).map(step).collect())
         .collect();
@@ -151,27 +151,27 @@ fn ways(text: &str) -> Vec<Vec<Step>> {
 }
 
 /// A path of which every letter is meant.
-fn literal(path: &str) -> Vec<Step> {
+fn literal(path: &str) -> Vec<PathStep> {
     names(path)
-        .map(|name| Step::Name(Name::literal(name)))
+        .map(|name| PathStep::Name(Name::literal(name)))
         .collect()
 }
 
-fn step(name: &str) -> Step {
+fn step(name: &str) -> PathStep {
     match name {
-        "**" => Step::Deep,
-        name => Step::Name(Name::read(name)),
+        "**" => PathStep::Deep,
+        name => PathStep::Name(Name::read(name)),
     }
 }
 
 /// Whether one path goes along both, until one of them ends; `ends` is asked whether it may, and told
 /// whether the first and the second have ended.
-fn along(a: &[Step], b: &[Step], ends: fn(bool, bool) -> bool) -> bool {
+fn along(a: &[PathStep], b: &[PathStep], ends: fn(bool, bool) -> bool) -> bool {
     let end = |i: usize, j: usize| ends(i == a.len(), j == b.len());
     walk((a.len(), b.len()), end, |i, j, on| match (&a[i], &b[j]) {
         // One of them ends here, or takes what the other one has next.
-        (Step::Deep, _) | (_, Step::Deep) => on(1, 0) || on(0, 1),
-        (Step::Name(a), Step::Name(b)) => a.meets(b) && on(1, 1),
+        (PathStep::Deep, _) | (_, PathStep::Deep) => on(1, 0) || on(0, 1),
+        (PathStep::Name(a), PathStep::Name(b)) => a.meets(b) && on(1, 1),
     })
 }
 

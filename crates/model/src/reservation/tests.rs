@@ -6,8 +6,8 @@ fn at(minute: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_mins(minute)
 }
 
-fn wanted(holder: &str, path: &str, mode: Mode) -> Wanted {
-    Wanted {
+fn wanted(holder: &str, path: &str, mode: ReservationMode) -> ReservationRequest {
+    ReservationRequest {
         path: path.parse().unwrap(),
         holder: holder.parse().unwrap(),
         mode,
@@ -18,16 +18,19 @@ fn wanted(holder: &str, path: &str, mode: Mode) -> Wanted {
 
 /// W1 holds `src/**` for itself and `docs` with others, both until minute 15.
 fn held() -> Vec<Reservation> {
-    [("src/**", Mode::Exclusive), ("docs", Mode::Shared)]
-        .into_iter()
-        .zip(1..)
-        .map(|((path, mode), n)| Reservation::new(n, wanted("W1", path, mode), at(0), LEASE))
-        .collect()
+    [
+        ("src/**", ReservationMode::Exclusive),
+        ("docs", ReservationMode::Shared),
+    ]
+    .into_iter()
+    .zip(1..)
+    .map(|((path, mode), n)| Reservation::new(n, wanted("W1", path, mode), at(0), LEASE))
+    .collect()
 }
 
 #[test]
 fn what_meets_somebody_elses_is_refused() {
-    use Mode::{Exclusive, Shared};
+    use ReservationMode::{Exclusive, Shared};
     for (who, path, mode, minute, expected) in [
         ("W2", "src/a.rs", Exclusive, 0, "1"),
         ("W2", "src/a.rs", Shared, 0, "1"),
@@ -43,9 +46,9 @@ fn what_meets_somebody_elses_is_refused() {
         ("W1", "src/**", Exclusive, 15, "new"),
     ] {
         let found = match may_reserve(&wanted(who, path, mode), &held(), at(minute)) {
-            Ok(Standing::New) => "new".to_owned(),
-            Ok(Standing::Renews(n)) => format!("renews {n}"),
-            Ok(Standing::Replaces(n)) => format!("replaces {n}"),
+            Ok(ReservationGrant::New) => "new".to_owned(),
+            Ok(ReservationGrant::Renews(n)) => format!("renews {n}"),
+            Ok(ReservationGrant::Replaces(n)) => format!("replaces {n}"),
             Err(refusal) => refusal.by.n.to_string(),
         };
         assert_eq!(found, expected, "{who} {path} {mode} {minute}");
@@ -57,7 +60,7 @@ fn a_refusal_names_the_holder() {
     let mut held = held();
     held[0].wanted.reason = Some("the new parser".to_owned());
     let said = |path| {
-        let wanted = wanted("W2", path, Mode::Exclusive);
+        let wanted = wanted("W2", path, ReservationMode::Exclusive);
         may_reserve(&wanted, &held, at(0)).unwrap_err().to_string()
     };
     assert_eq!(

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::{Note, Outcome};
+use super::{KnowledgeNote, Outcome};
 use crate::id::TaskId;
 
 /// How many entries stay in full; older ones become one line each.
@@ -16,11 +16,11 @@ const CONDENSED: usize = 200;
 
 /// What one task left for those after it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Entry {
+pub struct ContextEntry {
     /// Which task, and how it ended.
     pub title: EntryTitle,
     /// What was learned.
-    pub notes: Vec<Note>,
+    pub notes: Vec<KnowledgeNote>,
 }
 
 /// The heading of an entry.
@@ -63,13 +63,13 @@ impl fmt::Display for EntryTitle {
     }
 }
 
-impl Entry {
+impl ContextEntry {
     /// The entry as one line: its title and the beginning of its notes.
-    pub fn condensed(&self) -> Note {
+    pub fn condensed(&self) -> KnowledgeNote {
         let notes: Vec<String> = self.notes.iter().map(|n| one_line(n.text())).collect();
         let notes = notes.join("; ");
         let title = one_line(&self.title.to_string());
-        Note::Bullet(if notes.is_empty() {
+        KnowledgeNote::Bullet(if notes.is_empty() {
             title
         } else if notes.chars().count() > CONDENSED {
             let beginning: String = notes.chars().take(CONDENSED).collect();

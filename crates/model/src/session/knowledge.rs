@@ -6,7 +6,7 @@
 
 use std::{collections::HashSet, hash::Hash};
 
-use super::{Entry, EntryTitle, Outcome, history::FULL_ENTRIES};
+use super::{ContextEntry, EntryTitle, Outcome, history::FULL_ENTRIES};
 use crate::{id::TaskId, names::names};
 
 names!(
@@ -25,14 +25,14 @@ names!(
 
 /// One thing that somebody wrote down.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Note {
+pub enum KnowledgeNote {
     /// A list item; may have several lines.
     Bullet(String),
     /// A paragraph, a comment, a block of code.
     Prose(String),
 }
 
-impl Note {
+impl KnowledgeNote {
     /// Its words.
     pub fn text(&self) -> &str {
         match self {
@@ -45,18 +45,18 @@ impl Note {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Knowledge {
     /// How things are done here.
-    pub patterns: Vec<Note>,
+    pub patterns: Vec<KnowledgeNote>,
     /// What was decided, and why.
-    pub decisions: Vec<Note>,
+    pub decisions: Vec<KnowledgeNote>,
     /// What is known to be wrong.
-    pub issues: Vec<Note>,
+    pub issues: Vec<KnowledgeNote>,
     /// Where things are.
-    pub files: Vec<Note>,
+    pub files: Vec<KnowledgeNote>,
 }
 
 impl Knowledge {
     /// The notes of a section.
-    pub fn section(&self, section: Section) -> &[Note] {
+    pub fn section(&self, section: Section) -> &[KnowledgeNote] {
         match section {
             Section::Patterns => &self.patterns,
             Section::Decisions => &self.decisions,
@@ -66,7 +66,7 @@ impl Knowledge {
     }
 
     /// The notes of a section, to add to.
-    pub fn section_mut(&mut self, section: Section) -> &mut Vec<Note> {
+    pub fn section_mut(&mut self, section: Section) -> &mut Vec<KnowledgeNote> {
         match section {
             Section::Patterns => &mut self.patterns,
             Section::Decisions => &mut self.decisions,
@@ -100,7 +100,7 @@ pub struct SharedSection {
     /// Its heading, without the marks.
     pub heading: String,
     /// What it says.
-    pub notes: Vec<Note>,
+    pub notes: Vec<KnowledgeNote>,
 }
 
 /// What one task wrote down for the others.
@@ -115,20 +115,20 @@ pub struct TaskNotes {
     /// What goes into the four sections.
     pub knowledge: Knowledge,
     /// Everything else it wrote.
-    pub learnings: Vec<Note>,
+    pub learnings: Vec<KnowledgeNote>,
 }
 
 /// The context that every task of a session reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SharedContext {
     /// What stands before the first section.
-    pub intro: Vec<Note>,
+    pub intro: Vec<KnowledgeNote>,
     /// The four sections of knowledge.
     pub knowledge: Knowledge,
     /// The history before its first full entry: the condensed entries.
-    pub earlier: Vec<Note>,
+    pub earlier: Vec<KnowledgeNote>,
     /// The history's full entries, oldest first.
-    pub history: Vec<Entry>,
+    pub history: Vec<ContextEntry>,
     /// Sections that are none of ours.
     pub others: Vec<SharedSection>,
 }
@@ -155,7 +155,7 @@ impl SharedContext {
     /// Takes over a task's notes; the same notes again change nothing.
     pub fn merge(&mut self, notes: &TaskNotes) {
         self.knowledge.add(&notes.knowledge);
-        let entry = Entry {
+        let entry = ContextEntry {
             title: EntryTitle::task(notes.id.clone(), &notes.subject, notes.outcome),
             notes: notes.learnings.clone(),
         };
@@ -176,8 +176,8 @@ impl SharedContext {
 mod tests {
     use super::*;
 
-    fn bullet(text: &str) -> Note {
-        Note::Bullet(text.into())
+    fn bullet(text: &str) -> KnowledgeNote {
+        KnowledgeNote::Bullet(text.into())
     }
 
     fn notes(id: u64, outcome: Outcome, learning: &str) -> TaskNotes {
@@ -225,11 +225,11 @@ mod tests {
 
     #[test]
     fn a_condensed_entry_is_one_line() {
-        let entry = Entry {
+        let entry = ContextEntry {
             title: EntryTitle::task(2u64.into(), "Add rate\nlimiting", Outcome::Partial),
             notes: vec![
                 bullet("Files modified:\n- a.rs"),
-                Note::Prose("More.".into()),
+                KnowledgeNote::Prose("More.".into()),
             ],
         };
         assert_eq!(

@@ -18,7 +18,7 @@ pub struct Lock {
     /// The session it protects; none where the file does not name a usable one.
     pub session: Option<SessionId>,
     /// When the session started.
-    pub started: Option<Stamp>,
+    pub started: Option<LockTime>,
     /// Who holds it.
     pub pid: Pid,
     /// The list the session runs; only our locks say so.
@@ -29,7 +29,7 @@ pub struct Lock {
 
 /// A time as written in a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stamp {
+pub enum LockTime {
     /// With a zone.
     Zoned(Timestamp),
     /// Without one: the hours of wherever it was written.
@@ -63,7 +63,7 @@ pub struct Sighting {
 
 /// Whether a session's lock still stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum LockStatus {
     /// Somebody runs the session: it may not be touched.
     Live(Evidence),
     /// Nobody does: what it left may be recovered.
@@ -86,7 +86,7 @@ impl Lock {
     pub fn of_ours(session: SessionId, list: ListRef, pid: u32, started: Timestamp) -> Self {
         Self {
             session: Some(session),
-            started: Some(Stamp::Zoned(started)),
+            started: Some(LockTime::Zoned(started)),
             pid: Pid::Number(pid),
             list: Some(list),
             flocked: true,
@@ -94,22 +94,22 @@ impl Lock {
     }
 
     /// Whether the lock stands.
-    pub fn status(&self, seen: Sighting) -> Standing {
+    pub fn status(&self, seen: Sighting) -> LockStatus {
         if seen.flock_held {
-            return Standing::Live(Evidence::Flock);
+            return LockStatus::Live(Evidence::Flock);
         }
         if self.flocked {
-            return Standing::Dead(Evidence::Flock);
+            return LockStatus::Dead(Evidence::Flock);
         }
         match self.pid {
-            Pid::Number(pid) if seen.pid_alive => Standing::Live(Evidence::Process(pid)),
-            Pid::Number(pid) => Standing::Dead(Evidence::Process(pid)),
+            Pid::Number(pid) if seen.pid_alive => LockStatus::Live(Evidence::Process(pid)),
+            Pid::Number(pid) => LockStatus::Dead(Evidence::Process(pid)),
             Pid::Word(_) | Pid::Missing => {
                 let age = seen.now.duration_since(self.since(seen));
                 if age < STALE_AFTER {
-                    Standing::Live(Evidence::Age(age))
+                    LockStatus::Live(Evidence::Age(age))
                 } else {
-                    Standing::Dead(Evidence::Age(age))
+                    LockStatus::Dead(Evidence::Age(age))
                 }
             }
         }
@@ -125,15 +125,15 @@ impl Lock {
             self.session
                 .as_ref()
                 .and_then(named_at)
-                .map(Stamp::Zoneless)
+                .map(LockTime::Zoneless)
         };
         match self.started.or_else(named) {
-            Some(Stamp::Zoned(started)) if started <= seen.now => started,
-            Some(Stamp::Zoneless(at)) => match latest(at) {
+            Some(LockTime::Zoned(started)) if started <= seen.now => started,
+            Some(LockTime::Zoneless(at)) => match latest(at) {
                 Some(latest) => latest.min(seen.modified),
                 None => seen.modified,
             },
-            Some(Stamp::Zoned(_)) | None => seen.modified,
+            Some(LockTime::Zoned(_)) | None => seen.modified,
         }
     }
 }
@@ -144,7 +144,7 @@ fn latest(at: DateTime) -> Option<Timestamp> {
     Some(at.to_zoned(west).ok()?.timestamp())
 }
 
-impl Stamp {
+impl LockTime {
     /// The instant, reading a time without a zone as UTC; for showing, not for deciding.
     pub fn shown(self) -> Option<Timestamp> {
         match self {

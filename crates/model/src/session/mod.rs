@@ -20,9 +20,9 @@ mod summary;
 mod timeline;
 
 pub use attempt::{AttemptRecord, Denied, Resumable, Usage};
-pub use history::{Entry, EntryTitle};
-pub use knowledge::{Knowledge, Note, Section, SharedContext, SharedSection, TaskNotes};
-pub use lock::{Evidence, Lock, Pid, Sighting, Stamp, Standing};
+pub use history::{ContextEntry, EntryTitle};
+pub use knowledge::{Knowledge, KnowledgeNote, Section, SharedContext, SharedSection, TaskNotes};
+pub use lock::{Evidence, Lock, LockStatus, LockTime, Pid, Sighting};
 pub use log::LogRow;
 pub use name::{common_group, interrupted_name, is_interrupted, named_at, session_name};
 pub use outcome::Outcome;
@@ -31,4 +31,4 @@ pub use progress::{ActiveTask, CompletedTask, Progress, ProgressStatus};
 pub use recovery::orphaned;
 pub use report::TaskReport;
 pub use summary::{SessionSummary, TaskRemark};
-pub use timeline::{Band, Bar, BarEnd, Happened, Moment, Row, Timeline};
+pub use timeline::{Band, Bar, BarEnd, Happened, Timeline, TimelineEvent, TimelineRow};

@@ -18,12 +18,12 @@ pub struct Signs {
     /// How long its output is.
     pub printed: u64,
     /// The files where it works.
-    pub files: Files,
+    pub files: FileActivity,
 }
 
 /// What is known of the files where somebody works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Files {
+pub enum FileActivity {
     /// Nobody looked: there were other signs.
     Unseen,
     /// They cannot be told, as where git keeps none.
@@ -34,7 +34,7 @@ pub enum Files {
 
 /// A turn that is told once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum StallTransition {
     /// There was no sign since then.
     Stalled {
         /// The last look that saw something new.
@@ -45,32 +45,32 @@ pub enum Turn {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Course {
+enum StallState {
     Going,
     Stalled,
 }
 
 /// The signs of one attempt, from look to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pulse {
+pub struct Activity {
     signs: Signs,
     since: Timestamp,
-    course: Course,
+    course: StallState,
 }
 
-impl Pulse {
+impl Activity {
     /// Somebody who begins now.
     pub fn new(now: Timestamp) -> Self {
         let signs = Signs {
             words: 0,
             renewed: None,
             printed: 0,
-            files: Files::Unseen,
+            files: FileActivity::Unseen,
         };
         Self {
             signs,
             since: now,
-            course: Course::Going,
+            course: StallState::Going,
         }
     }
 
@@ -81,21 +81,26 @@ impl Pulse {
     }
 
     /// Takes in what is to be seen now.
-    pub fn look(&mut self, signs: Signs, now: Timestamp, after: SignedDuration) -> Option<Turn> {
+    pub fn look(
+        &mut self,
+        signs: Signs,
+        now: Timestamp,
+        after: SignedDuration,
+    ) -> Option<StallTransition> {
         if signs != self.signs {
             let news = Self {
                 signs,
                 since: now,
-                course: Course::Going,
+                course: StallState::Going,
             };
             let before = replace(self, news);
-            return (before.course == Course::Stalled).then_some(Turn::Resumed);
+            return (before.course == StallState::Stalled).then_some(StallTransition::Resumed);
         }
-        if self.course == Course::Stalled || now.duration_since(self.since) < after {
+        if self.course == StallState::Stalled || now.duration_since(self.since) < after {
             return None;
         }
-        self.course = Course::Stalled;
-        Some(Turn::Stalled { since: self.since })
+        self.course = StallState::Stalled;
+        Some(StallTransition::Stalled { since: self.since })
     }
 
     /// It waits for a person's answer, and may show no sign.
@@ -105,7 +110,7 @@ impl Pulse {
 
     /// Since when it is stalled, if it is.
     pub fn stalled_since(&self) -> Option<Timestamp> {
-        (self.course == Course::Stalled).then_some(self.since)
+        (self.course == StallState::Stalled).then_some(self.since)
     }
 }
 
@@ -120,8 +125,8 @@ mod tests {
     }
 
     /// The turn of the last of these looks: second, words, printed, files.
-    fn last(looks: &[(i64, u64, u64, Files)]) -> Option<Turn> {
-        let mut pulse = Pulse::new(at(0));
+    fn last(looks: &[(i64, u64, u64, FileActivity)]) -> Option<StallTransition> {
+        let mut pulse = Activity::new(at(0));
         let mut turn = None;
         for (second, words, printed, files) in looks {
             let signs = Signs {
@@ -137,8 +142,8 @@ mod tests {
 
     #[test]
     fn only_a_whole_while_without_any_sign_is_a_stall() {
-        use Files::{Seen, Unknown, Unseen};
-        let stalled = |since| Some(Turn::Stalled { since: at(since) });
+        use FileActivity::{Seen, Unknown, Unseen};
+        let stalled = |since| Some(StallTransition::Stalled { since: at(since) });
         for (case, looks, expected) in [
             (
                 "too early",
@@ -167,12 +172,12 @@ mod tests {
             (
                 "a word ends it",
                 &[(1, 0, 0, Seen(1)), (11, 0, 0, Seen(1)), (30, 1, 0, Unseen)],
-                Some(Turn::Resumed),
+                Some(StallTransition::Resumed),
             ),
             (
                 "a file ends it",
                 &[(1, 0, 0, Seen(1)), (11, 0, 0, Seen(1)), (30, 0, 0, Seen(2))],
-                Some(Turn::Resumed),
+                Some(StallTransition::Resumed),
             ),
             (
                 "and it may come again",
@@ -191,19 +196,19 @@ mod tests {
 
     #[test]
     fn who_waits_for_an_answer_does_not_stall() {
-        let mut pulse = Pulse::new(at(0));
+        let mut pulse = Activity::new(at(0));
         let signs = pulse.signs;
         pulse.rest(at(100));
         assert_eq!(pulse.look(signs, at(100), AFTER), None);
         assert_eq!(pulse.stalled_since(), None);
         let turn = pulse.look(signs, at(110), AFTER);
-        assert_eq!(turn, Some(Turn::Stalled { since: at(100) }));
+        assert_eq!(turn, Some(StallTransition::Stalled { since: at(100) }));
         assert_eq!(pulse.stalled_since(), Some(at(100)));
     }
 
     #[test]
     fn files_are_looked_at_only_where_nothing_else_is_new() {
-        let pulse = Pulse::new(at(0));
+        let pulse = Activity::new(at(0));
         assert!(pulse.needs_files(&pulse.signs));
         let spoke = Signs {
             words: 1,

@@ -13,7 +13,7 @@ use crate::id::TaskId;
 
 /// Something that a session recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moment {
+pub struct TimelineEvent {
     /// When.
     pub at: Timestamp,
     /// What.
@@ -70,7 +70,7 @@ pub struct Timeline {
     /// Its waves.
     pub waves: Vec<Band>,
     /// Its tasks.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TimelineRow>,
 }
 
 /// A wave in time.
@@ -88,7 +88,7 @@ pub struct Band {
 
 /// A task in time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct TimelineRow {
     /// The task.
     pub task: TaskId,
     /// Its one line.
@@ -139,7 +139,7 @@ impl From<Outcome> for BarEnd {
 impl Timeline {
     /// The timeline of what was recorded, in the order of the record; none where nothing was. A
     /// session that lives goes on until `now`.
-    pub fn new(session: &str, moments: &[Moment], now: Option<Timestamp>) -> Option<Self> {
+    pub fn new(session: &str, moments: &[TimelineEvent], now: Option<Timestamp>) -> Option<Self> {
         let first = moments.first()?.at;
         let latest = moments.iter().map(|moment| moment.at).chain(now).max()?;
         let mut timeline = Self {
@@ -151,7 +151,7 @@ impl Timeline {
             rows: Vec::new(),
         };
         let mut rows = HashMap::new();
-        for Moment { at, what } in moments {
+        for TimelineEvent { at, what } in moments {
             match what {
                 Happened::Other => {}
                 Happened::Wave { n, of } => timeline.wave(*at, *n, *of),
@@ -228,9 +228,9 @@ impl Timeline {
         rows: &mut HashMap<&'m TaskId, usize>,
         task: &'m TaskId,
         subject: &str,
-    ) -> &mut Row {
+    ) -> &mut TimelineRow {
         let at = *rows.entry(task).or_insert_with(|| {
-            self.rows.push(Row {
+            self.rows.push(TimelineRow {
                 task: task.clone(),
                 subject: subject.to_owned(),
                 bars: Vec::new(),
@@ -249,19 +249,19 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn began(second: i64, task: u64, attempt: u32) -> Moment {
+    fn began(second: i64, task: u64, attempt: u32) -> TimelineEvent {
         let what = Happened::Began {
             task: task.into(),
             subject: "s".into(),
             attempt,
         };
-        Moment {
+        TimelineEvent {
             at: at(second),
             what,
         }
     }
 
-    fn ended(second: i64, task: u64, attempt: u32, outcome: Outcome) -> Moment {
+    fn ended(second: i64, task: u64, attempt: u32, outcome: Outcome) -> TimelineEvent {
         let took = SignedDuration::from_secs(5);
         let what = Happened::Ended {
             task: task.into(),
@@ -270,14 +270,14 @@ mod tests {
             outcome,
             took,
         };
-        Moment {
+        TimelineEvent {
             at: at(second),
             what,
         }
     }
 
     fn bars(timeline: &Timeline) -> Vec<(u64, u32, i64, i64, BarEnd)> {
-        let bar = |row: &Row, bar: &Bar| {
+        let bar = |row: &TimelineRow, bar: &Bar| {
             let (from, to) = (bar.from.as_second(), bar.to.as_second());
             (row.task.number().unwrap(), bar.attempt, from, to, bar.end)
         };
@@ -286,13 +286,13 @@ mod tests {
             .collect()
     }
 
-    fn timeline(moments: &[Moment], now: Option<i64>) -> Timeline {
+    fn timeline(moments: &[TimelineEvent], now: Option<i64>) -> Timeline {
         Timeline::new("s-1", moments, now.map(at)).unwrap()
     }
 
     #[test]
     fn attempts_stand_in_the_rows_of_their_tasks() {
-        let wave = |second, n| Moment {
+        let wave = |second, n| TimelineEvent {
             at: at(second),
             what: Happened::Wave { n, of: 2 },
         };

@@ -28,9 +28,9 @@ pub use note::{Note, NoteKind, Origin, Provenance};
 pub use outline::Outline;
 pub use question::Question;
 pub use recurrence::{Every, Recurrence};
-pub use said::{Hearing, Said};
-pub use standing::Standing;
-pub use transition::{Act, Event, transition};
+pub use said::{ImportBaseline, SourceBaseline};
+pub use standing::TaskSummary;
+pub use transition::{Act, TaskEvent, transition};
 
 use crate::{
     id::{TaskId, Token, WorkerId},
@@ -89,7 +89,7 @@ pub struct Task {
     /// Where it came from.
     pub provenance: Option<Provenance>,
     /// What an import last said of its fields.
-    pub said: Said,
+    pub said: ImportBaseline,
     /// Grows by one with every change Flagpost makes.
     pub rev: u64,
     /// How often it was claimed.
@@ -128,7 +128,7 @@ impl Task {
             notes: Vec::new(),
             metadata: Map::new(),
             provenance: None,
-            said: Said::default(),
+            said: ImportBaseline::default(),
             rev: 0,
             attempts: 0,
             result: None,

@@ -87,9 +87,9 @@ impl Task {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{Act, Event, StateName, transition};
+    use crate::task::{Act, StateName, TaskEvent, transition};
 
-    fn then(task: &Task, actor: &str, event: Event) -> Result<Task, Refusal> {
+    fn then(task: &Task, actor: &str, event: TaskEvent) -> Result<Task, Refusal> {
         let act = Act {
             actor: actor.parse().unwrap(),
             token: None,
@@ -98,9 +98,9 @@ mod tests {
         transition(task, &act, event)
     }
 
-    fn answer(text: &str, again: bool) -> Event {
+    fn answer(text: &str, again: bool) -> TaskEvent {
         let text = text.to_owned();
-        Event::Answer { text, again }
+        TaskEvent::Answer { text, again }
     }
 
     /// A task over which W1 was stuck with these words.
@@ -109,7 +109,7 @@ mod tests {
             state: State::InProgress(None),
             ..task.clone()
         };
-        let event = Event::Finish {
+        let event = TaskEvent::Finish {
             ending: Ending::Stuck,
             text: words.to_owned(),
             open: Vec::new(),
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_task_that_was_made_pending_without_an_answer_asks_nothing() {
         let task = stuck(&Task::new(1.into(), "Choose"), "Which?");
-        let task = then(&task, "ann", Event::Reopen).unwrap();
+        let task = then(&task, "ann", TaskEvent::Reopen).unwrap();
         assert_eq!(task.question(), None);
         let refused = then(&task, "ann", answer("this", true)).unwrap_err();
         assert_eq!(refused.to_string(), "task 1 asks nothing: it is pending");

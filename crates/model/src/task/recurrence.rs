@@ -6,7 +6,7 @@
 use jiff::{Span, Timestamp, civil::Date, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
-use super::{Effort, Provenance, Said, State, Task};
+use super::{Effort, ImportBaseline, Provenance, State, Task};
 use crate::{id::TaskId, names::names};
 
 names!(
@@ -70,7 +70,7 @@ pub fn next(
         tracked: Effort::default(),
         timer: None,
         provenance: Some(provenance),
-        said: Said::default(),
+        said: ImportBaseline::default(),
         rev: 0,
         attempts: 0,
         result: None,

@@ -11,21 +11,21 @@ use serde::Serialize;
 /// The fingerprint of each field that an import named, by the kind of its source and the field's
 /// name. What was remembered before kinds were told apart is under the empty kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said(BTreeMap<String, Marks>);
+pub struct ImportBaseline(BTreeMap<String, Fingerprints>);
 
-type Marks = BTreeMap<String, String>;
+type Fingerprints = BTreeMap<String, String>;
 
 /// The memory of one kind of source, with the others beside it.
 #[derive(Debug)]
-pub struct Hearing<'s> {
+pub struct SourceBaseline<'s> {
     kind: &'s str,
-    said: &'s mut Said,
+    said: &'s mut ImportBaseline,
 }
 
-impl Said {
+impl ImportBaseline {
     /// Listens to a kind of source.
-    pub fn source<'s>(&'s mut self, kind: &'s str) -> Hearing<'s> {
-        Hearing { kind, said: self }
+    pub fn source<'s>(&'s mut self, kind: &'s str) -> SourceBaseline<'s> {
+        SourceBaseline { kind, said: self }
     }
 
     /// Whether no import ever said anything.
@@ -54,7 +54,7 @@ impl Said {
     }
 }
 
-impl Hearing<'_> {
+impl SourceBaseline<'_> {
     /// Remembers what is said of a field; whether that is news. To a kind that never spoke of the
     /// field, what another kind said is none.
     pub fn record(&mut self, field: &str, value: &impl Serialize) -> bool {
@@ -107,7 +107,7 @@ impl Hearing<'_> {
         self.said.0.get(self.kind)?.get(field)
     }
 
-    fn others(&self) -> impl Iterator<Item = &Marks> {
+    fn others(&self) -> impl Iterator<Item = &Fingerprints> {
         let kinds = self.said.0.iter();
         kinds
             .filter(|(kind, _)| *kind != self.kind)
@@ -120,9 +120,9 @@ impl Hearing<'_> {
     }
 }
 
-impl FromIterator<(String, String, String)> for Said {
+impl FromIterator<(String, String, String)> for ImportBaseline {
     fn from_iter<I: IntoIterator<Item = (String, String, String)>>(said: I) -> Self {
-        let mut kinds: BTreeMap<String, Marks> = BTreeMap::new();
+        let mut kinds: BTreeMap<String, Fingerprints> = BTreeMap::new();
         for (kind, field, mark) in said {
             kinds.entry(kind).or_default().insert(field, mark);
         }
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_news() {
-        let mut said = Said::default();
+        let mut said = ImportBaseline::default();
         assert!(said.is_empty());
         let mut plan = said.source("markdown");
         assert!(plan.record("priority", &"high"));
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn no_kind_unlearns_what_another_said() {
-        let mut said = Said::default();
+        let mut said = ImportBaseline::default();
         said.source("markdown").record("priority", &"high");
         assert!(!said.source("csv").record("priority", &"high"), "heard");
         assert!(said.source("csv").record("priority", &"low"), "csv says so");
@@ -179,14 +179,14 @@ mod tests {
     fn what_was_remembered_without_a_kind_is_news_to_none() {
         let mark = fingerprint(&"high");
         let old = (String::new(), "priority".to_owned(), mark);
-        let mut said: Said = [old].into_iter().collect();
+        let mut said: ImportBaseline = [old].into_iter().collect();
         assert!(!said.source("markdown").record("priority", &"high"));
         assert!(said.source("csv").record("priority", &"low"));
     }
 
     #[test]
     fn names_are_listed_for_each_kind() {
-        let mut said = Said::default();
+        let mut said = ImportBaseline::default();
         said.source("markdown").list("after", &["a", "b"]);
         assert!(said.source("csv").lists("after", "a"), "heard");
         said.source("csv").list("after", &["b"]);

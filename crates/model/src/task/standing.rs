@@ -11,7 +11,7 @@ use crate::{id::TaskId, plan::Node};
 
 /// What of a task decides when it is handed out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct TaskSummary {
     /// The task's id.
     pub id: TaskId,
     /// Where it stands.
@@ -27,7 +27,7 @@ pub struct Standing {
     pub blocked_by: Vec<TaskId>,
 }
 
-impl From<&Task> for Standing {
+impl From<&Task> for TaskSummary {
     fn from(task: &Task) -> Self {
         Self {
             id: task.id.clone(),
@@ -40,7 +40,7 @@ impl From<&Task> for Standing {
     }
 }
 
-impl From<&Outline> for Standing {
+impl From<&Outline> for TaskSummary {
     fn from(outline: &Outline) -> Self {
         Self {
             id: outline.id.clone(),
@@ -84,4 +84,4 @@ macro_rules! node {
 }
 
 node!(Outline);
-node!(Standing);
+node!(TaskSummary);

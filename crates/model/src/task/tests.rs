@@ -86,8 +86,8 @@ fn task_in(situation: &str) -> Task {
     task
 }
 
-fn claim_event(open: Vec<TaskId>) -> Event {
-    Event::Claim {
+fn claim_event(open: Vec<TaskId>) -> TaskEvent {
+    TaskEvent::Claim {
         token: NEXT,
         lease: DEFAULT_LEASE,
         session: None,
@@ -95,8 +95,8 @@ fn claim_event(open: Vec<TaskId>) -> Event {
     }
 }
 
-fn finish(ending: Ending) -> Event {
-    Event::Finish {
+fn finish(ending: Ending) -> TaskEvent {
+    TaskEvent::Finish {
         ending,
         text: "what came of it".to_owned(),
         open: Vec::new(),
@@ -104,23 +104,23 @@ fn finish(ending: Ending) -> Event {
     }
 }
 
-fn answer(text: &str, again: bool) -> Event {
+fn answer(text: &str, again: bool) -> TaskEvent {
     let text = text.to_owned();
-    Event::Answer { text, again }
+    TaskEvent::Answer { text, again }
 }
 
-fn event(name: &str) -> Event {
+fn event(name: &str) -> TaskEvent {
     match name {
         "claim" => claim_event(Vec::new()),
-        "start" => Event::Start,
-        "renew" => Event::Renew,
+        "start" => TaskEvent::Start,
+        "renew" => TaskEvent::Renew,
         "done" => finish(Ending::Completed),
         "fail" => finish(Ending::Failed),
         "stuck" => finish(Ending::Stuck),
-        "release" => Event::Release { force: false },
-        "force" => Event::Release { force: true },
-        "reopen" => Event::Reopen,
-        "cancel" => Event::Cancel,
+        "release" => TaskEvent::Release { force: false },
+        "force" => TaskEvent::Release { force: true },
+        "reopen" => TaskEvent::Reopen,
+        "cancel" => TaskEvent::Cancel,
         "answer" => answer("the first one", false),
         other => panic!("no such event: {other}"),
     }
@@ -230,7 +230,7 @@ fn open_blockers_keep_a_task_from_a_claim_and_from_a_bare_completion() {
         assert_eq!(word(&answer), "blocked", "{situation}");
     }
     let done = |situation| {
-        let event = Event::Finish {
+        let event = TaskEvent::Finish {
             ending: Ending::Completed,
             text: String::new(),
             open: open.clone(),
@@ -254,7 +254,7 @@ fn a_clock_that_jumps_back_never_shortens_a_lease() {
         at: now() - minutes(60),
         ..act("W1", Some(OURS))
     };
-    for event in [Event::Start, Event::Renew] {
+    for event in [TaskEvent::Start, TaskEvent::Renew] {
         let after = transition(&task, &past, event).unwrap();
         assert_eq!(after.state.claim().unwrap().expires_at, until);
     }
@@ -274,7 +274,7 @@ fn a_lease_at_the_end_of_time_ends_with_it() {
     };
     let claimed = transition(&task_in("pending"), &last, claim_event(Vec::new())).unwrap();
     assert_eq!(claimed.state.claim().unwrap().expires_at, Timestamp::MAX);
-    let renewed = transition(&claimed, &last, Event::Renew).unwrap();
+    let renewed = transition(&claimed, &last, TaskEvent::Renew).unwrap();
     assert_eq!(renewed.state.claim().unwrap().expires_at, Timestamp::MAX);
 }
 
@@ -349,7 +349,7 @@ fn open_parts_keep_a_task_from_being_completed_and_from_nothing_else() {
         (Ending::Failed, Some(StateName::Failed)),
         (Ending::Stuck, Some(StateName::Stuck)),
     ] {
-        let event = Event::Finish {
+        let event = TaskEvent::Finish {
             ending,
             text: String::new(),
             open: Vec::new(),

@@ -25,7 +25,7 @@ pub struct Act {
 
 /// What is asked of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum TaskEvent {
     /// Take possession.
     Claim {
         /// The new claim's token.
@@ -71,13 +71,13 @@ pub enum Event {
 }
 
 /// The task after `event`, or why not. Source of the rules: `tree.md` §2 "Claims".
-pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal> {
-    if !matches!(event, Event::Claim { .. }) {
+pub fn transition(task: &Task, act: &Act, event: TaskEvent) -> Result<Task, Refusal> {
+    if !matches!(event, TaskEvent::Claim { .. }) {
         not_stale(task, act)?;
     }
     let mut next = task.clone();
     match event {
-        Event::Claim {
+        TaskEvent::Claim {
             token,
             lease,
             session,
@@ -97,18 +97,18 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
             next.attempts = next.attempts.saturating_add(1);
             next.state = State::Claimed(claim);
         }
-        Event::Start => {
+        TaskEvent::Start => {
             let claim = held(task, act, "started")?;
             next.state = State::InProgress(Some(claim.renewed(act.at)));
         }
-        Event::Renew => {
+        TaskEvent::Renew => {
             let claim = held(task, act, "renewed")?.renewed(act.at);
             next.state = match task.state {
                 State::InProgress(_) => State::InProgress(Some(claim)),
                 _ => State::Claimed(claim),
             };
         }
-        Event::Finish {
+        TaskEvent::Finish {
             ending,
             text,
             open,
@@ -134,14 +134,14 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
                 token: task.state.claim().map(|claim| claim.token),
             });
         }
-        Event::Release { force } => {
+        TaskEvent::Release { force } => {
             if !force || task.state.claim().is_none() {
                 held(task, act, "released")?;
             }
             next.owner = None;
             next.state = State::Pending;
         }
-        Event::Reopen => {
+        TaskEvent::Reopen => {
             match task.state {
                 State::Completed | State::Failed | State::Stuck | State::Cancelled => {}
                 State::InProgress(None) => {}
@@ -152,7 +152,7 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
             next.owner = None;
             next.state = State::Pending;
         }
-        Event::Answer { text, again } => {
+        TaskEvent::Answer { text, again } => {
             let question = task.to_answer(again)?;
             if task.state == State::Stuck {
                 next.owner = None;
@@ -167,7 +167,7 @@ pub fn transition(task: &Task, act: &Act, event: Event) -> Result<Task, Refusal>
                 question: Some(question),
             });
         }
-        Event::Cancel => {
+        TaskEvent::Cancel => {
             if matches!(task.state, State::Completed | State::Cancelled) {
                 return Err(wrong_state(task, "cancelled"));
             }

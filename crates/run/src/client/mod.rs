@@ -14,6 +14,8 @@ mod render;
 pub use fact::{Fact, Limit};
 pub use flagpost_model::client::Client;
 pub(crate) use reader::text::end as ending;
-pub use reader::{Heard, LAST_WORDS, Reader, codex_rollout_limits, codex_rollout_usage};
+pub use reader::{
+    ClientOutput, LAST_WORDS, OutputReader, codex_rollout_limits, codex_rollout_usage,
+};
 pub(crate) use render::unstyled;
 pub use render::{Piece, PieceKind, Renderer};

@@ -43,7 +43,7 @@ pub enum Start<'a> {
 
 /// What a command line is filled in with.
 #[derive(Debug, Clone, Copy)]
-pub struct Places<'a> {
+pub struct TemplateValues<'a> {
     /// The list.
     pub list: &'a str,
     /// The task.
@@ -123,11 +123,11 @@ pub fn files(client: Client) -> &'static [(&'static str, &'static str)] {
 pub fn arguments(
     client: Client,
     start: Start<'_>,
-    places: &Places<'_>,
+    places: &TemplateValues<'_>,
     added: &[String],
 ) -> Vec<OsString> {
     let (rights_given, added) = split_rights(client, added);
-    let mut args = Args(Vec::new());
+    let mut args = ArgBuilder(Vec::new());
     match client {
         Client::Claude => claude(&mut args, start, places, rights_given.is_none()),
         Client::Codex => codex(&mut args, places, rights_given.as_deref()),
@@ -175,7 +175,7 @@ pub fn arguments(
 /// Variables that the client needs; `config` is what opencode is configured with by a variable already.
 pub fn variables(
     client: Client,
-    places: &Places<'_>,
+    places: &TemplateValues<'_>,
     config: Option<&str>,
 ) -> Vec<(&'static str, OsString)> {
     match client {
@@ -188,14 +188,14 @@ pub fn variables(
     }
 }
 
-fn claude(args: &mut Args, start: Start<'_>, places: &Places<'_>, with_rights: bool) {
+fn claude(args: &mut ArgBuilder, start: Start<'_>, places: &TemplateValues<'_>, with_rights: bool) {
     args.all(["-p", "--output-format", "stream-json", "--verbose"]);
     if with_rights {
         args.all(["--permission-mode", "acceptEdits"]);
     }
     match start {
         Start::New(id) => {
-            let Places {
+            let TemplateValues {
                 list,
                 task,
                 attempt,
@@ -215,7 +215,7 @@ fn claude(args: &mut Args, start: Start<'_>, places: &Places<'_>, with_rights: b
     args.path("--add-dir", places.out);
 }
 
-fn codex(args: &mut Args, places: &Places<'_>, rights: Option<&str>) {
+fn codex(args: &mut ArgBuilder, places: &TemplateValues<'_>, rights: Option<&str>) {
     let rights = rights.unwrap_or("workspace-write");
     args.all(["exec", "--json", "--sandbox", rights]);
     args.all(["--skip-git-repo-check"]);
@@ -227,7 +227,7 @@ fn codex(args: &mut Args, places: &Places<'_>, rights: Option<&str>) {
     args.path("-o", &places.dir.join("last-message.md"));
 }
 
-fn gemini(args: &mut Args, start: Start<'_>, places: &Places<'_>, with_rights: bool) {
+fn gemini(args: &mut ArgBuilder, start: Start<'_>, places: &TemplateValues<'_>, with_rights: bool) {
     if with_rights {
         args.all(["--approval-mode", "auto_edit"]);
     }
@@ -263,9 +263,9 @@ fn split_rights(client: Client, added: &[String]) -> (Option<String>, Vec<String
 }
 
 /// Arguments in the making.
-struct Args(Vec<OsString>);
+struct ArgBuilder(Vec<OsString>);
 
-impl Args {
+impl ArgBuilder {
     fn all<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
         self.0.extend(words.into_iter().map(OsString::from));
     }
@@ -282,7 +282,7 @@ mod tests {
 
     fn line(client: Client, start: Start<'_>, added: &[&str]) -> String {
         let task = TaskId::from(7);
-        let places = Places {
+        let places = TemplateValues {
             list: "web",
             task: &task,
             attempt: 2,

@@ -20,10 +20,10 @@ pub(super) mod text;
 use flagpost_model::session::Usage;
 use jiff::{Timestamp, tz::TimeZone};
 
-pub use heard::{Heard, LAST_WORDS};
+pub use heard::{ClientOutput, LAST_WORDS};
 pub use rollout::{codex_rollout_limits, codex_rollout_usage};
 
-use self::{claude::Claude, codex::Codex, gemini::Gemini, heard::Hearing, lines::Lines};
+use self::{claude::Claude, codex::Codex, gemini::Gemini, heard::OutputReading, lines::Lines};
 use super::{Client, Fact};
 
 /// The longest line of words for a person that is looked at.
@@ -31,10 +31,10 @@ const WORDS: usize = 4096;
 
 /// Reads the output of one process of a client, both of its streams in one.
 #[derive(Debug)]
-pub struct Reader {
+pub struct OutputReader {
     lines: Lines,
     stream: Stream,
-    hearing: Hearing,
+    hearing: OutputReading,
 }
 
 /// What is printed, by client.
@@ -48,14 +48,14 @@ pub(super) enum Stream {
     Silent,
 }
 
-impl Reader {
+impl OutputReader {
     /// A reader of a client's new conversation, or of one that goes on where the client counts each
     /// process for itself. Clients name moments in local time: that of `zone`.
     pub fn new(client: Client, zone: TimeZone) -> Self {
         Self {
             lines: Lines::default(),
             stream: Stream::of(client),
-            hearing: Hearing::new(zone),
+            hearing: OutputReading::new(zone),
         }
     }
 
@@ -115,7 +115,7 @@ impl Reader {
     }
 
     /// What was told so far.
-    pub fn output(&self) -> &Heard {
+    pub fn output(&self) -> &ClientOutput {
         &self.hearing.heard
     }
 }
@@ -134,7 +134,7 @@ impl Stream {
     }
 
     /// Hears one line.
-    pub(super) fn line(&mut self, line: &[u8], hearing: &mut Hearing) {
+    pub(super) fn line(&mut self, line: &[u8], hearing: &mut OutputReading) {
         if json::is_object(line) {
             match self {
                 Self::Claude(claude) => claude.line(line, hearing),

@@ -15,8 +15,8 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::{
-    Client, Fact, Heard, Limit,
-    reader::{Stream, action, heard::Hearing, json, lines::Lines, text},
+    Client, ClientOutput, Fact, Limit,
+    reader::{Stream, action, heard::OutputReading, json, lines::Lines, text},
 };
 
 /// So many lines of a result are shown.
@@ -73,16 +73,16 @@ impl PieceKind {
 pub struct Renderer {
     lines: Lines,
     /// The client, once it is known.
-    known: Option<Known>,
+    known: Option<RenderState>,
     page: Page,
 }
 
 /// A client's output under way.
 #[derive(Debug)]
-struct Known {
+struct RenderState {
     client: Client,
     stream: Stream,
-    hearing: Hearing,
+    hearing: OutputReading,
     /// Pieces of a text that is not whole: its last line.
     speech: gemini::Speech,
 }
@@ -92,7 +92,7 @@ impl Renderer {
     pub fn new(client: Option<Client>) -> Self {
         Self {
             lines: Lines::default(),
-            known: client.map(Known::new),
+            known: client.map(RenderState::new),
             page: Page::default(),
         }
     }
@@ -122,13 +122,13 @@ impl Renderer {
     }
 }
 
-fn show(line: Option<&[u8]>, known: &mut Option<Known>, page: &mut Page) {
+fn show(line: Option<&[u8]>, known: &mut Option<RenderState>, page: &mut Page) {
     let Some(line) = line else {
         return page.put(PieceKind::Note, "(a line that is too long to show)");
     };
     if json::is_object(line) {
         if known.is_none() {
-            *known = sniffed(line).map(Known::new);
+            *known = sniffed(line).map(RenderState::new);
         }
         if let Some(known) = known
             && let Some(event) = json::value(line)
@@ -159,12 +159,12 @@ fn sniffed(line: &[u8]) -> Option<Client> {
     }
 }
 
-impl Known {
+impl RenderState {
     fn new(client: Client) -> Self {
         Self {
             client,
             stream: Stream::of(client),
-            hearing: Hearing::new(TimeZone::UTC),
+            hearing: OutputReading::new(TimeZone::UTC),
             speech: gemini::Speech::default(),
         }
     }
@@ -279,7 +279,7 @@ impl Page {
     }
 
     /// A fact that the client told.
-    fn note(&mut self, fact: &Fact, client: Client, heard: &Heard) {
+    fn note(&mut self, fact: &Fact, client: Client, heard: &ClientOutput) {
         match fact {
             Fact::Started => {
                 let mut words = vec![client.to_string()];
@@ -323,7 +323,7 @@ impl Page {
 }
 
 /// What a conversation took so far, as far as that is known.
-fn took(heard: &Heard) -> String {
+fn took(heard: &ClientOutput) -> String {
     let usage = &heard.usage;
     if usage.total() == Some(0) {
         return String::new();

@@ -17,16 +17,16 @@ use flagpost_model::{
 use jiff::{SignedDuration, Timestamp};
 
 use super::Options;
-use crate::scheduler::Fate;
+use crate::scheduler::TaskOutcome;
 
-pub(super) struct Account {
+pub(super) struct RunRecord {
     started: Timestamp,
     max_parallel: u32,
     max_attempts: u32,
     open: usize,
     waves: usize,
     wave: Option<(u32, u32)>,
-    tasks: BTreeMap<TaskId, Entry>,
+    tasks: BTreeMap<TaskId, TaskRecord>,
     completed: Vec<CompletedTask>,
     /// Those that were begun, and that the run was ended before.
     stopped: Vec<ActiveTask>,
@@ -36,7 +36,7 @@ pub(super) struct Account {
     cost_usd: Option<f64>,
 }
 
-struct Entry {
+struct TaskRecord {
     subject: String,
     began: Option<Instant>,
     report: Option<TaskReport>,
@@ -47,7 +47,7 @@ struct Entry {
     denied: Vec<Denied>,
 }
 
-impl Entry {
+impl TaskRecord {
     fn new(outline: &Outline) -> Self {
         Self {
             subject: outline.subject.clone(),
@@ -60,7 +60,7 @@ impl Entry {
     }
 }
 
-impl Account {
+impl RunRecord {
     pub(super) fn new(started: Timestamp, outlines: &[Outline], options: &Options) -> Self {
         let waves = match options.config.schedule {
             Schedule::Waves => waves(&Graph::new(outlines)).len(),
@@ -79,7 +79,7 @@ impl Account {
             wave: (options.config.schedule == Schedule::Eager).then_some((1, 1)),
             tasks: outlines
                 .iter()
-                .map(|outline| (outline.id.clone(), Entry::new(outline)))
+                .map(|outline| (outline.id.clone(), TaskRecord::new(outline)))
                 .collect(),
             completed: Vec::new(),
             stopped: Vec::new(),
@@ -93,7 +93,7 @@ impl Account {
     /// A task came into the run.
     pub(super) fn add(&mut self, outline: &Outline) {
         self.open += 1;
-        let entry = || Entry::new(outline);
+        let entry = || TaskRecord::new(outline);
         self.tasks.entry(outline.id.clone()).or_insert_with(entry);
     }
 
@@ -172,20 +172,25 @@ impl Account {
     }
 
     /// Enters a task's end, and answers with its row in the log, if it ran.
-    pub(super) fn finalize(&mut self, id: &TaskId, fate: &Fate, why: &str) -> Option<LogRow> {
+    pub(super) fn finalize(
+        &mut self,
+        id: &TaskId,
+        fate: &TaskOutcome,
+        why: &str,
+    ) -> Option<LogRow> {
         let (outcome, attempts) = match fate {
-            Fate::Passed { attempts } => (Outcome::Pass, *attempts),
-            Fate::Partial { attempts } => (Outcome::Partial, *attempts),
-            Fate::Failed { attempts } => (Outcome::Fail, *attempts),
-            Fate::Stuck { .. }
-            | Fate::Parked { .. }
-            | Fate::Skipped { .. }
-            | Fate::Interrupted { .. } => {
+            TaskOutcome::Passed { attempts } => (Outcome::Pass, *attempts),
+            TaskOutcome::Partial { attempts } => (Outcome::Partial, *attempts),
+            TaskOutcome::Failed { attempts } => (Outcome::Fail, *attempts),
+            TaskOutcome::Stuck { .. }
+            | TaskOutcome::Parked { .. }
+            | TaskOutcome::Skipped { .. }
+            | TaskOutcome::Interrupted { .. } => {
                 let (id, subject) = (id.clone(), self.subject(id));
                 if self.tasks.get(&id).is_some_and(|it| it.began.is_some()) {
                     let phase = match fate {
-                        Fate::Stuck { .. } => "asks",
-                        Fate::Parked { .. } => "parked",
+                        TaskOutcome::Stuck { .. } => "asks",
+                        TaskOutcome::Parked { .. } => "parked",
                         _ => "stopped",
                     };
                     self.stopped.push(ActiveTask {
@@ -197,7 +202,7 @@ impl Account {
                 let words = why.to_owned();
                 let remark = TaskRemark { id, subject, words };
                 match fate {
-                    Fate::Stuck { .. } => self.asking.push(remark),
+                    TaskOutcome::Stuck { .. } => self.asking.push(remark),
                     _ => self.not_started.push(remark),
                 }
                 return None;

@@ -17,14 +17,14 @@ use flagpost_model::{
 
 use super::{
     Driver,
-    conversation::{Next, Why},
-    seats::{Seat, Work},
+    conversation::{InterruptReason, Next},
+    seats::{ActiveAgent, Seat},
     start::Process,
 };
 use crate::{
     error::{Error, Result},
     events::{AttemptEnd, RunEvent},
-    outcome::{Exit, Finding},
+    outcome::{Assessment, Exit},
     prompt::{self, Reason, ResumeBrief},
     scheduler::Event,
     worktree,
@@ -34,8 +34,9 @@ use crate::{
 pub(super) const ANSWER: Duration = Duration::from_secs(120);
 
 /// Whether an agent was to be asked how its attempt ended, and could not.
-pub(super) fn is_asked_in_vain(work: &Work, finding: &Finding) -> bool {
-    let asked = |desk: &super::seats::Desk| desk.talk.as_ref().is_some_and(|talk| talk.asked);
+pub(super) fn is_asked_in_vain(work: &ActiveAgent, finding: &Assessment) -> bool {
+    let asked =
+        |desk: &super::seats::ProcessSeat| desk.talk.as_ref().is_some_and(|talk| talk.asked);
     let Seat::Process(desk) = &work.seat else {
         return false;
     };
@@ -44,11 +45,11 @@ pub(super) fn is_asked_in_vain(work: &Work, finding: &Finding) -> bool {
 
 /// Whether a process was to go on with a conversation and could not: its client never said that it is
 /// there.
-pub(super) fn is_failed_resume(work: &Work, finding: &Finding) -> bool {
+pub(super) fn is_failed_resume(work: &ActiveAgent, finding: &Assessment) -> bool {
     let Seat::Process(desk) = &work.seat else {
         return false;
     };
-    let failed = matches!(finding, Finding::Judged(judged) if judged.outcome == Outcome::Fail);
+    let failed = matches!(finding, Assessment::Judged(judged) if judged.outcome == Outcome::Fail);
     let never_began = |talk: &super::conversation::Conversation| talk.resumed && !talk.began;
     failed && work.stopping.is_none() && desk.talk.as_ref().is_some_and(never_began)
 }
@@ -56,7 +57,7 @@ pub(super) fn is_failed_resume(work: &Work, finding: &Finding) -> bool {
 impl Driver<'_> {
     /// Whether an attempt that ended in silence goes on: its agent can be asked, or begins anew where its
     /// conversation could not be taken up.
-    pub(super) fn may_ask(&self, work: &Work) -> bool {
+    pub(super) fn may_ask(&self, work: &ActiveAgent) -> bool {
         let Seat::Process(desk) = &work.seat else {
             return false;
         };
@@ -65,12 +66,12 @@ impl Driver<'_> {
         };
         let is_known = talk.session().is_some() && self.room.agent(desk.agent).can_resume();
         let may = !talk.asked && (is_known || talk.resumed);
-        may && work.stopping.is_none() && self.wish < super::patience::Wish::Stop
+        may && work.stopping.is_none() && self.wish < super::patience::OperatorRequest::Stop
     }
 
     /// Starts another process for the same attempt: with the question how it ended, or with the whole
     /// prompt where the conversation could not be taken up.
-    pub(super) fn go_on_with(&mut self, id: &TaskId, mut work: Work) -> Result<Event> {
+    pub(super) fn go_on_with(&mut self, id: &TaskId, mut work: ActiveAgent) -> Result<Event> {
         let Seat::Process(desk) = &mut work.seat else {
             return Ok(Event::Tick);
         };
@@ -136,7 +137,7 @@ impl Driver<'_> {
                     retryable: true,
                     words,
                 };
-                return self.conclude(id, &work, None, Finding::Judged(judged));
+                return self.conclude(id, &work, None, Assessment::Judged(judged));
             }
         };
         desk.running = running;
@@ -155,8 +156,9 @@ impl Driver<'_> {
     /// Ends those that take too long to say how their attempt ended.
     pub(super) fn end_the_speechless(&mut self) -> Result<()> {
         let now = Instant::now();
-        let late =
-            |work: &Work| work.stopping.is_none() && work.answer_by.is_some_and(|at| at <= now);
+        let late = |work: &ActiveAgent| {
+            work.stopping.is_none() && work.answer_by.is_some_and(|at| at <= now)
+        };
         let late: Vec<TaskId> = self
             .agents
             .0
@@ -175,7 +177,12 @@ impl Driver<'_> {
     }
 
     /// Keeps the conversation of an attempt that goes on later.
-    pub(super) fn keep_conversation(&mut self, id: &TaskId, work: &Work, finding: &Finding) {
+    pub(super) fn keep_conversation(
+        &mut self,
+        id: &TaskId,
+        work: &ActiveAgent,
+        finding: &Assessment,
+    ) {
         let Seat::Process(desk) = &work.seat else {
             return;
         };
@@ -183,10 +190,12 @@ impl Driver<'_> {
             .stopping
             .is_some_and(|(exit, _)| exit == Exit::TimedOut);
         let why = match finding {
-            Finding::Asks(_) => Why::Answered,
-            Finding::Limited(_) => Why::Limit,
-            Finding::Judged(judged) if timed_out && judged.retryable => Why::TimedOut,
-            Finding::Judged(_) | Finding::Unreported(_) => return,
+            Assessment::Asks(_) => InterruptReason::Answered,
+            Assessment::Limited(_) => InterruptReason::Limit,
+            Assessment::Judged(judged) if timed_out && judged.retryable => {
+                InterruptReason::TimedOut
+            }
+            Assessment::Judged(_) | Assessment::Unreported(_) => return,
         };
         let Some(talk) = desk.talk.as_ref().filter(|talk| talk.began) else {
             return;
@@ -212,7 +221,7 @@ impl Driver<'_> {
     }
 
     /// What a client told of an attempt, and how that ended; none of a plain command line.
-    pub(super) fn record_of(&self, work: &Work, end: AttemptEnd) -> Option<AttemptRecord> {
+    pub(super) fn record_of(&self, work: &ActiveAgent, end: AttemptEnd) -> Option<AttemptRecord> {
         let Seat::Process(desk) = &work.seat else {
             return None;
         };

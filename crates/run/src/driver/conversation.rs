@@ -7,7 +7,7 @@ use flagpost_core::{
     accounts::{self, Park},
     sessions::{
         self,
-        words::{self, WordOf},
+        words::{self, AgentOperation},
     },
 };
 use flagpost_model::{
@@ -18,7 +18,7 @@ use jiff::tz::TimeZone;
 
 use super::{Driver, room::Parking};
 use crate::{
-    client::{Client, Fact, Limit, Reader},
+    client::{Client, Fact, Limit, OutputReader},
     error::Result,
     events::RunEvent,
     prompt::Reason,
@@ -33,7 +33,7 @@ const TURN: u64 = 64 << 20;
 
 /// A conversation with a client, as one process carries it on.
 pub(super) struct Conversation {
-    reader: Reader,
+    reader: OutputReader,
     /// How much of the log was read.
     read: u64,
     /// What the processes of this attempt told before this one.
@@ -54,7 +54,7 @@ pub(super) struct Conversation {
 
 /// Why a conversation ended before its task was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum InterruptReason {
     /// Its agent asked a person, who answered.
     Answered,
     /// Its account was at a limit.
@@ -65,7 +65,7 @@ pub(super) enum Why {
     Crashed,
 }
 
-impl Why {
+impl InterruptReason {
     /// As the agent is told.
     pub fn reason(self) -> Reason<'static> {
         match self {
@@ -83,7 +83,7 @@ pub(super) struct Next {
     /// Which.
     pub resumable: Resumable,
     /// Why it ended before its task was done.
-    pub why: Why,
+    pub why: InterruptReason,
     /// What it used so far.
     pub used: Usage,
 }
@@ -92,7 +92,7 @@ impl Conversation {
     /// A conversation that a process is about to carry on, whose output begins at `from` in its log.
     pub fn new(client: Client, record: AttemptRecord, from: u64) -> Self {
         Self {
-            reader: Reader::new(client, TimeZone::system()),
+            reader: OutputReader::new(client, TimeZone::system()),
             read: from,
             before: record,
             id: None,
@@ -371,7 +371,7 @@ impl Driver<'_> {
             let refused = match word {
                 Err(why) => Some(why),
                 // What is said of another task is no business of this attempt.
-                Ok(word) if word.task != *id && word.operation != WordOf::Note => {
+                Ok(word) if word.task != *id && word.operation != AgentOperation::Note => {
                     Some(format!("it is about task {}", word.task))
                 }
                 Ok(word) => {
@@ -412,9 +412,9 @@ impl Driver<'_> {
             return Ok(None);
         };
         let why = match left.ended.as_deref() {
-            None => Why::Crashed,
-            Some("STUCK") => Why::Answered,
-            Some("PARKED") => Why::Limit,
+            None => InterruptReason::Crashed,
+            Some("STUCK") => InterruptReason::Answered,
+            Some("PARKED") => InterruptReason::Limit,
             Some(_) => return Ok(None),
         };
         let next = |resumable| Next {

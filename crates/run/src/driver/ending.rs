@@ -11,7 +11,7 @@ use flagpost_disk::dialects::session::context;
 use flagpost_model::{
     TaskId,
     plain::plain,
-    session::{Note, Outcome, TaskReport},
+    session::{KnowledgeNote, Outcome, TaskReport},
     task::{Act, Ending, State, Task},
 };
 
@@ -19,12 +19,12 @@ use super::{
     Driver,
     asking::{is_asked_in_vain, is_failed_resume},
     conversation::Conversation,
-    seats::{Seat, Word, Work},
+    seats::{ActiveAgent, ProcessReport, Seat},
 };
 use crate::{
     error::Result,
     events::{AttemptEnd, RunEvent},
-    outcome::{ClientTold, Evidence, Exit, Finding, Judged, joined, judge, unreported},
+    outcome::{Assessment, ClientReport, Evidence, Exit, Judged, joined, judge, unreported},
     process::{Exited, exit_of},
     refusal::refusal,
     scheduler::Event,
@@ -49,8 +49,8 @@ impl Driver<'_> {
             return Ok(Event::Tick);
         };
         if let Seat::Process(desk) = &mut work.seat
-            && let Some(Word::Behind(_)) = &desk.word
-            && let Some(Word::Behind(body)) = desk.word.take()
+            && let Some(ProcessReport::Behind(_)) = &desk.word
+            && let Some(ProcessReport::Behind(body)) = desk.word.take()
         {
             return self.behind(id, &work, &body);
         }
@@ -71,7 +71,7 @@ impl Driver<'_> {
             .as_ref()
             .and_then(|task| self.decided_beside(task, report.as_ref()));
         let finding = match decided {
-            Some(judged) => Finding::Judged(judged),
+            Some(judged) => Assessment::Judged(judged),
             None => {
                 let said = task.as_ref().and_then(|task| self.recorded_ending(task));
                 if let (Some((said, _)), Some(report)) = (&said, &report) {
@@ -89,7 +89,7 @@ impl Driver<'_> {
                         .talk
                         .as_ref()
                         .zip(record.as_ref())
-                        .map(|(talk, record)| ClientTold {
+                        .map(|(talk, record)| ClientReport {
                             limit: talk.limit.as_ref(),
                             error: talk.error(),
                             last_words: talk.last_words(),
@@ -105,28 +105,28 @@ impl Driver<'_> {
     fn after(
         &mut self,
         id: &TaskId,
-        work: Work,
+        work: ActiveAgent,
         report: Option<TaskReport>,
-        finding: Finding,
+        finding: Assessment,
     ) -> Result<Event> {
         let silent =
-            matches!(&finding, Finding::Unreported(_)) || is_failed_resume(&work, &finding);
+            matches!(&finding, Assessment::Unreported(_)) || is_failed_resume(&work, &finding);
         if silent && self.may_ask(&work) {
             return self.go_on_with(id, work);
         }
         let finding = match (finding, &work.seat) {
-            (Finding::Unreported(words), _) => self.unreported(id, &work, &words)?,
+            (Assessment::Unreported(words), _) => self.unreported(id, &work, &words)?,
             // What ended in silence is no worse since nobody could be asked.
             (finding, Seat::Process(desk)) if is_asked_in_vain(&work, &finding) => {
                 let words = desk.talk.as_ref().map(|talk| talk.last_words().to_owned());
                 self.unreported(id, &work, &words.unwrap_or_default())?
             }
-            (Finding::Limited(limit), Seat::Process(desk)) => {
+            (Assessment::Limited(limit), Seat::Process(desk)) => {
                 self.park(desk.agent, &limit)?;
                 match self.room.is_parked(desk.agent) {
-                    true => Finding::Limited(limit),
+                    true => Assessment::Limited(limit),
                     // The limit is over already: without an attempt spent it would be tried for ever.
-                    false => Finding::Judged(Judged {
+                    false => Assessment::Judged(Judged {
                         outcome: Outcome::Fail,
                         retryable: true,
                         words: "its account was at a limit that is over".to_owned(),
@@ -140,22 +140,27 @@ impl Driver<'_> {
 
     /// Nobody is left to ask how an attempt ended. With attempts left it counts as done in part; else a
     /// person is asked.
-    fn unreported(&mut self, id: &TaskId, work: &Work, last_words: &str) -> Result<Finding> {
+    fn unreported(
+        &mut self,
+        id: &TaskId,
+        work: &ActiveAgent,
+        last_words: &str,
+    ) -> Result<Assessment> {
         let denied = match &work.seat {
             Seat::Process(desk) => desk.talk.as_ref().map(|talk| talk.record().denied),
             Seat::Resident(_) => None,
         };
         let words = unreported(last_words, &denied.unwrap_or_default());
         if work.attempt.next().is_some() {
-            return Ok(Finding::Judged(Judged {
+            return Ok(Assessment::Judged(Judged {
                 outcome: Outcome::Partial,
                 retryable: true,
                 words,
             }));
         }
         match self.finish_task(id, Ending::Stuck, &words)? {
-            Ok(()) => Ok(Finding::Asks(words)),
-            Err(refused) => Ok(Finding::Judged(Judged {
+            Ok(()) => Ok(Assessment::Asks(words)),
+            Err(refused) => Ok(Assessment::Judged(Judged {
                 outcome: Outcome::Fail,
                 retryable: false,
                 words: refused,
@@ -167,16 +172,16 @@ impl Driver<'_> {
     pub(super) fn conclude(
         &mut self,
         id: &TaskId,
-        work: &Work,
+        work: &ActiveAgent,
         report: Option<TaskReport>,
-        finding: Finding,
+        finding: Assessment,
     ) -> Result<Event> {
         let word = self.speak_for(id, work, &finding)?;
         let finding = match finding {
-            Finding::Judged(judged) if judged.outcome == Outcome::Pass => {
+            Assessment::Judged(judged) if judged.outcome == Outcome::Pass => {
                 match self.complete(id, &judged.words)? {
-                    Ok(()) => Finding::Judged(judged),
-                    Err(lost) => Finding::Judged(Judged {
+                    Ok(()) => Assessment::Judged(judged),
+                    Err(lost) => Assessment::Judged(Judged {
                         outcome: Outcome::Fail,
                         retryable: false,
                         words: lost,
@@ -191,13 +196,17 @@ impl Driver<'_> {
         self.keep_conversation(id, work, &finding);
         let stopped = work.stopping.is_some_and(|(exit, _)| exit == Exit::Stopped);
         let (end, words) = match &finding {
-            Finding::Judged(judged) if stopped && judged.outcome != Outcome::Pass => {
+            Assessment::Judged(judged) if stopped && judged.outcome != Outcome::Pass => {
                 (AttemptEnd::Stopped, judged.words.clone())
             }
-            Finding::Judged(judged) => (AttemptEnd::Judged(judged.outcome), judged.words.clone()),
-            Finding::Asks(question) => (AttemptEnd::Stuck, question.clone()),
-            Finding::Limited(_) => (AttemptEnd::Parked, "its account is at its limit".to_owned()),
-            Finding::Unreported(words) => (AttemptEnd::Judged(Outcome::Fail), words.clone()),
+            Assessment::Judged(judged) => {
+                (AttemptEnd::Judged(judged.outcome), judged.words.clone())
+            }
+            Assessment::Asks(question) => (AttemptEnd::Stuck, question.clone()),
+            Assessment::Limited(_) => {
+                (AttemptEnd::Parked, "its account is at its limit".to_owned())
+            }
+            Assessment::Unreported(words) => (AttemptEnd::Judged(Outcome::Fail), words.clone()),
         };
         let record = self.record_of(work, end);
         self.account.attempted(id, report, record.as_ref());
@@ -216,7 +225,7 @@ impl Driver<'_> {
         }
         let task = id.clone();
         match finding {
-            Finding::Judged(judged) => {
+            Assessment::Judged(judged) => {
                 let (outcome, retryable) = (judged.outcome, judged.retryable);
                 self.judged.insert(task.clone(), judged);
                 Ok(Event::Ended {
@@ -225,7 +234,7 @@ impl Driver<'_> {
                     retryable,
                 })
             }
-            Finding::Asks(question) => {
+            Assessment::Asks(question) => {
                 self.holds.remove(id);
                 self.questions.insert(task.clone(), question.clone());
                 let subject = self.account.subject(id);
@@ -237,7 +246,7 @@ impl Driver<'_> {
                 self.show_progress()?;
                 Ok(Event::Asked { task })
             }
-            Finding::Limited(_) => {
+            Assessment::Limited(_) => {
                 self.make_free(id)?;
                 self.show_progress()?;
                 let opens = match &work.seat {
@@ -246,7 +255,7 @@ impl Driver<'_> {
                 };
                 Ok(Event::Held { task, opens })
             }
-            Finding::Unreported(_) => Ok(Event::Ended {
+            Assessment::Unreported(_) => Ok(Event::Ended {
                 task,
                 outcome: Outcome::Fail,
                 retryable: true,
@@ -441,7 +450,7 @@ fn clip(mut text: String, most: usize) -> String {
 }
 
 /// What a report holds for those who come after.
-fn of_report(report: &TaskReport) -> impl Iterator<Item = Note> {
+fn of_report(report: &TaskReport) -> impl Iterator<Item = KnowledgeNote> {
     let files =
         (!report.files.is_empty()).then(|| format!("Files modified: {}", report.files.join(", ")));
     let summary = (!report.summary.trim().is_empty()).then(|| report.summary.trim().to_owned());
@@ -450,5 +459,5 @@ fn of_report(report: &TaskReport) -> impl Iterator<Item = Note> {
     [summary, files, issues]
         .into_iter()
         .flatten()
-        .map(|text| Note::Bullet(clip(plain(&text).into_owned(), LEARNED)))
+        .map(|text| KnowledgeNote::Bullet(clip(plain(&text).into_owned(), LEARNED)))
 }

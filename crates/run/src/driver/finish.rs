@@ -7,27 +7,32 @@ use std::collections::BTreeSet;
 use flagpost_core::{self as core, sessions};
 use flagpost_model::{TaskId, plan::Graph, task::State};
 
-use super::{Driver, Report};
-use crate::{error::Result, events::RunEvent, scheduler::Fate, worktree::Closed};
+use super::{Driver, RunReport};
+use crate::{error::Result, events::RunEvent, scheduler::TaskOutcome, worktree::Closed};
 
 impl Driver<'_> {
     /// Everything is over: worktrees that hold nothing go, the session is archived.
     pub(super) fn finish(
         &mut self,
-        fates: Vec<(TaskId, Fate)>,
+        fates: Vec<(TaskId, TaskOutcome)>,
         interrupted: bool,
-    ) -> Result<Report> {
+    ) -> Result<RunReport> {
         self.close_worktrees(&fates)?;
         self.dismiss_processes()?;
         let session = self.live.id().clone();
         let passed = fates.iter().filter(|(_, fate)| fate.is_passed()).count();
         let failed = fates
             .iter()
-            .filter(|(_, fate)| matches!(fate, Fate::Failed { .. } | Fate::Partial { .. }))
+            .filter(|(_, fate)| {
+                matches!(
+                    fate,
+                    TaskOutcome::Failed { .. } | TaskOutcome::Partial { .. }
+                )
+            })
             .count();
         let stuck = fates
             .iter()
-            .filter(|(_, fate)| matches!(fate, Fate::Stuck { .. }))
+            .filter(|(_, fate)| matches!(fate, TaskOutcome::Stuck { .. }))
             .count();
         let skipped = fates.len() - passed - failed - stuck;
         let dir = self
@@ -61,7 +66,7 @@ impl Driver<'_> {
         })?;
         // Nobody reads them any more; what they held is in the session.
         let _: core::Result<()> = self.live.clear_attempts();
-        Ok(Report {
+        Ok(RunReport {
             session,
             dir,
             fates,
@@ -70,11 +75,13 @@ impl Driver<'_> {
     }
 
     /// Closes the worktrees of the run; those whose tasks go on, or are built on, stay.
-    fn close_worktrees(&mut self, fates: &[(TaskId, Fate)]) -> Result<()> {
+    fn close_worktrees(&mut self, fates: &[(TaskId, TaskOutcome)]) -> Result<()> {
         if let Some(worktrees) = self.worktrees.take() {
             let outlines = self.stage.list.load()?.outlines;
             let graph = Graph::new(&outlines);
-            let waits = |fate: &Fate| matches!(fate, Fate::Stuck { .. } | Fate::Parked { .. });
+            let waits = |fate: &TaskOutcome| {
+                matches!(fate, TaskOutcome::Stuck { .. } | TaskOutcome::Parked { .. })
+            };
             let waiting: BTreeSet<&TaskId> = fates
                 .iter()
                 .filter(|(_, it)| waits(it))

@@ -12,12 +12,12 @@ use std::{
 use flagpost_disk::notices::Watcher;
 use flagpost_model::{TaskId, task::Outline};
 
-use super::{Driver, Input, Stage, patience::Obstacle};
+use super::{Driver, Input, RunContext, patience::Obstacle};
 use crate::{
     error::Result,
     events::RunEvent,
     scheduler::Event,
-    scope::{Wanted, scope},
+    scope::{RunScope, scope},
 };
 
 /// No two looks follow each other faster than that: a run changes its list all the time itself.
@@ -48,7 +48,7 @@ pub(super) struct Following {
 }
 
 impl Following {
-    pub fn new(outlines: &[Outline], stage: Stage<'_>, told: &Sender<Input>) -> Self {
+    pub fn new(outlines: &[Outline], stage: RunContext<'_>, told: &Sender<Input>) -> Self {
         let told = told.clone();
         let watcher = Watcher::new(move |_| {
             // Nobody listens any more once the run is over.
@@ -100,7 +100,7 @@ impl Driver<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        let wanted = Wanted {
+        let wanted = RunScope {
             group: self.options.group.as_deref(),
             // What fails in this run stays failed.
             skip_failed: true,

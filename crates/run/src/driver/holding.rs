@@ -17,8 +17,8 @@ use flagpost_model::{TaskId, WorkerId, task::Act};
 
 use super::{
     Driver,
-    patience::{Obstacle, Wish},
-    seats::{GRACE, Seat, Work},
+    patience::{Obstacle, OperatorRequest},
+    seats::{ActiveAgent, GRACE, Seat},
 };
 use crate::{
     error::{Error, Result},
@@ -145,7 +145,7 @@ impl Driver<'_> {
     /// back now, recovery gives back. Answers with what there is to say.
     pub(super) fn abandon(&mut self, error: Error) -> Error {
         // Nobody waits any more, and what stands in the way of one task does so for all.
-        self.wish = Wish::Stop;
+        self.wish = OperatorRequest::Stop;
         self.agents.0.values().for_each(|work| work.seat.kill());
         for task in self.holds.keys().cloned().collect::<Vec<_>>() {
             if self.make_free(&task).is_err() {
@@ -179,7 +179,7 @@ impl Driver<'_> {
 
     /// The lowest slot that no running agent has: a fleet of five works under five names.
     pub(super) fn free_slot(&self) -> usize {
-        let slot = |work: &Work| match &work.seat {
+        let slot = |work: &ActiveAgent| match &work.seat {
             Seat::Process(desk) => Some(desk.slot),
             Seat::Resident(_) => None,
         };

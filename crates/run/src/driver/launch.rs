@@ -16,16 +16,16 @@ use flagpost_core::{
 use flagpost_model::{
     Refusal, TaskId, WorkerId,
     plan::Attempt,
-    session::{AttemptRecord, stall::Pulse},
+    session::{AttemptRecord, stall::Activity},
     task::{Act, State, StateName, Task},
 };
 
 use super::{
     Driver,
     account::in_a_line,
-    residents::Place,
-    room::Choice,
-    seats::{Desk, Hold, Seat, Work},
+    residents::Assignment,
+    room::AgentChoice,
+    seats::{ActiveAgent, ProcessSeat, RunClaim, Seat},
     start::Process,
 };
 use crate::{
@@ -49,23 +49,23 @@ impl Driver<'_> {
         let asked = self.read(&task)?;
         let asked = asked.as_ref().and_then(asked_for);
         match self.place(&task, asked)? {
-            Place::Slot(slot) => match self.choose(&task, asked)? {
-                Choice::Agent(agent) => {
+            Assignment::Slot(slot) => match self.choose(&task, asked)? {
+                AgentChoice::Agent(agent) => {
                     let worker = WorkerId::of_process(slot);
                     self.launch_as(worker, Some((slot, agent)), task, attempt)
                         .map(Some)
                 }
-                Choice::None { opens } => {
+                AgentChoice::None { opens } => {
                     let because = NoLaunch::Held { opens };
                     Ok(Some(Event::CouldNotLaunch { task, because }))
                 }
             },
-            Place::Worker(worker) => self.launch_as(worker, None, task, attempt).map(Some),
-            Place::Busy => {
+            Assignment::Worker(worker) => self.launch_as(worker, None, task, attempt).map(Some),
+            Assignment::Busy => {
                 self.residents.queue(task, attempt);
                 Ok(None)
             }
-            Place::Nowhere(reason) => {
+            Assignment::Nowhere(reason) => {
                 let because = NoLaunch::Refused { reason };
                 Ok(Some(Event::CouldNotLaunch { task, because }))
             }
@@ -103,7 +103,7 @@ impl Driver<'_> {
                 return Ok(Event::CouldNotLaunch { task, because });
             }
         };
-        let hold = Hold {
+        let hold = RunClaim {
             worker: worker.clone(),
             token: claimed.claim.token,
         };
@@ -145,7 +145,7 @@ impl Driver<'_> {
 
     /// Which agent the task is started with: the one that it asks for, the one that its conversation was
     /// with, or any.
-    fn choose(&mut self, id: &TaskId, asked: Option<&str>) -> Result<Choice> {
+    fn choose(&mut self, id: &TaskId, asked: Option<&str>) -> Result<AgentChoice> {
         let left = match self.next.contains_key(id) {
             true => None,
             false => self.left_conversation(id)?,
@@ -221,8 +221,8 @@ impl Driver<'_> {
             },
         };
         let now = Instant::now();
-        let work = Work {
-            seat: Seat::Process(Box::new(Desk {
+        let work = ActiveAgent {
+            seat: Seat::Process(Box::new(ProcessSeat {
                 running,
                 agent,
                 dir,
@@ -238,7 +238,7 @@ impl Driver<'_> {
             started: now,
             renew_at: now + self.renew_every(),
             words: 0,
-            pulse: Pulse::new(self.now()),
+            pulse: Activity::new(self.now()),
             answer_by: None,
             stopping: None,
         };

@@ -5,7 +5,7 @@
 //! believed about the task that it has; what it says about another is kept as a late result.
 
 use flagpost_core::{
-    messages::{self, Settled},
+    messages::{self, SettledTask},
     tasks,
 };
 use flagpost_model::{
@@ -22,12 +22,12 @@ use super::{
     ending::clipped,
     patience::Obstacle,
     residents::Post,
-    seats::{Seat, Work},
+    seats::{ActiveAgent, Seat},
 };
 use crate::{
     error::Result,
-    events::{RunEvent, Said},
-    outcome::{Evidence, Exit, Finding, Judged, judge},
+    events::{ReportMeaning, RunEvent},
+    outcome::{Assessment, Evidence, Exit, Judged, judge},
     refusal::refusal,
     scheduler::{Event, NoLaunch},
 };
@@ -63,15 +63,15 @@ impl Driver<'_> {
     }
 
     /// Tells of the attempts that failed while no run was there to tell of them.
-    pub(super) fn gave_up_before(&mut self, heard: Vec<Settled>) -> Result<()> {
-        for Settled { task, report } in heard {
+    pub(super) fn gave_up_before(&mut self, heard: Vec<SettledTask>) -> Result<()> {
+        for SettledTask { task, report } in heard {
             if let Some(Body::Stuck(body)) = report.typed()
                 && body.needs == Needs::Abort
             {
                 self.tell(RunEvent::TaskSaid {
                     task,
                     worker: report.place.worker,
-                    said: Said::GaveUp,
+                    said: ReportMeaning::GaveUp,
                     words: body.reason,
                 })?;
             }
@@ -131,7 +131,7 @@ impl Driver<'_> {
         match body {
             Body::Done(body) => self.done(task, &body),
             Body::Progress(body) => {
-                self.tell(said(Said::Progress, &body.status))?;
+                self.tell(said(ReportMeaning::Progress, &body.status))?;
                 Ok(None)
             }
             Body::Stuck(body) => match body.needs {
@@ -139,14 +139,14 @@ impl Driver<'_> {
                     if let Some(post) = self.post_mut(task) {
                         post.asked = Some(now);
                     }
-                    self.tell(said(Said::Question, &body.reason))?;
+                    self.tell(said(ReportMeaning::Question, &body.reason))?;
                     Ok(None)
                 }
                 Needs::Abort => self.failed(task, false, body.reason),
                 Needs::Dependency => match self.put_behind(task, &body)? {
                     Ok(behind) => {
                         let words = format!("task {behind}: {}", body.reason);
-                        self.tell(said(Said::Behind, &words))?;
+                        self.tell(said(ReportMeaning::Behind, &words))?;
                         let task = task.clone();
                         Ok(Some(Event::PutBack { task, behind }))
                     }
@@ -181,7 +181,7 @@ impl Driver<'_> {
         });
         let line = (id.clone(), summary_of(&body.summary));
         self.residents.finished.push(line);
-        self.end(id, Some(report), Finding::Judged(judged))
+        self.end(id, Some(report), Assessment::Judged(judged))
     }
 
     fn failed(&mut self, id: &TaskId, retryable: bool, words: String) -> Result<Option<Event>> {
@@ -190,7 +190,7 @@ impl Driver<'_> {
             retryable,
             words,
         };
-        self.end(id, None, Finding::Judged(judged))
+        self.end(id, None, Assessment::Judged(judged))
     }
 
     /// A resident worker's attempt is over.
@@ -198,7 +198,7 @@ impl Driver<'_> {
         &mut self,
         id: &TaskId,
         report: Option<TaskReport>,
-        finding: Finding,
+        finding: Assessment,
     ) -> Result<Option<Event>> {
         match self.agents.0.remove(id) {
             Some(work) => self.conclude(id, &work, report, finding).map(Some),
@@ -242,13 +242,18 @@ impl Driver<'_> {
     }
 
     /// The process that needs another task first has ended.
-    pub(super) fn behind(&mut self, id: &TaskId, work: &Work, body: &StuckBody) -> Result<Event> {
+    pub(super) fn behind(
+        &mut self,
+        id: &TaskId,
+        work: &ActiveAgent,
+        body: &StuckBody,
+    ) -> Result<Event> {
         match self.put_behind(id, body)? {
             Ok(behind) => Ok(Event::PutBack {
                 task: id.clone(),
                 behind,
             }),
-            Err(judged) => self.conclude(id, work, None, Finding::Judged(judged)),
+            Err(judged) => self.conclude(id, work, None, Assessment::Judged(judged)),
         }
     }
 
@@ -264,14 +269,14 @@ impl Driver<'_> {
         self.tell(RunEvent::TaskSaid {
             task: task.clone(),
             worker: report.place.worker.clone(),
-            said: Said::Late,
+            said: ReportMeaning::Late,
             words: body.words(),
         })
     }
 
     /// Nobody ends a resident worker: its attempt is over the moment it is to be stopped.
     fn end_the_stopped(&mut self) -> Result<Vec<Event>> {
-        let stopped = |work: &Work| match (&work.seat, work.stopping) {
+        let stopped = |work: &ActiveAgent| match (&work.seat, work.stopping) {
             (Seat::Resident(_), Some((exit, _))) => Some(exit),
             _ => None,
         };
@@ -293,7 +298,7 @@ impl Driver<'_> {
                 .and_then(|task| self.decided_beside(task, None));
             let said = task.as_ref().and_then(|task| self.recorded_ending(task));
             let finding = match decided {
-                Some(judged) => Finding::Judged(judged),
+                Some(judged) => Assessment::Judged(judged),
                 None => judge(Evidence {
                     report: None,
                     said: said.as_ref().map(|(ending, text)| (*ending, text.as_str())),
@@ -312,7 +317,7 @@ impl Driver<'_> {
     fn end_the_silent(&mut self) -> Result<Vec<Event>> {
         let (now, lease) = (self.stage.home.now(), self.options.lease);
         let is_over = |heard: Timestamp| now.duration_since(heard) > lease;
-        let late = |(id, work): (&TaskId, &Work)| match &work.seat {
+        let late = |(id, work): (&TaskId, &ActiveAgent)| match &work.seat {
             Seat::Resident(post) if is_over(post.heard) => Some((id.clone(), post.place.clone())),
             Seat::Resident(_) | Seat::Process(_) => None,
         };

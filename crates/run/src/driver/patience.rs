@@ -63,7 +63,7 @@ impl Obstacle {
 
 /// What the operator asked for so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Wish {
+pub(super) enum OperatorRequest {
     /// Nothing: to go on.
     GoOn,
     /// To end when the running agents have.
@@ -109,7 +109,7 @@ impl Driver<'_> {
     }
 
     fn is_patient(&self) -> bool {
-        self.account.begun() > 0 && self.wish < Wish::Stop
+        self.account.begun() > 0 && self.wish < OperatorRequest::Stop
     }
 
     /// Waits until it may be out of the way; says whether the operator wants that.
@@ -148,14 +148,14 @@ impl Driver<'_> {
         match (input, self.wish) {
             (Input::List, _) => self.list.change(),
             (Input::Exited(_) | Input::Mail | Input::Drop(_), _)
-            | (Input::Interrupt, Wish::Stop) => {}
-            (Input::Interrupt, Wish::GoOn) => {
-                self.wish = Wish::Drain;
+            | (Input::Interrupt, OperatorRequest::Stop) => {}
+            (Input::Interrupt, OperatorRequest::GoOn) => {
+                self.wish = OperatorRequest::Drain;
                 self.residents.drain();
                 self.tell_at_once(RunEvent::Draining);
             }
             // The agents are stopped, which is told of each.
-            (Input::Interrupt, Wish::Drain) => self.wish = Wish::Stop,
+            (Input::Interrupt, OperatorRequest::Drain) => self.wish = OperatorRequest::Stop,
         }
     }
 }

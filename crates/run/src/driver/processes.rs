@@ -11,25 +11,30 @@ use flagpost_core::{
 };
 use flagpost_model::{
     TaskId, WorkerId,
-    message::{Body, Message, Needs, Place},
+    message::{Body, Message, MessageAddress, Needs},
     session::Outcome,
     task::{Ending, State, Task},
 };
 
 use super::{
     Driver,
-    seats::{Seat, Word, Work},
+    seats::{ActiveAgent, ProcessReport, Seat},
 };
 use crate::{
     error::{Error, Result},
-    events::{RunEvent, Said},
-    outcome::{Finding, Judged},
+    events::{ReportMeaning, RunEvent},
+    outcome::{Assessment, Judged},
     refusal::refusal,
 };
 
 impl Driver<'_> {
     /// Puts a task into the hands of the process that is about to start.
-    pub(super) fn assign(&mut self, task: &Task, worker: &WorkerId, agent: usize) -> Result<Place> {
+    pub(super) fn assign(
+        &mut self,
+        task: &Task,
+        worker: &WorkerId,
+        agent: usize,
+    ) -> Result<MessageAddress> {
         match self.try_to_hand(task, worker, agent) {
             Err(Error::Core(error)) => {
                 let (worker, reason) = (worker.clone(), refusal(error)?);
@@ -39,7 +44,12 @@ impl Driver<'_> {
         }
     }
 
-    fn try_to_hand(&mut self, task: &Task, worker: &WorkerId, agent: usize) -> Result<Place> {
+    fn try_to_hand(
+        &mut self,
+        task: &Task,
+        worker: &WorkerId,
+        agent: usize,
+    ) -> Result<MessageAddress> {
         let options = self.options;
         let traits = workers::Traits {
             agent: Some(self.room.agent(agent).name.clone()),
@@ -60,7 +70,7 @@ impl Driver<'_> {
     }
 
     /// Takes a TASK back that nobody is to work on any more.
-    pub(super) fn take_back(&mut self, place: &Place, because: &str) -> Result<()> {
+    pub(super) fn take_back(&mut self, place: &MessageAddress, because: &str) -> Result<()> {
         match self.patiently(|it| messages::withdraw(&it.residents.party(), place, because)) {
             Ok(_) => Ok(()),
             Err(error) => refusal(error).map(drop),
@@ -72,9 +82,9 @@ impl Driver<'_> {
     pub(super) fn speak_for(
         &mut self,
         id: &TaskId,
-        work: &Work,
-        finding: &Finding,
-    ) -> Result<Option<Place>> {
+        work: &ActiveAgent,
+        finding: &Assessment,
+    ) -> Result<Option<MessageAddress>> {
         let Seat::Process(desk) = &work.seat else {
             return Ok(None);
         };
@@ -82,7 +92,7 @@ impl Driver<'_> {
         let state = task.as_ref().map(|task| &task.state);
         let is_ours = task.as_ref().is_some_and(|task| self.is_ours(task));
         let word = match finding {
-            Finding::Judged(judged) if judged.outcome == Outcome::Pass => {
+            Assessment::Judged(judged) if judged.outcome == Outcome::Pass => {
                 let summary = flagpost_model::envelope::summary_of(&judged.words);
                 self.residents.finished.push((id.clone(), summary));
                 if state == Some(&State::Completed) && !is_ours {
@@ -90,18 +100,18 @@ impl Driver<'_> {
                     return Ok(None);
                 }
                 match &desk.word {
-                    Some(Word::Done) => return Ok(None),
-                    _ => messages::Word::Done(&judged.words),
+                    Some(ProcessReport::Done) => return Ok(None),
+                    _ => messages::ProcessWord::Done(&judged.words),
                 }
             }
-            Finding::Limited(_) => {
+            Assessment::Limited(_) => {
                 self.take_back(&desk.place, "its agent's account is at its limit")?;
                 return Ok(None);
             }
-            _ if matches!(&desk.word, Some(Word::Stuck)) => return Ok(None),
-            Finding::Asks(question) => messages::Word::Guidance(question),
-            Finding::Judged(Judged { words, .. }) | Finding::Unreported(words) => {
-                messages::Word::Abort(words)
+            _ if matches!(&desk.word, Some(ProcessReport::Stuck)) => return Ok(None),
+            Assessment::Asks(question) => messages::ProcessWord::Guidance(question),
+            Assessment::Judged(Judged { words, .. }) | Assessment::Unreported(words) => {
+                messages::ProcessWord::Abort(words)
             }
         };
         self.say(id, &desk.place, word)
@@ -110,9 +120,9 @@ impl Driver<'_> {
     fn say(
         &mut self,
         id: &TaskId,
-        place: &Place,
-        word: messages::Word<'_>,
-    ) -> Result<Option<Place>> {
+        place: &MessageAddress,
+        word: messages::ProcessWord<'_>,
+    ) -> Result<Option<MessageAddress>> {
         let said = |it: &mut Self| messages::report_for(&it.residents.party(), (place, id), word);
         match self.patiently(said) {
             Ok(sent) => Ok(Some(sent.message.place)),
@@ -121,7 +131,7 @@ impl Driver<'_> {
     }
 
     /// The run has dealt with a word.
-    pub(super) fn ack(&mut self, place: &Place) -> Result<()> {
+    pub(super) fn ack(&mut self, place: &MessageAddress) -> Result<()> {
         match self.patiently(|it| messages::ack(&it.residents.party(), place)) {
             Ok(_) => Ok(()),
             Err(error) => refusal(error).map(drop),
@@ -148,13 +158,13 @@ impl Driver<'_> {
         let (place, agent) = (desk.place.clone(), desk.agent);
         let client = self.room.agent(agent).client;
         let status = last_line(&self.tail(id, attempt.number, client));
-        if let Some(said) = self.say(id, &place, messages::Word::Progress(&status))? {
+        if let Some(said) = self.say(id, &place, messages::ProcessWord::Progress(&status))? {
             self.ack(&said)?;
         }
         self.tell(RunEvent::TaskSaid {
             task: id.clone(),
             worker: place.worker,
-            said: Said::Progress,
+            said: ReportMeaning::Progress,
             words: status,
         })
     }
@@ -178,19 +188,22 @@ impl Driver<'_> {
         let (word, said) = match body {
             Body::Done(body) => {
                 self.finish_task(id, Ending::Completed, &body.words())?.ok();
-                (Some(Word::Done), None)
+                (Some(ProcessReport::Done), None)
             }
-            Body::Progress(body) => (None, Some((Said::Progress, body.status))),
+            Body::Progress(body) => (None, Some((ReportMeaning::Progress, body.status))),
             Body::Stuck(body) => match body.needs {
                 Needs::Abort => {
                     self.finish_task(id, Ending::Failed, &body.reason)?.ok();
-                    (Some(Word::Stuck), None)
+                    (Some(ProcessReport::Stuck), None)
                 }
                 Needs::Guidance => {
                     self.finish_task(id, Ending::Stuck, &body.reason)?.ok();
-                    (Some(Word::Stuck), Some((Said::Question, body.reason)))
+                    (
+                        Some(ProcessReport::Stuck),
+                        Some((ReportMeaning::Question, body.reason)),
+                    )
                 }
-                Needs::Dependency => (Some(Word::Behind(body)), None),
+                Needs::Dependency => (Some(ProcessReport::Behind(body)), None),
             },
             Body::Task(_) | Body::Text(_) => (None, None),
         };

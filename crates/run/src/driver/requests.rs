@@ -5,7 +5,7 @@
 
 use flagpost_core as core;
 
-use super::{Driver, Input, patience::Wish};
+use super::{Driver, Input, patience::OperatorRequest};
 
 impl Driver<'_> {
     /// Takes up what was asked since the last look: it comes before whatever else waits.
@@ -16,7 +16,11 @@ impl Driver<'_> {
                 continue;
             }
             // To be asked twice is not to be asked to hurry: that is said.
-            let wish = if request.now { Wish::Stop } else { Wish::Drain };
+            let wish = if request.now {
+                OperatorRequest::Stop
+            } else {
+                OperatorRequest::Drain
+            };
             while self.wish < wish {
                 self.take_in(&Input::Interrupt);
                 self.put_off.push_back(Input::Interrupt);

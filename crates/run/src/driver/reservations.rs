@@ -11,7 +11,7 @@ use flagpost_model::WorkerId;
 use super::Driver;
 use crate::{
     error::Result,
-    scheduler::{Effect, Event, Hold, Scheduler},
+    scheduler::{Effect, Event, ReservedFiles, Scheduler},
 };
 
 impl Driver<'_> {
@@ -25,7 +25,7 @@ impl Driver<'_> {
         let busy: BTreeSet<&WorkerId> = self.holds.values().map(|it| &it.worker).collect();
         let is_idle = |worker: &WorkerId| self.knows(worker) && !busy.contains(worker);
         let others = live.filter(|it| !is_idle(&it.wanted.holder));
-        let holds = others.map(|it| Hold {
+        let holds = others.map(|it| ReservedFiles {
             path: it.wanted.path,
             holder: it.wanted.holder,
             task: it.wanted.task,

@@ -13,7 +13,7 @@ use std::{
 use flagpost_core::{
     self as core, List,
     claims::Claimed,
-    messages::{self, Errand, Party, Settled, Words},
+    messages::{self, InFlightTask, NewMessage, Party, SettledTask},
     relay::{Fleet, decide::Gate, workers},
     tasks,
 };
@@ -23,20 +23,20 @@ use flagpost_model::{
     envelope::Direction,
     message::{self, Body, Left, Speaker, Subject, TaskBody},
     plan::Attempt,
-    session::stall::Pulse,
+    session::stall::Activity,
     task::{Ending, Task},
 };
 use jiff::Timestamp;
 
 use super::{
-    Driver, Input, Options, Stage,
-    seats::{Seat, Work},
+    Driver, Input, Options, RunContext,
+    seats::{ActiveAgent, Seat},
     stalls,
 };
 use crate::{
     agent::lacking,
     error::Result,
-    events::{At, RunEvent, Said},
+    events::{At, ReportMeaning, RunEvent},
     prompt,
 };
 
@@ -57,9 +57,9 @@ pub(super) struct Residents<'a> {
     /// The conversations of this list's runs: this one's, and those before it.
     threads: BTreeSet<String>,
     /// What workers have from runs before, until the task is begun here.
-    pub inherited: BTreeMap<TaskId, Errand>,
+    pub inherited: BTreeMap<TaskId, InFlightTask>,
     /// What lies with workers from runs before and is theirs until somebody is given its task.
-    pub passed_over: BTreeMap<TaskId, Vec<message::Place>>,
+    pub passed_over: BTreeMap<TaskId, Vec<message::MessageAddress>>,
     /// Who fell silent over a task, and when that was noticed.
     pub silent: BTreeMap<WorkerId, Timestamp>,
     /// Tasks that wait for a worker.
@@ -83,7 +83,7 @@ pub(super) struct Residents<'a> {
 pub(super) struct Post {
     pub worker: WorkerId,
     /// The TASK.
-    pub place: message::Place,
+    pub place: message::MessageAddress,
     /// Its worker's last word about it.
     pub heard: Timestamp,
     /// Since when it waits for a person's answer.
@@ -91,7 +91,7 @@ pub(super) struct Post {
 }
 
 /// Where a task is to be worked on.
-pub(super) enum Place {
+pub(super) enum Assignment {
     /// In a process, under one of the run's names.
     Slot(usize),
     /// With this worker.
@@ -104,7 +104,7 @@ pub(super) enum Place {
 
 impl<'a> Residents<'a> {
     /// The workers of a run. Refused where one of them is not there.
-    pub fn new(stage: Stage<'a>, options: &Options) -> Result<Self> {
+    pub fn new(stage: RunContext<'a>, options: &Options) -> Result<Self> {
         let fleet = Fleet::of(stage.home, &stage.repository.id);
         for worker in &options.workers {
             workers::must_be_live(&fleet.mail(worker)?)?;
@@ -140,7 +140,7 @@ impl<'a> Residents<'a> {
         earlier: &[SessionId],
         live: &SessionId,
         told: &Sender<Input>,
-    ) -> Result<Vec<Settled>> {
+    ) -> Result<Vec<SettledTask>> {
         let mut heard = Vec::new();
         self.threads = earlier.iter().map(ToString::to_string).collect();
         if !self.threads.is_empty() && !self.fleet.ids()?.is_empty() {
@@ -153,7 +153,7 @@ impl<'a> Residents<'a> {
                     }
                     Left::LetGo => Some(errand),
                 };
-                if let Some(Errand { task, message, .. }) = passed_over {
+                if let Some(InFlightTask { task, message, .. }) = passed_over {
                     self.passed_over
                         .entry(task)
                         .or_default()
@@ -168,7 +168,11 @@ impl<'a> Residents<'a> {
 
     /// What workers have in hand once all that they said is dealt with: one that ended its task
     /// between the two looks has nothing in hand, and was not heard.
-    fn in_flight(&self, list: &List<'_>, heard: &mut Vec<Settled>) -> Result<Vec<Errand>> {
+    fn in_flight(
+        &self,
+        list: &List<'_>,
+        heard: &mut Vec<SettledTask>,
+    ) -> Result<Vec<InFlightTask>> {
         loop {
             heard.extend(messages::reconcile(list, &self.party(), &self.threads)?);
             messages::put_away(list, &self.party(), &self.threads)?;
@@ -247,7 +251,7 @@ impl<'a> Residents<'a> {
         Some(RunEvent::TaskSaid {
             task: task.clone(),
             worker: question.place.worker.clone(),
-            said: Said::Question,
+            said: ReportMeaning::Question,
             words: body.reason,
         })
     }
@@ -293,15 +297,15 @@ impl Driver<'_> {
 
     /// Where a task is to be worked on: where it lies already, with a free worker, in a process; one that
     /// asks for an agent in a process of that one only.
-    pub(super) fn place(&self, task: &TaskId, asked: Option<&str>) -> Result<Place> {
+    pub(super) fn place(&self, task: &TaskId, asked: Option<&str>) -> Result<Assignment> {
         let residents = &self.residents;
         if let Some(errand) = residents.inherited.get(task) {
-            return Ok(Place::Worker(errand.message.place.worker.clone()));
+            return Ok(Assignment::Worker(errand.message.place.worker.clone()));
         }
         if let Some(name) = asked {
             return Ok(match self.room.named(name) {
-                Some(_) => Place::Slot(self.free_slot()),
-                None => Place::Nowhere(lacking(name)),
+                Some(_) => Assignment::Slot(self.free_slot()),
+                None => Assignment::Nowhere(lacking(name)),
             });
         }
         let busy: BTreeSet<&WorkerId> = self.posts().map(|post| &post.worker).collect();
@@ -317,17 +321,17 @@ impl Driver<'_> {
         };
         let idle = free.iter().find(|worker| !has_work(worker));
         if let Some(worker) = idle.or(free.first()) {
-            return Ok(Place::Worker((*worker).clone()));
+            return Ok(Assignment::Worker((*worker).clone()));
         }
         if self.room.any() {
-            return Ok(Place::Slot(self.free_slot()));
+            return Ok(Assignment::Slot(self.free_slot()));
         }
         if !busy.is_empty() {
-            return Ok(Place::Busy);
+            return Ok(Assignment::Busy);
         }
         let crew: Vec<&str> = residents.crew.iter().map(WorkerId::as_str).collect();
         let reason = format!("no worker is live: {}", crew.join(", "));
-        Ok(Place::Nowhere(reason))
+        Ok(Assignment::Nowhere(reason))
     }
 
     /// Gives a claimed task to its worker, unless it has it from a run before.
@@ -355,13 +359,13 @@ impl Driver<'_> {
             heard: now,
             asked: asks.then_some(now),
         };
-        let work = Work {
+        let work = ActiveAgent {
             seat: Seat::Resident(post),
             attempt,
             started: began,
             renew_at: began + self.renew_every(),
             words: 0,
-            pulse: Pulse::new(self.now()),
+            pulse: Activity::new(self.now()),
             answer_by: None,
             stopping: None,
         };
@@ -377,7 +381,7 @@ impl Driver<'_> {
     }
 
     /// Sends the TASK. Who started the run has decided on it.
-    fn send(&mut self, task: &Task, worker: &WorkerId) -> Result<message::Place> {
+    fn send(&mut self, task: &Task, worker: &WorkerId) -> Result<message::MessageAddress> {
         let words = self.order(task, worker)?;
         let sent = self.patiently(|it| {
             let gate = Gate::Run(it.live.id().as_str());
@@ -387,7 +391,7 @@ impl Driver<'_> {
     }
 
     /// The TASK in words.
-    pub(super) fn order(&mut self, task: &Task, worker: &WorkerId) -> Result<Words> {
+    pub(super) fn order(&mut self, task: &Task, worker: &WorkerId) -> Result<NewMessage> {
         let before = self.judged.get(&task.id).map(|it| it.words.as_str());
         let body = Body::Task(TaskBody {
             bead_id: task.id.to_string(),
@@ -399,7 +403,7 @@ impl Driver<'_> {
         });
         let session = self.live.id().as_str();
         self.residents.given += 1;
-        Ok(Words {
+        Ok(NewMessage {
             subject: Subject::Task,
             body: body.to_text(),
             to: Some(worker.clone()),

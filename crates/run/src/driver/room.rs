@@ -19,12 +19,12 @@ const AFTER_BURST: SignedDuration = SignedDuration::from_secs(30);
 
 /// The agents of a run.
 pub(super) struct Room {
-    agents: Vec<Place>,
+    agents: Vec<AgentState>,
     terms: Terms,
 }
 
 /// One agent.
-struct Place {
+struct AgentState {
     agent: Agent,
     program: PathBuf,
     account: Account,
@@ -52,7 +52,7 @@ pub(super) struct Parking {
 
 /// Which agent a task may be started with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum AgentChoice {
     /// The one at this place.
     Agent(usize),
     /// None now; whether the run waits until there is.
@@ -62,7 +62,7 @@ pub(super) enum Choice {
 impl Room {
     /// The agents with their programs and their accounts.
     pub fn new(agents: Vec<(Agent, PathBuf, Account)>, terms: &Terms) -> Self {
-        let place = |(agent, program, account)| Place {
+        let place = |(agent, program, account)| AgentState {
             agent,
             program,
             account,
@@ -102,7 +102,7 @@ impl Room {
 
     /// The agent that a task is started with: the wanted one, else the one that has room and least to do.
     /// `busy` says how many work with each.
-    pub fn choose(&self, wanted: Option<usize>, busy: &[usize]) -> Choice {
+    pub fn choose(&self, wanted: Option<usize>, busy: &[usize]) -> AgentChoice {
         let has_room = |at: &usize| {
             let place = &self.agents[*at];
             place.parked.is_none() && place.most.is_none_or(|most| busy[*at] < most)
@@ -114,8 +114,8 @@ impl Room {
         };
         let free = candidates.iter().copied().filter(has_room);
         match free.min_by_key(|at| (busy[*at], *at)) {
-            Some(at) => Choice::Agent(at),
-            None => Choice::None {
+            Some(at) => AgentChoice::Agent(at),
+            None => AgentChoice::None {
                 // Where it is only slower, there is room when another one ends.
                 opens: candidates.iter().any(|at| {
                     let parked = self.agents[*at].parked.as_ref();
@@ -278,12 +278,15 @@ mod tests {
     #[test]
     fn a_task_goes_to_the_agent_with_room_and_least_to_do() {
         let mut room = room(&["claude", "codex"], Terms::default());
-        assert_eq!(room.choose(None, &[0, 0]), Choice::Agent(0));
-        assert_eq!(room.choose(None, &[2, 1]), Choice::Agent(1));
-        assert_eq!(room.choose(Some(0), &[2, 1]), Choice::Agent(0));
+        assert_eq!(room.choose(None, &[0, 0]), AgentChoice::Agent(0));
+        assert_eq!(room.choose(None, &[2, 1]), AgentChoice::Agent(1));
+        assert_eq!(room.choose(Some(0), &[2, 1]), AgentChoice::Agent(0));
         room.limit(0, &reached(1000), 1, at(10));
-        assert_eq!(room.choose(None, &[0, 3]), Choice::Agent(1));
-        assert_eq!(room.choose(Some(0), &[0, 3]), Choice::None { opens: false });
+        assert_eq!(room.choose(None, &[0, 3]), AgentChoice::Agent(1));
+        assert_eq!(
+            room.choose(Some(0), &[0, 3]),
+            AgentChoice::None { opens: false }
+        );
     }
 
     #[test]
@@ -301,7 +304,7 @@ mod tests {
             let mut room = room(&["claude"], terms);
             let parking = room.limit(0, &reached(1000), 1, at(10)).unwrap();
             assert_eq!(parking.until, at(1060));
-            assert_eq!(room.choose(None, &[0]), Choice::None { opens: waits });
+            assert_eq!(room.choose(None, &[0]), AgentChoice::None { opens: waits });
             assert_eq!(room.next_opening(), waits.then(|| at(1060)));
             assert_eq!(
                 room.limit(0, &reached(1000), 1, at(11)),
@@ -333,10 +336,10 @@ mod tests {
         let mut room = room(&["claude"], Terms::default());
         let parking = room.limit(0, &Limit::Burst, 3, at(10)).unwrap();
         assert_eq!(parking.until, at(40));
-        assert_eq!(room.choose(None, &[0]), Choice::None { opens: true });
+        assert_eq!(room.choose(None, &[0]), AgentChoice::None { opens: true });
         room.agents[0].parked = None;
-        assert_eq!(room.choose(None, &[2]), Choice::Agent(0));
-        assert_eq!(room.choose(None, &[3]), Choice::None { opens: true });
+        assert_eq!(room.choose(None, &[2]), AgentChoice::Agent(0));
+        assert_eq!(room.choose(None, &[3]), AgentChoice::None { opens: true });
     }
 
     #[test]

@@ -11,9 +11,9 @@ use std::{
 use flagpost_core::sessions::AttemptDir;
 use flagpost_model::{
     TaskId, Token, WorkerId,
-    message::{Place, StuckBody},
+    message::{MessageAddress, StuckBody},
     plan::Attempt,
-    session::stall::Pulse,
+    session::stall::Activity,
 };
 
 use super::{conversation::Conversation, residents::Post};
@@ -23,7 +23,7 @@ use crate::{outcome::Exit, process::Running};
 pub(super) const GRACE: Duration = Duration::from_secs(3);
 
 /// An agent at work.
-pub(super) struct Work {
+pub(super) struct ActiveAgent {
     pub seat: Seat,
     pub attempt: Attempt,
     pub started: Instant,
@@ -32,7 +32,7 @@ pub(super) struct Work {
     /// How many messages came about it.
     pub words: u64,
     /// Its signs of work.
-    pub pulse: Pulse,
+    pub pulse: Activity,
     /// By when it has to say how its attempt ended, where it was asked.
     pub answer_by: Option<Instant>,
     /// Why it is being stopped, and when it is killed.
@@ -42,13 +42,13 @@ pub(super) struct Work {
 /// Where a task is worked on.
 pub(super) enum Seat {
     /// In a process that was started for it.
-    Process(Box<Desk>),
+    Process(Box<ProcessSeat>),
     /// With a worker that runs by itself.
     Resident(Post),
 }
 
 /// A task in a process.
-pub(super) struct Desk {
+pub(super) struct ProcessSeat {
     pub running: Running,
     /// Which of the run's agents works on it.
     pub agent: usize,
@@ -61,9 +61,9 @@ pub(super) struct Desk {
     /// Which of the run's names it works under.
     pub slot: usize,
     /// Its TASK.
-    pub place: Place,
+    pub place: MessageAddress,
     /// Its own last word about it, if it knows `flagpost msg`.
-    pub word: Option<Word>,
+    pub word: Option<ProcessReport>,
     /// How long its output was when that was last told.
     pub printed: u64,
     /// How far the middle of its log is left out.
@@ -71,7 +71,7 @@ pub(super) struct Desk {
 }
 
 /// A process's own word about its task.
-pub(super) enum Word {
+pub(super) enum ProcessReport {
     /// It is done.
     Done,
     /// It cannot go on.
@@ -97,18 +97,18 @@ impl Seat {
 }
 
 /// A claim that this run made.
-pub(super) struct Hold {
+pub(super) struct RunClaim {
     pub worker: WorkerId,
     pub token: Token,
 }
 
 /// The agents at work. None outlives the run, however it ends.
 #[derive(Default)]
-pub(super) struct Agents(pub BTreeMap<TaskId, Work>);
+pub(super) struct Agents(pub BTreeMap<TaskId, ActiveAgent>);
 
 impl Agents {
     /// The processes at work.
-    pub fn processes(&self) -> impl Iterator<Item = &Desk> {
+    pub fn processes(&self) -> impl Iterator<Item = &ProcessSeat> {
         self.0.values().filter_map(|work| match &work.seat {
             Seat::Process(desk) => Some(&**desk),
             Seat::Resident(_) => None,
@@ -116,7 +116,7 @@ impl Agents {
     }
 
     /// The process that works on a task.
-    pub fn process_mut(&mut self, task: &TaskId) -> Option<&mut Desk> {
+    pub fn process_mut(&mut self, task: &TaskId) -> Option<&mut ProcessSeat> {
         match &mut self.0.get_mut(task)?.seat {
             Seat::Process(desk) => Some(desk),
             Seat::Resident(_) => None,
@@ -129,7 +129,7 @@ impl Drop for Agents {
         self.0.values().for_each(|work| work.seat.kill());
         // Not for ever: one that waits for a disk that is gone does not even die when killed.
         let deadline = Instant::now() + GRACE;
-        let lives = |work: &Work| !work.seat.has_ended();
+        let lives = |work: &ActiveAgent| !work.seat.has_ended();
         while self.0.values().any(lives) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }

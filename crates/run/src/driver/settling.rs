@@ -4,50 +4,52 @@
 
 use flagpost_model::{TaskId, task::Ending};
 
-use super::{Driver, patience::Wish};
+use super::{Driver, patience::OperatorRequest};
 use crate::{
     error::Result,
     events::RunEvent,
-    scheduler::{Fate, Skip},
+    scheduler::{Skip, TaskOutcome},
     unstarted,
 };
 
 impl Driver<'_> {
     /// A task has come to its end in this run.
-    pub(super) fn finalize(&mut self, id: &TaskId, fate: &Fate) -> Result<()> {
+    pub(super) fn finalize(&mut self, id: &TaskId, fate: &TaskOutcome) -> Result<()> {
         let judged = self.judged.remove(id);
         let words = judged.map(|judged| judged.words).unwrap_or_default();
         let (name, why) = match fate {
-            Fate::Passed { .. } => {
+            TaskOutcome::Passed { .. } => {
                 if let Ok(file) = self.stage.list.task(id) {
                     let copy = self.stage.list.copy_of(&file);
                     self.keeping(|live| live.keep_task(id, &copy))?;
                 }
                 ("passed", String::new())
             }
-            Fate::Partial { .. } => {
+            TaskOutcome::Partial { .. } => {
                 self.give_up(id, &format!("PARTIAL: {words}"))?;
                 ("partial", words)
             }
-            Fate::Failed { .. } => {
+            TaskOutcome::Failed { .. } => {
                 self.give_up(id, &words)?;
                 ("failed", words)
             }
-            Fate::Interrupted { .. } => {
+            TaskOutcome::Interrupted { .. } => {
                 self.make_free(id)?;
                 let why = match self.wish {
-                    Wish::GoOn if !words.is_empty() => words,
-                    Wish::GoOn if self.spent.is_some() => self.spent.clone().unwrap_or_default(),
+                    OperatorRequest::GoOn if !words.is_empty() => words,
+                    OperatorRequest::GoOn if self.spent.is_some() => {
+                        self.spent.clone().unwrap_or_default()
+                    }
                     _ => "the run was interrupted".to_owned(),
                 };
                 ("interrupted", why)
             }
-            Fate::Stuck { .. } => ("stuck", self.question_of(id)?),
-            Fate::Parked { .. } => {
+            TaskOutcome::Stuck { .. } => ("stuck", self.question_of(id)?),
+            TaskOutcome::Parked { .. } => {
                 let why = "its agent's account is at its limit".to_owned();
                 ("parked", why)
             }
-            Fate::Skipped { why } => {
+            TaskOutcome::Skipped { why } => {
                 let words = unstarted::words(id, why, self.stage.list);
                 let is_behind = matches!(why, Skip::Behind { .. });
                 (if is_behind { "waits" } else { "skipped" }, words)

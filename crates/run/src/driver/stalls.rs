@@ -13,7 +13,7 @@ use std::{
 use flagpost_core::messages;
 use flagpost_model::{
     TaskId,
-    session::stall::{Files, Signs, Turn},
+    session::stall::{FileActivity, Signs, StallTransition},
 };
 use jiff::SignedDuration;
 
@@ -82,7 +82,7 @@ impl Driver<'_> {
         &mut self,
         id: &TaskId,
         after: SignedDuration,
-        trees: &mut BTreeMap<PathBuf, Files>,
+        trees: &mut BTreeMap<PathBuf, FileActivity>,
     ) -> Result<bool> {
         let now = self.now();
         let Some(work) = self.agents.0.get(id) else {
@@ -106,7 +106,7 @@ impl Driver<'_> {
             words: work.words,
             renewed,
             printed,
-            files: Files::Unseen,
+            files: FileActivity::Unseen,
         };
         if work.pulse.needs_files(&signs) {
             let worktree = self.open_worktrees.get(id).map(|it| &it.path);
@@ -122,18 +122,18 @@ impl Driver<'_> {
         }
         let task = id.clone();
         match work.pulse.look(signs, now, after) {
-            Some(Turn::Stalled { since }) => self.tell(RunEvent::TaskStalled {
+            Some(StallTransition::Stalled { since }) => self.tell(RunEvent::TaskStalled {
                 task,
                 worker,
                 since,
             })?,
-            Some(Turn::Resumed) => self.tell(RunEvent::TaskResumed { task, worker })?,
+            Some(StallTransition::Resumed) => self.tell(RunEvent::TaskResumed { task, worker })?,
             None => return Ok(false),
         }
         Ok(true)
     }
 }
 
-fn files(tree: &Path) -> Files {
-    worktree::stamp(tree).map_or(Files::Unknown, Files::Seen)
+fn files(tree: &Path) -> FileActivity {
+    worktree::stamp(tree).map_or(FileActivity::Unknown, FileActivity::Seen)
 }

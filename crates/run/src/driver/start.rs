@@ -17,7 +17,7 @@ use crate::{
     agent::Agent,
     client::{
         Client, permission,
-        preset::{self, Places, Start},
+        preset::{self, Start, TemplateValues},
     },
     error::Result,
     leftovers::{SESSION, SESSION_DIR},
@@ -76,7 +76,7 @@ impl Driver<'_> {
             _ => Vec::new(),
         };
         let list = self.stage.list.id().to_string();
-        let places = Places {
+        let places = TemplateValues {
             list: &list,
             task: it.task,
             attempt: it.attempt.number,
@@ -121,7 +121,7 @@ impl Driver<'_> {
         &self,
         it: &Process<'_>,
         agent: &Agent,
-        places: &Places<'_>,
+        places: &TemplateValues<'_>,
     ) -> Vec<(String, OsString)> {
         let mut set: Vec<(&str, OsString)> = vec![
             (

@@ -19,16 +19,16 @@ const NOTHING: Evidence<'_> = Evidence {
     client: None,
 };
 
-const QUIET: ClientTold<'_> = ClientTold {
+const QUIET: ClientReport<'_> = ClientReport {
     limit: None,
     error: None,
     last_words: "I am done.",
     denied: &[],
 };
 
-fn verdict(finding: Finding) -> Judged {
+fn verdict(finding: Assessment) -> Judged {
     match finding {
-        Finding::Judged(judged) => judged,
+        Assessment::Judged(judged) => judged,
         other => panic!("{other:?}"),
     }
 }
@@ -84,10 +84,10 @@ fn a_client_that_says_nothing_never_passes() {
                 ..NOTHING
             });
             match (exit, finding) {
-                (Exit::Code(0), Finding::Unreported(words)) => {
+                (Exit::Code(0), Assessment::Unreported(words)) => {
                     assert_eq!(words, unclear.unwrap_or("I am done."));
                 }
-                (_, Finding::Judged(judged)) => {
+                (_, Assessment::Judged(judged)) => {
                     assert_eq!((judged.outcome, judged.retryable), (Outcome::Fail, true));
                 }
                 (_, other) => panic!("{exit:?} {other:?}"),
@@ -102,7 +102,7 @@ fn a_limit_is_no_failure_and_an_error_of_the_client_is_one() {
         until: None,
         window: "five_hour".into(),
     };
-    let limited = ClientTold {
+    let limited = ClientReport {
         limit: Some(&limit),
         error: Some("usage limit"),
         ..QUIET
@@ -112,14 +112,14 @@ fn a_limit_is_no_failure_and_an_error_of_the_client_is_one() {
         client: Some(limited),
         ..NOTHING
     };
-    assert_eq!(judge(end), Finding::Limited(limit.clone()));
+    assert_eq!(judge(end), Assessment::Limited(limit.clone()));
     let reported = report(Some(Outcome::Pass));
     let end = Evidence {
         report: Some(&reported),
         ..end
     };
     assert_eq!(verdict(judge(end)).outcome, Outcome::Pass);
-    let error = ClientTold {
+    let error = ClientReport {
         error: Some("no such model"),
         ..QUIET
     };
@@ -196,7 +196,7 @@ fn whoever_asks_for_help_has_a_question_and_no_verdict() {
             said,
             ..NOTHING
         });
-        assert_eq!(finding, Finding::Asks("which API?".into()));
+        assert_eq!(finding, Assessment::Asks("which API?".into()));
     }
 }
 

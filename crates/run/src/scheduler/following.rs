@@ -13,9 +13,9 @@ use flagpost_model::{
 };
 
 use super::{
-    Effect, Fate, Skip,
+    Effect, Skip, TaskOutcome,
     machine::{Phase, Scheduler},
-    table::{Entry, Stage, Table},
+    table::{ScheduledTask, TaskStage, TaskTable},
 };
 
 /// The outlines as the graph is to see them. A question is no end: what waits for its task waits on.
@@ -45,7 +45,7 @@ pub(super) fn in_order<'o>(graph: &Graph<'o>, open: &'o [Outline]) -> Vec<&'o Ou
 }
 
 /// The open tasks that can never start, and why.
-pub(super) fn hopeless(graph: &Graph, table: &Table) -> Vec<(usize, Skip)> {
+pub(super) fn hopeless(graph: &Graph, table: &TaskTable) -> Vec<(usize, Skip)> {
     let stranded = stranded(graph).into_iter();
     stranded
         .filter_map(|s| Some((table.at(&s.id)?, Skip::Stranded(s.why))))
@@ -70,9 +70,9 @@ impl Scheduler {
         let listed: BTreeSet<&TaskId> = order.iter().map(|task| &task.id).collect();
         let over: Vec<Outline> = self.left_out(&listed, &graph);
         order.extend(over.iter());
-        let mut table = Table::new(&graph, &order, self.config.max_attempts.get());
+        let mut table = TaskTable::new(&graph, &order, self.config.max_attempts.get());
         let mut added = Vec::new();
-        let old = std::mem::replace(&mut self.tasks, Table::new(&graph, &[], 1));
+        let old = std::mem::replace(&mut self.tasks, TaskTable::new(&graph, &[], 1));
         let now: HashMap<&TaskId, &State> = outlines.iter().map(|it| (&it.id, &it.state)).collect();
         for at in 0..table.entries.len() {
             let entry = table.entry_mut(at);
@@ -81,7 +81,7 @@ impl Scheduler {
                 Some(before) => {
                     let state = now.get(&entry.id).copied();
                     carry_over(entry, before, state);
-                    if matches!(before.stage, Stage::Asking) && entry.is_answered() {
+                    if matches!(before.stage, TaskStage::Asking) && entry.is_answered() {
                         let task = entry.id.clone();
                         effects.push(Effect::Answered { task });
                     }
@@ -108,7 +108,8 @@ impl Scheduler {
         for (at, why) in hopeless(&graph, &self.tasks) {
             // A blocker that this run itself gave up is told of as such.
             if self.tasks.is_waiting(at) && !self.is_behind_our_own(&why) {
-                self.tasks.set_fate(at, Fate::Skipped { why }, &mut skipped);
+                self.tasks
+                    .set_fate(at, TaskOutcome::Skipped { why }, &mut skipped);
             }
         }
         self.skip_behind_failures(&mut skipped);
@@ -116,7 +117,7 @@ impl Scheduler {
         let was_settled = |effect: &Effect| match effect {
             Effect::Settled { task, .. } => old
                 .at(task)
-                .is_some_and(|at| matches!(old.entry(at).stage, Stage::Settled(_))),
+                .is_some_and(|at| matches!(old.entry(at).stage, TaskStage::Settled(_))),
             _ => false,
         };
         effects.extend(skipped.into_iter().filter(|it| !was_settled(it)));
@@ -147,14 +148,14 @@ impl Scheduler {
     }
 
     /// Settles what waited and is not open any more.
-    fn finalize_closed(&mut self, old: &Table, effects: &mut Vec<Effect>) {
+    fn finalize_closed(&mut self, old: &TaskTable, effects: &mut Vec<Effect>) {
         for at in 0..self.tasks.entries.len() {
             let entry = self.tasks.entry(at);
-            let Stage::Settled(fate) = &entry.stage else {
+            let TaskStage::Settled(fate) = &entry.stage else {
                 continue;
             };
             let before = old.at(&entry.id).map(|at| &old.entry(at).stage);
-            if matches!(before, Some(Stage::Settled(_))) {
+            if matches!(before, Some(TaskStage::Settled(_))) {
                 continue;
             }
             let fate = fate.clone();
@@ -171,8 +172,8 @@ impl Scheduler {
 
     /// Skips what waits for a task that did not pass.
     fn skip_behind_failures(&mut self, effects: &mut Vec<Effect>) {
-        let failed = |stage: &Stage| match stage {
-            Stage::Settled(fate) => !fate.is_passed(),
+        let failed = |stage: &TaskStage| match stage {
+            TaskStage::Settled(fate) => !fate.is_passed(),
             _ => false,
         };
         for at in self.tasks.those(failed) {
@@ -186,7 +187,9 @@ impl Scheduler {
             return;
         }
         self.waves.truncate(self.waves_entered);
-        let waiting = self.tasks.those(|stage| matches!(stage, Stage::Waiting));
+        let waiting = self
+            .tasks
+            .those(|stage| matches!(stage, TaskStage::Waiting));
         let left = waiting.into_iter().filter(|at| !self.queue.contains(at));
         let mut behind: BTreeMap<usize, usize> = left.map(|at| (at, 0)).collect();
         for at in behind.keys().copied().collect::<Vec<_>>() {
@@ -216,38 +219,41 @@ fn level_of(behind: &BTreeMap<usize, usize>) -> Vec<usize> {
 }
 
 /// What a task of the run is after the list changed.
-fn carry_over(entry: &mut Entry, before: &Entry, state: Option<&State>) {
+fn carry_over(entry: &mut ScheduledTask, before: &ScheduledTask, state: Option<&State>) {
     (entry.next, entry.begun, entry.last) = (before.next, before.begun, before.last);
     let attempts = before.begun_attempts();
     entry.stage = match (&before.stage, state) {
-        (running @ (Stage::Launching { .. } | Stage::Running { .. }), _) => running.clone(),
+        (running @ (TaskStage::Launching { .. } | TaskStage::Running { .. }), _) => running.clone(),
         // It was opened again, or what it waited for was.
-        (Stage::Settled(Fate::Failed { .. } | Fate::Partial { .. }), Some(State::Pending)) => {
+        (
+            TaskStage::Settled(TaskOutcome::Failed { .. } | TaskOutcome::Partial { .. }),
+            Some(State::Pending),
+        ) => {
             entry.start_over();
-            Stage::Waiting
+            TaskStage::Waiting
         }
         (
-            Stage::Settled(Fate::Skipped {
+            TaskStage::Settled(TaskOutcome::Skipped {
                 why: Skip::After { .. } | Skip::Stranded(_) | Skip::Withdrawn,
             }),
             Some(State::Pending),
-        ) => Stage::Waiting,
-        (settled @ Stage::Settled(_), _) => settled.clone(),
-        (_, Some(State::Completed)) => Stage::Settled(Fate::Passed { attempts }),
-        (Stage::Waiting, Some(State::Failed)) => Stage::Waiting,
-        (_, None | Some(State::Cancelled)) => Stage::Settled(Fate::Skipped {
+        ) => TaskStage::Waiting,
+        (settled @ TaskStage::Settled(_), _) => settled.clone(),
+        (_, Some(State::Completed)) => TaskStage::Settled(TaskOutcome::Passed { attempts }),
+        (TaskStage::Waiting, Some(State::Failed)) => TaskStage::Waiting,
+        (_, None | Some(State::Cancelled)) => TaskStage::Settled(TaskOutcome::Skipped {
             why: Skip::Withdrawn,
         }),
-        (_, Some(State::Failed)) => Stage::Settled(Fate::Failed { attempts }),
-        (_, Some(State::Stuck)) => Stage::Asking,
-        (Stage::Asking, Some(_)) => {
+        (_, Some(State::Failed)) => TaskStage::Settled(TaskOutcome::Failed { attempts }),
+        (_, Some(State::Stuck)) => TaskStage::Asking,
+        (TaskStage::Asking, Some(_)) => {
             entry.answer();
             return;
         }
-        (held @ Stage::Held { .. }, Some(_)) => held.clone(),
-        (Stage::Waiting, Some(_)) => {
+        (held @ TaskStage::Held { .. }, Some(_)) => held.clone(),
+        (TaskStage::Waiting, Some(_)) => {
             entry.keep_turn(before);
-            Stage::Waiting
+            TaskStage::Waiting
         }
     };
 }

@@ -7,22 +7,22 @@ use std::collections::BTreeSet;
 
 use flagpost_model::{
     TaskId, WorkerId,
-    plan::{Graph, Schedule, Verdict, verdict, waves},
+    plan::{Graph, RetryDecision, Schedule, verdict, waves},
     session::Outcome,
     task::{Outline, State},
 };
 use jiff::Timestamp;
 
 use super::{
-    Config, Effect, Event, Fate, Hold, NoLaunch, Skip, StopReason, following,
-    table::{Stage, Table},
+    Effect, Event, NoLaunch, ReservedFiles, RunConfig, Skip, StopReason, TaskOutcome, following,
+    table::{TaskStage, TaskTable},
 };
 
 /// A run over a list.
 #[derive(Debug, Clone)]
 pub struct Scheduler {
-    pub(super) config: Config,
-    pub(super) tasks: Table,
+    pub(super) config: RunConfig,
+    pub(super) tasks: TaskTable,
     /// Those that can never start, with the reason; settled when the run begins.
     hopeless: Vec<(usize, Skip)>,
     /// Planned levels; none in eager runs.
@@ -37,7 +37,7 @@ pub struct Scheduler {
     /// Being launched or running.
     pub(super) busy: BTreeSet<usize>,
     /// What others work on.
-    holds: Vec<Hold>,
+    holds: Vec<ReservedFiles>,
     /// Which task was said to wait for whom.
     pub(super) said: BTreeSet<(usize, WorkerId)>,
     /// It was told that a wave holds tasks up.
@@ -65,14 +65,14 @@ pub(super) enum Phase {
 impl Scheduler {
     /// Plans a run of every open task. `outlines` is the whole list: what it holds as completed
     /// counts as passed, what is stuck waits for its answer, and what it does not hold is unknown.
-    pub fn new(config: Config, outlines: &[Outline]) -> Self {
+    pub fn new(config: RunConfig, outlines: &[Outline]) -> Self {
         let open = following::as_open(outlines, |_| false);
         let graph = Graph::new(&open);
         let order = following::in_order(&graph, &open);
-        let mut tasks = Table::new(&graph, &order, config.max_attempts.get());
+        let mut tasks = TaskTable::new(&graph, &order, config.max_attempts.get());
         for asking in outlines.iter().filter(|it| it.state == State::Stuck) {
             if let Some(at) = tasks.at(&asking.id) {
-                tasks.entry_mut(at).stage = Stage::Asking;
+                tasks.entry_mut(at).stage = TaskStage::Asking;
             }
         }
         let levels = match config.schedule {
@@ -113,9 +113,9 @@ impl Scheduler {
                 retryable,
             } => self.ended(&task, outcome, retryable, &mut effects),
             Event::PutBack { task, behind } => self.put_back(&task, behind, &mut effects),
-            Event::Asked { task } => self.given_back(&task, Stage::Asking, &mut effects),
+            Event::Asked { task } => self.given_back(&task, TaskStage::Asking, &mut effects),
             Event::Held { task, opens } => {
-                self.given_back(&task, Stage::Held { opens }, &mut effects);
+                self.given_back(&task, TaskStage::Held { opens }, &mut effects);
             }
             Event::Opened => self.opened(),
             Event::Listed(outlines) => self.listed(&outlines, &mut effects),
@@ -145,17 +145,17 @@ impl Scheduler {
         let stages = self.busy.iter().map(|&at| &self.tasks.entry(at).stage);
         stages
             .filter_map(|stage| match stage {
-                Stage::Running {
+                TaskStage::Running {
                     deadline,
                     stopping: None,
                     ..
                 } => *deadline,
-                Stage::Running { .. }
-                | Stage::Waiting
-                | Stage::Launching { .. }
-                | Stage::Asking
-                | Stage::Held { .. }
-                | Stage::Settled(_) => None,
+                TaskStage::Running { .. }
+                | TaskStage::Waiting
+                | TaskStage::Launching { .. }
+                | TaskStage::Asking
+                | TaskStage::Held { .. }
+                | TaskStage::Settled(_) => None,
             })
             .chain(self.staying.flatten())
             .min()
@@ -165,7 +165,7 @@ impl Scheduler {
     pub fn waits_for_answers(&self) -> bool {
         !self
             .tasks
-            .those(|stage| matches!(stage, Stage::Asking))
+            .those(|stage| matches!(stage, TaskStage::Asking))
             .is_empty()
     }
 
@@ -175,7 +175,8 @@ impl Scheduler {
         }
         self.phase = Phase::Running;
         for (at, why) in std::mem::take(&mut self.hopeless) {
-            self.tasks.set_fate(at, Fate::Skipped { why }, effects);
+            self.tasks
+                .set_fate(at, TaskOutcome::Skipped { why }, effects);
         }
         if self.config.schedule == Schedule::Eager {
             self.queue = self.tasks.free().collect();
@@ -186,12 +187,12 @@ impl Scheduler {
         let Some(at) = self.tasks.at(task) else {
             return;
         };
-        let Stage::Launching { attempt, unwanted } = self.tasks.entry(at).stage else {
+        let TaskStage::Launching { attempt, unwanted } = self.tasks.entry(at).stage else {
             return;
         };
         self.tasks.entry_mut(at).begun = true;
         let limit = self.config.timeout;
-        self.tasks.entry_mut(at).stage = Stage::Running {
+        self.tasks.entry_mut(at).stage = TaskStage::Running {
             attempt,
             // A limit beyond the end of time is none.
             deadline: limit.and_then(|limit| now.checked_add(limit).ok()),
@@ -206,7 +207,7 @@ impl Scheduler {
         let Some(at) = self.tasks.at(task) else {
             return;
         };
-        let Stage::Launching { attempt, .. } = self.tasks.entry(at).stage else {
+        let TaskStage::Launching { attempt, .. } = self.tasks.entry(at).stage else {
             return;
         };
         let attempts = match self.tasks.entry(at).begun {
@@ -215,14 +216,14 @@ impl Scheduler {
         };
         let fate = match (because, self.tasks.entry(at).last) {
             (NoLaunch::Held { opens }, _) => {
-                self.given_back(task, Stage::Held { opens }, effects);
+                self.given_back(task, TaskStage::Held { opens }, effects);
                 return;
             }
-            (NoLaunch::AlreadyCompleted, _) => Fate::Passed { attempts },
-            (NoLaunch::Refused { reason }, None) if attempts == 0 => Fate::Skipped {
+            (NoLaunch::AlreadyCompleted, _) => TaskOutcome::Passed { attempts },
+            (NoLaunch::Refused { reason }, None) if attempts == 0 => TaskOutcome::Skipped {
                 why: Skip::NotLaunched { reason },
             },
-            (NoLaunch::Refused { .. }, None) => Fate::Failed { attempts },
+            (NoLaunch::Refused { .. }, None) => TaskOutcome::Failed { attempts },
             (NoLaunch::Refused { .. }, Some(last)) => given_up(last, attempts),
         };
         self.finalize(at, fate, attempts > 0, effects);
@@ -233,31 +234,34 @@ impl Scheduler {
             return;
         };
         let (attempt, stopping) = match self.tasks.entry(at).stage {
-            Stage::Running {
+            TaskStage::Running {
                 attempt, stopping, ..
             } => (attempt, stopping),
-            Stage::Launching { attempt, .. } => (attempt, None),
-            Stage::Waiting | Stage::Asking | Stage::Held { .. } | Stage::Settled(_) => return,
+            TaskStage::Launching { attempt, .. } => (attempt, None),
+            TaskStage::Waiting
+            | TaskStage::Asking
+            | TaskStage::Held { .. }
+            | TaskStage::Settled(_) => return,
         };
         self.tasks.entry_mut(at).last = Some(outcome);
         let attempts = attempt.number;
         let fate = match verdict(outcome, retryable, attempt) {
-            Verdict::Accept => Fate::Passed { attempts },
+            RetryDecision::Accept => TaskOutcome::Passed { attempts },
             _ if retryable && stopping == Some(StopReason::Dropped) => {
-                Fate::Interrupted { attempts }
+                TaskOutcome::Interrupted { attempts }
             }
-            Verdict::Again(next) if self.phase == Phase::Running => {
+            RetryDecision::Again(next) if self.phase == Phase::Running => {
                 let entry = self.tasks.entry_mut(at);
                 (entry.next, entry.begun) = (next, false);
                 self.launch(at, fx);
                 return;
             }
-            Verdict::Again(_) => Fate::Interrupted { attempts },
+            RetryDecision::Again(_) => TaskOutcome::Interrupted { attempts },
             // What a stopped agent leaves behind says nothing about its last attempt.
-            Verdict::GiveUp if retryable && stopping == Some(StopReason::Interrupted) => {
-                Fate::Interrupted { attempts }
+            RetryDecision::GiveUp if retryable && stopping == Some(StopReason::Interrupted) => {
+                TaskOutcome::Interrupted { attempts }
             }
-            Verdict::GiveUp => given_up(outcome, attempts),
+            RetryDecision::GiveUp => given_up(outcome, attempts),
         };
         self.finalize(at, fate, true, fx);
     }
@@ -267,7 +271,7 @@ impl Scheduler {
         let Some(at) = self.tasks.at(task) else {
             return;
         };
-        if !matches!(self.tasks.entry(at).stage, Stage::Running { .. }) {
+        if !matches!(self.tasks.entry(at).stage, TaskStage::Running { .. }) {
             return;
         }
         self.busy.remove(&at);
@@ -277,27 +281,28 @@ impl Scheduler {
         let on = on.filter(|&on| !self.tasks.leads_to(at, on));
         match on.map(|on| (on, &self.tasks.entry(on).stage)) {
             _ if self.phase != Phase::Running => {
-                let fate = Fate::Interrupted { attempts: 1 };
+                let fate = TaskOutcome::Interrupted { attempts: 1 };
                 self.tasks.set_fate(at, fate, effects);
             }
-            Some((_, Stage::Settled(fate))) if fate.is_passed() => {
-                self.tasks.entry_mut(at).stage = Stage::Waiting;
+            Some((_, TaskStage::Settled(fate))) if fate.is_passed() => {
+                self.tasks.entry_mut(at).stage = TaskStage::Waiting;
                 self.queue.insert(at);
             }
             Some((
                 on,
-                Stage::Waiting
-                | Stage::Launching { .. }
-                | Stage::Running { .. }
-                | Stage::Asking
-                | Stage::Held { .. },
+                TaskStage::Waiting
+                | TaskStage::Launching { .. }
+                | TaskStage::Running { .. }
+                | TaskStage::Asking
+                | TaskStage::Held { .. },
             )) => {
                 self.tasks.wait_for(at, on);
             }
             // It did not pass, is not part of this run, or waits for this task itself.
-            Some((_, Stage::Settled(_))) | None => {
+            Some((_, TaskStage::Settled(_))) | None => {
                 let why = Skip::After { task: behind };
-                self.tasks.set_fate(at, Fate::Skipped { why }, effects);
+                self.tasks
+                    .set_fate(at, TaskOutcome::Skipped { why }, effects);
                 self.tasks.skip_dependants(at, effects);
             }
         }
@@ -306,12 +311,12 @@ impl Scheduler {
     fn stop_the_late(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         for at in self.busy.clone() {
             let late = match self.tasks.entry(at).stage {
-                Stage::Running { deadline, .. } => deadline.is_some_and(|at| at <= now),
-                Stage::Waiting
-                | Stage::Launching { .. }
-                | Stage::Asking
-                | Stage::Held { .. }
-                | Stage::Settled(_) => false,
+                TaskStage::Running { deadline, .. } => deadline.is_some_and(|at| at <= now),
+                TaskStage::Waiting
+                | TaskStage::Launching { .. }
+                | TaskStage::Asking
+                | TaskStage::Held { .. }
+                | TaskStage::Settled(_) => false,
             };
             if late {
                 self.stop(at, StopReason::Timeout, effects);
@@ -340,17 +345,17 @@ impl Scheduler {
     pub(super) fn stop(&mut self, at: usize, why: StopReason, effects: &mut Vec<Effect>) {
         let entry = self.tasks.entry_mut(at);
         match &mut entry.stage {
-            Stage::Running { stopping, .. } if stopping.is_none() => {
+            TaskStage::Running { stopping, .. } if stopping.is_none() => {
                 *stopping = Some(why);
                 let task = entry.id.clone();
                 effects.push(Effect::Stop { task, why });
             }
-            Stage::Launching { unwanted, .. } => *unwanted = true,
-            Stage::Running { .. }
-            | Stage::Waiting
-            | Stage::Asking
-            | Stage::Held { .. }
-            | Stage::Settled(_) => {}
+            TaskStage::Launching { unwanted, .. } => *unwanted = true,
+            TaskStage::Running { .. }
+            | TaskStage::Waiting
+            | TaskStage::Asking
+            | TaskStage::Held { .. }
+            | TaskStage::Settled(_) => {}
         }
     }
 
@@ -358,7 +363,7 @@ impl Scheduler {
         self.busy.insert(at);
         let entry = self.tasks.entry_mut(at);
         let (task, attempt) = (entry.id.clone(), entry.next);
-        entry.stage = Stage::Launching {
+        entry.stage = TaskStage::Launching {
             attempt,
             unwanted: false,
         };
@@ -366,7 +371,7 @@ impl Scheduler {
     }
 
     /// The end of a task that was handed out, and what follows for those that wait for it.
-    fn finalize(&mut self, at: usize, fate: Fate, ran: bool, effects: &mut Vec<Effect>) {
+    fn finalize(&mut self, at: usize, fate: TaskOutcome, ran: bool, effects: &mut Vec<Effect>) {
         let passed = fate.is_passed();
         let id = self.tasks.entry(at).id.clone();
         self.busy.remove(&at);
@@ -486,12 +491,12 @@ impl Scheduler {
         let interrupted = matches!(self.phase, Phase::Draining | Phase::Stopping);
         for at in self
             .tasks
-            .those(|stage| matches!(stage, Stage::Asking | Stage::Held { .. }))
+            .those(|stage| matches!(stage, TaskStage::Asking | TaskStage::Held { .. }))
         {
             let attempts = self.tasks.entry(at).begun_attempts();
             let fate = match self.tasks.entry(at).stage {
-                Stage::Asking => Fate::Stuck { attempts },
-                _ => Fate::Parked { attempts },
+                TaskStage::Asking => TaskOutcome::Stuck { attempts },
+                _ => TaskOutcome::Parked { attempts },
             };
             self.tasks.set_fate(at, fate, effects);
             let task = self.tasks.entry(at).id.clone();
@@ -504,10 +509,10 @@ impl Scheduler {
     }
 }
 
-fn given_up(outcome: Outcome, attempts: u32) -> Fate {
+fn given_up(outcome: Outcome, attempts: u32) -> TaskOutcome {
     match outcome {
-        Outcome::Pass => Fate::Passed { attempts },
-        Outcome::Partial => Fate::Partial { attempts },
-        Outcome::Fail => Fate::Failed { attempts },
+        Outcome::Pass => TaskOutcome::Passed { attempts },
+        Outcome::Partial => TaskOutcome::Partial { attempts },
+        Outcome::Fail => TaskOutcome::Failed { attempts },
     }
 }

@@ -30,7 +30,7 @@ pub use machine::Scheduler;
 
 /// How a run is to go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Config {
+pub struct RunConfig {
     /// How many tasks may run side by side.
     pub max_parallel: NonZeroUsize,
     /// Wave by wave, or each task as soon as it can.
@@ -44,7 +44,7 @@ pub struct Config {
     pub wait_for_answers: bool,
 }
 
-impl Default for Config {
+impl Default for RunConfig {
     fn default() -> Self {
         Self {
             max_parallel: NonZeroUsize::MIN.saturating_add(4),
@@ -107,7 +107,7 @@ pub enum Event {
     /// The list changed. These are the tasks of the run, as [`Scheduler::new`] takes them.
     Listed(Vec<Outline>),
     /// What others hold now: all of it.
-    Reserved(Vec<Hold>),
+    Reserved(Vec<ReservedFiles>),
     /// Time has passed.
     Tick,
     /// The operator stopped this task: it is not tried again in this run.
@@ -123,7 +123,7 @@ pub enum Event {
 
 /// Files that somebody else works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hold {
+pub struct ReservedFiles {
     /// Which.
     pub path: Pattern,
     /// Who.
@@ -165,7 +165,7 @@ pub enum Effect {
         /// Which.
         task: TaskId,
         /// For what.
-        on: Hold,
+        on: ReservedFiles,
     },
     /// Claim the task and start an agent on it; answer with `Launched` or `CouldNotLaunch`.
     Launch {
@@ -208,7 +208,7 @@ pub enum Effect {
         /// Which.
         task: TaskId,
         /// To which.
-        fate: Fate,
+        fate: TaskOutcome,
     },
     /// Merge what these tasks learned into the shared context, before anything else is launched.
     Merge {
@@ -223,7 +223,7 @@ pub enum Effect {
     /// The run is over.
     Finished {
         /// Every task that was open at the beginning, by id.
-        fates: Vec<(TaskId, Fate)>,
+        fates: Vec<(TaskId, TaskOutcome)>,
         /// Whether the operator ended it.
         interrupted: bool,
     },
@@ -242,7 +242,7 @@ pub enum StopReason {
 
 /// What became of a task in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum TaskOutcome {
     /// It is done.
     Passed {
         /// After how many attempts; none, if somebody else did it.
@@ -280,7 +280,7 @@ pub enum Fate {
     },
 }
 
-impl Fate {
+impl TaskOutcome {
     /// Whether tasks that wait for it may start.
     pub fn is_passed(&self) -> bool {
         matches!(self, Self::Passed { .. })

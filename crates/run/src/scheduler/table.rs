@@ -13,17 +13,17 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::{Effect, Fate, Hold, Skip, StopReason};
+use super::{Effect, ReservedFiles, Skip, StopReason, TaskOutcome};
 
 /// Open tasks in claim order: a smaller position goes first.
 #[derive(Debug, Clone)]
-pub(super) struct Table {
-    pub(super) entries: Vec<Entry>,
+pub(super) struct TaskTable {
+    pub(super) entries: Vec<ScheduledTask>,
     positions: HashMap<TaskId, usize>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct ScheduledTask {
     pub id: TaskId,
     /// The files that it says it will touch.
     files: Vec<Pattern>,
@@ -40,11 +40,11 @@ pub(super) struct Entry {
     pub begun: bool,
     /// What the last finished attempt came to.
     pub last: Option<Outcome>,
-    pub stage: Stage,
+    pub stage: TaskStage,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Stage {
+pub(super) enum TaskStage {
     Waiting,
     Launching {
         attempt: Attempt,
@@ -62,10 +62,10 @@ pub(super) enum Stage {
     Held {
         opens: bool,
     },
-    Settled(Fate),
+    Settled(TaskOutcome),
 }
 
-impl Table {
+impl TaskTable {
     /// The tasks of `order`, as the graph has them.
     pub fn new(graph: &Graph, order: &[&Outline], max_attempts: u32) -> Self {
         let positions: HashMap<TaskId, usize> = order
@@ -81,7 +81,7 @@ impl Table {
             }
             let blockers = graph.blockers(&task.id);
             let dependants = graph.dependants(&task.id);
-            entries.push(Entry {
+            entries.push(ScheduledTask {
                 id: task.id.clone(),
                 // What is no path below the top is none of the repository's files.
                 files: task.files.iter().filter_map(|it| it.parse().ok()).collect(),
@@ -95,8 +95,8 @@ impl Table {
                 begun: false,
                 last: None,
                 stage: match task.state {
-                    State::Stuck => Stage::Asking,
-                    _ => Stage::Waiting,
+                    State::Stuck => TaskStage::Asking,
+                    _ => TaskStage::Waiting,
                 },
             });
         }
@@ -107,23 +107,23 @@ impl Table {
         self.positions.get(id).copied()
     }
 
-    pub fn entry(&self, at: usize) -> &Entry {
+    pub fn entry(&self, at: usize) -> &ScheduledTask {
         &self.entries[at]
     }
 
-    pub fn entry_mut(&mut self, at: usize) -> &mut Entry {
+    pub fn entry_mut(&mut self, at: usize) -> &mut ScheduledTask {
         &mut self.entries[at]
     }
 
     /// Every position at which the stage is such a one.
-    pub fn those(&self, is: impl Fn(&Stage) -> bool) -> Vec<usize> {
+    pub fn those(&self, is: impl Fn(&TaskStage) -> bool) -> Vec<usize> {
         let all = self.entries.iter().enumerate();
         all.filter_map(|(at, entry)| is(&entry.stage).then_some(at))
             .collect()
     }
 
     pub fn is_waiting(&self, at: usize) -> bool {
-        matches!(self.entries[at].stage, Stage::Waiting)
+        matches!(self.entries[at].stage, TaskStage::Waiting)
     }
 
     /// Those that may start.
@@ -146,9 +146,9 @@ impl Table {
         turn
     }
 
-    pub fn set_fate(&mut self, at: usize, fate: Fate, effects: &mut Vec<Effect>) {
+    pub fn set_fate(&mut self, at: usize, fate: TaskOutcome, effects: &mut Vec<Effect>) {
         let task = self.entries[at].id.clone();
-        self.entries[at].stage = Stage::Settled(fate.clone());
+        self.entries[at].stage = TaskStage::Settled(fate.clone());
         effects.push(Effect::Settled { task, fate });
     }
 
@@ -167,9 +167,13 @@ impl Table {
     }
 
     /// What of others is in a task's way.
-    pub fn held_up_by<'h>(&self, at: usize, holds: &'h [Hold]) -> Option<&'h Hold> {
-        let Entry { id, files, .. } = &self.entries[at];
-        let is_own = |hold: &Hold| hold.task.as_deref() == Some(id.as_str());
+    pub fn held_up_by<'h>(
+        &self,
+        at: usize,
+        holds: &'h [ReservedFiles],
+    ) -> Option<&'h ReservedFiles> {
+        let ScheduledTask { id, files, .. } = &self.entries[at];
+        let is_own = |hold: &ReservedFiles| hold.task.as_deref() == Some(id.as_str());
         let mut others = holds.iter().filter(|hold| !is_own(hold));
         others.find(|hold| files.iter().any(|file| file.meets(&hold.path)))
     }
@@ -193,13 +197,12 @@ impl Table {
         self.entries[on].dependants.push(at);
         let waits = &mut self.entries[at];
         waits.waits_for += 1;
-        waits.stage = Stage::Waiting;
+        waits.stage = TaskStage::Waiting;
     }
 
     /// Counts anew for how many tasks each one waits, of those of the run and of others.
     pub fn count_blockers(&mut self, graph: &Graph) {
-        let has_passed =
-            |entry: &Entry| matches!(&entry.stage, Stage::Settled(fate) if fate.is_passed());
+        let has_passed = |entry: &ScheduledTask| matches!(&entry.stage, TaskStage::Settled(fate) if fate.is_passed());
         let counts: Vec<usize> = self
             .entries
             .iter()
@@ -240,7 +243,7 @@ impl Table {
         while let Some(at) = stack.pop() {
             for on in self.entries[at].dependants.clone() {
                 if self.is_waiting(on) {
-                    self.set_fate(on, Fate::Skipped { why: why.clone() }, effects);
+                    self.set_fate(on, TaskOutcome::Skipped { why: why.clone() }, effects);
                     stack.push(on);
                 }
             }
@@ -248,29 +251,29 @@ impl Table {
     }
 
     pub fn interrupt_waiting(&mut self, effects: &mut Vec<Effect>) {
-        for at in self.those(|stage| matches!(stage, Stage::Waiting | Stage::Held { .. })) {
+        for at in self.those(|stage| matches!(stage, TaskStage::Waiting | TaskStage::Held { .. })) {
             let attempts = self.entries[at].begun_attempts();
-            self.set_fate(at, Fate::Interrupted { attempts }, effects);
+            self.set_fate(at, TaskOutcome::Interrupted { attempts }, effects);
         }
     }
 
     /// What became of those that are settled, by id.
-    pub fn outcomes(&self) -> Vec<(TaskId, Fate)> {
+    pub fn outcomes(&self) -> Vec<(TaskId, TaskOutcome)> {
         let fates = self.entries.iter().filter_map(|entry| match &entry.stage {
-            Stage::Settled(fate) => Some((entry.id.clone(), fate.clone())),
-            Stage::Waiting
-            | Stage::Launching { .. }
-            | Stage::Running { .. }
-            | Stage::Asking
-            | Stage::Held { .. } => None,
+            TaskStage::Settled(fate) => Some((entry.id.clone(), fate.clone())),
+            TaskStage::Waiting
+            | TaskStage::Launching { .. }
+            | TaskStage::Running { .. }
+            | TaskStage::Asking
+            | TaskStage::Held { .. } => None,
         });
-        let mut fates: Vec<(TaskId, Fate)> = fates.collect();
+        let mut fates: Vec<(TaskId, TaskOutcome)> = fates.collect();
         fates.sort_by(|a, b| a.0.cmp(&b.0));
         fates
     }
 }
 
-impl Entry {
+impl ScheduledTask {
     /// Whether its question was answered and it has not been started since.
     pub fn is_answered(&self) -> bool {
         self.answered
@@ -278,7 +281,7 @@ impl Entry {
 
     /// Its question was answered: it waits for its turn again.
     pub fn answer(&mut self) {
-        (self.stage, self.answered) = (Stage::Waiting, true);
+        (self.stage, self.answered) = (TaskStage::Waiting, true);
     }
 
     /// The same turn as before the list changed.

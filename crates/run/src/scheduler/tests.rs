@@ -28,11 +28,11 @@ struct Run {
 }
 
 fn run(words: &str, max_parallel: usize, schedule: Schedule) -> Run {
-    let config = Config {
+    let config = RunConfig {
         max_parallel: NonZeroUsize::new(max_parallel).unwrap(),
         schedule,
         timeout: Some(SignedDuration::from_secs(60)),
-        ..Config::default()
+        ..RunConfig::default()
     };
     Run {
         scheduler: Scheduler::new(config, &list(words)),
@@ -119,15 +119,15 @@ fn line(effect: &Effect) -> String {
     }
 }
 
-fn fate_line(fate: &Fate) -> String {
+fn fate_line(fate: &TaskOutcome) -> String {
     match fate {
-        Fate::Passed { attempts } => format!("passed after {attempts}"),
-        Fate::Partial { attempts } => format!("partial after {attempts}"),
-        Fate::Failed { attempts } => format!("failed after {attempts}"),
-        Fate::Skipped { why } => format!("skipped: {why}"),
-        Fate::Interrupted { attempts } => format!("interrupted after {attempts}"),
-        Fate::Stuck { attempts } => format!("stuck after {attempts}"),
-        Fate::Parked { attempts } => format!("parked after {attempts}"),
+        TaskOutcome::Passed { attempts } => format!("passed after {attempts}"),
+        TaskOutcome::Partial { attempts } => format!("partial after {attempts}"),
+        TaskOutcome::Failed { attempts } => format!("failed after {attempts}"),
+        TaskOutcome::Skipped { why } => format!("skipped: {why}"),
+        TaskOutcome::Interrupted { attempts } => format!("interrupted after {attempts}"),
+        TaskOutcome::Stuck { attempts } => format!("stuck after {attempts}"),
+        TaskOutcome::Parked { attempts } => format!("parked after {attempts}"),
     }
 }
 
@@ -170,10 +170,10 @@ fn an_eager_task_starts_the_moment_its_blockers_are_done() {
 fn places_are_filled_in_claim_order() {
     let mut list = list("1 2 3 4<2");
     list[2].priority = Some(Priority::Critical);
-    let config = Config {
+    let config = RunConfig {
         max_parallel: NonZeroUsize::MIN,
         schedule: Eager,
-        ..Config::default()
+        ..RunConfig::default()
     };
     let mut run = Run {
         scheduler: Scheduler::new(config, &list),
@@ -235,7 +235,7 @@ fn what_can_never_start_is_said_at_once() {
     let mut list = list("1 2<1 3<9 4<4 5");
     list[0].state = State::Cancelled;
     let mut run = Run {
-        scheduler: Scheduler::new(Config::default(), &list),
+        scheduler: Scheduler::new(RunConfig::default(), &list),
         clock: Timestamp::UNIX_EPOCH,
     };
     let skipped = "2 skipped: waits for task 1, which is cancelled; \
@@ -249,7 +249,7 @@ fn completed_tasks_count_as_passed_and_are_not_run() {
     let mut list = list("1 2<1");
     list[0].state = State::Completed;
     let mut run = Run {
-        scheduler: Scheduler::new(Config::default(), &list),
+        scheduler: Scheduler::new(RunConfig::default(), &list),
         clock: Timestamp::UNIX_EPOCH,
     };
     assert_eq!(run.begin(), "wave 1 of 1; launch 2 1/3");
@@ -363,7 +363,7 @@ fn of_two_tasks_with_one_id_the_first_is_run() {
     let mut list = list("1 1 2<1");
     list[0].state = State::Completed;
     let mut run = Run {
-        scheduler: Scheduler::new(Config::default(), &list),
+        scheduler: Scheduler::new(RunConfig::default(), &list),
         clock: Timestamp::UNIX_EPOCH,
     };
     assert_eq!(run.begin(), "wave 1 of 1; launch 2 1/3");

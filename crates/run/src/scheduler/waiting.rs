@@ -7,29 +7,37 @@ use flagpost_model::{TaskId, plan::Schedule};
 use jiff::Timestamp;
 
 use super::{
-    Effect, Fate, StopReason,
+    Effect, StopReason, TaskOutcome,
     machine::{Phase, Scheduler},
-    table::Stage,
+    table::TaskStage,
 };
 
 impl Scheduler {
     /// The task has no agent any more, and no attempt was spent.
-    pub(super) fn given_back(&mut self, task: &TaskId, stage: Stage, effects: &mut Vec<Effect>) {
+    pub(super) fn given_back(
+        &mut self,
+        task: &TaskId,
+        stage: TaskStage,
+        effects: &mut Vec<Effect>,
+    ) {
         let Some(at) = self.tasks.at(task) else {
             return;
         };
         let dropped = match self.tasks.entry(at).stage {
-            Stage::Running { stopping, .. } => stopping.is_some(),
-            Stage::Launching { unwanted, .. } => unwanted,
-            Stage::Waiting | Stage::Asking | Stage::Held { .. } | Stage::Settled(_) => return,
+            TaskStage::Running { stopping, .. } => stopping.is_some(),
+            TaskStage::Launching { unwanted, .. } => unwanted,
+            TaskStage::Waiting
+            | TaskStage::Asking
+            | TaskStage::Held { .. }
+            | TaskStage::Settled(_) => return,
         };
         self.busy.remove(&at);
-        let is_question = matches!(stage, Stage::Asking);
+        let is_question = matches!(stage, TaskStage::Asking);
         self.tasks.entry_mut(at).stage = stage;
         if !is_question && (dropped || self.phase != Phase::Running) {
             let attempts = self.tasks.entry(at).begun_attempts();
             self.tasks
-                .set_fate(at, Fate::Interrupted { attempts }, effects);
+                .set_fate(at, TaskOutcome::Interrupted { attempts }, effects);
             self.tasks.skip_dependants(at, effects);
         }
     }
@@ -38,9 +46,9 @@ impl Scheduler {
     pub(super) fn opened(&mut self) {
         for at in self
             .tasks
-            .those(|stage| matches!(stage, Stage::Held { .. }))
+            .those(|stage| matches!(stage, TaskStage::Held { .. }))
         {
-            self.tasks.entry_mut(at).stage = Stage::Waiting;
+            self.tasks.entry_mut(at).stage = TaskStage::Waiting;
             if self.wave_open || self.config.schedule == Schedule::Eager {
                 self.queue.insert(at);
             }
@@ -53,17 +61,17 @@ impl Scheduler {
             return;
         };
         match self.tasks.entry(at).stage {
-            Stage::Launching { .. } | Stage::Running { .. } => {
+            TaskStage::Launching { .. } | TaskStage::Running { .. } => {
                 self.stop(at, StopReason::Dropped, effects);
             }
-            Stage::Waiting | Stage::Held { .. } => {
+            TaskStage::Waiting | TaskStage::Held { .. } => {
                 self.queue.remove(&at);
                 let attempts = self.tasks.entry(at).begun_attempts();
                 self.tasks
-                    .set_fate(at, Fate::Interrupted { attempts }, effects);
+                    .set_fate(at, TaskOutcome::Interrupted { attempts }, effects);
                 self.tasks.skip_dependants(at, effects);
             }
-            Stage::Asking | Stage::Settled(_) => {}
+            TaskStage::Asking | TaskStage::Settled(_) => {}
         }
     }
 
@@ -92,12 +100,12 @@ impl Scheduler {
     /// Whether the run waits for an answer or for room, though nothing else is left.
     pub(super) fn stays(&mut self, now: Timestamp, effects: &mut Vec<Effect>) -> bool {
         let asking = match self.config.wait_for_answers {
-            true => self.tasks.those(|stage| matches!(stage, Stage::Asking)),
+            true => self.tasks.those(|stage| matches!(stage, TaskStage::Asking)),
             false => Vec::new(),
         };
         let held = self
             .tasks
-            .those(|stage| matches!(stage, Stage::Held { opens: true }));
+            .those(|stage| matches!(stage, TaskStage::Held { opens: true }));
         let is_over = |until: Option<Timestamp>| until.is_some_and(|until| until <= now);
         let waits = !held.is_empty() || !asking.is_empty() && !self.staying.is_some_and(is_over);
         if self.phase != Phase::Running || !waits {

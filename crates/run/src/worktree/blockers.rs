@@ -10,7 +10,8 @@ use std::{
 };
 
 use super::{
-    Branch, Error, Files, Result, Worktree, commit, git::Git, listing::Entry, standing, text,
+    Branch, FileList, Worktree, WorktreeError, WorktreeResult, commit, git::Git,
+    listing::WorktreeEntry, standing, text,
 };
 
 /// A blocker's work that is not in the worktree.
@@ -19,16 +20,16 @@ pub struct Missing {
     /// The blocker's branch.
     pub branch: Branch,
     /// Why.
-    pub why: Why,
+    pub why: MissingReason,
 }
 
 /// Why a blocker's work is not in a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub enum MissingReason {
     /// Merging the branch met conflicts and was called off; the agent can merge it.
     Conflict {
         /// The files in conflict.
-        files: Files,
+        files: FileList,
     },
     /// The branch was not merged for another reason; the agent can merge it.
     NotMerged {
@@ -49,7 +50,7 @@ pub enum Why {
         /// The blocker's worktree.
         path: PathBuf,
         /// What is not committed.
-        files: Files,
+        files: FileList,
     },
     /// Whether anything is missing cannot be told.
     Untellable {
@@ -62,29 +63,38 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.branch)?;
         match &self.why {
-            Why::Conflict { files } => write!(f, "merge it yourself; it conflicts in {files}"),
-            Why::NotMerged { reason } => write!(f, "merge it yourself; {reason}"),
-            Why::NoBranch => f.write_str("the branch is gone; somebody merged or removed it"),
-            Why::Elsewhere { path, commit } => {
+            MissingReason::Conflict { files } => {
+                write!(f, "merge it yourself; it conflicts in {files}")
+            }
+            MissingReason::NotMerged { reason } => write!(f, "merge it yourself; {reason}"),
+            MissingReason::NoBranch => {
+                f.write_str("the branch is gone; somebody merged or removed it")
+            }
+            MissingReason::Elsewhere { path, commit } => {
                 write!(f, "more was committed in {}, as {commit}", path.display())
             }
-            Why::Uncommitted { path, files } => {
+            MissingReason::Uncommitted { path, files } => {
                 write!(
                     f,
                     "uncommitted work was left in {}: {files}",
                     path.display()
                 )
             }
-            Why::Untellable { reason } => write!(f, "perhaps not all of it is here: {reason}"),
+            MissingReason::Untellable { reason } => {
+                write!(f, "perhaps not all of it is here: {reason}")
+            }
         }
     }
 }
 
 /// Merges a blocker's branch, unless it holds nothing new.
-pub(super) fn take_in(worktree: &Worktree, branch: &Branch) -> Result<Option<Why>> {
+pub(super) fn take_in(
+    worktree: &Worktree,
+    branch: &Branch,
+) -> WorktreeResult<Option<MissingReason>> {
     let path = &worktree.path;
     if commit(path, &branch.full())?.is_none() {
-        return Ok(Some(Why::NoBranch));
+        return Ok(Some(MissingReason::NoBranch));
     }
     let new = Git::at(path)
         .args(&["rev-list", "--count"])
@@ -94,13 +104,13 @@ pub(super) fn take_in(worktree: &Worktree, branch: &Branch) -> Result<Option<Why
         return Ok(None);
     }
     if let Some(reason) = unfit(worktree)? {
-        return Ok(Some(Why::NotMerged { reason }));
+        return Ok(Some(MissingReason::NotMerged { reason }));
     }
     merge(worktree, branch)
 }
 
 /// Why nothing may be merged into the worktree as an earlier attempt left it.
-fn unfit(worktree: &Worktree) -> Result<Option<String>> {
+fn unfit(worktree: &Worktree) -> WorktreeResult<Option<String>> {
     let path = &worktree.path;
     if let Some(what) = standing::underway(path)? {
         return Ok(Some(format!("a {what} is under way in the worktree")));
@@ -117,7 +127,7 @@ fn unfit(worktree: &Worktree) -> Result<Option<String>> {
         .then(|| format!("the worktree does not stand on {}", worktree.branch)))
 }
 
-fn merge(worktree: &Worktree, branch: &Branch) -> Result<Option<Why>> {
+fn merge(worktree: &Worktree, branch: &Branch) -> WorktreeResult<Option<MissingReason>> {
     let path = &worktree.path;
     // By its whole name, which no tag has; the message names it as people do.
     let message = format!("Merge branch '{branch}' into {}", worktree.branch);
@@ -138,17 +148,17 @@ fn merge(worktree: &Worktree, branch: &Branch) -> Result<Option<Why>> {
         let abort = Git::at(path).args(&["merge", "--abort"]).run_patiently();
         if let Err(error) = abort {
             reason = format!("{reason}; {error}");
-            return Ok(Some(Why::NotMerged { reason }));
+            return Ok(Some(MissingReason::NotMerged { reason }));
         }
     }
     Ok(Some(if files.is_empty() {
-        Why::NotMerged { reason }
+        MissingReason::NotMerged { reason }
     } else {
-        Why::Conflict { files }
+        MissingReason::Conflict { files }
     }))
 }
 
-fn conflicts(path: &Path) -> Result<Files> {
+fn conflicts(path: &Path) -> WorktreeResult<FileList> {
     let out = Git::at(path)
         .args(&[
             "diff",
@@ -158,12 +168,16 @@ fn conflicts(path: &Path) -> Result<Files> {
             "-z",
         ])
         .run()?;
-    Ok(Files::from_names(&out))
+    Ok(FileList::from_names(&out))
 }
 
 /// What is in the blocker's worktree and not in this one.
-pub(super) fn left_behind(worktree: &Worktree, branch: &Branch, entry: &Entry) -> Vec<Why> {
-    let untellable = |error: Error| Why::Untellable {
+pub(super) fn left_behind(
+    worktree: &Worktree,
+    branch: &Branch,
+    entry: &WorktreeEntry,
+) -> Vec<MissingReason> {
+    let untellable = |error: WorktreeError| MissingReason::Untellable {
         reason: error.to_string(),
     };
     let path = || entry.path.clone();
@@ -173,7 +187,7 @@ pub(super) fn left_behind(worktree: &Worktree, branch: &Branch, entry: &Entry) -
     {
         match holds(&worktree.path, commit) {
             Ok(true) => {}
-            Ok(false) => left.push(Why::Elsewhere {
+            Ok(false) => left.push(MissingReason::Elsewhere {
                 path: path(),
                 commit: commit.clone(),
             }),
@@ -182,7 +196,7 @@ pub(super) fn left_behind(worktree: &Worktree, branch: &Branch, entry: &Entry) -
     }
     match standing::uncommitted(&entry.path) {
         Ok(found) if found.all.is_empty() => {}
-        Ok(found) => left.push(Why::Uncommitted {
+        Ok(found) => left.push(MissingReason::Uncommitted {
             path: path(),
             files: found.all,
         }),
@@ -192,7 +206,7 @@ pub(super) fn left_behind(worktree: &Worktree, branch: &Branch, entry: &Entry) -
 }
 
 /// Whether what a worktree stands on holds a commit.
-fn holds(path: &Path, commit: &str) -> Result<bool> {
+fn holds(path: &Path, commit: &str) -> WorktreeResult<bool> {
     let mut git = Git::at(path).args(&["merge-base", "--is-ancestor", commit, "HEAD"]);
     let answer = git.ask()?;
     match answer.code() {

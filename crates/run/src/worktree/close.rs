@@ -11,8 +11,8 @@ use std::{
 };
 
 use super::{
-    Branch, Files, Worktree, Worktrees, branch, commit, error::Result, git::Git, listing, standing,
-    text,
+    Branch, FileList, Worktree, Worktrees, branch, commit, error::WorktreeResult, git::Git,
+    listing, standing, text,
 };
 
 /// What came of closing a worktree.
@@ -37,13 +37,13 @@ pub enum Because {
     /// Changed, staged or new files.
     Dirty {
         /// Which.
-        files: Files,
+        files: FileList,
     },
     /// Files that the repository ignores: build output, but as well an `.env` or a database that
     /// nothing can bring back.
     Ignored {
         /// Which; a directory counts once.
-        files: Files,
+        files: FileList,
     },
     /// Commits that are on no other branch, tag or remote branch.
     Unmerged {
@@ -99,7 +99,7 @@ impl Worktrees {
         }
     }
 
-    fn remove(&self, path: &Path) -> Result<()> {
+    fn remove(&self, path: &Path) -> WorktreeResult<()> {
         // Git looks once more itself, and would believe a setting that hides new files.
         Git::at(&self.top)
             .config("status.showUntrackedFiles=all")
@@ -110,8 +110,8 @@ impl Worktrees {
     }
 
     /// One transaction: the other still holds the commit, and the branch has not moved.
-    fn drop_branch(&self, branch: &Branch, held: &Held) -> Result<()> {
-        let Held { tip, by, at } = held;
+    fn drop_branch(&self, branch: &Branch, held: &ReachableCommit) -> WorktreeResult<()> {
+        let ReachableCommit { tip, by, at } = held;
         let own = branch.full();
         Git::at(&self.top)
             .args(&["update-ref", "-m", "flagpost: closed", "--stdin"])
@@ -130,7 +130,11 @@ impl Worktrees {
 
 /// The branch's commit and what else holds it; `None` where there is no such branch any more. Without a
 /// branch, what it stands on has to be on another.
-pub(super) fn nothing_to_lose(top: &Path, path: &Path, own: Option<&str>) -> Safe<Option<Held>> {
+pub(super) fn nothing_to_lose(
+    top: &Path,
+    path: &Path,
+    own: Option<&str>,
+) -> Safe<Option<ReachableCommit>> {
     is_only_place(top, path, own)?;
     let found = standing::uncommitted(path)?;
     if !found.all.is_empty() {
@@ -167,7 +171,7 @@ fn is_only_place(top: &Path, path: &Path, own: Option<&str>) -> Safe<()> {
     let Some(own) = own else {
         return Ok(());
     };
-    let stands = |entry: &&listing::Entry| entry.branch.as_deref() == Some(own);
+    let stands = |entry: &&listing::WorktreeEntry| entry.branch.as_deref() == Some(own);
     let mut others = entries.iter().filter(|entry| entry.path != path);
     match others.find(stands) {
         Some(entry) => Err(Because::Untellable(format!(
@@ -180,7 +184,7 @@ fn is_only_place(top: &Path, path: &Path, own: Option<&str>) -> Safe<()> {
 }
 
 /// What besides this branch holds a commit.
-fn held(top: &Path, oid: &str, own: Option<&str>) -> Safe<Held> {
+fn held(top: &Path, oid: &str, own: Option<&str>) -> Safe<ReachableCommit> {
     let out = Git::at(top)
         .args(&["for-each-ref", "--contains", oid])
         .arg("--format=%(objectname) %(refname) %(symref)")
@@ -192,7 +196,7 @@ fn held(top: &Path, oid: &str, own: Option<&str>) -> Safe<Held> {
         if let (Some(at), Some(name), None | Some("")) = (words.next(), words.next(), words.next())
             && Some(name) != own
         {
-            return Ok(Held {
+            return Ok(ReachableCommit {
                 tip: oid.to_owned(),
                 by: name.to_owned(),
                 at: at.to_owned(),
@@ -214,14 +218,14 @@ fn held(top: &Path, oid: &str, own: Option<&str>) -> Safe<Held> {
 
 /// A commit, and a name other than the task's branch that holds it.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct ReachableCommit {
     tip: String,
     by: String,
     at: String,
 }
 
-impl From<super::Error> for Because {
-    fn from(error: super::Error) -> Self {
+impl From<super::WorktreeError> for Because {
+    fn from(error: super::WorktreeError) -> Self {
         Self::Untellable(error.to_string())
     }
 }

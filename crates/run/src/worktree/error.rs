@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use flagpost_disk as disk;
 
 /// A result of this subject.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+pub type WorktreeResult<T, E = WorktreeError> = std::result::Result<T, E>;
 
 /// A worktree that could not be had.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum WorktreeError {
     /// The directory is not the top of a git working tree.
     #[error("{} is not the top of a git working tree: {reason}", dir.display())]
     NoRepository {

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::error::{Error, Result};
+use super::error::{WorktreeError, WorktreeResult};
 
 /// Variables by which a parent git (a hook, an alias) points its children at its own repository.
 /// Whoever starts a program in a worktree removes them.
@@ -50,14 +50,14 @@ const COMPLAINT_WAIT: Duration = Duration::from_millis(500);
 
 /// What git answered.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct GitOutput {
     status: ExitStatus,
     /// Standard output.
     pub(super) out: Vec<u8>,
     err: String,
 }
 
-impl Answer {
+impl GitOutput {
     /// The exit code; `None` when a signal ended git.
     pub(super) fn code(&self) -> Option<i32> {
         self.status.code()
@@ -143,25 +143,25 @@ impl Git {
     }
 
     /// Runs; whatever the exit code, the answer.
-    pub(super) fn ask(&mut self) -> Result<Answer> {
+    pub(super) fn ask(&mut self) -> WorktreeResult<GitOutput> {
         self.converse()
             .map_err(|error| self.failed(format!("cannot be run: {error}")))
     }
 
     /// Runs; anything but success is an error.
-    pub(super) fn run(mut self) -> Result<Vec<u8>> {
+    pub(super) fn run(mut self) -> WorktreeResult<Vec<u8>> {
         let answer = self.ask()?;
         self.require(answer)
     }
 
     /// As [`Git::run`], but waits for locks that other gits hold. Only for what may be done again.
-    pub(super) fn run_patiently(mut self) -> Result<Vec<u8>> {
+    pub(super) fn run_patiently(mut self) -> WorktreeResult<Vec<u8>> {
         let answer = self.ask_patiently()?;
         self.require(answer)
     }
 
     /// As [`Git::ask`], but waits for locks that other gits hold.
-    pub(super) fn ask_patiently(&mut self) -> Result<Answer> {
+    pub(super) fn ask_patiently(&mut self) -> WorktreeResult<GitOutput> {
         let deadline = Instant::now() + LOCK_WAIT;
         loop {
             let answer = self.ask()?;
@@ -173,11 +173,11 @@ impl Git {
     }
 
     /// The answer as an error of this call.
-    pub(super) fn refused(&self, answer: &Answer) -> Error {
+    pub(super) fn refused(&self, answer: &GitOutput) -> WorktreeError {
         self.failed(answer.complaint())
     }
 
-    fn require(&self, answer: Answer) -> Result<Vec<u8>> {
+    fn require(&self, answer: GitOutput) -> WorktreeResult<Vec<u8>> {
         if answer.status.success() {
             Ok(answer.out)
         } else {
@@ -185,15 +185,15 @@ impl Git {
         }
     }
 
-    fn failed(&self, message: String) -> Error {
-        Error::Git {
+    fn failed(&self, message: String) -> WorktreeError {
+        WorktreeError::Git {
             call: self.call.clone(),
             dir: self.dir.clone(),
             message,
         }
     }
 
-    fn converse(&mut self) -> io::Result<Answer> {
+    fn converse(&mut self) -> io::Result<GitOutput> {
         let stdin = match self.input {
             Some(_) => Stdio::piped(),
             None => Stdio::null(),
@@ -222,7 +222,7 @@ impl Git {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
         }
         let err = complaints.map(|wait| wait()).unwrap_or_default();
-        Ok(Answer { status, out, err })
+        Ok(GitOutput { status, out, err })
     }
 }
 

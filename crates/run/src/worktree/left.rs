@@ -8,7 +8,7 @@ use std::path::Path;
 use flagpost_core::{
     Home, Repository,
     doctor::Finding,
-    sessions::{Sessions, Stage},
+    sessions::{SessionStatus, Sessions},
 };
 use flagpost_model::finding::Code;
 
@@ -35,10 +35,10 @@ pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
     };
     let current = Sessions::of(home, repository).status().ok().flatten();
     let live = current
-        .filter(|(stage, _)| *stage == Stage::Live)
+        .filter(|(stage, _)| *stage == SessionStatus::Live)
         .and_then(|(_, lock)| lock.session);
     let live = live.map(|session| root.join(session.as_str()));
-    let is_left = |entry: &listing::Entry| {
+    let is_left = |entry: &listing::WorktreeEntry| {
         let ours = entry.path.starts_with(&root);
         ours && !live
             .as_ref()
@@ -50,7 +50,7 @@ pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
         .collect()
 }
 
-fn describe(top: &Path, entry: &listing::Entry) -> Finding {
+fn describe(top: &Path, entry: &listing::WorktreeEntry) -> Finding {
     let own = entry.branch.as_deref();
     let stands = match own.map(branch::short) {
         Some(name) if name.starts_with(branch::PREFIX) => format!("on branch {name}"),

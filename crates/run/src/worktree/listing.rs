@@ -9,14 +9,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{error::Result, git::Git};
+use super::{error::WorktreeResult, git::Git};
 
 /// Git's exit code for an option that it does not know.
 const USAGE: i32 = 129;
 
 /// One worktree, as git lists it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct WorktreeEntry {
     pub(super) path: PathBuf,
     /// The commit it stands on.
     pub(super) head: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Entry {
     pub(super) locked: Option<String>,
 }
 
-impl Entry {
+impl WorktreeEntry {
     /// Whether git was cut off while it made this one: git holds this lock until it has finished.
     pub(super) fn half_made(&self) -> bool {
         self.locked.as_deref() == Some("initializing")
@@ -34,7 +34,7 @@ impl Entry {
 }
 
 /// Every worktree of the repository, the main one first.
-pub(super) fn entries(top: &Path) -> Result<Vec<Entry>> {
+pub(super) fn entries(top: &Path) -> WorktreeResult<Vec<WorktreeEntry>> {
     let mut exact = Git::at(top).args(&["worktree", "list", "--porcelain", "-z"]);
     let answer = exact.ask()?;
     match answer.code() {
@@ -50,8 +50,8 @@ pub(super) fn entries(top: &Path) -> Result<Vec<Entry>> {
     }
 }
 
-fn parse(out: &[u8], end: u8) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+fn parse(out: &[u8], end: u8) -> Vec<WorktreeEntry> {
+    let mut entries: Vec<WorktreeEntry> = Vec::new();
     for line in out.split(|&byte| byte == end) {
         let (key, value) = match line.iter().position(|&byte| byte == b' ') {
             Some(at) => (&line[..at], &line[at + 1..]),
@@ -59,9 +59,9 @@ fn parse(out: &[u8], end: u8) -> Vec<Entry> {
         };
         let text = || String::from_utf8_lossy(value).into_owned();
         match (key, entries.last_mut()) {
-            (b"worktree", _) => entries.push(Entry {
+            (b"worktree", _) => entries.push(WorktreeEntry {
                 path: PathBuf::from(OsStr::from_bytes(value)),
-                ..Entry::default()
+                ..WorktreeEntry::default()
             }),
             (b"HEAD", Some(entry)) => entry.head = Some(text()),
             (b"branch", Some(entry)) => entry.branch = Some(text()),

@@ -22,18 +22,18 @@ use std::path::{Path, PathBuf};
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{SessionId, TaskId};
 
-pub use blockers::{Missing, Why};
+pub use blockers::{Missing, MissingReason};
 pub use branch::Branch;
 pub use close::{Because, Closed};
-pub use error::{Error, Result};
+pub use error::{WorktreeError, WorktreeResult};
 pub use git::PARENT_VARIABLES;
 pub use left::left;
 pub use open::Opened;
-pub use standing::Files;
+pub use standing::FileList;
 pub use touched::{Tree, stamp, touched};
 
 use git::Git;
-use listing::Entry;
+use listing::WorktreeEntry;
 
 /// The worktrees of one session.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Worktrees {
     }
 
     /// Those of the first of these sessions that has a worktree or a branch of the task.
-    pub fn left(&self, task: &TaskId, earlier: &[SessionId]) -> Result<Option<Self>> {
+    pub fn left(&self, task: &TaskId, earlier: &[SessionId]) -> WorktreeResult<Option<Self>> {
         let base = self.make_base()?;
         let entries = listing::entries(&self.top)?;
         for session in earlier {
@@ -76,11 +76,11 @@ impl Worktrees {
 
     /// An error unless worktrees can be made: `top` is a git working tree, it has a commit, and no
     /// branch stands in the way of the tasks' branches.
-    pub fn check(&self) -> Result<()> {
+    pub fn check(&self) -> WorktreeResult<()> {
         self.head()?;
         for name in [branch::PREFIX.to_owned(), branch::folder(&self.session)] {
             if exists(&self.top, &format!("refs/heads/{name}"))? {
-                return Err(Error::BranchInTheWay { branch: name });
+                return Err(WorktreeError::BranchInTheWay { branch: name });
             }
         }
         Ok(())
@@ -92,7 +92,7 @@ impl Worktrees {
     }
 
     /// Whether there is a branch.
-    pub fn has(&self, branch: &Branch) -> Result<bool> {
+    pub fn has(&self, branch: &Branch) -> WorktreeResult<bool> {
         exists(&self.top, &branch.full())
     }
 
@@ -103,7 +103,7 @@ impl Worktrees {
 
     /// Which branch a worktree was made for. Its place tells, as an agent may stand on any; one that
     /// somebody made or moved elsewhere is theirs, whatever it stands on.
-    fn made_for(base: &Path, entry: &Entry) -> Option<Branch> {
+    fn made_for(base: &Path, entry: &WorktreeEntry) -> Option<Branch> {
         let mut place = entry.path.strip_prefix(base).ok()?.iter();
         let (session, name) = (place.next()?.to_str()?, place.next()?.to_str()?);
         let task = name.split('+').next()?.parse().ok()?;
@@ -112,15 +112,15 @@ impl Worktrees {
     }
 
     /// The commit that the repository stands on.
-    fn head(&self) -> Result<String> {
+    fn head(&self) -> WorktreeResult<String> {
         standing::stands_alone(&self.top)?;
-        commit(&self.top, "HEAD")?.ok_or_else(|| Error::NoCommit {
+        commit(&self.top, "HEAD")?.ok_or_else(|| WorktreeError::NoCommit {
             dir: self.top.clone(),
         })
     }
 
     /// Makes the directory of all worktrees; its name as git tells it.
-    fn make_base(&self) -> Result<PathBuf> {
+    fn make_base(&self) -> WorktreeResult<PathBuf> {
         fsx::make_dirs(&fsx::RealFs, &self.base)?;
         let real = self.base.canonicalize();
         Ok(real.map_err(disk::Error::io("resolve", &self.base))?)
@@ -128,7 +128,7 @@ impl Worktrees {
 }
 
 /// The commit that a name stands for in `dir`.
-fn commit(dir: &Path, name: &str) -> Result<Option<String>> {
+fn commit(dir: &Path, name: &str) -> WorktreeResult<Option<String>> {
     let mut git = Git::at(dir)
         .args(&["rev-parse", "--verify", "--quiet"])
         .arg(format!("{name}^{{commit}}"));
@@ -141,7 +141,7 @@ fn commit(dir: &Path, name: &str) -> Result<Option<String>> {
 }
 
 /// Whether there is a branch, tag or remote branch of this whole name.
-fn exists(dir: &Path, full: &str) -> Result<bool> {
+fn exists(dir: &Path, full: &str) -> WorktreeResult<bool> {
     let mut git = Git::at(dir).args(&["show-ref", "--verify", "--quiet", full]);
     let answer = git.ask()?;
     match answer.code() {

@@ -9,11 +9,11 @@ use flagpost_disk::fsx;
 use flagpost_model::TaskId;
 
 use super::{
-    Branch, Missing, Result, Worktree, Worktrees,
+    Branch, Missing, Worktree, WorktreeResult, Worktrees,
     blockers::{left_behind, take_in},
     exists,
     git::Git,
-    listing::{self, Entry},
+    listing::{self, WorktreeEntry},
     standing,
 };
 
@@ -31,7 +31,7 @@ impl Worktrees {
     /// one that there is, as it was left. Then the branches of its blockers are merged into it,
     /// in the order given. `after` names those that ran in worktrees, in this session or, where
     /// one is resumed, in an earlier one.
-    pub fn open(&self, task: &TaskId, after: &[Branch]) -> Result<Opened> {
+    pub fn open(&self, task: &TaskId, after: &[Branch]) -> WorktreeResult<Opened> {
         let head = self.head()?;
         let base = self.make_base()?;
         let entries = listing::entries(&self.top)?;
@@ -64,12 +64,12 @@ impl Worktrees {
         &self,
         base: &Path,
         task: &TaskId,
-        entries: &'a [Entry],
-    ) -> Option<&'a Entry> {
+        entries: &'a [WorktreeEntry],
+    ) -> Option<&'a WorktreeEntry> {
         made_for(base, &self.branch(task), entries)
     }
 
-    fn make(&self, base: &Path, task: &TaskId, head: &str) -> Result<PathBuf> {
+    fn make(&self, base: &Path, task: &TaskId, head: &str) -> WorktreeResult<PathBuf> {
         let branch = self.branch(task);
         // It may be there from an attempt that was cut off, or whose worktree somebody removed.
         if !exists(&self.top, &branch.full())? {
@@ -89,14 +89,22 @@ impl Worktrees {
     }
 }
 
-fn made_for<'a>(base: &Path, branch: &Branch, entries: &'a [Entry]) -> Option<&'a Entry> {
+fn made_for<'a>(
+    base: &Path,
+    branch: &Branch,
+    entries: &'a [WorktreeEntry],
+) -> Option<&'a WorktreeEntry> {
     entries
         .iter()
         .find(|entry| Worktrees::made_for(base, entry).as_ref() == Some(branch))
 }
 
 /// The worktree of a blocker, wherever its agent went in it; else one that stands on its branch.
-fn standing_for<'a>(base: &Path, branch: &Branch, entries: &'a [Entry]) -> Option<&'a Entry> {
+fn standing_for<'a>(
+    base: &Path,
+    branch: &Branch,
+    entries: &'a [WorktreeEntry],
+) -> Option<&'a WorktreeEntry> {
     let full = branch.full();
     made_for(base, branch, entries).or_else(|| {
         entries
@@ -120,7 +128,7 @@ fn free_path(root: &Path, task: &TaskId) -> PathBuf {
 
 /// Completes a worktree that git was making when it was cut off, and brings one back whose
 /// directory somebody removed. One that is whole is left as it is.
-fn recover(top: &Path, entry: &Entry) -> Result<()> {
+fn recover(top: &Path, entry: &WorktreeEntry) -> WorktreeResult<()> {
     let path = &entry.path;
     if fsx::stat(&fsx::RealFs, path)?.is_none() {
         fsx::make_dirs(&fsx::RealFs, path)?;

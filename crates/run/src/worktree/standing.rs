@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{
-    error::{Error, Result},
+    error::{WorktreeError, WorktreeResult},
     git::Git,
 };
 
@@ -33,14 +33,14 @@ const UNDERWAY: &[(&str, &str)] = &[
 
 /// Some files, the first of them by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Files {
+pub struct FileList {
     /// The first twenty, relative to the worktree.
     pub named: Vec<PathBuf>,
     /// How many there are in all.
     pub total: usize,
 }
 
-impl Files {
+impl FileList {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.total == 0
@@ -62,7 +62,7 @@ impl Files {
     }
 }
 
-impl fmt::Display for Files {
+impl fmt::Display for FileList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, path) in self.named.iter().enumerate() {
             let comma = if n == 0 { "" } else { ", " };
@@ -79,15 +79,15 @@ impl fmt::Display for Files {
 #[derive(Debug, Default)]
 pub(super) struct Uncommitted {
     /// Changed, staged or conflicting.
-    pub(super) tracked: Files,
+    pub(super) tracked: FileList,
     /// Those, and new ones.
-    pub(super) all: Files,
+    pub(super) all: FileList,
     /// Those that the repository wants ignored.
-    pub(super) ignored: Files,
+    pub(super) ignored: FileList,
 }
 
 /// Looks for files that are in no commit.
-pub(super) fn uncommitted(worktree: &Path) -> Result<Uncommitted> {
+pub(super) fn uncommitted(worktree: &Path) -> WorktreeResult<Uncommitted> {
     stands_alone(worktree)?;
     let out = Git::at(worktree)
         .args(&["status", "--porcelain=v1", "-z", "--no-renames"])
@@ -111,9 +111,9 @@ pub(super) fn uncommitted(worktree: &Path) -> Result<Uncommitted> {
 
 /// Files whose changes git was told to overlook (`update-index --assume-unchanged`,
 /// `--skip-worktree`): whether they changed cannot be told from a status.
-pub(super) fn overlooked(worktree: &Path) -> Result<Files> {
+pub(super) fn overlooked(worktree: &Path) -> WorktreeResult<FileList> {
     let out = Git::at(worktree).args(&["ls-files", "-v", "-z"]).run()?;
-    let mut found = Files::default();
+    let mut found = FileList::default();
     for line in out.split(|&byte| byte == 0).filter(|line| line.len() > 2) {
         let path = &line[2..];
         // A sparse checkout leaves such files out; then there is nothing to overlook.
@@ -130,7 +130,7 @@ pub(super) fn overlooked(worktree: &Path) -> Result<Files> {
 }
 
 /// What git is in the middle of there.
-pub(super) fn underway(worktree: &Path) -> Result<Option<&'static str>> {
+pub(super) fn underway(worktree: &Path) -> WorktreeResult<Option<&'static str>> {
     let dir = line(
         &Git::at(worktree)
             .args(&["rev-parse", "--absolute-git-dir"])
@@ -145,8 +145,8 @@ pub(super) fn underway(worktree: &Path) -> Result<Option<&'static str>> {
 
 /// An error unless `dir` is itself the top of a working tree: where one has lost its `.git`, git
 /// would answer for a repository further up.
-pub(super) fn stands_alone(dir: &Path) -> Result<()> {
-    let no = |reason: String| Error::NoRepository {
+pub(super) fn stands_alone(dir: &Path) -> WorktreeResult<()> {
+    let no = |reason: String| WorktreeError::NoRepository {
         dir: dir.to_owned(),
         reason,
     };

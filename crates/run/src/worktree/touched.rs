@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{commit, error::Result, git::Git, listing, standing};
+use super::{commit, error::WorktreeResult, git::Git, listing, standing};
 
 /// What Flagpost keeps in a repository.
 const OURS: &[&str] = &[".flagpost", ".claude/sessions", ".coordination"];
@@ -22,11 +22,11 @@ pub struct Tree {
     /// The branch it stands on.
     pub branch: Option<String>,
     /// Every changed or new file, from its top; what is not UTF-8 in a name is shown as U+FFFD.
-    pub files: Result<Vec<String>>,
+    pub files: WorktreeResult<Vec<String>>,
 }
 
 /// Every worktree of the repository that is there, the main one first.
-pub fn touched(top: &Path) -> Result<Vec<Tree>> {
+pub fn touched(top: &Path) -> WorktreeResult<Vec<Tree>> {
     let there = listing::entries(top)?.into_iter();
     let there = there.filter(|entry| entry.path.exists());
     Ok(there
@@ -42,7 +42,7 @@ pub fn touched(top: &Path) -> Result<Vec<Tree>> {
 
 /// A number for how a worktree is now: its commit, and the changed files with their sizes and times.
 /// It means nothing to another process.
-pub fn stamp(worktree: &Path) -> Result<u64> {
+pub fn stamp(worktree: &Path) -> WorktreeResult<u64> {
     let mut hasher = DefaultHasher::new();
     for file in files(worktree)? {
         let stat = worktree.join(&file).symlink_metadata().ok();
@@ -53,7 +53,7 @@ pub fn stamp(worktree: &Path) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-fn files(worktree: &Path) -> Result<Vec<String>> {
+fn files(worktree: &Path) -> WorktreeResult<Vec<String>> {
     standing::stands_alone(worktree)?;
     let mut git = Git::at(worktree)
         .args(&["status", "--porcelain=v1", "-z", "--no-renames"])

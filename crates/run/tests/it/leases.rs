@@ -11,8 +11,8 @@ use flagpost_model::{
     task::{Act, State},
 };
 use flagpost_run::{
-    Options, Report, Stage, Terms,
-    scheduler::{Config, Fate},
+    Options, RunContext, RunReport, Terms,
+    scheduler::{RunConfig, TaskOutcome},
 };
 use flagpost_testkit::{agents, race::until, scratch::scratch};
 use jiff::SignedDuration;
@@ -21,7 +21,7 @@ use jiff::SignedDuration;
 const LEASE: SignedDuration = SignedDuration::from_secs(3);
 
 /// Runs one task with an agent that does `body`, while `meddle` looks on.
-fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (Report, State) {
+fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (RunReport, State) {
     let dir = scratch();
     let (project, place) = (dir.path().join("project"), dir.path().join("place"));
     std::fs::create_dir(&project).unwrap();
@@ -43,7 +43,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (Report, S
         actor,
         agents: vec![agents::script(&place, "agent.sh", body).parse().unwrap()],
         workers: Vec::new(),
-        config: Config::default(),
+        config: RunConfig::default(),
         lease: LEASE,
         stall_after: None,
         group: None,
@@ -54,7 +54,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (Report, S
     let report = thread::scope(|scope| {
         let runner = scope.spawn(|| {
             let (send, inputs) = mpsc::channel();
-            let stage = Stage {
+            let stage = RunContext {
                 home: &home,
                 settings: &settings,
                 repository: &repository,
@@ -91,7 +91,10 @@ fn a_lease_is_renewed_for_as_long_as_the_agent_runs() {
         });
         std::fs::write(place.join("go"), "").unwrap();
     });
-    assert!(matches!(report.fates[0].1, Fate::Passed { attempts: 1 }));
+    assert!(matches!(
+        report.fates[0].1,
+        TaskOutcome::Passed { attempts: 1 }
+    ));
     assert_eq!(state, State::Completed);
 }
 
@@ -110,7 +113,10 @@ fn an_agent_whose_claim_was_taken_away_is_stopped() {
         };
         claims::claim(list, &rival, task).unwrap();
     });
-    assert!(matches!(report.fates[0].1, Fate::Failed { attempts: 1 }));
+    assert!(matches!(
+        report.fates[0].1,
+        TaskOutcome::Failed { attempts: 1 }
+    ));
     assert_eq!(state.claim().unwrap().by.as_str(), "W9");
 }
 
@@ -133,6 +139,9 @@ fn an_agent_that_has_said_its_word_may_go_on_without_a_claim() {
         thread::sleep(LEASE.unsigned_abs() * 2);
         std::fs::write(place.join("go"), "").unwrap();
     });
-    assert!(matches!(report.fates[0].1, Fate::Passed { attempts: 1 }));
+    assert!(matches!(
+        report.fates[0].1,
+        TaskOutcome::Passed { attempts: 1 }
+    ));
     assert_eq!(state, State::Completed);
 }

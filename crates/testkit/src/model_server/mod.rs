@@ -27,7 +27,7 @@ use std::{
 
 pub use limits::{burst, usage_limit, used};
 pub use request::{Api, Request};
-pub use step::{Answer, Call, Step};
+pub use step::{Call, ModelAnswer, Step};
 use tokio::sync::oneshot;
 
 /// The tokens that every answer claims to have cost.

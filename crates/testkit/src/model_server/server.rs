@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 
 use super::{
     Api, Play, Request, SIDE, Step, anthropic, chat, gemini, pack::unpacked, responses,
-    step::Answer,
+    step::ModelAnswer,
 };
 
 /// How long a step that is being made may keep the server from ending.
@@ -88,7 +88,7 @@ async fn read(incoming: Incoming) -> Request {
 async fn perform(mut step: Step, request: Request) -> Response {
     loop {
         tokio::time::sleep(step.after).await;
-        let Answer::By(make) = step.answer else {
+        let ModelAnswer::By(make) = step.answer else {
             break;
         };
         let asked = request.clone();
@@ -102,14 +102,14 @@ async fn perform(mut step: Step, request: Request) -> Response {
         });
     }
     let mut response = match &step.answer {
-        Answer::Text(text) => said(&request, text, &[]),
-        Answer::Calls(text, calls) => said(&request, text, calls),
-        Answer::Status(status, body) => {
+        ModelAnswer::Text(text) => said(&request, text, &[]),
+        ModelAnswer::Calls(text, calls) => said(&request, text, calls),
+        ModelAnswer::Status(status, body) => {
             let status = StatusCode::from_u16(*status).expect("a status of HTTP");
             plain(status, "application/json", body.to_string())
         }
-        Answer::Cut => cut(),
-        Answer::Hang | Answer::By(_) => std::future::pending().await,
+        ModelAnswer::Cut => cut(),
+        ModelAnswer::Hang | ModelAnswer::By(_) => std::future::pending().await,
     };
     for (name, value) in &step.headers {
         let name = HeaderName::try_from(name.as_str()).expect("a header's name");

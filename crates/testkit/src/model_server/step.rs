@@ -18,7 +18,7 @@ use super::Request;
 /// One answer, now or after a while.
 #[derive(Debug, Clone)]
 pub struct Step {
-    pub(super) answer: Answer,
+    pub(super) answer: ModelAnswer,
     pub(super) after: Duration,
     pub(super) headers: Vec<(String, String)>,
     pub(super) stays: bool,
@@ -26,7 +26,7 @@ pub struct Step {
 
 /// What the model answers.
 #[derive(Clone)]
-pub enum Answer {
+pub enum ModelAnswer {
     /// Words; the turn ends.
     Text(String),
     /// Calls of the client's tools, after some words where there are any.
@@ -63,7 +63,7 @@ impl Call {
 impl Step {
     /// Words, which end the turn.
     pub fn text(text: impl Into<String>) -> Self {
-        Answer::Text(text.into()).into()
+        ModelAnswer::Text(text.into()).into()
     }
 
     /// The call of one tool.
@@ -73,27 +73,27 @@ impl Step {
 
     /// Calls of several tools at once.
     pub fn calls(calls: impl IntoIterator<Item = Call>) -> Self {
-        Answer::Calls(String::new(), calls.into_iter().collect()).into()
+        ModelAnswer::Calls(String::new(), calls.into_iter().collect()).into()
     }
 
     /// An answer of HTTP.
     pub fn status(status: u16, body: Value) -> Self {
-        Answer::Status(status, body).into()
+        ModelAnswer::Status(status, body).into()
     }
 
     /// No answer at all: the client waits until it gives up or is ended.
     pub fn hang() -> Self {
-        Answer::Hang.into()
+        ModelAnswer::Hang.into()
     }
 
     /// No answer, and the connection is gone.
     pub fn cut() -> Self {
-        Answer::Cut.into()
+        ModelAnswer::Cut.into()
     }
 
     /// What is made of the request: a path that its prompt names, say.
     pub fn by(make: impl Fn(&Request) -> Self + Send + Sync + 'static) -> Self {
-        Answer::By(Arc::new(make)).into()
+        ModelAnswer::By(Arc::new(make)).into()
     }
 
     /// The same, so much later.
@@ -118,8 +118,8 @@ impl Step {
     }
 }
 
-impl From<Answer> for Step {
-    fn from(answer: Answer) -> Self {
+impl From<ModelAnswer> for Step {
+    fn from(answer: ModelAnswer) -> Self {
         Self {
             answer,
             after: Duration::ZERO,
@@ -129,7 +129,7 @@ impl From<Answer> for Step {
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for ModelAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.debug_tuple("Text").field(text).finish(),

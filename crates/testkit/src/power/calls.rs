@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use super::{
     fs::{Machine, PowerFs},
-    step::Step,
+    step::DiskStep,
 };
 
 impl Fs for PowerFs {
@@ -88,7 +88,7 @@ impl Fs for PowerFs {
         if machine.tree.names.contains_key(&slot) {
             return Err(Errno::EXIST.into());
         }
-        machine.step(Step::MakeDir(path.to_owned()))?;
+        machine.step(DiskStep::MakeDir(path.to_owned()))?;
         machine.tree.create(slot, true);
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Fs for PowerFs {
         if machine.tree.names.contains_key(&slot) {
             return Err(Errno::EXIST.into());
         }
-        machine.step(Step::Create(path.to_owned()))?;
+        machine.step(DiskStep::Create(path.to_owned()))?;
         let inode = machine.tree.create(slot, false);
         Ok(handle(self, path, inode, false))
     }
@@ -119,7 +119,7 @@ impl Fs for PowerFs {
             Some(inode) if machine.tree.node(inode).is_dir => return Err(Errno::ISDIR.into()),
             Some(inode) => inode,
             None => {
-                machine.step(Step::Create(path.to_owned()))?;
+                machine.step(DiskStep::Create(path.to_owned()))?;
                 machine.tree.create(slot, false)
             }
         };
@@ -133,7 +133,7 @@ impl Fs for PowerFs {
         if known.is_some_and(|inode| machine.tree.node(inode).is_dir) {
             return Err(Errno::ISDIR.into());
         }
-        machine.step(Step::Overwrite(path.to_owned()))?;
+        machine.step(DiskStep::Overwrite(path.to_owned()))?;
         let inode = known.unwrap_or_else(|| machine.tree.create(slot, false));
         machine.tree.overwrite(inode, bytes);
         Ok(())
@@ -157,7 +157,7 @@ impl Fs for PowerFs {
         if to.starts_with(from) && from != to {
             return Err(Errno::INVAL.into());
         }
-        machine.step(Step::Rename(from.to_owned(), to.to_owned()))?;
+        machine.step(DiskStep::Rename(from.to_owned(), to.to_owned()))?;
         machine.tree.rename(source, target, true);
         Ok(())
     }
@@ -175,7 +175,7 @@ impl Fs for PowerFs {
         if to.starts_with(from) {
             return Err(Errno::INVAL.into());
         }
-        machine.step(Step::RenameNew(from.to_owned(), to.to_owned()))?;
+        machine.step(DiskStep::RenameNew(from.to_owned(), to.to_owned()))?;
         machine.tree.rename(source, target, false);
         Ok(())
     }
@@ -187,7 +187,7 @@ impl Fs for PowerFs {
         if machine.tree.node(inode).is_dir {
             return Err(Errno::ISDIR.into());
         }
-        machine.step(Step::Remove(path.to_owned()))?;
+        machine.step(DiskStep::Remove(path.to_owned()))?;
         machine.tree.remove(slot);
         Ok(())
     }
@@ -209,7 +209,7 @@ impl Fs for PowerFs {
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         let mut machine = self.powered()?;
         let inode = machine.tree.inode(dir)?;
-        machine.step(Step::SyncDir(dir.to_owned()))?;
+        machine.step(DiskStep::SyncDir(dir.to_owned()))?;
         machine.tree.sync_dir(inode);
         Ok(())
     }
@@ -217,7 +217,7 @@ impl Fs for PowerFs {
     fn sync_all(&self, dir: &Path) -> io::Result<()> {
         let mut machine = self.powered()?;
         machine.tree.inode(dir)?;
-        machine.step(Step::SyncAll(dir.to_owned()))?;
+        machine.step(DiskStep::SyncAll(dir.to_owned()))?;
         machine.tree.settle();
         Ok(())
     }
@@ -228,7 +228,7 @@ impl Fs for PowerFs {
         let inode = match machine.tree.names.get(&slot).copied() {
             Some(inode) => inode,
             None => {
-                machine.step(Step::CreateLock(path.to_owned()))?;
+                machine.step(DiskStep::CreateLock(path.to_owned()))?;
                 machine.tree.create(slot, false)
             }
         };
@@ -269,9 +269,9 @@ impl Handle for PowerHandle {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut machine = self.fs.powered()?;
         let asked = machine.step(if self.is_append {
-            Step::Append(self.path.clone())
+            DiskStep::Append(self.path.clone())
         } else {
-            Step::Write(self.path.clone())
+            DiskStep::Write(self.path.clone())
         });
         // A full disk takes what it has room for.
         let is_half = matches!(&asked, Err(error) if error.kind() == io::ErrorKind::StorageFull);
@@ -286,7 +286,7 @@ impl Handle for PowerHandle {
 
     fn sync(&mut self) -> io::Result<()> {
         let mut machine = self.fs.powered()?;
-        machine.step(Step::SyncFile(self.path.clone()))?;
+        machine.step(DiskStep::SyncFile(self.path.clone()))?;
         machine.tree.sync_file(self.inode);
         Ok(())
     }
@@ -302,7 +302,7 @@ struct PowerFlock {
 impl Flock for PowerFlock {
     fn sign(&mut self, holder: &str) -> io::Result<()> {
         let mut machine = self.fs.powered()?;
-        machine.step(Step::Sign(self.path.clone()))?;
+        machine.step(DiskStep::Sign(self.path.clone()))?;
         machine.tree.overwrite(self.inode, holder.as_bytes());
         Ok(())
     }

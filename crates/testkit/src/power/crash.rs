@@ -16,7 +16,7 @@ const SAMPLE: usize = 192;
 
 /// One outcome.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Choice {
+pub struct CrashOutcome {
     /// The name changes that survived, by their number.
     kept: BTreeSet<usize>,
     /// What is left in the files that were not synced, by inode.
@@ -24,7 +24,7 @@ pub struct Choice {
 }
 
 /// The outcomes that are possible now, each once.
-pub(super) fn choices(tree: &Tree, seed: u64) -> BTreeSet<Choice> {
+pub(super) fn choices(tree: &Tree, seed: u64) -> BTreeSet<CrashOutcome> {
     let files = unsynced_files(tree);
     let changes: Vec<usize> = tree.pending.iter().map(|change| change.id).collect();
     // An outcome is a number for each question: 0 or 1 for a change, an index for a file.
@@ -34,7 +34,7 @@ pub(super) fn choices(tree: &Tree, seed: u64) -> BTreeSet<Choice> {
         let (change_digits, file_digits) = digits.split_at(changes.len());
         let wanted = changes.iter().zip(change_digits).filter(|(_, d)| **d == 1);
         let left = files.iter().zip(file_digits);
-        Choice {
+        CrashOutcome {
             kept: possible(tree, &wanted.map(|(id, _)| *id).collect()),
             contents: left
                 .filter_map(|((inode, all), d)| Some((*inode, all.get(*d)?.clone())))
@@ -54,7 +54,7 @@ pub(super) fn choices(tree: &Tree, seed: u64) -> BTreeSet<Choice> {
 }
 
 /// The tree as this outcome leaves it.
-pub(super) fn recovered(tree: &Tree, choice: &Choice) -> Tree {
+pub(super) fn recovered(tree: &Tree, choice: &CrashOutcome) -> Tree {
     let mut after = tree.clone();
     after.names = survivors(tree, &choice.kept);
     for (inode, content) in &choice.contents {

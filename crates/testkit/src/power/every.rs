@@ -4,7 +4,7 @@ use std::thread;
 
 use super::{
     fs::{Fault, PowerFs},
-    step::Step,
+    step::DiskStep,
 };
 
 /// Cuts the power after each step of an operation and checks each outcome.
@@ -96,7 +96,7 @@ pub fn every_fault<R>(
             };
             let _witness = Witness(|| eprintln!("{fault:?} at step {step}, {failed:?}"));
             check(&fs, &answer);
-            if !matches!(failed, Step::Remove(_)) {
+            if !matches!(failed, DiskStep::Remove(_)) {
                 let left = fs.temporaries();
                 assert!(left.is_empty(), "{left:?} left behind");
             }

@@ -13,8 +13,8 @@ use std::{
 use rustix::io::Errno;
 
 use super::{
-    crash::{self, Choice},
-    step::Step,
+    crash::{self, CrashOutcome},
+    step::DiskStep,
     tree::Tree,
 };
 
@@ -40,12 +40,12 @@ pub(super) struct Shared {
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) tree: Tree,
-    steps: Vec<Step>,
+    steps: Vec<DiskStep>,
     /// How many steps were asked for, failed ones included.
     asked: usize,
     plan: Plan,
     is_on: bool,
-    failed: Option<Step>,
+    failed: Option<DiskStep>,
     rival: Option<(PathBuf, Vec<u8>)>,
     pub(super) locked: BTreeSet<u64>,
 }
@@ -109,12 +109,12 @@ impl PowerFs {
     }
 
     /// The steps since the count began that succeeded.
-    pub fn steps(&self) -> Vec<Step> {
+    pub fn steps(&self) -> Vec<DiskStep> {
         self.machine().steps.clone()
     }
 
     /// The step that [`fail_step`](Self::fail_step) made fail, if it was reached.
-    pub fn failed(&self) -> Option<Step> {
+    pub fn failed(&self) -> Option<DiskStep> {
         self.machine().failed.clone()
     }
 
@@ -125,14 +125,14 @@ impl PowerFs {
 
     /// The outcomes that a power cut at this moment may have; all of them where they are few, else
     /// a sample that `seed` determines.
-    pub fn choices(&self, seed: u64) -> Vec<Choice> {
+    pub fn choices(&self, seed: u64) -> Vec<CrashOutcome> {
         crash::choices(&self.machine().tree, seed)
             .into_iter()
             .collect()
     }
 
     /// The disk after a power cut at this moment, restarted.
-    pub fn recovered(&self, choice: &Choice) -> Self {
+    pub fn recovered(&self, choice: &CrashOutcome) -> Self {
         Self::of(crash::recovered(&self.machine().tree, choice))
     }
 
@@ -201,7 +201,7 @@ impl Machine {
     }
 
     /// Asks for a step: the caller performs it on the tree after `Ok`.
-    pub(super) fn step(&mut self, step: Step) -> io::Result<()> {
+    pub(super) fn step(&mut self, step: DiskStep) -> io::Result<()> {
         self.asked += 1;
         match self.plan {
             Plan::CutAfter(last) if self.asked > last => {

@@ -11,7 +11,7 @@ mod fs;
 mod step;
 mod tree;
 
-pub use crash::Choice;
+pub use crash::CrashOutcome;
 pub use every::{every_crash, every_fault, every_kill};
 pub use fs::{Fault, PowerFs};
-pub use step::{Step, assert_synced_before_rename};
+pub use step::{DiskStep, assert_synced_before_rename};

@@ -7,7 +7,7 @@ use std::{
 
 /// Something that was done to the simulated disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum DiskStep {
     /// A file was created.
     Create(PathBuf),
     /// Content was written to a new file.
@@ -41,19 +41,19 @@ pub enum Step {
 ///
 /// # Panics
 /// Where a step is out of order.
-pub fn assert_synced_before_rename(steps: &[Step]) {
+pub fn assert_synced_before_rename(steps: &[DiskStep]) {
     let mut files: BTreeSet<&Path> = BTreeSet::new();
     let mut dirs: BTreeSet<&Path> = BTreeSet::new();
     for (at, step) in steps.iter().enumerate() {
         match step {
-            Step::Create(path) | Step::MakeDir(path) => dirs.extend(path.parent()),
-            Step::Write(path) | Step::Append(path) => {
+            DiskStep::Create(path) | DiskStep::MakeDir(path) => dirs.extend(path.parent()),
+            DiskStep::Write(path) | DiskStep::Append(path) => {
                 files.insert(path);
             }
-            Step::SyncFile(path) => {
+            DiskStep::SyncFile(path) => {
                 files.remove(path.as_path());
             }
-            Step::Rename(from, to) | Step::RenameNew(from, to) => {
+            DiskStep::Rename(from, to) | DiskStep::RenameNew(from, to) => {
                 assert!(
                     !files.contains(from.as_path()),
                     "step {} moves content that is not synced, of {steps:#?}",
@@ -62,18 +62,18 @@ pub fn assert_synced_before_rename(steps: &[Step]) {
                 files.remove(to.as_path());
                 dirs.extend(from.parent().into_iter().chain(to.parent()));
             }
-            Step::Remove(path) => {
+            DiskStep::Remove(path) => {
                 files.remove(path.as_path());
                 dirs.extend(path.parent());
             }
-            Step::SyncDir(path) => {
+            DiskStep::SyncDir(path) => {
                 dirs.remove(path.as_path());
             }
-            Step::SyncAll(_) => {
+            DiskStep::SyncAll(_) => {
                 files.clear();
                 dirs.clear();
             }
-            Step::CreateLock(_) | Step::Overwrite(_) | Step::Sign(_) => {}
+            DiskStep::CreateLock(_) | DiskStep::Overwrite(_) | DiskStep::Sign(_) => {}
         }
     }
     assert!(files.is_empty(), "{files:?} are not synced by {steps:#?}");

@@ -12,7 +12,7 @@ use std::{
     path::{Component, Path},
 };
 
-use flagpost_disk::fsx::{Kind, Stat};
+use flagpost_disk::fsx::{FileKind, Stat};
 use rustix::io::Errno;
 
 /// A name in a directory: the directory's inode and the name.
@@ -38,7 +38,7 @@ pub(super) struct Node {
 
 /// A change of names: one of create (`to`), remove (`from`) and rename (both).
 #[derive(Debug, Clone)]
-pub(super) struct Change {
+pub(super) struct NameChange {
     pub(super) id: usize,
     from: Option<Slot>,
     to: Option<Slot>,
@@ -49,7 +49,7 @@ pub(super) struct Change {
     pub(super) needs: Vec<usize>,
 }
 
-impl Change {
+impl NameChange {
     pub(super) fn apply(&self, names: &mut Names) {
         if let Some(from) = &self.from {
             names.remove(from);
@@ -76,7 +76,7 @@ pub(super) struct Tree {
     /// The names that survive whatever happens.
     pub(super) certain: Names,
     /// The changes from `certain` to `names`, oldest first.
-    pub(super) pending: Vec<Change>,
+    pub(super) pending: Vec<NameChange>,
     ticks: i64,
     next: u64,
 }
@@ -205,7 +205,11 @@ impl Tree {
     pub(super) fn stat(&self, inode: u64) -> Stat {
         let node = self.node(inode);
         Stat {
-            kind: if node.is_dir { Kind::Dir } else { Kind::File },
+            kind: if node.is_dir {
+                FileKind::Dir
+            } else {
+                FileKind::File
+            },
             len: node.content.len() as u64,
             inode,
             mode: if node.is_dir { 0o700 } else { 0o600 },
@@ -246,7 +250,7 @@ impl Tree {
         // Replacing a name does not need what was there before to have got there.
         let needed = [from.as_ref(), to.as_ref().filter(|_| !onto)];
         let needs = needed.into_iter().flatten().filter_map(last_at);
-        let change = Change {
+        let change = NameChange {
             id: self.pending.last().map_or(0, |last| last.id + 1),
             needs: needs.map(|c| c.id).collect(),
             awaits: [&from, &to].into_iter().flatten().map(|s| s.0).collect(),

@@ -18,26 +18,26 @@ const NO_BRIDGE: &str = "the bridge works on lists with names";
 
 /// The verbs of the bridge.
 #[derive(Debug, Subcommand)]
-pub enum Agent {
-    Start(serve::StartArgs),
-    Stop(serve::StopArgs),
-    Status(serve::StatusArgs),
-    Send(send::Args),
-    Outbox(outbox::OutboxArgs),
+pub enum AgentCommand {
+    Start(serve::AgentStartArgs),
+    Stop(serve::AgentStopArgs),
+    Status(serve::AgentStatusArgs),
+    Send(send::AgentSendArgs),
+    Outbox(outbox::AgentOutboxArgs),
     Clear(outbox::ClearArgs),
-    Snippet(snippet::Args),
+    Snippet(snippet::SnippetArgs),
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, verb: &Agent) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &AgentCommand) -> anyhow::Result<Answer> {
     match verb {
-        Agent::Start(args) => serve::start(context, args),
-        Agent::Stop(args) => serve::stop(context, args),
-        Agent::Status(args) => serve::status(context, args),
-        Agent::Send(args) => send::run(context, args),
-        Agent::Outbox(args) => outbox::show(context, args),
-        Agent::Clear(args) => outbox::clear(context, args),
-        Agent::Snippet(args) => snippet::run(context, args),
+        AgentCommand::Start(args) => serve::start(context, args),
+        AgentCommand::Stop(args) => serve::stop(context, args),
+        AgentCommand::Status(args) => serve::status(context, args),
+        AgentCommand::Send(args) => send::run(context, args),
+        AgentCommand::Outbox(args) => outbox::show(context, args),
+        AgentCommand::Clear(args) => outbox::clear(context, args),
+        AgentCommand::Snippet(args) => snippet::run(context, args),
     }
 }
 

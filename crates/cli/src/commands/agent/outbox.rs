@@ -12,7 +12,7 @@ use crate::{
 /// Show the newest answers in agent-outbox.json
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost agent outbox --limit 0")]
-pub struct OutboxArgs {
+pub struct AgentOutboxArgs {
     /// So many at most; 0 is all
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
@@ -25,7 +25,7 @@ pub struct OutboxArgs {
 pub struct ClearArgs {}
 
 /// Shows them.
-pub fn show(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
+pub fn show(context: &Context, args: &AgentOutboxArgs) -> anyhow::Result<Answer> {
     let all = bridge(context)?.answers()?;
     let first = match args.limit {
         0 => 0,

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use flagpost_core::{
     Error,
-    bridge::{Bridge, Given, send},
+    bridge::{Bridge, NewCommand, send},
 };
-use flagpost_model::{ListId, bridge::Source};
+use flagpost_model::{ListId, bridge::CommandSource};
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ use crate::{
     error::{Invalid, usage},
     output::Answer,
     terminal::line,
-    text::Source as TextSource,
+    text::TextArg as TextSource,
 };
 
 /// Send a command through the inbox, and show its answer
@@ -27,7 +27,7 @@ use crate::{
     What the command lacks is filled in: id, timestamp, source and the list of where you stand. \
     Where no bridge runs, it is carried out at once. Exits with 1 where the answer is an error."
 )]
-pub struct Args {
+pub struct AgentSendArgs {
     /// The command, a JSON object; - is stdin
     command: Option<String>,
     #[command(flatten)]
@@ -36,12 +36,12 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time)]
     timeout: SignedDuration,
     /// Who sends it: claude-code, codex, custom
-    #[arg(long, value_name = "NAME", default_value = "custom", value_parser = named::<Source>)]
-    source: Source,
+    #[arg(long, value_name = "NAME", default_value = "custom", value_parser = named::<CommandSource>)]
+    source: CommandSource,
 }
 
 /// Sends it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &AgentSendArgs) -> anyhow::Result<Answer> {
     let typed = args.text.read(args.command.as_deref())?;
     let typed = typed.ok_or_else(|| usage("say what to send, as in '{\"command\":\"list\"}'"))?;
     let invalid = |reason: String| Invalid {
@@ -59,7 +59,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         .is_some_and(|verb| adds.contains(verb));
     let list = list(context)?;
     let bridge = Bridge::of(&context.home, list.clone())?;
-    let given = Given {
+    let given = NewCommand {
         command,
         source: args.source,
         list,

@@ -13,7 +13,7 @@ use std::{
 use flagpost_core::{
     Config, Error,
     bridge::{
-        Background, Bridge, Event, Host, Processed, Processor, Rest, Running, Service, serve,
+        Background, Bridge, Host, Processed, Processor, Rest, Running, Service, ServiceEvent, serve,
     },
     config::keys::AGENT_POLL,
 };
@@ -24,7 +24,7 @@ use crate::{
     commands::{daemon, waiting::time},
     context::Context,
     error::usage,
-    output::{self, Answer, Reader},
+    output::{self, Answer, Audience},
     shape,
     terminal::line,
 };
@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[command(after_help = "Example: flagpost agent start --interval 500ms\n\n\
     Commands that name no list are about the one of where you start it, unless bridge.list says \
     otherwise. Killed at any moment, it loses nothing and does nothing twice.")]
-pub struct StartArgs {
+pub struct AgentStartArgs {
     /// How long from one look to the next [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "once")]
     interval: Option<SignedDuration>,
@@ -49,15 +49,15 @@ pub struct StartArgs {
 /// Stop the bridge that runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost agent stop")]
-pub struct StopArgs {}
+pub struct AgentStopArgs {}
 
 /// Show whether the bridge runs, and where its files are
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost agent status --json")]
-pub struct StatusArgs {}
+pub struct AgentStatusArgs {}
 
 /// Serves.
-pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
+pub fn start(context: &Context, args: &AgentStartArgs) -> anyhow::Result<Answer> {
     let poll = interval(context, args)?;
     let list = context.list_or_create()?;
     let list = list.name_for(super::NO_BRIDGE)?;
@@ -67,17 +67,17 @@ pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
         return Err(Error::BridgeRuns { pid }.into());
     };
     let mut cursor = 0;
-    let mut tell = |event: Event<'_>| match event {
-        Event::Processed(item) => {
+    let mut tell = |event: ServiceEvent<'_>| match event {
+        ServiceEvent::Processed(item) => {
             cursor += 1;
             // Whoever does not listen any more is no reason to stop.
-            let _: std::io::Result<Reader> = say(context, cursor, item);
+            let _: std::io::Result<Audience> = say(context, cursor, item);
         }
-        Event::Trouble(error) => output::say(&format!("flagpost: {error}; trying again")),
+        ServiceEvent::Trouble(error) => output::say(&format!("flagpost: {error}; trying again")),
     };
     if args.once {
         processor.pass(&mut |item| {
-            tell(Event::Processed(item));
+            tell(ServiceEvent::Processed(item));
             ControlFlow::Continue(())
         })?;
         return Ok(Answer::silent());
@@ -115,7 +115,7 @@ pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
     Ok(Answer::silent())
 }
 
-fn interval(context: &Context, args: &StartArgs) -> anyhow::Result<SignedDuration> {
+fn interval(context: &Context, args: &AgentStartArgs) -> anyhow::Result<SignedDuration> {
     match args.interval {
         Some(time) if AGENT_POLL.kind.contains(time) => Ok(time),
         Some(_) => Err(usage(
@@ -125,7 +125,7 @@ fn interval(context: &Context, args: &StartArgs) -> anyhow::Result<SignedDuratio
     }
 }
 
-fn say(context: &Context, cursor: u64, item: &Processed) -> std::io::Result<Reader> {
+fn say(context: &Context, cursor: u64, item: &Processed) -> std::io::Result<Audience> {
     if context.globals.json {
         let mut body = Map::new();
         body.insert("cursor".to_owned(), cursor.into());
@@ -147,7 +147,7 @@ fn say(context: &Context, cursor: u64, item: &Processed) -> std::io::Result<Read
 }
 
 /// Stops it.
-pub fn stop(context: &Context, _: &StopArgs) -> anyhow::Result<Answer> {
+pub fn stop(context: &Context, _: &AgentStopArgs) -> anyhow::Result<Answer> {
     let bridge = super::bridge(context)?;
     let stopped = bridge.stop(PATIENCE)?;
     let mut text = match &stopped {
@@ -165,7 +165,7 @@ pub fn stop(context: &Context, _: &StopArgs) -> anyhow::Result<Answer> {
 const LEFT_ALONE: &str = "the daemon leaves it alone until it is started anew";
 
 /// Shows it.
-pub fn status(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
+pub fn status(context: &Context, _: &AgentStatusArgs) -> anyhow::Result<Answer> {
     let bridge = super::bridge(context)?;
     let running = bridge.running()?;
     let is_enabled = Background::is_enabled(&context.home)?;

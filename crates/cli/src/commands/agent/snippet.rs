@@ -9,13 +9,13 @@ use crate::{context::Context, instructions, output::Answer};
 /// Print what to tell agents in CLAUDE.md or AGENTS.md
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost agent snippet >> CLAUDE.md")]
-pub struct Args {}
+pub struct SnippetArgs {}
 
 /// Where the text says that the files are.
 const USUAL: &str = "~/.flagpost/";
 
 /// Prints it, with the files where they are on this machine.
-pub fn run(context: &Context, _: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, _: &SnippetArgs) -> anyhow::Result<Answer> {
     let dir = place(&context.home, bridge(context)?.dir());
     let text = instructions::BRIDGE.replace(USUAL, &format!("{dir}/"));
     let body = json!({"text": text});

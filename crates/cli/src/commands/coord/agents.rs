@@ -1,12 +1,12 @@
 //! `coord register`, `coord worker heartbeat`: who takes part.
 
 use flagpost_core::{Error, coordination};
-use flagpost_model::{WorkerId, coordination::Agent};
+use flagpost_model::{WorkerId, coordination::CoordAgent};
 use serde_json::json;
 
 use super::{
-    Place,
-    hand::{self, Words},
+    CoordContext,
+    hand::{self, WorkerWords},
     shown,
 };
 use crate::{commands::capabilities::Capabilities, output::Answer};
@@ -24,14 +24,14 @@ pub struct RegisterArgs {
 /// Give a sign of life: what you hold stays yours
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord worker heartbeat --as terminal-2")]
-pub struct HeartbeatArgs {
+pub struct CoordHeartbeatArgs {
     /// The worker, as other programs of the format want it
     #[arg(hide = true)]
     agent: Option<String>,
 }
 
 /// Registers.
-pub fn register(place: &Place<'_>, args: &RegisterArgs) -> anyhow::Result<Answer> {
+pub fn register(place: &CoordContext<'_>, args: &RegisterArgs) -> anyhow::Result<Answer> {
     let agent: WorkerId = match &args.agent {
         Some(name) => place.context.settings.speaker(Some(name))?.name,
         None => place.context.actor()?,
@@ -54,14 +54,14 @@ fn is_missing(error: &anyhow::Error) -> bool {
 }
 
 /// Gives the sign.
-pub fn heartbeat(place: &Place<'_>, args: &HeartbeatArgs) -> anyhow::Result<Answer> {
+pub fn heartbeat(place: &CoordContext<'_>, args: &CoordHeartbeatArgs) -> anyhow::Result<Answer> {
     let directory = place.open()?;
-    let Words { actor, rest: [] } = hand::read(place, &directory, &[args.agent.as_deref()])?;
+    let WorkerWords { actor, rest: [] } = hand::read(place, &directory, &[args.agent.as_deref()])?;
     let agent = coordination::heartbeat(&directory, &actor)?;
     Ok(answer(place, &agent, format!("{} is at work", agent.id)))
 }
 
-fn answer(place: &Place<'_>, agent: &Agent, text: String) -> Answer {
+fn answer(place: &CoordContext<'_>, agent: &CoordAgent, text: String) -> Answer {
     let body = json!({"agent": shown::agent(place.context, agent)});
     Answer::new("coordination_agent", body)
         .text(text)

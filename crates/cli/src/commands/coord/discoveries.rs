@@ -5,19 +5,19 @@ use flagpost_core::coordination;
 use flagpost_disk::dialects::coordination::Discovery;
 use serde_json::{Value, json};
 
-use super::{Place, shown};
+use super::{CoordContext, shown};
 use crate::{
     error::usage,
     output::{Answer, Screen},
     terminal::line,
-    text::Source,
+    text::TextArg,
 };
 
 /// The verbs on discoveries.
 #[derive(Debug, Subcommand)]
-pub enum Discoveries {
-    Add(AddArgs),
-    List(ListArgs),
+pub enum DiscoveriesCommand {
+    Add(DiscoveryAddArgs),
+    List(DiscoveryListArgs),
 }
 
 /// Tell everybody what you found
@@ -25,27 +25,27 @@ pub enum Discoveries {
 #[command(
     after_help = "Example: flagpost coord discoveries add 'The API wants a key' --as terminal-2"
 )]
-pub struct AddArgs {
+pub struct DiscoveryAddArgs {
     /// What you found; - reads stdin
     text: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
 }
 
 /// Read what was found
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord discoveries list")]
-pub struct ListArgs {}
+pub struct DiscoveryListArgs {}
 
 /// Carries out the verb.
-pub fn run(place: &Place<'_>, verb: &Discoveries) -> anyhow::Result<Answer> {
+pub fn run(place: &CoordContext<'_>, verb: &DiscoveriesCommand) -> anyhow::Result<Answer> {
     match verb {
-        Discoveries::Add(args) => add(place, args),
-        Discoveries::List(ListArgs {}) => list(place),
+        DiscoveriesCommand::Add(args) => add(place, args),
+        DiscoveriesCommand::List(DiscoveryListArgs {}) => list(place),
     }
 }
 
-fn add(place: &Place<'_>, args: &AddArgs) -> anyhow::Result<Answer> {
+fn add(place: &CoordContext<'_>, args: &DiscoveryAddArgs) -> anyhow::Result<Answer> {
     let text = args.source.read(args.text.as_deref())?;
     let text = text.ok_or_else(|| usage("say what you found, as in add 'The API wants a key'"))?;
     let found = coordination::discover(&place.open()?, &place.context.actor()?, &text)?;
@@ -53,7 +53,7 @@ fn add(place: &Place<'_>, args: &AddArgs) -> anyhow::Result<Answer> {
     Ok(answer(place, &[found]).text(said))
 }
 
-fn list(place: &Place<'_>) -> anyhow::Result<Answer> {
+fn list(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
     let found = coordination::discoveries(&place.open()?)?;
     let screen = Screen::of(place.context);
     let mut text = String::new();
@@ -72,7 +72,7 @@ fn list(place: &Place<'_>) -> anyhow::Result<Answer> {
     Ok(answer(place, &found).text(text))
 }
 
-fn answer(place: &Place<'_>, found: &[Discovery]) -> Answer {
+fn answer(place: &CoordContext<'_>, found: &[Discovery]) -> Answer {
     let one = |it: &Discovery| json!({"at": shown::time(place.context, it.at), "by": it.by, "text": it.text});
     let all: Value = found.iter().map(one).collect();
     let body = json!({"discoveries": all, "total": found.len(), "truncated": false});

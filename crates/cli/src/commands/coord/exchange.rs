@@ -2,11 +2,11 @@
 
 use flagpost_core::{
     coordination,
-    plans::{self, Fate, Mode},
+    plans::{self, ImportMode, ImportOutcome},
 };
 use serde_json::json;
 
-use super::{Place, shown};
+use super::{CoordContext, shown};
 use crate::{commands::list::counted, output::Answer};
 
 /// Add the open tasks of a list to the table
@@ -14,21 +14,21 @@ use crate::{commands::list::counted, output::Answer};
 #[command(after_help = "Example: flagpost coord import --list web\n\n\
     Doing it again adds what is new in the list; what came before stays as it is. A task that \
     somebody holds in the list is blocked here.")]
-pub struct ImportArgs {}
+pub struct CoordImportArgs {}
 
 /// Add the tasks of the table to a list
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord export --list web\n\n\
     Doing it again updates what changed here, and takes back nothing that was done there. What came \
     from the list goes back to the task that it was.")]
-pub struct ExportArgs {
+pub struct CoordExportArgs {
     /// Say what would happen, and do nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 /// Brings them.
-pub fn import(place: &Place<'_>) -> anyhow::Result<Answer> {
+pub fn import(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
     let context = place.context;
     let directory = place.open()?;
     let list = context.list()?;
@@ -54,30 +54,30 @@ pub fn import(place: &Place<'_>) -> anyhow::Result<Answer> {
 }
 
 /// Sends them.
-pub fn export(place: &Place<'_>, args: &ExportArgs) -> anyhow::Result<Answer> {
+pub fn export(place: &CoordContext<'_>, args: &CoordExportArgs) -> anyhow::Result<Answer> {
     let context = place.context;
     let directory = place.open()?;
     let intake = coordination::read_intake(&directory)?;
     let (list, mode) = match args.dry_run {
-        true => (context.list()?, Mode::DryRun),
-        false => (context.list_or_create()?, Mode::Import),
+        true => (context.list()?, ImportMode::DryRun),
+        false => (context.list_or_create()?, ImportMode::Import),
     };
     let sent = plans::import(&list, &context.actor()?, &intake, mode)?;
     let count = |fate| sent.iter().filter(|it| it.fate == fate).count();
-    let one = |it: &flagpost_core::plans::Imported| json!({"id": it.id, "subject": it.subject, "fate": it.fate.as_str()});
+    let one = |it: &flagpost_core::plans::ImportedTask| json!({"id": it.id, "subject": it.subject, "fate": it.fate.as_str()});
     let body = json!({
         "list": list.id(), "dry_run": args.dry_run,
-        "added": count(Fate::Added), "updated": count(Fate::Updated),
-        "unchanged": count(Fate::Unchanged), "held": intake.held,
+        "added": count(ImportOutcome::Added), "updated": count(ImportOutcome::Updated),
+        "unchanged": count(ImportOutcome::Unchanged), "held": intake.held,
         "tasks": sent.iter().map(one).collect::<Vec<_>>(),
     });
     let would = if args.dry_run { "would be " } else { "" };
     let text = format!(
         "{} {would}added to {}, {} {would}updated, {} unchanged",
-        count(Fate::Added),
+        count(ImportOutcome::Added),
         list.id(),
-        count(Fate::Updated),
-        count(Fate::Unchanged)
+        count(ImportOutcome::Updated),
+        count(ImportOutcome::Unchanged)
     );
     let held = (intake.held > 0).then(|| {
         let held = counted(intake.held, "task", "tasks");

@@ -7,12 +7,12 @@
 use flagpost_core::coordination::Directory;
 use flagpost_model::WorkerId;
 
-use super::Place;
+use super::CoordContext;
 use crate::error::usage;
 
 /// What the words of a worker's verb say.
 #[derive(Debug)]
-pub struct Words<'a, const N: usize> {
+pub struct WorkerWords<'a, const N: usize> {
     /// Who acts.
     pub actor: WorkerId,
     /// The words after its name.
@@ -21,10 +21,10 @@ pub struct Words<'a, const N: usize> {
 
 /// Reads them; there may be `N` beside the worker's name.
 pub fn read<'a, const N: usize>(
-    place: &Place<'_>,
+    place: &CoordContext<'_>,
     directory: &Directory<'_>,
     given: &[Option<&'a str>],
-) -> anyhow::Result<Words<'a, N>> {
+) -> anyhow::Result<WorkerWords<'a, N>> {
     let mut words: Vec<&str> = given.iter().copied().flatten().collect();
     let named = match words.first() {
         Some(first) if !place.context.names_actor() => named(directory, first)?,
@@ -42,7 +42,7 @@ pub fn read<'a, const N: usize>(
     }
     let mut words = words.into_iter();
     let rest = std::array::from_fn(|_| words.next());
-    Ok(Words { actor, rest })
+    Ok(WorkerWords { actor, rest })
 }
 
 fn named(directory: &Directory<'_>, word: &str) -> anyhow::Result<Option<WorkerId>> {

@@ -7,41 +7,41 @@ use flagpost_core::coordination;
 use flagpost_disk::dialects::coordination as layout;
 use flagpost_model::{
     TaskId, WorkerId,
-    coordination::{Draft, Priority, Task},
+    coordination::{CoordPriority, CoordTask, NewCoordTask},
 };
 use serde_json::json;
 
-use super::{Place, shown, status};
+use super::{CoordContext, shown, status};
 use crate::{
     commands::capabilities,
     error::{Invalid, usage},
     output::Answer,
     shape,
     terminal::line,
-    text::{self, Source},
+    text::{self, TextArg},
 };
 
 /// The verbs of the leader.
 #[derive(Debug, Subcommand)]
-pub enum Leader {
-    Init(InitArgs),
+pub enum LeaderCommand {
+    Init(CoordInitArgs),
     Goal(GoalArgs),
-    AddTask(AddArgs),
+    AddTask(CoordAddArgs),
     BatchAdd(BatchArgs),
-    Status(status::Args),
+    Status(status::CoordStatusArgs),
     Aggregate(AggregateArgs),
-    Cancel(CancelArgs),
+    Cancel(CoordCancelArgs),
     Retry(RetryArgs),
 }
 
 /// Make the directory, for a goal
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord leader init 'Build a REST API'")]
-pub struct InitArgs {
+pub struct CoordInitArgs {
     /// What is wanted; - reads stdin
     goal: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     /// How to go about it
     #[arg(long, value_name = "TEXT")]
     approach: Option<String>,
@@ -57,7 +57,7 @@ pub struct GoalArgs {
     /// What is wanted; - reads stdin
     goal: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
 }
 
 /// Add a task
@@ -65,13 +65,13 @@ pub struct GoalArgs {
 #[command(
     after_help = "Example: flagpost coord leader add-task 'Write the tests' -p 2 --after task-001"
 )]
-pub struct AddArgs {
+pub struct CoordAddArgs {
     /// What is to be done; - reads stdin
     description: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     #[command(flatten)]
-    about: About,
+    about: NewTaskArgs,
     /// The task that it is part of
     #[arg(long, value_name = "TASK")]
     parent: Option<String>,
@@ -79,7 +79,7 @@ pub struct AddArgs {
 
 /// What goes with a new task
 #[derive(Debug, Clone, clap::Args)]
-pub struct About {
+pub struct NewTaskArgs {
     /// From 1, the most urgent, to 10
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=10))]
     priority: Option<i64>,
@@ -139,7 +139,7 @@ pub struct AggregateArgs {}
 /// Drop tasks
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord leader cancel task-003 --reason 'Done elsewhere'")]
-pub struct CancelArgs {
+pub struct CoordCancelArgs {
     /// The tasks
     #[arg(required = true, value_delimiter = ',')]
     tasks: Vec<String>,
@@ -158,18 +158,18 @@ pub struct RetryArgs {
     tasks: Vec<String>,
 }
 
-impl About {
+impl NewTaskArgs {
     /// The last of several words behind `-f`, where no other can be the description: `-f a 'Write it'`.
     pub fn last_file(&mut self) -> Option<String> {
         (self.files.len() > 1).then(|| self.files.pop()).flatten()
     }
 
     /// The task, with this description.
-    pub fn draft(&self, description: String) -> anyhow::Result<Draft> {
-        Ok(Draft {
+    pub fn draft(&self, description: String) -> anyhow::Result<NewCoordTask> {
+        Ok(NewCoordTask {
             id: None,
             description,
-            priority: self.priority.map(Priority::nearest),
+            priority: self.priority.map(CoordPriority::nearest),
             dependencies: self
                 .after
                 .iter()
@@ -186,15 +186,15 @@ impl About {
 }
 
 /// Carries out the verb.
-pub fn run(place: &Place<'_>, verb: &Leader) -> anyhow::Result<Answer> {
+pub fn run(place: &CoordContext<'_>, verb: &LeaderCommand) -> anyhow::Result<Answer> {
     match verb {
-        Leader::Init(args) => init(place, args),
-        Leader::Goal(args) => goal(place, args),
-        Leader::AddTask(args) => add(place, args),
-        Leader::BatchAdd(args) => batch(place, args),
-        Leader::Status(status::Args {}) => status::run(place),
-        Leader::Aggregate(AggregateArgs {}) => aggregate(place),
-        Leader::Cancel(args) => {
+        LeaderCommand::Init(args) => init(place, args),
+        LeaderCommand::Goal(args) => goal(place, args),
+        LeaderCommand::AddTask(args) => add(place, args),
+        LeaderCommand::BatchAdd(args) => batch(place, args),
+        LeaderCommand::Status(status::CoordStatusArgs {}) => status::run(place),
+        LeaderCommand::Aggregate(AggregateArgs {}) => aggregate(place),
+        LeaderCommand::Cancel(args) => {
             let ids = resolve(place, &args.tasks)?;
             let reason = args.reason.as_deref();
             moved(
@@ -203,7 +203,7 @@ pub fn run(place: &Place<'_>, verb: &Leader) -> anyhow::Result<Answer> {
                 "cancelled",
             )
         }
-        Leader::Retry(args) => {
+        LeaderCommand::Retry(args) => {
             let ids = resolve(place, &args.tasks)?;
             moved(
                 place,
@@ -214,7 +214,7 @@ pub fn run(place: &Place<'_>, verb: &Leader) -> anyhow::Result<Answer> {
     }
 }
 
-fn init(place: &Place<'_>, args: &InitArgs) -> anyhow::Result<Answer> {
+fn init(place: &CoordContext<'_>, args: &CoordInitArgs) -> anyhow::Result<Answer> {
     let goal = args.source.read(args.goal.as_deref())?;
     let goal = goal.ok_or_else(|| usage("say what is wanted, as in init 'Build a REST API'"))?;
     let home = &place.context.home;
@@ -236,7 +236,7 @@ fn init(place: &Place<'_>, args: &InitArgs) -> anyhow::Result<Answer> {
         .notes(stays))
 }
 
-fn goal(place: &Place<'_>, args: &GoalArgs) -> anyhow::Result<Answer> {
+fn goal(place: &CoordContext<'_>, args: &GoalArgs) -> anyhow::Result<Answer> {
     let goal = args.source.read(args.goal.as_deref())?;
     let goal = goal.ok_or_else(|| usage("say what is wanted, as in goal 'Build a REST API'"))?;
     let directory = place.open()?;
@@ -245,7 +245,7 @@ fn goal(place: &Place<'_>, args: &GoalArgs) -> anyhow::Result<Answer> {
     Ok(status::answer(place, &directory, &directory.look()?).text(text))
 }
 
-fn add(place: &Place<'_>, args: &AddArgs) -> anyhow::Result<Answer> {
+fn add(place: &CoordContext<'_>, args: &CoordAddArgs) -> anyhow::Result<Answer> {
     let mut about = args.about.clone();
     let description = args.source.read(args.description.as_deref())?;
     let description = description.or_else(|| about.last_file());
@@ -262,7 +262,7 @@ fn add(place: &Place<'_>, args: &AddArgs) -> anyhow::Result<Answer> {
     Ok(shown::one(place.context, task, &[], text))
 }
 
-fn batch(place: &Place<'_>, args: &BatchArgs) -> anyhow::Result<Answer> {
+fn batch(place: &CoordContext<'_>, args: &BatchArgs) -> anyhow::Result<Answer> {
     let directory = place.open()?;
     let text = text::many(&args.path)?;
     let drafts = layout::read_drafts(&text).map_err(|reason| Invalid {
@@ -279,7 +279,7 @@ fn batch(place: &Place<'_>, args: &BatchArgs) -> anyhow::Result<Answer> {
     Ok(shown::by_ids(place.context, &directory.look()?, &ids, text))
 }
 
-fn aggregate(place: &Place<'_>) -> anyhow::Result<Answer> {
+fn aggregate(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
     let directory = place.open()?;
     let summary = coordination::aggregate(&directory)?;
     let body = json!({"path": shape::path(&summary.path), "text": summary.text});
@@ -288,16 +288,16 @@ fn aggregate(place: &Place<'_>) -> anyhow::Result<Answer> {
         .ids([summary.path.display()]))
 }
 
-fn resolve(place: &Place<'_>, words: &[String]) -> anyhow::Result<Vec<TaskId>> {
+fn resolve(place: &CoordContext<'_>, words: &[String]) -> anyhow::Result<Vec<TaskId>> {
     let directory = place.open()?;
     let ids = words.iter().map(|word| directory.resolve(word));
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
 type Operation<'o> =
-    &'o dyn Fn(&coordination::Directory<'_>, &WorkerId) -> flagpost_core::Result<Vec<Task>>;
+    &'o dyn Fn(&coordination::Directory<'_>, &WorkerId) -> flagpost_core::Result<Vec<CoordTask>>;
 
-fn moved(place: &Place<'_>, operation: Operation<'_>, word: &str) -> anyhow::Result<Answer> {
+fn moved(place: &CoordContext<'_>, operation: Operation<'_>, word: &str) -> anyhow::Result<Answer> {
     let directory = place.open()?;
     let moved = operation(&directory, &place.context.actor()?)?;
     let lines = moved

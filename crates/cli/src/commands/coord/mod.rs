@@ -25,81 +25,83 @@ use crate::{context::Context, output::Answer};
     The directory is that of --dir, else of $COORDINATION_DIR, else the nearest .coordination/ \
     upwards, else .coordination/ at the top of the repository."
 )]
-pub struct Args {
+pub struct CoordArgs {
     /// The directory [default: $COORDINATION_DIR, else .coordination]
     #[arg(long, value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
     #[command(subcommand)]
-    verb: Verb,
+    verb: CoordCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum CoordCommand {
     /// Say what is to be done, and see how far it is
     #[command(
         subcommand,
         after_help = "Example: flagpost coord leader add-task 'Write the parser' -p 2"
     )]
-    Leader(leader::Leader),
+    Leader(leader::LeaderCommand),
     Register(agents::RegisterArgs),
     /// Take tasks, and say what came of them
     #[command(
         subcommand,
         after_help = "Example: flagpost coord worker claim --as terminal-2"
     )]
-    Worker(worker::Worker),
+    Worker(worker::CoordWorkerCommand),
     /// Tell everybody what you found, and read what others did
     #[command(
         subcommand,
         after_help = "Example: flagpost coord discoveries add 'The API wants a key' --as terminal-2"
     )]
-    Discoveries(discoveries::Discoveries),
-    Import(exchange::ImportArgs),
-    Export(exchange::ExportArgs),
+    Discoveries(discoveries::DiscoveriesCommand),
+    Import(exchange::CoordImportArgs),
+    Export(exchange::CoordExportArgs),
 }
 
 /// The second step of the arguments: which directory they mean.
 #[derive(Debug)]
-pub struct Place<'c> {
+pub struct CoordContext<'c> {
     /// The opened world.
     pub context: &'c Context,
     /// Where the directory is, or would be.
     pub dir: PathBuf,
 }
 
-impl<'c> Place<'c> {
+impl<'c> CoordContext<'c> {
     /// The directory, which must be there.
     pub fn open(&self) -> anyhow::Result<Directory<'c>> {
         Ok(Directory::open(&self.context.home, &self.dir)?)
     }
 }
 
-impl Args {
+impl CoordArgs {
     /// What is asked of the table.
     pub fn operation(&self) -> Operation {
         match &self.verb {
-            Verb::Leader(leader::Leader::Status(_))
-            | Verb::Worker(worker::Worker::List(_))
-            | Verb::Discoveries(discoveries::Discoveries::List(_)) => Operation::CoordinationShow,
-            Verb::Leader(_) => Operation::CoordinationLead,
-            Verb::Register(_) | Verb::Worker(_) | Verb::Discoveries(_) => {
+            CoordCommand::Leader(leader::LeaderCommand::Status(_))
+            | CoordCommand::Worker(worker::CoordWorkerCommand::List(_))
+            | CoordCommand::Discoveries(discoveries::DiscoveriesCommand::List(_)) => {
+                Operation::CoordinationShow
+            }
+            CoordCommand::Leader(_) => Operation::CoordinationLead,
+            CoordCommand::Register(_) | CoordCommand::Worker(_) | CoordCommand::Discoveries(_) => {
                 Operation::CoordinationWork
             }
-            Verb::Import(_) | Verb::Export(_) => Operation::CoordinationExchange,
+            CoordCommand::Import(_) | CoordCommand::Export(_) => Operation::CoordinationExchange,
         }
     }
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &CoordArgs) -> anyhow::Result<Answer> {
     let dir = context.coordination_dir(args.dir.as_deref())?;
-    let place = Place { context, dir };
+    let place = CoordContext { context, dir };
     match &args.verb {
-        Verb::Leader(verb) => leader::run(&place, verb),
-        Verb::Register(args) => agents::register(&place, args),
-        Verb::Worker(verb) => worker::run(&place, verb),
-        Verb::Discoveries(verb) => discoveries::run(&place, verb),
-        Verb::Import(exchange::ImportArgs {}) => exchange::import(&place),
-        Verb::Export(args) => exchange::export(&place, args),
+        CoordCommand::Leader(verb) => leader::run(&place, verb),
+        CoordCommand::Register(args) => agents::register(&place, args),
+        CoordCommand::Worker(verb) => worker::run(&place, verb),
+        CoordCommand::Discoveries(verb) => discoveries::run(&place, verb),
+        CoordCommand::Import(exchange::CoordImportArgs {}) => exchange::import(&place),
+        CoordCommand::Export(args) => exchange::export(&place, args),
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Owns that its naive times leave Flagpost as the moments that they mean.
 
-use flagpost_core::coordination::Look;
+use flagpost_core::coordination::CoordSnapshot;
 use flagpost_model::{
     TaskId,
-    coordination::{Agent, Claim, Standing, Task},
+    coordination::{CoordAgent, CoordClaim, CoordReadiness, CoordTask},
 };
 use jiff::civil::DateTime;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub fn time(context: &Context, at: Option<DateTime>) -> Value {
 }
 
 /// A task.
-pub fn task(context: &Context, task: &Task) -> Value {
+pub fn task(context: &Context, task: &CoordTask) -> Value {
     let claim = task.claim.as_ref();
     let at = |it| time(context, it);
     json!({
@@ -34,7 +34,7 @@ pub fn task(context: &Context, task: &Task) -> Value {
         "priority": task.priority.get(),
         "claimed_by": claim.map(|it| &it.by),
         "claimed_at": at(claim.and_then(|it| it.at)),
-        "token": task.holder().and_then(Claim::token),
+        "token": task.holder().and_then(CoordClaim::token),
         "dependencies": task.dependencies,
         "files": task.files,
         "hints": task.hints,
@@ -54,7 +54,7 @@ pub fn task(context: &Context, task: &Task) -> Value {
 }
 
 /// An agent.
-pub fn agent(context: &Context, agent: &Agent) -> Value {
+pub fn agent(context: &Context, agent: &CoordAgent) -> Value {
     json!({
         "id": agent.id,
         "capabilities": agent.capabilities,
@@ -66,9 +66,9 @@ pub fn agent(context: &Context, agent: &Agent) -> Value {
 /// Tasks, each with how it stands.
 pub fn tasks<'t>(
     context: &Context,
-    tasks: impl IntoIterator<Item = (&'t Task, &'t Standing)>,
+    tasks: impl IntoIterator<Item = (&'t CoordTask, &'t CoordReadiness)>,
 ) -> Value {
-    let one = |(it, standing): (&Task, &Standing)| {
+    let one = |(it, standing): (&CoordTask, &CoordReadiness)| {
         let why = Some(standing.to_string()).filter(|it| !it.is_empty());
         json!({"task": task(context, it), "standing": standing.word(), "why": why})
     };
@@ -78,11 +78,11 @@ pub fn tasks<'t>(
 /// The same for a person.
 pub fn table<'t>(
     context: &Context,
-    tasks: impl IntoIterator<Item = (&'t Task, &'t Standing)>,
+    tasks: impl IntoIterator<Item = (&'t CoordTask, &'t CoordReadiness)>,
 ) -> String {
     let rows = tasks.into_iter().map(|(task, standing)| {
         let status = match standing {
-            Standing::Blocked(_) => "blocked",
+            CoordReadiness::Blocked(_) => "blocked",
             _ => task.status.as_str(),
         };
         let by = task.claim.as_ref().map(|it| line(&it.by));
@@ -100,7 +100,7 @@ pub fn table<'t>(
 }
 
 /// One task that a verb was about.
-pub fn one(context: &Context, it: &Task, also: &[TaskId], text: String) -> Answer {
+pub fn one(context: &Context, it: &CoordTask, also: &[TaskId], text: String) -> Answer {
     let body = json!({"task": task(context, it), "also_held": also});
     Answer::new("coordination_task", body)
         .text(text)
@@ -108,7 +108,7 @@ pub fn one(context: &Context, it: &Task, also: &[TaskId], text: String) -> Answe
 }
 
 /// Tasks by their ids, as they are now.
-pub fn by_ids(context: &Context, look: &Look, ids: &[TaskId], text: String) -> Answer {
+pub fn by_ids(context: &Context, look: &CoordSnapshot, ids: &[TaskId], text: String) -> Answer {
     let found: Vec<_> = look
         .tasks()
         .filter(|(it, _)| ids.contains(&it.id))
@@ -119,8 +119,8 @@ pub fn by_ids(context: &Context, look: &Look, ids: &[TaskId], text: String) -> A
 /// Tasks of a look.
 pub fn found_tasks(
     context: &Context,
-    look: &Look,
-    found: &[(&Task, &Standing)],
+    look: &CoordSnapshot,
+    found: &[(&CoordTask, &CoordReadiness)],
     text: String,
 ) -> Answer {
     let body = json!({

@@ -1,10 +1,10 @@
 //! `coord leader status`: how far it is, and what is in the way.
 
-use flagpost_core::coordination::{Directory, Look};
-use flagpost_model::coordination::{Standing, Status};
+use flagpost_core::coordination::{CoordSnapshot, Directory};
+use flagpost_model::coordination::{CoordReadiness, CoordStatus};
 use serde_json::{Map, Value, json};
 
-use super::{Place, shown};
+use super::{CoordContext, shown};
 use crate::{
     output::{Answer, Screen},
     shape,
@@ -14,20 +14,20 @@ use crate::{
 /// See how far it is, and what is in the way
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord leader status")]
-pub struct Args {}
+pub struct CoordStatusArgs {}
 
 /// Shows it.
-pub fn run(place: &Place<'_>) -> anyhow::Result<Answer> {
+pub fn run(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
     let directory = place.open()?;
     let look = directory.look()?;
     Ok(answer(place, &directory, &look))
 }
 
 /// What is said about a whole directory.
-pub fn answer(place: &Place<'_>, directory: &Directory<'_>, look: &Look) -> Answer {
+pub fn answer(place: &CoordContext<'_>, directory: &Directory<'_>, look: &CoordSnapshot) -> Answer {
     let context = place.context;
-    let count = |status: Status| look.tasks().filter(|(it, _)| it.status == status).count();
-    let counts: Map<String, Value> = Status::ALL
+    let count = |status: CoordStatus| look.tasks().filter(|(it, _)| it.status == status).count();
+    let counts: Map<String, Value> = CoordStatus::ALL
         .iter()
         .map(|status| (status.to_string(), count(*status).into()))
         .collect();
@@ -47,7 +47,7 @@ pub fn answer(place: &Place<'_>, directory: &Directory<'_>, look: &Look) -> Answ
         .notes(shape::skipped_notes(&look.skipped))
 }
 
-fn text(place: &Place<'_>, directory: &Directory<'_>, look: &Look) -> String {
+fn text(place: &CoordContext<'_>, directory: &Directory<'_>, look: &CoordSnapshot) -> String {
     let screen = Screen::of(place.context);
     let mut text = String::new();
     if let Some(goal) = &look.goal {
@@ -61,10 +61,10 @@ fn text(place: &Place<'_>, directory: &Directory<'_>, look: &Look) -> String {
     }
     if !look.board.agents.is_empty() {
         let rows = look.board.agents.iter().map(|agent| {
-            let is_its = |(task, standing): &(&_, &Standing)| {
-                let task: &flagpost_model::coordination::Task = task;
+            let is_its = |(task, standing): &(&_, &CoordReadiness)| {
+                let task: &flagpost_model::coordination::CoordTask = task;
                 let by = task.holder().map(|it| it.by.as_str());
-                by == Some(agent.id.as_str()) && matches!(standing, Standing::Held)
+                by == Some(agent.id.as_str()) && matches!(standing, CoordReadiness::Held)
             };
             let holds = look.tasks().filter(is_its);
             let holds: Vec<_> = holds.map(|(it, _)| it.id.to_string()).collect();

@@ -3,40 +3,40 @@
 use clap::Subcommand;
 use flagpost_core::{
     Error,
-    coordination::{self, Claimed, Directory, Hand},
+    coordination::{self, CoordActor, CoordClaimed, Directory},
     waiting::until,
 };
 use flagpost_model::{
     TaskId, Token, WorkerId,
-    coordination::{Report, Standing, Status, Task},
+    coordination::{CoordReadiness, CoordResult, CoordStatus, CoordTask},
 };
 use jiff::SignedDuration;
 
 use super::{
-    Place, agents,
-    hand::{self, Words},
-    leader::About,
+    CoordContext, agents,
+    hand::{self, WorkerWords},
+    leader::NewTaskArgs,
     shown,
 };
-use crate::{commands::waiting::time, error::usage, output::Answer, terminal::line, text::Source};
+use crate::{commands::waiting::time, error::usage, output::Answer, terminal::line, text::TextArg};
 
 /// The verbs of a worker.
 #[derive(Debug, Subcommand)]
-pub enum Worker {
-    Claim(ClaimArgs),
-    Start(StartArgs),
+pub enum CoordWorkerCommand {
+    Claim(CoordClaimArgs),
+    Start(CoordStartArgs),
     Complete(CompleteArgs),
-    Fail(FailArgs),
-    List(ListArgs),
+    Fail(CoordFailArgs),
+    List(CoordListArgs),
     Subtask(SubtaskArgs),
-    Heartbeat(agents::HeartbeatArgs),
+    Heartbeat(agents::CoordHeartbeatArgs),
 }
 
 /// Take the task that comes first, or one by its id
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord worker claim --as terminal-2\n\
     It stays yours for 15 minutes after your last verb; 'flagpost coord worker heartbeat' is one.")]
-pub struct ClaimArgs {
+pub struct CoordClaimArgs {
     /// The task [default: the one that comes first]
     task: Option<String>,
     #[arg(hide = true)]
@@ -52,7 +52,7 @@ pub struct ClaimArgs {
 /// Begin a task that you hold
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord worker start task-001 --as terminal-2")]
-pub struct StartArgs {
+pub struct CoordStartArgs {
     #[command(flatten)]
     mine: Mine,
     #[arg(hide = true)]
@@ -72,7 +72,7 @@ pub struct CompleteArgs {
     #[arg(hide = true)]
     more: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     /// Files that you changed
     #[arg(long, value_name = "PATHS", value_delimiter = ',')]
     modified: Vec<String>,
@@ -84,7 +84,7 @@ pub struct CompleteArgs {
 /// Say that a task did not work; it is tried again if it may be
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord worker fail task-001 'No network' --as terminal-2")]
-pub struct FailArgs {
+pub struct CoordFailArgs {
     #[command(flatten)]
     mine: Mine,
     /// Why; - reads stdin
@@ -92,13 +92,13 @@ pub struct FailArgs {
     #[arg(hide = true)]
     more: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
 }
 
 /// List what you hold, and what you could claim
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost coord worker list --as terminal-2")]
-pub struct ListArgs {
+pub struct CoordListArgs {
     /// The worker, as other programs of the format want it
     #[arg(hide = true)]
     worker: Option<String>,
@@ -120,9 +120,9 @@ pub struct SubtaskArgs {
     #[arg(hide = true)]
     more: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     #[command(flatten)]
-    about: About,
+    about: NewTaskArgs,
 }
 
 /// A task that the caller believes to hold
@@ -136,10 +136,10 @@ struct Mine {
 }
 
 /// Carries out the verb.
-pub fn run(place: &Place<'_>, verb: &Worker) -> anyhow::Result<Answer> {
+pub fn run(place: &CoordContext<'_>, verb: &CoordWorkerCommand) -> anyhow::Result<Answer> {
     match verb {
-        Worker::Claim(args) => claim(place, args),
-        Worker::Start(args) => {
+        CoordWorkerCommand::Claim(args) => claim(place, args),
+        CoordWorkerCommand::Start(args) => {
             let words = [args.more.as_deref()];
             let task = at_work(place, &args.mine, &words, &|directory, hand, id, more| {
                 if let Some(more) = more {
@@ -149,18 +149,18 @@ pub fn run(place: &Place<'_>, verb: &Worker) -> anyhow::Result<Answer> {
             })?;
             Ok(task_answer(place, &task, "started"))
         }
-        Worker::Complete(args) => complete(place, args),
-        Worker::Fail(args) => fail(place, args),
-        Worker::List(args) => list(place, args),
-        Worker::Subtask(args) => subtask(place, args),
-        Worker::Heartbeat(args) => agents::heartbeat(place, args),
+        CoordWorkerCommand::Complete(args) => complete(place, args),
+        CoordWorkerCommand::Fail(args) => fail(place, args),
+        CoordWorkerCommand::List(args) => list(place, args),
+        CoordWorkerCommand::Subtask(args) => subtask(place, args),
+        CoordWorkerCommand::Heartbeat(args) => agents::heartbeat(place, args),
     }
 }
 
-fn claim(place: &Place<'_>, args: &ClaimArgs) -> anyhow::Result<Answer> {
+fn claim(place: &CoordContext<'_>, args: &CoordClaimArgs) -> anyhow::Result<Answer> {
     let directory = place.open()?;
     let words = [args.task.as_deref(), args.more.as_deref()];
-    let Words {
+    let WorkerWords {
         actor,
         rest: [task],
     } = hand::read(place, &directory, &words)?;
@@ -200,7 +200,7 @@ fn wait(
     directory: &Directory<'_>,
     worker: &WorkerId,
     timeout: Option<SignedDuration>,
-) -> flagpost_core::Result<Option<Claimed>> {
+) -> flagpost_core::Result<Option<CoordClaimed>> {
     let dirs = [directory.dir().to_path_buf()];
     until(&dirs, timeout, || {
         let look = directory.look()?;
@@ -215,10 +215,10 @@ fn wait(
     })
 }
 
-fn complete(place: &Place<'_>, args: &CompleteArgs) -> anyhow::Result<Answer> {
+fn complete(place: &CoordContext<'_>, args: &CompleteArgs) -> anyhow::Result<Answer> {
     let words = [args.text.as_deref(), args.more.as_deref()];
     let task = at_work(place, &args.mine, &words, &|directory, hand, id, text| {
-        let report = Report {
+        let report = CoordResult {
             output: Some(args.source.read(text)?.unwrap_or_default()),
             error: None,
             files_modified: args.modified.clone(),
@@ -229,34 +229,35 @@ fn complete(place: &Place<'_>, args: &CompleteArgs) -> anyhow::Result<Answer> {
     Ok(task_answer(place, &task, "completed"))
 }
 
-fn fail(place: &Place<'_>, args: &FailArgs) -> anyhow::Result<Answer> {
+fn fail(place: &CoordContext<'_>, args: &CoordFailArgs) -> anyhow::Result<Answer> {
     let words = [args.text.as_deref(), args.more.as_deref()];
     let task = at_work(place, &args.mine, &words, &|directory, hand, id, text| {
         let why = args.source.read(text)?.unwrap_or_default();
         Ok(coordination::fail(directory, hand, id, &why)?)
     })?;
     let mut answer = task_answer(place, &task, "failed");
-    if let (Status::Available, Some(until)) = (task.status, task.next_retry_at) {
+    if let (CoordStatus::Available, Some(until)) = (task.status, task.next_retry_at) {
         let (count, of) = (task.retry_count, task.max_retries);
         answer.text += &format!("; retry {count} of {of} at {until:.0}");
     }
     Ok(answer)
 }
 
-fn list(place: &Place<'_>, args: &ListArgs) -> anyhow::Result<Answer> {
+fn list(place: &CoordContext<'_>, args: &CoordListArgs) -> anyhow::Result<Answer> {
     let directory = place.open()?;
-    let Words {
+    let WorkerWords {
         actor: worker,
         rest: [],
     } = hand::read(place, &directory, &[args.worker.as_deref()])?;
     let look = directory.look()?;
     let can = look.board.capabilities(&worker);
-    let mine = |task: &Task, standing: &Standing| match standing {
-        Standing::Ready | Standing::Expired => task.lacks(can).is_empty(),
-        Standing::Held => task.holder().is_some_and(|it| it.by == worker.as_str()),
-        Standing::Waiting(_) | Standing::Resting(_) | Standing::Blocked(_) | Standing::Over => {
-            false
-        }
+    let mine = |task: &CoordTask, standing: &CoordReadiness| match standing {
+        CoordReadiness::Ready | CoordReadiness::Expired => task.lacks(can).is_empty(),
+        CoordReadiness::Held => task.holder().is_some_and(|it| it.by == worker.as_str()),
+        CoordReadiness::Waiting(_)
+        | CoordReadiness::Resting(_)
+        | CoordReadiness::Blocked(_)
+        | CoordReadiness::Over => false,
     };
     let found: Vec<_> = look
         .tasks()
@@ -269,7 +270,7 @@ fn list(place: &Place<'_>, args: &ListArgs) -> anyhow::Result<Answer> {
     Ok(shown::found_tasks(place.context, &look, &found, text))
 }
 
-fn subtask(place: &Place<'_>, args: &SubtaskArgs) -> anyhow::Result<Answer> {
+fn subtask(place: &CoordContext<'_>, args: &SubtaskArgs) -> anyhow::Result<Answer> {
     let words = [args.description.as_deref(), args.more.as_deref()];
     let task = at_work(place, &args.mine, &words, &|directory, hand, id, text| {
         let mut about = args.about.clone();
@@ -283,31 +284,31 @@ fn subtask(place: &Place<'_>, args: &SubtaskArgs) -> anyhow::Result<Answer> {
 }
 
 /// What is done with a task by whoever holds it, with the word that comes behind it.
-type Work<'w> =
-    &'w dyn Fn(&Directory<'_>, &Hand<'_>, &TaskId, Option<&str>) -> anyhow::Result<Task>;
+type TaskAction<'w> =
+    &'w dyn Fn(&Directory<'_>, &CoordActor<'_>, &TaskId, Option<&str>) -> anyhow::Result<CoordTask>;
 
 fn at_work(
-    place: &Place<'_>,
+    place: &CoordContext<'_>,
     mine: &Mine,
     words: &[Option<&str>],
-    work: Work<'_>,
-) -> anyhow::Result<Task> {
+    work: TaskAction<'_>,
+) -> anyhow::Result<CoordTask> {
     let directory = place.open()?;
     let words = [&[Some(mine.task.as_str())], words].concat();
-    let Words {
+    let WorkerWords {
         actor,
         rest: [task, word],
     } = hand::read(place, &directory, &words)?;
     let task = task.ok_or_else(|| usage("say which task, as in start task-001"))?;
     let id = directory.resolve(task)?;
-    let hand = Hand {
+    let hand = CoordActor {
         actor: &actor,
         token: mine.token,
     };
     work(&directory, &hand, &id, word)
 }
 
-fn task_answer(place: &Place<'_>, task: &Task, verb: &str) -> Answer {
+fn task_answer(place: &CoordContext<'_>, task: &CoordTask, verb: &str) -> Answer {
     let text = format!("{verb} {} {}", task.id, line(&task.description));
     shown::one(place.context, task, &[], text)
 }

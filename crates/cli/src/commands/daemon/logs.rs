@@ -15,13 +15,13 @@ use serde::Serialize;
 use super::log_name;
 use crate::{
     context::Context,
-    output::{Answer, Reader, stream, stream_text},
+    output::{Answer, Audience, stream, stream_text},
 };
 
 /// Show what the daemon says
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost daemon logs --follow")]
-pub struct Args {
+pub struct DaemonLogsArgs {
     /// Go on with what it says from now on
     #[arg(long, short)]
     pub follow: bool,
@@ -37,7 +37,7 @@ pub const LINES: usize = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Shows it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &DaemonLogsArgs) -> anyhow::Result<Answer> {
     let paths = Paths::of(&context.home);
     let Some(mut log) = open(&paths)? else {
         return Err(Error::NotFound {
@@ -56,7 +56,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         most => lines.len().saturating_sub(most),
     };
     for line in lines.iter().skip(hidden) {
-        if say(context, line)? == Reader::Gone {
+        if say(context, line)? == Audience::Gone {
             return Ok(Answer::silent());
         }
     }
@@ -70,7 +70,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 fn follow(context: &Context, paths: &Paths, mut log: BufReader<File>) -> anyhow::Result<()> {
     loop {
         if let Some(line) = next(&mut log)? {
-            if say(context, &line)? == Reader::Gone {
+            if say(context, &line)? == Audience::Gone {
                 return Ok(());
             }
             continue;
@@ -113,7 +113,7 @@ pub struct Log<'a> {
     line: &'a str,
 }
 
-fn say(context: &Context, line: &str) -> std::io::Result<Reader> {
+fn say(context: &Context, line: &str) -> std::io::Result<Audience> {
     if context.globals.json {
         return stream(&Log { line });
     }

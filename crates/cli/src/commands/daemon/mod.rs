@@ -4,7 +4,9 @@ pub mod logs;
 
 use anyhow::Context as _;
 use clap::Subcommand;
-use flagpost_daemon::{self as daemon, Config, Instance, Paths, Reached, Standing, Watching};
+use flagpost_daemon::{
+    self as daemon, DaemonConfig, DaemonStatus, Instance, Paths, Reached, WatchMode,
+};
 use listenfd::ListenFd;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,18 +15,18 @@ use crate::{context::Context, output::Answer};
 
 /// The verbs on the daemon.
 #[derive(Debug, Subcommand)]
-pub enum Daemon {
+pub enum DaemonCommand {
     Up(UpArgs),
     Down(DownArgs),
-    Logs(logs::Args),
+    Logs(logs::DaemonLogsArgs),
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, verb: &Daemon) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &DaemonCommand) -> anyhow::Result<Answer> {
     match verb {
-        Daemon::Up(args) => up(context, args),
-        Daemon::Down(args) => down(context, args),
-        Daemon::Logs(args) => logs::run(context, args),
+        DaemonCommand::Up(args) => up(context, args),
+        DaemonCommand::Down(args) => down(context, args),
+        DaemonCommand::Logs(args) => logs::run(context, args),
     }
 }
 
@@ -128,13 +130,13 @@ fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
         .with_ansi(false)
         .with_target(false)
         .init();
-    let config = Config {
+    let config = DaemonConfig {
         home: context.home.clone(),
         actor: context.actor()?,
         port: args.port,
         watching: match args.poll {
-            true => Watching::Polling,
-            false => Watching::Events,
+            true => WatchMode::Polling,
+            false => WatchMode::Events,
         },
         socket: ListenFd::from_env()
             .take_unix_listener(0)
@@ -157,28 +159,28 @@ pub fn down(context: &Context, _: &DownArgs) -> anyhow::Result<Answer> {
 /// The daemon, for whoever looks at everything.
 pub fn instance(context: &Context) -> anyhow::Result<Option<Instance>> {
     Ok(match daemon::status(&context.home)? {
-        Standing::Up(instance) => Some(instance),
-        Standing::Down | Standing::Starting(_) | Standing::Unreadable(_) => None,
+        DaemonStatus::Up(instance) => Some(instance),
+        DaemonStatus::Down | DaemonStatus::Starting(_) | DaemonStatus::Unreadable(_) => None,
     })
 }
 
 /// What is amiss with the daemon, and what to do.
 pub fn trouble(context: &Context) -> anyhow::Result<Option<String>> {
     Ok(match daemon::status(&context.home)? {
-        Standing::Unreadable(holder) => Some(format!(
+        DaemonStatus::Unreadable(holder) => Some(format!(
             "the daemon, pid {}, runs, and run/daemon.json cannot be read: 'flagpost down', then \
              'flagpost up' writes it anew",
             holder.pid
         )),
-        Standing::Down | Standing::Starting(_) | Standing::Up(_) => None,
+        DaemonStatus::Down | DaemonStatus::Starting(_) | DaemonStatus::Up(_) => None,
     })
 }
 
 /// The daemon, in a line.
 pub fn line(instance: &Instance) -> String {
     let how = match instance.watching {
-        Watching::Events => "",
-        Watching::Polling => ", looking once a second",
+        WatchMode::Events => "",
+        WatchMode::Polling => ", looking once a second",
     };
     format!("pid {}, {}{how}", instance.pid, instance.http)
 }

@@ -10,14 +10,14 @@ use flagpost_model::client::Client;
 use flagpost_run::{
     agent::Agent,
     client::{
-        check::{self, Checked, Login, Standing, Subject, Surroundings},
+        check::{self, CheckTarget, Checked, Login, Surroundings, VersionStatus},
         preset,
     },
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Args;
+use super::DoctorArgs;
 use crate::{
     context::Context,
     error::usage,
@@ -35,7 +35,7 @@ struct Named {
 }
 
 /// What is known of an agent.
-struct Looked {
+struct AgentCheck {
     name: String,
     client: Client,
     /// None where its program is not there.
@@ -49,10 +49,10 @@ struct Looked {
 }
 
 /// Looks at every agent.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &DoctorArgs) -> anyhow::Result<Answer> {
     let named = named(&Config::read(&context.home)?)?;
-    let subjects: Vec<Option<Subject>> = named.iter().map(|it| subject(context, it)).collect();
-    let there: Vec<Subject> = subjects.iter().flatten().cloned().collect();
+    let subjects: Vec<Option<CheckTarget>> = named.iter().map(|it| subject(context, it)).collect();
+    let there: Vec<CheckTarget> = subjects.iter().flatten().cloned().collect();
     let mut checked = check::check_all(&there).into_iter();
     let mut looked = Vec::new();
     for (named, subject) in named.iter().zip(&subjects) {
@@ -60,8 +60,8 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         looked.push(look(context, named, checked));
     }
     if args.r#try {
-        let fit = |it: &&mut Looked| it.is_fit();
-        let fit: Vec<&mut Looked> = looked.iter_mut().filter(fit).collect();
+        let fit = |it: &&mut AgentCheck| it.is_fit();
+        let fit: Vec<&mut AgentCheck> = looked.iter_mut().filter(fit).collect();
         confirm(args, &fit)?;
         for it in fit {
             let subject = there.iter().find(|subject| subject.name == it.name);
@@ -95,14 +95,14 @@ fn named(config: &Config<'_>) -> anyhow::Result<Vec<Named>> {
 }
 
 /// What can be looked at of an agent, where its program is there.
-fn subject(context: &Context, named: &Named) -> Option<Subject> {
+fn subject(context: &Context, named: &Named) -> Option<CheckTarget> {
     let agent = named.agent.as_ref().ok()?;
     let path = context.settings.path.as_deref();
     let program = agent.locate(path, &context.dir).ok()?;
     agent.subject(&program)
 }
 
-fn look(context: &Context, named: &Named, checked: Option<Checked>) -> Looked {
+fn look(context: &Context, named: &Named, checked: Option<Checked>) -> AgentCheck {
     let around = Surroundings::of(&context.home, &context.settings, &named.env);
     let folder = match context.repository() {
         Ok(Some(repository)) => repository.top,
@@ -113,7 +113,7 @@ fn look(context: &Context, named: &Named, checked: Option<Checked>) -> Looked {
         notes.clone_from(&checked.notes);
         notes.extend(check::advice(named.client, &around, &folder));
     }
-    Looked {
+    AgentCheck {
         name: named.name.clone(),
         client: named.client,
         checked,
@@ -124,7 +124,7 @@ fn look(context: &Context, named: &Named, checked: Option<Checked>) -> Looked {
     }
 }
 
-fn confirm(args: &Args, fit: &[&mut Looked]) -> anyhow::Result<()> {
+fn confirm(args: &DoctorArgs, fit: &[&mut AgentCheck]) -> anyhow::Result<()> {
     let names: Vec<&str> = fit.iter().map(|it| it.name.as_str()).collect();
     if names.is_empty() || args.yes {
         return Ok(());
@@ -142,7 +142,7 @@ fn confirm(args: &Args, fit: &[&mut Looked]) -> anyhow::Result<()> {
     }
 }
 
-impl Looked {
+impl AgentCheck {
     /// Whether a run could begin with it.
     fn is_fit(&self) -> bool {
         let checked = self.checked.as_ref();
@@ -152,7 +152,7 @@ impl Looked {
     /// What is wrong with it, each with what to do.
     fn wrong(&self) -> Vec<(String, String)> {
         let faults = self.checked.iter().flat_map(|checked| {
-            let told = |fault: &check::Fault| (fault.describe(checked), fault.hint(checked));
+            let told = |fault: &check::ClientFault| (fault.describe(checked), fault.hint(checked));
             checked.faults.iter().map(told)
         });
         let refused = self.refused.iter().map(|why| {
@@ -180,7 +180,7 @@ impl Looked {
             };
         };
         match (checked.version_status(), preset::tested(self.client)) {
-            (standing @ (Standing::Newer | Standing::Older), Some(tested)) => {
+            (standing @ (VersionStatus::Newer | VersionStatus::Older), Some(tested)) => {
                 format!("{} than {tested}", standing.as_str())
             }
             (standing, _) => standing.as_str().to_owned(),
@@ -188,7 +188,7 @@ impl Looked {
     }
 }
 
-fn answer(context: &Context, looked: &[Looked]) -> Answer {
+fn answer(context: &Context, looked: &[AgentCheck]) -> Answer {
     let answer = Agents {
         agents: answers::each(looked),
         fit: looked.iter().filter(|it| it.is_fit()).count(),
@@ -254,8 +254,8 @@ struct Wrong {
     hint: String,
 }
 
-impl<'a> From<&'a Looked> for Shown<'a> {
-    fn from(it: &'a Looked) -> Self {
+impl<'a> From<&'a AgentCheck> for Shown<'a> {
+    fn from(it: &'a AgentCheck) -> Self {
         let checked = it.checked.as_ref();
         let standing = match (checked, &it.refused) {
             (Some(checked), _) => checked.version_status().as_str(),
@@ -284,7 +284,7 @@ impl<'a> From<&'a Looked> for Shown<'a> {
     }
 }
 
-fn text(context: &Context, looked: &[Looked]) -> String {
+fn text(context: &Context, looked: &[AgentCheck]) -> String {
     let screen = Screen::of(context);
     let home = context.home.environment().user_home.as_deref();
     let rows = looked.iter().map(|it| {

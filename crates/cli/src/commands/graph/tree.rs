@@ -52,7 +52,7 @@ struct Drawing<'g, 'o> {
 
 /// Where a task is drawn: behind `lead` and `joint`, and what is below it behind `lead` and
 /// `below`.
-struct Place<'o> {
+struct TreeRow<'o> {
     task: &'o Outline,
     level: usize,
     lead: String,
@@ -63,7 +63,7 @@ struct Place<'o> {
 impl<'o> Drawing<'_, 'o> {
     /// Draws a task and what waits for it. Does not recurse: a chain may be as long as the list.
     fn tree(&mut self, root: &'o Outline) {
-        let mut next = vec![Place {
+        let mut next = vec![TreeRow {
             task: root,
             level: 0,
             lead: String::new(),
@@ -85,7 +85,7 @@ impl<'o> Drawing<'_, 'o> {
                     _ if at == last => ("└─ ", "   "),
                     _ => ("├─ ", "│  "),
                 };
-                Place {
+                TreeRow {
                     task,
                     level: place.level + 1,
                     lead: lead.clone(),
@@ -98,7 +98,7 @@ impl<'o> Drawing<'_, 'o> {
         }
     }
 
-    fn line(&mut self, place: &Place<'_>, see_above: bool) {
+    fn line(&mut self, place: &TreeRow<'_>, see_above: bool) {
         let state = place.task.state.name();
         let mark = sign(state);
         let named = match state {

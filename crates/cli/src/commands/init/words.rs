@@ -2,8 +2,8 @@
 //!
 //! Owns the words alone: what is done to a file is decided in `core`.
 
-use flagpost_core::instructions::{Done, Found, Place};
-use flagpost_model::marked_block::Standing;
+use flagpost_core::instructions::{Done, InspectedFile, InstructionStatus};
+use flagpost_model::marked_block::BlockStatus;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -86,16 +86,22 @@ impl From<&File> for FileDone {
 }
 
 /// How a file stands, and what is wrong with that.
-pub fn status(place: &Place<'static>) -> (&'static str, Option<&'static str>) {
+pub fn status(place: &InspectedFile<'static>) -> (&'static str, Option<&'static str>) {
     match place.found {
-        Found::Same => ("same_file", None),
-        Found::Instead => ("imported", None),
-        Found::Block(Standing::Current) => ("current", None),
-        Found::Block(Standing::Newer { .. }) => ("newer", None),
-        Found::Block(Standing::Missing) if !place.exists() => ("missing", Some("there is none")),
-        Found::Block(Standing::Missing) => ("missing", Some("has no flagpost block")),
-        Found::Block(Standing::Outdated { .. }) => ("outdated", Some("its block is outdated")),
-        Found::Block(Standing::Edited { .. }) => (
+        InstructionStatus::Same => ("same_file", None),
+        InstructionStatus::Instead => ("imported", None),
+        InstructionStatus::Block(BlockStatus::Current) => ("current", None),
+        InstructionStatus::Block(BlockStatus::Newer { .. }) => ("newer", None),
+        InstructionStatus::Block(BlockStatus::Missing) if !place.exists() => {
+            ("missing", Some("there is none"))
+        }
+        InstructionStatus::Block(BlockStatus::Missing) => {
+            ("missing", Some("has no flagpost block"))
+        }
+        InstructionStatus::Block(BlockStatus::Outdated { .. }) => {
+            ("outdated", Some("its block is outdated"))
+        }
+        InstructionStatus::Block(BlockStatus::Edited { .. }) => (
             "edited",
             Some("somebody changed its block, which 'flagpost init' leaves alone"),
         ),

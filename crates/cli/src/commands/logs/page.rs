@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::{
     context::Context,
     fit::cut,
-    output::{Reader, Screen, alarm, put_clean, put_exact, stream_line},
+    output::{Audience, Screen, alarm, put_clean, put_exact, stream_line},
     terminal,
 };
 
@@ -81,7 +81,7 @@ impl<'c> Page<'c> {
     }
 
     /// Adds what was printed.
-    pub fn add(&mut self, bytes: &[u8]) -> io::Result<Reader> {
+    pub fn add(&mut self, bytes: &[u8]) -> io::Result<Audience> {
         match &mut self.how {
             How::Exact => put_exact(bytes),
             How::Rendered(renderer) => {
@@ -103,17 +103,17 @@ impl<'c> Page<'c> {
     }
 
     /// Shows what was held: the last lines of what was there. From here on nothing is.
-    pub fn flush(&mut self) -> io::Result<Reader> {
+    pub fn flush(&mut self) -> io::Result<Audience> {
         match self.held.take() {
             Some((held, _)) => put_clean(&Vec::from(held).concat()),
-            None => Ok(Reader::There),
+            None => Ok(Audience::There),
         }
     }
 
     /// Shows the last line, where no line break followed it.
-    pub fn finish(&mut self) -> io::Result<Reader> {
+    pub fn finish(&mut self) -> io::Result<Audience> {
         match &mut self.how {
-            How::Exact => Ok(Reader::There),
+            How::Exact => Ok(Audience::There),
             How::Rendered(renderer) => {
                 let pieces = renderer.finish();
                 self.show(pieces)
@@ -126,13 +126,13 @@ impl<'c> Page<'c> {
     }
 
     /// Goes on with the output of another attempt.
-    pub fn turn_to(&mut self, next: &Output) -> io::Result<Reader> {
-        if self.finish()? == Reader::Gone {
-            return Ok(Reader::Gone);
+    pub fn turn_to(&mut self, next: &Output) -> io::Result<Audience> {
+        if self.finish()? == Audience::Gone {
+            return Ok(Audience::Gone);
         }
         self.attempt = next.attempt;
         match &mut self.how {
-            How::Exact | How::Raw(_) => Ok(Reader::There),
+            How::Exact | How::Raw(_) => Ok(Audience::There),
             How::Rendered(renderer) => {
                 **renderer = self::renderer(self.context, next);
                 let text = format!("attempt {} begins", next.attempt);
@@ -142,7 +142,7 @@ impl<'c> Page<'c> {
         }
     }
 
-    fn show(&mut self, pieces: Vec<Piece>) -> io::Result<Reader> {
+    fn show(&mut self, pieces: Vec<Piece>) -> io::Result<Audience> {
         let json = self.context.globals.json;
         let lines = pieces.iter().flat_map(|Piece { kind, text }| match json {
             true => vec![self.line(kind.as_str(), text)],
@@ -154,7 +154,7 @@ impl<'c> Page<'c> {
         };
         held.extend(lines);
         held.drain(..held.len().saturating_sub(*last));
-        Ok(Reader::There)
+        Ok(Audience::There)
     }
 
     /// A line of JSON.
@@ -190,7 +190,7 @@ impl<'c> Page<'c> {
         lines.collect()
     }
 
-    fn show_raw(&mut self, bytes: &[u8]) -> io::Result<Reader> {
+    fn show_raw(&mut self, bytes: &[u8]) -> io::Result<Audience> {
         let text = String::from_utf8_lossy(bytes);
         if !self.context.globals.json {
             return put_clean(&terminal::clean(&text, false));

@@ -11,13 +11,13 @@ use crate::{context::Context, output::Answer};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost msg ack 7 --as W1\n\
     flagpost msg ack W1/outbox/3 --as orchestrator")]
-pub struct Args {
+pub struct MsgAckArgs {
     /// Its place, its id or the beginning of one; for a worker its number in the inbox
     message: String,
 }
 
 /// Acknowledges.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &MsgAckArgs) -> anyhow::Result<Answer> {
     let (fleet, speaker) = (context.fleet()?, context.speaker()?);
     let party = Party {
         fleet: &fleet,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use flagpost_core::messages::{self, Fate};
+use flagpost_core::messages::{self, RowOutcome};
 use serde_json::json;
 
 use crate::{context::Context, output::Answer};
@@ -16,7 +16,7 @@ use crate::{context::Context, output::Answer};
     with 1. Briefs that nobody acknowledged wait for the\n\
     operator."
 )]
-pub struct Args {
+pub struct MsgImportArgs {
     /// The SQLite file
     database: PathBuf,
     /// Say what would be taken over, and change nothing
@@ -25,13 +25,13 @@ pub struct Args {
 }
 
 /// Imports it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &MsgImportArgs) -> anyhow::Result<Answer> {
     let (fleet, actor) = (context.fleet()?, context.actor()?);
     let source = messages::read(&context.home, &args.database)?;
     let imported = messages::import(&fleet, &actor, &source, args.dry_run)?;
     let count = |fate| imported.rows.iter().filter(|it| it.1 == fate).count();
-    let (added, acked) = (count(Fate::Added), count(Fate::Acked));
-    let unchanged = count(Fate::Unchanged);
+    let (added, acked) = (count(RowOutcome::Added), count(RowOutcome::Acked));
+    let unchanged = count(RowOutcome::Unchanged);
     let skipped = imported.skipped.iter();
     let notes: Vec<String> = skipped
         .clone()

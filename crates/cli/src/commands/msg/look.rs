@@ -2,9 +2,9 @@
 
 use flagpost_core::{
     Error,
-    messages::{self, Filter, Party, Seen},
+    messages::{self, Filter, MessageView, Party},
 };
-use flagpost_model::message::{Step, Subject};
+use flagpost_model::message::{NextStep, Subject};
 
 use crate::{
     commands::{
@@ -22,7 +22,7 @@ use crate::{
 /// List messages in their order, the archive included
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost msg list --thread epic-1 --subject DONE")]
-pub struct ListArgs {
+pub struct MsgListArgs {
     /// Only of this conversation
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
@@ -64,7 +64,7 @@ pub struct UnackedArgs {
 /// Show a message, or a field of it; acknowledges nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost msg show 7 --field prompt --as W1")]
-pub struct ShowArgs {
+pub struct MsgShowArgs {
     /// Its place, its id or the beginning of one; for a worker its number in the inbox
     message: String,
     /// This field of the body, bare: prompt, summary, reason
@@ -76,7 +76,7 @@ pub struct ShowArgs {
 }
 
 /// Lists.
-pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
+pub fn list(context: &Context, args: &MsgListArgs) -> anyhow::Result<Answer> {
     let mut survey = messages::all(&context.fleet()?)?;
     let filter = Filter {
         thread: args.thread.clone(),
@@ -125,7 +125,7 @@ pub fn unacked(context: &Context, args: &UnackedArgs) -> anyhow::Result<Answer> 
 }
 
 /// Shows one.
-pub fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
+pub fn show(context: &Context, args: &MsgShowArgs) -> anyhow::Result<Answer> {
     let (fleet, speaker) = (context.fleet()?, context.speaker()?);
     let party = Party {
         fleet: &fleet,
@@ -157,7 +157,7 @@ pub fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
     Ok(answer.exact(text))
 }
 
-fn table(context: &Context, survey: &messages::Survey, total: usize) -> Answer {
+fn table(context: &Context, survey: &messages::MessageScan, total: usize) -> Answer {
     let hidden = total - survey.messages.len();
     let rows = survey.messages.iter().map(|seen| row(seen, None));
     let text = match survey.messages.is_empty() {
@@ -174,7 +174,7 @@ fn table(context: &Context, survey: &messages::Survey, total: usize) -> Answer {
         .notes(shape::skipped_notes(&survey.skipped))
 }
 
-fn row(seen: &Seen, step: Option<Step>) -> Vec<String> {
+fn row(seen: &MessageView, step: Option<NextStep>) -> Vec<String> {
     let message = &seen.message;
     let from = match &message.by {
         Some(by) => format!("{} (by {by})", message.from),

@@ -16,30 +16,30 @@ use crate::{context::Context, output::Answer, terminal};
 
 /// The verbs on messages.
 #[derive(Debug, Subcommand)]
-pub enum Msg {
-    Send(Box<send::Args>),
+pub enum MsgCommand {
+    Send(Box<send::MsgSendArgs>),
     Recv(recv::RecvArgs),
-    Ack(ack::Args),
+    Ack(ack::MsgAckArgs),
     Unacked(look::UnackedArgs),
     Thread(look::ThreadArgs),
-    List(look::ListArgs),
-    Show(look::ShowArgs),
-    Wait(recv::WaitArgs),
-    Import(import::Args),
+    List(look::MsgListArgs),
+    Show(look::MsgShowArgs),
+    Wait(recv::MsgWaitArgs),
+    Import(import::MsgImportArgs),
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, verb: &Msg) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &MsgCommand) -> anyhow::Result<Answer> {
     match verb {
-        Msg::Send(args) => send::run(context, args),
-        Msg::Recv(args) => recv::recv(context, args),
-        Msg::Ack(args) => ack::run(context, args),
-        Msg::Unacked(args) => look::unacked(context, args),
-        Msg::Thread(args) => look::thread(context, args),
-        Msg::List(args) => look::list(context, args),
-        Msg::Show(args) => look::show(context, args),
-        Msg::Wait(args) => recv::wait(context, args),
-        Msg::Import(args) => import::run(context, args),
+        MsgCommand::Send(args) => send::run(context, args),
+        MsgCommand::Recv(args) => recv::recv(context, args),
+        MsgCommand::Ack(args) => ack::run(context, args),
+        MsgCommand::Unacked(args) => look::unacked(context, args),
+        MsgCommand::Thread(args) => look::thread(context, args),
+        MsgCommand::List(args) => look::list(context, args),
+        MsgCommand::Show(args) => look::show(context, args),
+        MsgCommand::Wait(args) => recv::wait(context, args),
+        MsgCommand::Import(args) => import::run(context, args),
     }
 }
 

@@ -17,13 +17,13 @@ use crate::{
         waiting::{length, time},
     },
     context::Context,
-    error::Kind,
+    error::FailureKind,
     output::Answer,
 };
 
 /// Which messages
 #[derive(Debug, clap::Args)]
-pub struct Which {
+pub struct MessageFilterArgs {
     /// Only of this conversation
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
@@ -42,7 +42,7 @@ pub struct Which {
     over. Each word about its task renews the lease. Several receivers under one name get a message each.")]
 pub struct RecvArgs {
     #[command(flatten)]
-    which: Which,
+    which: MessageFilterArgs,
     /// Wait until there is one
     #[arg(long)]
     wait: bool,
@@ -60,15 +60,15 @@ pub struct RecvArgs {
 /// Wait until there is a message, without taking it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost msg wait --as orchestrator --subject DONE --timeout 10m")]
-pub struct WaitArgs {
+pub struct MsgWaitArgs {
     #[command(flatten)]
-    which: Which,
+    which: MessageFilterArgs,
     /// How long to wait, as in 30s [default: for ever]
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<SignedDuration>,
 }
 
-impl Which {
+impl MessageFilterArgs {
     fn ask(&self) -> Ask {
         let of = Filter {
             thread: self.thread.clone(),
@@ -104,7 +104,7 @@ pub fn recv(context: &Context, args: &RecvArgs) -> anyhow::Result<Answer> {
 }
 
 /// Waits.
-pub fn wait(context: &Context, args: &WaitArgs) -> anyhow::Result<Answer> {
+pub fn wait(context: &Context, args: &MsgWaitArgs) -> anyhow::Result<Answer> {
     let (fleet, speaker) = (context.fleet()?, context.speaker()?);
     let party = Party {
         fleet: &fleet,
@@ -146,8 +146,8 @@ fn nothing(waited: bool) -> Answer {
     let mut answer = Answer::new("message_none", shape::messages::none(waited));
     answer.notes = vec!["no message waits".to_owned()];
     answer.code = match waited {
-        true => Kind::TimedOut as u8,
-        false => Kind::NotFound as u8,
+        true => FailureKind::TimedOut as u8,
+        false => FailureKind::NotFound as u8,
     };
     answer
 }

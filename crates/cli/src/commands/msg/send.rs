@@ -1,7 +1,7 @@
 //! `msg send`: say something to a worker, or to the orchestrator.
 
 use flagpost_core::{
-    messages::{self, Party, Words},
+    messages::{self, NewMessage, Party},
     relay::decide::Gate,
     shape,
 };
@@ -23,7 +23,7 @@ use crate::{
     What goes to a worker waits for the policy or the operator, as every brief does. A REPLY that a \
     person types is decided by that."
 )]
-pub struct Args {
+pub struct MsgSendArgs {
     /// TASK, DONE, STUCK, PROGRESS, QUERY or REPLY
     #[arg(long, short, value_name = "WORD", value_parser = subject)]
     subject: Subject,
@@ -49,7 +49,7 @@ fn subject(text: &str) -> Result<Subject, String> {
 }
 
 /// Sends it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &MsgSendArgs) -> anyhow::Result<Answer> {
     let gate = match args.ratify {
         true => Gate::Writer(Via::Cli),
         false => Gate::of_words(args.subject, context.settings.origin(), Via::Cli),
@@ -61,7 +61,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
         speaker: &speaker,
     };
     let answers = args.re.as_deref().map(|it| messages::find(&party, it));
-    let words = Words {
+    let words = NewMessage {
         subject: args.subject,
         answers: answers.transpose()?,
         body: args.words.read(args.subject)?,

@@ -8,7 +8,7 @@ use flagpost_model::{
     message::{Body, DoneBody, Needs, ProgressBody, StuckBody, Subject, TaskBody},
 };
 
-use crate::{commands::query::named, error::usage, text::Source};
+use crate::{commands::query::named, error::usage, text::TextArg};
 
 /// What to say
 #[derive(Debug, clap::Args)]
@@ -16,7 +16,7 @@ pub struct WordsArgs {
     /// What to say; with --task the prompt, summary, reason or status; - is stdin
     text: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     /// The body as it is: JSON, or plain words about the one task in hand; - is stdin
     #[arg(long, short, value_name = "JSON", conflicts_with_all = ["text", "file", "task"])]
     body: Option<String>,
@@ -56,7 +56,7 @@ impl WordsArgs {
     /// The body, as it will be stored.
     pub fn read(&self, subject: Subject) -> anyhow::Result<String> {
         let text = match &self.body {
-            Some(body) => Source::default().read(Some(body))?,
+            Some(body) => TextArg::default().read(Some(body))?,
             None => self.source.read(self.text.as_deref())?,
         };
         // A TASK whose title says all needs no more.

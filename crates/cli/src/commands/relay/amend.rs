@@ -14,7 +14,7 @@ use crate::{
     context::Context,
     error::usage,
     output::{Answer, ask, say},
-    text::Source,
+    text::TextArg,
 };
 
 /// Rewrite a brief in $EDITOR, or from a file, and let it through
@@ -22,17 +22,17 @@ use crate::{
 #[command(after_help = "Example: flagpost relay edit W3 7\n\
     flagpost relay edit W3 7 --file better.md\n\n\
     Who leaves the editor and has changed nothing is asked whether it is to go through as it is.")]
-pub struct Args {
+pub struct RelayEditArgs {
     /// The worker
     worker: String,
     /// Which brief [default: the newest that waits]
     seq: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
 }
 
 /// Rewrites it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &RelayEditArgs) -> anyhow::Result<Answer> {
     let worker: WorkerId = args.worker.parse()?;
     let seq: Option<Seq> = args.seq.as_deref().map(str::parse).transpose()?;
     edit(context, &worker, seq, &args.source, Via::Cli)
@@ -43,7 +43,7 @@ pub fn edit(
     context: &Context,
     worker: &WorkerId,
     seq: Option<Seq>,
-    source: &Source,
+    source: &TextArg,
     via: Via,
 ) -> anyhow::Result<Answer> {
     let actor = context.actor()?;
@@ -59,7 +59,7 @@ pub fn edit(
     if let Some(body) = source.read(None)? {
         return Ok(super::decide::answer(&finish(&body)?));
     }
-    let draft = Draft::new(context, &letter.body)?;
+    let draft = EditorFile::new(context, &letter.body)?;
     let body = draft.edit(context)?;
     let question = || format!("let {worker} {seq} through as it is?");
     if body == letter.body && ask(&question())? != Some(true) {
@@ -81,11 +81,11 @@ pub fn edit(
 }
 
 /// A file for the editor.
-struct Draft {
+struct EditorFile {
     path: PathBuf,
 }
 
-impl Draft {
+impl EditorFile {
     fn new(context: &Context, body: &str) -> anyhow::Result<Self> {
         let name = format!("draft-{}.md", std::process::id());
         let path = context.home.root().join(name);
@@ -108,7 +108,7 @@ impl Draft {
             fsx::remove(context.home.fs(), &self.path)?;
             anyhow::bail!("{editor} ended with {status}: the brief is as it was");
         }
-        let source = Source {
+        let source = TextArg {
             file: Some(self.path.clone()),
         };
         Ok(source.read(None)?.unwrap_or_default())

@@ -16,7 +16,7 @@ use crate::{
     context::Context,
     error::usage,
     output::Answer,
-    text::{self, Source},
+    text::{self, TextArg},
 };
 
 /// Propose a brief on a ticket for a live worker
@@ -24,7 +24,7 @@ use crate::{
 #[command(after_help = "Example: flagpost assign '#1244' W7 --brief brief.md\n\
     The text is read from stdin where neither --brief nor --inline gives it. The worker sees it once\n\
     it is ratified.")]
-pub struct Args {
+pub struct AssignArgs {
     /// The ticket, as in 1244 or #1244
     ticket: String,
     /// The worker
@@ -55,7 +55,7 @@ fn time(text: &str) -> Result<SignedDuration, String> {
 }
 
 /// Assigns it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &AssignArgs) -> anyhow::Result<Answer> {
     let ticket: Ticket = args.ticket.parse()?;
     let worker: WorkerId = args.worker.parse()?;
     let fleet = context.fleet()?;
@@ -64,7 +64,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let body = match (&args.brief, &args.inline) {
         (None, None) => text::piped("say --brief PATH or --inline TEXT, or pipe the brief in")?,
         (file, inline) => {
-            let source = Source { file: file.clone() };
+            let source = TextArg { file: file.clone() };
             let read = source.read(inline.as_deref())?;
             read.ok_or_else(|| usage("say --brief PATH or --inline TEXT"))?
         }

@@ -2,15 +2,15 @@
 
 use crate::{
     context::Context,
-    error::{Kind, usage},
+    error::{FailureKind, usage},
     output::{Answer, ask, say},
     terminal::line,
 };
 use flagpost_core::{
     Error,
     relay::{
-        briefs::Letter,
-        decide::{self, Decided, Wish},
+        briefs::BriefView,
+        decide::{self, Decided, DecisionRequest},
         fleet::{Ratified, ratify_all},
         shown,
         slash::{count_status, decided_line, ratified_lines},
@@ -80,14 +80,14 @@ pub fn ratify(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
             "--scope and --count-status go with all, as in ratify all",
         ));
     }
-    let mut wish = Wish::new(Decision::Ratified, Via::Cli);
+    let mut wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
     wish.seen.clone_from(&args.seen);
     one(context, &args.worker, args.seq.as_deref(), &wish)
 }
 
 /// Rejects.
 pub fn reject(context: &Context, args: &RejectArgs) -> anyhow::Result<Answer> {
-    let mut wish = Wish::new(Decision::Rejected, Via::Cli);
+    let mut wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
     wish.reason = args
         .reason
         .as_deref()
@@ -97,7 +97,12 @@ pub fn reject(context: &Context, args: &RejectArgs) -> anyhow::Result<Answer> {
     one(context, &args.worker, args.seq.as_deref(), &wish)
 }
 
-fn one(context: &Context, worker: &str, seq: Option<&str>, wish: &Wish) -> anyhow::Result<Answer> {
+fn one(
+    context: &Context,
+    worker: &str,
+    seq: Option<&str>,
+    wish: &DecisionRequest,
+) -> anyhow::Result<Answer> {
     let worker: WorkerId = worker.parse()?;
     let seq: Option<Seq> = seq.map(str::parse).transpose()?;
     let mail = context.fleet()?.mail(&worker)?;
@@ -116,7 +121,11 @@ fn one(context: &Context, worker: &str, seq: Option<&str>, wish: &Wish) -> anyho
 
 /// The newest brief that waits. Where some came that the operator was not shown, what waits is listed
 /// and the operator is asked; who names the text that was seen has looked.
-pub fn newest(context: &Context, worker: &WorkerId, wish: &Wish) -> anyhow::Result<Letter> {
+pub fn newest(
+    context: &Context,
+    worker: &WorkerId,
+    wish: &DecisionRequest,
+) -> anyhow::Result<BriefView> {
     let fleet = context.fleet()?;
     let mail = fleet.mail(worker)?;
     let choice = shown::choose(&fleet, &mail, &context.actor()?)?;
@@ -156,7 +165,7 @@ pub fn newest(context: &Context, worker: &WorkerId, wish: &Wish) -> anyhow::Resu
 const LINES: usize = 3;
 
 /// How a text begins, where it says more than its summary.
-fn first_lines(letter: &Letter) -> String {
+fn first_lines(letter: &BriefView) -> String {
     let lines = letter.body.lines().filter(|it| !it.trim().is_empty());
     let lines: Vec<&str> = lines.take(LINES + 1).collect();
     if lines == [letter.brief.summary.as_str()] {
@@ -202,7 +211,7 @@ fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
     answer.code = match (args.count_status, all.failed.is_empty()) {
         (true, _) => count_status(all.done.len()),
         (false, true) => 0,
-        (false, false) => Kind::Failed as u8,
+        (false, false) => FailureKind::Failed as u8,
     };
     Ok(answer)
 }

@@ -9,14 +9,14 @@ use crate::{context::Context, output::Answer};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost relay gc --dry-run\n\
     The newest hundred of each direction stay, and what waits for anybody. Nothing is deleted, and no number is used again.")]
-pub struct Args {
+pub struct GcArgs {
     /// Only say what would be moved
     #[arg(long)]
     dry_run: bool,
 }
 
 /// Moves it.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &GcArgs) -> anyhow::Result<Answer> {
     let moved = archive_all(&context.fleet()?, &context.actor()?, args.dry_run)?;
     let word = if args.dry_run {
         "would archive"

@@ -3,8 +3,8 @@
 use flagpost_core::{
     operations::Operation,
     relay::{
-        briefs::Letter,
-        reports::{self, Paper},
+        briefs::BriefView,
+        reports::{self, ReportView},
         shown, slash, words,
     },
     shape,
@@ -116,7 +116,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
 }
 
 /// An answer that shows briefs: once it is out, a person has seen them.
-fn remembered(context: &Context, answer: Answer, letters: Vec<Letter>) -> Answer {
+fn remembered(context: &Context, answer: Answer, letters: Vec<BriefView>) -> Answer {
     if context.settings.origin() != Origin::Person {
         return answer;
     }
@@ -218,7 +218,7 @@ fn cut<T>(all: &mut Vec<T>, limit: usize) -> (usize, usize) {
     (total, hidden)
 }
 
-fn row(letter: &Letter) -> Vec<String> {
+fn row(letter: &BriefView) -> Vec<String> {
     let brief = &letter.brief;
     let ticket = brief.target_ticket.clone().unwrap_or_default();
     vec![
@@ -231,7 +231,7 @@ fn row(letter: &Letter) -> Vec<String> {
     ]
 }
 
-fn stage(letter: &Letter) -> &'static str {
+fn stage(letter: &BriefView) -> &'static str {
     match letter.held {
         Some(_) if letter.is_misread() => "misread",
         Some(_) => "withheld",
@@ -240,6 +240,6 @@ fn stage(letter: &Letter) -> &'static str {
     }
 }
 
-fn name(paper: &Paper) -> String {
+fn name(paper: &ReportView) -> String {
     format!("{}/{}", paper.report.worker_id, paper.report.seq.get())
 }

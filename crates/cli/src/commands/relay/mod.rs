@@ -19,31 +19,31 @@ use crate::{context::Context, output::Answer};
 
 /// The verbs of the relay.
 #[derive(Debug, Subcommand)]
-pub enum Relay {
-    Assign(assign::Args),
+pub enum RelayCommand {
+    Assign(assign::AssignArgs),
     Ratify(decide::RatifyArgs),
     Reject(decide::RejectArgs),
-    Edit(amend::Args),
+    Edit(amend::RelayEditArgs),
     Redirect(send::RedirectArgs),
     Merge(send::MergeArgs),
     #[command(alias = "show")]
     Inbox(mail::InboxArgs),
     Outbox(mail::OutboxArgs),
-    Gc(gc::Args),
+    Gc(gc::GcArgs),
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, verb: &Relay) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &RelayCommand) -> anyhow::Result<Answer> {
     match verb {
-        Relay::Assign(args) => assign::run(context, args),
-        Relay::Ratify(args) => decide::ratify(context, args),
-        Relay::Reject(args) => decide::reject(context, args),
-        Relay::Edit(args) => amend::run(context, args),
-        Relay::Redirect(args) => send::redirect(context, args),
-        Relay::Merge(args) => send::merge(context, args),
-        Relay::Inbox(args) => mail::inbox(context, args),
-        Relay::Outbox(args) => mail::outbox(context, args),
-        Relay::Gc(args) => gc::run(context, args),
+        RelayCommand::Assign(args) => assign::run(context, args),
+        RelayCommand::Ratify(args) => decide::ratify(context, args),
+        RelayCommand::Reject(args) => decide::reject(context, args),
+        RelayCommand::Edit(args) => amend::run(context, args),
+        RelayCommand::Redirect(args) => send::redirect(context, args),
+        RelayCommand::Merge(args) => send::merge(context, args),
+        RelayCommand::Inbox(args) => mail::inbox(context, args),
+        RelayCommand::Outbox(args) => mail::outbox(context, args),
+        RelayCommand::Gc(args) => gc::run(context, args),
     }
 }
 

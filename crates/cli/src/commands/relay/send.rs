@@ -4,7 +4,7 @@ use flagpost_core::relay::slash::{self, proposed_line};
 use flagpost_model::WorkerId;
 
 use super::assign::answer;
-use crate::{context::Context, error::usage, output::Answer, text::Source};
+use crate::{context::Context, error::usage, output::Answer, text::TextArg};
 
 /// Turn a worker to something else
 #[derive(Debug, clap::Args)]
@@ -15,7 +15,7 @@ pub struct RedirectArgs {
     /// What to say; - is stdin
     text: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
 }
 
 /// Give the worker that reported on a pull request leave to merge it

@@ -1,20 +1,20 @@
 //! `slash`: what the operator types in a palette.
 
 use flagpost_core::{
-    relay::decide::Wish,
-    relay::slash::{Desk, carry_out, operation},
+    relay::decide::DecisionRequest,
+    relay::slash::{SlashContext, carry_out, operation},
     shape,
 };
 use flagpost_model::{
     decision::{Decision, Via},
-    slash::{Slash, Text, parse},
+    slash::{Slash, TextSource, parse},
 };
 
 use crate::{
     context::Context,
     error::usage,
     output::Answer,
-    text::{self, Source},
+    text::{self, TextArg},
 };
 
 /// Carry out a slash command
@@ -25,27 +25,27 @@ use crate::{
     /assign TICKET W [--brief=FILE|--inline=TEXT], /redirect W TEXT, /merge PR, /relay-gc,\n\
     /search TEXT. The exit status of '/ratify all' is how many it ratified, at most 125."
 )]
-pub struct Args {
+pub struct SlashArgs {
     /// The command; - is stdin
     command: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
 }
 
 /// Carries it out.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &SlashArgs) -> anyhow::Result<Answer> {
     let line = args.source.read(args.command.as_deref())?;
     let line = line.ok_or_else(|| usage("type a command, as in slash '/inbox'"))?;
     let command = parse(&line)?;
     context.permit(operation(&command))?;
     if let Slash::Edit(worker, seq) = &command {
-        let source = Source::default();
+        let source = TextArg::default();
         return super::amend::edit(context, worker, *seq, &source, Via::Slash);
     }
     let asks = matches!(
         &command,
         Slash::Assign {
-            text: Text::Given,
+            text: TextSource::Given,
             ..
         }
     );
@@ -58,7 +58,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
     let command = named(context, command)?;
     let fleet = context.fleet()?;
     let actor = context.actor()?;
-    let desk = Desk {
+    let desk = SlashContext {
         fleet: &fleet,
         actor: &actor,
         via: Via::Slash,
@@ -77,7 +77,7 @@ pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
 /// The same command, with the brief that is meant where none is named.
 fn named(context: &Context, command: Slash) -> anyhow::Result<Slash> {
     let newest = |worker, decision| {
-        let wish = Wish::new(decision, Via::Slash);
+        let wish = DecisionRequest::new(decision, Via::Slash);
         super::decide::newest(context, worker, &wish).map(|it| it.brief.seq)
     };
     Ok(match command {

@@ -3,15 +3,15 @@
 //! Owns that no line of a brief can be taken for one of ours: each has a mark before it.
 
 use flagpost_core::relay::{
-    briefs::Letter,
-    words::{Before, Change},
+    briefs::BriefView,
+    words::{Before, FieldDiff},
 };
-use flagpost_model::decision::Held;
+use flagpost_model::decision::WithheldReason;
 
 use crate::terminal::line;
 
 /// Why it is withheld, and what to do about it, in a few lines; nothing where it is not.
-pub fn notice(letter: &Letter) -> Option<String> {
+pub fn notice(letter: &BriefView) -> Option<String> {
     let (why, shown_by) = (withheld_text(letter)?, letter.shown_by());
     let reject = reject(letter);
     Some(format!(
@@ -20,7 +20,7 @@ pub fn notice(letter: &Letter) -> Option<String> {
 }
 
 /// The same of one that waits and that nobody is on record for.
-pub fn notice_of_any(letter: &Letter) -> Option<String> {
+pub fn notice_of_any(letter: &BriefView) -> Option<String> {
     if !letter.is_unproposed() || letter.held.is_some() {
         return notice(letter);
     }
@@ -33,26 +33,26 @@ pub fn notice_of_any(letter: &Letter) -> Option<String> {
 }
 
 /// That the bytes of a brief are not those that count.
-pub fn warning(letter: &Letter) -> Option<String> {
+pub fn warning(letter: &BriefView) -> Option<String> {
     let why = withheld_text(letter)?;
     let shown_by = letter.shown_by();
     Some(format!("{why}; '{shown_by}' shows what was changed"))
 }
 
-fn withheld_text(letter: &Letter) -> Option<String> {
+fn withheld_text(letter: &BriefView) -> Option<String> {
     let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq);
     let why = letter.why_withheld()?;
     Some(format!("{worker} {seq} is withheld: {why}"))
 }
 
-fn reject(letter: &Letter) -> String {
+fn reject(letter: &BriefView) -> String {
     let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq.get());
     format!("'flagpost relay reject {worker} {seq}' keeps it from {worker}")
 }
 
 /// A withheld brief in full: the words that count, what lies there now, and then what settles it. Lines
 /// of ours begin at the margin, where no line of a brief does.
-pub fn in_full(letter: &Letter, before: Option<&Before>) -> Option<String> {
+pub fn in_full(letter: &BriefView, before: Option<&Before>) -> Option<String> {
     let held = letter.held?;
     let words = words(letter, held, before);
     let (why, reject) = (withheld_text(letter)?, reject(letter));
@@ -61,11 +61,11 @@ pub fn in_full(letter: &Letter, before: Option<&Before>) -> Option<String> {
     let ratify = match held {
         // It is rejected, or its time is over.
         _ if settled_by.contains(" reject ") => String::new(),
-        Held::Foreign | Held::Marked => {
+        WithheldReason::Foreign | WithheldReason::Marked => {
             format!("'flagpost ratify {worker} {seq}' lets it through.\n")
         }
         // A hash and the command before it are longer than most lines.
-        Held::Proposed | Held::Decided => format!(
+        WithheldReason::Proposed | WithheldReason::Decided => format!(
             "This lets through what lies there now:\n\nflagpost ratify {worker} {seq} \\\n    --seen {}\n",
             letter.prints.envelope
         ),
@@ -73,12 +73,14 @@ pub fn in_full(letter: &Letter, before: Option<&Before>) -> Option<String> {
     Some(format!("{why}\n\n{words}\n{reject}.\n{ratify}"))
 }
 
-fn words(letter: &Letter, held: Held, before: Option<&Before>) -> String {
+fn words(letter: &BriefView, held: WithheldReason, before: Option<&Before>) -> String {
     let body = marked(&letter.body, "  ");
     let Some(before) = before else {
         let kept = match held {
-            Held::Foreign | Held::Marked => "",
-            Held::Proposed | Held::Decided => ", and nobody kept the words that were there before",
+            WithheldReason::Foreign | WithheldReason::Marked => "",
+            WithheldReason::Proposed | WithheldReason::Decided => {
+                ", and nobody kept the words that were there before"
+            }
         };
         return format!("This lies there now{kept}:\n\n{body}");
     };
@@ -86,8 +88,8 @@ fn words(letter: &Letter, held: Held, before: Option<&Before>) -> String {
         return format!("It is as it was proposed:\n\n{body}");
     }
     let then = match held {
-        Held::Decided => "decided on",
-        Held::Proposed | Held::Foreign | Held::Marked => "proposed",
+        WithheldReason::Decided => "decided on",
+        WithheldReason::Proposed | WithheldReason::Foreign | WithheldReason::Marked => "proposed",
     };
     let was = marked(&before.body, "  ");
     let changes: String = before.changes.iter().map(changed).collect();
@@ -97,8 +99,8 @@ fn words(letter: &Letter, held: Held, before: Option<&Before>) -> String {
     )
 }
 
-fn changed(change: &Change) -> String {
-    let Change { part, was, now } = change;
+fn changed(change: &FieldDiff) -> String {
+    let FieldDiff { part, was, now } = change;
     let (was, now): (Vec<&str>, Vec<&str>) = (was.lines().collect(), now.lines().collect());
     let same = |(one, other): &(&&str, &&str)| one == other;
     let before = was.iter().zip(&now).take_while(same).count();
@@ -131,7 +133,7 @@ mod tests {
             ("a\na", "a", "  body:\n  - a\n"),
             ("", "x", "  body:\n  + x\n"),
         ] {
-            let change = Change {
+            let change = FieldDiff {
                 part: "body".to_owned(),
                 was: was.to_owned(),
                 now: now.to_owned(),

@@ -6,7 +6,7 @@ use flagpost_core::{relay::workers, shape};
 use flagpost_model::{
     WorkerId,
     reservation::{Holding, Reservation, holding},
-    worker::Standing,
+    worker::WorkerStatus,
 };
 use flagpost_run::worktree::{Tree, touched};
 use serde_json::json;
@@ -21,7 +21,7 @@ use crate::{context::Context, output::Answer, shape as paths, terminal::line};
     in a worktree is known where 'flagpost worker add --worktree' said it of one worker; of what was\n\
     touched elsewhere it is enough that somebody holds it.\n\
     Exits with 1 where something was touched by who does not hold it.")]
-pub struct Args {}
+pub struct ReserveCheckArgs {}
 
 /// A file that was touched by somebody who does not hold it.
 struct Stray<'s> {
@@ -44,7 +44,7 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
     let trees = touched(&top)?;
     let works_in = |tree: &Tree| {
         let active = seen.iter().map(|it| &it.worker);
-        let active = active.filter(|it| it.standing == Standing::Active);
+        let active = active.filter(|it| it.standing == WorkerStatus::Active);
         let mut here = active.filter(|it| {
             it.worktree
                 .as_deref()

@@ -9,10 +9,12 @@ use std::path::Path;
 use clap::Subcommand;
 use flagpost_core::{
     Repository,
-    reservations::{Reservations, Survey, Which},
+    reservations::{ReservationScan, ReservationSelector, Reservations},
     shape,
 };
-use flagpost_model::reservation::{LEASE, Mode, Pattern, Reservation, Wanted, is_glob};
+use flagpost_model::reservation::{
+    LEASE, Pattern, Reservation, ReservationMode, ReservationRequest, is_glob,
+};
 use jiff::SignedDuration;
 
 use super::waiting::length;
@@ -23,11 +25,11 @@ use crate::{
 
 /// The verbs on reservations.
 #[derive(Debug, Subcommand)]
-pub enum Reserve {
-    Add(AddArgs),
-    List(ListArgs),
-    Release(ReleaseArgs),
-    Check(check::Args),
+pub enum ReserveCommand {
+    Add(ReserveAddArgs),
+    List(ReserveListArgs),
+    Release(ReserveReleaseArgs),
+    Check(check::ReserveCheckArgs),
 }
 
 /// Reserve files: all of these, or none
@@ -38,7 +40,7 @@ pub enum Reserve {
     number of names, {a,b} one of several. Where two paths could mean one file they overlap, and what\n\
     somebody else holds is refused, unless both are shared. Each word of a worker renews what it holds."
 )]
-pub struct AddArgs {
+pub struct ReserveAddArgs {
     /// Paths or globs, from here
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
@@ -59,12 +61,12 @@ pub struct AddArgs {
 /// List who works on what
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost reserve list --json")]
-pub struct ListArgs {}
+pub struct ReserveListArgs {}
 
 /// Give files back
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost reserve release --all --as W1")]
-pub struct ReleaseArgs {
+pub struct ReserveReleaseArgs {
     /// Paths or globs, as they were reserved
     #[arg(value_name = "PATH", required_unless_present = "all")]
     paths: Vec<String>,
@@ -74,25 +76,25 @@ pub struct ReleaseArgs {
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, verb: &Reserve) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &ReserveCommand) -> anyhow::Result<Answer> {
     match verb {
-        Reserve::Add(args) => add(context, args),
-        Reserve::List(_) => list(context),
-        Reserve::Release(args) => release(context, args),
-        Reserve::Check(_) => check::run(context),
+        ReserveCommand::Add(args) => add(context, args),
+        ReserveCommand::List(_) => list(context),
+        ReserveCommand::Release(args) => release(context, args),
+        ReserveCommand::Check(_) => check::run(context),
     }
 }
 
-fn add(context: &Context, args: &AddArgs) -> anyhow::Result<Answer> {
+fn add(context: &Context, args: &ReserveAddArgs) -> anyhow::Result<Answer> {
     let repository = context.repository_or_register()?;
     let holder = context.holder()?;
     let wanted = patterns(context, &repository, &args.paths)?.into_iter();
-    let wanted = wanted.map(|path| Wanted {
+    let wanted = wanted.map(|path| ReservationRequest {
         path,
         holder: holder.clone(),
         mode: match args.shared {
-            true => Mode::Shared,
-            false => Mode::Exclusive,
+            true => ReservationMode::Shared,
+            false => ReservationMode::Exclusive,
         },
         task: args.task.clone().or_else(|| context.settings.task.clone()),
         reason: args.reason.clone(),
@@ -125,15 +127,17 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
     answer(&survey.live, &survey, text)
 }
 
-fn release(context: &Context, args: &ReleaseArgs) -> anyhow::Result<Answer> {
+fn release(context: &Context, args: &ReserveReleaseArgs) -> anyhow::Result<Answer> {
     let reservations = reservations(context)?;
     let which = match (args.all, context.repository()?) {
-        (false, Some(repository)) => Which::Paths(patterns(context, &repository, &args.paths)?),
-        (true, _) | (false, None) => Which::All,
+        (false, Some(repository)) => {
+            ReservationSelector::Paths(patterns(context, &repository, &args.paths)?)
+        }
+        (true, _) | (false, None) => ReservationSelector::All,
     };
     let given_back = reservations.release(&context.actor()?, &which)?;
     let lines = given_back.iter().map(|it| {
-        let Wanted { path, holder, .. } = &it.wanted;
+        let ReservationRequest { path, holder, .. } = &it.wanted;
         format!("{holder} gave {path} back\n")
     });
     let text = match given_back.is_empty() {
@@ -143,7 +147,7 @@ fn release(context: &Context, args: &ReleaseArgs) -> anyhow::Result<Answer> {
     answer(&given_back, &reservations.scan()?, text)
 }
 
-fn answer(these: &[Reservation], survey: &Survey, text: String) -> anyhow::Result<Answer> {
+fn answer(these: &[Reservation], survey: &ReservationScan, text: String) -> anyhow::Result<Answer> {
     let body = shape::reservations(these, survey);
     Ok(Answer::new("reservations", body)
         .text(text)
@@ -152,19 +156,19 @@ fn answer(these: &[Reservation], survey: &Survey, text: String) -> anyhow::Resul
 }
 
 /// What holds nothing because nobody can read it.
-pub fn skipped(survey: &Survey) -> impl Iterator<Item = String> {
+pub fn skipped(survey: &ReservationScan) -> impl Iterator<Item = String> {
     let each = survey.skipped.iter();
     each.map(|it| format!("skipped {}: {}", it.name, it.reason))
 }
 
 /// Who holds what, and until when.
 pub fn held(reservation: &Reservation) -> String {
-    let Wanted {
+    let ReservationRequest {
         path, holder, mode, ..
     } = &reservation.wanted;
     let shared = match mode {
-        Mode::Exclusive => "",
-        Mode::Shared => ", shared",
+        ReservationMode::Exclusive => "",
+        ReservationMode::Shared => ", shared",
     };
     format!(
         "{holder} holds {path} until {:.0}{shared}",

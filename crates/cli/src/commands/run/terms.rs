@@ -6,8 +6,8 @@
 use flagpost_core::{
     Config, Home,
     config::{
-        Kind,
-        keys::{self, Key},
+        SettingKind,
+        keys::{self, SettingKey},
     },
 };
 use flagpost_run::Terms;
@@ -128,7 +128,7 @@ fn tokens(text: &str) -> Result<u64, String> {
 }
 
 /// What was typed for an option that stands before a setting.
-fn typed<K: Kind>(key: &'static Key<K>, text: &str) -> Result<K::Value, String> {
+fn typed<K: SettingKind>(key: &'static SettingKey<K>, text: &str) -> Result<K::Value, String> {
     let stored = key.kind.store(&[text.to_owned()]);
     let read = key.kind.read(&stored);
     read.ok_or_else(|| format!("it must be {}", key.kind.allowed()))

@@ -2,7 +2,7 @@
 
 use flagpost_core::{
     Skipped,
-    relay::{Fleet, briefs::Letter, fleet::pending},
+    relay::{Fleet, briefs::BriefView, fleet::pending},
     shape,
 };
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::{
 
 /// The briefs that wait and those that are withheld, and what cannot be understood; none where no
 /// repository is.
-pub fn waiting(context: &Context) -> anyhow::Result<(Vec<Letter>, Vec<Skipped>)> {
+pub fn waiting(context: &Context) -> anyhow::Result<(Vec<BriefView>, Vec<Skipped>)> {
     match context.repository()? {
         Some(repository) => Ok(pending(&Fleet::of(&context.home, &repository.id))?),
         None => Ok((Vec::new(), Vec::new())),
@@ -24,7 +24,7 @@ pub fn waiting(context: &Context) -> anyhow::Result<(Vec<Letter>, Vec<Skipped>)>
 }
 
 /// How many there are, which has waited longest, and how the gate is opened.
-pub fn section(screen: Screen, all: &[Letter]) -> String {
+pub fn section(screen: Screen, all: &[BriefView]) -> String {
     let (withheld, waiting): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.held.is_some());
     withheld_section(screen, &withheld) + &waiting_section(screen, &waiting)
 }
@@ -32,7 +32,7 @@ pub fn section(screen: Screen, all: &[Letter]) -> String {
 /// So many are named, each with what settles it.
 const NAMED: usize = 5;
 
-fn withheld_section(screen: Screen, withheld: &[&Letter]) -> String {
+fn withheld_section(screen: Screen, withheld: &[&BriefView]) -> String {
     if withheld.is_empty() {
         return String::new();
     }
@@ -49,7 +49,7 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-fn waiting_section(screen: Screen, waiting: &[&Letter]) -> String {
+fn waiting_section(screen: Screen, waiting: &[&BriefView]) -> String {
     let Some(oldest) = waiting.first().map(|letter| &letter.brief) else {
         return String::new();
     };
@@ -68,7 +68,7 @@ fn waiting_section(screen: Screen, waiting: &[&Letter]) -> String {
 }
 
 /// The same for a program.
-pub fn shape(all: &[Letter]) -> Value {
+pub fn shape(all: &[BriefView]) -> Value {
     let (withheld, waiting): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.held.is_some());
     let oldest = waiting.first().map(|letter| shape::brief(&letter.brief));
     let withheld = withheld

@@ -1,11 +1,11 @@
 //! What `status` tells of questions that wait for an answer.
 
-use flagpost_core::questions::Open;
+use flagpost_core::questions::OpenQuestion;
 
 use crate::{context::Context, terminal::line};
 
 /// The command that answers a question, but for the words, as it works from where the reader stands.
-pub fn command(context: &Context, asked: &Open<'_>) -> String {
+pub fn command(context: &Context, asked: &OpenQuestion<'_>) -> String {
     let list = context.globals.list.as_ref();
     let list = list.map(|list| format!(" --list {}", quoted(list)));
     format!(
@@ -17,7 +17,7 @@ pub fn command(context: &Context, asked: &Open<'_>) -> String {
 
 /// A question in a line, and below how to answer it. A task that came stuck from elsewhere asks
 /// nothing in words.
-pub fn words(context: &Context, asked: &Open<'_>) -> String {
+pub fn words(context: &Context, asked: &OpenQuestion<'_>) -> String {
     let subject = line(&asked.task.subject);
     if asked.by.is_none() && asked.said.is_empty() {
         return format!("{} stuck {subject}", asked.task.id);

@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 
-use flagpost_core::roots::{Root, Shadowed, Standing};
+use flagpost_core::roots::{Root, RootStatus, Shadowed};
 use serde_json::{Value, json};
 
 use crate::{output::Screen, shape};
@@ -10,7 +10,7 @@ use crate::{output::Screen, shape};
 /// The lists of the roots.
 pub fn section(screen: Screen, roots: &[Root]) -> String {
     let lines = roots.iter().filter_map(|root| match &root.standing {
-        Standing::Readable { lists, .. } if !lists.is_empty() => {
+        RootStatus::Readable { lists, .. } if !lists.is_empty() => {
             let names: Vec<_> = lists.iter().take(10).map(|list| list.as_str()).collect();
             let more = match lists.len().saturating_sub(10) {
                 0 => String::new(),
@@ -29,11 +29,11 @@ pub fn notes(roots: &[Root]) -> Vec<String> {
     let notes = roots.iter().flat_map(|root| {
         let dir = root.dir.display();
         match &root.standing {
-            Standing::Missing => vec![format!("the root {dir} is not there")],
-            Standing::Unreadable(error) => {
+            RootStatus::Missing => vec![format!("the root {dir} is not there")],
+            RootStatus::Unreadable(error) => {
                 vec![format!("the root {dir} is passed over: {}", reason(error))]
             }
-            Standing::Readable { shadowed, .. } => shadowed
+            RootStatus::Readable { shadowed, .. } => shadowed
                 .iter()
                 .map(|Shadowed { list, by }| {
                     format!(
@@ -61,9 +61,9 @@ pub fn shape(roots: &[Root]) -> Value {
 
 fn root_shape(root: &Root) -> Value {
     let (standing, lists, shadowed, reason) = match &root.standing {
-        Standing::Readable { lists, shadowed } => ("readable", &lists[..], &shadowed[..], None),
-        Standing::Missing => ("missing", &[][..], &[][..], None),
-        Standing::Unreadable(error) => ("unreadable", &[][..], &[][..], Some(reason(error))),
+        RootStatus::Readable { lists, shadowed } => ("readable", &lists[..], &shadowed[..], None),
+        RootStatus::Missing => ("missing", &[][..], &[][..], None),
+        RootStatus::Unreadable(error) => ("unreadable", &[][..], &[][..], Some(reason(error))),
     };
     let shadowed = shadowed.iter();
     json!({

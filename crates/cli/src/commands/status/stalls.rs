@@ -1,6 +1,6 @@
 //! What `status` tells of tasks whose workers show no sign of work.
 
-use flagpost_core::sessions::{Session, Stage};
+use flagpost_core::sessions::{Session, SessionStatus};
 use flagpost_model::task::Outline;
 
 use crate::terminal::line;
@@ -13,7 +13,7 @@ pub struct Stalled<'t> {
 
 /// The stalled tasks of a session that lives.
 pub fn open<'t>(session: Option<&Session>, held: &[&'t Outline]) -> Vec<Stalled<'t>> {
-    let live = session.filter(|session| session.stage == Stage::Live);
+    let live = session.filter(|session| session.stage == SessionStatus::Live);
     let active = live.into_iter().flat_map(|it| &it.progress.active);
     let stalled = active.filter_map(|task| {
         let since = task.stalled_since()?;

@@ -5,7 +5,7 @@ pub mod report;
 
 use clap::Subcommand;
 use flagpost_core::{
-    relay::workers::{self, Seen, Traits},
+    relay::workers::{self, Traits, WorkerView},
     shape,
 };
 use flagpost_model::{
@@ -22,22 +22,22 @@ use crate::{
 
 /// The verbs on workers.
 #[derive(Debug, Subcommand)]
-pub enum Worker {
-    Add(AddArgs),
-    List(ListArgs),
-    Show(ShowArgs),
-    Rm(RmArgs),
-    Heartbeat(HeartbeatArgs),
+pub enum WorkerCommand {
+    Add(WorkerAddArgs),
+    List(WorkerListArgs),
+    Show(WorkerShowArgs),
+    Rm(WorkerRmArgs),
+    Heartbeat(WorkerHeartbeatArgs),
     Next(next::NextArgs),
-    Wait(next::WaitArgs),
-    Ack(next::AckArgs),
-    Report(report::Args),
+    Wait(next::WorkerWaitArgs),
+    Ack(next::WorkerAckArgs),
+    Report(report::ReportArgs),
     Confirm(report::ConfirmArgs),
 }
 
 /// What is known about a worker
 #[derive(Debug, clap::Args)]
-struct About {
+struct WorkerTraitArgs {
     /// Which agent it is, as in claude
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -57,17 +57,17 @@ struct About {
 /// Add a worker to the fleet
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker add W3 --agent claude --pid $$")]
-pub struct AddArgs {
+pub struct WorkerAddArgs {
     /// Its id, as in W3
     pub worker: String,
     #[command(flatten)]
-    about: About,
+    about: WorkerTraitArgs,
 }
 
 /// List the fleet: who is live, and what waits
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker list")]
-pub struct ListArgs {
+pub struct WorkerListArgs {
     /// Those that were taken off too
     #[arg(long, short)]
     all: bool,
@@ -76,7 +76,7 @@ pub struct ListArgs {
 /// Show a worker
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker show W3")]
-pub struct ShowArgs {
+pub struct WorkerShowArgs {
     /// The worker
     worker: String,
 }
@@ -85,7 +85,7 @@ pub struct ShowArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker rm W3\n\
     'flagpost worker add' brings it back; its numbers go on where they were.")]
-pub struct RmArgs {
+pub struct WorkerRmArgs {
     /// The worker; an agent takes off only itself
     pub worker: String,
     /// Even where nobody has decided on, or read, all of its mail
@@ -96,14 +96,14 @@ pub struct RmArgs {
 /// Give a sign of life, and say what has changed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker heartbeat --as W3 --pid 4711")]
-pub struct HeartbeatArgs {
+pub struct WorkerHeartbeatArgs {
     /// The worker [default: who acts]
     worker: Option<String>,
     #[command(flatten)]
-    about: About,
+    about: WorkerTraitArgs,
 }
 
-impl About {
+impl WorkerTraitArgs {
     fn traits(&self) -> Traits {
         Traits {
             agent: self.agent.clone(),
@@ -116,22 +116,22 @@ impl About {
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, verb: &Worker) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &WorkerCommand) -> anyhow::Result<Answer> {
     match verb {
-        Worker::Add(args) => add(context, args),
-        Worker::List(args) => list(context, args),
-        Worker::Show(args) => show(context, args),
-        Worker::Rm(args) => rm(context, args),
-        Worker::Heartbeat(args) => heartbeat(context, args),
-        Worker::Next(args) => next::next(context, args),
-        Worker::Wait(args) => next::wait(context, args),
-        Worker::Ack(args) => next::ack(context, args),
-        Worker::Report(args) => report::run(context, args),
-        Worker::Confirm(args) => report::confirm(context, args),
+        WorkerCommand::Add(args) => add(context, args),
+        WorkerCommand::List(args) => list(context, args),
+        WorkerCommand::Show(args) => show(context, args),
+        WorkerCommand::Rm(args) => rm(context, args),
+        WorkerCommand::Heartbeat(args) => heartbeat(context, args),
+        WorkerCommand::Next(args) => next::next(context, args),
+        WorkerCommand::Wait(args) => next::wait(context, args),
+        WorkerCommand::Ack(args) => next::ack(context, args),
+        WorkerCommand::Report(args) => report::run(context, args),
+        WorkerCommand::Confirm(args) => report::confirm(context, args),
     }
 }
 
-fn add(context: &Context, args: &AddArgs) -> anyhow::Result<Answer> {
+fn add(context: &Context, args: &WorkerAddArgs) -> anyhow::Result<Answer> {
     let worker: WorkerId = args.worker.parse()?;
     context.repository_or_register()?;
     let fleet = context.fleet()?;
@@ -140,7 +140,7 @@ fn add(context: &Context, args: &AddArgs) -> anyhow::Result<Answer> {
     Ok(answer(&seen, format!("added {worker}")))
 }
 
-fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
+fn show(context: &Context, args: &WorkerShowArgs) -> anyhow::Result<Answer> {
     let seen = workers::show(&context.fleet()?.mail(&args.worker.parse()?)?)?;
     let worker = &seen.worker;
     let mut text = format!(
@@ -180,7 +180,7 @@ fn show(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
     Ok(answer(&seen, text))
 }
 
-fn rm(context: &Context, args: &RmArgs) -> anyhow::Result<Answer> {
+fn rm(context: &Context, args: &WorkerRmArgs) -> anyhow::Result<Answer> {
     let worker: WorkerId = args.worker.parse()?;
     let fleet = context.fleet()?;
     workers::retire(&fleet, &context.actor()?, &worker, args.force)?;
@@ -191,7 +191,7 @@ fn rm(context: &Context, args: &RmArgs) -> anyhow::Result<Answer> {
     ))
 }
 
-fn heartbeat(context: &Context, args: &HeartbeatArgs) -> anyhow::Result<Answer> {
+fn heartbeat(context: &Context, args: &WorkerHeartbeatArgs) -> anyhow::Result<Answer> {
     let mail = match &args.worker {
         Some(worker) => {
             let speaker = context.settings.speaker(Some(worker))?;
@@ -204,9 +204,9 @@ fn heartbeat(context: &Context, args: &HeartbeatArgs) -> anyhow::Result<Answer> 
     Ok(answer(&seen, format!("{} is live", worker.id)))
 }
 
-fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
+fn list(context: &Context, args: &WorkerListArgs) -> anyhow::Result<Answer> {
     let (mut all, skipped) = workers::list(&context.fleet()?)?;
-    all.retain(|it| args.all || it.worker.standing == flagpost_model::worker::Standing::Active);
+    all.retain(|it| args.all || it.worker.standing == flagpost_model::worker::WorkerStatus::Active);
     let rows = all.iter().map(|seen| {
         let number = |n: usize| if n == 0 { String::new() } else { n.to_string() };
         vec![
@@ -247,15 +247,15 @@ fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
 }
 
 /// How a worker is, in a word.
-fn how(seen: &Seen) -> &'static str {
+fn how(seen: &WorkerView) -> &'static str {
     match (seen.worker.standing, seen.liveness) {
-        (flagpost_model::worker::Standing::Retired, _) => "retired",
+        (flagpost_model::worker::WorkerStatus::Retired, _) => "retired",
         (_, Liveness::Heartbeat | Liveness::Process) => "live",
         (_, Liveness::Silent) => "silent",
     }
 }
 
-fn answer(seen: &Seen, text: String) -> Answer {
+fn answer(seen: &WorkerView, text: String) -> Answer {
     Answer::new("worker", shape::worker(seen))
         .text(text)
         .ids([&seen.worker.id])

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{
     commands::waiting::time,
     context::Context,
-    error::Kind,
+    error::FailureKind,
     output::Answer,
     terminal::{clean, line},
 };
@@ -36,7 +36,7 @@ pub struct NextArgs {
 /// Wait until there is a decided brief, without taking it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker wait --as W3 --timeout 30s")]
-pub struct WaitArgs {
+pub struct WorkerWaitArgs {
     /// How long to wait, as in 30s [default: for ever]
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<SignedDuration>,
@@ -45,7 +45,7 @@ pub struct WaitArgs {
 /// Say that a brief was read: it is not offered again
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker ack 7 --as W3")]
-pub struct AckArgs {
+pub struct WorkerAckArgs {
     /// Its number
     seq: String,
 }
@@ -65,7 +65,7 @@ pub fn next(context: &Context, args: &NextArgs) -> anyhow::Result<Answer> {
 }
 
 /// Waits for one.
-pub fn wait(context: &Context, args: &WaitArgs) -> anyhow::Result<Answer> {
+pub fn wait(context: &Context, args: &WorkerWaitArgs) -> anyhow::Result<Answer> {
     let mail = context.own_mail()?;
     let found = until(&[mail.dir(Direction::Inbox)], args.timeout, || {
         flagpost_core::relay::workers::seen_at_work(&mail)?;
@@ -82,7 +82,7 @@ pub fn wait(context: &Context, args: &WaitArgs) -> anyhow::Result<Answer> {
 }
 
 /// Acknowledges.
-pub fn ack(context: &Context, args: &AckArgs) -> anyhow::Result<Answer> {
+pub fn ack(context: &Context, args: &WorkerAckArgs) -> anyhow::Result<Answer> {
     let seq: Seq = args.seq.parse()?;
     let mail = context.own_mail()?;
     let already = deliver::ack(&mail, &context.actor()?, seq)?;
@@ -131,8 +131,8 @@ fn nothing(waited: bool) -> Answer {
     let mut answer = Answer::new("offer_none", json!({"waited": waited}));
     answer.notes = vec!["no decided brief waits".to_owned()];
     answer.code = match waited {
-        true => Kind::TimedOut as u8,
-        false => Kind::NotFound as u8,
+        true => FailureKind::TimedOut as u8,
+        false => FailureKind::NotFound as u8,
     };
     answer
 }

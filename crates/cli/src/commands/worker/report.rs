@@ -1,24 +1,26 @@
 //! `worker report`, `worker confirm`: say how far the work is, and that an answer came.
 
-use flagpost_core::relay::reports::{self, Draft};
+use flagpost_core::relay::reports::{self, NewReport};
 use flagpost_model::{
     Seq,
     envelope::{Extras, ReportKind, Ticket},
 };
 use serde_json::json;
 
-use crate::{commands::query::named, context::Context, error::usage, output::Answer, text::Source};
+use crate::{
+    commands::query::named, context::Context, error::usage, output::Answer, text::TextArg,
+};
 
 /// Report to the controller
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost worker report 'PR is ready' --kind merge_go_request --pr 12 --as W3"
 )]
-pub struct Args {
+pub struct ReportArgs {
     /// What to say; - is stdin
     text: Option<String>,
     #[command(flatten)]
-    source: Source,
+    source: TextArg,
     /// cycle_report, merge_go_request, blocked or freeform
     #[arg(long, value_name = "KIND", default_value = "cycle_report", value_parser = named::<ReportKind>)]
     kind: ReportKind,
@@ -58,13 +60,13 @@ pub fn confirm(context: &Context, args: &ConfirmArgs) -> anyhow::Result<Answer> 
 }
 
 /// Reports.
-pub fn run(context: &Context, args: &Args) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<Answer> {
     let ticket: Option<Ticket> = args.ticket.as_deref().map(str::parse).transpose()?;
     let re: Option<Seq> = args.re.as_deref().map(str::parse).transpose()?;
     let mail = context.own_mail()?;
     let text = args.source.read(args.text.as_deref())?;
     let text = text.ok_or_else(|| usage("say something, as in report 'Tests are green'"))?;
-    let draft = Draft {
+    let draft = NewReport {
         kind: args.kind,
         ticket: ticket.map(|it| it.as_str().to_owned()),
         body: text,

@@ -8,7 +8,7 @@ use crate::{
     progress::{Next, summary},
 };
 
-fn told(account: &Account, screen: Screen) -> String {
+fn told(account: &RunProgress, screen: Screen) -> String {
     let next = Next {
         session: "session web-1: .claude/sessions/web-1/session_summary.md".to_owned(),
         interrupted: false,
@@ -50,7 +50,7 @@ fn what_did_not_pass_is_told_with_its_reason_and_the_command_that_comes_next() {
 
 #[test]
 fn where_all_passed_there_is_little_to_say() {
-    let mut account = Account::default();
+    let mut account = RunProgress::default();
     account.see(&started(1), second(0));
     account.see(&settles(1, "passed"), second(1));
     assert_snapshot!(told(&account, Screen::unbounded()), @"
@@ -61,7 +61,7 @@ fn where_all_passed_there_is_little_to_say() {
 
 #[test]
 fn a_hundred_failures_are_counted_and_ten_are_told() {
-    let mut account = Account::default();
+    let mut account = RunProgress::default();
     account.see(&started(100), second(0));
     for task in 1..=100 {
         account.see(&settles(task, "failed"), second(1));

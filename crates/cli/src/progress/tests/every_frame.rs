@@ -1,6 +1,6 @@
 //! What holds of every frame, whatever happened before.
 
-use flagpost_run::events::{Awaited, Said};
+use flagpost_run::events::{Awaited, ReportMeaning};
 use proptest::prelude::*;
 
 use super::*;
@@ -49,7 +49,11 @@ fn any_event() -> impl Strategy<Value = RunEvent> {
         (task.clone(), words, any::<bool>()).prop_map(|(task, words, asks)| RunEvent::TaskSaid {
             task: id(task),
             worker: "W1".parse().unwrap(),
-            said: if asks { Said::Question } else { Said::Progress },
+            said: if asks {
+                ReportMeaning::Question
+            } else {
+                ReportMeaning::Progress
+            },
             words,
         }),
         (task.clone(), words).prop_map(|(task, subject)| RunEvent::TaskAdded {
@@ -97,7 +101,7 @@ proptest! {
         columns in 1_usize..130,
         rows in 1_usize..40,
     ) {
-        let mut account = Account::default();
+        let mut account = RunProgress::default();
         for (at, event) in (0..).zip(&events) {
             let moment = second(at);
             account.see(event, moment);

@@ -1,6 +1,6 @@
 //! Frames as a person sees them.
 
-use flagpost_run::events::{AttemptEnd, RunEvent, Said};
+use flagpost_run::events::{AttemptEnd, ReportMeaning, RunEvent};
 use insta::assert_snapshot;
 
 use super::*;
@@ -85,7 +85,7 @@ fn a_frame_in_colours_says_the_same() {
 /// 25 at once leave the total and the last results their room.
 #[test]
 fn twenty_five_agents_leave_room_for_results() {
-    let mut account = Account::default();
+    let mut account = RunProgress::default();
     account.see(&started(40), second(0));
     for task in 1..=25 {
         account.see(&begins(task, 1), second(u64::from(task)));
@@ -102,7 +102,7 @@ fn twenty_five_agents_leave_room_for_results() {
 
 #[test]
 fn many_questions_leave_room_for_what_runs() {
-    let mut account = Account::default();
+    let mut account = RunProgress::default();
     account.see(&started(40), second(0));
     for task in 1..=20 {
         account.see(&asks(task), second(1));
@@ -134,12 +134,12 @@ fn many_questions_leave_room_for_what_runs() {
 /// The bar is full only where all that is to be done is done.
 #[test]
 fn what_will_not_be_done_never_fills_the_bar() {
-    let bar = |account: &Account| {
+    let bar = |account: &RunProgress| {
         let frame = shown(account, 80, 24);
         let line = frame.lines().find(|line| line.starts_with('[')).unwrap();
         line[1..line.find(']').unwrap()].to_owned()
     };
-    let mut account = Account::default();
+    let mut account = RunProgress::default();
     assert_eq!(bar(&account).trim(), "");
     account.see(&started(50), second(0));
     for task in 1..=48 {
@@ -160,7 +160,7 @@ fn what_will_not_be_done_never_fills_the_bar() {
 
 #[test]
 fn a_question_stays_until_it_is_answered_and_rings_once() {
-    let mut account = Account::default();
+    let mut account = RunProgress::default();
     account.see(&started(3), second(0));
     account.see(&begins(2, 1), second(0));
     assert!(account.see(&asks(2), second(1)));
@@ -189,13 +189,13 @@ fn a_question_stays_until_it_is_answered_and_rings_once() {
 /// A worker that asks keeps its task: that is running, and counted once.
 #[test]
 fn a_resident_workers_question_is_shown_beside_its_task() {
-    let mut account = Account::default();
+    let mut account = RunProgress::default();
     account.see(&started(1), second(0));
     account.see(&begins(2, 1), second(0));
     let question = RunEvent::TaskSaid {
         task: id(2),
         worker: "W1".parse().unwrap(),
-        said: Said::Question,
+        said: ReportMeaning::Question,
         words: "argparse?".into(),
     };
     assert!(account.see(&question, second(1)));
@@ -224,6 +224,6 @@ fn a_wait_for_the_api_is_not_shown_for_ever() {
     };
     assert!(at(200).contains("waiting for the API, 3 of 10"));
     assert!(!at(300).contains("waiting for the API"));
-    account = Account::default();
+    account = RunProgress::default();
     assert!(!shown(&account, 80, 24).contains("API"));
 }

@@ -15,15 +15,15 @@ use flagpost_model::{
 use flagpost_run::events::{At, AttemptEnd, RunEvent};
 
 use super::{
-    account::{Account, Moment},
+    account::{ElapsedTime, RunProgress},
     frame::{self, View},
 };
 
 /// So many seconds into the run.
-fn second(seconds: u64) -> Moment {
+fn second(seconds: u64) -> ElapsedTime {
     let began: jiff::Timestamp = "2026-05-13T14:00:00Z".parse().unwrap();
     let elapsed = Duration::from_secs(seconds);
-    Moment {
+    ElapsedTime {
         elapsed,
         now: began + elapsed,
     }
@@ -121,8 +121,8 @@ const PASSED: AttemptEnd = AttemptEnd::Judged(Outcome::Pass);
 const FAILED: AttemptEnd = AttemptEnd::Judged(Outcome::Fail);
 
 /// A run of 27 tasks in the middle, with everything in it that a screen can show.
-fn in_the_middle() -> Account {
-    let mut account = Account::default();
+fn in_the_middle() -> RunProgress {
+    let mut account = RunProgress::default();
     let mut see = |event: RunEvent, at: u64| {
         account.see(&event, second(at));
     };
@@ -160,11 +160,11 @@ fn in_the_middle() -> Account {
     account
 }
 
-fn shown(account: &Account, columns: usize, rows: usize) -> String {
+fn shown(account: &RunProgress, columns: usize, rows: usize) -> String {
     drawn(account, columns, rows, false)
 }
 
-fn drawn(account: &Account, columns: usize, rows: usize, painted: bool) -> String {
+fn drawn(account: &RunProgress, columns: usize, rows: usize, painted: bool) -> String {
     let moment = second(130);
     let view = View {
         columns,

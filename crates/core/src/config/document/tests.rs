@@ -6,11 +6,11 @@ fn parse(text: &str) -> Document {
     Document::parse(Path::new("config.toml"), text.as_bytes().to_vec()).unwrap()
 }
 
-fn texts(texts: &[&str]) -> Value {
-    Value::Texts(texts.iter().map(|&text| text.to_owned()).collect())
+fn texts(texts: &[&str]) -> SettingValue {
+    SettingValue::Texts(texts.iter().map(|&text| text.to_owned()).collect())
 }
 
-fn set(text: &str, path: &[&str], value: &Value) -> String {
+fn set(text: &str, path: &[&str], value: &SettingValue) -> String {
     let new = parse(text).with(path, value).unwrap();
     assert_eq!(parse(&new).get(path).unwrap().value.as_ref(), Some(value));
     new
@@ -37,29 +37,41 @@ max_parallel =  3
 
 #[test]
 fn a_new_value_stands_where_the_old_one_stood() {
-    let new = set(FILE, &["claim", "lease"], &Value::Text("1h".to_owned()));
+    let new = set(
+        FILE,
+        &["claim", "lease"],
+        &SettingValue::Text("1h".to_owned()),
+    );
     assert_eq!(new, FILE.replace("\"20m\"", "\"1h\""));
-    let new = set(FILE, &["run", "max_parallel"], &Value::Number(9));
+    let new = set(FILE, &["run", "max_parallel"], &SettingValue::Number(9));
     assert_eq!(new, FILE.replace("=  3", "=  9"));
 }
 
 #[test]
 fn a_new_name_comes_last_in_its_table_and_a_new_table_last_of_all() {
-    let new = set(FILE, &["claim", "extra"], &Value::Number(1));
+    let new = set(FILE, &["claim", "extra"], &SettingValue::Number(1));
     let wanted = FILE.replace("# since May\n", "# since May\nextra = 1\n");
     assert_eq!(new, wanted);
-    let new = set(FILE, &["queries", "a.b"], &Value::Text("x".to_owned()));
+    let new = set(
+        FILE,
+        &["queries", "a.b"],
+        &SettingValue::Text("x".to_owned()),
+    );
     assert_eq!(new, format!("{FILE}\n[queries]\n\"a.b\" = \"x\"\n"));
-    let new = set("# mine\n", &["run", "retries"], &Value::Number(2));
+    let new = set("# mine\n", &["run", "retries"], &SettingValue::Number(2));
     assert_eq!(new, "# mine\n\n[run]\nretries = 2\n");
     let new = set(
         "[a]\nx = 1\n\n# end\n",
         &["run", "retries"],
-        &Value::Number(2),
+        &SettingValue::Number(2),
     );
     assert_eq!(new, "[a]\nx = 1\n\n# end\n\n[run]\nretries = 2\n");
     assert_eq!(
-        set("", &["run", "agent"], &Value::Text("a\n\"b\\".to_owned())),
+        set(
+            "",
+            &["run", "agent"],
+            &SettingValue::Text("a\n\"b\\".to_owned())
+        ),
         "[run]\nagent = '''\na\n\"b\\'''\n"
     );
 }
@@ -80,7 +92,7 @@ fn what_is_taken_out_leaves_its_comments() {
 #[test]
 fn every_spelling_of_a_name_is_edited() {
     let path = &["claim", "lease"];
-    let hour = Value::Text("1h".to_owned());
+    let hour = SettingValue::Text("1h".to_owned());
     for (old, new, without) in [
         (
             "claim.lease = '9m' # c\n",
@@ -184,7 +196,11 @@ fn what_stands_in_the_way_is_not_written_over() {
         "[claim.lease]\nx = 1",
     ] {
         let path = &["claim", "lease"];
-        assert_eq!(parse(old).with(path, &Value::Number(1)), None, "{old}");
+        assert_eq!(
+            parse(old).with(path, &SettingValue::Number(1)),
+            None,
+            "{old}"
+        );
         assert_eq!(parse(old).without(path), None, "{old}");
         assert_eq!(parse(old).get(path).unwrap().value, None, "{old}");
     }
@@ -211,7 +227,7 @@ fn a_table_within_a_table_is_made_where_there_is_none() {
     let put = |text: &str| {
         let document = Document::parse(Path::new("x"), text.into()).unwrap();
         let path = ["integrations", "agent", "enabled"];
-        document.with(&path, &Value::Switch(true))
+        document.with(&path, &SettingValue::Switch(true))
     };
     for (before, after) in [
         ("", "[integrations.agent]\nenabled = true\n"),

@@ -4,24 +4,24 @@ use std::marker::PhantomData;
 
 use flagpost_model::client::Client;
 
-use super::{About, Key};
-use crate::config::kind::{AnyText, OneOf, Text, Words};
+use super::{SettingKey, SettingSpec};
+use crate::config::kind::{AnyText, CommandLine, NonEmptyText, OneOf};
 
 /// `run.agents.NAME.args`
-pub static AGENT_ARGS: Key<Words> = Key {
-    about: About {
+pub static AGENT_ARGS: SettingKey<CommandLine> = SettingKey {
+    about: SettingSpec {
         name: "run.agents.NAME.args",
         text: "Words that are added to the options of this agent.",
         default: None,
         variable: None,
         option: None,
     },
-    kind: Words,
+    kind: CommandLine,
 };
 
 /// `run.agents.NAME.env.VARIABLE`
-pub static AGENT_ENV: Key<AnyText> = Key {
-    about: About {
+pub static AGENT_ENV: SettingKey<AnyText> = SettingKey {
+    about: SettingSpec {
         name: "run.agents.NAME.env.VARIABLE",
         text: "A variable in the environment of this agent.",
         default: None,
@@ -32,20 +32,20 @@ pub static AGENT_ENV: Key<AnyText> = Key {
 };
 
 /// `run.agents.NAME.command`
-pub static AGENT_COMMAND: Key<Text> = Key {
-    about: About {
+pub static AGENT_COMMAND: SettingKey<NonEmptyText> = SettingKey {
+    about: SettingSpec {
         name: "run.agents.NAME.command",
         text: "The command line of this agent; without it, that of the client of this name.",
         default: None,
         variable: None,
         option: None,
     },
-    kind: Text,
+    kind: NonEmptyText,
 };
 
 /// `run.agents.NAME.like`
-pub static AGENT_LIKE: Key<OneOf<Client>> = Key {
-    about: About {
+pub static AGENT_LIKE: SettingKey<OneOf<Client>> = SettingKey {
+    about: SettingSpec {
         name: "run.agents.NAME.like",
         text: "The client as which this agent is started, read and judged.",
         default: None,

@@ -5,24 +5,24 @@ use std::marker::PhantomData;
 use flagpost_model::plan::Schedule;
 use jiff::SignedDuration;
 
-use super::{About, Key};
-use crate::config::kind::{Count, Money, OneOf, Share, Switch, Text, Time, Whole};
+use super::{SettingKey, SettingSpec};
+use crate::config::kind::{Count, Money, NonEmptyText, OneOf, Share, Switch, Time, Whole};
 
 /// `run.agent`
-pub static RUN_AGENT: Key<Text> = Key {
-    about: About {
+pub static RUN_AGENT: SettingKey<NonEmptyText> = SettingKey {
+    about: SettingSpec {
         name: "run.agent",
         text: "What does a task: a preset, or any command line.",
         default: None,
         variable: Some("FLAGPOST_RUN_AGENT"),
         option: Some("--agent"),
     },
-    kind: Text,
+    kind: NonEmptyText,
 };
 
 /// `run.max_parallel`
-pub static RUN_MAX_PARALLEL: Key<Count> = Key {
-    about: About {
+pub static RUN_MAX_PARALLEL: SettingKey<Count> = SettingKey {
+    about: SettingSpec {
         name: "run.max_parallel",
         text: "How many tasks run side by side.",
         default: Some("5"),
@@ -33,8 +33,8 @@ pub static RUN_MAX_PARALLEL: Key<Count> = Key {
 };
 
 /// `run.retries`
-pub static RUN_RETRIES: Key<Count> = Key {
-    about: About {
+pub static RUN_RETRIES: SettingKey<Count> = SettingKey {
+    about: SettingSpec {
         name: "run.retries",
         text: "How often a task is tried in all.",
         default: Some("3"),
@@ -45,8 +45,8 @@ pub static RUN_RETRIES: Key<Count> = Key {
 };
 
 /// `run.timeout`
-pub static RUN_TIMEOUT: Key<Time> = Key {
-    about: About {
+pub static RUN_TIMEOUT: SettingKey<Time> = SettingKey {
+    about: SettingSpec {
         name: "run.timeout",
         text: "How long one try may take; without it, as long as it likes.",
         default: None,
@@ -60,8 +60,8 @@ pub static RUN_TIMEOUT: Key<Time> = Key {
 };
 
 /// `run.stall_after`
-pub static RUN_STALL_AFTER: Key<Time> = Key {
-    about: About {
+pub static RUN_STALL_AFTER: SettingKey<Time> = SettingKey {
+    about: SettingSpec {
         name: "run.stall_after",
         text: "After how long without a message, output or a change of a file a task counts as stalled; 0s is never.",
         default: Some("10m"),
@@ -75,8 +75,8 @@ pub static RUN_STALL_AFTER: Key<Time> = Key {
 };
 
 /// `run.schedule`
-pub static RUN_SCHEDULE: Key<OneOf<Schedule>> = Key {
-    about: About {
+pub static RUN_SCHEDULE: SettingKey<OneOf<Schedule>> = SettingKey {
+    about: SettingSpec {
         name: "run.schedule",
         text: "waves: a task begins when the wave before has ended; eager: as soon as what it waits for is done.",
         default: Some("waves"),
@@ -87,8 +87,8 @@ pub static RUN_SCHEDULE: Key<OneOf<Schedule>> = Key {
 };
 
 /// `run.max_usd`
-pub static RUN_MAX_USD: Key<Money> = Key {
-    about: About {
+pub static RUN_MAX_USD: SettingKey<Money> = SettingKey {
+    about: SettingSpec {
         name: "run.max_usd",
         text: "When the agents of a run have cost so many dollars, as they tell it, nothing new starts.",
         default: None,
@@ -99,8 +99,8 @@ pub static RUN_MAX_USD: Key<Money> = Key {
 };
 
 /// `run.max_tokens`
-pub static RUN_MAX_TOKENS: Key<Whole> = Key {
-    about: About {
+pub static RUN_MAX_TOKENS: SettingKey<Whole> = SettingKey {
+    about: SettingSpec {
         name: "run.max_tokens",
         text: "When the agents of a run have used so many tokens, input and output, nothing new starts.",
         default: None,
@@ -111,8 +111,8 @@ pub static RUN_MAX_TOKENS: Key<Whole> = Key {
 };
 
 /// `run.resume_after_limit`
-pub static RUN_RESUME: Key<Switch> = Key {
-    about: About {
+pub static RUN_RESUME: SettingKey<Switch> = SettingKey {
+    about: SettingSpec {
         name: "run.resume_after_limit",
         text: "Whether a run waits for the reset of an account's usage limit and then goes on.",
         default: Some("false"),
@@ -123,8 +123,8 @@ pub static RUN_RESUME: Key<Switch> = Key {
 };
 
 /// `run.quota.reserve`
-pub static RUN_QUOTA_RESERVE: Key<Share> = Key {
-    about: About {
+pub static RUN_QUOTA_RESERVE: SettingKey<Share> = SettingKey {
+    about: SettingSpec {
         name: "run.quota.reserve",
         text: "The share of an account's limit that is left alone: where less is free, nothing new starts on that account.",
         default: Some("5"),
@@ -135,8 +135,8 @@ pub static RUN_QUOTA_RESERVE: Key<Share> = Key {
 };
 
 /// `run.quota.park`
-pub static RUN_QUOTA_PARK: Key<Time> = Key {
-    about: About {
+pub static RUN_QUOTA_PARK: SettingKey<Time> = SettingKey {
+    about: SettingSpec {
         name: "run.quota.park",
         text: "How long an account is left alone whose client names no time of the limit's reset.",
         default: Some("1h"),

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use super::{Kind, Value};
+use super::{SettingKind, SettingValue};
 
 /// The greatest share of a limit that may be left alone, in percent.
 const MOST: i64 = 50;
@@ -24,49 +24,50 @@ pub struct Money;
 pub struct Share;
 
 /// A number as it was typed, or the text where it is none.
-fn whole(text: String) -> Value {
-    text.parse().map_or(Value::Text(text), Value::Number)
+fn whole(text: String) -> SettingValue {
+    text.parse()
+        .map_or(SettingValue::Text(text), SettingValue::Number)
 }
 
-impl Kind for Count {
+impl SettingKind for Count {
     type Value = NonZeroU32;
 
     fn allowed(&self) -> String {
         "a whole number from 1".to_owned()
     }
 
-    fn read(&self, stored: &Value) -> Option<NonZeroU32> {
+    fn read(&self, stored: &SettingValue) -> Option<NonZeroU32> {
         match stored {
-            Value::Number(n) => NonZeroU32::new(u32::try_from(*n).ok()?),
+            SettingValue::Number(n) => NonZeroU32::new(u32::try_from(*n).ok()?),
             _ => None,
         }
     }
 
-    fn store(&self, typed: &[String]) -> Value {
+    fn store(&self, typed: &[String]) -> SettingValue {
         whole(typed.join(" "))
     }
 }
 
-impl Kind for Whole {
+impl SettingKind for Whole {
     type Value = u64;
 
     fn allowed(&self) -> String {
         "a whole number from 1".to_owned()
     }
 
-    fn read(&self, stored: &Value) -> Option<u64> {
+    fn read(&self, stored: &SettingValue) -> Option<u64> {
         match stored {
-            Value::Number(n) => u64::try_from(*n).ok().filter(|n| *n > 0),
+            SettingValue::Number(n) => u64::try_from(*n).ok().filter(|n| *n > 0),
             _ => None,
         }
     }
 
-    fn store(&self, typed: &[String]) -> Value {
+    fn store(&self, typed: &[String]) -> SettingValue {
         whole(typed.join(" "))
     }
 }
 
-impl Kind for Money {
+impl SettingKind for Money {
     type Value = f64;
 
     fn allowed(&self) -> String {
@@ -77,24 +78,26 @@ impl Kind for Money {
         clippy::cast_precision_loss,
         reason = "nobody settles nine quadrillion dollars to the cent"
     )]
-    fn read(&self, stored: &Value) -> Option<f64> {
+    fn read(&self, stored: &SettingValue) -> Option<f64> {
         let amount = match stored {
-            Value::Number(n) => *n as f64,
-            Value::Decimal(n) => *n,
+            SettingValue::Number(n) => *n as f64,
+            SettingValue::Decimal(n) => *n,
             _ => return None,
         };
         (amount.is_finite() && amount > 0.0).then_some(amount)
     }
 
-    fn store(&self, typed: &[String]) -> Value {
+    fn store(&self, typed: &[String]) -> SettingValue {
         match whole(typed.join(" ")) {
-            Value::Text(text) => text.parse().map_or(Value::Text(text), Value::Decimal),
+            SettingValue::Text(text) => text
+                .parse()
+                .map_or(SettingValue::Text(text), SettingValue::Decimal),
             whole => whole,
         }
     }
 }
 
-impl Kind for Share {
+impl SettingKind for Share {
     /// From 0 to 1.
     type Value = f64;
 
@@ -102,10 +105,10 @@ impl Kind for Share {
         format!("a whole number of percent from 0 to {MOST}, such as 5 or \"5%\"")
     }
 
-    fn read(&self, stored: &Value) -> Option<f64> {
+    fn read(&self, stored: &SettingValue) -> Option<f64> {
         let percent = match stored {
-            Value::Number(n) => *n,
-            Value::Text(text) => text.strip_suffix('%')?.trim_end().parse().ok()?,
+            SettingValue::Number(n) => *n,
+            SettingValue::Text(text) => text.strip_suffix('%')?.trim_end().parse().ok()?,
             _ => return None,
         };
         let percent = i32::try_from(percent).ok()?;
@@ -114,10 +117,12 @@ impl Kind for Share {
             .then_some(f64::from(percent) / 100.0)
     }
 
-    fn store(&self, typed: &[String]) -> Value {
+    fn store(&self, typed: &[String]) -> SettingValue {
         let text = typed.join(" ");
         let number = text.strip_suffix('%').unwrap_or(&text).trim_end();
-        number.parse().map_or(Value::Text(text), Value::Number)
+        number
+            .parse()
+            .map_or(SettingValue::Text(text), SettingValue::Number)
     }
 }
 
@@ -125,7 +130,7 @@ impl Kind for Share {
 mod tests {
     use super::*;
 
-    fn typed<K: Kind>(kind: &K, text: &str) -> Option<K::Value> {
+    fn typed<K: SettingKind>(kind: &K, text: &str) -> Option<K::Value> {
         kind.read(&kind.store(&[text.to_owned()]))
     }
 
@@ -146,7 +151,7 @@ mod tests {
         ] {
             assert_eq!(typed(&Money, text), amount, "{text:?}");
         }
-        assert_eq!(Money.read(&Value::Text("5".to_owned())), None);
+        assert_eq!(Money.read(&SettingValue::Text("5".to_owned())), None);
     }
 
     #[test]
@@ -180,7 +185,7 @@ mod tests {
         ] {
             assert_eq!(typed(&Share, text), share, "{text:?}");
         }
-        assert_eq!(Share.read(&Value::Text("7%".to_owned())), Some(0.07));
-        assert_eq!(Share.read(&Value::Text("7".to_owned())), None);
+        assert_eq!(Share.read(&SettingValue::Text("7%".to_owned())), Some(0.07));
+        assert_eq!(Share.read(&SettingValue::Text("7".to_owned())), None);
     }
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
-use super::{Projection, State, nanoseconds};
+use super::{IndexState, Projection, nanoseconds};
 use crate::{
     error::Result,
     history::{self, Entry, History, Kind, Line},
@@ -61,20 +61,25 @@ impl Projection<'_> {
             .query_row([repo.as_str()], |row| {
                 let (offset, tail): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
                 let offset = u64::try_from(offset).unwrap_or_default();
-                Ok((history::Place { offset, tail }, row.get(2)?))
+                Ok((history::ReadPosition { offset, tail }, row.get(2)?))
             })
             .optional()?;
-        let (place, latest) = known.unwrap_or((history::Place::default(), i64::MIN));
+        let (place, latest) = known.unwrap_or((history::ReadPosition::default(), i64::MIN));
         if self.read_on(repo, &place, latest)? {
             return Ok(());
         }
         self.forget_history(repo)?;
-        self.read_on(repo, &history::Place::default(), i64::MIN)
+        self.read_on(repo, &history::ReadPosition::default(), i64::MIN)
             .map(drop)
     }
 
     /// Whether the history still is the one that the place is in.
-    fn read_on(&self, repo: &RepoId, place: &history::Place, mut latest: i64) -> Result<bool> {
+    fn read_on(
+        &self,
+        repo: &RepoId,
+        place: &history::ReadPosition,
+        mut latest: i64,
+    ) -> Result<bool> {
         let mut touched = BTreeSet::new();
         let history = History::of(self.home, repo);
         let next = history.onward(place, &mut |line| {
@@ -85,7 +90,7 @@ impl Projection<'_> {
             return Ok(false);
         };
         // A new index has no envelopes of theirs yet.
-        touched.retain(|_| self.state == State::Earlier);
+        touched.retain(|_| self.state == IndexState::Earlier);
         for (worker, seq) in touched {
             self.db
                 .prepare_cached(

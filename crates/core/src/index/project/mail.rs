@@ -7,29 +7,29 @@
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::{self, Stat},
 };
 use flagpost_model::{
     RepoId, Seq,
     envelope::{Brief, Direction, Post, Report},
-    search::{Kind, Text, of_brief, of_report},
+    search::{SearchKind, SearchText, of_brief, of_report},
 };
 use rusqlite::params;
 
-use super::{Projection, Source, nanoseconds, scan_dir};
+use super::{Projection, TextOwner, nanoseconds, scan_dir};
 use crate::{
     error::Result,
     index::{
         Owner,
-        shelf::{Shelf, Table, stamp},
+        shelf::{DirCache, FileTable, stamp},
     },
-    relay::{Drawer, Fleet},
+    relay::{Fleet, MailDir},
 };
 
 /// The files of one number that matter here.
 #[derive(Default)]
-struct Slot {
+struct IndexedFiles {
     body: Option<(PathBuf, Stat)>,
     sidecar: Option<(PathBuf, Stat)>,
     read: Option<Stat>,
@@ -42,10 +42,10 @@ enum Envelope {
 }
 
 impl Envelope {
-    fn texts(&self) -> (Kind, Vec<Text<'_>>) {
+    fn texts(&self) -> (SearchKind, Vec<SearchText<'_>>) {
         match self {
-            Self::Brief(brief, body) => (Kind::Brief, of_brief(brief, body)),
-            Self::Report(report) => (Kind::Report, of_report(report)),
+            Self::Brief(brief, body) => (SearchKind::Brief, of_brief(brief, body)),
+            Self::Report(report) => (SearchKind::Report, of_report(report)),
         }
     }
 }
@@ -59,12 +59,12 @@ impl Projection<'_> {
         Ok(())
     }
 
-    fn mail_dir(&mut self, repo: &RepoId, fleet: &Fleet<'_>, drawer: &Drawer) -> Result<()> {
+    fn mail_dir(&mut self, repo: &RepoId, fleet: &Fleet<'_>, drawer: &MailDir) -> Result<()> {
         let Some(stat) = fsx::stat(self.home.fs(), &drawer.dir)? else {
             return Ok(());
         };
         let before = stamp(&[stat], self.looked_at);
-        let mut shelf = self.dir_cache(Table::Envelope, &drawer.dir, repo.as_str())?;
+        let mut shelf = self.dir_cache(FileTable::Envelope, &drawer.dir, repo.as_str())?;
         if drawer.month.is_some() && shelf.is_untouched(&before) {
             return Ok(());
         }
@@ -79,16 +79,24 @@ impl Projection<'_> {
     }
 
     /// What is there under each number, and whether all of it is here.
-    fn slots(&self, fleet: &Fleet<'_>, drawer: &Drawer) -> Result<(BTreeMap<Seq, Slot>, bool)> {
+    fn slots(
+        &self,
+        fleet: &Fleet<'_>,
+        drawer: &MailDir,
+    ) -> Result<(BTreeMap<Seq, IndexedFiles>, bool)> {
         let direction = drawer.direction;
         let part = |name: &str| match layout::parse(direction, name) {
-            Some((seq, part @ (Part::Body | Part::Report | Part::Sidecar | Part::Read))) => {
-                Some((seq, part))
-            }
+            Some((
+                seq,
+                part @ (EnvelopePart::Body
+                | EnvelopePart::Report
+                | EnvelopePart::Sidecar
+                | EnvelopePart::Read),
+            )) => Some((seq, part)),
             _ => None,
         };
         let files = scan_dir(self.home, &drawer.dir, &|name| part(name).is_some())?;
-        let mut slots: BTreeMap<Seq, Slot> = BTreeMap::new();
+        let mut slots: BTreeMap<Seq, IndexedFiles> = BTreeMap::new();
         for (name, stat) in files {
             let Some((seq, part)) = name.to_str().and_then(part) else {
                 continue;
@@ -96,8 +104,8 @@ impl Projection<'_> {
             let slot = slots.entry(seq).or_default();
             let file = Some((drawer.dir.join(&name), stat));
             match part {
-                Part::Sidecar => slot.sidecar = file,
-                Part::Read => slot.read = Some(stat),
+                EnvelopePart::Sidecar => slot.sidecar = file,
+                EnvelopePart::Read => slot.read = Some(stat),
                 _ => slot.body = file,
             }
         }
@@ -113,8 +121,8 @@ impl Projection<'_> {
     fn complete(
         &self,
         fleet: &Fleet<'_>,
-        drawer: &Drawer,
-        slots: &mut BTreeMap<Seq, Slot>,
+        drawer: &MailDir,
+        slots: &mut BTreeMap<Seq, IndexedFiles>,
     ) -> Result<bool> {
         let mut whole = true;
         let live = fleet.live(&drawer.worker, drawer.direction);
@@ -136,10 +144,10 @@ impl Projection<'_> {
     fn slot(
         &mut self,
         repo: &RepoId,
-        drawer: &Drawer,
-        shelf: &mut Shelf<'_>,
+        drawer: &MailDir,
+        shelf: &mut DirCache<'_>,
         seq: Seq,
-        slot: &Slot,
+        slot: &IndexedFiles,
     ) -> Result<bool> {
         let name = seq.to_string();
         let parts = [slot.body.as_ref(), slot.sidecar.as_ref()];
@@ -164,7 +172,7 @@ impl Projection<'_> {
             Err((file, reason)) => {
                 shelf.forget(&name)?;
                 let file = file.map(|file| {
-                    let Drawer {
+                    let MailDir {
                         worker, direction, ..
                     } = drawer;
                     format!("{worker}/{direction}/{}", file.to_string_lossy())
@@ -178,9 +186,9 @@ impl Projection<'_> {
     /// `Ok(None)` where it is half an envelope, or gone since.
     fn understand(
         &self,
-        drawer: &Drawer,
+        drawer: &MailDir,
         seq: Seq,
-        slot: &Slot,
+        slot: &IndexedFiles,
     ) -> std::result::Result<Option<Envelope>, (Option<OsString>, String)> {
         let read = |path: &PathBuf| {
             fsx::read(self.home.fs(), path).map_err(|error| {
@@ -215,8 +223,8 @@ impl Projection<'_> {
     fn put(
         &self,
         repo: &RepoId,
-        drawer: &Drawer,
-        shelf: &Shelf<'_>,
+        drawer: &MailDir,
+        shelf: &DirCache<'_>,
         stamp: &[u8],
         flagged: Option<i64>,
         envelope: &Envelope,
@@ -283,7 +291,7 @@ impl Projection<'_> {
             )?;
         let (kind, texts) = envelope.texts();
         let place = format!("{worker}/{direction}/{seq}");
-        let source = Source {
+        let source = TextOwner {
             kind,
             thing: row,
             scope: repo.as_str(),

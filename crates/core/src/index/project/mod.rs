@@ -15,14 +15,14 @@ use std::{collections::HashSet, ffi::OsString, path::Path};
 use flagpost_disk::{self as disk, fsx::Stat};
 use flagpost_model::{
     RepoId,
-    search::{Kind, Text},
+    search::{SearchKind, SearchText},
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::{
-    Fault, Owner,
-    shelf::{self, Shelf, Table},
+    IndexFault, Owner,
+    shelf::{self, DirCache, FileTable},
     store::{self, Blame},
 };
 use crate::{
@@ -34,17 +34,17 @@ use crate::{
 struct Projection<'c> {
     home: &'c Home,
     db: &'c Connection,
-    state: State,
+    state: IndexState,
     /// When it began.
     looked_at: Timestamp,
     /// The directories that are there, or may be.
     places: HashSet<i64>,
-    faults: Vec<Fault>,
+    faults: Vec<IndexFault>,
 }
 
 /// What the index holds so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum IndexState {
     /// Nothing, and no indexes either.
     New,
     /// What the last one found.
@@ -52,8 +52,8 @@ enum State {
 }
 
 /// What texts are of.
-struct Source<'s> {
-    kind: Kind,
+struct TextOwner<'s> {
+    kind: SearchKind,
     /// Its row.
     thing: i64,
     /// Its list or repository.
@@ -65,16 +65,16 @@ struct Source<'s> {
 }
 
 /// Brings the index up to date; what could not be read.
-pub(super) fn refresh(home: &Home, db: &mut Connection) -> Result<Vec<Fault>> {
-    project(home, db, State::Earlier)
+pub(super) fn refresh(home: &Home, db: &mut Connection) -> Result<Vec<IndexFault>> {
+    project(home, db, IndexState::Earlier)
 }
 
 /// Fills a new one; what could not be read.
-pub(super) fn build(home: &Home, db: &mut Connection) -> Result<Vec<Fault>> {
-    project(home, db, State::New)
+pub(super) fn build(home: &Home, db: &mut Connection) -> Result<Vec<IndexFault>> {
+    project(home, db, IndexState::New)
 }
 
-fn project(home: &Home, db: &mut Connection, state: State) -> Result<Vec<Fault>> {
+fn project(home: &Home, db: &mut Connection, state: IndexState) -> Result<Vec<IndexFault>> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut projection = Projection {
         home,
@@ -111,11 +111,11 @@ impl<'c> Projection<'c> {
         drop(rows);
         drop(query);
         shelf::forget_places(self.db, &gone)?;
-        if self.state == State::Earlier && self.db.total_changes() == before {
+        if self.state == IndexState::Earlier && self.db.total_changes() == before {
             return Ok(());
         }
         self.resolve_messages()?;
-        if self.state == State::New {
+        if self.state == IndexState::New {
             store::make_indexes(self.db)?;
         }
         self.number_the_messages()
@@ -152,7 +152,7 @@ impl<'c> Projection<'c> {
     }
 
     fn fault(&mut self, owner: Owner, file: Option<String>, reason: String) {
-        self.faults.push(Fault {
+        self.faults.push(IndexFault {
             owner,
             file,
             reason,
@@ -160,14 +160,14 @@ impl<'c> Projection<'c> {
     }
 
     /// A directory's rows, to be compared with what is there.
-    fn dir_cache(&mut self, table: Table, dir: &Path, scope: &str) -> Result<Shelf<'c>> {
-        let shelf = Shelf::of(self.db, table, dir, scope)?;
+    fn dir_cache(&mut self, table: FileTable, dir: &Path, scope: &str) -> Result<DirCache<'c>> {
+        let shelf = DirCache::of(self.db, table, dir, scope)?;
         self.places.insert(shelf.place());
         Ok(shelf)
     }
 
     /// The texts of a thing.
-    fn texts(&self, of: &Source<'_>, texts: &[Text<'_>]) -> Result<()> {
+    fn texts(&self, of: &TextOwner<'_>, texts: &[SearchText<'_>]) -> Result<()> {
         let mut insert = self.db.prepare_cached(
             "INSERT INTO passage(kind, thing, scope, name, at, field, n, text) \
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

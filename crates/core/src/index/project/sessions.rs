@@ -5,16 +5,16 @@
 use flagpost_disk::{dialects::session::layout, fsx};
 use flagpost_model::{
     RepoId,
-    search::{Kind, Place},
+    search::{SearchField, SearchKind},
 };
 use rusqlite::params;
 
-use super::{Projection, Source, scan_dir};
+use super::{Projection, TextOwner, scan_dir};
 use crate::{
     error::Result,
     index::{
         Owner,
-        shelf::{Table, stamp},
+        shelf::{FileTable, stamp},
     },
     repository::Repository,
     sessions::Sessions,
@@ -47,12 +47,12 @@ impl Projection<'_> {
         wanted: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<()> {
         let files = scan_dir(self.home, dir, wanted)?;
-        let mut shelf = self.dir_cache(Table::Log, dir, repo.as_str())?;
+        let mut shelf = self.dir_cache(FileTable::Log, dir, repo.as_str())?;
         shelf.load()?;
         for (file, stat) in files {
             let name = file.to_string_lossy();
             let stamp = stamp(&[stat], self.looked_at);
-            if stat.kind != fsx::Kind::File || shelf.has(&name, &stamp)? {
+            if stat.kind != fsx::FileKind::File || shelf.has(&name, &stamp)? {
                 continue;
             }
             let text = match fsx::read_lossy(self.home.fs(), &dir.join(&file)) {
@@ -78,14 +78,14 @@ impl Projection<'_> {
                     params![shelf.place(), name, stamp, repo.as_str(), session],
                     |row| row.get(0),
                 )?;
-            let source = Source {
-                kind: Kind::Session,
+            let source = TextOwner {
+                kind: SearchKind::Session,
                 thing: row,
                 scope: repo.as_str(),
                 name: &format!("{session}/{below}{name}"),
                 at: stat.modified,
             };
-            self.texts(&source, &[(Place::Text, 1, &text)])?;
+            self.texts(&source, &[(SearchField::Text, 1, &text)])?;
         }
         shelf.forget_the_rest()
     }

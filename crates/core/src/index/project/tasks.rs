@@ -4,20 +4,20 @@
 
 use flagpost_model::{
     ListId,
-    search::{Kind, of_task},
+    search::{SearchKind, of_task},
 };
 use rusqlite::params;
 
-use super::{Projection, Source};
+use super::{Projection, TextOwner};
 use crate::{
     error::{Error, Result},
     index::{
         Owner,
-        shelf::{Table, stamp},
+        shelf::{FileTable, stamp},
         store::{self, Blame},
     },
     list::List,
-    roots::{self, Standing},
+    roots::{self, RootStatus},
 };
 
 impl Projection<'_> {
@@ -27,9 +27,9 @@ impl Projection<'_> {
             Ok(found) => {
                 for root in found {
                     match root.standing {
-                        Standing::Readable { lists: more, .. } => lists.extend(more),
-                        Standing::Missing => {}
-                        Standing::Unreadable(error) => self.lost_root(error.into())?,
+                        RootStatus::Readable { lists: more, .. } => lists.extend(more),
+                        RootStatus::Missing => {}
+                        RootStatus::Unreadable(error) => self.lost_root(error.into())?,
                     }
                 }
             }
@@ -55,7 +55,7 @@ impl Projection<'_> {
     fn list(&mut self, id: &ListId) -> Result<()> {
         let list = List::open(self.home, id)?;
         let files = list.scan_files()?;
-        let mut shelf = self.dir_cache(Table::Task, list.dir(), id.as_str())?;
+        let mut shelf = self.dir_cache(FileTable::Task, list.dir(), id.as_str())?;
         shelf.load()?;
         for (file, stat) in files {
             let name = file.to_string_lossy();
@@ -97,8 +97,8 @@ impl Projection<'_> {
                     ],
                     |row| row.get(0),
                 )?;
-            let source = Source {
-                kind: Kind::Task,
+            let source = TextOwner {
+                kind: SearchKind::Task,
                 thing: row,
                 scope: id.as_str(),
                 name: task.id.as_str(),

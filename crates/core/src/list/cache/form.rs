@@ -4,7 +4,7 @@
 //! file had; standings and outlines are read only by who needs them. Another version is no cache.
 
 use flagpost_disk::fsx::Stat;
-use flagpost_model::task::{Outline, Standing};
+use flagpost_model::task::{Outline, TaskSummary};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Grows with every change of the cached form.
@@ -113,7 +113,7 @@ impl<'b> Form<'b> {
         stamps.iter().map(Stamp::from_bytes).collect()
     }
 
-    pub(super) fn summaries(&self) -> Option<Vec<Standing>> {
+    pub(super) fn summaries(&self) -> Option<Vec<TaskSummary>> {
         let mut rest = self.standings;
         // Memory that grows step by step is moved each time, while others look.
         let mut standings = Vec::with_capacity(self.len());
@@ -135,7 +135,7 @@ pub(super) fn encode(stamps: &[Stamp], outlines: &[Outline]) -> postcard::Result
     let stamps: Vec<u8> = stamps.iter().flat_map(|stamp| stamp.to_bytes()).collect();
     let mut standings = Vec::new();
     for outline in outlines {
-        standings = postcard::to_extend(&Standing::from(outline), standings)?;
+        standings = postcard::to_extend(&TaskSummary::from(outline), standings)?;
     }
     postcard::to_stdvec(&Form {
         version: VERSION,

@@ -6,11 +6,11 @@
 
 use flagpost_model::{
     decision::Via,
-    message::{self, Message, Place, Refusal, Subject, wants_answer},
+    message::{self, Message, MessageAddress, MessageRefusal, Subject, wants_answer},
 };
 
 use super::{
-    Party, Sent, Words, questions,
+    NewMessage, Party, Sent, questions,
     send::{parsed, propose},
     survey,
 };
@@ -29,20 +29,24 @@ pub struct Reply<'r> {
 
 /// Answers what a worker asks, durable on return and let through at once. Whoever calls this has made
 /// sure that a person speaks. The question, and what was sent.
-pub fn answer(party: &Party<'_>, place: &Place, reply: &Reply<'_>) -> Result<(Message, Sent)> {
+pub fn answer(
+    party: &Party<'_>,
+    place: &MessageAddress,
+    reply: &Reply<'_>,
+) -> Result<(Message, Sent)> {
     must_say_something(reply.text)?;
     let question = survey::at(party.fleet, place)?;
     let place = place.clone();
     if place.worker.is_process() {
         let task = question.task();
-        return Err(Refusal::OfProcess { place, task }.into());
+        return Err(MessageRefusal::OfProcess { place, task }.into());
     }
     if !wants_answer(&question) {
         let word = question.title().to_owned();
-        return Err(Refusal::AsksNothing { place, word }.into());
+        return Err(MessageRefusal::AsksNothing { place, word }.into());
     }
     let may = || match questions::reply(party.fleet, &question)? {
-        Some(earlier) if !reply.again => Err(message::Refusal::Answered {
+        Some(earlier) if !reply.again => Err(message::MessageRefusal::Answered {
             place: place.clone(),
             by: earlier.by.unwrap_or(earlier.from),
             reply: earlier.place,
@@ -50,7 +54,7 @@ pub fn answer(party: &Party<'_>, place: &Place, reply: &Reply<'_>) -> Result<(Me
         .into()),
         Some(_) | None => Ok(()),
     };
-    let words = Words {
+    let words = NewMessage {
         subject: Subject::Reply,
         body: reply.text.to_owned(),
         to: None,

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use flagpost_disk as disk;
 use flagpost_model::{
     TaskId, WorkerId,
-    message::{Answer, Body, Left, Leftover, Message, Needs, StuckBody, Subject, leftover},
+    message::{Body, Left, Leftover, Message, Needs, StuckBody, Subject, TaskReply, leftover},
     task::{Act, DEFAULT_LEASE, Ending, State},
 };
 
@@ -31,7 +31,7 @@ use crate::{
 
 /// A TASK that its run left with a worker.
 #[derive(Debug, Clone)]
-pub struct Errand {
+pub struct InFlightTask {
     /// Which task of the list.
     pub task: TaskId,
     /// The TASK.
@@ -46,7 +46,7 @@ pub struct Errand {
 
 /// A word that changed its task though its run is over.
 #[derive(Debug, Clone)]
-pub struct Settled {
+pub struct SettledTask {
     /// Which task of the list.
     pub task: TaskId,
     /// What its worker said.
@@ -69,7 +69,7 @@ pub fn in_flight(
     list: &List<'_>,
     fleet: &Fleet<'_>,
     threads: &BTreeSet<String>,
-) -> Result<Vec<Errand>> {
+) -> Result<Vec<InFlightTask>> {
     let mut found = Vec::new();
     for mail in fleet.mails()? {
         // A process ends with its run.
@@ -79,12 +79,12 @@ pub fn in_flight(
         for (judged, leftover) in leftovers(list, &mail, threads)? {
             let message = judged.seen.message;
             if let (Leftover::Stays(left), Some(task)) = (leftover, task_of(&message)) {
-                let asks = judged.answer == Answer::Stuck(Needs::Guidance);
+                let asks = judged.answer == TaskReply::Stuck(Needs::Guidance);
                 let question = match asks {
                     true => questions::about(&mail, &message)?,
                     false => None,
                 };
-                found.push(Errand {
+                found.push(InFlightTask {
                     task,
                     message,
                     left,
@@ -168,7 +168,7 @@ pub fn reconcile(
     list: &List<'_>,
     party: &Party<'_>,
     threads: &BTreeSet<String>,
-) -> Result<Vec<Settled>> {
+) -> Result<Vec<SettledTask>> {
     let mut changed = Vec::new();
     for report in unprocessed(party, threads, None)? {
         let kept = match (report.typed(), task_of(&report)) {
@@ -178,7 +178,7 @@ pub fn reconcile(
         };
         ack(party, &report.place)?;
         if let (true, Some(task)) = (kept != Kept::Nothing, task_of(&report)) {
-            changed.push(Settled { task, report });
+            changed.push(SettledTask { task, report });
         }
     }
     Ok(changed)

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use flagpost_disk::{
     self as disk,
-    fsx::{self, Draft, Fs, Stat},
+    fsx::{self, Fs, StagedFile, Stat},
 };
-use flagpost_model::message::foreign::Row;
+use flagpost_model::message::foreign::MessageRow;
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
 
@@ -22,9 +22,9 @@ use crate::{
 
 /// What a source has.
 #[derive(Debug, Default)]
-pub struct Source {
+pub struct ForeignMessages {
     /// Its messages, in the order of their numbers.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MessageRow>,
     /// What of it cannot be understood.
     pub skipped: Vec<Skipped>,
 }
@@ -41,7 +41,7 @@ const ROWS: &str = "SELECT id, subject, from_id, to_id, body, thread_id, created
     FROM messages ORDER BY id";
 
 /// Reads all messages of a database with the table `messages` (docs/formats/index.md).
-pub fn read(home: &Home, path: &Path) -> Result<Source> {
+pub fn read(home: &Home, path: &Path) -> Result<ForeignMessages> {
     let fs = home.fs();
     let path = &fs.canonical(path).map_err(disk::Error::io("read", path))?;
     let copy = Copy::of(home, path)?;
@@ -52,7 +52,7 @@ pub fn read(home: &Home, path: &Path) -> Result<Source> {
     let db = copy.open().map_err(not_one)?;
     let mut query = db.prepare(ROWS).map_err(not_one)?;
     let mut rows = query.query([]).map_err(not_one)?;
-    let mut source = Source::default();
+    let mut source = ForeignMessages::default();
     while let Some(row) = rows.next().map_err(not_one)? {
         let id: i64 = row.get(0).map_err(not_one)?;
         match understand(id, row) {
@@ -65,10 +65,10 @@ pub fn read(home: &Home, path: &Path) -> Result<Source> {
     Ok(source)
 }
 
-fn understand(id: i64, row: &rusqlite::Row<'_>) -> std::result::Result<Row, String> {
+fn understand(id: i64, row: &rusqlite::Row<'_>) -> std::result::Result<MessageRow, String> {
     let value = |at: usize| row.get_ref(at).map_err(|error| error.to_string());
     let text = |at: usize| value(at).map(text);
-    Ok(Row {
+    Ok(MessageRow {
         id,
         subject: text(1)?,
         from: text(2)?,
@@ -111,7 +111,7 @@ fn time(value: ValueRef<'_>) -> std::result::Result<Option<Timestamp>, String> {
 /// A copy of a database in the home, which goes when it was read.
 struct Copy<'h> {
     fs: &'h dyn Fs,
-    draft: Draft<'h>,
+    draft: StagedFile<'h>,
 }
 
 impl<'h> Copy<'h> {
@@ -119,7 +119,7 @@ impl<'h> Copy<'h> {
         let fs = home.fs();
         let copy = Self {
             fs,
-            draft: Draft::of(fs, &home.root().join("import.db"))?,
+            draft: StagedFile::of(fs, &home.root().join("import.db"))?,
         };
         for _ in 0..TRIES {
             let before = stats(fs, path)?;

@@ -11,16 +11,16 @@ use std::{collections::BTreeMap, path::Path};
 use flagpost_disk::{self as disk, dialects::relay as layout};
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Verdict, Via},
+    decision::{Decision, DecisionRecord, Via},
     envelope::{Direction, Hash},
     message::{
-        Message, Place, State,
-        foreign::{self, Row},
+        Message, MessageAddress, MessageStatus,
+        foreign::{self, MessageRow},
     },
 };
 use jiff::Timestamp;
 
-use super::{Source, line, survey};
+use super::{ForeignMessages, line, survey};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -31,7 +31,7 @@ use crate::{
 
 /// What became of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum RowOutcome {
     /// It is an envelope now.
     Added,
     /// It was one already, and is acknowledged now, as it is there.
@@ -42,11 +42,11 @@ pub enum Fate {
 
 /// What an import did, or would do.
 #[derive(Debug, Default)]
-pub struct Imported {
+pub struct ImportedMessages {
     /// The workers that were registered.
     pub workers: Vec<WorkerId>,
     /// What became of each row, by its number.
-    pub rows: Vec<(i64, Fate)>,
+    pub rows: Vec<(i64, RowOutcome)>,
     /// What was left out.
     pub skipped: Vec<Skipped>,
 }
@@ -55,9 +55,9 @@ pub struct Imported {
 pub fn import(
     fleet: &Fleet<'_>,
     actor: &WorkerId,
-    source: &Source,
+    source: &ForeignMessages,
     dry_run: bool,
-) -> Result<Imported> {
+) -> Result<ImportedMessages> {
     let (imported, mut planned) = plan(fleet, source)?;
     if dry_run {
         return Ok(imported);
@@ -87,15 +87,18 @@ pub fn import(
 const TRIES: usize = 8;
 
 /// What is to become of each row, and those of which something is.
-fn plan<'s>(fleet: &Fleet<'_>, source: &'s Source) -> Result<(Imported, Vec<Planned<'s>>)> {
-    let mut imported = Imported {
+fn plan<'s>(
+    fleet: &Fleet<'_>,
+    source: &'s ForeignMessages,
+) -> Result<(ImportedMessages, Vec<Planned<'s>>)> {
+    let mut imported = ImportedMessages {
         skipped: source.skipped.clone(),
-        ..Imported::default()
+        ..ImportedMessages::default()
     };
     let registered = fleet.mails()?;
     let known: Vec<WorkerId> = registered.iter().map(|it| it.worker.clone()).collect();
     let workers = foreign::workers(&source.rows, &known);
-    let here: BTreeMap<String, (Place, State)> = survey::all(fleet)?
+    let here: BTreeMap<String, (MessageAddress, MessageStatus)> = survey::all(fleet)?
         .messages
         .into_iter()
         .filter_map(|it| Some((it.message.id?, (it.message.place, it.state))))
@@ -117,13 +120,13 @@ fn plan<'s>(fleet: &Fleet<'_>, source: &'s Source) -> Result<(Imported, Vec<Plan
         let known = here.get(&id);
         let known = known.or_else(|| here.get(&envelope::earlier_id_of(row)));
         let (fate, place) = match known {
-            None => (Fate::Added, None),
-            Some((_, State::Acked)) => (Fate::Unchanged, None),
-            Some(_) if row.acked.is_none() => (Fate::Unchanged, None),
-            Some((place, _)) => (Fate::Acked, Some(place.seq)),
+            None => (RowOutcome::Added, None),
+            Some((_, MessageStatus::Acked)) => (RowOutcome::Unchanged, None),
+            Some(_) if row.acked.is_none() => (RowOutcome::Unchanged, None),
+            Some((place, _)) => (RowOutcome::Acked, Some(place.seq)),
         };
         imported.rows.push((row.id, fate));
-        if fate != Fate::Unchanged {
+        if fate != RowOutcome::Unchanged {
             planned.push(Planned {
                 row,
                 id,
@@ -181,12 +184,12 @@ fn yield_number(
 
 /// A row that is to be taken over.
 struct Planned<'r> {
-    row: &'r Row,
+    row: &'r MessageRow,
     id: String,
     /// Whose mail, and which direction.
     side: (WorkerId, Direction),
     /// Added, or acknowledged since it came.
-    fate: Fate,
+    fate: RowOutcome,
     /// Its number, once it has one.
     seq: Option<Seq>,
 }
@@ -223,7 +226,7 @@ impl Planned<'_> {
         let (row, (worker, direction)) = (self.row, &self.side);
         let mail = fleet.mail(worker)?;
         let path = |name: String| mail.dir(*direction).join(name);
-        let is_new = self.fate == Fate::Added;
+        let is_new = self.fate == RowOutcome::Added;
         let mut prints = None;
         let message = match direction {
             Direction::Inbox => {
@@ -261,7 +264,7 @@ impl Planned<'_> {
                 slots.get(&seq).is_some_and(|slot| slot.is_decided())
             };
             if *direction == Direction::Inbox && !is_decided {
-                let verdict = Verdict {
+                let verdict = DecisionRecord {
                     decision: Decision::Ratified,
                     by: actor.clone(),
                     at: now,

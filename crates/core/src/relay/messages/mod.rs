@@ -21,22 +21,23 @@ use std::path::PathBuf;
 use flagpost_model::{
     WorkerId,
     envelope::Direction,
-    message::{Message, ORCHESTRATOR, Place, Role, Speaker, may_ack},
+    message::{Message, MessageAddress, ORCHESTRATOR, Role, Speaker, may_ack},
 };
 use serde_json::Value;
 
 pub use answer::{Reply, answer};
 pub use errands::{
-    Errand, Kept, Settled, apply_done, in_flight, put_away, reconcile, reconcile_ended, unprocessed,
+    InFlightTask, Kept, SettledTask, apply_done, in_flight, put_away, reconcile, reconcile_ended,
+    unprocessed,
 };
 pub use filter::Filter;
-pub use foreign::{Source, read};
-pub use import::{Fate, Imported, import};
-pub use processes::{Word, assign, report_for};
+pub use foreign::{ForeignMessages, read};
+pub use import::{ImportedMessages, RowOutcome, import};
+pub use processes::{ProcessWord, assign, report_for};
 pub use questions::{question, questions, reply};
 pub use receive::{Ask, Received, is_waiting, receive};
-pub use send::{Sent, Words, send};
-pub use survey::{Open, Seen, Survey, all, find, show, thread, unacked};
+pub use send::{NewMessage, Sent, send};
+pub use survey::{MessageScan, MessageView, OpenMessage, all, find, show, thread, unacked};
 pub(in crate::relay) use survey::{in_hand, is_answered};
 pub use withdraw::withdraw;
 
@@ -100,7 +101,7 @@ fn role(own: Option<&Mail<'_>>) -> Role {
 }
 
 /// The recipient has a message; it is not offered again.
-pub fn ack(party: &Party<'_>, place: &Place) -> Result<Acked> {
+pub fn ack(party: &Party<'_>, place: &MessageAddress) -> Result<Acked> {
     let message = survey::at(party.fleet, place)?;
     may_ack(&message, party.name())?;
     let mail = party.fleet.mail(&place.worker)?;
@@ -128,7 +129,7 @@ pub(super) fn event_on_behalf(kind: Kind, message: &Message, by: Option<&str>) -
 
 /// The line about any message.
 fn line(kind: Kind, message: &Message, by: Option<&str>) -> Entry {
-    let Place {
+    let MessageAddress {
         worker,
         direction,
         seq,

@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 use flagpost_model::{
     TaskId, WorkerId,
     message::{
-        Answer, Body, DoneBody, Message, Needs, Place, ProgressBody, Speaker, State, Step,
-        StuckBody, Subject,
+        Body, DoneBody, Message, MessageAddress, MessageStatus, Needs, NextStep, ProgressBody,
+        Speaker, StuckBody, Subject, TaskReply,
     },
     task::{Ending, State as TaskState},
 };
 
 use super::{
-    Party, Sent, Words, ack,
+    NewMessage, Party, Sent, ack,
     errands::{is_in, task_of},
     send::{parsed, proposal, send},
     survey::{Judged, judged},
@@ -30,7 +30,7 @@ use crate::{
 
 /// What a run says for a process about its task.
 #[derive(Debug, Clone, Copy)]
-pub enum Word<'w> {
+pub enum ProcessWord<'w> {
     /// It is done.
     Done(&'w str),
     /// It is given up, for this reason.
@@ -46,7 +46,7 @@ pub enum Word<'w> {
 pub fn assign(
     party: &Party<'_>,
     worker: &WorkerId,
-    words: Words,
+    words: NewMessage,
     session: &str,
 ) -> Result<Message> {
     let mail = party.fleet.mail(worker)?;
@@ -59,8 +59,8 @@ pub fn assign(
 /// Says a process's word about the TASK that it was given. Whoever it is for has not acknowledged it.
 pub fn report_for(
     party: &Party<'_>,
-    (place, task): (&Place, &TaskId),
-    word: Word<'_>,
+    (place, task): (&MessageAddress, &TaskId),
+    word: ProcessWord<'_>,
 ) -> Result<Sent> {
     let bead_id = task.to_string();
     let stuck = |reason: &str, needs| StuckBody {
@@ -70,7 +70,7 @@ pub fn report_for(
         depends_on: None,
     };
     let (subject, body) = match word {
-        Word::Done(words) => {
+        ProcessWord::Done(words) => {
             let (summary, commit_hash) = (non_empty(words), None);
             let body = DoneBody {
                 bead_id,
@@ -79,9 +79,11 @@ pub fn report_for(
             };
             (Subject::Done, Body::Done(body))
         }
-        Word::Abort(words) => (Subject::Stuck, Body::Stuck(stuck(words, Needs::Abort))),
-        Word::Guidance(words) => (Subject::Stuck, Body::Stuck(stuck(words, Needs::Guidance))),
-        Word::Progress(words) => {
+        ProcessWord::Abort(words) => (Subject::Stuck, Body::Stuck(stuck(words, Needs::Abort))),
+        ProcessWord::Guidance(words) => {
+            (Subject::Stuck, Body::Stuck(stuck(words, Needs::Guidance)))
+        }
+        ProcessWord::Progress(words) => {
             let body = ProgressBody {
                 bead_id,
                 percent: None,
@@ -91,7 +93,7 @@ pub fn report_for(
             (Subject::Progress, Body::Progress(body))
         }
     };
-    let words = Words {
+    let words = NewMessage {
         subject,
         body: body.to_text(),
         to: None,
@@ -130,17 +132,17 @@ pub(super) fn put_away(
 ) -> Result<()> {
     for Judged { seen, answer, next } in judged(mail)?.0 {
         let message = &seen.message;
-        let is_open = next != Step::Nothing && answer == Answer::None;
+        let is_open = next != NextStep::Nothing && answer == TaskReply::None;
         if message.subject != Some(Subject::Task) || !is_open || !is_in(threads, message) {
             continue;
         }
         let done = match seen.state {
-            State::Acked => done_by(list, message),
+            MessageStatus::Acked => done_by(list, message),
             _ => None,
         };
         match done {
             Some((task, text)) => {
-                let word = Word::Done(&text);
+                let word = ProcessWord::Done(&text);
                 let sent = report_for(party, (&message.place, &task), word)?;
                 ack(party, &sent.message.place)?;
             }

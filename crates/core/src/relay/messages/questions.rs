@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flagpost_disk::dialects::relay::Part;
+use flagpost_disk::dialects::relay::EnvelopePart;
 use flagpost_model::{
     TaskId, WorkerId,
     decision::Decision,
@@ -37,7 +37,7 @@ pub fn question(
         Err(error) => return Err(error),
     };
     for (seq, slot) in mail.slots(Direction::Outbox)?.iter().rev() {
-        if !slot.has(Part::Report) {
+        if !slot.has(EnvelopePart::Report) {
             continue;
         }
         let Ok(file) = mail.report(*seq)? else {
@@ -86,7 +86,7 @@ fn given(
 ) -> Result<BTreeMap<TaskId, Message>> {
     let mut given = BTreeMap::new();
     for (seq, slot) in mail.slots(Direction::Inbox)? {
-        if !slot.has(Part::Body) || slot.has(Part::Withdrawn) {
+        if !slot.has(EnvelopePart::Body) || slot.has(EnvelopePart::Withdrawn) {
             continue;
         }
         let Ok(letter) = briefs::brief_view(mail, seq, &slot)? else {
@@ -116,7 +116,7 @@ pub(super) fn about(mail: &Mail<'_>, task: &Message) -> Result<Option<Message>> 
 fn last_question(mail: &Mail<'_>, task: &Message) -> Result<Option<Message>> {
     let mut said = Vec::new();
     for (seq, slot) in mail.slots(Direction::Outbox)? {
-        if slot.has(Part::Report)
+        if slot.has(EnvelopePart::Report)
             && let Ok(file) = mail.report(seq)?
         {
             said.push(Message::of_report(&file.content));
@@ -139,7 +139,7 @@ pub fn reply(fleet: &Fleet<'_>, said: &Message) -> Result<Option<Message>> {
 
 fn reply_in(mail: &Mail<'_>, said: &Message) -> Result<Option<Message>> {
     for (seq, slot) in mail.slots(Direction::Inbox)?.iter().rev() {
-        if !slot.has(Part::Body) {
+        if !slot.has(EnvelopePart::Body) {
             continue;
         }
         let Ok(letter) = briefs::brief_view(mail, *seq, slot)? else {

@@ -5,7 +5,7 @@
 //! needs no acknowledgement: whoever is given it has it.
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::Batch,
 };
 use flagpost_model::{
@@ -20,7 +20,7 @@ use super::{Filter, Party, line};
 use crate::{
     error::{Error, Result},
     history::Kind,
-    relay::{Locked, Mail, briefs, deliver, slots::Slot, workers},
+    relay::{Locked, Mail, briefs, deliver, slots::EnvelopeFiles, workers},
 };
 
 /// What somebody wants to receive.
@@ -102,7 +102,7 @@ pub fn is_waiting(party: &Party<'_>, ask: &Ask) -> Result<bool> {
 
 fn from_inbox(party: &Party<'_>, mail: &Mail<'_>, ask: &Ask) -> Result<Option<Received>> {
     workers::seen_at_work(mail)?;
-    let is_open = |slot: &Slot| slot.is_open_to_the_worker();
+    let is_open = |slot: &EnvelopeFiles| slot.is_open_to_the_worker();
     if !mail.slots(Direction::Inbox)?.values().any(is_open) {
         return Ok(None);
     }
@@ -155,8 +155,8 @@ fn from_outboxes(party: &Party<'_>, ask: &Ask) -> Result<Option<Received>> {
     Ok(None)
 }
 
-fn is_unread(slot: &Slot) -> bool {
-    slot.has(Part::Report) && !slot.has(Part::Read)
+fn is_unread(slot: &EnvelopeFiles) -> bool {
+    slot.has(EnvelopePart::Report) && !slot.has(EnvelopePart::Read)
 }
 
 /// The reports that could be given to somebody, in their order.
@@ -197,12 +197,12 @@ impl Locked<'_> {
         &self,
         party: &Party<'_>,
         message: Message,
-        (slot, before): (&Slot, Option<Lease>),
+        (slot, before): (&EnvelopeFiles, Option<Lease>),
         ask: &Ask,
     ) -> Result<Received> {
         let by = party.speaker.by.as_ref().map(WorkerId::as_str);
         let seq = message.place.seq;
-        let redelivered = slot.has(Part::Offered);
+        let redelivered = slot.has(EnvelopePart::Offered);
         let mut received = line(Kind::MessageReceived, &message, by);
         let (mut batch, mut flags, mut lease) = (Batch::new(), Vec::new(), None);
         if message.needs_ack() {

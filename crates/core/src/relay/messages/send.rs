@@ -7,9 +7,9 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use flagpost_model::{
     WorkerId,
-    decision::{self, Decision, Verdict},
+    decision::{self, Decision, DecisionRecord},
     envelope::{Direction, Extras},
-    message::{Body, Message, Place, Refusal, Role, Subject, may_send},
+    message::{Body, Message, MessageAddress, MessageRefusal, Role, Subject, may_send},
 };
 
 use super::{Party, orchestrator, role, survey};
@@ -17,10 +17,10 @@ use crate::{
     error::{Error, Result},
     relay::{
         Mail,
-        briefs::{self, Proposal, Stage},
+        briefs::{self, BriefStatus, NewBrief},
         decide::Gate,
         deliver,
-        reports::{self, Draft},
+        reports::{self, NewReport},
         workers,
     },
     repository::Repository,
@@ -29,7 +29,7 @@ use crate::{
 
 /// What somebody wants to say.
 #[derive(Debug, Clone)]
-pub struct Words {
+pub struct NewMessage {
     /// What it is.
     pub subject: Subject,
     /// The body, as its subject asks for.
@@ -39,7 +39,7 @@ pub struct Words {
     /// The conversation; without one, that of what it answers.
     pub thread: Option<String>,
     /// What it answers; of what is said about a task, the TASK, unless another is named.
-    pub answers: Option<Place>,
+    pub answers: Option<MessageAddress>,
     /// Its id; one is made where none is given. A second one of the same id is a retry.
     pub id: Option<String>,
 }
@@ -52,7 +52,7 @@ pub struct Sent {
     /// It was there already: this was a retry, or a second DONE.
     pub replay: bool,
     /// What was decided at once about a brief.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<DecisionRecord>,
     /// Why the policy could not be asked.
     pub policy_fault: Option<String>,
     /// What became of the files that it names.
@@ -60,7 +60,7 @@ pub struct Sent {
 }
 
 /// Sends a message, durable on return. The gate is for what goes to a worker.
-pub fn send(party: &Party<'_>, words: Words, gate: Gate<'_>) -> Result<Sent> {
+pub fn send(party: &Party<'_>, words: NewMessage, gate: Gate<'_>) -> Result<Sent> {
     let mut words = words;
     let mut body = parsed(&words)?;
     let own = party.own()?;
@@ -76,7 +76,7 @@ pub fn send(party: &Party<'_>, words: Words, gate: Gate<'_>) -> Result<Sent> {
 }
 
 /// The task that plain words are about: the only one that the worker has in hand.
-fn meant(own: Option<&Mail<'_>>, words: &Words) -> Result<String> {
+fn meant(own: Option<&Mail<'_>>, words: &NewMessage) -> Result<String> {
     let mut tasks = BTreeSet::new();
     if let Some(mail) = own {
         let in_hand = survey::in_hand(mail)?;
@@ -105,7 +105,7 @@ fn meant(own: Option<&Mail<'_>>, words: &Words) -> Result<String> {
 }
 
 /// The body, as its subject asks for.
-pub(super) fn parsed(words: &Words) -> Result<Body> {
+pub(super) fn parsed(words: &NewMessage) -> Result<Body> {
     Body::parse(words.subject, &words.body).map_err(|error| Error::Invalid {
         what: "body".to_owned(),
         reason: error.to_string(),
@@ -115,7 +115,7 @@ pub(super) fn parsed(words: &Words) -> Result<Body> {
 /// Says something to a worker, if `may` has nothing against it once nobody else can.
 pub(super) fn propose(
     party: &Party<'_>,
-    words: Words,
+    words: NewMessage,
     body: &Body,
     gate: Gate<'_>,
     may: &dyn Fn() -> Result<()>,
@@ -135,7 +135,7 @@ pub(super) fn propose(
     must_be_mail_of(&mail, answered.as_ref(), Direction::Outbox)?;
     let proposal = proposal(party, words, body, answered);
     let proposed = briefs::propose_through(&mail, party.name(), proposal, gate, may)?;
-    let place = Place {
+    let place = MessageAddress {
         worker: to,
         direction: Direction::Inbox,
         seq: proposed.brief.seq,
@@ -152,11 +152,11 @@ pub(super) fn propose(
 /// A message to a worker as a brief.
 pub(super) fn proposal(
     party: &Party<'_>,
-    words: Words,
+    words: NewMessage,
     body: &Body,
     answered: Option<Message>,
-) -> Proposal {
-    Proposal {
+) -> NewBrief {
+    NewBrief {
         kind: words.subject.brief_kind(),
         ticket: body.task().map(str::to_owned),
         summary: Some(body.title()),
@@ -175,7 +175,7 @@ pub(super) fn proposal(
     }
 }
 
-fn report(party: &Party<'_>, mail: &Mail<'_>, words: Words, body: &Body) -> Result<Sent> {
+fn report(party: &Party<'_>, mail: &Mail<'_>, words: NewMessage, body: &Body) -> Result<Sent> {
     let task = body.task().map(str::to_owned);
     let answered = match (&words.answers, &task) {
         (None, Some(id)) => task_of(mail, id, words.thread.as_deref())?,
@@ -191,7 +191,7 @@ fn report(party: &Party<'_>, mail: &Mail<'_>, words: Words, body: &Body) -> Resu
         && party.fleet.mail(&to).is_ok()
     {
         let from = mail.worker.clone();
-        return Err(Refusal::BetweenWorkers { from, to }.into());
+        return Err(MessageRefusal::BetweenWorkers { from, to }.into());
     }
     // Who reports on a task has it.
     let task_in_hand = answered
@@ -201,12 +201,12 @@ fn report(party: &Party<'_>, mail: &Mail<'_>, words: Words, body: &Body) -> Resu
         let by = party.speaker.by.as_ref();
         match deliver::acknowledge(mail, party.name(), by, task.place.seq) {
             // What it says of a task that was taken back is kept all the same.
-            Ok(_) | Err(Error::Gate(decision::Refusal::Withdrawn { .. })) => {}
+            Ok(_) | Err(Error::Gate(decision::DecisionRefusal::Withdrawn { .. })) => {}
             Err(error) => return Err(error),
         }
     }
     let in_reply_to = answered.as_ref().map(|it| it.place.seq);
-    let draft = Draft {
+    let draft = NewReport {
         kind: words.subject.report_kind(),
         ticket: task,
         body: words.body,
@@ -258,7 +258,7 @@ fn files(mail: &Mail<'_>, body: &Body) -> Announced {
 }
 
 /// The message that the words answer, where they name one.
-fn answered(party: &Party<'_>, words: &Words, role: Role) -> Result<Option<Message>> {
+fn answered(party: &Party<'_>, words: &NewMessage, role: Role) -> Result<Option<Message>> {
     let Some(place) = &words.answers else {
         return Ok(None);
     };
@@ -283,7 +283,7 @@ fn must_be_mail_of(mail: &Mail<'_>, answered: Option<&Message>, side: Direction)
     }
 }
 
-fn wrong_answer(place: &Place) -> Error {
+fn wrong_answer(place: &MessageAddress) -> Error {
     Error::Invalid {
         what: place.to_string(),
         reason: "an answer goes to the one who said what it answers".to_owned(),
@@ -293,13 +293,13 @@ fn wrong_answer(place: &Place) -> Error {
 /// The newest TASK of this id that the worker was allowed to see.
 fn task_of(mail: &Mail<'_>, id: &str, thread: Option<&str>) -> Result<Option<Message>> {
     let (letters, _) = briefs::list(mail)?;
-    let may_see = |stage: Stage| match stage {
-        Stage::Decided(decision) | Stage::Offered(decision) | Stage::Read(decision) => {
-            decision != Decision::Rejected
-        }
+    let may_see = |stage: BriefStatus| match stage {
+        BriefStatus::Decided(decision)
+        | BriefStatus::Offered(decision)
+        | BriefStatus::Read(decision) => decision != Decision::Rejected,
         // Taken back, it is still what its worker speaks of.
-        Stage::Withdrawn => true,
-        Stage::Pending | Stage::Expired => false,
+        BriefStatus::Withdrawn => true,
+        BriefStatus::Pending | BriefStatus::Expired => false,
     };
     let seen = letters.iter().rev().filter(|it| may_see(it.stage));
     let mut messages = seen.map(|it| Message::of_brief(&it.brief, &it.body));

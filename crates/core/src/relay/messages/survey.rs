@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flagpost_disk::{self as disk, dialects::relay::Part};
+use flagpost_disk::{self as disk, dialects::relay::EnvelopePart};
 use flagpost_model::{
     Seq,
     decision::Decision,
     envelope::Direction,
     message::{
-        Answer, Facts, LEASE, Lease, Marks, Message, Needs, Place, Role, State, Step, Subject,
-        answer, in_order, step,
+        Facts, LEASE, Lease, Message, MessageAddress, MessageMarks, MessageStatus, Needs, NextStep,
+        Role, Subject, TaskReply, answer, in_order, step,
     },
 };
 
@@ -22,20 +22,20 @@ use crate::{
     list::Skipped,
     relay::{
         Fleet, Mail,
-        briefs::{self, Stage},
+        briefs::{self, BriefStatus},
         skipped,
-        slots::Slot,
+        slots::EnvelopeFiles,
         workers,
     },
 };
 
 /// A message and how far it is.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct MessageView {
     /// The message.
     pub message: Message,
     /// How far it is.
-    pub state: State,
+    pub state: MessageStatus,
     /// What was decided, of a brief.
     pub decision: Option<Decision>,
     /// In whose hands it is, or was last.
@@ -44,23 +44,23 @@ pub struct Seen {
 
 /// A message that a restart has to deal with.
 #[derive(Debug, Clone)]
-pub struct Open {
+pub struct OpenMessage {
     /// The message.
-    pub seen: Seen,
+    pub seen: MessageView,
     /// What is to be done about it.
-    pub next: Step,
+    pub next: NextStep,
 }
 
 /// What a look found.
 #[derive(Debug, Default)]
-pub struct Survey {
+pub struct MessageScan {
     /// The messages, in their order.
-    pub messages: Vec<Seen>,
+    pub messages: Vec<MessageView>,
     /// What cannot be understood.
     pub skipped: Vec<Skipped>,
 }
 
-impl Survey {
+impl MessageScan {
     /// Leaves those that are asked for, and of these the newest so many, all of them for 0. How many
     /// were asked for.
     pub fn select(&mut self, filter: &Filter, limit: usize) -> usize {
@@ -76,8 +76,8 @@ impl Survey {
 }
 
 /// Every message there is.
-pub fn all(fleet: &Fleet<'_>) -> Result<Survey> {
-    let mut survey = Survey::default();
+pub fn all(fleet: &Fleet<'_>) -> Result<MessageScan> {
+    let mut survey = MessageScan::default();
     for mail in fleet.mails()? {
         for shelf in mail.archived()? {
             survey.add(&shelf)?;
@@ -89,7 +89,7 @@ pub fn all(fleet: &Fleet<'_>) -> Result<Survey> {
 }
 
 /// The messages of one conversation.
-pub fn thread(fleet: &Fleet<'_>, thread: &str) -> Result<Survey> {
+pub fn thread(fleet: &Fleet<'_>, thread: &str) -> Result<MessageScan> {
     let mut survey = all(fleet)?;
     let filter = Filter {
         thread: Some(thread.to_owned()),
@@ -107,14 +107,14 @@ pub fn thread(fleet: &Fleet<'_>, thread: &str) -> Result<Survey> {
 
 /// What a restart would have to deal with, and how: whatever was not acknowledged, and tasks that
 /// were and never ended.
-pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<Open>, Vec<Skipped>)> {
+pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<OpenMessage>, Vec<Skipped>)> {
     let (mut open, mut skipped) = (Vec::new(), Vec::new());
     for mail in fleet.mails()? {
         let (messages, mut unread) = judged(&mail)?;
         skipped.append(&mut unread);
-        let is_open = |it: &Judged| it.next != Step::Nothing;
+        let is_open = |it: &Judged| it.next != NextStep::Nothing;
         let left = messages.into_iter().filter(is_open);
-        open.extend(left.map(|it| Open {
+        open.extend(left.map(|it| OpenMessage {
             seen: it.seen,
             next: it.next,
         }));
@@ -124,15 +124,15 @@ pub fn unacked(fleet: &Fleet<'_>) -> Result<(Vec<Open>, Vec<Skipped>)> {
 
 /// A message with what it came to.
 pub(super) struct Judged {
-    pub seen: Seen,
+    pub seen: MessageView,
     /// Of a task, how it was answered.
-    pub answer: Answer,
-    pub next: Step,
+    pub answer: TaskReply,
+    pub next: NextStep,
 }
 
 /// Every live message of a worker, with what is to be done about it.
 pub(super) fn judged(mail: &Mail<'_>) -> Result<(Vec<Judged>, Vec<Skipped>)> {
-    let mut survey = Survey::default();
+    let mut survey = MessageScan::default();
     survey.add(mail)?;
     survey.sort();
     let answers = answers(mail, &survey.messages)?;
@@ -143,19 +143,19 @@ pub(super) fn judged(mail: &Mail<'_>) -> Result<(Vec<Judged>, Vec<Skipped>)> {
         false => None,
     };
     let now = mail.home.now();
-    let judge = |mut seen: Seen| {
+    let judge = |mut seen: MessageView| {
         let is_task = seen.message.subject == Some(Subject::Task);
         if is_task
-            && seen.state == State::Acked
+            && seen.state == MessageStatus::Acked
             && let Some(runs) = runs
         {
             seen.lease = runs.then(|| Lease::new(&mail.worker, 0, now, LEASE));
-        } else if is_task && seen.lease.is_none() && seen.state == State::Acked {
+        } else if is_task && seen.lease.is_none() && seen.state == MessageStatus::Acked {
             // Who took it without us had it at the worker's last sign of life.
             seen.lease = last_word.map(|at| Lease::new(&mail.worker, 0, at, LEASE));
         }
         let answer = answers.get(&seen.message.place).copied();
-        let answer = answer.unwrap_or(Answer::None);
+        let answer = answer.unwrap_or(TaskReply::None);
         let facts = Facts {
             message: &seen.message,
             decision: seen.decision,
@@ -174,8 +174,8 @@ pub(super) fn judged(mail: &Mail<'_>) -> Result<(Vec<Judged>, Vec<Skipped>)> {
 pub(in crate::relay) fn in_hand(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
     let (messages, _) = judged(mail)?;
     let is_open = |it: &Judged| {
-        let asks = it.answer == Answer::Stuck(Needs::Guidance);
-        it.seen.message.subject == Some(Subject::Task) && (it.next != Step::Nothing || asks)
+        let asks = it.answer == TaskReply::Stuck(Needs::Guidance);
+        it.seen.message.subject == Some(Subject::Task) && (it.next != NextStep::Nothing || asks)
     };
     let open = messages.iter().filter(|it| is_open(it));
     Ok(open.map(|it| it.seen.message.place.seq).collect())
@@ -183,22 +183,25 @@ pub(in crate::relay) fn in_hand(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
 
 /// How each task was answered that its worker may have. The archive is asked where the live mail does
 /// not know of one that its worker has.
-fn answers(mail: &Mail<'_>, live: &[Seen]) -> Result<BTreeMap<Place, Answer>> {
-    let is_with_worker = |it: &&Seen| match it.state {
-        State::New | State::Held | State::Lapsed | State::Acked => {
+fn answers(mail: &Mail<'_>, live: &[MessageView]) -> Result<BTreeMap<MessageAddress, TaskReply>> {
+    let is_with_worker = |it: &&MessageView| match it.state {
+        MessageStatus::New | MessageStatus::Held | MessageStatus::Lapsed | MessageStatus::Acked => {
             it.message.subject == Some(Subject::Task)
         }
-        State::Undecided | State::Withdrawn => false,
+        MessageStatus::Undecided | MessageStatus::Withdrawn => false,
     };
-    let tasks: Vec<&Seen> = live.iter().filter(is_with_worker).collect();
+    let tasks: Vec<&MessageView> = live.iter().filter(is_with_worker).collect();
     let mut found = answered(&tasks, live);
-    let is_open = |it: &&Seen| {
+    let is_open = |it: &&MessageView| {
         let answer = found.get(&it.message.place);
-        it.state == State::Acked
-            && matches!(answer, Some(Answer::None | Answer::Stuck(Needs::Guidance)))
+        it.state == MessageStatus::Acked
+            && matches!(
+                answer,
+                Some(TaskReply::None | TaskReply::Stuck(Needs::Guidance))
+            )
     };
     if tasks.iter().any(is_open) {
-        let mut whole = Survey::default();
+        let mut whole = MessageScan::default();
         for shelf in mail.archived()? {
             whole.add(&shelf)?;
         }
@@ -215,19 +218,20 @@ fn answers(mail: &Mail<'_>, live: &[Seen]) -> Result<BTreeMap<Place, Answer>> {
 pub(in crate::relay) fn is_answered(mail: &Mail<'_>, task: &Message) -> Result<bool> {
     let mut reports = Vec::new();
     for (seq, slot) in mail.slots(Direction::Outbox)? {
-        if slot.has(Part::Report)
+        if slot.has(EnvelopePart::Report)
             && let Ok(file) = mail.report(seq)?
         {
             reports.push(Message::of_report(&file.content));
         }
     }
-    Ok(answer(task, &reports) != Answer::None)
+    Ok(answer(task, &reports) != TaskReply::None)
 }
 
-fn answered(tasks: &[&Seen], all: &[Seen]) -> BTreeMap<Place, Answer> {
+fn answered(tasks: &[&MessageView], all: &[MessageView]) -> BTreeMap<MessageAddress, TaskReply> {
     // A reply counts once its worker has it.
-    let counts =
-        |it: &&Seen| it.message.place.direction == Direction::Outbox || it.state == State::Acked;
+    let counts = |it: &&MessageView| {
+        it.message.place.direction == Direction::Outbox || it.state == MessageStatus::Acked
+    };
     let told: Vec<&Message> = all.iter().filter(counts).map(|it| &it.message).collect();
     let each = tasks.iter().map(|task| {
         let said = answer(&task.message, told.iter().copied());
@@ -237,7 +241,7 @@ fn answered(tasks: &[&Seen], all: &[Seen]) -> BTreeMap<Place, Answer> {
 }
 
 /// The message at a place, live or archived.
-pub fn show(fleet: &Fleet<'_>, place: &Place) -> Result<Seen> {
+pub fn show(fleet: &Fleet<'_>, place: &MessageAddress) -> Result<MessageView> {
     let mail = fleet.mail(&place.worker)?;
     let shelves = mail.archived()?;
     for shelf in [mail].iter().chain(&shelves) {
@@ -262,15 +266,15 @@ pub fn show(fleet: &Fleet<'_>, place: &Place) -> Result<Seen> {
 }
 
 /// The same without how far it is.
-pub(super) fn at(fleet: &Fleet<'_>, place: &Place) -> Result<Message> {
+pub(super) fn at(fleet: &Fleet<'_>, place: &MessageAddress) -> Result<Message> {
     show(fleet, place).map(|it| it.message)
 }
 
 /// The place that is meant: as it is written, or for a worker its number in its own inbox, or an
 /// id, or the beginning of one.
-pub fn find(party: &Party<'_>, given: &str) -> Result<Place> {
+pub fn find(party: &Party<'_>, given: &str) -> Result<MessageAddress> {
     if given.contains('/') {
-        let place: Place = given.parse().map_err(|error| Error::Invalid {
+        let place: MessageAddress = given.parse().map_err(|error| Error::Invalid {
             what: "message".to_owned(),
             reason: format!("{error}"),
         })?;
@@ -278,7 +282,7 @@ pub fn find(party: &Party<'_>, given: &str) -> Result<Place> {
     }
     let own = party.own()?;
     if let (Role::Worker, Ok(seq)) = (role(own.as_ref()), given.parse()) {
-        let place = Place {
+        let place = MessageAddress {
             worker: party.name().clone(),
             direction: Direction::Inbox,
             seq,
@@ -286,7 +290,7 @@ pub fn find(party: &Party<'_>, given: &str) -> Result<Place> {
         return at(party.fleet, &place).map(|it| it.place);
     }
     let known = all(party.fleet)?.messages;
-    let of = |fits: &dyn Fn(&str) -> bool| -> BTreeSet<(String, Place)> {
+    let of = |fits: &dyn Fn(&str) -> bool| -> BTreeSet<(String, MessageAddress)> {
         let ids = known.iter().filter_map(|it| {
             let id = it.message.id.as_deref().filter(|id| fits(id))?;
             Some((id.to_owned(), it.message.place.clone()))
@@ -317,7 +321,7 @@ pub fn find(party: &Party<'_>, given: &str) -> Result<Place> {
     }
 }
 
-impl Survey {
+impl MessageScan {
     fn add(&mut self, mail: &Mail<'_>) -> Result<()> {
         for direction in Direction::ALL {
             for (seq, slot) in mail.slots(*direction)? {
@@ -332,7 +336,7 @@ impl Survey {
     }
 
     fn sort(&mut self) {
-        let mut by_place: BTreeMap<Place, Seen> = BTreeMap::new();
+        let mut by_place: BTreeMap<MessageAddress, MessageView> = BTreeMap::new();
         for seen in self.messages.drain(..) {
             by_place.insert(seen.message.place.clone(), seen);
         }
@@ -348,38 +352,38 @@ fn look(
     mail: &Mail<'_>,
     direction: Direction,
     seq: Seq,
-    slot: &Slot,
-) -> Result<Option<std::result::Result<Seen, Skipped>>> {
+    slot: &EnvelopeFiles,
+) -> Result<Option<std::result::Result<MessageView, Skipped>>> {
     let lease = mail.lease(direction, seq, slot)?;
     let state = |decided, acked| {
-        let marks = Marks {
+        let marks = MessageMarks {
             decided,
             acked,
-            withdrawn: slot.has(Part::Withdrawn),
+            withdrawn: slot.has(EnvelopePart::Withdrawn),
         };
-        State::of(marks, lease.as_ref(), mail.home.now())
+        MessageStatus::of(marks, lease.as_ref(), mail.home.now())
     };
     Ok(match direction {
-        Direction::Inbox if slot.has(Part::Body) => {
+        Direction::Inbox if slot.has(EnvelopePart::Body) => {
             let letter = briefs::brief_view(mail, seq, slot)?;
             let letter = match letter {
                 Ok(letter) => Ok(letter.for_its_worker(mail)?),
                 Err(unread) => Err(unread),
             };
-            Some(letter.map(|letter| Seen {
+            Some(letter.map(|letter| MessageView {
                 message: Message::of_brief(&letter.brief, &letter.body),
                 state: state(
-                    !matches!(letter.stage, Stage::Pending | Stage::Expired),
-                    slot.has(Part::Read) || matches!(letter.stage, Stage::Read(_)),
+                    !matches!(letter.stage, BriefStatus::Pending | BriefStatus::Expired),
+                    slot.has(EnvelopePart::Read) || matches!(letter.stage, BriefStatus::Read(_)),
                 ),
                 decision: letter.standing.decision(),
                 lease: lease.clone(),
             }))
         }
-        Direction::Outbox if slot.has(Part::Report) => Some(match mail.report(seq)? {
-            Ok(file) => Ok(Seen {
+        Direction::Outbox if slot.has(EnvelopePart::Report) => Some(match mail.report(seq)? {
+            Ok(file) => Ok(MessageView {
                 message: Message::of_report(&file.content),
-                state: state(true, slot.has(Part::Read)),
+                state: state(true, slot.has(EnvelopePart::Read)),
                 decision: None,
                 lease: lease.clone(),
             }),

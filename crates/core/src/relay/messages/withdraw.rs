@@ -4,23 +4,25 @@
 //! worker says about it all the same is kept. It must never unsay what was said: the message stays.
 
 use flagpost_disk::{
-    dialects::relay::{self as layout, Part},
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::Batch,
 };
-use flagpost_model::{WorkerId, envelope::Direction, message::Place};
+use flagpost_model::{WorkerId, envelope::Direction, message::MessageAddress};
 
 use super::{Party, line, survey};
 use crate::{error::Result, history::Kind};
 
 /// Takes a message to a worker back; whether it was not before.
-pub fn withdraw(party: &Party<'_>, place: &Place, because: &str) -> Result<bool> {
+pub fn withdraw(party: &Party<'_>, place: &MessageAddress, because: &str) -> Result<bool> {
     let message = survey::at(party.fleet, place)?;
     let mail = party.fleet.mail(&place.worker)?;
     let locked = mail.lock(Direction::Inbox)?;
     let slots = mail.slots(Direction::Inbox)?;
-    let slot = slots.get(&place.seq).filter(|it| it.has(Part::Body));
+    let slot = slots
+        .get(&place.seq)
+        .filter(|it| it.has(EnvelopePart::Body));
     let slot = slot.ok_or_else(|| mail.not_found("brief", place.seq))?;
-    if slot.has(Part::Withdrawn) {
+    if slot.has(EnvelopePart::Withdrawn) {
         return Ok(false);
     }
     let by = party.speaker.by.as_ref().map(WorkerId::as_str);

@@ -15,7 +15,7 @@ fn after(events: &[Value]) -> Output {
         dir: None,
         id: Some("web-20260513-142500".parse().unwrap()),
         events: None,
-        known: Known::default(),
+        known: TaskActivity::default(),
         looked: None,
     };
     for event in events {

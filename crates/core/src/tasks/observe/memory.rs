@@ -11,10 +11,10 @@ use flagpost_model::RepoId;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use super::{Lists, Watch};
+use super::{Lists, TaskWatch};
 use crate::{
     error::Result,
-    history::{History, Place, Tail},
+    history::{History, ReadPosition, Tail},
     home::Home,
 };
 
@@ -29,7 +29,7 @@ const LIMIT: u64 = 256 << 20;
 struct Memory<'w> {
     version: u32,
     since: u64,
-    place: Cow<'w, Place>,
+    place: Cow<'w, ReadPosition>,
     lists: Cow<'w, Lists>,
 }
 
@@ -38,7 +38,7 @@ fn path(home: &Home, repo: &RepoId) -> PathBuf {
 }
 
 /// The watch as it was when it was written down last.
-pub(super) fn recall(home: &Home, repo: &RepoId) -> Result<Option<Watch>> {
+pub(super) fn recall(home: &Home, repo: &RepoId) -> Result<Option<TaskWatch>> {
     let bytes = home.fs().read(&path(home, repo), 0, LIMIT);
     let memory = bytes.ok().and_then(|it| serde_json::from_slice(&it).ok());
     let fits = |it: &Memory<'_>| it.version == VERSION;
@@ -49,7 +49,7 @@ pub(super) fn recall(home: &Home, repo: &RepoId) -> Result<Option<Watch>> {
     if !history.has(&memory.place)? {
         return Ok(None);
     }
-    Ok(Some(Watch {
+    Ok(Some(TaskWatch {
         tail: Tail::at_end_after(&history, memory.since)?,
         since: memory.since,
         lists: memory.lists.into_owned(),
@@ -57,7 +57,7 @@ pub(super) fn recall(home: &Home, repo: &RepoId) -> Result<Option<Watch>> {
     }))
 }
 
-impl Watch {
+impl TaskWatch {
     /// Writes down what is known, unless that was done just now.
     pub(super) fn keep(&mut self, home: &Home, repo: &RepoId) {
         let now = home.now();

@@ -8,7 +8,7 @@ use flagpost_disk::{TaskFile, dialects::claude_tasks, json, task_file::take_back
 use flagpost_model::{TaskId, task::StateName};
 use serde_json::{Map, Value};
 
-use super::Known;
+use super::KnownFile;
 use crate::{
     change::FINGERPRINT,
     history::{Entry, Kind},
@@ -17,8 +17,8 @@ use crate::{
 /// A file that is not as it was known, as far as the history was heard.
 #[derive(Debug)]
 pub(super) struct Suspect {
-    before: Option<Known>,
-    pub(super) now: Option<Known>,
+    before: Option<KnownFile>,
+    pub(super) now: Option<KnownFile>,
     /// The file before what was taken back so far, where anything was: as text, since a command may
     /// have changed each task of a long list.
     text: Option<Vec<u8>>,
@@ -26,12 +26,12 @@ pub(super) struct Suspect {
     rev: u64,
     /// The state that the newest line told of.
     state: Option<StateName>,
-    finding: Option<Finding>,
+    finding: Option<FileOrigin>,
 }
 
 /// How a file came to be as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Finding {
+pub(super) enum FileOrigin {
     /// By changes that the history tells of.
     Told,
     /// One of these is being made: it is for the next look.
@@ -49,7 +49,7 @@ pub(super) enum Deed {
 }
 
 /// What a line tells of a task's file.
-pub(super) struct Told<'l> {
+pub(super) struct FileEvent<'l> {
     what: What<'l>,
     rev: Option<u64>,
     to: Option<StateName>,
@@ -73,7 +73,7 @@ fn before(mut raw: Map<String, Value>, changes: &Map<String, Value>) -> Option<V
 }
 
 /// What a line tells of the files of its list.
-pub(super) fn file_events(entry: &Entry) -> Vec<(TaskId, Told<'_>)> {
+pub(super) fn file_events(entry: &Entry) -> Vec<(TaskId, FileEvent<'_>)> {
     let detail = &entry.detail;
     let mut all = Vec::new();
     if let Some(task) = &entry.task {
@@ -86,14 +86,14 @@ pub(super) fn file_events(entry: &Entry) -> Vec<(TaskId, Told<'_>)> {
             (_, None, None) => What::Nothing,
         };
         let (rev, to) = (entry.rev(), entry.to);
-        all.push((task.clone(), Told { what, rev, to }));
+        all.push((task.clone(), FileEvent { what, rev, to }));
     }
     let others = detail.get("others").and_then(Value::as_object);
     for (task, changed) in others.into_iter().flatten() {
         if let (Ok(task), Some(changed)) = (task.parse(), changed.as_object()) {
             let what = What::Changes(changed);
             let (rev, to) = (None, None);
-            all.push((task, Told { what, rev, to }));
+            all.push((task, FileEvent { what, rev, to }));
         }
     }
     all
@@ -101,7 +101,7 @@ pub(super) fn file_events(entry: &Entry) -> Vec<(TaskId, Told<'_>)> {
 
 impl Suspect {
     /// One that is there, at this revision.
-    pub(super) fn changed(before: Option<&Known>, now: Known, rev: u64) -> Self {
+    pub(super) fn changed(before: Option<&KnownFile>, now: KnownFile, rev: u64) -> Self {
         Self {
             now: Some(now),
             rev,
@@ -110,7 +110,7 @@ impl Suspect {
     }
 
     /// One that is not there.
-    pub(super) fn gone(before: Option<&Known>) -> Self {
+    pub(super) fn gone(before: Option<&KnownFile>) -> Self {
         Self {
             before: before.cloned(),
             now: None,
@@ -128,27 +128,29 @@ impl Suspect {
 
     /// Somebody is changing it.
     pub(super) fn wait(&mut self) {
-        self.finding = Some(Finding::Waits);
+        self.finding = Some(FileOrigin::Waits);
     }
 
     /// Whether it looks like a new one, and has a revision as one of ours: a copy of others, or one
     /// that could not be read until now.
     pub(super) fn may_be_older(&self) -> bool {
-        self.rev > 0 && self.before.is_none() && self.finding() == Finding::Foreign(Deed::Created)
+        self.rev > 0
+            && self.before.is_none()
+            && self.finding() == FileOrigin::Foreign(Deed::Created)
     }
 
     /// Hears the newest word of older lines on whether it is there; whether this is one.
-    pub(super) fn hear_older(&mut self, told: &Told<'_>) -> bool {
+    pub(super) fn hear_older(&mut self, told: &FileEvent<'_>) -> bool {
         match told.what {
-            What::Content(_) => self.finding = Some(Finding::Told),
-            What::Removed => self.finding = Some(Finding::Foreign(Deed::Created)),
+            What::Content(_) => self.finding = Some(FileOrigin::Told),
+            What::Removed => self.finding = Some(FileOrigin::Foreign(Deed::Created)),
             What::Changes(_) | What::Nothing => return false,
         }
         true
     }
 
     /// Hears what the next older line tells. `read` reads the file.
-    pub(super) fn apply(&mut self, told: &Told<'_>, read: &dyn Fn() -> Option<TaskFile>) {
+    pub(super) fn apply(&mut self, told: &FileEvent<'_>, read: &dyn Fn() -> Option<TaskFile>) {
         if self.finding.is_some() {
             return;
         }
@@ -157,14 +159,14 @@ impl Suspect {
         let there = self.now.as_ref();
         self.finding = match (&told.what, there) {
             (What::Nothing, _) => None,
-            (What::Removed, None) => Some(Finding::Told),
-            (What::Removed, Some(_)) => Some(Finding::Foreign(Deed::Created)),
-            (What::Content(_), None) => Some(Finding::Foreign(Deed::Removed)),
+            (What::Removed, None) => Some(FileOrigin::Told),
+            (What::Removed, Some(_)) => Some(FileOrigin::Foreign(Deed::Created)),
+            (What::Content(_), None) => Some(FileOrigin::Foreign(Deed::Removed)),
             (What::Changes(_), None) => None,
             (What::Content(content), Some(_)) => {
                 Some(match self.content().as_deref() == Some(*content) {
-                    true => Finding::Told,
-                    false => Finding::Foreign(Deed::Edited),
+                    true => FileOrigin::Told,
+                    false => FileOrigin::Foreign(Deed::Edited),
                 })
             }
             (What::Changes(changes), Some(now)) => {
@@ -175,12 +177,12 @@ impl Suspect {
                 };
                 match raw.map(|it| before(it, changes)) {
                     // It has changed since it was looked at.
-                    None => Some(Finding::Waits),
+                    None => Some(FileOrigin::Waits),
                     Some(Some(text)) => {
                         self.text = Some(text);
                         None
                     }
-                    Some(None) => Some(Finding::Foreign(Deed::Edited)),
+                    Some(None) => Some(FileOrigin::Foreign(Deed::Edited)),
                 }
             }
         };
@@ -198,24 +200,24 @@ impl Suspect {
     }
 
     /// The verdict, once all lines were heard.
-    pub(super) fn finding(&self) -> Finding {
+    pub(super) fn finding(&self) -> FileOrigin {
         if let Some(finding) = self.finding {
             return finding;
         }
         match (&self.before, &self.now) {
-            (None, None) => Finding::Told,
-            (Some(_), None) => Finding::Foreign(Deed::Removed),
-            (None, Some(_)) => Finding::Foreign(Deed::Created),
+            (None, None) => FileOrigin::Told,
+            (Some(_), None) => FileOrigin::Foreign(Deed::Removed),
+            (None, Some(_)) => FileOrigin::Foreign(Deed::Created),
             (Some(before), Some(_)) if self.content().as_ref() == Some(&before.content) => {
-                Finding::Told
+                FileOrigin::Told
             }
-            (Some(_), Some(_)) => Finding::Foreign(Deed::Edited),
+            (Some(_), Some(_)) => FileOrigin::Foreign(Deed::Edited),
         }
     }
 
     /// What is to be recorded of it.
     pub(super) fn entry(&self) -> Option<Entry> {
-        let Finding::Foreign(deed) = self.finding() else {
+        let FileOrigin::Foreign(deed) = self.finding() else {
             return None;
         };
         let kind = match deed {

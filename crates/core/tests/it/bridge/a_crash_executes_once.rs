@@ -9,7 +9,7 @@ use flagpost_core::{
     tasks::{self, Fields},
 };
 use flagpost_model::task::{Every, State, Task};
-use flagpost_testkit::power::{Choice, Fault, PowerFs, every_crash};
+use flagpost_testkit::power::{CrashOutcome, Fault, PowerFs, every_crash};
 use serde_json::{Value, json};
 
 use super::{answers, bridge, command, pass, processing, put};
@@ -102,7 +102,7 @@ fn survives(items: &Value, check_tasks: &dyn Fn(&[Task])) {
 }
 
 /// Nothing that was not synced is there, everything is, and something in between.
-fn some(mut choices: Vec<Choice>) -> Vec<Choice> {
+fn some(mut choices: Vec<CrashOutcome>) -> Vec<CrashOutcome> {
     let last = choices.pop();
     let middle = choices
         .len()

@@ -2,8 +2,8 @@
 
 use std::{fs, ops::ControlFlow::Continue, time::Duration};
 
-use flagpost_core::bridge::{Given, Processor, send};
-use flagpost_model::bridge::Source;
+use flagpost_core::bridge::{NewCommand, Processor, send};
+use flagpost_model::bridge::CommandSource;
 use serde_json::{Value, json};
 
 use super::{answers, ask, bridge, command, pass, put};
@@ -81,9 +81,9 @@ fn what_the_machine_refused_may_be_asked_again_under_it() {
 fn who_sends_is_told_the_same() {
     let world = World::real();
     let ask = |command: &Value| {
-        let given = Given {
+        let given = NewCommand {
             command: command.as_object().unwrap().clone(),
-            source: Source::Custom,
+            source: CommandSource::Custom,
             list: None,
         };
         send(&bridge(&world.home), given, Duration::from_secs(5))

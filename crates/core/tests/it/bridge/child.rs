@@ -4,10 +4,10 @@ use std::{fs, ops::ControlFlow::Continue, thread, time::Duration};
 
 use flagpost_core::{
     Home, List,
-    bridge::{Bridge, Given, Processor, send},
+    bridge::{Bridge, NewCommand, Processor, send},
     tasks,
 };
-use flagpost_testkit::race::{self, Children, Part, until};
+use flagpost_testkit::race::{self, ChildRole, Children, until};
 use serde_json::{Value, json};
 
 use super::{command, inbox, put};
@@ -34,7 +34,7 @@ fn main() {
 }
 
 /// Polls every 20 ms until it is killed, or told to stop by a file.
-fn serve(part: &Part, home: &Home) {
+fn serve(part: &ChildRole, home: &Home) {
     let bridge = super::bridge(home);
     let mut processor = None;
     until("nobody else processes", || {
@@ -64,7 +64,7 @@ fn pass_through(home: &Home) {
 
 /// Adds commands to the inbox as scripts do: reads it, and writes it anew with one more, half of
 /// the time in place.
-fn produce(part: &Part, home: &Home) {
+fn produce(part: &ChildRole, home: &Home) {
     for n in 0..COMMANDS {
         let id = format!("{}-{n}", part.number());
         let new = command(&id, "create", json!({"title": id}));
@@ -81,16 +81,16 @@ fn produce(part: &Part, home: &Home) {
     }
 }
 
-fn send_all(part: &Part, home: &Home) {
+fn send_all(part: &ChildRole, home: &Home) {
     let bridge: Bridge<'_> = super::bridge(home);
     for n in 0..COMMANDS / 4 {
         let id = format!("{}-{n}", part.number());
         let Value::Object(command) = command(&id, "create", json!({"title": id})) else {
             panic!("a command is an object");
         };
-        let given = Given {
+        let given = NewCommand {
             command,
-            source: flagpost_model::bridge::Source::Custom,
+            source: flagpost_model::bridge::CommandSource::Custom,
             list: None,
         };
         let answer = send(&bridge, given, Duration::from_secs(60)).unwrap();
@@ -106,7 +106,7 @@ fn send_all(part: &Part, home: &Home) {
 }
 
 /// Adds and changes tasks as the command line does.
-fn edit(part: &Part, home: &Home) {
+fn edit(part: &ChildRole, home: &Home) {
     let list = List::open(home, &"repo".parse().unwrap()).unwrap();
     for n in 0..COMMANDS {
         let name = format!("by hand {n}");

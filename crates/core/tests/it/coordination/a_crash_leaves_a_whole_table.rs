@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flagpost_core::{
     Home, List, Result, claims,
-    coordination::{self, Directory, Look},
+    coordination::{self, CoordSnapshot, Directory},
     history::Line,
     tasks,
 };
@@ -36,14 +36,14 @@ fn setup() -> PowerFs {
     fs
 }
 
-fn look(fs: &PowerFs) -> (Look, Vec<Line>) {
+fn look(fs: &PowerFs) -> (CoordSnapshot, Vec<Line>) {
     let world = World::simulated(fs);
     let directory = Directory::open(&world.home, Path::new(DIR)).unwrap();
     (directory.look().unwrap(), world.history())
 }
 
 /// The tasks, without what was added to see whether the next operation works.
-fn told(look: &Look) -> Vec<String> {
+fn told(look: &CoordSnapshot) -> Vec<String> {
     let probes = look.tasks().filter(|(it, _)| it.description == PROBE);
     let probes: Vec<String> = probes.map(|(it, _)| format!("{} ", it.id)).collect();
     let mut told = super::told(look);

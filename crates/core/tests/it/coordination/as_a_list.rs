@@ -12,7 +12,7 @@ use flagpost_core::{
 use flagpost_disk as disk;
 use flagpost_model::{
     TaskId,
-    coordination::{Draft, LEASE, Refusal, Status},
+    coordination::{CoordRefusal, CoordStatus, LEASE, NewCoordTask},
     task::{Act, Ending, State},
 };
 use jiff::SignedDuration;
@@ -29,7 +29,7 @@ fn directory<'w>(world: &'w World) -> Directory<'w> {
     Directory::open(&world.home, &world.place().join("repo/.coordination")).unwrap()
 }
 
-fn put(world: &World, draft: Draft) -> TaskId {
+fn put(world: &World, draft: NewCoordTask) -> TaskId {
     let added = coordination::add(&directory(world), &worker("ann"), &[draft]).unwrap();
     added[0].id.clone()
 }
@@ -38,14 +38,14 @@ fn table(world: &World) -> String {
     fs::read_to_string(world.place().join("repo/.coordination/tasks.json")).unwrap()
 }
 
-fn rule<T: std::fmt::Debug>(answer: Result<T, Error>) -> Refusal {
+fn rule<T: std::fmt::Debug>(answer: Result<T, Error>) -> CoordRefusal {
     match answer {
         Err(Error::Coordination(refusal)) => refusal,
         other => panic!("{other:?}"),
     }
 }
 
-fn status(world: &World, id: &TaskId) -> Status {
+fn status(world: &World, id: &TaskId) -> CoordStatus {
     directory(world)
         .look()
         .unwrap()
@@ -61,21 +61,21 @@ fn a_worker_gets_only_what_it_can_do() {
     let list = begun(&world);
     let needs = put(
         &world,
-        Draft {
+        NewCoordTask {
             required_capabilities: vec!["rust".to_owned()],
             ..draft("Port it")
         },
     );
     assert!(matches!(
         rule(claims::claim(&list, &terms("W1"), &needs)),
-        Refusal::Incapable { .. }
+        CoordRefusal::Incapable { .. }
     ));
     assert!(matches!(
         claims::claim_next(&list, &terms("W1")),
         Err(Error::NothingReady { .. })
     ));
     let done = tasks::act(&list, &act("W1", None), &needs, finish(Ending::Completed));
-    assert!(matches!(rule(done), Refusal::Incapable { .. }));
+    assert!(matches!(rule(done), CoordRefusal::Incapable { .. }));
     coordination::register(&directory(&world), &worker("W1"), &["rust".to_owned()]).unwrap();
     assert_eq!(
         claims::claim_next(&list, &terms("W1")).unwrap().task.id,
@@ -89,7 +89,7 @@ fn a_failed_task_rests_while_it_has_retries_left() {
     let list = begun(&world);
     let id = put(
         &world,
-        Draft {
+        NewCoordTask {
             max_retries: 1,
             ..draft("Try it")
         },
@@ -106,7 +106,7 @@ fn a_failed_task_rests_while_it_has_retries_left() {
     assert!(failed.not_before.is_some());
     assert!(matches!(
         rule(claims::claim(&list, &terms("W1"), &id)),
-        Refusal::Rests { .. }
+        CoordRefusal::Rests { .. }
     ));
     assert!(matches!(
         claims::claim_next(&list, &terms("W1")),
@@ -116,7 +116,7 @@ fn a_failed_task_rests_while_it_has_retries_left() {
     let claimed = claims::claim_next(&list, &terms("W1")).unwrap();
     let act = act("W1", Some(claimed.claim.token));
     tasks::act(&list, &act, &id, finish(Ending::Failed)).unwrap();
-    assert_eq!(status(&world, &id), Status::Failed);
+    assert_eq!(status(&world, &id), CoordStatus::Failed);
 }
 
 #[test]
@@ -134,19 +134,19 @@ fn what_is_done_stays_done_and_what_is_held_stays_held() {
     );
     assert!(matches!(
         rule(tasks::act(&list, &ann, &one, Move::Reopen)),
-        Refusal::WrongStatus { .. }
+        CoordRefusal::WrongStatus { .. }
     ));
     assert!(matches!(
         rule(tasks::undo(&list, &worker("ann"), UndoMode::Undo)),
-        Refusal::WrongStatus { .. }
+        CoordRefusal::WrongStatus { .. }
     ));
     claims::claim(&list, &terms("W1"), &two).unwrap();
     let force = tasks::act(&list, &ann, &two, Move::Release { force: true });
-    assert!(matches!(rule(force), Refusal::Held { .. }));
-    assert_eq!(status(&world, &two), Status::Claimed);
+    assert!(matches!(rule(force), CoordRefusal::Held { .. }));
+    assert_eq!(status(&world, &two), CoordStatus::Claimed);
     world.pass(SignedDuration::from_mins(16));
     tasks::act(&list, &ann, &two, Move::Release { force: true }).unwrap();
-    assert_eq!(status(&world, &two), Status::Available);
+    assert_eq!(status(&world, &two), CoordStatus::Available);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_dry_run_asks_the_table_too() {
     let list = begun(&world);
     let needs = put(
         &world,
-        Draft {
+        NewCoordTask {
             required_capabilities: vec!["rust".to_owned()],
             ..draft("Port it")
         },
@@ -163,7 +163,7 @@ fn a_dry_run_asks_the_table_too() {
     let (held, first) = (put(&world, draft("Held")), put(&world, draft("First")));
     let then = put(
         &world,
-        Draft {
+        NewCoordTask {
             dependencies: vec![first.clone()],
             ..draft("Then")
         },
@@ -185,7 +185,7 @@ fn a_dry_run_asks_the_table_too() {
         matches!(
             &told[..],
             [
-                Some(Error::Coordination(Refusal::Incapable { .. })),
+                Some(Error::Coordination(CoordRefusal::Incapable { .. })),
                 None,
                 None
             ]
@@ -194,7 +194,10 @@ fn a_dry_run_asks_the_table_too() {
     );
     let told = refusals(&[&held], Move::Release { force: true });
     assert!(
-        matches!(&told[..], [Some(Error::Coordination(Refusal::Held { .. }))]),
+        matches!(
+            &told[..],
+            [Some(Error::Coordination(CoordRefusal::Held { .. }))]
+        ),
         "{told:?}"
     );
     assert_eq!(table(&world), before);
@@ -202,12 +205,12 @@ fn a_dry_run_asks_the_table_too() {
     let both = [first.clone(), then.clone()];
     tasks::act_all(&list, &ann, &both[..], done).unwrap();
     let undo = tasks::undo(&list, &worker("ann"), UndoMode::DryRun);
-    assert!(matches!(rule(undo), Refusal::WrongStatus { .. }));
+    assert!(matches!(rule(undo), CoordRefusal::WrongStatus { .. }));
     let told = refusals(&[&first], Move::Reopen);
     assert!(
         matches!(
             &told[..],
-            [Some(Error::Coordination(Refusal::WrongStatus { .. }))]
+            [Some(Error::Coordination(CoordRefusal::WrongStatus { .. }))]
         ),
         "{told:?}"
     );
@@ -306,10 +309,10 @@ fn both_sorts_of_verbs_see_one_claim() {
     let list = begun(&world);
     let (one, two) = (put(&world, draft("One")), put(&world, draft("Two")));
     let w1 = worker("W1");
-    let hand = |token| coordination::Hand { actor: &w1, token };
+    let hand = |token| coordination::CoordActor { actor: &w1, token };
     let claimed = claims::claim(&list, &terms("W1"), &one).unwrap();
     let started = coordination::start(&directory(&world), &hand(Some(claimed.claim.token)), &one);
-    assert_eq!(started.unwrap().status, Status::InProgress);
+    assert_eq!(started.unwrap().status, CoordStatus::InProgress);
     let claimed = coordination::claim(&directory(&world), &w1, Some(&two)).unwrap();
     let done = tasks::act(
         &list,
@@ -388,7 +391,7 @@ fn a_table_that_was_changed_without_the_lock_is_not_written_over() {
     let meddle = |_: &flagpost_model::task::Task| {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replace("\"One\"", "\"By hand\"")).unwrap();
-        tasks::Course {
+        tasks::Revision {
             fields: subject("Ours"),
             moves: Vec::new(),
         }

@@ -8,7 +8,7 @@ use flagpost_core::{
     history::Kind,
 };
 use flagpost_disk as disk;
-use flagpost_model::{coordination::Refusal, task::StateName};
+use flagpost_model::{coordination::CoordRefusal, task::StateName};
 use jiff::SignedDuration;
 
 use super::{add, begin, complete, hand, id, told};
@@ -144,7 +144,7 @@ fn trap_22_no_task_is_taken_from_a_worker_that_gives_signs_of_life() {
     world.pass(SignedDuration::from_mins(16));
     let second = coordination::claim(&directory, &w1, None).unwrap();
     assert!(second.token > first.token, "the same name, another claim");
-    let stale = coordination::Hand {
+    let stale = coordination::CoordActor {
         actor: &w1,
         token: first.token,
     };
@@ -152,7 +152,7 @@ fn trap_22_no_task_is_taken_from_a_worker_that_gives_signs_of_life() {
     assert!(matches!(
         refused,
         Err(Error::CoordinationLate {
-            refusal: Refusal::Stale { .. },
+            refusal: CoordRefusal::Stale { .. },
             ..
         })
     ));
@@ -163,7 +163,7 @@ fn trap_22_no_task_is_taken_from_a_worker_that_gives_signs_of_life() {
     let refused = coordination::start(&directory, &hand(&w1), &id("task-001"));
     assert!(matches!(
         refused,
-        Err(Error::Coordination(Refusal::Held { .. }))
+        Err(Error::Coordination(CoordRefusal::Held { .. }))
     ));
 }
 

@@ -9,12 +9,12 @@ use std::{
 
 use flagpost_core::{
     Error, Home, List, claims,
-    coordination::{self, Directory, Hand},
+    coordination::{self, CoordActor, Directory},
     history::Kind,
     tasks,
 };
-use flagpost_model::{TaskId, Token, coordination::Report, task::Ending};
-use flagpost_testkit::{chance::Chance, race::Part};
+use flagpost_model::{TaskId, Token, coordination::CoordResult, task::Ending};
+use flagpost_testkit::{chance::Chance, race::ChildRole};
 use jiff::SignedDuration;
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ const LIST: &str = "work on the table as a list";
 const ROUNDS: usize = 6;
 
 /// The part of one process: adds, claims and completes until it is killed.
-pub fn work(part: &Part, home: &Home) {
+pub fn work(part: &ChildRole, home: &Home) {
     let directory = directory(home, part.place());
     let me = worker(&me());
     for n in 0.. {
@@ -44,15 +44,15 @@ pub fn work(part: &Part, home: &Home) {
         };
         let (id, token) = (claimed.task.id, claimed.token);
         part.report(format!("claimed {id} {}", token.unwrap()));
-        let hand = Hand { actor: &me, token };
+        let hand = CoordActor { actor: &me, token };
         coordination::start(&directory, &hand, &id).unwrap();
-        coordination::complete(&directory, &hand, &id, &Report::default()).unwrap();
+        coordination::complete(&directory, &hand, &id, &CoordResult::default()).unwrap();
         part.report(format!("done {id}"));
     }
 }
 
 /// The same by the verbs of a list.
-pub fn work_as_a_list(part: &Part, home: &Home) {
+pub fn work_as_a_list(part: &ChildRole, home: &Home) {
     let list = List::of_table(home, directory(home, part.place())).unwrap();
     let me = me();
     for n in 0.. {
@@ -194,7 +194,7 @@ fn no_row_is_lost_and_none_is_there_twice() {
     }
 }
 
-fn done(rows: &[flagpost_model::coordination::Task]) -> BTreeSet<&TaskId> {
+fn done(rows: &[flagpost_model::coordination::CoordTask]) -> BTreeSet<&TaskId> {
     let done = rows.iter().filter(|it| it.completed_at.is_some());
     done.map(|it| &it.id).collect()
 }

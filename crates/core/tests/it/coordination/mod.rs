@@ -10,11 +10,11 @@ use std::path::Path;
 
 use flagpost_core::{
     Home, Result,
-    coordination::{self, Directory, Hand, Look},
+    coordination::{self, CoordActor, CoordSnapshot, Directory},
 };
 use flagpost_model::{
     TaskId, WorkerId,
-    coordination::{Draft, Report},
+    coordination::{CoordResult, NewCoordTask},
 };
 
 use crate::world::worker;
@@ -27,10 +27,10 @@ fn begin<'h>(home: &'h Home, top: &Path) -> Directory<'h> {
     coordination::init(home, &top.join(".coordination"), "Build it", None).unwrap()
 }
 
-fn draft(description: &str) -> Draft {
-    Draft {
+fn draft(description: &str) -> NewCoordTask {
+    NewCoordTask {
         description: description.to_owned(),
-        ..Draft::default()
+        ..NewCoordTask::default()
     }
 }
 
@@ -39,22 +39,22 @@ fn add(directory: &Directory<'_>, description: &str) -> Result<TaskId> {
     Ok(added[0].id.clone())
 }
 
-fn hand(actor: &WorkerId) -> Hand<'_> {
-    Hand { actor, token: None }
+fn hand(actor: &WorkerId) -> CoordActor<'_> {
+    CoordActor { actor, token: None }
 }
 
 fn complete(directory: &Directory<'_>, by: &str, task: &str) -> Result<()> {
-    let report = Report {
+    let report = CoordResult {
         output: Some("what came of it".to_owned()),
-        ..Report::default()
+        ..CoordResult::default()
     };
     let by = worker(by);
     coordination::complete(directory, &hand(&by), &id(task), &report).map(drop)
 }
 
 /// Each task's status and holder.
-fn told(look: &Look) -> Vec<String> {
-    let one = |(task, _): (&flagpost_model::coordination::Task, _)| {
+fn told(look: &CoordSnapshot) -> Vec<String> {
+    let one = |(task, _): (&flagpost_model::coordination::CoordTask, _)| {
         let by = task.claim.as_ref().map(|it| it.by.as_str());
         format!("{} {} {}", task.id, task.status, by.unwrap_or("-"))
     };

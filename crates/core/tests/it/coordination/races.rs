@@ -12,7 +12,7 @@ use flagpost_core::{
     coordination::{self, Directory},
 };
 use flagpost_disk as disk;
-use flagpost_testkit::race::Part;
+use flagpost_testkit::race::ChildRole;
 
 use super::{add, begin, draft, told};
 use crate::{
@@ -51,7 +51,7 @@ while True:
 "#;
 
 /// The part of one process: claims until nothing is left.
-pub fn claim_all(part: &Part, home: &Home) {
+pub fn claim_all(part: &ChildRole, home: &Home) {
     let dir = part.place().join("repo/.coordination");
     let directory = Directory::open(home, &dir).unwrap();
     let name = worker(&format!("W{}", part.number()));
@@ -70,7 +70,7 @@ fn is_patience(error: &Error) -> bool {
 }
 
 /// The same by the verbs of a list.
-pub fn claim_all_as_a_list(part: &Part, home: &Home) {
+pub fn claim_all_as_a_list(part: &ChildRole, home: &Home) {
     let dir = part.place().join("repo/.coordination");
     let list = List::of_table(home, Directory::open(home, &dir).unwrap()).unwrap();
     let terms = terms(&format!("W{}", part.number()));

@@ -1,11 +1,11 @@
 //! Searching: in everything, within a scope, by kinds, whatever is typed.
 
 use flagpost_core::{
-    index::{self, Found, Scope, Wanted},
+    index::{self, SearchRequest, SearchResult, SearchScope},
     relay::retention,
     tasks,
 };
-use flagpost_model::search::{self, Kind};
+use flagpost_model::search::{self, SearchKind};
 use proptest::prelude::*;
 
 use crate::{
@@ -13,17 +13,17 @@ use crate::{
     world::{World, add, worker},
 };
 
-fn find(world: &World, text: &str, kinds: &[Kind]) -> Found {
-    let wanted = Wanted {
+fn find(world: &World, text: &str, kinds: &[SearchKind]) -> SearchResult {
+    let wanted = SearchRequest {
         text,
-        scope: Scope::Everything,
+        scope: SearchScope::Everything,
         kinds,
         limit: 0,
     };
     index::ask(&world.home, |index| index.search(&wanted)).unwrap()
 }
 
-fn places(found: &Found) -> Vec<String> {
+fn places(found: &SearchResult) -> Vec<String> {
     let place = |hit: &index::Hit| format!("{} {}", hit.thing, hit.place);
     found.hits.iter().map(place).collect()
 }
@@ -63,10 +63,10 @@ fn in_tasks_mail_sessions_and_history() {
             "exec-session-20260513-142500/task_log.md text",
         ]
     );
-    let told = find(&world, "task.created", &[Kind::History]);
+    let told = find(&world, "task.created", &[SearchKind::History]);
     assert_eq!(told.total, 1);
     std::fs::remove_dir_all(session).unwrap();
-    assert_eq!(find(&world, "grammar", &[Kind::Session]).total, 0);
+    assert_eq!(find(&world, "grammar", &[SearchKind::Session]).total, 0);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn in_the_archive() {
         report(&w1, &format!("word{number} is said"));
     }
     assert_eq!(
-        places(&find(&world, "word1 is", &[Kind::Report])),
+        places(&find(&world, "word1 is", &[SearchKind::Report])),
         ["W1/outbox/0001 body"]
     );
     for number in 1..=2 {
@@ -87,7 +87,7 @@ fn in_the_archive() {
     }
     retention::archive(&w1, &worker("ann"), false).unwrap();
     assert_eq!(
-        places(&find(&world, "word1 is", &[Kind::Report])),
+        places(&find(&world, "word1 is", &[SearchKind::Report])),
         ["W1/outbox/0001 (2026-05) body"]
     );
     let total = "SELECT count(*), max(id) FROM messages";
@@ -112,7 +112,11 @@ fn nothing_that_is_typed_is_an_operator() {
         "\" OR \"",
     ] {
         let expected = usize::from(!["'", "NEAR(", "\" OR \""].contains(&text));
-        assert_eq!(find(&world, text, &[Kind::Task]).total, expected, "{text}");
+        assert_eq!(
+            find(&world, text, &[SearchKind::Task]).total,
+            expected,
+            "{text}"
+        );
     }
 }
 
@@ -132,7 +136,7 @@ proptest! {
         for wanted in wanted.iter().filter(|text| !text.trim().is_empty()) {
             let tasks = crate::world::tasks_of(&world.list());
             let there = tasks.values().filter(|task| search::spot(&task.subject, wanted).is_some());
-            let found = find(&world, wanted, &[Kind::Task]);
+            let found = find(&world, wanted, &[SearchKind::Task]);
             prop_assert_eq!(found.total, there.count(), "{:?}", wanted);
         }
     }

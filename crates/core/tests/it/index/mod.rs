@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use flagpost_core::{
     Home,
-    index::{self, Rows, Value},
+    index::{self, Rows, SqlValue},
 };
 
 /// As long as any question may take.
@@ -22,14 +22,14 @@ pub fn sql(home: &Home, question: &str) -> Vec<String> {
 }
 
 pub fn lines(rows: &Rows) -> Vec<String> {
-    let text = |value: &Value| match value {
-        Value::Null => "NULL".to_owned(),
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
-        Value::Blob(bytes) => format!("{bytes} bytes"),
+    let text = |value: &SqlValue| match value {
+        SqlValue::Null => "NULL".to_owned(),
+        SqlValue::Integer(number) => number.to_string(),
+        SqlValue::Real(number) => number.to_string(),
+        SqlValue::Text(text) => text.clone(),
+        SqlValue::Blob(bytes) => format!("{bytes} bytes"),
     };
-    let line = |row: &Vec<Value>| row.iter().map(text).collect::<Vec<_>>().join("|");
+    let line = |row: &Vec<SqlValue>| row.iter().map(text).collect::<Vec<_>>().join("|");
     rows.rows.iter().map(line).collect()
 }
 

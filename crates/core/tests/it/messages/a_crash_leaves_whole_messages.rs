@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use flagpost_core::{
     Result,
     history::{Kind, Line},
-    messages::{self, Ask, Party, Words},
+    messages::{self, Ask, NewMessage, Party},
     relay::{Fleet, decide::Gate},
 };
-use flagpost_model::message::{Message, State, Subject};
+use flagpost_model::message::{Message, MessageStatus, Subject};
 use flagpost_testkit::power::{PowerFs, every_crash, every_fault, every_kill};
 
 use super::{Side, done, place, speaker, task, words};
@@ -35,7 +35,7 @@ fn setup() -> PowerFs {
     fs
 }
 
-fn state_of(world: &World, at: &str) -> Option<State> {
+fn state_of(world: &World, at: &str) -> Option<MessageStatus> {
     let survey = messages::all(&world.fleet()).unwrap();
     let mut seen = survey.messages.into_iter();
     let seen = seen.find(|it| it.message.place == place(at))?;
@@ -62,7 +62,7 @@ fn check(fs: &PowerFs) {
     let world = World::simulated(fs);
     let orchestrator = Side::of(&world, "orchestrator");
     let next = format!("next {}", world.history().len());
-    orchestrator.send(Words {
+    orchestrator.send(NewMessage {
         to: Some(worker("W1")),
         ..words(Subject::Query, &next)
     });
@@ -80,7 +80,10 @@ fn check(fs: &PowerFs) {
     let there = |it: &Message| (it.id.clone(), it.title().to_owned());
     let stored = survey.messages.iter().map(|it| there(&it.message));
     assert_eq!(sent, stored.collect(), "the audit is complete");
-    let acked = survey.messages.iter().filter(|it| it.state == State::Acked);
+    let acked = survey
+        .messages
+        .iter()
+        .filter(|it| it.state == MessageStatus::Acked);
     assert_eq!(told(&world, &Kind::MessageAcked).len(), acked.count());
 }
 
@@ -114,7 +117,7 @@ fn survives(name: &str, operation: Operation<'_>, done: Look<'_>) {
 }
 
 fn send_a_task(party: &Party<'_>) -> Result<()> {
-    let words = Words {
+    let words = NewMessage {
         to: Some(worker("W1")),
         ..words(Subject::Task, &task("b3"))
     };
@@ -124,7 +127,7 @@ fn send_a_task(party: &Party<'_>) -> Result<()> {
 #[test]
 fn of_sending_a_task() {
     survives("orchestrator", &send_a_task, &|world| {
-        assert_eq!(state_of(world, "W1/inbox/3"), Some(State::New));
+        assert_eq!(state_of(world, "W1/inbox/3"), Some(MessageStatus::New));
     });
 }
 
@@ -134,7 +137,10 @@ fn a_run_that_is_killed_leaves_no_task_that_waits_for_a_decision() {
     let send = |fs: &PowerFs| perform(fs, "orchestrator", &send_a_task);
     every_kill(setup, send, |fs| {
         let state = state_of(&World::simulated(fs), "W1/inbox/3");
-        assert!(matches!(state, None | Some(State::New)), "{state:?}");
+        assert!(
+            matches!(state, None | Some(MessageStatus::New)),
+            "{state:?}"
+        );
         check(fs);
     });
 }
@@ -144,7 +150,7 @@ fn of_reporting_it_done() {
     survives(
         "W1",
         &|party| messages::send(party, words(Subject::Done, &done("b1")), Gate::Policy).map(drop),
-        &|world| assert_eq!(state_of(world, "W1/outbox/2"), Some(State::New)),
+        &|world| assert_eq!(state_of(world, "W1/outbox/2"), Some(MessageStatus::New)),
     );
 }
 
@@ -152,10 +158,10 @@ fn of_reporting_it_done() {
 fn of_receiving() {
     let receive = |party: &Party<'_>| messages::receive(party, &Ask::default()).map(drop);
     survives("W1", &receive, &|world| {
-        assert_eq!(state_of(world, "W1/inbox/2"), Some(State::Held));
+        assert_eq!(state_of(world, "W1/inbox/2"), Some(MessageStatus::Held));
     });
     survives("orchestrator", &receive, &|world| {
-        assert_eq!(state_of(world, "W1/outbox/1"), Some(State::Held));
+        assert_eq!(state_of(world, "W1/outbox/1"), Some(MessageStatus::Held));
     });
 }
 
@@ -165,7 +171,7 @@ fn of_acknowledging() {
         survives(
             name,
             &|party| messages::ack(party, &place(at)).map(drop),
-            &|world| assert_eq!(state_of(world, at), Some(State::Acked)),
+            &|world| assert_eq!(state_of(world, at), Some(MessageStatus::Acked)),
         );
     }
 }
@@ -175,14 +181,14 @@ fn of_handing_a_task_to_a_process() {
     survives(
         "orchestrator",
         &|party| {
-            let words = Words {
+            let words = NewMessage {
                 thread: Some("s".to_owned()),
                 id: Some("s-1".to_owned()),
                 ..words(Subject::Task, &task("b3"))
             };
             messages::assign(party, &worker("W1"), words, "s").map(drop)
         },
-        &|world| assert_eq!(state_of(world, "W1/inbox/3"), Some(State::Acked)),
+        &|world| assert_eq!(state_of(world, "W1/inbox/3"), Some(MessageStatus::Acked)),
     );
 }
 
@@ -192,7 +198,10 @@ fn of_taking_a_task_back() {
         "orchestrator",
         &|party| messages::withdraw(party, &place("W1/inbox/2"), "no need").map(drop),
         &|world| {
-            assert_eq!(state_of(world, "W1/inbox/2"), Some(State::Withdrawn));
+            assert_eq!(
+                state_of(world, "W1/inbox/2"),
+                Some(MessageStatus::Withdrawn)
+            );
             assert_eq!(told(world, &Kind::MessageWithdrawn).len(), 1);
         },
     );

@@ -1,16 +1,16 @@
 //! Whoever restarts asks the files, as often as it likes, and does each thing once.
 
 use flagpost_core::{
-    messages::{self, Words},
+    messages::{self, NewMessage},
     relay::{
         briefs,
-        decide::{self, Gate, Wish},
+        decide::{self, DecisionRequest, Gate},
         fleet,
     },
 };
 use flagpost_model::{
     decision::{Decision, Via},
-    message::{State, Subject},
+    message::{MessageStatus, Subject},
 };
 use jiff::SignedDuration;
 
@@ -43,7 +43,7 @@ fn every_message_that_is_open_names_its_next_step() {
     assert_eq!(orchestrator.steps(), steps);
     assert_eq!(orchestrator.steps(), steps, "asking changes nothing");
     // The question is answered: the task is with its worker again.
-    orchestrator.send(Words {
+    orchestrator.send(NewMessage {
         answers: Some(place("W4/outbox/1")),
         ..words(Subject::Reply, "The first")
     });
@@ -81,7 +81,9 @@ fn what_was_taken_back_is_offered_to_nobody_and_a_late_word_about_it_is_kept() {
     assert_eq!(late.message.answers, Some(place("W1/inbox/2")));
     assert_eq!(orchestrator.steps(), ["W1/outbox/1 process"]);
     let states = messages::all(&world.fleet()).unwrap().messages;
-    let withdrawn = states.iter().filter(|it| it.state == State::Withdrawn);
+    let withdrawn = states
+        .iter()
+        .filter(|it| it.state == MessageStatus::Withdrawn);
     assert_eq!(withdrawn.count(), 3);
 }
 
@@ -90,7 +92,7 @@ fn a_task_that_nobody_decided_on_can_be_taken_back_too() {
     let world = World::real();
     register(&world, &["W1"]);
     let orchestrator = Side::of(&world, "orchestrator");
-    let undecided = Words {
+    let undecided = NewMessage {
         to: Some(crate::world::worker("W1")),
         ..words(Subject::Query, "Well?")
     };
@@ -103,7 +105,7 @@ fn a_task_that_nobody_decided_on_can_be_taken_back_too() {
         crate::world::worker("ann"),
     );
     assert!(briefs::newest_pending(&mail).is_err());
-    let wish = Wish::new(Decision::Ratified, Via::Cli);
+    let wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
     let seq = Some(place("W1/inbox/1").seq);
     assert!(decide::decide(&mail, &ann, seq, &wish).is_err());
 }
@@ -124,7 +126,7 @@ fn a_task_that_is_still_with_its_worker_is_never_archived() {
     w1.send(words(Subject::Stuck, stuck));
     messages::withdraw(&orchestrator.party(), &place("W1/inbox/4"), "no need").unwrap();
     for n in 0..100 {
-        orchestrator.send(Words {
+        orchestrator.send(NewMessage {
             to: Some(crate::world::worker("W1")),
             ..words(Subject::Query, &format!("Question {n}"))
         });

@@ -2,12 +2,12 @@
 //! anybody else writes to a worker waits for the policy or a person.
 
 use flagpost_core::{
-    messages::{self, Words},
+    messages::{self, NewMessage},
     relay::{briefs, decide::Gate},
 };
 use flagpost_model::{
-    decision::{Decision, Standing, Verdict, Via},
-    message::{State, Subject},
+    decision::{Decision, DecisionRecord, DecisionState, Via},
+    message::{MessageStatus, Subject},
 };
 
 use super::{Side, task, words};
@@ -16,8 +16,8 @@ use crate::{
     world::{World, worker},
 };
 
-fn to_w1(words: Words) -> Words {
-    Words {
+fn to_w1(words: NewMessage) -> NewMessage {
+    NewMessage {
         to: Some(worker("W1")),
         ..words
     }
@@ -47,11 +47,11 @@ fn a_runs_task_is_ratified_by_its_session() {
     );
     assert_eq!(verdict.rule.as_deref(), Some("exec-session-1"));
     let letters = briefs::list(&mail(&world, "W1")).unwrap().0;
-    let Standing::Decided(stored) = &letters[0].standing else {
+    let DecisionState::Decided(stored) = &letters[0].standing else {
         panic!("it is not decided");
     };
     assert!(stored.line.is_some(), "it names its line");
-    let stored = Verdict {
+    let stored = DecisionRecord {
         line: None,
         ..(**stored).clone()
     };
@@ -74,6 +74,6 @@ fn a_policy_lets_through_what_its_rule_names() {
         assert_eq!(rule.is_some(), through, "{who}");
     }
     let survey = messages::all(&world.fleet()).unwrap();
-    let states: Vec<State> = survey.messages.iter().map(|it| it.state).collect();
-    assert_eq!(states, [State::New, State::Undecided]);
+    let states: Vec<MessageStatus> = survey.messages.iter().map(|it| it.state).collect();
+    assert_eq!(states, [MessageStatus::New, MessageStatus::Undecided]);
 }

@@ -2,7 +2,7 @@
 
 use flagpost_core::{
     Error,
-    messages::{self, Words},
+    messages::{self, NewMessage},
     relay::retention,
 };
 use flagpost_model::message::Subject;
@@ -25,7 +25,7 @@ fn a_question_and_its_answer_follow_each_other_in_their_thread() {
     w1.send(words(Subject::Stuck, stuck));
     // The clock is set back; what is an answer comes after what it answers all the same.
     world.pass(jiff::SignedDuration::from_hours(-1));
-    let reply = orchestrator.send(Words {
+    let reply = orchestrator.send(NewMessage {
         answers: Some(place("W1/outbox/1")),
         ..words(Subject::Reply, "The first")
     });
@@ -77,7 +77,7 @@ fn a_message_is_found_by_place_number_id_and_the_beginning_of_one() {
     register(&world, &["W1"]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     for id in ["0199-a", "0199-ab", "0200"] {
-        orchestrator.send(Words {
+        orchestrator.send(NewMessage {
             to: Some(worker("W1")),
             id: Some(id.to_owned()),
             ..words(Subject::Query, id)

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use flagpost_core::{
     history::Kind,
-    messages::{self, Fate, Imported, Source},
+    messages::{self, ForeignMessages, ImportedMessages, RowOutcome},
 };
-use flagpost_model::message::{State, foreign::Row};
+use flagpost_model::message::{MessageStatus, foreign::MessageRow};
 use rusqlite::Connection;
 
 use super::Side;
@@ -30,12 +30,12 @@ const ROWS: &str = r#"INSERT INTO messages(subject, from_id, to_id, body, thread
     ('TASK', 'orchestrator', '../wt', 'x', NULL, '2026-05-01 10:12:00', NULL),
     ('NOTE', 'orchestrator', 'wt-2', 'x', NULL, 'yesterday', NULL);"#;
 
-fn import(world: &World, path: &Path, dry_run: bool) -> Imported {
+fn import(world: &World, path: &Path, dry_run: bool) -> ImportedMessages {
     let source = messages::read(&world.home, path).unwrap();
     messages::import(&world.fleet(), &worker("ann"), &source, dry_run).unwrap()
 }
 
-fn fates(imported: &Imported) -> Vec<Fate> {
+fn fates(imported: &ImportedMessages) -> Vec<RowOutcome> {
     imported.rows.iter().map(|(_, fate)| *fate).collect()
 }
 
@@ -73,16 +73,19 @@ fn each_row_once_and_what_was_acked_stays_acked() {
     assert!(before["messages.db-wal"].len() > 1000);
 
     let planned = import(&world, &path, true);
-    assert_eq!(fates(&planned), [Fate::Added; 5]);
+    assert_eq!(fates(&planned), [RowOutcome::Added; 5]);
     assert!(world.fleet().mails().unwrap().is_empty());
 
     let imported = import(&world, &path, false);
-    assert_eq!(fates(&imported), [Fate::Added; 5]);
+    assert_eq!(fates(&imported), [RowOutcome::Added; 5]);
     assert_eq!(imported.workers, [worker("wt-1"), worker("wt-2")]);
     let skipped: Vec<_> = imported.skipped.iter().map(|it| &*it.name).collect();
     assert_eq!(skipped, ["row 7", "row 6"]);
     assert_eq!(sql(&world.home, "SELECT * FROM messages ORDER BY id"), SEEN);
-    assert_eq!(fates(&import(&world, &path, false)), [Fate::Unchanged; 5]);
+    assert_eq!(
+        fates(&import(&world, &path, false)),
+        [RowOutcome::Unchanged; 5]
+    );
 
     // No flag, no delivery: what nobody there had acknowledged waits for the operator.
     assert!(Side::of(&world, "wt-2").receive().is_none());
@@ -98,7 +101,7 @@ fn each_row_once_and_what_was_acked_stays_acked() {
         .execute_batch("UPDATE messages SET acked_at = '2026-05-02 08:00:00' WHERE id = 4")
         .unwrap();
     let again = fates(&import(&world, &path, false));
-    assert_eq!((again[3], again.len()), (Fate::Acked, 5));
+    assert_eq!((again[3], again.len()), (RowOutcome::Acked, 5));
     assert_eq!(
         sql(
             &world.home,
@@ -136,7 +139,7 @@ fn rows_of_one_second_keep_their_order() {
         said.push(format!("b{n}"));
     }
     import(&world, &path, false);
-    let tasks = |survey: messages::Survey| -> Vec<String> {
+    let tasks = |survey: messages::MessageScan| -> Vec<String> {
         let each = survey.messages.into_iter();
         each.filter_map(|it| it.message.task()).collect()
     };
@@ -208,13 +211,13 @@ fn one_that_python_made() {
         .status()
         .expect("python3 is needed for this test");
     assert!(made.success());
-    assert_eq!(fates(&import(&world, &path, false)), [Fate::Added; 5]);
+    assert_eq!(fates(&import(&world, &path, false)), [RowOutcome::Added; 5]);
     assert_eq!(sql(&world.home, "SELECT * FROM messages ORDER BY id"), SEEN);
 }
 
 #[test]
 fn a_number_that_a_foreign_hand_takes_meanwhile_costs_nothing() {
-    let row = |id, subject: &str, from: &str, to: &str, acked: bool| Row {
+    let row = |id, subject: &str, from: &str, to: &str, acked: bool| MessageRow {
         id,
         subject: subject.to_owned(),
         from: from.to_owned(),
@@ -224,7 +227,7 @@ fn a_number_that_a_foreign_hand_takes_meanwhile_costs_nothing() {
         at: start(),
         acked: acked.then(start),
     };
-    let source = Source {
+    let source = ForeignMessages {
         rows: vec![
             row(1, "TASK", "orchestrator", "wt-1", true),
             row(2, "DONE", "wt-1", "orchestrator", true),
@@ -246,12 +249,12 @@ fn a_number_that_a_foreign_hand_takes_meanwhile_costs_nothing() {
         fs.forestall(&path, b"a foreign hand's");
         let take = || messages::import(&world.fleet(), &worker("ann"), &source, false).unwrap();
         let imported = take();
-        assert_eq!(fates(&imported), [Fate::Added; 4], "{taken}");
+        assert_eq!(fates(&imported), [RowOutcome::Added; 4], "{taken}");
         assert_eq!(fs.files()[&path], b"a foreign hand's", "{taken}");
         let seen = messages::all(&world.fleet()).unwrap().messages;
         let mut told: Vec<(&str, bool)> = seen
             .iter()
-            .map(|it| (it.message.body.as_str(), it.state == State::Acked))
+            .map(|it| (it.message.body.as_str(), it.state == MessageStatus::Acked))
             .collect();
         told.sort_unstable();
         let expected = [
@@ -264,7 +267,7 @@ fn a_number_that_a_foreign_hand_takes_meanwhile_costs_nothing() {
         let violations = world.history().into_iter();
         let violations = violations.filter(|it| it.entry.kind == Kind::ContractViolated);
         assert_eq!(violations.count(), 1, "{taken}");
-        assert_eq!(fates(&take()), [Fate::Unchanged; 4], "{taken}");
+        assert_eq!(fates(&take()), [RowOutcome::Unchanged; 4], "{taken}");
     }
 }
 

@@ -13,12 +13,12 @@ mod trap_30_nothing_is_null;
 
 use flagpost_core::{
     Result,
-    messages::{self, Acked, Ask, Party, Received, Sent, Words},
+    messages::{self, Acked, Ask, NewMessage, Party, Received, Sent},
     relay::{Fleet, decide::Gate},
 };
 use flagpost_model::{
     decision::Via,
-    message::{Place, Speaker, Subject},
+    message::{MessageAddress, Speaker, Subject},
 };
 
 use crate::world::{World, worker};
@@ -31,8 +31,8 @@ pub fn speaker(name: &str) -> Speaker {
     }
 }
 
-pub fn words(subject: Subject, body: &str) -> Words {
-    Words {
+pub fn words(subject: Subject, body: &str) -> NewMessage {
+    NewMessage {
         subject,
         body: body.to_owned(),
         to: None,
@@ -50,7 +50,7 @@ pub fn done(id: &str) -> String {
     format!(r#"{{"bead_id":"{id}","summary":"Did {id}"}}"#)
 }
 
-pub fn place(text: &str) -> Place {
+pub fn place(text: &str) -> MessageAddress {
     text.parse().unwrap()
 }
 
@@ -75,17 +75,17 @@ impl<'w> Side<'w> {
         }
     }
 
-    pub fn try_send(&self, words: Words) -> Result<Sent> {
+    pub fn try_send(&self, words: NewMessage) -> Result<Sent> {
         messages::send(&self.party(), words, Gate::Writer(Via::Cli))
     }
 
-    pub fn send(&self, words: Words) -> Sent {
+    pub fn send(&self, words: NewMessage) -> Sent {
         self.try_send(words).unwrap()
     }
 
     /// A TASK for a worker, in thread `epic-1`, let through.
     pub fn give(&self, to: &str, id: &str) -> Sent {
-        self.send(Words {
+        self.send(NewMessage {
             to: Some(worker(to)),
             thread: Some("epic-1".to_owned()),
             ..words(Subject::Task, &task(id))

@@ -10,7 +10,7 @@ use flagpost_core::{
 };
 use flagpost_model::{
     envelope::Extras,
-    message::{State, Subject},
+    message::{MessageStatus, Subject},
 };
 use jiff::SignedDuration;
 
@@ -138,7 +138,7 @@ fn who_answers_a_task_has_it() {
             let told = told.filter(|it| it.starts_with("message.acked"));
             told.count()
         };
-        let by_hand = reports::Draft {
+        let by_hand = reports::NewReport {
             kind: subject.report_kind(),
             ticket: None,
             body,
@@ -170,7 +170,7 @@ fn who_answered_a_task_is_not_given_it_again() {
     register(&world, &["W1"]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     let given = orchestrator.give("W1", "b1").message;
-    let by_hand = reports::Draft {
+    let by_hand = reports::NewReport {
         kind: Subject::Done.report_kind(),
         ticket: None,
         body: done("b1"),
@@ -186,7 +186,7 @@ fn who_answered_a_task_is_not_given_it_again() {
     reports::publish(&mail(&world, "W1"), &worker("W1"), by_hand).unwrap();
     assert!(w1.receive().is_none());
     let seen = messages::show(&world.fleet(), &given.place).unwrap();
-    assert_eq!(seen.state, State::Acked);
+    assert_eq!(seen.state, MessageStatus::Acked);
 }
 
 /// `flagpost outbox` and the relay's own verbs know of messages as well.

@@ -1,7 +1,7 @@
 //! Acknowledgements by somebody else, a second DONE, words in another's mouth.
 
-use flagpost_core::{Error, messages::Words};
-use flagpost_model::message::{Refusal, Speaker, Subject};
+use flagpost_core::{Error, messages::NewMessage};
+use flagpost_model::message::{MessageRefusal, Speaker, Subject};
 
 use super::{Side, done, place, words};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     world::{World, worker},
 };
 
-fn refusal<T>(answer: Result<T, Error>) -> Refusal {
+fn refusal<T>(answer: Result<T, Error>) -> MessageRefusal {
     match answer {
         Err(Error::Speech(refusal)) => refusal,
         Err(error) => panic!("{error}"),
@@ -37,7 +37,10 @@ fn trap_29_only_the_recipient_acknowledges() {
         (&ann, "W1/outbox/1"),
     ] {
         let refusal = refusal(side.ack(at));
-        assert!(matches!(refusal, Refusal::NotForYou { .. }), "{refusal}");
+        assert!(
+            matches!(refusal, MessageRefusal::NotForYou { .. }),
+            "{refusal}"
+        );
     }
     for (side, at) in [(&w1, "W1/inbox/1"), (&orchestrator, "W1/outbox/1")] {
         assert!(!side.ack(at).unwrap().already);
@@ -62,7 +65,7 @@ fn trap_29_a_second_done_is_answered_with_the_first() {
     assert!(second.replay);
     assert_eq!(second.message, first.message);
     // The task is given out once more: that is another DONE.
-    let anew = Words {
+    let anew = NewMessage {
         to: Some(worker("W1")),
         id: Some("a-second-attempt".to_owned()),
         thread: Some("epic-1".to_owned()),
@@ -79,7 +82,7 @@ fn trap_29_each_side_says_only_what_is_its_to_say() {
     let world = World::real();
     register(&world, &["W1", "W2"]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
-    let to = |name: &str, words: Words| Words {
+    let to = |name: &str, words: NewMessage| NewMessage {
         to: Some(worker(name)),
         ..words
     };
@@ -93,10 +96,13 @@ fn trap_29_each_side_says_only_what_is_its_to_say() {
         ),
     ] {
         let refusal = refusal(side.try_send(words));
-        assert!(matches!(refusal, Refusal::NotYours { .. }), "{refusal}");
+        assert!(
+            matches!(refusal, MessageRefusal::NotYours { .. }),
+            "{refusal}"
+        );
     }
     let refused = refusal(w1.try_send(to("W2", words(Subject::Query, "Ready?"))));
-    assert!(matches!(refused, Refusal::BetweenWorkers { .. }));
+    assert!(matches!(refused, MessageRefusal::BetweenWorkers { .. }));
     let nobody = orchestrator.try_send(to("W9", words(Subject::Query, "Ready?")));
     assert!(matches!(
         nobody,
@@ -104,7 +110,7 @@ fn trap_29_each_side_says_only_what_is_its_to_say() {
     ));
     let nobody = orchestrator.try_send(words(Subject::Query, "Ready?"));
     assert!(matches!(nobody, Err(Error::Invalid { .. })));
-    let elsewhere = Words {
+    let elsewhere = NewMessage {
         answers: Some(place("W1/inbox/1")),
         ..to("W1", words(Subject::Reply, "Yes"))
     };

@@ -4,15 +4,15 @@ use flagpost_core::{
     Error,
     index::Thing,
     relay::{
-        briefs::{self, Stage},
-        decide::{self, Wish},
+        briefs::{self, BriefStatus},
+        decide::{self, DecisionRequest},
         deliver, reports, slash, workers,
     },
 };
 use flagpost_model::{
-    decision::{Decision, Delivery, Refusal, Via},
+    decision::{Decision, DecisionRefusal, Delivery, Via},
     envelope::{Direction, Hash},
-    worker::{FRESH, Liveness, Standing},
+    worker::{FRESH, Liveness, WorkerStatus},
 };
 use jiff::SignedDuration;
 
@@ -34,23 +34,26 @@ fn the_whole_way() {
     );
     assert!(matches!(
         deliver::ack(&w1, &me, seq(1)),
-        Err(Error::Gate(Refusal::Undecided { .. }))
+        Err(Error::Gate(DecisionRefusal::Undecided { .. }))
     ));
     assert!(!ratify(&w1, 1).already);
     assert!(
         ratify(&w1, 1).already,
         "the loser of a race is told so and has what it wanted"
     );
-    let wish = Wish::new(Decision::Rejected, Via::Cli);
+    let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
     let late = decide::decide(&w1, &ann, Some(seq(1)), &wish);
-    assert!(matches!(late, Err(Error::Gate(Refusal::Decided { .. }))));
+    assert!(matches!(
+        late,
+        Err(Error::Gate(DecisionRefusal::Decided { .. }))
+    ));
     for again in [false, true] {
         let offer = deliver::next(&w1, &me).unwrap().unwrap();
         assert_eq!((offer.brief.seq, offer.again), (seq(1), again));
         assert_eq!(offer.body, "# Write the parser\n\nAll of it.\n");
         assert_eq!(offer.brief.extras.id, proposed.brief.extras.id);
     }
-    assert_eq!(stages(&w1), [(1, Stage::Offered(Decision::Ratified))]);
+    assert_eq!(stages(&w1), [(1, BriefStatus::Offered(Decision::Ratified))]);
     assert!(!deliver::ack(&w1, &me, seq(1)).unwrap());
     assert!(deliver::ack(&w1, &me, seq(1)).unwrap(), "said before");
     assert!(deliver::next(&w1, &me).unwrap().is_none());
@@ -100,7 +103,7 @@ fn the_oldest_comes_first_and_a_rejection_is_a_notice() {
         propose(&w1, body);
     }
     ratify(&w1, 3);
-    let mut wish = Wish::new(Decision::Rejected, Via::Cli);
+    let mut wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
     wish.reason = Some("too large".to_owned());
     let newest = decide::decide(&w1, &worker("ann"), None, &wish).unwrap();
     assert_eq!(newest.brief.seq, seq(2), "the newest that waits");
@@ -132,7 +135,10 @@ fn an_edited_brief_is_delivered_as_it_was_edited() {
     propose(&w1, "Delete everything");
     let (ann, seen) = (worker("ann"), Hash::of(b"Delete everything"));
     let stale = decide::edit(&w1, &ann, seq(1), &Hash::of(b"x"), "y", Via::Cli);
-    assert!(matches!(stale, Err(Error::Gate(Refusal::Changed { .. }))));
+    assert!(matches!(
+        stale,
+        Err(Error::Gate(DecisionRefusal::Changed { .. }))
+    ));
     decide::edit(&w1, &ann, seq(1), &seen, "Delete nothing", Via::Cli).unwrap();
     let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
     assert_eq!(
@@ -151,7 +157,10 @@ fn an_edited_brief_is_delivered_as_it_was_edited() {
         "z",
         Via::Cli,
     );
-    assert!(matches!(again, Err(Error::Gate(Refusal::Decided { .. }))));
+    assert!(matches!(
+        again,
+        Err(Error::Gate(DecisionRefusal::Decided { .. }))
+    ));
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().body, "Delete nothing");
 }
 
@@ -165,14 +174,17 @@ fn expiry_is_never_approval() {
     briefs::propose(&w1, &worker("ann"), brief).unwrap();
     world.pass(SignedDuration::from_mins(1));
     for decision in [Decision::Ratified, Decision::Rejected] {
-        let wish = Wish::new(decision, Via::Cli);
+        let wish = DecisionRequest::new(decision, Via::Cli);
         let late = decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish);
-        assert!(matches!(late, Err(Error::Gate(Refusal::Expired { .. }))));
+        assert!(matches!(
+            late,
+            Err(Error::Gate(DecisionRefusal::Expired { .. }))
+        ));
     }
     let (done, failed) =
         decide::ratify_listed(&w1, &worker("ann"), &super::every(), Via::Cli).unwrap();
     assert_eq!((done.len(), failed.len()), (0, 0));
-    assert_eq!(stages(&w1), [(1, Stage::Expired)]);
+    assert_eq!(stages(&w1), [(1, BriefStatus::Expired)]);
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
 }
 
@@ -249,11 +261,11 @@ fn a_worker_that_is_taken_off_keeps_its_mail_and_numbers() {
     let open = workers::retire(&world.fleet(), &ann, &me, false);
     assert!(matches!(open, Err(Error::OpenMail { open: 1, .. })));
     let retired = workers::retire(&world.fleet(), &ann, &me, true).unwrap();
-    assert_eq!(retired.standing, Standing::Retired);
+    assert_eq!(retired.standing, WorkerStatus::Retired);
     let gone = slash::redirect(&world.fleet(), &ann, &me, "stop".to_owned());
     assert!(matches!(gone, Err(Error::NotFound { what: "worker", .. })));
     let again = workers::register(&world.fleet(), &ann, &me, workers::Traits::default());
-    assert_eq!(again.unwrap().standing, Standing::Active);
+    assert_eq!(again.unwrap().standing, WorkerStatus::Active);
     assert_eq!(propose(&mail(&world, "W1"), "two").brief.seq, seq(2));
     let twice = workers::register(&world.fleet(), &ann, &me, workers::Traits::default());
     assert!(matches!(twice, Err(Error::Registered { .. })));

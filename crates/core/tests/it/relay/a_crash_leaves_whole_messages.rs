@@ -8,17 +8,17 @@ use flagpost_core::{
     history::Kind,
     relay::{
         Fleet, Mail,
-        briefs::{self, Letter},
-        decide::{self, Wish},
+        briefs::{self, BriefView},
+        decide::{self, DecisionRequest},
         deliver,
-        reports::{self, Paper},
+        reports::{self, ReportView},
         retention,
         workers::{self, Traits},
     },
 };
 use flagpost_model::{
     Seq,
-    decision::{Decision, Standing, Via},
+    decision::{Decision, DecisionState, Via},
     envelope::{Direction, Hash},
 };
 use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
@@ -59,8 +59,8 @@ const NEXT: &str = "the next operation";
 
 /// What there is to see of the mail.
 struct Picture {
-    letters: BTreeMap<Seq, Letter>,
-    papers: BTreeMap<Seq, Paper>,
+    letters: BTreeMap<Seq, BriefView>,
+    papers: BTreeMap<Seq, ReportView>,
 }
 
 fn picture(w1: &Mail<'_>) -> Picture {
@@ -101,7 +101,7 @@ fn check(fs: &PowerFs) {
         assert!(is_whole, "{seq}: {:?}", letter.body);
         let decided = letter.standing.decision();
         assert!(decided.is_none() || decided == now.letters[seq].standing.decision());
-        if let Standing::Decided(verdict) = &now.letters[seq].standing {
+        if let DecisionState::Decided(verdict) = &now.letters[seq].standing {
             let body = &now.letters[seq].body;
             assert_eq!(
                 verdict.sha256,
@@ -174,8 +174,8 @@ fn carry_out(fs: &PowerFs, operation: Operation<'_>) -> Result<()> {
     operation(&mail)
 }
 
-fn wish(decision: Decision) -> Wish {
-    Wish::new(decision, Via::Cli)
+fn wish(decision: Decision) -> DecisionRequest {
+    DecisionRequest::new(decision, Via::Cli)
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn of_the_fleet(fs: &PowerFs, id: &str) -> (bool, bool) {
         .mail(&worker(id))
         .and_then(|mail| workers::show(&mail));
     let belongs =
-        seen.is_ok_and(|it| it.worker.standing == flagpost_model::worker::Standing::Active);
+        seen.is_ok_and(|it| it.worker.standing == flagpost_model::worker::WorkerStatus::Active);
     let lines = world.history();
     let voided = account::voided(&lines);
     let told = lines.iter().rev().find(|line| {

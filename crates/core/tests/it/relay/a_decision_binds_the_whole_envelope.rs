@@ -2,7 +2,7 @@
 
 use flagpost_core::relay::{briefs, decide, deliver, words};
 use flagpost_model::{
-    decision::{Decision, Held, Standing, Via},
+    decision::{Decision, DecisionState, Via, WithheldReason},
     envelope::Direction::Inbox,
 };
 use serde_json::json;
@@ -38,7 +38,7 @@ fn a_sidecar_changed_after_the_decision_withholds_its_brief() {
         assert_eq!(times(&world, "relay.withheld 1"), 1, "{key}");
         assert_eq!(times(&world, "relay.changed_outside 1"), 1, "{key}");
         let letter = briefs::show(&w1, seq(1)).unwrap();
-        assert_eq!(letter.held, Some(Held::Decided), "{key}");
+        assert_eq!(letter.held, Some(WithheldReason::Decided), "{key}");
         let before = words::before(&w1, &letter).unwrap().unwrap();
         let parts: Vec<_> = before.changes.iter().map(|it| it.part.as_str()).collect();
         assert_eq!((parts, before.body.as_str()), (vec![key], "Good"));
@@ -69,7 +69,7 @@ fn a_brief_that_was_edited_is_bound_as_it_was_edited() {
     assert_eq!(letter.held, None);
     put(&w1, Inbox, "0001.brief", "Worse");
     let letter = briefs::show(&w1, seq(1)).unwrap();
-    assert_eq!(letter.held, Some(Held::Decided));
+    assert_eq!(letter.held, Some(WithheldReason::Decided));
     let before = words::before(&w1, &letter).unwrap().unwrap();
     assert_eq!(before.body, "Better", "the words that were decided on");
     put(&w1, Inbox, "0001.brief", "Better");
@@ -126,7 +126,7 @@ fn a_decision_from_before_envelopes_were_bound_still_binds_the_body() {
         deliver::ack(&w1, &worker("W1"), seq(number)).unwrap();
     }
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
-    let Standing::Decided(verdict) = briefs::show(&w1, seq(1)).unwrap().standing else {
+    let DecisionState::Decided(verdict) = briefs::show(&w1, seq(1)).unwrap().standing else {
         panic!("the old decision does not count any more");
     };
     assert_eq!(verdict.envelope, None);

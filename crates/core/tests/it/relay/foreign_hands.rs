@@ -6,13 +6,13 @@ use flagpost_core::{
     Error,
     history::Kind,
     relay::{
-        briefs::{self, Stage},
+        briefs::{self, BriefStatus},
         decide, deliver,
-        observe::Watch,
+        observe::MailWatch,
     },
 };
 use flagpost_model::{
-    decision::{Decision, Standing, Via},
+    decision::{Decision, DecisionState, Via},
     envelope::Direction::{Inbox, Outbox},
 };
 use jiff::SignedDuration;
@@ -38,7 +38,7 @@ fn a_brief_and_a_flag_by_hand_are_honoured_and_recorded() {
     let w1 = mail(&world, "W1");
     put(&w1, Inbox, "0004.brief.meta.json", sidecar(4));
     put(&w1, Inbox, "0004.brief", "abc");
-    assert_eq!(stages(&w1), [(4, Stage::Pending)]);
+    assert_eq!(stages(&w1), [(4, BriefStatus::Pending)]);
     assert_eq!(
         propose(&w1, "ours").brief.seq,
         seq(5),
@@ -47,7 +47,7 @@ fn a_brief_and_a_flag_by_hand_are_honoured_and_recorded() {
     put(&w1, Inbox, "0004.ratified", "");
     let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
     assert_eq!((offer.brief.seq, offer.body.as_str()), (seq(4), "abc"));
-    let Standing::Decided(verdict) = briefs::show(&w1, seq(4)).unwrap().standing else {
+    let DecisionState::Decided(verdict) = briefs::show(&w1, seq(4)).unwrap().standing else {
         panic!("the flag was not recorded");
     };
     assert_eq!(
@@ -86,7 +86,7 @@ fn nothing_of_ours_looks_foreign_to_a_watch_that_begins_meanwhile() {
             });
         }
         while open.load(Ordering::Relaxed) > 0 {
-            let mut watch = Watch::begin(&world.fleet()).unwrap();
+            let mut watch = MailWatch::begin(&world.fleet()).unwrap();
             let recorded = watch.look(&world.fleet(), &worker("operator")).unwrap();
             assert_eq!(recorded, 0);
         }
@@ -105,7 +105,7 @@ fn of_two_flags_by_hand_the_stricter_counts() {
     propose(&w1, "one");
     put(&w1, Inbox, "0001.ratified", "");
     put(&w1, Inbox, "0001.rejected", "");
-    assert_eq!(stages(&w1), [(1, Stage::Decided(Decision::Rejected))]);
+    assert_eq!(stages(&w1), [(1, BriefStatus::Decided(Decision::Rejected))]);
 }
 
 #[test]

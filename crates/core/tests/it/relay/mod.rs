@@ -17,9 +17,9 @@ mod what_was_proposed_is_what_is_decided_on;
 
 use flagpost_core::relay::{
     Mail,
-    briefs::{self, Proposal, Proposed, Stage},
-    decide::{self, Decided, Wish},
-    reports::{self, Draft, Reported},
+    briefs::{self, BriefStatus, NewBrief, Proposed},
+    decide::{self, Decided, DecisionRequest},
+    reports::{self, NewReport, Reported},
     workers::{self, Traits},
 };
 use flagpost_model::{
@@ -51,8 +51,8 @@ pub fn mail<'w>(world: &'w World, name: &str) -> Mail<'w> {
     world.fleet().mail(&worker(name)).unwrap()
 }
 
-pub fn proposal(body: &str) -> Proposal {
-    Proposal {
+pub fn proposal(body: &str) -> NewBrief {
+    NewBrief {
         kind: BriefKind::Dispatch,
         ticket: Some("1192".to_owned()),
         body: body.to_owned(),
@@ -69,12 +69,12 @@ pub fn propose(mail: &Mail<'_>, body: &str) -> Proposed {
 }
 
 pub fn ratify(mail: &Mail<'_>, number: u64) -> Decided {
-    let wish = Wish::new(Decision::Ratified, Via::Cli);
+    let wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
     decide::decide(mail, &worker("ann"), Some(seq(number)), &wish).unwrap()
 }
 
-pub fn draft(body: &str) -> Draft {
-    Draft {
+pub fn draft(body: &str) -> NewReport {
+    NewReport {
         kind: ReportKind::Cycle,
         ticket: Some("1192".to_owned()),
         body: body.to_owned(),
@@ -90,7 +90,7 @@ pub fn report(mail: &Mail<'_>, body: &str) -> Reported {
     reports::publish(mail, &worker("W1"), draft(body)).unwrap()
 }
 
-pub fn stages(mail: &Mail<'_>) -> Vec<(u64, Stage)> {
+pub fn stages(mail: &Mail<'_>) -> Vec<(u64, BriefStatus)> {
     let letters = briefs::list(mail).unwrap().0;
     letters
         .iter()

@@ -4,13 +4,13 @@
 use flagpost_core::{
     Error,
     relay::{
-        briefs::{self, Stage},
-        decide::{self, Wish},
+        briefs::{self, BriefStatus},
+        decide::{self, DecisionRequest},
         deliver, fleet,
     },
 };
 use flagpost_model::{
-    decision::{Decision, Delivery, Held, Refusal, Via},
+    decision::{Decision, DecisionRefusal, Delivery, Via, WithheldReason},
     envelope::Direction::Inbox,
 };
 
@@ -18,7 +18,7 @@ use super::{mail, propose, put, ratify, register, rewrite, seq, times};
 use crate::world::{World, worker};
 
 fn rejected(mail: &flagpost_core::relay::Mail<'_>, number: u64) {
-    let wish = Wish::new(Decision::Rejected, Via::Cli);
+    let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
     decide::decide(mail, &worker("ann"), Some(seq(number)), &wish).unwrap();
 }
 
@@ -37,8 +37,8 @@ fn an_acknowledgement_of_other_words_is_refused() {
         };
         assert!(matches!(
             refusal,
-            Refusal::Unacknowledged {
-                held: Held::Decided,
+            DecisionRefusal::Unacknowledged {
+                held: WithheldReason::Decided,
                 ..
             }
         ));
@@ -67,7 +67,7 @@ fn what_was_acknowledged_by_hand_and_changed_comes_first_of_all_that_waits() {
     let first = &waiting[0];
     assert_eq!(first.brief.seq, seq(2));
     assert!(first.is_misread());
-    assert_eq!(first.stage, Stage::Read(Decision::Ratified));
+    assert_eq!(first.stage, BriefStatus::Read(Decision::Ratified));
     let why = first.why_withheld().unwrap();
     assert!(why.contains("acknowledged"), "{why}");
     rejected(&w1, 2);
@@ -85,7 +85,7 @@ fn what_a_worker_read_before_anybody_decided_reaches_it_all_the_same() {
     propose(&w1, "Good");
     put(&w1, Inbox, "0001.read", "");
     let letter = briefs::show(&w1, seq(1)).unwrap();
-    assert_eq!(letter.held, Some(Held::Marked));
+    assert_eq!(letter.held, Some(WithheldReason::Marked));
     assert_eq!(letter.resolving_command().unwrap(), "flagpost ratify W1 1");
     ratify(&w1, 1);
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
@@ -108,7 +108,7 @@ fn what_an_unknown_hand_takes_back_is_a_finding_that_a_decision_settles() {
         put(&w1, Inbox, "0001.withdrawn", "");
         assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
         let letter = briefs::show(&w1, seq(1)).unwrap();
-        assert_eq!(letter.held, Some(Held::Marked), "{is_decided}");
+        assert_eq!(letter.held, Some(WithheldReason::Marked), "{is_decided}");
         assert_eq!(letter.resolving_command().unwrap(), settled_by);
         ratify(&w1, 1);
         assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
@@ -123,9 +123,15 @@ fn a_mark_that_was_made_ahead_hides_nothing() {
     let w1 = mail(&world, "W1");
     propose(&w1, "Good");
     put(&w1, Inbox, ".0001.foreign", "");
-    assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, Some(Held::Marked));
+    assert_eq!(
+        briefs::show(&w1, seq(1)).unwrap().held,
+        Some(WithheldReason::Marked)
+    );
     put(&w1, Inbox, "0001.ratified", "");
-    assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, Some(Held::Foreign));
+    assert_eq!(
+        briefs::show(&w1, seq(1)).unwrap().held,
+        Some(WithheldReason::Foreign)
+    );
     ratify(&w1, 1);
     assert!(!w1.dir(Inbox).join(".0001.foreign").exists());
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_some());
@@ -139,7 +145,7 @@ fn a_time_that_was_put_into_the_past_is_a_finding() {
     propose(&w1, "Good");
     rewrite(&w1, 1, "expires_at", "2020-01-01T00:00:00Z".into());
     let letter = briefs::show(&w1, seq(1)).unwrap();
-    assert_eq!(letter.held, Some(Held::Proposed));
+    assert_eq!(letter.held, Some(WithheldReason::Proposed));
     assert_eq!(
         letter.resolving_command().unwrap(),
         "flagpost relay reject W1 1"

@@ -2,11 +2,11 @@
 
 use flagpost_core::relay::{
     briefs,
-    decide::{self, Wish},
+    decide::{self, DecisionRequest},
     deliver,
 };
 use flagpost_model::{
-    decision::{Decision, Held, Standing, Via},
+    decision::{Decision, DecisionState, Via, WithheldReason},
     envelope::Direction::Inbox,
 };
 
@@ -40,8 +40,8 @@ fn a_flag_by_hand_asks_a_person() {
         propose(&w1, "Good");
     }
     let letter = briefs::show(&w1, seq(1)).unwrap();
-    assert_eq!(letter.standing, Standing::Foreign(Decision::Ratified));
-    assert_eq!(letter.held, Some(Held::Foreign));
+    assert_eq!(letter.standing, DecisionState::Foreign(Decision::Ratified));
+    assert_eq!(letter.held, Some(WithheldReason::Foreign));
     assert_eq!(times(&world, "relay.changed_outside 1"), 1);
     assert_eq!(times(&world, "relay.decided 1"), 0);
     assert!(deliver::ack(&w1, &worker("W1"), seq(1)).is_err());
@@ -56,7 +56,7 @@ fn a_person_overrules_a_flag_by_hand_and_its_flag_comes_down() {
     let w1 = mail(&world, "W1");
     propose(&w1, "Good");
     put(&w1, Inbox, "0001.ratified", "");
-    let wish = Wish::new(Decision::Rejected, Via::Cli);
+    let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
     decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish).unwrap();
     assert!(!w1.dir(Inbox).join("0001.ratified").exists());
     assert!(w1.dir(Inbox).join("0001.rejected").exists());
@@ -78,9 +78,9 @@ fn a_flag_by_hand_on_swapped_words_is_not_let_through_by_a_word() {
         assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
         assert_eq!(
             briefs::show(&w1, seq(1)).unwrap().held,
-            Some(Held::Proposed)
+            Some(WithheldReason::Proposed)
         );
-        let wish = Wish::new(Decision::Ratified, Via::Cli);
+        let wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
         let refused = decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish);
         assert!(refused.is_err(), "accepted: {accepts}");
     }
@@ -100,7 +100,7 @@ fn a_decision_file_by_hand_is_an_unknown_hands() {
         let letter = briefs::show(&mail(&world, "W1"), seq(2)).unwrap();
         assert_eq!(
             letter.standing,
-            Standing::Foreign(Decision::Ratified),
+            DecisionState::Foreign(Decision::Ratified),
             "{decision}"
         );
         let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
@@ -111,7 +111,7 @@ fn a_decision_file_by_hand_is_an_unknown_hands() {
     assert_eq!(times(&world, "relay.changed_outside 2"), 1);
     ratify(&w1, 2);
     let letter = briefs::show(&w1, seq(2)).unwrap();
-    let Standing::Decided(verdict) = letter.standing else {
+    let DecisionState::Decided(verdict) = letter.standing else {
         panic!("a person decided");
     };
     assert_eq!((verdict.via, verdict.by.as_str()), (Via::Cli, "ann"));
@@ -127,7 +127,12 @@ fn body_and_decision_changed_together_are_caught_by_the_history() {
     put(&w1, Inbox, ".0002.decision.json", decision.to_string());
     put(&w1, Inbox, "0002.ratified", "");
     let letter = briefs::show(&w1, seq(2)).unwrap();
-    assert_eq!(letter.held, Some(Held::Proposed), "{:?}", letter.standing);
+    assert_eq!(
+        letter.held,
+        Some(WithheldReason::Proposed),
+        "{:?}",
+        letter.standing
+    );
     deliver::next(&w1, &worker("W1")).unwrap();
     deliver::ack(&w1, &worker("W1"), seq(1)).unwrap();
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
@@ -156,7 +161,7 @@ fn where_the_policy_accepts_it_a_flag_by_hand_counts_and_says_so() {
     put(&w1, Inbox, "0001.ratified", "");
     assert!(deliver::is_waiting(&w1).unwrap());
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_some());
-    let Standing::Decided(verdict) = briefs::show(&w1, seq(1)).unwrap().standing else {
+    let DecisionState::Decided(verdict) = briefs::show(&w1, seq(1)).unwrap().standing else {
         panic!("the flag was not recorded");
     };
     assert_eq!(verdict.via, Via::External);

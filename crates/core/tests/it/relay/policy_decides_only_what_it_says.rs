@@ -1,8 +1,8 @@
 //! A policy ratifies what its rules name; everything else, and a broken policy, asks.
 
-use flagpost_core::relay::briefs::{self, Stage};
+use flagpost_core::relay::briefs::{self, BriefStatus};
 use flagpost_model::{
-    decision::{Decision, Standing, Via},
+    decision::{Decision, DecisionState, Via},
     envelope::BriefKind,
 };
 
@@ -25,12 +25,12 @@ fn the_repositorys_policy_comes_before_the_homes_and_names_its_rule() {
     let mut redirect = proposal("three");
     redirect.kind = BriefKind::Redirect;
     briefs::propose(&w1, &worker("ann"), redirect).unwrap();
-    let ratified = Stage::Decided(Decision::Ratified);
+    let ratified = BriefStatus::Decided(Decision::Ratified);
     assert_eq!(
         stages(&w1),
-        [(1, ratified), (2, Stage::Pending), (3, ratified)]
+        [(1, ratified), (2, BriefStatus::Pending), (3, ratified)]
     );
-    let Standing::Decided(verdict) = briefs::show(&w1, seq(3)).unwrap().standing else {
+    let DecisionState::Decided(verdict) = briefs::show(&w1, seq(3)).unwrap().standing else {
         panic!("nobody decided");
     };
     assert_eq!((verdict.via, verdict.by.as_str()), (Via::Policy, "policy"));
@@ -52,5 +52,5 @@ fn a_broken_policy_asks_and_says_so() {
             .unwrap()
             .contains("is none of ratify, ask")
     );
-    assert_eq!(stages(&w1), [(1, Stage::Pending)]);
+    assert_eq!(stages(&w1), [(1, BriefStatus::Pending)]);
 }

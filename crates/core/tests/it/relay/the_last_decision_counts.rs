@@ -6,13 +6,13 @@ use flagpost_core::{
     history::Kind,
     relay::{
         Mail, briefs,
-        decide::{self, Wish},
+        decide::{self, DecisionRequest},
         deliver,
-        observe::Watch,
+        observe::MailWatch,
     },
 };
 use flagpost_model::{
-    decision::{Decision, Delivery, Held, Standing, Via},
+    decision::{Decision, DecisionState, Delivery, Via, WithheldReason},
     envelope::Direction::Inbox,
 };
 use jiff::SignedDuration;
@@ -54,7 +54,7 @@ fn has(mail: &Mail<'_>, name: &str) -> bool {
 }
 
 fn reject(mail: &Mail<'_>) {
-    let wish = Wish::new(Decision::Rejected, Via::Cli);
+    let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
     decide::decide(mail, &worker("ann"), Some(seq(1)), &wish).unwrap();
 }
 
@@ -120,11 +120,14 @@ fn words_that_were_replaced_by_their_hash_do_not_come_back() {
     ratify(&w1, 1);
     let then = files(&w1);
     put(&w1, Inbox, "0001.brief", "Better");
-    let mut wish = Wish::new(Decision::Ratified, Via::Cli);
+    let mut wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
     wish.seen = Some(briefs::show(&w1, seq(1)).unwrap().prints.envelope);
     decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish).unwrap();
     put_back(&w1, &then);
-    assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, Some(Held::Decided));
+    assert_eq!(
+        briefs::show(&w1, seq(1)).unwrap().held,
+        Some(WithheldReason::Decided)
+    );
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
 }
 
@@ -147,11 +150,11 @@ fn a_decision_whose_file_is_taken_away_stands_and_gets_it_back() {
         assert!(has(&w1, ".0001.decision.json"), "{gone:?}");
         assert!(has(&w1, "0001.rejected"), "{gone:?}");
         assert_eq!(times(&world, "history.void 1"), 0, "{gone:?}");
-        let Standing::Decided(verdict) = briefs::show(&w1, seq(1)).unwrap().standing else {
+        let DecisionState::Decided(verdict) = briefs::show(&w1, seq(1)).unwrap().standing else {
             panic!("{gone:?}");
         };
         assert_eq!((verdict.by.as_str(), verdict.via), ("ann", Via::Cli));
-        let again = Wish::new(Decision::Ratified, Via::Cli);
+        let again = DecisionRequest::new(Decision::Ratified, Via::Cli);
         assert!(decide::decide(&w1, &worker("ann"), Some(seq(1)), &again).is_err());
     }
 }
@@ -201,7 +204,7 @@ fn a_flag_by_hand_comes_too_late_for_an_expired_brief() {
     assert!(!deliver::is_waiting(&w1).unwrap());
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
     let letter = briefs::show(&w1, seq(1)).unwrap();
-    assert_eq!(letter.held, Some(Held::Foreign));
+    assert_eq!(letter.held, Some(WithheldReason::Foreign));
     assert_eq!(
         letter.resolving_command().unwrap(),
         "flagpost relay reject W1 1",
@@ -223,7 +226,7 @@ fn what_is_withheld_and_expired_can_be_rejected() {
     put(&w1, Inbox, "0001.brief", "EVIL");
     world.pass(SignedDuration::from_secs(120));
     let letter = briefs::show(&w1, seq(1)).unwrap();
-    assert_eq!(letter.held, Some(Held::Decided));
+    assert_eq!(letter.held, Some(WithheldReason::Decided));
     assert_eq!(
         letter.resolving_command().unwrap(),
         "flagpost relay reject W1 1"
@@ -264,7 +267,7 @@ fn a_brief_that_was_away_for_a_while_is_not_proposed_anew() {
     register(&world, &["W1"]);
     let w1 = mail(&world, "W1");
     propose(&w1, "Good");
-    let mut watch = Watch::begin(&world.fleet()).unwrap();
+    let mut watch = MailWatch::begin(&world.fleet()).unwrap();
     watch.look(&world.fleet(), &worker("operator")).unwrap();
     let then = files(&w1);
     remove(&w1, &["0001.brief"]);
@@ -274,5 +277,5 @@ fn a_brief_that_was_away_for_a_while_is_not_proposed_anew() {
     watch.look(&world.fleet(), &worker("operator")).unwrap();
     assert_eq!(times(&world, "relay.brief_proposed 1"), 1);
     let held = briefs::show(&mail(&world, "W1"), seq(1)).unwrap().held;
-    assert_eq!(held, Some(Held::Proposed));
+    assert_eq!(held, Some(WithheldReason::Proposed));
 }

@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, thread};
 
 use flagpost_core::relay::{
     briefs,
-    decide::{self, Wish},
+    decide::{self, DecisionRequest},
 };
 use flagpost_model::{
-    decision::{Decision, Standing, Via},
+    decision::{Decision, DecisionState, Via},
     envelope::{Direction, Hash},
 };
 
@@ -55,9 +55,12 @@ fn trap_31_a_thousand_concurrent_decisions_make_one_for_each_brief() {
                             Via::Cli,
                         )
                     }
-                    other => {
-                        decide::decide(&w1, &who, Some(seq(number)), &Wish::new(other, Via::Api))
-                    }
+                    other => decide::decide(
+                        &w1,
+                        &who,
+                        Some(seq(number)),
+                        &DecisionRequest::new(other, Via::Api),
+                    ),
                 };
                 let first = decided.ok().filter(|it| !it.already);
                 first.map(|it| (number, it.decision))
@@ -83,7 +86,7 @@ fn trap_31_a_thousand_concurrent_decisions_make_one_for_each_brief() {
         .collect();
     for number in 1..=BRIEFS {
         let letter = briefs::show(&w1, seq(number)).unwrap();
-        let Standing::Decided(verdict) = letter.standing else {
+        let DecisionState::Decided(verdict) = letter.standing else {
             panic!("{number} is not decided");
         };
         match won.get(&number) {

@@ -4,7 +4,7 @@ use flagpost_core::relay::{
     briefs,
     decide::Decided,
     fleet::ratify_all,
-    slash::{self, Desk},
+    slash::{self, SlashContext},
 };
 use flagpost_model::{Seq, decision::Via, envelope::Direction};
 
@@ -51,7 +51,7 @@ fn ratify_all_says_what_the_seed_says_and_counts() {
         propose(&mail(&world, name), "Fix it");
     }
     let (fleet, ann) = (world.fleet(), worker("ann"));
-    let desk = Desk {
+    let desk = SlashContext {
         fleet: &fleet,
         actor: &ann,
         via: Via::Slash,

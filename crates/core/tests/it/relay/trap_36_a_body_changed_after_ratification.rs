@@ -1,11 +1,11 @@
 //! A zero-byte flag says yes; the decision says to what.
 
 use flagpost_core::relay::{
-    decide::{self, Wish},
+    decide::{self, DecisionRequest},
     deliver,
 };
 use flagpost_model::{
-    decision::{Decision, Refusal, Via},
+    decision::{Decision, DecisionRefusal, Via},
     envelope::{Direction::Inbox, Hash},
 };
 
@@ -44,11 +44,11 @@ fn a_body_changed_between_look_and_decision_is_not_decided_on() {
     let w1 = mail(&world, "W1");
     propose(&w1, "Good");
     put(&w1, Inbox, "0001.brief", "Evil");
-    let mut wish = Wish::new(Decision::Ratified, Via::Board);
+    let mut wish = DecisionRequest::new(Decision::Ratified, Via::Board);
     wish.seen = Some(Hash::of(b"Good"));
     let refused = decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish);
     assert!(matches!(
         refused,
-        Err(flagpost_core::Error::Gate(Refusal::Withheld { .. }))
+        Err(flagpost_core::Error::Gate(DecisionRefusal::Withheld { .. }))
     ));
 }

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::symlink, path::Path};
 
 use flagpost_core::relay::{
     Mail, briefs, broken,
-    decide::{self, Wish},
+    decide::{self, DecisionRequest},
     deliver, fleet,
 };
 use flagpost_model::{
@@ -19,7 +19,7 @@ use crate::world::{World, worker};
 type Hand = fn(&Mail<'_>, &Path);
 
 fn reject(mail: &Mail<'_>) {
-    let wish = Wish::new(Decision::Rejected, Via::Cli);
+    let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
     decide::decide(mail, &worker("ann"), Some(seq(1)), &wish).unwrap();
 }
 
@@ -97,7 +97,7 @@ fn what_was_read_and_archived_or_never_came_is_not_missed() {
         fs::remove_file(w1.dir(Inbox).join(name)).unwrap();
     }
     assert!(briefs::list(&w1).unwrap().1.is_empty());
-    let nobody = Wish::new(Decision::Rejected, Via::Cli);
+    let nobody = DecisionRequest::new(Decision::Rejected, Via::Cli);
     let refused = decide::decide(&w1, &worker("ann"), Some(seq(9)), &nobody);
     assert!(refused.is_err(), "there was never such a brief");
 }

@@ -4,12 +4,12 @@ use flagpost_core::{
     Error,
     relay::{
         briefs,
-        decide::{self, Wish},
+        decide::{self, DecisionRequest},
         deliver, words,
     },
 };
 use flagpost_model::{
-    decision::{Decision, Held, Refusal, Via},
+    decision::{Decision, DecisionRefusal, Via, WithheldReason},
     envelope::{Direction::Inbox, Hash},
 };
 use serde_json::json;
@@ -22,7 +22,7 @@ fn decide(
     decision: Decision,
     seen: Option<Hash>,
 ) -> Result<(), Error> {
-    let mut wish = Wish::new(decision, Via::Cli);
+    let mut wish = DecisionRequest::new(decision, Via::Cli);
     wish.seen = seen;
     decide::decide(mail, &worker("ann"), Some(seq(1)), &wish).map(|_| ())
 }
@@ -30,8 +30,8 @@ fn decide(
 fn is_withheld(decided: &Result<(), Error>) -> bool {
     matches!(
         decided,
-        Err(Error::Gate(Refusal::Withheld {
-            held: Held::Proposed,
+        Err(Error::Gate(DecisionRefusal::Withheld {
+            held: WithheldReason::Proposed,
             ..
         }))
     )
@@ -45,7 +45,7 @@ fn words_that_were_swapped_before_the_decision_are_let_through_only_by_their_has
     propose(&w1, "benign words");
     put(&w1, Inbox, "0001.brief", "EVIL");
     let letter = briefs::show(&w1, seq(1)).unwrap();
-    assert_eq!(letter.held, Some(Held::Proposed));
+    assert_eq!(letter.held, Some(WithheldReason::Proposed));
     let before = words::before(&w1, &letter).unwrap().unwrap();
     assert_eq!(
         (before.body.as_str(), before.changes.len()),
@@ -120,7 +120,11 @@ fn a_swap_is_seen_though_all_that_points_at_the_proposal_was_changed_too() {
     rewrite(&w1, 1, "submitted_at", json!("2026-05-13T15:00:00Z"));
     let w1 = mail(&world, "W1");
     let held = briefs::show(&w1, seq(1)).unwrap().held;
-    assert_eq!(held, Some(Held::Proposed), "the kept words name the line");
+    assert_eq!(
+        held,
+        Some(WithheldReason::Proposed),
+        "the kept words name the line"
+    );
     std::fs::remove_file(w1.dir(Inbox).join(".0001.words.json")).unwrap();
     let w1 = mail(&world, "W1");
     assert!(
@@ -149,7 +153,10 @@ fn a_brief_by_hand_is_bound_from_the_first_decision_that_is_tried() {
     put(&w1, Inbox, "0001.brief", "by hand");
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
     let refused = decide(&w1, Decision::Ratified, Some(Hash::of(b"another")));
-    assert!(matches!(refused, Err(Error::Gate(Refusal::Changed { .. }))));
+    assert!(matches!(
+        refused,
+        Err(Error::Gate(DecisionRefusal::Changed { .. }))
+    ));
     assert_eq!(times(&world, "relay.brief_proposed 1"), 1);
     put(&w1, Inbox, "0001.brief", "swapped");
     assert!(is_withheld(&decide(&w1, Decision::Ratified, None)));

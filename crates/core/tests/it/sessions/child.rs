@@ -6,7 +6,7 @@ use std::{
 };
 
 use flagpost_core::{Error, Home, List, Repository, claims, sessions::Sessions};
-use flagpost_testkit::race::{self, Children, Part};
+use flagpost_testkit::race::{self, ChildRole, Children};
 
 use super::{start, try_begin, within};
 use crate::world::{id, worker};
@@ -49,7 +49,7 @@ pub fn answer(answer: Result<(), Error>) -> &'static str {
 }
 
 /// Begins after many a dead session while somebody else looks all the time.
-fn look(part: &Part, home: &Home, repository: &Repository, list: &List<'_>) {
+fn look(part: &ChildRole, home: &Home, repository: &Repository, list: &List<'_>) {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -65,7 +65,7 @@ fn look(part: &Part, home: &Home, repository: &Repository, list: &List<'_>) {
 }
 
 /// Begins in several threads. Whoever wins keeps the session until everybody has an answer.
-fn race(part: &Part, home: &Home, repository: &Repository, list: &List<'_>) {
+fn race(part: &ChildRole, home: &Home, repository: &Repository, list: &List<'_>) {
     let answers = part.place().join("answers");
     let begin = || {
         let begun = try_begin(home, repository, list);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use flagpost_core::{Error, config, history::Kind, sessions::Stage};
+use flagpost_core::{Error, config, history::Kind, sessions::SessionStatus};
 use flagpost_disk::dialects::session::progress;
 use flagpost_model::session::{LogRow, Outcome};
 use flagpost_testkit::scratch::SmallDisk;
@@ -38,14 +38,14 @@ fn a_dead_one_is_recovered_and_not_archived() {
     let live = begin(&world, &list).live;
     start(&list, live.id(), 1);
     drop(live);
-    assert_eq!(of(&world).find("live").unwrap().stage, Stage::Dead);
+    assert_eq!(of(&world).find("live").unwrap().stage, SessionStatus::Dead);
     let answer = archive_complete(&world);
     assert!(matches!(answer, Err(Error::SessionIncomplete { .. })));
     assert_eq!(recover(&world, &list).unwrap().unwrap().tasks, ids(&[1]));
     assert!(recover(&world, &list).unwrap().is_none());
     let all = of(&world).all().unwrap();
     assert_eq!(all.len(), 1);
-    assert_eq!(all[0].stage, Stage::Interrupted);
+    assert_eq!(all[0].stage, SessionStatus::Interrupted);
 }
 
 /// The runner died between its last word and the rename.
@@ -64,7 +64,10 @@ fn a_complete_one_is_archived_under_its_name() {
     drop(live);
     let archived = archive_complete(&world).unwrap();
     assert_eq!(archived, dir.with_file_name(id.as_str()));
-    assert_eq!(of(&world).find(id.as_str()).unwrap().stage, Stage::Archived);
+    assert_eq!(
+        of(&world).find(id.as_str()).unwrap().stage,
+        SessionStatus::Archived
+    );
     assert_eq!(fs::read_dir(dir).unwrap().count(), 0);
     let told = kinds(&world, Kind::SessionArchived);
     assert_eq!(told.len(), 1);

@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::symlink};
 
 use flagpost_core::sessions::Live;
 use flagpost_disk::{dialects::session::context, fsx::READ_LIMIT};
-use flagpost_model::session::{Note, Outcome};
+use flagpost_model::session::{KnowledgeNote, Outcome};
 
 use super::{begin, bullet, context_in, notes, of, row, try_begin};
 use crate::world::{World, add, id};
@@ -24,7 +24,7 @@ fn is_told(live: &Live<'_>, what: &str) -> bool {
     let all = context_in(live.dir()).history;
     let mut texts = all
         .iter()
-        .flat_map(|entry| entry.notes.iter().map(Note::text));
+        .flat_map(|entry| entry.notes.iter().map(KnowledgeNote::text));
     texts.any(|text| text.contains(what))
 }
 

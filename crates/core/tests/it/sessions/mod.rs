@@ -28,8 +28,8 @@ use flagpost_disk::dialects::session::context;
 use flagpost_model::{
     SessionId, TaskId, WorkerId,
     session::{
-        Knowledge, LogRow, Note, Outcome, Progress, ProgressStatus, SessionSummary, SharedContext,
-        TaskNotes,
+        Knowledge, KnowledgeNote, LogRow, Outcome, Progress, ProgressStatus, SessionSummary,
+        SharedContext, TaskNotes,
     },
     task::{DEFAULT_LEASE, StateName},
 };
@@ -157,8 +157,8 @@ pub fn notes(task: u64, pattern: &str) -> TaskNotes {
     }
 }
 
-pub fn bullet(text: &str) -> Note {
-    Note::Bullet(text.to_owned())
+pub fn bullet(text: &str) -> KnowledgeNote {
+    KnowledgeNote::Bullet(text.to_owned())
 }
 
 /// The context in a session's directory.

@@ -5,14 +5,14 @@ use serde_json::json;
 use super::*;
 
 const PARAMS: &[Param] = &[
-    Param::path("worker", Kind::Id, ""),
-    Param::query("limit", Kind::Number(1), ""),
-    Param::query("all", Kind::Flag, ""),
-    Param::body("body", Kind::Text, ""),
-    Param::body("decision", Kind::Word(&["ratified", "rejected"]), "").required(),
+    Param::path("worker", ParamKind::Id, ""),
+    Param::query("limit", ParamKind::Number(1), ""),
+    Param::query("all", ParamKind::Flag, ""),
+    Param::body("body", ParamKind::Text, ""),
+    Param::body("decision", ParamKind::Word(&["ratified", "rejected"]), "").required(),
 ];
 
-fn read(query: &[(&str, &str)], body: Value) -> Result<Asked, Fault> {
+fn read(query: &[(&str, &str)], body: Value) -> Result<Asked, HttpError> {
     let pairs = |all: &[(&str, &str)]| {
         let owned = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
         all.iter().map(owned).collect()
@@ -84,16 +84,16 @@ const EITHER: &[Form] = &[
     },
 ];
 const DECIDED: &[Param] = &[
-    Param::body("worker", Kind::Id, "").within(EITHER),
-    Param::body("seq", Kind::Number(1), "").within(EITHER),
-    Param::body("decision", Kind::Word(&["ratified", "rejected"]), "").within(EITHER),
-    Param::body("all", Kind::Flag, "").within(EITHER),
-    Param::body("note", Kind::Line, ""),
-    Param::body("pid", Kind::Process, ""),
-    Param::body("due", Kind::Day, ""),
+    Param::body("worker", ParamKind::Id, "").within(EITHER),
+    Param::body("seq", ParamKind::Number(1), "").within(EITHER),
+    Param::body("decision", ParamKind::Word(&["ratified", "rejected"]), "").within(EITHER),
+    Param::body("all", ParamKind::Flag, "").within(EITHER),
+    Param::body("note", ParamKind::Line, ""),
+    Param::body("pid", ParamKind::Process, ""),
+    Param::body("due", ParamKind::Day, ""),
 ];
 
-fn decided(body: Value) -> Result<Asked, Fault> {
+fn decided(body: Value) -> Result<Asked, HttpError> {
     let Value::Object(body) = body else {
         panic!("an object")
     };

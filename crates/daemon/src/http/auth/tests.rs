@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 
-use super::{Guard, Refusal, Shown};
+use super::{AuthRefusal, Guard, Shown};
 
 fn guard() -> Guard {
     Guard::new("secret", 7717)
@@ -22,7 +22,7 @@ fn headers(lines: &str) -> HeaderMap {
     all
 }
 
-fn asked(guard: &Guard, method: &Method, path: &str, lines: &str) -> Result<Shown, Refusal> {
+fn asked(guard: &Guard, method: &Method, path: &str, lines: &str) -> Result<Shown, AuthRefusal> {
     guard.admit(method, path, &headers(lines), Instant::now())
 }
 
@@ -75,10 +75,10 @@ fn pages_want_the_cookie_and_the_way_in_wants_nothing() {
         let with_key = format!("{HOST}\n{key}");
         for little in [HOST, with_key.as_str()] {
             let refused = asked(&guard, &Method::GET, path, little);
-            assert_eq!(refused, Err(Refusal::Token), "{path} {little}");
+            assert_eq!(refused, Err(AuthRefusal::Token), "{path} {little}");
         }
         let refused = asked(&guard, &Method::POST, path, &with_cookie);
-        assert_eq!(refused, Err(Refusal::Token));
+        assert_eq!(refused, Err(AuthRefusal::Token));
     }
     assert_eq!(
         asked(&guard, &Method::GET, "/login/x", HOST),
@@ -100,10 +100,10 @@ fn pages_want_the_cookie_and_the_way_in_wants_nothing() {
         (Method::GET, "/"),
     ] {
         let refused = asked(&guard, &method, path, &from_a_mail);
-        assert_eq!(refused, Err(Refusal::Origin), "{method} {path}");
+        assert_eq!(refused, Err(AuthRefusal::Origin), "{method} {path}");
     }
     let refused = asked(&guard, &Method::POST, "/login/x", HOST);
-    assert_eq!(refused, Err(Refusal::Token));
+    assert_eq!(refused, Err(AuthRefusal::Token));
 }
 
 #[test]
@@ -112,59 +112,68 @@ fn trap_40_what_is_turned_away() {
     let (cookie, key) = let_in(&guard);
     let (other, _) = let_in(&guard);
     for (headers, refusal) in [
-        (TOKEN.to_owned(), Refusal::Host),
-        (format!("Host: evil.example\n{TOKEN}"), Refusal::Host),
-        (format!("Host: 127.0.0.1:80\n{TOKEN}"), Refusal::Host),
-        (format!("Host: 127.0.0.1\n{TOKEN}"), Refusal::Host),
+        (TOKEN.to_owned(), AuthRefusal::Host),
+        (format!("Host: evil.example\n{TOKEN}"), AuthRefusal::Host),
+        (format!("Host: 127.0.0.1:80\n{TOKEN}"), AuthRefusal::Host),
+        (format!("Host: 127.0.0.1\n{TOKEN}"), AuthRefusal::Host),
         (
             format!("{HOST}\nHost: evil.example\n{TOKEN}"),
-            Refusal::Host,
+            AuthRefusal::Host,
         ),
         (
             format!("{HOST}\n{TOKEN}\nOrigin: http://evil.example"),
-            Refusal::Origin,
+            AuthRefusal::Origin,
         ),
-        (format!("{HOST}\n{TOKEN}\nOrigin: null"), Refusal::Origin),
+        (
+            format!("{HOST}\n{TOKEN}\nOrigin: null"),
+            AuthRefusal::Origin,
+        ),
         (
             format!("{HOST}\n{cookie}\n{key}\nOrigin: http://127.0.0.1:8080"),
-            Refusal::Origin,
+            AuthRefusal::Origin,
         ),
         (
             format!("{HOST}\n{TOKEN}\nOrigin: https://127.0.0.1:7717"),
-            Refusal::Origin,
+            AuthRefusal::Origin,
         ),
         (
             format!("{HOST}\n{cookie}\n{key}\nSec-Fetch-Site: same-site"),
-            Refusal::Origin,
+            AuthRefusal::Origin,
         ),
-        (HOST.to_owned(), Refusal::Token),
+        (HOST.to_owned(), AuthRefusal::Token),
         (
             format!("{HOST}\nAuthorization: Bearer secre"),
-            Refusal::Token,
+            AuthRefusal::Token,
         ),
-        (format!("{HOST}\nAuthorization: secret"), Refusal::Token),
+        (format!("{HOST}\nAuthorization: secret"), AuthRefusal::Token),
         // The token is no cookie, and no key.
         (
             format!("{HOST}\nCookie: flagpost-7717=secret"),
-            Refusal::Token,
+            AuthRefusal::Token,
         ),
         (
             format!("{HOST}\nCookie: flagpost-7717=secret\n{key}"),
-            Refusal::Token,
+            AuthRefusal::Token,
         ),
         (
             format!("{HOST}\n{cookie}\nFlagpost-Key: secret"),
-            Refusal::Token,
+            AuthRefusal::Token,
         ),
         // One half alone, and halves of two.
-        (format!("{HOST}\n{cookie}"), Refusal::Token),
-        (format!("{HOST}\n{key}"), Refusal::Token),
-        (format!("{HOST}\n{other}\n{key}"), Refusal::Token),
-        (format!("{HOST}\n{cookie}\nFlagpost-Key:  "), Refusal::Token),
-        (format!("{HOST}\n{cookie}\n{key}\n{key}"), Refusal::Token),
+        (format!("{HOST}\n{cookie}"), AuthRefusal::Token),
+        (format!("{HOST}\n{key}"), AuthRefusal::Token),
+        (format!("{HOST}\n{other}\n{key}"), AuthRefusal::Token),
+        (
+            format!("{HOST}\n{cookie}\nFlagpost-Key:  "),
+            AuthRefusal::Token,
+        ),
+        (
+            format!("{HOST}\n{cookie}\n{key}\n{key}"),
+            AuthRefusal::Token,
+        ),
         (
             format!("{HOST}\n{}\n{key}", cookie.replace("7717", "7718")),
-            Refusal::Token,
+            AuthRefusal::Token,
         ),
     ] {
         for method in [Method::GET, Method::POST] {
@@ -188,6 +197,6 @@ fn what_is_sent_is_json() {
         "Content-Type: application/jsonp",
         "Content-Type: application/json\nContent-Type: text/plain",
     ] {
-        assert_eq!(Guard::takes(&headers(bad)), Err(Refusal::Type), "{bad}");
+        assert_eq!(Guard::takes(&headers(bad)), Err(AuthRefusal::Type), "{bad}");
     }
 }

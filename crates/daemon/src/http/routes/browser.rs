@@ -10,14 +10,14 @@ use flagpost_core::operations::Operation;
 use serde_json::{Value, json};
 
 use crate::{
-    answers::Link,
+    answers::LinkAnswer,
     http::{
-        answer::Fault,
+        answer::HttpError,
         asked::Asked,
         auth::{KEY, LINK},
-        desk::Desk,
+        desk::RequestContext,
         pages,
-        route::{AGENT, Kind, Param, Route, Verb, Work},
+        route::{AGENT, Param, ParamKind, Route, RouteHandler, Verb},
     },
 };
 
@@ -28,7 +28,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "A link that lets a browser in, once and within two minutes",
         operation: Operation::DaemonLink,
         params: &[AGENT],
-        work: Work::Answer("link", link),
+        work: RouteHandler::Answer("link", link),
     },
     Route {
         verb: Verb::Get,
@@ -37,10 +37,10 @@ pub(crate) const ROUTES: &[Route] = &[
         operation: Operation::ProgramDescribe,
         params: &[Param::path(
             "code",
-            Kind::Text,
+            ParamKind::Text,
             "The link's code, or a file of the page.",
         )],
-        work: Work::Page(login),
+        work: RouteHandler::Page(login),
     },
     Route {
         verb: Verb::Post,
@@ -48,10 +48,10 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "Makes a session of a link: sets its cookie for whoever has the link's key",
         operation: Operation::ProgramDescribe,
         params: &[
-            Param::header(KEY, Kind::Text, "The link's key, from its fragment.").required(),
-            Param::body("code", Kind::Text, "The link's code.").required(),
+            Param::header(KEY, ParamKind::Text, "The link's key, from its fragment.").required(),
+            Param::body("code", ParamKind::Text, "The link's code.").required(),
         ],
-        work: Work::Page(enter),
+        work: RouteHandler::Page(enter),
     },
     Route {
         verb: Verb::Get,
@@ -59,43 +59,43 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "What waits and what happens, as a page",
         operation: Operation::ProgramDescribe,
         params: &[],
-        work: Work::Page(|_, _| Ok(pages::INDEX.answer())),
+        work: RouteHandler::Page(|_, _| Ok(pages::INDEX.answer())),
     },
     Route {
         verb: Verb::Get,
         path: "/app/{file}",
         about: "A file of the page",
         operation: Operation::ProgramDescribe,
-        params: &[Param::path("file", Kind::Text, "Its name.")],
-        work: Work::Page(file),
+        params: &[Param::path("file", ParamKind::Text, "Its name.")],
+        work: RouteHandler::Page(file),
     },
 ];
 
-fn link(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
+fn link(desk: &RequestContext<'_>, _: &Asked) -> Result<Value, HttpError> {
     let instance = desk.shared.instance.get();
-    let instance = instance.ok_or_else(|| Fault::broken("the daemon is not ready yet"))?;
+    let instance = instance.ok_or_else(|| HttpError::broken("the daemon is not ready yet"))?;
     let link = desk.shared.guard.invite(Instant::now());
     let url = format!("{}{LINK}{}#{}", instance.http, link.code, link.key);
-    Ok(json!(Link { url }))
+    Ok(json!(LinkAnswer { url }))
 }
 
-fn login(_: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
+fn login(_: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
     let beside = pages::beside_login(asked.needed("code"));
     Ok(beside.unwrap_or(&pages::LOGIN).answer())
 }
 
-fn enter(desk: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
+fn enter(desk: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
     let (code, key) = (asked.needed("code"), asked.needed(KEY));
     let cookie = desk.shared.guard.enter(code, key, Instant::now());
     let cookie = cookie.ok_or_else(|| {
-        Fault::not_found("there is no such link: it was used, or is too old; ask for another")
+        HttpError::not_found("there is no such link: it was used, or is too old; ask for another")
     })?;
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }
 
-fn file(_: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
+fn file(_: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
     let name = asked.needed("file");
     let file = pages::beside_index(name);
-    let file = file.ok_or_else(|| Fault::not_found(format!("there is no /app/{name} here")))?;
+    let file = file.ok_or_else(|| HttpError::not_found(format!("there is no /app/{name} here")))?;
     Ok(file.answer())
 }

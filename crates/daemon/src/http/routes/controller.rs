@@ -9,7 +9,7 @@ use flagpost_core::{
     operations::Operation,
     relay::{
         Fleet,
-        slash::{Desk as At, Said, carry_out_aloud, operation},
+        slash::{SlashContext as At, SlashOutput, carry_out_aloud, operation},
     },
     shape,
 };
@@ -17,7 +17,7 @@ use flagpost_disk::fsx;
 use flagpost_model::{
     WorkerId,
     decision::Via,
-    slash::{Slash, Text, parse},
+    slash::{Slash, TextSource, parse},
     task::Origin,
 };
 use serde_json::{Value, json};
@@ -26,10 +26,10 @@ use tokio::sync::mpsc;
 use crate::{
     events::{event, pour},
     http::{
-        answer::Fault,
+        answer::HttpError,
         asked::Asked,
-        desk::Desk,
-        route::{AGENT, AS, Kind, Param, REPO, Route, Verb, Whose, Work},
+        desk::RequestContext,
+        route::{AGENT, AS, Param, ParamKind, REPO, Route, RouteHandler, Verb, Whose},
     },
 };
 
@@ -41,7 +41,7 @@ pub(crate) const ROUTES: &[Route] = &[
         // The command asks for more, once it is read.
         operation: Operation::ProgramDescribe,
         params: &[REPO, AS, AGENT, COMMAND, TEXT],
-        work: Work::Answer("slash", dispatch),
+        work: RouteHandler::Answer("slash", dispatch),
     },
     Route {
         verb: Verb::Post,
@@ -49,15 +49,19 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "Carries out a slash command, and tells each line as it comes, as an event",
         operation: Operation::ProgramDescribe,
         params: &[REPO, AS, AGENT, COMMAND, TEXT],
-        work: Work::Stream(Whose::Ours, stream),
+        work: RouteHandler::Stream(Whose::Ours, stream),
     },
 ];
 
-const COMMAND: Param =
-    Param::body("command", Kind::Text, "As in /ratify all --scope=W{1,2}.").required();
+const COMMAND: Param = Param::body(
+    "command",
+    ParamKind::Text,
+    "As in /ratify all --scope=W{1,2}.",
+)
+.required();
 const TEXT: Param = Param::body(
     "text",
-    Kind::Text,
+    ParamKind::Text,
     "What goes beside it: the brief of /assign, the new body of /edit.",
 );
 
@@ -72,14 +76,14 @@ struct Asking {
 }
 
 impl Asking {
-    fn read(desk: &Desk<'_>, asked: &Asked) -> Result<Self, Fault> {
+    fn read(desk: &RequestContext<'_>, asked: &Asked) -> Result<Self, HttpError> {
         let command = parse(asked.needed(COMMAND.name));
-        let command = command.map_err(|error| Fault::invalid(error.to_string()))?;
+        let command = command.map_err(|error| HttpError::invalid(error.to_string()))?;
         let repository = desk.repository(asked)?;
         desk.permit(asked, operation(&command))?;
         desk.home.must_know_the_time()?;
         if let Slash::Assign {
-            text: Text::File(name),
+            text: TextSource::File(name),
             ..
         } = &command
         {
@@ -97,7 +101,7 @@ impl Asking {
         })
     }
 
-    fn carry_out(self, tell: &mut dyn FnMut(&str)) -> flagpost_core::Result<Said> {
+    fn carry_out(self, tell: &mut dyn FnMut(&str)) -> flagpost_core::Result<SlashOutput> {
         let at = At {
             fleet: &Fleet::of(&self.home, &self.repository.id),
             actor: &self.actor,
@@ -109,7 +113,7 @@ impl Asking {
     }
 }
 
-fn dispatch(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn dispatch(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let said = Asking::read(desk, asked)?.carry_out(&mut |_| {})?;
     Ok(shape::slash_output(asked.needed(COMMAND.name), &said))
 }
@@ -119,7 +123,7 @@ const AHEAD: usize = 64;
 
 /// What is refused before it begins is an answer like any other. Whoever goes away in the middle stops
 /// nothing.
-fn stream(desk: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
+fn stream(desk: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
     let asking = Asking::read(desk, asked)?;
     let (send, receive) = mpsc::channel(AHEAD);
     let say = move |name: &str, data: &str| {

@@ -11,28 +11,28 @@ use axum::{
 use flagpost_core::operations::Operation;
 
 use crate::{
-    events::{Cursor, KanbanReader, Listener, Reader, Scope, Wish, feed},
+    events::{Cursor, EventFilter, EventReader, KanbanReader, Listener, Subscription, feed},
     http::{
-        answer::Fault,
+        answer::HttpError,
         asked::Asked,
-        desk::Desk,
-        route::{Kind, Param, Route, Verb, Whose, Work},
+        desk::RequestContext,
+        route::{Param, ParamKind, Route, RouteHandler, Verb, Whose},
     },
 };
 
 const REPO: Param = Param::query(
     "repo",
-    Kind::Text,
+    ParamKind::Text,
     "Only this repository, by name or id: the id of an event is then its number in the history.",
 );
 const SINCE: Param = Param::query(
     "since",
-    Kind::Text,
+    ParamKind::Text,
     "The id of the last event that was had: what came after it is told, however long ago.",
 );
 const LAST: Param = Param::header(
     "last-event-id",
-    Kind::Text,
+    ParamKind::Text,
     "The same, as browsers say it when they come again; it counts for more.",
 );
 
@@ -43,7 +43,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "Every transition as it happens",
         operation: Operation::HistoryShow,
         params: &[REPO, SINCE, LAST],
-        work: Work::Stream(Whose::Ours, everything),
+        work: RouteHandler::Stream(Whose::Ours, everything),
     },
     Route {
         verb: Verb::Get,
@@ -51,7 +51,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "What happens to mail, in both directions",
         operation: Operation::HistoryShow,
         params: &[REPO, SINCE, LAST],
-        work: Work::Stream(Whose::Ours, mail),
+        work: RouteHandler::Stream(Whose::Ours, mail),
     },
     Route {
         verb: Verb::Get,
@@ -60,22 +60,26 @@ pub(crate) const ROUTES: &[Route] = &[
         operation: Operation::TaskShow,
         params: &[Param::query(
             "taskListId",
-            Kind::Directory,
+            ParamKind::Directory,
             "The list; without it, all of them.",
         )],
-        work: Work::Stream(Whose::Kanban, kanban),
+        work: RouteHandler::Stream(Whose::Kanban, kanban),
     },
 ];
 
-fn everything(desk: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
-    listen(desk, asked, Scope::Everything)
+fn everything(desk: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
+    listen(desk, asked, EventFilter::Everything)
 }
 
-fn mail(desk: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
-    listen(desk, asked, Scope::Mail)
+fn mail(desk: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
+    listen(desk, asked, EventFilter::Mail)
 }
 
-fn listen(desk: &Desk<'_>, asked: &Asked, scope: Scope) -> Result<Response, Fault> {
+fn listen(
+    desk: &RequestContext<'_>,
+    asked: &Asked,
+    scope: EventFilter,
+) -> Result<Response, HttpError> {
     let name = match asked.text(LAST.name) {
         // A browser that had no event yet says so with nothing.
         None | Some("") => SINCE.name,
@@ -90,12 +94,12 @@ fn listen(desk: &Desk<'_>, asked: &Asked, scope: Scope) -> Result<Response, Faul
         // A number alone is of the only one there is.
         repository = Some(desk.repository(asked)?.id);
     }
-    let wish = Wish { repository, scope };
+    let wish = Subscription { repository, scope };
     let (home, hub) = (desk.home.clone(), desk.shared.hub.clone());
-    Ok(stream(desk, Reader::new(home, hub, wish, since)))
+    Ok(stream(desk, EventReader::new(home, hub, wish, since)))
 }
 
-fn kanban(desk: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
+fn kanban(desk: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
     let list = asked
         .text("taskListId")
         .map(super::kanban::list)
@@ -104,7 +108,7 @@ fn kanban(desk: &Desk<'_>, asked: &Asked) -> Result<Response, Fault> {
     Ok(stream(desk, reader))
 }
 
-fn stream(desk: &Desk<'_>, listener: impl Listener) -> Response {
+fn stream(desk: &RequestContext<'_>, listener: impl Listener) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),

@@ -4,10 +4,10 @@ use flagpost_core::{answers, history::History, operations::Operation};
 use serde_json::{Value, json};
 
 use crate::http::{
-    answer::Fault,
+    answer::HttpError,
     asked::Asked,
-    desk::Desk,
-    route::{Kind, Param, REPO, Route, Verb, Work},
+    desk::RequestContext,
+    route::{Param, ParamKind, REPO, Route, RouteHandler, Verb},
 };
 
 /// So many lines are told where nobody says how many.
@@ -20,17 +20,21 @@ pub(crate) const ROUTES: &[Route] = &[Route {
     operation: Operation::HistoryShow,
     params: &[
         REPO,
-        Param::query("since", Kind::Number(0), "Only what has a greater number."),
+        Param::query(
+            "since",
+            ParamKind::Number(0),
+            "Only what has a greater number.",
+        ),
         Param::query(
             "limit",
-            Kind::Number(0),
+            ParamKind::Number(0),
             "At most this many, 100 if not said; 0 for all.",
         ),
     ],
-    work: Work::Answer("history", since),
+    work: RouteHandler::Answer("history", since),
 }];
 
-fn since(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn since(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let repository = desk.repository(asked)?;
     let since = asked.number("since").unwrap_or_default();
     let lines = History::of(&desk.home, &repository.id).since(since)?;
@@ -39,7 +43,7 @@ fn since(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
         0 => total,
         limit => usize::try_from(limit).unwrap_or(total).min(total),
     };
-    Ok(json!(answers::History {
+    Ok(json!(answers::HistoryAnswer {
         lines: answers::each(lines.iter().take(limit)),
         total: Some(total),
         truncated: limit < total,

@@ -5,15 +5,15 @@ use flagpost_model::ListRef;
 use serde_json::{Value, json};
 
 use crate::http::{
-    answer::Fault,
+    answer::HttpError,
     asked::Asked,
-    desk::Desk,
-    route::{Kind, Param, Route, Verb, Work},
+    desk::RequestContext,
+    route::{Param, ParamKind, Route, RouteHandler, Verb},
 };
 
 const LIST: Param = Param::path(
     "list",
-    Kind::Directory,
+    ParamKind::Directory,
     "The list, whatever its program calls it.",
 );
 
@@ -24,7 +24,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "Whether the daemon answers",
         operation: Operation::DaemonShow,
         params: &[],
-        work: Work::Foreign(health_schema, health),
+        work: RouteHandler::Foreign(health_schema, health),
     },
     Route {
         verb: Verb::Get,
@@ -32,7 +32,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "The lists that hold tasks, for clients of the Kanban bus",
         operation: Operation::TaskShow,
         params: &[],
-        work: Work::Foreign(lists_schema, lists),
+        work: RouteHandler::Foreign(lists_schema, lists),
     },
     Route {
         verb: Verb::Get,
@@ -40,7 +40,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "The tasks of a list as normalised files, for clients of the Kanban bus",
         operation: Operation::TaskShow,
         params: &[LIST],
-        work: Work::Foreign(tasks_schema, tasks),
+        work: RouteHandler::Foreign(tasks_schema, tasks),
     },
     Route {
         verb: Verb::Get,
@@ -48,23 +48,23 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "What the session of a list has written, for clients of the Kanban bus",
         operation: Operation::SessionShow,
         params: &[LIST],
-        work: Work::Foreign(context_schema, context),
+        work: RouteHandler::Foreign(context_schema, context),
     },
 ];
 
-fn health(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
+fn health(desk: &RequestContext<'_>, _: &Asked) -> Result<Value, HttpError> {
     Ok(json!({"status": "ok", "timestamp": desk.home.now()}))
 }
 
-fn lists(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
+fn lists(desk: &RequestContext<'_>, _: &Asked) -> Result<Value, HttpError> {
     Ok(kanban::lists(&desk.home)?)
 }
 
-fn tasks(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn tasks(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     Ok(kanban::tasks(&desk.home, &list(asked.needed("list"))?)?)
 }
 
-fn context(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn context(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     Ok(kanban::execution_context(
         &desk.home,
         &list(asked.needed("list"))?,
@@ -72,8 +72,8 @@ fn context(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 }
 
 /// The list of this name.
-pub(super) fn list(name: &str) -> Result<ListRef, Fault> {
-    kanban::named(name).ok_or_else(|| Fault::invalid("Invalid task list ID"))
+pub(super) fn list(name: &str) -> Result<ListRef, HttpError> {
+    kanban::named(name).ok_or_else(|| HttpError::invalid("Invalid task list ID"))
 }
 
 fn object(properties: Value) -> Value {

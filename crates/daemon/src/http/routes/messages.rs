@@ -4,7 +4,7 @@
 //! speaks for itself, and whoever speaks in another's name without that is the operator, visibly.
 
 use flagpost_core::{
-    messages::{self, Ask, Filter, Party, Words},
+    messages::{self, Ask, Filter, NewMessage, Party},
     operations::Operation,
     relay::decide::Gate,
     shape::messages as shape,
@@ -12,30 +12,34 @@ use flagpost_core::{
 use flagpost_model::{
     WorkerId,
     decision::Via,
-    message::{LEASE, Place, Speaker},
+    message::{LEASE, MessageAddress, Speaker},
 };
 use serde_json::Value;
 
 use crate::http::{
-    answer::Fault,
+    answer::HttpError,
     asked::Asked,
-    desk::Desk,
-    route::{AGENT, AS, Kind, Param, REPO, Route, Verb, WAIT, Work},
+    desk::RequestContext,
+    route::{AGENT, AS, Param, ParamKind, REPO, Route, RouteHandler, Verb, WAIT},
 };
 
-const THREAD: Param = Param::query("thread", Kind::Text, "Only of this conversation.");
-const SUBJECT: Param = Param::query("subject", Kind::Word(SUBJECTS), "Only with this subject.");
-const FROM: Param = Param::query("from", Kind::Text, "Only from this one.");
-const TO: Param = Param::query("to", Kind::Text, "Only to this one.");
+const THREAD: Param = Param::query("thread", ParamKind::Text, "Only of this conversation.");
+const SUBJECT: Param = Param::query(
+    "subject",
+    ParamKind::Word(SUBJECTS),
+    "Only with this subject.",
+);
+const FROM: Param = Param::query("from", ParamKind::Text, "Only from this one.");
+const TO: Param = Param::query("to", ParamKind::Text, "Only to this one.");
 const SUBJECTS: &[&str] = &["TASK", "DONE", "STUCK", "PROGRESS", "QUERY", "REPLY"];
 
-const WORKER: Param = Param::path("worker", Kind::Id, "Whose mail it is in.");
+const WORKER: Param = Param::path("worker", ParamKind::Id, "Whose mail it is in.");
 const DIRECTION: Param = Param::path(
     "direction",
-    Kind::Word(&["inbox", "outbox"]),
+    ParamKind::Word(&["inbox", "outbox"]),
     "Which way it goes.",
 );
-const SEQ: Param = Param::path("seq", Kind::Number(1), "Its number.");
+const SEQ: Param = Param::path("seq", ParamKind::Number(1), "Its number.");
 
 pub(crate) const ROUTES: &[Route] = &[
     Route {
@@ -51,11 +55,11 @@ pub(crate) const ROUTES: &[Route] = &[
             TO,
             Param::query(
                 "limit",
-                Kind::Number(0),
+                ParamKind::Number(0),
                 "At most this many, the newest; 0, or nothing, for all.",
             ),
         ],
-        work: Work::Answer("messages", list),
+        work: RouteHandler::Answer("messages", list),
     },
     Route {
         verb: Verb::Post,
@@ -66,36 +70,36 @@ pub(crate) const ROUTES: &[Route] = &[
             REPO,
             AS,
             AGENT,
-            Param::body("subject", Kind::Word(SUBJECTS), "What it is.").required(),
+            Param::body("subject", ParamKind::Word(SUBJECTS), "What it is.").required(),
             Param::body(
                 "body",
-                Kind::Text,
+                ParamKind::Text,
                 "What it says, as its subject asks for: JSON as a text, but for QUERY and REPLY.",
             )
             .required(),
             Param::body(
                 "to",
-                Kind::Id,
+                ParamKind::Id,
                 "To whom; without it, to whoever it answers.",
             ),
-            Param::body("thread", Kind::Text, "The conversation."),
+            Param::body("thread", ParamKind::Text, "The conversation."),
             Param::body(
                 "re",
-                Kind::Text,
+                ParamKind::Text,
                 "The message that it answers, by its place or its id.",
             ),
             Param::body(
                 "id",
-                Kind::Text,
+                ParamKind::Text,
                 "Its id: a second one of the same is a retry.",
             ),
             Param::body(
                 "ratify",
-                Kind::Flag,
+                ParamKind::Flag,
                 "Lets it through at once; an agent may not.",
             ),
         ],
-        work: Work::Answer("message_sent", send),
+        work: RouteHandler::Answer("message_sent", send),
     },
     Route {
         verb: Verb::Get,
@@ -103,7 +107,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "What is open, and what is to be done about each",
         operation: Operation::MessageShow,
         params: &[REPO, TO],
-        work: Work::Answer("messages_open", open),
+        work: RouteHandler::Answer("messages_open", open),
     },
     Route {
         verb: Verb::Get,
@@ -111,7 +115,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "Whether there is a message for whoever asks, without taking it",
         operation: Operation::MessageShow,
         params: &[REPO, AS, AGENT, THREAD, SUBJECT, FROM, WAIT],
-        work: Work::Awaited(["message_waiting", "message_none"], waiting),
+        work: RouteHandler::Awaited(["message_waiting", "message_none"], waiting),
     },
     Route {
         verb: Verb::Post,
@@ -128,16 +132,16 @@ pub(crate) const ROUTES: &[Route] = &[
             WAIT,
             Param::query(
                 "lease",
-                Kind::Lease,
+                ParamKind::Lease,
                 "How long, as in 15m; without it, five minutes.",
             ),
             Param::query(
                 "restart",
-                Kind::Flag,
+                ParamKind::Flag,
                 "Whoever received under this name before is gone: what it held is given out again.",
             ),
         ],
-        work: Work::Awaited(["message_received", "message_none"], receive),
+        work: RouteHandler::Awaited(["message_received", "message_none"], receive),
     },
     Route {
         verb: Verb::Get,
@@ -145,7 +149,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "A message; this acknowledges nothing",
         operation: Operation::MessageShow,
         params: &[REPO, WORKER, DIRECTION, SEQ],
-        work: Work::Answer("message", show),
+        work: RouteHandler::Answer("message", show),
     },
     Route {
         verb: Verb::Post,
@@ -153,43 +157,46 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "The recipient has a message: it is not given out again",
         operation: Operation::MessageAck,
         params: &[REPO, AS, AGENT, WORKER, DIRECTION, SEQ],
-        work: Work::Answer("message_acked", ack),
+        work: RouteHandler::Answer("message_acked", ack),
     },
     Route {
         verb: Verb::Get,
         path: "/v1/threads/{thread}",
         about: "A conversation in its order, the archive included",
         operation: Operation::MessageShow,
-        params: &[REPO, Param::path("thread", Kind::Text, "The conversation.")],
-        work: Work::Answer("messages", thread),
+        params: &[
+            REPO,
+            Param::path("thread", ParamKind::Text, "The conversation."),
+        ],
+        work: RouteHandler::Answer("messages", thread),
     },
 ];
 
-fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn list(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let mut survey = messages::all(&desk.fleet(asked)?)?;
     let limit = usize::try_from(asked.number("limit").unwrap_or_default());
     let total = survey.select(&filter(asked)?, limit.unwrap_or(usize::MAX));
     Ok(shape::messages(&survey, total))
 }
 
-fn thread(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn thread(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let survey = messages::thread(&desk.fleet(asked)?, asked.needed("thread"))?;
     Ok(shape::messages(&survey, survey.messages.len()))
 }
 
-fn open(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn open(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let (mut open, skipped) = messages::unacked(&desk.fleet(asked)?)?;
     let filter = filter(asked)?;
     open.retain(|it| filter.wants(&it.seen.message));
     Ok(shape::open(&open, &skipped))
 }
 
-fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn show(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let seen = messages::show(&desk.fleet(asked)?, &place(asked)?)?;
     Ok(shape::seen(&seen))
 }
 
-fn send(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn send(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let gate = match asked.flag("ratify") {
         true => {
             desk.permit(asked, Operation::BriefRatify)?;
@@ -200,7 +207,7 @@ fn send(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     with_party(desk, asked, |party| {
         let answers = asked.text("re").map(|it| messages::find(party, it));
         let text = |name| asked.text(name).map(str::to_owned);
-        let words = Words {
+        let words = NewMessage {
             subject: asked.id("subject")?,
             body: asked.needed("body").to_owned(),
             to: asked.parsed("to")?,
@@ -212,7 +219,7 @@ fn send(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     })
 }
 
-fn receive(desk: &Desk<'_>, asked: &Asked) -> Result<Option<Value>, Fault> {
+fn receive(desk: &RequestContext<'_>, asked: &Asked) -> Result<Option<Value>, HttpError> {
     let ask = Ask {
         of: filter(asked)?,
         lease: asked.parsed("lease")?.unwrap_or(LEASE),
@@ -224,7 +231,7 @@ fn receive(desk: &Desk<'_>, asked: &Asked) -> Result<Option<Value>, Fault> {
     })
 }
 
-fn waiting(desk: &Desk<'_>, asked: &Asked) -> Result<Option<Value>, Fault> {
+fn waiting(desk: &RequestContext<'_>, asked: &Asked) -> Result<Option<Value>, HttpError> {
     let ask = Ask {
         of: filter(asked)?,
         ..Ask::default()
@@ -235,7 +242,7 @@ fn waiting(desk: &Desk<'_>, asked: &Asked) -> Result<Option<Value>, Fault> {
     })
 }
 
-fn ack(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn ack(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let place = place(asked)?;
     with_party(desk, asked, |party| {
         Ok(shape::acked(&messages::ack(party, &place)?))
@@ -243,10 +250,10 @@ fn ack(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
 }
 
 fn with_party<T>(
-    desk: &Desk<'_>,
+    desk: &RequestContext<'_>,
     asked: &Asked,
-    act: impl FnOnce(&Party<'_>) -> Result<T, Fault>,
-) -> Result<T, Fault> {
+    act: impl FnOnce(&Party<'_>) -> Result<T, HttpError>,
+) -> Result<T, HttpError> {
     let fleet = desk.fleet(asked)?;
     let speaker: Speaker = desk.speaker(asked)?;
     act(&Party {
@@ -255,7 +262,7 @@ fn with_party<T>(
     })
 }
 
-fn filter(asked: &Asked) -> Result<Filter, Fault> {
+fn filter(asked: &Asked) -> Result<Filter, HttpError> {
     let text = |param: Param| asked.text(param.name).map(str::to_owned);
     Ok(Filter {
         thread: text(THREAD),
@@ -265,14 +272,14 @@ fn filter(asked: &Asked) -> Result<Filter, Fault> {
     })
 }
 
-fn place(asked: &Asked) -> Result<Place, Fault> {
+fn place(asked: &Asked) -> Result<MessageAddress, HttpError> {
     let worker: WorkerId = asked.id("worker")?;
     let seq = asked.number("seq").unwrap_or_default();
-    Ok(Place {
+    Ok(MessageAddress {
         worker,
         direction: asked.id("direction")?,
         seq: seq
             .try_into()
-            .map_err(|error| Fault::invalid(format!("seq: {error}")))?,
+            .map_err(|error| HttpError::invalid(format!("seq: {error}")))?,
     })
 }

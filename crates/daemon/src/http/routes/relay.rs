@@ -6,7 +6,7 @@
 use flagpost_core::{
     operations::Operation,
     relay::{
-        decide::{self, Decided, Wish},
+        decide::{self, Decided, DecisionRequest},
         fleet::{Ratified, ratify_all},
         reports, slash, words,
     },
@@ -21,15 +21,15 @@ use flagpost_model::{
 use serde_json::{Value, json};
 
 use crate::http::{
-    answer::Fault,
+    answer::HttpError,
     asked::Asked,
-    desk::Desk,
-    route::{AGENT, AS, Form, Kind, Param, REPO, Route, Verb, Work},
+    desk::RequestContext,
+    route::{AGENT, AS, Form, Param, ParamKind, REPO, Route, RouteHandler, Verb},
 };
 
-const WORKER: Param = Param::path("worker", Kind::Id, "The worker.");
-const SEQ: Param = Param::path("seq", Kind::Number(1), "Which message.");
-const OF: Param = Param::query("worker", Kind::Id, "Only this worker's.");
+const WORKER: Param = Param::path("worker", ParamKind::Id, "The worker.");
+const SEQ: Param = Param::path("seq", ParamKind::Number(1), "Which message.");
+const OF: Param = Param::query("worker", ParamKind::Id, "Only this worker's.");
 
 /// What is decided: on one brief, on all that wait, or on new words for one.
 const DECISIONS: &[Form] = &[
@@ -58,15 +58,15 @@ pub(crate) const ROUTES: &[Route] = &[
         operation: Operation::MailAllocate,
         params: &[
             REPO,
-            Param::query("worker", Kind::Id, "Whose mail.").required(),
+            Param::query("worker", ParamKind::Id, "Whose mail.").required(),
             Param::query(
                 "direction",
-                Kind::Word(&["inbox", "outbox"]),
+                ParamKind::Word(&["inbox", "outbox"]),
                 "Which way the message goes.",
             )
             .required(),
         ],
-        work: Work::Answer("number", allocate),
+        work: RouteHandler::Answer("number", allocate),
     },
     Route {
         verb: Verb::Get,
@@ -76,9 +76,9 @@ pub(crate) const ROUTES: &[Route] = &[
         params: &[
             REPO,
             OF,
-            Param::query("all", Kind::Flag, "Decided ones too."),
+            Param::query("all", ParamKind::Flag, "Decided ones too."),
         ],
-        work: Work::Answer("briefs", inbox),
+        work: RouteHandler::Answer("briefs", inbox),
     },
     Route {
         verb: Verb::Get,
@@ -86,7 +86,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "A brief in full",
         operation: Operation::BriefShow,
         params: &[REPO, WORKER, SEQ],
-        work: Work::Answer("brief", brief),
+        work: RouteHandler::Answer("brief", brief),
     },
     Route {
         verb: Verb::Get,
@@ -96,9 +96,9 @@ pub(crate) const ROUTES: &[Route] = &[
         params: &[
             REPO,
             OF,
-            Param::query("unread", Kind::Flag, "Only those that nobody has read."),
+            Param::query("unread", ParamKind::Flag, "Only those that nobody has read."),
         ],
-        work: Work::Answer("reports", outbox),
+        work: RouteHandler::Answer("reports", outbox),
     },
     Route {
         verb: Verb::Post,
@@ -106,7 +106,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "A report in full, which counts as read from now on",
         operation: Operation::ReportRead,
         params: &[REPO, AS, AGENT, WORKER, SEQ],
-        work: Work::Answer("report", read),
+        work: RouteHandler::Answer("report", read),
     },
     Route {
         verb: Verb::Post,
@@ -117,45 +117,45 @@ pub(crate) const ROUTES: &[Route] = &[
             REPO,
             AS,
             AGENT,
-            Param::body("worker", Kind::Id, "Whose brief.").within(DECISIONS),
+            Param::body("worker", ParamKind::Id, "Whose brief.").within(DECISIONS),
             Param::body(
                 "seq",
-                Kind::Number(1),
+                ParamKind::Number(1),
                 "Which one; without it, the newest that waits.",
             )
             .within(DECISIONS),
             Param::body(
                 "scope",
-                Kind::Text,
+                ParamKind::Text,
                 "In place of a worker: all, or a pattern over workers such as W{1,2}.",
             )
             .within(DECISIONS),
             Param::body(
                 "decision",
-                Kind::Word(&["ratified", "rejected", "edited"]),
+                ParamKind::Word(&["ratified", "rejected", "edited"]),
                 "Without it, ratified.",
             )
             .within(DECISIONS),
-            Param::body("reason", Kind::Text, "Why; the worker is told.").within(DECISIONS),
+            Param::body("reason", ParamKind::Text, "Why; the worker is told.").within(DECISIONS),
             Param::body(
                 "seen",
-                Kind::Hash,
+                ParamKind::Hash,
                 "The SHA-256 of the body that was seen, or the brief's envelope: another one is not decided on. Of a withheld brief it is the envelope.",
             )
             .within(DECISIONS),
-            Param::body("body", Kind::Line, "The new body, where it is edited.").within(DECISIONS),
+            Param::body("body", ParamKind::Line, "The new body, where it is edited.").within(DECISIONS),
         ],
-        work: Work::Answer("decided", ratify),
+        work: RouteHandler::Answer("decided", ratify),
     },
 ];
 
-fn allocate(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn allocate(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let (worker, direction): (WorkerId, Direction) = (asked.id("worker")?, asked.id("direction")?);
     let seq = desk.fleet(asked)?.allocate(&worker, direction)?;
     Ok(json!({"worker": worker, "direction": direction, "seq": seq}))
 }
 
-fn inbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn inbox(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let worker: Option<WorkerId> = asked.parsed("worker")?;
     let (mut letters, skipped) = slash::inbox(&desk.fleet(asked)?, worker.as_ref())?;
     letters.retain(|it| asked.flag("all") || it.waits());
@@ -167,13 +167,13 @@ fn inbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     }))
 }
 
-fn brief(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn brief(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
     let (letter, before) = words::show(&mail, seq(asked)?.ok_or_else(no_number)?)?;
     Ok(shape::brief_in_full(&letter, before.as_ref()))
 }
 
-fn outbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn outbox(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let worker: Option<WorkerId> = asked.parsed("worker")?;
     let (mut papers, skipped) = slash::outbox(&desk.fleet(asked)?, worker.as_ref())?;
     papers.retain(|it| !asked.flag("unread") || !it.read);
@@ -186,14 +186,14 @@ fn outbox(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     }))
 }
 
-fn read(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn read(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
     let seq = seq(asked)?.ok_or_else(no_number)?;
     let paper = reports::read(&mail, &desk.actor(asked)?, seq)?;
     Ok(shape::report_view(&paper))
 }
 
-fn ratify(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn ratify(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let (fleet, actor) = (desk.fleet(asked)?, desk.actor(asked)?);
     let decision = asked.parsed("decision")?.unwrap_or(Decision::Ratified);
     let worker: Option<WorkerId> = asked.parsed("worker")?;
@@ -222,26 +222,26 @@ fn one(
     actor: &WorkerId,
     decision: Decision,
     asked: &Asked,
-) -> Result<Decided, Fault> {
+) -> Result<Decided, HttpError> {
     let (number, seen) = (seq(asked)?, asked.parsed::<Hash>("seen")?);
     if decision == Decision::Edited {
         let (Some(seq), Some(seen)) = (number, seen) else {
-            return Err(Fault::usage("edited goes with seq and seen"));
+            return Err(HttpError::usage("edited goes with seq and seen"));
         };
         let body = asked.needed("body");
         return Ok(decide::edit(mail, actor, seq, &seen, body, Via::Api)?);
     }
-    let mut wish = Wish::new(decision, Via::Api);
+    let mut wish = DecisionRequest::new(decision, Via::Api);
     wish.seen = seen;
     wish.reason = asked.text("reason").map(str::to_owned);
     Ok(decide::decide(mail, actor, number, &wish)?)
 }
 
-fn seq(asked: &Asked) -> Result<Option<Seq>, Fault> {
+fn seq(asked: &Asked) -> Result<Option<Seq>, HttpError> {
     let number = asked.number("seq").map(Seq::try_from).transpose();
-    number.map_err(|error| Fault::invalid(format!("seq: {error}")))
+    number.map_err(|error| HttpError::invalid(format!("seq: {error}")))
 }
 
-fn no_number() -> Fault {
-    Fault::usage("seq is missing")
+fn no_number() -> HttpError {
+    HttpError::usage("seq is missing")
 }

@@ -5,10 +5,10 @@ use flagpost_core::{operations::Operation, shape};
 use serde_json::Value;
 
 use crate::http::{
-    answer::Fault,
+    answer::HttpError,
     asked::Asked,
-    desk::Desk,
-    route::{REPO, Route, Verb, Work},
+    desk::RequestContext,
+    route::{REPO, Route, RouteHandler, Verb},
 };
 
 pub(crate) const ROUTES: &[Route] = &[Route {
@@ -17,10 +17,10 @@ pub(crate) const ROUTES: &[Route] = &[Route {
     about: "Who works on which files",
     operation: Operation::ReservationShow,
     params: &[REPO],
-    work: Work::Answer("reservations", list),
+    work: RouteHandler::Answer("reservations", list),
 }];
 
-fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn list(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let survey = desk.fleet(asked)?.reservations().scan()?;
     Ok(shape::reservations(&survey.live, &survey))
 }

@@ -4,10 +4,10 @@ use flagpost_core::{operations::Operation, sessions::Sessions, shape};
 use serde_json::{Value, json};
 
 use crate::http::{
-    answer::Fault,
+    answer::HttpError,
     asked::Asked,
-    desk::Desk,
-    route::{Kind, Param, REPO, Route, Verb, Work},
+    desk::RequestContext,
+    route::{Param, ParamKind, REPO, Route, RouteHandler, Verb},
 };
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -17,7 +17,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "The sessions of a repository, the live one last",
         operation: Operation::SessionShow,
         params: &[REPO],
-        work: Work::Answer("sessions", list),
+        work: RouteHandler::Answer("sessions", list),
     },
     Route {
         verb: Verb::Get,
@@ -26,13 +26,17 @@ pub(crate) const ROUTES: &[Route] = &[
         operation: Operation::SessionShow,
         params: &[
             REPO,
-            Param::path("id", Kind::Text, "Its id, the beginning of it, or live."),
+            Param::path(
+                "id",
+                ParamKind::Text,
+                "Its id, the beginning of it, or live.",
+            ),
         ],
-        work: Work::Answer("session", show),
+        work: RouteHandler::Answer("session", show),
     },
 ];
 
-fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn list(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let all = Sessions::of(&desk.home, &desk.repository(asked)?).all()?;
     Ok(json!({
         "sessions": all.iter().map(shape::session).collect::<Vec<_>>(),
@@ -41,7 +45,7 @@ fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     }))
 }
 
-fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn show(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let sessions = Sessions::of(&desk.home, &desk.repository(asked)?);
     let session = sessions.find(asked.needed("id"))?;
     let told = session.attempts(&desk.home)?;

@@ -20,41 +20,53 @@ use serde_json::{Value, json};
 
 use super::tasks::LIST;
 use crate::http::{
-    answer::Fault,
+    answer::HttpError,
     asked::Asked,
-    desk::Desk,
-    route::{AGENT, AS, Act, Kind, Param, REPO, Route, Verb, Work},
+    desk::RequestContext,
+    route::{AGENT, AS, Param, ParamKind, REPO, Route, RouteFn, RouteHandler, Verb},
 };
 
-const PATH_LIST: Param = Param::path("list", Kind::Id, "The list.");
-const ID: Param = Param::path("id", Kind::Id, "The task, or the beginning of its id.");
+const PATH_LIST: Param = Param::path("list", ParamKind::Id, "The list.");
+const ID: Param = Param::path("id", ParamKind::Id, "The task, or the beginning of its id.");
 const TOKEN: Param = Param::body(
     "token",
-    Kind::Number(1),
+    ParamKind::Number(1),
     "The claim's token: a later holder's task is left alone.",
 );
-const TEXT: Param = Param::body("text", Kind::Text, "What there is to say about it.");
-const PARTS: Param = Param::body("force", Kind::Flag, "Although parts of it are not done.");
-const WHOEVER: Param = Param::body("force", Kind::Flag, "Whoever holds it.");
-const SUBJECT: Param = Param::body("subject", Kind::Line, "What is to be done, in one line.");
-const DESCRIPTION: Param = Param::body("description", Kind::Text, "The rest, Markdown.");
+const TEXT: Param = Param::body("text", ParamKind::Text, "What there is to say about it.");
+const PARTS: Param = Param::body(
+    "force",
+    ParamKind::Flag,
+    "Although parts of it are not done.",
+);
+const WHOEVER: Param = Param::body("force", ParamKind::Flag, "Whoever holds it.");
+const SUBJECT: Param = Param::body(
+    "subject",
+    ParamKind::Line,
+    "What is to be done, in one line.",
+);
+const DESCRIPTION: Param = Param::body("description", ParamKind::Text, "The rest, Markdown.");
 const PRIORITY: Param = Param::body(
     "priority",
-    Kind::Word(&["critical", "high", "medium", "low"]),
+    ParamKind::Word(&["critical", "high", "medium", "low"]),
     "How urgent it is.",
 );
-const GROUP: Param = Param::body("group", Kind::Text, "The feature it belongs to.");
-const PROJECT: Param = Param::body("project", Kind::Text, "The project it belongs to.");
-const COMPLEXITY: Param = Param::body("complexity", Kind::Text, "How large it is.");
-const PARENT: Param = Param::body("parent", Kind::Id, "The task it is part of.");
-const DUE: Param = Param::body("due", Kind::Day, "When it is due: 2026-12-01.");
-const TAGS: Param = Param::body("tags", Kind::Texts, "Its labels, in place of those it has.");
+const GROUP: Param = Param::body("group", ParamKind::Text, "The feature it belongs to.");
+const PROJECT: Param = Param::body("project", ParamKind::Text, "The project it belongs to.");
+const COMPLEXITY: Param = Param::body("complexity", ParamKind::Text, "How large it is.");
+const PARENT: Param = Param::body("parent", ParamKind::Id, "The task it is part of.");
+const DUE: Param = Param::body("due", ParamKind::Day, "When it is due: 2026-12-01.");
+const TAGS: Param = Param::body(
+    "tags",
+    ParamKind::Texts,
+    "Its labels, in place of those it has.",
+);
 const LEASE: Param = Param::body(
     "lease",
-    Kind::Lease,
+    ParamKind::Lease,
     "How long the claim holds without renewal, as in 15m; without it, the setting claim.lease.",
 );
-const UID: Param = Param::body("uid", Kind::Text, "The planner's name for it.");
+const UID: Param = Param::body("uid", ParamKind::Text, "The planner's name for it.");
 
 pub(crate) const ROUTES: &[Route] = &[
     verb(
@@ -152,14 +164,14 @@ pub(crate) const ROUTES: &[Route] = &[
             ID,
             AS,
             AGENT,
-            Param::body("text", Kind::Text, "The answer.").required(),
+            Param::body("text", ParamKind::Text, "The answer.").required(),
             Param::body(
                 "again",
-                Kind::Flag,
+                ParamKind::Flag,
                 "Adds to an answer that was given before.",
             ),
         ],
-        work: Work::Answer("answered", answer),
+        work: RouteHandler::Answer("answered", answer),
     },
     verb(
         Operation::TaskRenew,
@@ -200,7 +212,7 @@ const fn verb(
     path: &'static str,
     about: &'static str,
     params: &'static [Param],
-    act: Act<Value>,
+    act: RouteFn<Value>,
 ) -> Route {
     Route {
         verb: Verb::Post,
@@ -208,11 +220,11 @@ const fn verb(
         about,
         operation,
         params,
-        work: Work::Answer("task", act),
+        work: RouteHandler::Answer("task", act),
     }
 }
 
-fn add(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn add(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let repository = desk.repository(asked)?;
     let id: Option<ListId> = asked.parsed(LIST.name)?;
     let id = id.unwrap_or_else(|| repository.name.clone());
@@ -222,14 +234,14 @@ fn add(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     Ok(json!(TaskAnswer::from(&task)))
 }
 
-fn edit(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn edit(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let list = desk.list(asked)?;
     let (id, fields) = (desk.task(&list, asked)?, fields(&list, asked)?);
     let task = tasks::edit(&list, &desk.actor(asked)?, &id, &fields)?;
     Ok(json!(TaskAnswer::from(&task)))
 }
 
-fn fields(list: &List<'_>, asked: &Asked) -> Result<Fields, Fault> {
+fn fields(list: &List<'_>, asked: &Asked) -> Result<Fields, HttpError> {
     let text = |param: Param| asked.text(param.name).map(str::to_owned);
     let parent = asked.text(PARENT.name).map(|it| list.resolve(it));
     Ok(Fields {
@@ -249,24 +261,24 @@ fn fields(list: &List<'_>, asked: &Asked) -> Result<Fields, Fault> {
     })
 }
 
-fn claim_next(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn claim_next(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let list = desk.list(asked)?;
     Ok(claimed(&claims::claim_next(&list, &terms(desk, asked)?)?))
 }
 
-fn claim(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn claim(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let list = desk.list(asked)?;
     let id = desk.task(&list, asked)?;
     Ok(claimed(&claims::claim(&list, &terms(desk, asked)?, &id)?))
 }
 
-fn start(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn start(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let list = desk.list(asked)?;
     let (id, terms) = (desk.task(&list, asked)?, terms(desk, asked)?);
     Ok(claimed(&claims::start(&list, &terms, token(asked), &id)?))
 }
 
-fn finish(desk: &Desk<'_>, asked: &Asked, ending: Ending) -> Result<Value, Fault> {
+fn finish(desk: &RequestContext<'_>, asked: &Asked, ending: Ending) -> Result<Value, HttpError> {
     let parts = match asked.flag(PARTS.name) {
         true => Parts::MayBeOpen,
         false => Parts::MustBeDone,
@@ -280,7 +292,7 @@ fn finish(desk: &Desk<'_>, asked: &Asked, ending: Ending) -> Result<Value, Fault
     moved(desk, asked, event)
 }
 
-fn moved(desk: &Desk<'_>, asked: &Asked, event: Move) -> Result<Value, Fault> {
+fn moved(desk: &RequestContext<'_>, asked: &Asked, event: Move) -> Result<Value, HttpError> {
     let list = desk.list(asked)?;
     let act = Acting {
         actor: desk.actor(asked)?,
@@ -291,7 +303,7 @@ fn moved(desk: &Desk<'_>, asked: &Asked, event: Move) -> Result<Value, Fault> {
     Ok(json!(TaskAnswer::from(&task)))
 }
 
-fn answer(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn answer(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let (list, speaker) = (desk.list(asked)?, desk.speaker(asked)?);
     let reply = Reply {
         text: asked.needed("text"),
@@ -303,7 +315,7 @@ fn answer(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     Ok(shape::answered(&answered))
 }
 
-fn terms(desk: &Desk<'_>, asked: &Asked) -> Result<Terms, Fault> {
+fn terms(desk: &RequestContext<'_>, asked: &Asked) -> Result<Terms, HttpError> {
     let lease = match asked.parsed::<SignedDuration>(LEASE.name)? {
         Some(lease) => lease,
         None => Config::read(&desk.home)?.need(&CLAIM_LEASE)?,

@@ -9,15 +9,15 @@ use flagpost_model::query::Query;
 use serde_json::{Value, json};
 
 use crate::http::{
-    answer::Fault,
+    answer::HttpError,
     asked::Asked,
-    desk::Desk,
-    route::{AGENT, AS, Kind, Param, REPO, Route, Verb, Work},
+    desk::RequestContext,
+    route::{AGENT, AS, Param, ParamKind, REPO, Route, RouteHandler, Verb},
 };
 
 pub(crate) const LIST: Param = Param::query(
     "list",
-    Kind::Id,
+    ParamKind::Id,
     "The list; without it, that of the repository.",
 );
 
@@ -34,16 +34,16 @@ pub(crate) const ROUTES: &[Route] = &[
             AGENT,
             Param::query(
                 "query",
-                Kind::Text,
+                ParamKind::Text,
                 "As in 'flagpost list': priority>=high sort=due.",
             ),
             Param::query(
                 "limit",
-                Kind::Number(0),
+                ParamKind::Number(0),
                 "At most this many; 0, or nothing, for all.",
             ),
         ],
-        work: Work::Answer("tasks", list),
+        work: RouteHandler::Answer("tasks", list),
     },
     Route {
         verb: Verb::Get,
@@ -51,14 +51,14 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "A task in full",
         operation: Operation::TaskShow,
         params: &[
-            Param::path("list", Kind::Id, "The list."),
-            Param::path("id", Kind::Id, "The task, or the beginning of its id."),
+            Param::path("list", ParamKind::Id, "The list."),
+            Param::path("id", ParamKind::Id, "The task, or the beginning of its id."),
         ],
-        work: Work::Answer("task", show),
+        work: RouteHandler::Answer("task", show),
     },
 ];
 
-fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn list(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let list = desk.list(asked)?;
     let query: Query = asked.parsed("query")?.unwrap_or_default();
     let loaded = list.load()?;
@@ -69,7 +69,7 @@ fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     Ok(json!(tasks))
 }
 
-fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn show(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let list = desk.list(asked)?;
     let id = desk.task(&list, asked)?;
     Ok(json!(TaskAnswer::from(&list.task(&id)?.task)))

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::{
     answers::{Daemon, Registered, Repositories},
     http::{
-        answer::{Fault, json_answer},
+        answer::{HttpError, json_answer},
         asked::Asked,
-        desk::Desk,
+        desk::RequestContext,
         openapi,
-        route::{Route, Verb, Work},
+        route::{Route, RouteHandler, Verb},
     },
     instance::Reached,
 };
@@ -23,7 +23,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "How this daemon is reached, and which it is",
         operation: Operation::DaemonShow,
         params: &[],
-        work: Work::Answer("daemon", daemon),
+        work: RouteHandler::Answer("daemon", daemon),
     },
     Route {
         verb: Verb::Get,
@@ -31,7 +31,7 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "The repositories that are registered",
         operation: Operation::StatusShow,
         params: &[],
-        work: Work::Answer("repositories", repositories),
+        work: RouteHandler::Answer("repositories", repositories),
     },
     Route {
         verb: Verb::Get,
@@ -39,22 +39,22 @@ pub(crate) const ROUTES: &[Route] = &[
         about: "This description",
         operation: Operation::ProgramDescribe,
         params: &[],
-        work: Work::Page(description),
+        work: RouteHandler::Page(description),
     },
 ];
 
-fn daemon(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
+fn daemon(desk: &RequestContext<'_>, _: &Asked) -> Result<Value, HttpError> {
     // Whoever asks whether one runs must not count on one that is about to be gone.
     if *desk.shared.ended.borrow() {
-        return Err(Fault::broken("the daemon is ending"));
+        return Err(HttpError::broken("the daemon is ending"));
     }
     let instance = desk.shared.instance.get();
-    let instance = instance.ok_or_else(|| Fault::broken("the daemon is not ready yet"))?;
+    let instance = instance.ok_or_else(|| HttpError::broken("the daemon is not ready yet"))?;
     let daemon = Reached::of(instance, &desk.shared.paths);
     Ok(json!(Daemon { daemon }))
 }
 
-fn repositories(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
+fn repositories(desk: &RequestContext<'_>, _: &Asked) -> Result<Value, HttpError> {
     let all = registry::repositories(&desk.home)?;
     let registered = |it: Repository| Registered {
         path: it.top.to_string_lossy().into_owned(),
@@ -65,8 +65,8 @@ fn repositories(desk: &Desk<'_>, _: &Asked) -> Result<Value, Fault> {
     Ok(json!(Repositories { repositories }))
 }
 
-fn description(_: &Desk<'_>, _: &Asked) -> Result<Response, Fault> {
+fn description(_: &RequestContext<'_>, _: &Asked) -> Result<Response, HttpError> {
     let described = openapi::description();
-    let described = described.map_err(|error| Fault::broken(error.to_string()))?;
+    let described = described.map_err(|error| HttpError::broken(error.to_string()))?;
     Ok(json_answer(&described))
 }

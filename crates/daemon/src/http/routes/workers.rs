@@ -5,14 +5,14 @@ use flagpost_core::{
     relay::workers::{self, Traits},
     shape,
 };
-use flagpost_model::{WorkerId, worker::Standing};
+use flagpost_model::{WorkerId, worker::WorkerStatus};
 use serde_json::{Value, json};
 
 use crate::http::{
-    answer::Fault,
+    answer::HttpError,
     asked::Asked,
-    desk::Desk,
-    route::{AGENT, AS, Kind, Param, REPO, Route, Verb, Work},
+    desk::RequestContext,
+    route::{AGENT, AS, Param, ParamKind, REPO, Route, RouteHandler, Verb},
 };
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -23,17 +23,17 @@ pub(crate) const ROUTES: &[Route] = &[
         operation: Operation::WorkerShow,
         params: &[
             REPO,
-            Param::query("all", Kind::Flag, "Those that were taken off too."),
+            Param::query("all", ParamKind::Flag, "Those that were taken off too."),
         ],
-        work: Work::Answer("workers", list),
+        work: RouteHandler::Answer("workers", list),
     },
     Route {
         verb: Verb::Get,
         path: "/v1/workers/{worker}",
         about: "A worker",
         operation: Operation::WorkerShow,
-        params: &[REPO, Param::path("worker", Kind::Id, "The worker.")],
-        work: Work::Answer("worker", show),
+        params: &[REPO, Param::path("worker", ParamKind::Id, "The worker.")],
+        work: RouteHandler::Answer("worker", show),
     },
     Route {
         verb: Verb::Post,
@@ -45,14 +45,14 @@ pub(crate) const ROUTES: &[Route] = &[
             REPO,
             AS,
             AGENT,
-            Param::body("id", Kind::Id, "What it is called.").required(),
+            Param::body("id", ParamKind::Id, "What it is called.").required(),
             PROGRAM,
             CAPABILITIES,
             PID,
             TMUX,
             WORKTREE,
         ],
-        work: Work::Answer("worker", register),
+        work: RouteHandler::Answer("worker", register),
     },
     Route {
         verb: Verb::Post,
@@ -61,7 +61,7 @@ pub(crate) const ROUTES: &[Route] = &[
         operation: Operation::WorkerHeartbeat,
         params: &[
             REPO,
-            Param::path("worker", Kind::Id, "The worker."),
+            Param::path("worker", ParamKind::Id, "The worker."),
             AGENT,
             PROGRAM,
             CAPABILITIES,
@@ -69,19 +69,19 @@ pub(crate) const ROUTES: &[Route] = &[
             TMUX,
             WORKTREE,
         ],
-        work: Work::Answer("worker", heartbeat),
+        work: RouteHandler::Answer("worker", heartbeat),
     },
 ];
 
-const PROGRAM: Param = Param::body("agent", Kind::Text, "Which agent it is.");
-const CAPABILITIES: Param = Param::body("capabilities", Kind::Texts, "What it can do.");
-const PID: Param = Param::body("pid", Kind::Process, "Its process.");
-const TMUX: Param = Param::body("tmux", Kind::Text, "Its pane.");
-const WORKTREE: Param = Param::body("worktree", Kind::Text, "Where it works.");
+const PROGRAM: Param = Param::body("agent", ParamKind::Text, "Which agent it is.");
+const CAPABILITIES: Param = Param::body("capabilities", ParamKind::Texts, "What it can do.");
+const PID: Param = Param::body("pid", ParamKind::Process, "Its process.");
+const TMUX: Param = Param::body("tmux", ParamKind::Text, "Its pane.");
+const WORKTREE: Param = Param::body("worktree", ParamKind::Text, "Where it works.");
 
-fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn list(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let (mut all, skipped) = workers::list(&desk.fleet(asked)?)?;
-    all.retain(|it| asked.flag("all") || it.worker.standing == Standing::Active);
+    all.retain(|it| asked.flag("all") || it.worker.standing == WorkerStatus::Active);
     Ok(json!({
         "workers": all.iter().map(shape::worker).collect::<Vec<_>>(),
         "total": all.len(),
@@ -90,12 +90,12 @@ fn list(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     }))
 }
 
-fn show(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn show(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
     Ok(shape::worker(&workers::show(&mail)?))
 }
 
-fn register(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn register(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let (fleet, id): (_, WorkerId) = (desk.fleet(asked)?, asked.id("id")?);
     let agent = desk.agent(asked)?;
     desk.permit(asked, Operation::adding(&id, agent.as_ref()))?;
@@ -103,19 +103,19 @@ fn register(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
     Ok(shape::worker(&workers::show(&fleet.mail(&id)?)?))
 }
 
-fn heartbeat(desk: &Desk<'_>, asked: &Asked) -> Result<Value, Fault> {
+fn heartbeat(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let mail = desk.fleet(asked)?.mail(&desk.worker(asked)?)?;
     workers::heartbeat(&mail, traits(asked)?)?;
     Ok(shape::worker(&workers::show(&mail)?))
 }
 
-fn traits(asked: &Asked) -> Result<Traits, Fault> {
+fn traits(asked: &Asked) -> Result<Traits, HttpError> {
     let text = |param: Param| asked.text(param.name).map(str::to_owned);
     let pid = asked.number(PID.name).map(u32::try_from).transpose();
     Ok(Traits {
         agent: text(PROGRAM),
         capabilities: asked.texts(CAPABILITIES.name).unwrap_or_default(),
-        pid: pid.map_err(|_| Fault::invalid("pid: no process has this number"))?,
+        pid: pid.map_err(|_| HttpError::invalid("pid: no process has this number"))?,
         tmux: text(TMUX),
         worktree: text(WORKTREE),
     })

@@ -13,5 +13,5 @@ pub use layout::{
     INBOX, INBOX_LOCK, LEDGER, OUTBOX, OUTBOX_LOCK, RUNNER, STOP, processing, processing_number,
     rejected,
 };
-pub use read::{Entry, Known, inbox, is_idle, ledger, outbox};
+pub use read::{KnownAnswer, LedgerEntry, inbox, is_idle, ledger, outbox};
 pub use write::{command, entry, inbox_bytes, notes, outbox_bytes, reply, stats, summary, task};

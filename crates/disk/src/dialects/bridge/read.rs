@@ -72,7 +72,7 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
 
 /// What is known of an item that was dealt with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// The inbox that it was in.
     pub batch: u64,
     /// Its place there, from 0; none for an inbox that could not be read.
@@ -82,12 +82,12 @@ pub struct Entry {
     /// The print of what it asked for; older lines have none.
     pub print: Option<String>,
     /// What was answered.
-    pub answer: Known,
+    pub answer: KnownAnswer,
 }
 
 /// What is known of an answer.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Known {
+pub enum KnownAnswer {
     /// The answer itself.
     Reply(Value),
     /// Only that something was shown, which was too much to keep.
@@ -95,7 +95,7 @@ pub enum Known {
 }
 
 /// The entries of a ledger, oldest first. A line that a crash cut off was never relied on.
-pub fn ledger(bytes: &[u8]) -> impl Iterator<Item = Entry> {
+pub fn ledger(bytes: &[u8]) -> impl Iterator<Item = LedgerEntry> {
     let lines = bytes.split(|byte| *byte == b'\n');
     lines.filter_map(|line| {
         let mut reply: Map<String, Value> = serde_json::from_slice(line).ok()?;
@@ -103,14 +103,14 @@ pub fn ledger(bytes: &[u8]) -> impl Iterator<Item = Entry> {
         let item = reply.shift_remove("item");
         let print = reply.shift_remove("sha256");
         let id = reply.get("commandId").and_then(Value::as_str);
-        Some(Entry {
+        Some(LedgerEntry {
             batch,
             item: item.and_then(|item| usize::try_from(item.as_u64()?).ok()),
             id: id.map(str::to_owned),
             print: print.and_then(|it| it.as_str().map(str::to_owned)),
             answer: match reply.contains_key("status") {
-                true => Known::Reply(Value::Object(reply)),
-                false => Known::Shown,
+                true => KnownAnswer::Reply(Value::Object(reply)),
+                false => KnownAnswer::Shown,
             },
         })
     })

@@ -2,7 +2,7 @@
 
 use flagpost_model::{
     TaskId,
-    bridge::{Addressee, Outcome, Reply},
+    bridge::{Addressee, CommandOutcome, Reply},
     task::{Ending, Note, Priority, State, Task, TaskResult},
 };
 use jiff::Timestamp;
@@ -87,20 +87,20 @@ fn what_is_no_json_is_told_in_our_words_with_its_place() {
 
 #[test]
 fn a_ledger_gives_back_what_was_written_and_skips_what_was_cut_off() {
-    let answer = |to: Addressee, outcome: Outcome| Reply {
+    let answer = |to: Addressee, outcome: CommandOutcome| Reply {
         to,
         outcome,
         at: at("2026-05-13T14:25:00Z"),
     };
     let done = reply(&answer(
         Addressee::Command("c".to_owned()),
-        Outcome::done(json!({"batch": 9, "id": "1"})),
+        CommandOutcome::done(json!({"batch": 9, "id": "1"})),
     ));
     let bad = reply(&answer(
         Addressee::Item(3),
-        Outcome::Refused("no".to_owned()),
+        CommandOutcome::Refused("no".to_owned()),
     ));
-    let entry = |item, id: Option<&str>, answer| Entry {
+    let entry = |item, id: Option<&str>, answer| LedgerEntry {
         batch: 2,
         item,
         id: id.map(str::to_owned),
@@ -108,13 +108,13 @@ fn a_ledger_gives_back_what_was_written_and_skips_what_was_cut_off() {
         answer,
     };
     let entries = [
-        entry(Some(0), Some("c"), Known::Reply(done)),
-        entry(Some(3), None, Known::Reply(bad)),
-        entry(Some(4), Some("d"), Known::Shown),
+        entry(Some(0), Some("c"), KnownAnswer::Reply(done)),
+        entry(Some(3), None, KnownAnswer::Reply(bad)),
+        entry(Some(4), Some("d"), KnownAnswer::Shown),
         entry(
             None,
             None,
-            Known::Reply(json!({"commandId": null, "status": "error"})),
+            KnownAnswer::Reply(json!({"commandId": null, "status": "error"})),
         ),
     ];
     let mut bytes: Vec<u8> = entries.iter().flat_map(super::entry).collect();
@@ -128,7 +128,7 @@ fn a_ledger_from_before_prints_were_kept_is_read() {
     let [entry] = ledger(old).collect::<Vec<_>>().try_into().unwrap();
     assert_eq!((entry.id.as_deref(), entry.print), (Some("c"), None));
     let reply = json!({"commandId": "c", "status": "ok", "data": 1});
-    assert_eq!(entry.answer, Known::Reply(reply));
+    assert_eq!(entry.answer, KnownAnswer::Reply(reply));
 }
 
 #[test]

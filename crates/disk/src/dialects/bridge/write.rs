@@ -5,14 +5,14 @@
 
 use flagpost_model::{
     TaskId,
-    bridge::{Addressee, Outcome, Reply, Status, Urgency, words::ARCHIVED},
+    bridge::{Addressee, BridgeStatus, CommandOutcome, Reply, Urgency, words::ARCHIVED},
     tally::Stats,
     task::{Effort, State, Task},
 };
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::read::{Entry, Known};
+use super::read::{KnownAnswer, LedgerEntry};
 
 /// A task; `parts` are those that are part of it.
 pub fn task(task: &Task, parts: &[TaskId], now: Timestamp) -> Value {
@@ -40,7 +40,7 @@ pub fn summary(task: &Task, parts: &[TaskId], now: Timestamp) -> Map<String, Val
     let Value::Object(shown) = json!({
         "id": task.id,
         "title": task.subject,
-        "status": Status::of(task),
+        "status": BridgeStatus::of(task),
         "priority": Urgency::of(task.priority),
         "project": task.project,
         "tags": task.tags,
@@ -99,14 +99,14 @@ fn touched(task: &Task) -> Option<Timestamp> {
 /// A list in numbers; `archived` of its completed tasks are out of sight.
 pub fn stats(stats: &Stats, archived: usize) -> Value {
     let mut by_status: Map<String, Value> = Map::new();
-    for status in Status::ALL {
+    for status in BridgeStatus::ALL {
         let states = stats.states.iter();
-        let here = states.filter(|(state, _)| Status::of_state(**state) == *status);
+        let here = states.filter(|(state, _)| BridgeStatus::of_state(**state) == *status);
         let count: usize = here.map(|(_, count)| *count).sum();
         let count = match status {
-            Status::Todo | Status::InProgress => count,
-            Status::Done => count.saturating_sub(archived),
-            Status::Archived => count + archived,
+            BridgeStatus::Todo | BridgeStatus::InProgress => count,
+            BridgeStatus::Done => count.saturating_sub(archived),
+            BridgeStatus::Archived => count + archived,
         };
         by_status.insert(status.to_string(), count.into());
     }
@@ -117,12 +117,12 @@ pub fn stats(stats: &Stats, archived: usize) -> Value {
         let count: usize = here.map(|(_, count)| count.all).sum();
         by_priority.insert(urgency.to_string(), count.into());
     }
-    let here = |status: Status| by_status.get(status.as_str()).cloned();
+    let here = |status: BridgeStatus| by_status.get(status.as_str()).cloned();
     json!({
         "total": stats.tasks.all,
-        "todo": here(Status::Todo),
-        "inProgress": here(Status::InProgress),
-        "done": here(Status::Done),
+        "todo": here(BridgeStatus::Todo),
+        "inProgress": here(BridgeStatus::InProgress),
+        "done": here(BridgeStatus::Done),
         "open": stats.tasks.open,
         "byStatus": by_status,
         "byPriority": by_priority,
@@ -147,14 +147,14 @@ pub fn reply(reply: &Reply) -> Value {
         Addressee::Inbox => put("commandId", Value::Null),
     }
     match &reply.outcome {
-        Outcome::Done { data, total } => {
+        CommandOutcome::Done { data, total } => {
             put("status", json!("ok"));
             put("data", data.clone());
             if let Some(total) = total {
                 put("total", json!(total));
             }
         }
-        Outcome::Refused(error) => {
+        CommandOutcome::Refused(error) => {
             put("status", json!("error"));
             put("error", json!(error));
         }
@@ -164,7 +164,7 @@ pub fn reply(reply: &Reply) -> Value {
 }
 
 /// An entry as a line of the ledger.
-pub fn entry(entry: &Entry) -> Vec<u8> {
+pub fn entry(entry: &LedgerEntry) -> Vec<u8> {
     let mut line = Map::new();
     line.insert("batch".to_owned(), entry.batch.into());
     if let Some(item) = entry.item {
@@ -174,8 +174,8 @@ pub fn entry(entry: &Entry) -> Vec<u8> {
         line.insert("sha256".to_owned(), json!(print));
     }
     match &entry.answer {
-        Known::Reply(Value::Object(reply)) => line.extend(reply.clone()),
-        Known::Reply(_) | Known::Shown => {
+        KnownAnswer::Reply(Value::Object(reply)) => line.extend(reply.clone()),
+        KnownAnswer::Reply(_) | KnownAnswer::Shown => {
             line.insert("commandId".to_owned(), json!(entry.id));
         }
     }

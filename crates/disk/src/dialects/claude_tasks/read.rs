@@ -8,8 +8,8 @@ use std::{collections::HashSet, str::FromStr};
 use flagpost_model::{
     TaskId,
     task::{
-        Claim, DEFAULT_LEASE, Effort, Note, NoteKind, Provenance, Question, Recurrence, Said,
-        State, StateName, Task, TaskResult, Timer,
+        Claim, DEFAULT_LEASE, Effort, ImportBaseline, Note, NoteKind, Provenance, Question,
+        Recurrence, State, StateName, Task, TaskResult, Timer,
     },
 };
 use jiff::{SignedDuration, Timestamp};
@@ -206,7 +206,7 @@ fn provenance(value: &Value) -> Option<Provenance> {
 
 /// Marks by field, within the kind of their source; those without one are from before there were
 /// kinds.
-fn import_baseline(value: Option<&Value>) -> Said {
+fn import_baseline(value: Option<&Value>) -> ImportBaseline {
     let mut said = Vec::new();
     for (name, value) in value.and_then(Value::as_object).into_iter().flatten() {
         match value {

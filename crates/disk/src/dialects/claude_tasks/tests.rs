@@ -1,7 +1,7 @@
 //! The dialect against files as other programs write them.
 
 use flagpost_model::task::{
-    Act, Effort, Event, Every, Note, Origin, Priority, Question, State, StateName, transition,
+    Act, Effort, Every, Note, Origin, Priority, Question, State, StateName, TaskEvent, transition,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ fn act() -> Act {
 }
 
 fn claimed(file: &TaskFile) -> flagpost_model::task::Task {
-    let event = Event::Claim {
+    let event = TaskEvent::Claim {
         token: flagpost_model::Token(41),
         lease: flagpost_model::task::DEFAULT_LEASE,
         session: None,

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use flagpost_model::{
     TaskId,
-    task::{Claim, DEFAULT_LEASE, Note, Provenance, Said, StateName, Task, TaskResult},
+    task::{Claim, DEFAULT_LEASE, ImportBaseline, Note, Provenance, StateName, Task, TaskResult},
 };
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -247,7 +247,7 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
 }
 
 /// Marks by field, within the kind of their source; those without one as they were written.
-fn import_baseline(said: &Said) -> Map<String, Value> {
+fn import_baseline(said: &ImportBaseline) -> Map<String, Value> {
     let mut kinds = Map::new();
     for (kind, field, mark) in said.iter() {
         let marks = match kind {

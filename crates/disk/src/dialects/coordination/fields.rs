@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 /// The keys of an object.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fields<'r>(pub &'r Map<String, Value>);
+pub(super) struct CoordFields<'r>(pub &'r Map<String, Value>);
 
-impl<'r> Fields<'r> {
+impl<'r> CoordFields<'r> {
     pub fn value(self, key: &str) -> Option<&'r Value> {
         self.0.get(key).filter(|value| !value.is_null())
     }
@@ -49,8 +49,8 @@ impl<'r> Fields<'r> {
     }
 
     /// An object's keys; none where there is no object.
-    pub fn object(self, key: &str) -> Option<Fields<'r>> {
-        self.value(key)?.as_object().map(Fields)
+    pub fn object(self, key: &str) -> Option<CoordFields<'r>> {
+        self.value(key)?.as_object().map(CoordFields)
     }
 }
 

@@ -24,32 +24,32 @@ pub use read::{read_agents, read_drafts, read_last_updated, read_row, read_tasks
 pub use time::to_text as time_to_text;
 pub use write::{new_table, put_rows, to_bytes, write_agents, write_row, write_tasks};
 
-use flagpost_model::coordination::{Agent, Task};
+use flagpost_model::coordination::{CoordAgent, CoordTask};
 use jiff::civil::DateTime;
 use serde_json::{Map, Value};
 
 /// A row of a table: what we understand of it beside the whole of it, or why we do not.
 #[derive(Debug, Clone, PartialEq)]
-struct Row<T> {
+struct CoordRow<T> {
     raw: Value,
     content: Result<T, String>,
 }
 
 /// A table with all that it holds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table<T> {
+pub struct CoordTable<T> {
     raw: Map<String, Value>,
-    rows: Vec<Row<T>>,
+    rows: Vec<CoordRow<T>>,
     /// When it was last changed, as it says.
     pub last_updated: Option<DateTime>,
 }
 
 /// `tasks.json`.
-pub type TasksFile = Table<Task>;
+pub type TasksFile = CoordTable<CoordTask>;
 /// `agents.json`.
-pub type AgentsFile = Table<Agent>;
+pub type AgentsFile = CoordTable<CoordAgent>;
 
-impl<T> Table<T> {
+impl<T> CoordTable<T> {
     /// The rows that can be understood, in their order.
     pub fn contents(&self) -> impl Iterator<Item = &T> {
         self.rows.iter().filter_map(|row| row.content.as_ref().ok())

@@ -6,13 +6,15 @@ use std::{collections::HashSet, str::FromStr};
 
 use flagpost_model::{
     InvalidId, TaskId,
-    coordination::{Agent, Claim, Draft, Priority, Report, Status, Task},
+    coordination::{
+        CoordAgent, CoordClaim, CoordPriority, CoordResult, CoordStatus, CoordTask, NewCoordTask,
+    },
 };
 use jiff::{civil::DateTime, tz::TimeZone};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{AgentsFile, Row, Table, TasksFile, fields::Fields, time};
+use super::{AgentsFile, CoordRow, CoordTable, TasksFile, fields::CoordFields, time};
 use crate::{json, record::Record, yaml};
 
 /// Reads the table of tasks. `zone` is what its times mean.
@@ -31,10 +33,10 @@ pub fn read_tasks(bytes: &[u8], zone: &TimeZone) -> Result<TasksFile, String> {
 pub fn read_last_updated(bytes: &[u8], zone: &TimeZone) -> Option<DateTime> {
     /// The rest is not even kept.
     #[derive(Deserialize)]
-    struct Head {
+    struct CoordHead {
         last_updated: Value,
     }
-    let head: Head = serde_json::from_slice(bytes).ok()?;
+    let head: CoordHead = serde_json::from_slice(bytes).ok()?;
     time::read(Some(&head.last_updated), zone)
 }
 
@@ -42,7 +44,7 @@ pub fn read_last_updated(bytes: &[u8], zone: &TimeZone) -> Option<DateTime> {
 pub fn read_agents(bytes: &[u8], zone: &TimeZone) -> Result<AgentsFile, String> {
     let mut seen = HashSet::new();
     table(bytes, "agents", zone, |fields| {
-        let agent = Agent {
+        let agent = CoordAgent {
             id: id(fields, "id")?,
             capabilities: fields.names("capabilities")?,
             registered_at: time::read(fields.value("registered_at"), zone),
@@ -59,8 +61,8 @@ fn table<T>(
     bytes: &[u8],
     rows: &str,
     zone: &TimeZone,
-    mut read: impl FnMut(Fields<'_>) -> Result<T, String>,
-) -> Result<Table<T>, String> {
+    mut read: impl FnMut(CoordFields<'_>) -> Result<T, String>,
+) -> Result<CoordTable<T>, String> {
     // Some editors begin a file with a byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let raw = json::object(bytes)?;
@@ -69,13 +71,13 @@ fn table<T>(
     };
     let row = |raw: &Value| {
         let content = match raw {
-            Value::Object(map) => read(Fields(map)),
+            Value::Object(map) => read(CoordFields(map)),
             _ => Err("it is not a JSON object".to_owned()),
         };
         let raw = raw.clone();
-        Row { raw, content }
+        CoordRow { raw, content }
     };
-    Ok(Table {
+    Ok(CoordTable {
         rows: values.iter().map(row).collect(),
         last_updated: time::read(raw.get("last_updated"), zone),
         raw,
@@ -83,30 +85,30 @@ fn table<T>(
 }
 
 /// Reads one row of the table of tasks; the error says why it is no task.
-pub fn read_row(raw: &Map<String, Value>, zone: &TimeZone) -> Result<Task, String> {
-    task(Fields(raw), zone)
+pub fn read_row(raw: &Map<String, Value>, zone: &TimeZone) -> Result<CoordTask, String> {
+    task(CoordFields(raw), zone)
 }
 
-fn task(fields: Fields<'_>, zone: &TimeZone) -> Result<Task, String> {
+fn task(fields: CoordFields<'_>, zone: &TimeZone) -> Result<CoordTask, String> {
     let at = |key| time::read(fields.value(key), zone);
     let count = |key| fields.number(key).and_then(|it| u32::try_from(it).ok());
     let description = fields.text("description");
     let status = fields.text("status").ok_or("it has no status")?;
-    let status: Status = status
+    let status: CoordStatus = status
         .parse()
         .map_err(|error| format!("its status: {error}"))?;
     let dependencies = fields.names("dependencies")?.into_iter();
     let dependencies: Result<_, InvalidId> = dependencies.map(|it| it.parse()).collect();
     let context = fields.object("context");
-    Ok(Task {
+    Ok(CoordTask {
         id: id(fields, "id")?,
         description: description.ok_or("it has no description")?,
         status,
         priority: fields
             .number("priority")
-            .map(Priority::nearest)
+            .map(CoordPriority::nearest)
             .unwrap_or_default(),
-        claim: fields.name("claimed_by").map(|by| Claim {
+        claim: fields.name("claimed_by").map(|by| CoordClaim {
             by,
             at: at("claimed_at"),
         }),
@@ -125,8 +127,8 @@ fn task(fields: Fields<'_>, zone: &TimeZone) -> Result<Task, String> {
     })
 }
 
-fn report(fields: Fields<'_>) -> Report {
-    Report {
+fn report(fields: CoordFields<'_>) -> CoordResult {
+    CoordResult {
         output: fields.text("output"),
         error: fields.text("error"),
         files_modified: names(fields, "files_modified"),
@@ -134,11 +136,11 @@ fn report(fields: Fields<'_>) -> Report {
     }
 }
 
-fn names(fields: Fields<'_>, key: &str) -> Vec<String> {
+fn names(fields: CoordFields<'_>, key: &str) -> Vec<String> {
     fields.names(key).unwrap_or_default()
 }
 
-fn id<T: FromStr<Err = InvalidId>>(fields: Fields<'_>, key: &str) -> Result<T, String> {
+fn id<T: FromStr<Err = InvalidId>>(fields: CoordFields<'_>, key: &str) -> Result<T, String> {
     let name = fields.name(key).ok_or_else(|| format!("it has no {key}"))?;
     name.parse().map_err(|error: InvalidId| error.to_string())
 }
@@ -146,7 +148,7 @@ fn id<T: FromStr<Err = InvalidId>>(fields: Fields<'_>, key: &str) -> Result<T, S
 /// Reads tasks that are to be added: a list of objects with the keys of the table, where only
 /// `description` must be there, alone or under the key `tasks`, as JSON or YAML. What nobody
 /// understands is refused, since nobody has stored it yet.
-pub fn read_drafts(text: &str) -> Result<Vec<Draft>, String> {
+pub fn read_drafts(text: &str) -> Result<Vec<NewCoordTask>, String> {
     let values = match plain(text)? {
         Value::Array(values) => values,
         Value::Object(mut whole) => match whole.shift_remove("tasks") {
@@ -178,10 +180,10 @@ fn plain(text: &str) -> Result<Value, String> {
     read.map_err(|fault| format!("no list of tasks: {fault}"))
 }
 
-fn draft(value: Value) -> Result<Draft, String> {
+fn draft(value: Value) -> Result<NewCoordTask, String> {
     let mut record = Record::of(value)?;
     let task_id = "an id";
-    let mut draft = Draft {
+    let mut draft = NewCoordTask {
         id: record.parsed("id", task_id),
         description: record.text("description").unwrap_or_default(),
         priority: None,
@@ -196,8 +198,8 @@ fn draft(value: Value) -> Result<Draft, String> {
             .unwrap_or_default(),
     };
     if let Some(number) = record.parsed::<i64>("priority", "a number from 1 to 10") {
-        draft.priority = Some(Priority::nearest(number));
-        if i64::from(Priority::nearest(number).get()) != number {
+        draft.priority = Some(CoordPriority::nearest(number));
+        if i64::from(CoordPriority::nearest(number).get()) != number {
             record.fault(format!("priority: {number} is not a number from 1 to 10"));
         }
     }

@@ -1,6 +1,6 @@
 //! What other programs write is read; what is read is written again; what is broken says why.
 
-use flagpost_model::coordination::{Claim, Draft, Report, Status};
+use flagpost_model::coordination::{CoordClaim, CoordResult, CoordStatus, NewCoordTask};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::json;
@@ -23,14 +23,14 @@ fn at(text: &str) -> DateTime {
     text.parse().unwrap()
 }
 
-fn written(before: &TasksFile, tasks: &[Task], now: &str) -> String {
+fn written(before: &TasksFile, tasks: &[CoordTask], now: &str) -> String {
     String::from_utf8(write_tasks(before, tasks, at(now))).unwrap()
 }
 
 #[test]
 fn the_samples_are_read_and_written_as_they_are() {
     let file = tasks(sample(0));
-    let all: Vec<Task> = file.contents().cloned().collect();
+    let all: Vec<CoordTask> = file.contents().cloned().collect();
     assert_eq!(file.faults().count(), 0);
     let now = "2026-05-13T14:25:00.123456";
     assert_eq!(file.last_updated, Some(at(now)));
@@ -88,18 +88,18 @@ const FOREIGN: &str = r#"{
 #[test]
 fn a_change_touches_nothing_that_it_does_not_mean_to() {
     let file = tasks(FOREIGN);
-    let mut all: Vec<Task> = file.contents().cloned().collect();
+    let mut all: Vec<CoordTask> = file.contents().cloned().collect();
     assert_eq!(all[0].hints.as_deref(), Some("h"));
     assert_eq!(all[1].id.as_str(), "7");
     assert_eq!(all[1].claim.as_ref().unwrap().by, "terminal 3");
-    all[0].status = Status::Done;
-    all[0].claim = Some(Claim {
+    all[0].status = CoordStatus::Done;
+    all[0].claim = Some(CoordClaim {
         by: "W1".to_owned(),
         at: Some(at("2026-05-13T14:25:00.000001")),
     });
-    all[0].result = Report {
+    all[0].result = CoordResult {
         output: Some("ok".to_owned()),
-        ..Report::default()
+        ..CoordResult::default()
     };
     let now = written(&file, &all, "2026-05-13T15:00:00");
     let expected = FOREIGN
@@ -145,7 +145,7 @@ fn trap_24_one_broken_task_hides_no_other_and_stays() {
          "tags": 7, "context": [], "result": "x", "created_at": "yesterday", "max_retries": -1},
     ]});
     let file = tasks(&broken.to_string());
-    let all: Vec<Task> = file.contents().cloned().collect();
+    let all: Vec<CoordTask> = file.contents().cloned().collect();
     let ids: Vec<_> = all.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["a", "h"]);
     let told: Vec<String> = file
@@ -169,9 +169,9 @@ fn trap_24_one_broken_task_hides_no_other_and_stays() {
             "row 10: it is not a JSON object",
         ]
     );
-    let draft = Draft {
+    let draft = NewCoordTask {
         description: "New".to_owned(),
-        ..Draft::default()
+        ..NewCoordTask::default()
     };
     let mut more = all.clone();
     more.push(draft.into_task("i".parse().unwrap(), at("2026-05-13T15:00:00")));
@@ -276,9 +276,9 @@ proptest! {
 
     #[test]
     fn any_description_is_read_as_it_was_written(text in "\\PC{0,40}[a-z]", by in "\\PC{1,20}x") {
-        let draft = Draft { description: text, ..Draft::default() };
+        let draft = NewCoordTask { description: text, ..NewCoordTask::default() };
         let mut task = draft.into_task("a".parse().unwrap(), at("2026-05-13T14:25:00"));
-        task.claim = Some(Claim { by, at: None });
+        task.claim = Some(CoordClaim { by, at: None });
         let text = written(&new_table(), std::slice::from_ref(&task), "2026-05-13T14:25:00");
         let file = tasks(&text);
         let read: Vec<_> = file.contents().cloned().collect();

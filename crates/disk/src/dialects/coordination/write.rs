@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use flagpost_model::{
     TaskId,
-    coordination::{Agent, Task},
+    coordination::{CoordAgent, CoordTask},
 };
 use jiff::civil::DateTime;
 use serde_json::{Map, Value, json};
 
-use super::{AgentsFile, Row, Table, TasksFile, time::to_text};
+use super::{AgentsFile, CoordRow, CoordTable, TasksFile, time::to_text};
 use crate::record::{Keys, rewrite};
 
 /// An empty table of tasks or agents.
-pub fn new_table<T>() -> Table<T> {
-    Table {
+pub fn new_table<T>() -> CoordTable<T> {
+    CoordTable {
         raw: Map::new(),
         rows: Vec::new(),
         last_updated: None,
@@ -25,7 +25,7 @@ pub fn new_table<T>() -> Table<T> {
 }
 
 /// The table with these tasks, keeping what `before` holds beyond them.
-pub fn write_tasks(before: &TasksFile, tasks: &[Task], now: DateTime) -> Vec<u8> {
+pub fn write_tasks(before: &TasksFile, tasks: &[CoordTask], now: DateTime) -> Vec<u8> {
     let rows = rows(before, tasks, |it| it.id.as_str(), write_task);
     to_bytes(with_rows(before, rows, now))
 }
@@ -36,7 +36,7 @@ pub fn put_rows(
     mut rows: BTreeMap<TaskId, Map<String, Value>>,
     now: DateTime,
 ) -> Vec<u8> {
-    let mut put = |row: &Row<Task>| {
+    let mut put = |row: &CoordRow<CoordTask>| {
         let task = row.content.as_ref().ok();
         let new = task.and_then(|task| rows.remove(&task.id));
         new.map_or_else(|| row.raw.clone(), Value::Object)
@@ -47,7 +47,10 @@ pub fn put_rows(
 }
 
 /// The row of a task, keeping what it had beyond what it says.
-pub fn write_row(before: Option<(&Task, &Map<String, Value>)>, now: &Task) -> Map<String, Value> {
+pub fn write_row(
+    before: Option<(&CoordTask, &Map<String, Value>)>,
+    now: &CoordTask,
+) -> Map<String, Value> {
     let mut raw = before.map(|(_, raw)| raw.clone()).unwrap_or_default();
     write_task(&mut raw, before.map(|(was, _)| was), now);
     raw
@@ -68,7 +71,7 @@ fn with_rows(before: &TasksFile, rows: Value, now: DateTime) -> Map<String, Valu
 }
 
 /// The table with these agents, keeping what `before` holds beyond them.
-pub fn write_agents(before: &AgentsFile, agents: &[Agent]) -> Vec<u8> {
+pub fn write_agents(before: &AgentsFile, agents: &[CoordAgent]) -> Vec<u8> {
     let mut raw = before.raw.clone();
     let rows = rows(
         before,
@@ -89,7 +92,7 @@ pub fn write_agents(before: &AgentsFile, agents: &[Agent]) -> Vec<u8> {
 /// Each row as it was, changed where what it says has changed, and new ones at the end. Rows are
 /// never taken out.
 fn rows<'t, T: PartialEq>(
-    before: &'t Table<T>,
+    before: &'t CoordTable<T>,
     now: &'t [T],
     id: fn(&T) -> &str,
     write: impl Fn(&mut Map<String, Value>, Option<&T>, &T),
@@ -114,9 +117,9 @@ fn rows<'t, T: PartialEq>(
     rows.into()
 }
 
-fn write_task(row: &mut Map<String, Value>, was: Option<&Task>, now: &Task) {
+fn write_task(row: &mut Map<String, Value>, was: Option<&CoordTask>, now: &CoordTask) {
     let old = |key: &str| row.get(key).cloned();
-    let merged = |key: &str, keys: fn(&Task) -> Keys| {
+    let merged = |key: &str, keys: fn(&CoordTask) -> Keys| {
         let (before, after) = (was.map(keys), keys(now));
         if before.as_ref() == Some(&after) {
             return old(key);
@@ -143,7 +146,7 @@ fn write_task(row: &mut Map<String, Value>, was: Option<&Task>, now: &Task) {
     }
 }
 
-fn task_keys(task: &Task, context: Option<Value>, result: Option<Value>) -> Keys {
+fn task_keys(task: &CoordTask, context: Option<Value>, result: Option<Value>) -> Keys {
     let at = |it: Option<DateTime>| it.map(|it| json!(to_text(it)));
     let claim = task.claim.as_ref();
     let count = |it: u32| (it > 0).then(|| json!(it));
@@ -168,7 +171,7 @@ fn task_keys(task: &Task, context: Option<Value>, result: Option<Value>) -> Keys
     ]
 }
 
-fn context_keys(task: &Task) -> Keys {
+fn context_keys(task: &CoordTask) -> Keys {
     let said = !task.files.is_empty() || task.hints.is_some();
     vec![
         ("files", said.then(|| json!(task.files))),
@@ -179,7 +182,7 @@ fn context_keys(task: &Task) -> Keys {
     ]
 }
 
-fn report_keys(task: &Task) -> Keys {
+fn report_keys(task: &CoordTask) -> Keys {
     let report = &task.result;
     let done = report.output.is_some();
     vec![
@@ -190,7 +193,7 @@ fn report_keys(task: &Task) -> Keys {
     ]
 }
 
-fn agent_keys(agent: &Agent) -> Keys {
+fn agent_keys(agent: &CoordAgent) -> Keys {
     let at = |it: Option<DateTime>| it.map(|it| json!(to_text(it)));
     vec![
         ("id", Some(json!(agent.id))),

@@ -6,7 +6,7 @@
 use flagpost_model::{TaskId, intake::Drafts, task::Task};
 use serde_json::{Map, Value};
 
-use super::{read::Reader, write::Exported};
+use super::{read::RecordReader, write::Exported};
 use crate::record::Record;
 
 /// What separates the items of a list in a cell.
@@ -82,7 +82,7 @@ pub fn from_csv(text: &str) -> Result<Drafts, String> {
     let known = known_columns();
     let columns: Vec<&str> = header.iter().map(|name| column(&known, name)).collect();
     check(&columns)?;
-    let mut reader = Reader::new("csv");
+    let mut reader = RecordReader::new("csv");
     let mut drafts = Drafts::default();
     for row in table.records() {
         let row = row.map_err(|error| error.to_string())?;

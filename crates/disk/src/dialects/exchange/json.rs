@@ -3,7 +3,7 @@
 use flagpost_model::{ListRef, intake::Drafts};
 use serde_json::{Map, Value, json};
 
-use super::{read::Reader, write::Exported};
+use super::{read::RecordReader, write::Exported};
 use crate::{json as spelt, record::Record};
 
 /// What a document of ours calls itself.
@@ -39,7 +39,7 @@ pub fn from_json(text: &str) -> Result<Drafts, String> {
         },
         _ => return Err("it is neither an object nor a list".to_owned()),
     };
-    let mut reader = Reader::new("json");
+    let mut reader = RecordReader::new("json");
     let mut drafts = Drafts::default();
     for (at, record) in records.into_iter().enumerate() {
         let place = format!("task {}", at + 1);
@@ -51,7 +51,7 @@ pub fn from_json(text: &str) -> Result<Drafts, String> {
 
 /// Reads one record a line; blank lines are none.
 pub fn from_jsonl(text: &str) -> Drafts {
-    let mut reader = Reader::new("json");
+    let mut reader = RecordReader::new("json");
     let mut drafts = Drafts::default();
     for (at, line) in text.lines().enumerate() {
         if line.trim().is_empty() {

@@ -45,14 +45,14 @@ const EMPTIED: [(&str, &str); 13] = [
 
 /// Reads the records of one source, and names those that have no name.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct RecordReader {
     /// What the uid of a record begins with that has none.
     spelling: &'static str,
     /// How often each subject was met without an id.
     nameless: std::collections::HashMap<String, u32>,
 }
 
-impl Reader {
+impl RecordReader {
     pub fn new(spelling: &'static str) -> Self {
         Self {
             spelling,

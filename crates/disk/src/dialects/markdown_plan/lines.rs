@@ -17,7 +17,7 @@ pub(super) enum Fence {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Line<'t> {
+pub(super) struct PlanLine<'t> {
     pub number: usize,
     pub text: &'t str,
     /// In columns.
@@ -25,13 +25,13 @@ pub(super) struct Line<'t> {
     pub fence: Fence,
 }
 
-impl Line<'_> {
+impl PlanLine<'_> {
     pub fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
 }
 
-pub(super) fn lines(text: &str) -> Result<Vec<Line<'_>>, PlanError> {
+pub(super) fn lines(text: &str) -> Result<Vec<PlanLine<'_>>, PlanError> {
     let mut open: Option<(usize, char, usize)> = None;
     let mut lines = Vec::new();
     for (at, text) in text.split('\n').enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line<'_>>, PlanError> {
             }
             (None, None) => Fence::No,
         };
-        lines.push(Line {
+        lines.push(PlanLine {
             number,
             text,
             indent: indent(text),

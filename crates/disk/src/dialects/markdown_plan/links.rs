@@ -58,7 +58,7 @@ pub(super) fn resolve(
     references: &[Vec<String>],
     parents: &[Option<String>],
 ) -> Result<(), PlanError> {
-    let names = Names::new(tasks, numbers);
+    let names = LinkTargets::new(tasks, numbers);
     let mut resolved = Vec::with_capacity(tasks.len());
     for ((task, texts), parent) in tasks.iter().zip(references).zip(parents) {
         let mut after = Vec::new();
@@ -103,13 +103,13 @@ fn nearly_after(subject: &str) -> Option<&str> {
     word.eq_ignore_ascii_case("after").then_some(inside.trim())
 }
 
-struct Names<'p> {
+struct LinkTargets<'p> {
     tasks: &'p [PlannedTask],
     by_title: HashMap<String, Vec<usize>>,
     by_number: HashMap<u64, Vec<usize>>,
 }
 
-impl<'p> Names<'p> {
+impl<'p> LinkTargets<'p> {
     fn new(tasks: &'p [PlannedTask], numbers: &[Number]) -> Self {
         let written = numbers.iter().filter_map(|number| match number {
             Number::Written(number) => Some(*number),

@@ -33,13 +33,13 @@ pub(super) struct Notes {
     pub subject: String,
     /// The text of each `(after: …)`.
     pub after: Vec<String>,
-    pub fields: Fields,
+    pub fields: NoteFields,
     /// What is left in the subject and may be meant as a note.
     pub warning: Option<String>,
 }
 
 #[derive(Default)]
-pub(super) struct Fields {
+pub(super) struct NoteFields {
     pub priority: Option<Priority>,
     pub group: Option<String>,
     pub complexity: Option<String>,
@@ -214,7 +214,7 @@ fn unquoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-impl Fields {
+impl NoteFields {
     fn set(&mut self, key: &str, value: &str, line: usize) -> Result<(), PlanError> {
         let text = || match value {
             "" => Err(bad(key, value, "any text", line)),

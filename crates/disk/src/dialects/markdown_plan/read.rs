@@ -5,7 +5,7 @@
 
 use super::{
     PlanError,
-    lines::{Fence, Line, TAB, lines, without_columns},
+    lines::{Fence, PlanLine, TAB, lines, without_columns},
     notes::has_notes,
 };
 
@@ -17,13 +17,13 @@ pub(super) const EXACT: &str = "description";
 
 pub(super) struct Document<'t> {
     pub title: Option<String>,
-    pub entries: Vec<Entry<'t>>,
+    pub entries: Vec<PlanEntry<'t>>,
     /// Lines that are nearly tasks, with what keeps each from being one.
     pub nearly: Vec<(usize, &'static str)>,
 }
 
 /// What will be a task.
-pub(super) struct Entry<'t> {
+pub(super) struct PlanEntry<'t> {
     pub line: usize,
     /// The number it is written with.
     pub number: Option<u64>,
@@ -52,7 +52,7 @@ pub(super) fn document(text: &str) -> Result<Document<'_>, PlanError> {
         _ => None,
     };
     let mut nearly: Vec<(usize, &str)> = lines.iter().filter_map(nearly).collect();
-    let noted = |line: &&Line| {
+    let noted = |line: &&PlanLine| {
         let task = heading(line).filter(|it| title.is_none() || it.level > 1);
         task.is_some_and(|it| has_notes(it.lead.text))
     };
@@ -85,16 +85,16 @@ pub(super) fn document(text: &str) -> Result<Document<'_>, PlanError> {
 }
 
 /// A task of a checklist whose description or parts may go on.
-struct Open<'t> {
+struct OpenTask<'t> {
     column: usize,
     entry: usize,
-    below: Vec<Line<'t>>,
+    below: Vec<PlanLine<'t>>,
 }
 
 /// The items that have a box, each below the one that it is further in than.
-fn checklist<'t>(lines: &[Line<'t>]) -> Vec<Entry<'t>> {
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut open: Vec<Open> = Vec::new();
+fn checklist<'t>(lines: &[PlanLine<'t>]) -> Vec<PlanEntry<'t>> {
+    let mut entries: Vec<PlanEntry> = Vec::new();
+    let mut open: Vec<OpenTask> = Vec::new();
     for line in lines {
         let lead = item(line).filter(|lead| lead.done.is_some());
         let goes_on = lead.is_none() && (line.is_blank() || line.fence == Fence::Within);
@@ -110,15 +110,15 @@ fn checklist<'t>(lines: &[Line<'t>]) -> Vec<Entry<'t>> {
                 && whole.below.last().is_some_and(|last| !last.is_blank())
             {
                 // What follows the parts is another paragraph.
-                whole.below.push(Line { text: "", ..*line });
+                whole.below.push(PlanLine { text: "", ..*line });
             }
             let part_of = open.last().map(|whole| whole.entry);
-            open.push(Open {
+            open.push(OpenTask {
                 column: line.indent,
                 entry: entries.len(),
                 below: Vec::new(),
             });
-            entries.push(Entry {
+            entries.push(PlanEntry {
                 part_of,
                 ..entry(line, lead)
             });
@@ -133,9 +133,9 @@ fn checklist<'t>(lines: &[Line<'t>]) -> Vec<Entry<'t>> {
 }
 
 /// The outermost items, with what is indented below them.
-fn items<'t>(lines: &[Line<'t>]) -> Vec<Entry<'t>> {
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut below: Vec<Line> = Vec::new();
+fn items<'t>(lines: &[PlanLine<'t>]) -> Vec<PlanEntry<'t>> {
+    let mut entries: Vec<PlanEntry> = Vec::new();
+    let mut below: Vec<PlanLine> = Vec::new();
     // The column of the task whose description may go on.
     let mut column: Option<usize> = None;
     for line in lines {
@@ -160,9 +160,9 @@ fn items<'t>(lines: &[Line<'t>]) -> Vec<Entry<'t>> {
 }
 
 /// Headings of that level, with what follows up to the next of it or above.
-fn sections<'t>(lines: &[Line<'t>], level: usize) -> Vec<Entry<'t>> {
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut below: Vec<Line> = Vec::new();
+fn sections<'t>(lines: &[PlanLine<'t>], level: usize) -> Vec<PlanEntry<'t>> {
+    let mut entries: Vec<PlanEntry> = Vec::new();
+    let mut below: Vec<PlanLine> = Vec::new();
     let mut inside = false;
     for line in lines {
         match heading(line).filter(|heading| heading.level <= level) {
@@ -181,8 +181,8 @@ fn sections<'t>(lines: &[Line<'t>], level: usize) -> Vec<Entry<'t>> {
     entries
 }
 
-fn entry<'t>(line: &Line, lead: Lead<'t>) -> Entry<'t> {
-    Entry {
+fn entry<'t>(line: &PlanLine, lead: Lead<'t>) -> PlanEntry<'t> {
+    PlanEntry {
         line: line.number,
         number: lead.number,
         part_of: None,
@@ -193,14 +193,14 @@ fn entry<'t>(line: &Line, lead: Lead<'t>) -> Entry<'t> {
 }
 
 /// Gives the lines collected to the last entry.
-fn describe(entries: &mut [Entry], below: &mut Vec<Line>) {
+fn describe(entries: &mut [PlanEntry], below: &mut Vec<PlanLine>) {
     if let Some(entry) = entries.last_mut().filter(|_| !below.is_empty()) {
         entry.description = dedented(below);
     }
     below.clear();
 }
 
-fn dedented(lines: &[Line]) -> String {
+fn dedented(lines: &[PlanLine]) -> String {
     let measured = lines
         .iter()
         .filter(|l| l.fence != Fence::Within && !l.is_blank());
@@ -227,7 +227,7 @@ fn exact(text: &str) -> Option<&str> {
 }
 
 /// A list item: its marker, number and box.
-fn item<'t>(line: &Line<'t>) -> Option<Lead<'t>> {
+fn item<'t>(line: &PlanLine<'t>) -> Option<Lead<'t>> {
     if line.fence != Fence::No || is_rule(line.text) {
         return None;
     }
@@ -247,7 +247,7 @@ struct Heading<'t> {
     lead: Lead<'t>,
 }
 
-fn heading<'t>(line: &Line<'t>) -> Option<Heading<'t>> {
+fn heading<'t>(line: &PlanLine<'t>) -> Option<Heading<'t>> {
     if line.fence != Fence::No || line.indent >= TAB {
         return None;
     }
@@ -304,7 +304,7 @@ fn boxed(text: &str) -> (Option<bool>, &str) {
 }
 
 /// What keeps a line from being the task that it seems to be meant as.
-fn nearly<'t>(line: &Line<'t>) -> Option<(usize, &'static str)> {
+fn nearly<'t>(line: &PlanLine<'t>) -> Option<(usize, &'static str)> {
     if line.fence != Fence::No {
         return None;
     }

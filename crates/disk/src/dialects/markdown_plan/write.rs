@@ -31,7 +31,7 @@ pub fn write(title: &str, tasks: &[(&Task, &str)]) -> String {
     let mut text = format!("# {title}\n\n");
     let places = tasks.iter().enumerate();
     let places = places.map(|(at, (task, _))| (&task.id, at + 1)).collect();
-    let names = Names {
+    let names = TaskRefs {
         places,
         mark: mark(tasks),
     };
@@ -59,12 +59,12 @@ pub fn write(title: &str, tasks: &[(&Task, &str)]) -> String {
 }
 
 /// How other tasks of the plan are referred to.
-struct Names<'t> {
+struct TaskRefs<'t> {
     places: HashMap<&'t TaskId, usize>,
     mark: String,
 }
 
-impl Names<'_> {
+impl TaskRefs<'_> {
     fn of(&self, id: &TaskId) -> Option<String> {
         let place = self.places.get(id)?;
         Some(format!("{}{place}", self.mark))
@@ -83,7 +83,7 @@ fn mark(tasks: &[(&Task, &str)]) -> String {
     mark
 }
 
-fn fields(task: &Task, uid: &str, names: &Names<'_>) -> Vec<String> {
+fn fields(task: &Task, uid: &str, names: &TaskRefs<'_>) -> Vec<String> {
     let state = match &task.state {
         State::Failed | State::Stuck | State::Cancelled => Some(task.state.name().to_string()),
         State::Pending | State::Claimed(_) | State::InProgress(_) | State::Completed => None,

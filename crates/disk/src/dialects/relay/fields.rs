@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 
 /// The keys of an object, looked up by type.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fields<'r>(pub &'r Map<String, Value>);
+pub(super) struct EnvelopeFields<'r>(pub &'r Map<String, Value>);
 
-impl Fields<'_> {
+impl EnvelopeFields<'_> {
     /// What the key holds, if it is there.
     pub fn optional<T: FromStr<Err: Display>>(self, key: &str) -> Result<Option<T>, String> {
         let text = match self.0.get(key) {

@@ -14,7 +14,7 @@ pub const ARCHIVE: &str = "archive";
 
 /// What a file in a direction is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum EnvelopePart {
     /// A brief's sidecar.
     Sidecar,
     /// A brief's body.
@@ -101,11 +101,16 @@ pub fn month(at: Timestamp) -> String {
 pub fn is_temporary(direction: Direction, name: &str) -> bool {
     let target = name.strip_suffix(".tmp");
     let part = target.and_then(|target| parse(direction, target));
-    part.is_some_and(|(_, part)| matches!(part, Part::Body | Part::Sidecar | Part::Report))
+    part.is_some_and(|(_, part)| {
+        matches!(
+            part,
+            EnvelopePart::Body | EnvelopePart::Sidecar | EnvelopePart::Report
+        )
+    })
 }
 
 /// What a name in a direction stands for. A number in another width than ours is none.
-pub fn parse(direction: Direction, name: &str) -> Option<(Seq, Part)> {
+pub fn parse(direction: Direction, name: &str) -> Option<(Seq, EnvelopePart)> {
     let hidden = name.starts_with('.');
     let (digits, rest) = name.strip_prefix('.').unwrap_or(name).split_once('.')?;
     let seq: Seq = digits.parse().ok()?;
@@ -113,17 +118,17 @@ pub fn parse(direction: Direction, name: &str) -> Option<(Seq, Part)> {
         return None;
     }
     let part = match (direction, hidden, rest) {
-        (Direction::Inbox, false, "brief") => Part::Body,
-        (Direction::Inbox, false, "brief.meta.json") => Part::Sidecar,
-        (Direction::Inbox, true, "decision.json") => Part::Decision,
-        (Direction::Inbox, true, "words.json") => Part::Words,
-        (Direction::Inbox, true, "foreign") => Part::Foreign,
-        (_, true, "offered") => Part::Offered,
-        (Direction::Outbox, false, "json") => Part::Report,
-        (Direction::Outbox, false, "ratified") => Part::Flag(Decision::Ratified),
-        (_, false, "read") => Part::Read,
-        (Direction::Inbox, false, "withdrawn") => Part::Withdrawn,
-        (Direction::Inbox, false, word) => Part::Flag(word.parse().ok()?),
+        (Direction::Inbox, false, "brief") => EnvelopePart::Body,
+        (Direction::Inbox, false, "brief.meta.json") => EnvelopePart::Sidecar,
+        (Direction::Inbox, true, "decision.json") => EnvelopePart::Decision,
+        (Direction::Inbox, true, "words.json") => EnvelopePart::Words,
+        (Direction::Inbox, true, "foreign") => EnvelopePart::Foreign,
+        (_, true, "offered") => EnvelopePart::Offered,
+        (Direction::Outbox, false, "json") => EnvelopePart::Report,
+        (Direction::Outbox, false, "ratified") => EnvelopePart::Flag(Decision::Ratified),
+        (_, false, "read") => EnvelopePart::Read,
+        (Direction::Inbox, false, "withdrawn") => EnvelopePart::Withdrawn,
+        (Direction::Inbox, false, word) => EnvelopePart::Flag(word.parse().ok()?),
         _ => return None,
     };
     Some((seq, part))

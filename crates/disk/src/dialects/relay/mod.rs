@@ -13,8 +13,8 @@ mod tests;
 mod write;
 
 pub use layout::{
-    ARCHIVE, COUNTER, LOCK, Part, WORKER, archived, body, decision, flag, foreign, is_temporary,
-    month, offered, parse, read_flag, report, sidecar, withdrawn, words,
+    ARCHIVE, COUNTER, EnvelopePart, LOCK, WORKER, archived, body, decision, flag, foreign,
+    is_temporary, month, offered, parse, read_flag, report, sidecar, withdrawn, words,
 };
 pub use read::{read_brief, read_lease, read_report, read_verdict, read_words, read_worker};
 pub use write::{
@@ -46,7 +46,7 @@ pub type WorkerFile = File<Worker>;
 
 /// A brief as it once was, and the line of the history that tells of it.
 #[derive(Debug, Clone)]
-pub struct Words {
+pub struct BriefSnapshot {
     /// The line's number.
     pub line: u64,
     /// Its sidecar.

@@ -2,9 +2,9 @@
 
 use flagpost_model::{
     Seq, WorkerId,
-    decision::{Decision, Hand, Verdict, Via},
+    decision::{Decision, DecisionRecord, ProcessIdentity, Via},
     envelope::{Brief, BriefKind, Direction, Extras, Hash, Key, Report, ReportKind},
-    worker::{Standing, Worker},
+    worker::{Worker, WorkerStatus},
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -191,22 +191,22 @@ fn an_envelope_that_contradicts_its_place_or_itself_is_none() {
 fn trap_35_names_have_four_digits_and_then_more() {
     use Direction::{Inbox, Outbox};
     for (direction, name, expected) in [
-        (Inbox, body(seq(7)), Part::Body),
-        (Inbox, sidecar(seq(9999)), Part::Sidecar),
-        (Inbox, decision(seq(10_000)), Part::Decision),
+        (Inbox, body(seq(7)), EnvelopePart::Body),
+        (Inbox, sidecar(seq(9999)), EnvelopePart::Sidecar),
+        (Inbox, decision(seq(10_000)), EnvelopePart::Decision),
         (
             Inbox,
             flag(seq(7), Decision::Edited),
-            Part::Flag(Decision::Edited),
+            EnvelopePart::Flag(Decision::Edited),
         ),
-        (Inbox, offered(seq(7)), Part::Offered),
-        (Outbox, offered(seq(7)), Part::Offered),
-        (Inbox, read_flag(seq(7)), Part::Read),
-        (Outbox, report(seq(12_345)), Part::Report),
+        (Inbox, offered(seq(7)), EnvelopePart::Offered),
+        (Outbox, offered(seq(7)), EnvelopePart::Offered),
+        (Inbox, read_flag(seq(7)), EnvelopePart::Read),
+        (Outbox, report(seq(12_345)), EnvelopePart::Report),
         (
             Outbox,
             flag(seq(1), Decision::Ratified),
-            Part::Flag(Decision::Ratified),
+            EnvelopePart::Flag(Decision::Ratified),
         ),
     ] {
         assert_eq!(parse(direction, &name).unwrap().1, expected, "{name}");
@@ -308,10 +308,10 @@ proptest! {
         via in proptest::sample::select(Via::ALL),
         known in any::<bool>(),
     ) {
-        let verdict = Verdict {
+        let verdict = DecisionRecord {
             decision, by: w1(), at, sha256: Hash::of(body.as_bytes()), via, reason, rule,
             envelope: known.then(|| Hash::of(b"all")), policy: known.then(|| Hash::of(b"rules")),
-            hand: known.then(|| Hand { uid: 7, pid: 4711, tty: None, parent: Some("zsh".into()) }),
+            hand: known.then(|| ProcessIdentity { uid: 7, pid: 4711, tty: None, parent: Some("zsh".into()) }),
             line: known.then_some(41),
         };
         prop_assert_eq!(read_verdict(&write_verdict(&verdict)).unwrap(), verdict);
@@ -323,7 +323,7 @@ proptest! {
         (agent, tmux, worktree) in (proptest::option::of(".{0,9}"), proptest::option::of(".{0,9}"), proptest::option::of(".{0,9}")),
         capabilities in proptest::collection::vec(".{0,9}", 0..3),
         pid in proptest::option::of(any::<u32>()),
-        standing in proptest::sample::select(Standing::ALL),
+        standing in proptest::sample::select(WorkerStatus::ALL),
     ) {
         let worker = Worker { id: w1(), agent, capabilities, registered_at, last_seen, pid, tmux, worktree, standing };
         let back = read_worker(&w1(), &write_worker(None, &worker)).unwrap();

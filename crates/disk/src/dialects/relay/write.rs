@@ -4,14 +4,14 @@
 //! meaning changed.
 
 use flagpost_model::{
-    decision::Verdict,
+    decision::DecisionRecord,
     envelope::{Brief, Extras, Report},
     message::Lease,
     worker::Worker,
 };
 use serde_json::{Map, Value, json};
 
-use super::{BriefFile, File, ReportFile, Words, WorkerFile, to_bytes};
+use super::{BriefFile, BriefSnapshot, File, ReportFile, WorkerFile, to_bytes};
 use crate::record::{Keys, rewrite};
 
 /// A sidecar, keeping what `before` holds beyond it.
@@ -40,7 +40,7 @@ pub fn write_worker(before: Option<&WorkerFile>, worker: &Worker) -> Vec<u8> {
 }
 
 /// A decision.
-pub fn write_verdict(verdict: &Verdict) -> Vec<u8> {
+pub fn write_verdict(verdict: &DecisionRecord) -> Vec<u8> {
     let keys = vec![
         ("decision", Some(json!(verdict.decision))),
         ("by", Some(json!(verdict.by))),
@@ -61,7 +61,7 @@ pub fn write_verdict(verdict: &Verdict) -> Vec<u8> {
 }
 
 /// What a brief once was.
-pub fn write_words(words: &Words) -> Vec<u8> {
+pub fn write_words(words: &BriefSnapshot) -> Vec<u8> {
     let keys = [
         ("line", json!(words.line)),
         ("sidecar", Value::Object(words.sidecar.raw.clone())),

@@ -29,8 +29,8 @@
 use flagpost_model::{
     TaskId, plain,
     session::{
-        Entry, EntryTitle, Knowledge, Note, Outcome, Section, SharedContext, SharedSection,
-        TaskNotes,
+        ContextEntry, EntryTitle, Knowledge, KnowledgeNote, Outcome, Section, SharedContext,
+        SharedSection, TaskNotes,
     },
 };
 
@@ -89,7 +89,7 @@ fn history(context: &SharedContext) -> String {
 /// What the shared file says.
 pub fn parse(text: &str) -> SharedContext {
     let mut context = SharedContext::default();
-    let mut place = Place::Intro;
+    let mut place = ContextPart::Intro;
     for block in blocks(text) {
         let note = match block {
             Block::Note(note) => note,
@@ -99,15 +99,15 @@ pub fn parse(text: &str) -> SharedContext {
                     place = named;
                     continue;
                 }
-                (None, 3, Place::History) => {
+                (None, 3, ContextPart::History) => {
                     let title = title(text);
                     let notes = Vec::new();
-                    context.history.push(Entry { title, notes });
+                    context.history.push(ContextEntry { title, notes });
                     continue;
                 }
                 (None, 3, _) => lowered(text),
                 (None, _, _) => {
-                    place = Place::Other;
+                    place = ContextPart::Other;
                     let heading = text.to_owned();
                     let notes = Vec::new();
                     context.others.push(SharedSection { heading, notes });
@@ -134,7 +134,7 @@ pub fn parse_notes(text: &str, id: &TaskId, subject: &str, outcome: Outcome) -> 
             Block::Note(note) => note,
             Block::Heading { level, text } => {
                 match name(text) {
-                    Some(Place::Section(section)) => {
+                    Some(ContextPart::Section(section)) => {
                         current = Some((section, level));
                         continue;
                     }
@@ -165,37 +165,37 @@ pub fn parse_notes(text: &str, id: &TaskId, subject: &str, outcome: Outcome) -> 
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum ContextPart {
     Intro,
     Section(Section),
     History,
     Other,
 }
 
-fn notes_at(context: &mut SharedContext, place: Place) -> &mut Vec<Note> {
+fn notes_at(context: &mut SharedContext, place: ContextPart) -> &mut Vec<KnowledgeNote> {
     match place {
-        Place::Section(section) => context.knowledge.section_mut(section),
-        Place::History => match context.history.last_mut() {
+        ContextPart::Section(section) => context.knowledge.section_mut(section),
+        ContextPart::History => match context.history.last_mut() {
             Some(entry) => &mut entry.notes,
             None => &mut context.earlier,
         },
-        Place::Other => match context.others.last_mut() {
+        ContextPart::Other => match context.others.last_mut() {
             Some(section) => &mut section.notes,
             None => &mut context.intro,
         },
-        Place::Intro => &mut context.intro,
+        ContextPart::Intro => &mut context.intro,
     }
 }
 
 /// The place that a heading of ours names.
-fn name(text: &str) -> Option<Place> {
+fn name(text: &str) -> Option<ContextPart> {
     if is(text, HISTORY) {
-        return Some(Place::History);
+        return Some(ContextPart::History);
     }
     let mut sections = Section::ALL.iter().copied();
     sections
         .find(|section| is(text, section.as_str()))
-        .map(Place::Section)
+        .map(ContextPart::Section)
 }
 
 fn is(text: &str, name: &str) -> bool {

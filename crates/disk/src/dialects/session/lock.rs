@@ -12,7 +12,7 @@
 //! question ([`Lock::standing`]). Other programs write a word for the pid, a zone other than `Z`
 //! or none, and the keys `session` and `started`; all of that is read.
 
-use flagpost_model::session::{Lock, Pid, Stamp};
+use flagpost_model::session::{Lock, LockTime, Pid};
 use jiff::{Timestamp, civil::DateTime};
 
 use super::line::{one_line, or, value};
@@ -22,8 +22,8 @@ const HOLDER: &str = "flock";
 /// The lock's text. What is not known is left out.
 pub fn render(lock: &Lock) -> String {
     let started = lock.started.map(|stamp| match stamp {
-        Stamp::Zoned(at) => format!("{at:.0}"),
-        Stamp::Zoneless(at) => at.to_string(),
+        LockTime::Zoned(at) => format!("{at:.0}"),
+        LockTime::Zoneless(at) => at.to_string(),
     });
     let pid = match &lock.pid {
         Pid::Number(pid) => Some(pid.to_string()),
@@ -70,19 +70,19 @@ fn pid(text: &str) -> Pid {
     }
 }
 
-fn stamp(text: &str) -> Option<Stamp> {
+fn stamp(text: &str) -> Option<LockTime> {
     if let Ok(at) = text.parse::<Timestamp>() {
-        return Some(Stamp::Zoned(at));
+        return Some(LockTime::Zoned(at));
     }
-    text.parse::<DateTime>().ok().map(Stamp::Zoneless)
+    text.parse::<DateTime>().ok().map(LockTime::Zoneless)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn instant(text: &str) -> Option<Stamp> {
-        Some(Stamp::Zoned(text.parse().unwrap()))
+    fn instant(text: &str) -> Option<LockTime> {
+        Some(LockTime::Zoned(text.parse().unwrap()))
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(other.session.unwrap().as_str(), "auth-1");
         assert_eq!(
             other.started,
-            Some(Stamp::Zoneless("2026-02-15T21:28:33".parse().unwrap()))
+            Some(LockTime::Zoneless("2026-02-15T21:28:33".parse().unwrap()))
         );
         assert_eq!(other.pid, Pid::Word("active".into()));
     }

@@ -6,7 +6,7 @@
 //! a note is lowered to the fourth level, where it divides nothing, and a code fence that nobody
 //! closed is moved off the margin, where it opens nothing.
 
-use flagpost_model::session::Note;
+use flagpost_model::session::KnowledgeNote;
 
 /// What a text consists of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) enum Block<'t> {
     /// A heading of level 1 to 3.
     Heading { level: usize, text: &'t str },
     /// A list item or a paragraph.
-    Note(Note),
+    Note(KnowledgeNote),
 }
 
 /// The blocks of a text.
@@ -35,7 +35,7 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
 
 /// A note still being read: its kind and its lines.
 #[derive(Default)]
-enum Open {
+enum OpenNote {
     #[default]
     None,
     Bullet(Vec<String>),
@@ -46,7 +46,7 @@ enum Open {
 #[derive(Default)]
 struct Scan<'t> {
     blocks: Vec<Block<'t>>,
-    open: Open,
+    open: OpenNote,
     /// Empty lines since the last line of what is open.
     blanks: usize,
     /// Fences known to be without an end: their kind and least length. Without it a text full of
@@ -58,13 +58,13 @@ impl<'t> Scan<'t> {
     fn take(&mut self, line: &'t str, unit: &[&'t str], fenced: bool) {
         if line.is_empty() {
             self.blanks += 1;
-            if matches!(self.open, Open::Prose(_)) {
+            if matches!(self.open, OpenNote::Prose(_)) {
                 self.close();
             }
             return;
         }
         let blanks = std::mem::take(&mut self.blanks);
-        if let Open::Bullet(body) = &mut self.open
+        if let OpenNote::Bullet(body) = &mut self.open
             && continues(line, fenced, blanks)
         {
             body.extend(std::iter::repeat_n(String::new(), blanks));
@@ -76,27 +76,30 @@ impl<'t> Scan<'t> {
             self.close();
             self.blocks.push(match level {
                 1..=3 => Block::Heading { level, text },
-                _ => Block::Note(Note::Prose(format!("{} {text}", "#".repeat(level)))),
+                _ => Block::Note(KnowledgeNote::Prose(format!(
+                    "{} {text}",
+                    "#".repeat(level)
+                ))),
             });
         } else if !fenced && let Some(item) = bullet(line) {
             self.close();
-            self.open = Open::Bullet(vec![item.to_owned()]);
-        } else if let Open::Prose(body) = &mut self.open {
+            self.open = OpenNote::Bullet(vec![item.to_owned()]);
+        } else if let OpenNote::Prose(body) = &mut self.open {
             extend_prose(body, unit, fenced);
         } else {
             self.close();
             let mut body = Vec::new();
             extend_prose(&mut body, unit, fenced);
-            self.open = Open::Prose(body);
+            self.open = OpenNote::Prose(body);
         }
     }
 
     /// Ends the open note.
     fn close(&mut self) {
         let note = match std::mem::take(&mut self.open) {
-            Open::None => return,
-            Open::Bullet(lines) => Note::Bullet(lines.join("\n").trim().to_owned()),
-            Open::Prose(lines) => Note::Prose(lines.join("\n")),
+            OpenNote::None => return,
+            OpenNote::Bullet(lines) => KnowledgeNote::Bullet(lines.join("\n").trim().to_owned()),
+            OpenNote::Prose(lines) => KnowledgeNote::Prose(lines.join("\n")),
         };
         if !note.text().is_empty() {
             self.blocks.push(Block::Note(note));
@@ -180,8 +183,8 @@ pub(super) fn says_nothing(text: &str) -> bool {
 }
 
 /// A heading that divides nothing.
-pub(super) fn lowered(text: &str) -> Note {
-    Note::Prose(format!("#### {text}"))
+pub(super) fn lowered(text: &str) -> KnowledgeNote {
+    KnowledgeNote::Prose(format!("#### {text}"))
 }
 
 /// The character and length of a fence at the margin.
@@ -193,16 +196,16 @@ fn fence_mark(line: &str) -> Option<(char, usize)> {
 }
 
 /// The notes as text, each ending its line.
-pub(super) fn render(notes: &[Note]) -> String {
+pub(super) fn render(notes: &[KnowledgeNote]) -> String {
     let mut out = String::new();
     let mut after_prose = false;
     for note in notes.iter().flat_map(safe) {
-        let prose = matches!(note, Note::Prose(_));
+        let prose = matches!(note, KnowledgeNote::Prose(_));
         if !out.is_empty() && (prose || after_prose) {
             out.push('\n');
         }
         match &note {
-            Note::Bullet(text) => {
+            KnowledgeNote::Bullet(text) => {
                 for (at, line) in text.split('\n').enumerate() {
                     let indent = match (at, line.is_empty()) {
                         (0, _) => "- ",
@@ -212,7 +215,7 @@ pub(super) fn render(notes: &[Note]) -> String {
                     out.push_str(&format!("{indent}{line}\n"));
                 }
             }
-            Note::Prose(text) => out.push_str(&format!("{text}\n")),
+            KnowledgeNote::Prose(text) => out.push_str(&format!("{text}\n")),
         }
         after_prose = prose;
     }
@@ -221,10 +224,10 @@ pub(super) fn render(notes: &[Note]) -> String {
 
 /// The note as it will be read again. Notes that were read pass unchanged; prose made elsewhere
 /// could hold a heading.
-fn safe(note: &Note) -> Vec<Note> {
+fn safe(note: &KnowledgeNote) -> Vec<KnowledgeNote> {
     match note {
-        Note::Bullet(_) => vec![note.clone()],
-        Note::Prose(text) => blocks(text)
+        KnowledgeNote::Bullet(_) => vec![note.clone()],
+        KnowledgeNote::Prose(text) => blocks(text)
             .into_iter()
             .map(|block| match block {
                 Block::Heading { text, .. } => lowered(text),

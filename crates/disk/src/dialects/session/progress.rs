@@ -117,37 +117,37 @@ fn entry(id: &flagpost_model::TaskId, subject: &str, rest: &str) -> String {
 /// What a file says.
 pub fn parse(text: &str) -> Reading {
     #[derive(Clone, Copy, PartialEq)]
-    enum Part {
+    enum ProgressPart {
         Head,
         Active,
         Completed,
         Other,
     }
     let mut seen = Reading::default();
-    let mut part = Part::Head;
+    let mut part = ProgressPart::Head;
     let (mut current, mut phase) = (None, None);
     for line in text.lines() {
         let line = line.trim();
         if let Some(heading) = line.strip_prefix("##") {
             let heading = heading.trim_start_matches('#').trim().to_ascii_lowercase();
             part = if heading.starts_with("active") {
-                Part::Active
+                ProgressPart::Active
             } else if heading.starts_with("completed") {
-                Part::Completed
+                ProgressPart::Completed
             } else {
-                Part::Other
+                ProgressPart::Other
             };
             continue;
         }
         match part {
-            Part::Head => {
+            ProgressPart::Head => {
                 read_head(&mut seen, line);
                 current = current.or_else(|| value(line, "Current Task").and_then(older_task));
                 phase = phase.or_else(|| value(line, "Phase").map(str::to_owned));
             }
-            Part::Active => seen.active.extend(active(line)),
-            Part::Completed => seen.completed.extend(completed(line)),
-            Part::Other => {}
+            ProgressPart::Active => seen.active.extend(active(line)),
+            ProgressPart::Completed => seen.completed.extend(completed(line)),
+            ProgressPart::Other => {}
         }
     }
     if let Some(task) = current.filter(|_| seen.active.is_empty()) {

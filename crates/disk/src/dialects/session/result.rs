@@ -86,7 +86,7 @@ fn parse(text: &str) -> TaskReport {
     let mut report = TaskReport::default();
     let (mut summary, mut issues, mut rest) = (Vec::new(), Vec::new(), Vec::new());
     // Where lines go, and the level of the heading that said so.
-    let mut part = (Part::Rest, 0);
+    let mut part = (ResultPart::Rest, 0);
     let mut status_seen = false;
     for (at, line) in lines.iter().enumerate() {
         if let Some(word) = status(line) {
@@ -101,18 +101,18 @@ fn parse(text: &str) -> TaskReport {
                 status_seen = true;
             }
             if heading(line).is_some() {
-                part = (Part::Rest, 0);
+                part = (ResultPart::Rest, 0);
             }
             continue;
         }
         let mut to = (part.0, *line);
         if let Some((level, text)) = heading(line) {
-            match labelled(text).or_else(|| Some((Part::named(text)?, ""))) {
+            match labelled(text).or_else(|| Some((ResultPart::named(text)?, ""))) {
                 Some((named, text)) => {
                     part = (named, level);
                     to = (named, text);
                 }
-                None if level <= part.1 => part = (Part::Rest, 0),
+                None if level <= part.1 => part = (ResultPart::Rest, 0),
                 None => {}
             }
             to.0 = part.0;
@@ -123,10 +123,10 @@ fn parse(text: &str) -> TaskReport {
             to = (named, text);
         }
         match to {
-            (Part::Summary, line) => summary.push(line),
-            (Part::Issues, line) => issues.push(line),
-            (Part::Files, line) => report.files.extend(line.split(", ").filter_map(file)),
-            (Part::Rest, line) => rest.push(line),
+            (ResultPart::Summary, line) => summary.push(line),
+            (ResultPart::Issues, line) => issues.push(line),
+            (ResultPart::Files, line) => report.files.extend(line.split(", ").filter_map(file)),
+            (ResultPart::Rest, line) => rest.push(line),
         }
     }
     report.summary = words(&summary);
@@ -141,14 +141,14 @@ fn parse(text: &str) -> TaskReport {
 const DEEPEST: usize = 6;
 
 #[derive(Clone, Copy)]
-enum Part {
+enum ResultPart {
     Summary,
     Files,
     Issues,
     Rest,
 }
 
-impl Part {
+impl ResultPart {
     fn named(heading: &str) -> Option<Self> {
         match plain(heading).to_ascii_lowercase().as_str() {
             "summary" => Some(Self::Summary),
@@ -160,10 +160,10 @@ impl Part {
 }
 
 /// A line that begins with the name of a part, and what it says of it.
-fn labelled(line: &str) -> Option<(Part, &str)> {
+fn labelled(line: &str) -> Option<(ResultPart, &str)> {
     let (label, text) = bullet(line).unwrap_or(line).split_once(':')?;
     let text = text.trim_start_matches(['*', '_']).trim();
-    Some((Part::named(label)?, text))
+    Some((ResultPart::named(label)?, text))
 }
 
 /// What stands after `status:`, or nothing after a bare heading `Status`.

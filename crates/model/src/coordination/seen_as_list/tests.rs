@@ -4,8 +4,8 @@ use jiff::SignedDuration;
 
 use super::*;
 use crate::{
-    coordination::{Claim, Draft},
-    task::{Act, Event as Move},
+    coordination::{CoordClaim, NewCoordTask},
+    task::{Act, TaskEvent as Move},
 };
 
 fn now() -> DateTime {
@@ -16,15 +16,15 @@ fn worker(name: &str) -> WorkerId {
     name.parse().unwrap()
 }
 
-fn row(status: Status, by: &str, minutes: i64) -> Task {
-    let draft = Draft {
+fn row(status: CoordStatus, by: &str, minutes: i64) -> CoordTask {
+    let draft = NewCoordTask {
         description: "Do it".to_owned(),
-        ..Draft::default()
+        ..NewCoordTask::default()
     };
     let at = now().saturating_sub(SignedDuration::from_mins(minutes));
-    Task {
+    CoordTask {
         status,
-        claim: (status != Status::Available).then(|| Claim {
+        claim: (status != CoordStatus::Available).then(|| CoordClaim {
             by: by.to_owned(),
             at: Some(at),
         }),
@@ -32,9 +32,9 @@ fn row(status: Status, by: &str, minutes: i64) -> Task {
     }
 }
 
-fn seen(board: &Board, row: &Task) -> task::Task {
+fn seen(board: &Board, row: &CoordTask) -> task::Task {
     let mut task = task::Task::new(row.id.clone(), "");
-    let seen = Seen {
+    let seen = ViewContext {
         held_until: board.held_until(row),
         zone: &TimeZone::UTC,
     };
@@ -72,7 +72,7 @@ fn moves(token: Token) -> Vec<Move> {
 #[test]
 fn the_stricter_rule_holds_and_both_come_to_the_same() {
     let mut told = String::new();
-    for status in Status::ALL.iter().copied() {
+    for status in CoordStatus::ALL.iter().copied() {
         for (holder, minutes) in [("W1", 1), ("W1", 60), ("terminal 2", 1)] {
             let row = row(status, holder, minutes);
             if row.holder().is_none() && (holder, minutes) != ("W1", 1) {
@@ -95,7 +95,7 @@ fn the_stricter_rule_holds_and_both_come_to_the_same() {
                         told += " -";
                         continue;
                     };
-                    let hand = Hand {
+                    let hand = MoveContext {
                         actor: &act.actor,
                         at: now(),
                     };
@@ -143,9 +143,9 @@ blocked     W1          1 W2: - - - - - - - - available cancelled
 
 #[test]
 fn a_failure_with_retries_left_rests() {
-    let row = Task {
+    let row = CoordTask {
         max_retries: 1,
-        ..row(Status::Claimed, "W1", 1)
+        ..row(CoordStatus::Claimed, "W1", 1)
     };
     let board = Board {
         tasks: vec![row.clone()],
@@ -156,11 +156,11 @@ fn a_failure_with_retries_left_rests() {
         state: State::Failed,
         ..before.clone()
     };
-    let hand = Hand {
+    let hand = MoveContext {
         actor: &worker("W1"),
         at: now(),
     };
     let next = course(&board, &row, hand, (&before, &after)).unwrap();
-    assert_eq!((next.status, next.retry_count), (Status::Available, 1));
+    assert_eq!((next.status, next.retry_count), (CoordStatus::Available, 1));
     assert!(seen(&board, &next).not_before.is_some());
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use self::{sheet::Sheet, state::sign};
 use super::{
-    Line, Picture,
+    EdgeStyle, Picture,
     layers::{HEIGHT, Point, WIDTH, lay_out},
     text::{cut, line, wrap, xml},
     word,
@@ -30,7 +30,7 @@ pub fn svg(picture: &Picture<'_>) -> String {
     explain(picture, &mut sheet);
     let mut body = DEFS.to_owned();
     // What matters lies on top.
-    for kind in [Line::Plain, Line::Closing, Line::Critical] {
+    for kind in [EdgeStyle::Plain, EdgeStyle::Closing, EdgeStyle::Critical] {
         for (edge, way) in picture.edges.iter().zip(&layout.ways) {
             if edge.line == kind {
                 let (from, to) = (picture.tasks[edge.from], picture.tasks[edge.to]);
@@ -85,9 +85,9 @@ fn explain(picture: &Picture<'_>, sheet: &mut Sheet) {
         sheet.explain(drawn, 16, word(state));
     }
     for (kind, words, ribbon) in [
-        (Line::Plain, "comes before", None),
-        (Line::Critical, "critical path", Some(ribbon(-1, -8))),
-        (Line::Closing, "closes a circle", None),
+        (EdgeStyle::Plain, "comes before", None),
+        (EdgeStyle::Critical, "critical path", Some(ribbon(-1, -8))),
+        (EdgeStyle::Closing, "closes a circle", None),
     ] {
         if picture.edges.iter().any(|edge| edge.line == kind) {
             let from = ribbon.as_ref().map_or(0, |_| 16);
@@ -98,11 +98,11 @@ fn explain(picture: &Picture<'_>, sheet: &mut Sheet) {
 }
 
 /// An edge along this path.
-fn arrow(kind: Line, path: &str, title: &str) -> String {
+fn arrow(kind: EdgeStyle, path: &str, title: &str) -> String {
     let (class, head) = match kind {
-        Line::Plain => ("edge", "arrow"),
-        Line::Critical => ("edge critical", "arrow-critical"),
-        Line::Closing => ("edge closing", "arrow-closing"),
+        EdgeStyle::Plain => ("edge", "arrow"),
+        EdgeStyle::Critical => ("edge critical", "arrow-critical"),
+        EdgeStyle::Closing => ("edge closing", "arrow-closing"),
     };
     format!("<path class=\"{class}\" d=\"{path}\" marker-end=\"url(#{head})\">{title}</path>")
 }

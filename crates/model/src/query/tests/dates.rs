@@ -4,7 +4,7 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{
     id::TaskId,
-    query::{GroupBy, Query, Scope, groups},
+    query::{GroupBy, Query, QueryScope, groups},
     task::{Outline, Task},
 };
 
@@ -23,7 +23,7 @@ fn on(today: &str, query: &str, tasks: &[Outline]) -> Vec<u64> {
 
 fn at(now: Timestamp, zone: TimeZone, query: &str, tasks: &[Outline]) -> Vec<u64> {
     let query: Query = query.parse().unwrap();
-    let scope = Scope::new(tasks, None, now, zone, &|_| None);
+    let scope = QueryScope::new(tasks, None, now, zone, &|_| None);
     let found = query.fitting(&scope);
     found.iter().map(|task| task.id.number().unwrap()).collect()
 }

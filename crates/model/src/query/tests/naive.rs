@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::{
     id::{TaskId, Token, WorkerId},
     query::{
-        Day, DueOn, Filter, Key, Moment, Near, Order, Query, Scale, Scope, SortKey, Standing,
-        Status, Test, TextField, When, Who, Words,
+        Day, DueOn, Filter, Near, Order, OrderKey, OrderTest, Query, QueryScope, SortKey,
+        StatusWord, TaskCondition, Test, TextField, TextTest, TimeField, When, Who,
     },
     task::{
         Claim, DEFAULT_LEASE, Effort, Ending, Note, Origin, Outline, Priority, Provenance, State,
@@ -57,20 +57,20 @@ fn order() -> impl Strategy<Value = Order> {
 fn scale<V: std::fmt::Debug + Clone + 'static, T: std::fmt::Debug + Clone + 'static>(
     value: impl Strategy<Value = V> + 'static,
     side: impl Strategy<Value = T> + 'static,
-) -> BoxedStrategy<Scale<V, T>> {
+) -> BoxedStrategy<OrderTest<V, T>> {
     prop_oneof![
-        some(value).prop_map(Scale::OneOf),
-        (order(), side).prop_map(|(order, value)| Scale::Side(order, value)),
+        some(value).prop_map(OrderTest::OneOf),
+        (order(), side).prop_map(|(order, value)| OrderTest::Side(order, value)),
     ]
     .boxed()
 }
 
 fn words<W: std::fmt::Debug + Clone + 'static>(
     word: impl Strategy<Value = W> + 'static,
-) -> BoxedStrategy<Words<W>> {
+) -> BoxedStrategy<TextTest<W>> {
     prop_oneof![
-        some(word).prop_map(Words::OneOf),
-        some(name()).prop_map(Words::Contains)
+        some(word).prop_map(TextTest::OneOf),
+        some(name()).prop_map(TextTest::Contains)
     ]
     .boxed()
 }
@@ -100,9 +100,9 @@ fn test() -> BoxedStrategy<Test> {
     ];
     let priority = || select(Priority::ALL);
     prop_oneof![
-        some(select(Standing::ALL)).prop_map(Test::Is),
+        some(select(TaskCondition::ALL)).prop_map(Test::Is),
         some(select(StateName::ALL)).prop_map(Test::State),
-        some(select(Status::ALL)).prop_map(Test::Status),
+        some(select(StatusWord::ALL)).prop_map(Test::Status),
         scale(id(), id()).prop_map(Test::Id),
         scale(option::of(priority()), priority()).prop_map(Test::Priority),
         text().prop_map(Test::Tag),
@@ -114,7 +114,8 @@ fn test() -> BoxedStrategy<Test> {
         }),
         some(name()).prop_map(Test::Text),
         scale(due, day()).prop_map(Test::Due),
-        (select(Moment::ALL), scale(when, day())).prop_map(|(of, when)| Test::Moment { of, when }),
+        (select(TimeField::ALL), scale(when, day()))
+            .prop_map(|(of, when)| Test::Moment { of, when }),
         some(option::of(id())).prop_map(Test::Parent),
         scale(option::of(effort()), effort()).prop_map(Test::Estimate),
         scale(effort(), effort()).prop_map(Test::Tracked),
@@ -135,7 +136,7 @@ fn filter() -> impl Strategy<Value = Filter> {
 }
 
 fn sort() -> impl Strategy<Value = Vec<SortKey>> {
-    let key = (select(Key::ALL), any::<bool>());
+    let key = (select(OrderKey::ALL), any::<bool>());
     vec(
         key.prop_map(|(key, descending)| SortKey { key, descending }),
         0..3,
@@ -289,20 +290,22 @@ fn passes(test: &Test, task: &Task, all: &[Task]) -> bool {
     });
     let state = task.state.name().as_str();
     let has = |text: &str, part: &String| text.to_lowercase().contains(&part.to_lowercase());
-    let text = |words: &Words, value: Option<&str>| match words {
-        Words::OneOf(values) => values.iter().any(|it| it.as_deref() == value),
-        Words::Contains(parts) => parts
+    let text = |words: &TextTest, value: Option<&str>| match words {
+        TextTest::OneOf(values) => values.iter().any(|it| it.as_deref() == value),
+        TextTest::Contains(parts) => parts
             .iter()
             .any(|part| value.is_some_and(|it| has(it, part))),
     };
     match test {
         Test::Is(values) => values.iter().any(|value| match value {
-            Standing::Open => !over,
-            Standing::Overdue => overdue,
-            Standing::Late => !task.late.is_empty(),
-            Standing::Timed => task.timer.is_some(),
-            Standing::Blocked => ["pending", "claimed", "in_progress"].contains(&state) && waits,
-            Standing::Ready => {
+            TaskCondition::Open => !over,
+            TaskCondition::Overdue => overdue,
+            TaskCondition::Late => !task.late.is_empty(),
+            TaskCondition::Timed => task.timer.is_some(),
+            TaskCondition::Blocked => {
+                ["pending", "claimed", "in_progress"].contains(&state) && waits
+            }
+            TaskCondition::Ready => {
                 let free = match &task.state {
                     State::Pending => true,
                     State::InProgress(None) => false,
@@ -327,25 +330,25 @@ fn passes(test: &Test, task: &Task, all: &[Task]) -> bool {
                     .position(|name| *name == it.as_str())
             };
             match scale {
-                Scale::OneOf(values) => values.contains(&task.priority),
-                Scale::Side(order, value) => task
+                OrderTest::OneOf(values) => values.contains(&task.priority),
+                OrderTest::Side(order, value) => task
                     .priority
                     .is_some_and(|it| beside(*order, urgency(&it), urgency(value))),
             }
         }
-        Test::Tag(Words::OneOf(values)) => values.iter().any(|value| match value {
+        Test::Tag(TextTest::OneOf(values)) => values.iter().any(|value| match value {
             None => task.tags.is_empty(),
             Some(value) => task.tags.iter().any(|tag| tag == value),
         }),
-        Test::Tag(Words::Contains(parts)) => parts
+        Test::Tag(TextTest::Contains(parts)) => parts
             .iter()
             .any(|part| task.tags.iter().any(|tag| has(tag, part))),
-        Test::Owner(Words::OneOf(values)) => values.iter().any(|who| match who {
+        Test::Owner(TextTest::OneOf(values)) => values.iter().any(|who| match who {
             Who::Nobody => task.owner.is_none(),
             Who::Me => task.owner.as_deref() == Some("W1"),
             Who::Named(name) => task.owner.as_ref() == Some(name),
         }),
-        Test::Owner(Words::Contains(parts)) => {
+        Test::Owner(TextTest::Contains(parts)) => {
             let owner = task.owner.as_ref();
             parts
                 .iter()
@@ -377,7 +380,7 @@ fn passes(test: &Test, task: &Task, all: &[Task]) -> bool {
             );
             texts.iter().any(|text| has(text, part))
         }),
-        Test::Due(Scale::OneOf(values)) => values.iter().any(|value| match value {
+        Test::Due(OrderTest::OneOf(values)) => values.iter().any(|value| match value {
             DueOn::Never => task.due.is_none(),
             DueOn::Overdue => overdue,
             DueOn::Week => task
@@ -385,27 +388,27 @@ fn passes(test: &Test, task: &Task, all: &[Task]) -> bool {
                 .is_some_and(|due| (0..7).any(|n| due == today() + n.days())),
             DueOn::On(day) => task.due == Some(meant(day)),
         }),
-        Test::Due(Scale::Side(order, day)) => {
+        Test::Due(OrderTest::Side(order, day)) => {
             task.due.is_some_and(|due| beside(*order, due, meant(day)))
         }
         Test::Moment { of, when } => {
             let at = match of {
-                Moment::Added => task.provenance.as_ref().map(|it| it.at),
-                Moment::Ended => task.result.as_ref().map(|it| it.at),
+                TimeField::Added => task.provenance.as_ref().map(|it| it.at),
+                TimeField::Ended => task.result.as_ref().map(|it| it.at),
             };
             let at = at.map(|at| at.to_string()[..10].parse::<Date>().unwrap());
             match when {
-                Scale::OneOf(values) => values.iter().any(|value| match value {
+                OrderTest::OneOf(values) => values.iter().any(|value| match value {
                     When::Never => at.is_none(),
                     When::Week => at.is_some_and(|at| (0..7).any(|n| at == today() - n.days())),
                     When::On(day) => at == Some(meant(day)),
                 }),
-                Scale::Side(order, day) => at.is_some_and(|at| beside(*order, at, meant(day))),
+                OrderTest::Side(order, day) => at.is_some_and(|at| beside(*order, at, meant(day))),
             }
         }
         Test::Parent(values) => values.contains(&task.parent),
-        Test::Estimate(Scale::OneOf(values)) => values.contains(&task.estimate),
-        Test::Estimate(Scale::Side(order, value)) => {
+        Test::Estimate(OrderTest::OneOf(values)) => values.contains(&task.estimate),
+        Test::Estimate(OrderTest::Side(order, value)) => {
             task.estimate.is_some_and(|it| beside(*order, it, *value))
         }
         Test::Tracked(scale) => {
@@ -416,10 +419,10 @@ fn passes(test: &Test, task: &Task, all: &[Task]) -> bool {
     }
 }
 
-fn number<T, N: PartialOrd + Copy>(scale: &Scale<T>, has: N, of: impl Fn(&T) -> N) -> bool {
+fn number<T, N: PartialOrd + Copy>(scale: &OrderTest<T>, has: N, of: impl Fn(&T) -> N) -> bool {
     match scale {
-        Scale::OneOf(values) => values.iter().any(|value| of(value) == has),
-        Scale::Side(order, value) => beside(*order, has, of(value)),
+        OrderTest::OneOf(values) => values.iter().any(|value| of(value) == has),
+        OrderTest::Side(order, value) => beside(*order, has, of(value)),
     }
 }
 
@@ -446,7 +449,7 @@ fn selected(query: &Query, tasks: &[Task], limit: usize) -> (Vec<TaskId>, usize)
     let outlines: Vec<Outline> = tasks.iter().map(Outline::from).collect();
     let whole = |id: &TaskId| tasks.iter().find(|task| task.id == *id).cloned();
     let me = "W1".parse().ok();
-    let scope = Scope::new(&outlines, me, now(), TimeZone::UTC, &whole);
+    let scope = QueryScope::new(&outlines, me, now(), TimeZone::UTC, &whole);
     let (found, total) = query.select(&scope, limit);
     (found.iter().map(|task| task.id.clone()).collect(), total)
 }

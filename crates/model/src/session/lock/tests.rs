@@ -11,13 +11,13 @@ fn ts(text: &str) -> Timestamp {
 fn foreign(pid: Pid, started: Option<&str>) -> Lock {
     Lock {
         session: "user-auth-20260205-093000".parse().ok(),
-        started: started.map(|s| Stamp::Zoned(ts(s))),
+        started: started.map(|s| LockTime::Zoned(ts(s))),
         pid,
         ..Lock::default()
     }
 }
 
-fn standing(lock: &Lock, flock_held: bool, pid_alive: bool, modified: &str) -> Standing {
+fn standing(lock: &Lock, flock_held: bool, pid_alive: bool, modified: &str) -> LockStatus {
     lock.status(Sighting {
         now: ts(NOW),
         modified: ts(modified),
@@ -39,8 +39,8 @@ fn trap_05_age_never_overrules_what_can_be_asked() {
             ts(at),
         )
     };
-    let live = Standing::Live;
-    let dead = Standing::Dead;
+    let live = LockStatus::Live;
+    let dead = LockStatus::Dead;
     let hours = |h| Evidence::Age(SignedDuration::from_hours(h));
     let minute = Evidence::Age(SignedDuration::from_mins(1));
     for (what, lock, held, alive, modified, expected) in [
@@ -168,14 +168,14 @@ fn trap_05_age_never_overrules_what_can_be_asked() {
 fn trap_05_a_stamp_without_a_zone_does_not_age_a_young_lock() {
     // Written a minute ago by a clock eight hours behind UTC.
     let mut lock = foreign(Pid::Word("active".into()), None);
-    lock.started = Some(Stamp::Zoneless("2026-02-05T06:29:00".parse().unwrap()));
+    lock.started = Some(LockTime::Zoneless("2026-02-05T06:29:00".parse().unwrap()));
     assert!(matches!(
         standing(&lock, false, false, "2026-02-05T14:29:00Z"),
-        Standing::Live(Evidence::Age(_))
+        LockStatus::Live(Evidence::Age(_))
     ));
     assert!(matches!(
         standing(&lock, false, false, "2026-02-05T09:29:00Z"),
-        Standing::Dead(Evidence::Age(_))
+        LockStatus::Dead(Evidence::Age(_))
     ));
 }
 
@@ -189,8 +189,8 @@ fn trap_05_a_lock_that_came_with_a_clone_is_as_old_as_its_stamp_at_the_latest() 
         ("2026-02-04T22:30:00", false),
         ("2026-02-04T22:31:00", true),
     ] {
-        lock.started = Some(Stamp::Zoneless(stamp.parse().unwrap()));
+        lock.started = Some(LockTime::Zoneless(stamp.parse().unwrap()));
         let standing = standing(&lock, false, false, a_minute_ago);
-        assert_eq!(matches!(standing, Standing::Live(_)), stands, "{stamp}");
+        assert_eq!(matches!(standing, LockStatus::Live(_)), stands, "{stamp}");
     }
 }

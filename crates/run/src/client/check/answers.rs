@@ -7,9 +7,9 @@
 use std::{ffi::OsString, io, thread, time::Duration};
 
 use super::{
-    Checked, Subject,
-    ask::{self, Answer, Question},
-    fault::Fault,
+    CheckTarget, Checked,
+    ask::{self, ProgramCall, ProgramOutput},
+    fault::ClientFault,
     help,
     scratch::Scratch,
 };
@@ -26,7 +26,7 @@ const CANNOT_START: [i32; 2] = [126, 127];
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Answers {
     pub version: Option<String>,
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ClientFault>,
     pub notes: Vec<String>,
     /// Whether it answered all that it was asked.
     pub is_whole: bool,
@@ -41,7 +41,7 @@ impl Answers {
         }
     }
 
-    pub(super) fn into_checked(self, subject: &Subject) -> Checked {
+    pub(super) fn into_checked(self, subject: &CheckTarget) -> Checked {
         Checked {
             name: subject.name.clone(),
             client: subject.client,
@@ -54,12 +54,12 @@ impl Answers {
 }
 
 /// Asks a client everything.
-pub(super) fn ask_all(subject: &Subject) -> Answers {
+pub(super) fn ask_all(subject: &CheckTarget) -> Answers {
     ask_patiently(subject, PATIENCE)
 }
 
 /// The same with another patience.
-pub(super) fn ask_patiently(subject: &Subject, patience: Duration) -> Answers {
+pub(super) fn ask_patiently(subject: &CheckTarget, patience: Duration) -> Answers {
     let scratch = match Scratch::new() {
         Ok(scratch) => scratch,
         Err(error) => return Answers::lost(format!("it could not be asked anything: {error}")),
@@ -74,7 +74,7 @@ pub(super) fn ask_patiently(subject: &Subject, patience: Duration) -> Answers {
     }
     let set = scratch.variables(subject);
     let ask = |args: &Vec<OsString>| {
-        ask::ask(Question {
+        ask::ask(ProgramCall {
             program: &subject.program,
             args,
             set: &set,
@@ -84,7 +84,7 @@ pub(super) fn ask_patiently(subject: &Subject, patience: Duration) -> Answers {
             patience,
         })
     };
-    let answered: Vec<io::Result<Answer>> = thread::scope(|scope| {
+    let answered: Vec<io::Result<ProgramOutput>> = thread::scope(|scope| {
         let asked: Vec<_> = questions
             .iter()
             .map(|args| scope.spawn(|| ask(args)))
@@ -109,10 +109,10 @@ fn question_of(client: Client, line: &[OsString]) -> Vec<OsString> {
 
 /// What the answers mean.
 fn judge(
-    subject: &Subject,
+    subject: &CheckTarget,
     lines: &[Vec<OsString>],
     questions: &[Vec<OsString>],
-    answered: &[io::Result<Answer>],
+    answered: &[io::Result<ProgramOutput>],
 ) -> Answers {
     let mut answers = Answers {
         is_whole: true,
@@ -122,14 +122,14 @@ fn judge(
         let answer = match answer {
             Ok(answer) => answer,
             Err(error) => {
-                answers.fault(Fault::Dead {
+                answers.fault(ClientFault::Dead {
                     why: error.to_string(),
                 });
                 continue;
             }
         };
         if answer.code.is_some_and(|code| CANNOT_START.contains(&code)) {
-            answers.fault(Fault::Dead {
+            answers.fault(ClientFault::Dead {
                 why: last_line(&answer.text),
             });
         } else if answer.is_late {
@@ -157,10 +157,10 @@ fn judge(
 
 /// What a help tells of a command line.
 fn hear_help(
-    subject: &Subject,
+    subject: &CheckTarget,
     question: &[OsString],
     line: &[OsString],
-    answer: &Answer,
+    answer: &ProgramOutput,
 ) -> Answers {
     let mut heard = Answers::default();
     if subject.client == Client::Codex {
@@ -188,7 +188,7 @@ fn hear_help(
                 "its help does not name {option}, which is in run.agents.{}.args",
                 subject.name
             )),
-            false => heard.fault(Fault::Unknown {
+            false => heard.fault(ClientFault::Unknown {
                 options: vec![option],
                 added: false,
             }),
@@ -198,13 +198,13 @@ fn hear_help(
 }
 
 /// What a client says that does not take its line.
-fn refusal(subject: &Subject, said: &str) -> Fault {
+fn refusal(subject: &CheckTarget, said: &str) -> ClientFault {
     match help::refused_option(said) {
-        Some(option) => Fault::Unknown {
+        Some(option) => ClientFault::Unknown {
             added: subject.is_added(option),
             options: vec![option.to_owned()],
         },
-        None => Fault::Refused {
+        None => ClientFault::Refused {
             said: said.to_owned(),
         },
     }
@@ -218,26 +218,28 @@ impl Answers {
             match fault {
                 fault if is_beginning => self.fault(fault),
                 _ if !self.faults.is_empty() => {}
-                Fault::Unknown { options, .. } => self.note(format!(
+                ClientFault::Unknown { options, .. } => self.note(format!(
                     "to go on with a conversation it does not know {}, so what is to be gone on \
                      with begins anew",
                     options.join(", ")
                 )),
-                Fault::Refused { said } | Fault::Dead { why: said } => self.note(format!(
-                    "it refuses to go on with a conversation ({said}), so that begins anew"
-                )),
+                ClientFault::Refused { said } | ClientFault::Dead { why: said } => {
+                    self.note(format!(
+                        "it refuses to go on with a conversation ({said}), so that begins anew"
+                    ))
+                }
             }
         }
     }
 
-    fn fault(&mut self, fault: Fault) {
+    fn fault(&mut self, fault: ClientFault) {
         if self.faults.contains(&fault) {
             return;
         }
         match (self.faults.last_mut(), fault) {
             (
-                Some(Fault::Unknown { options, added }),
-                Fault::Unknown {
+                Some(ClientFault::Unknown { options, added }),
+                ClientFault::Unknown {
                     options: more,
                     added: too,
                 },
@@ -256,7 +258,7 @@ impl Answers {
 }
 
 /// A question as a person would type it.
-fn spelled(subject: &Subject, question: &[OsString]) -> String {
+fn spelled(subject: &CheckTarget, question: &[OsString]) -> String {
     let verb = help::verb_of(question).iter();
     let words = verb.map(|word| word.to_string_lossy().into_owned());
     let last = question.last().map(|it| it.to_string_lossy().into_owned());

@@ -32,7 +32,7 @@ const LINGER: Duration = Duration::from_millis(200);
 
 /// What is asked of a program.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Question<'a> {
+pub(super) struct ProgramCall<'a> {
     /// The program.
     pub program: &'a Path,
     /// Its arguments.
@@ -51,7 +51,7 @@ pub(super) struct Question<'a> {
 
 /// What a program answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct ProgramOutput {
     /// Its exit code; `None` where it ended by a signal, or was ended.
     pub code: Option<i32>,
     /// Whether it was ended because its time was up.
@@ -64,7 +64,7 @@ pub(super) struct Answer {
 type Kept = Arc<Mutex<Vec<u8>>>;
 
 /// Starts it, and waits for its end or for that of our patience.
-pub(super) fn ask(question: Question<'_>) -> io::Result<Answer> {
+pub(super) fn ask(question: ProgramCall<'_>) -> io::Result<ProgramOutput> {
     let stdin = match question.stdin {
         Some(path) => File::open(path)?.into(),
         None => Stdio::null(),
@@ -90,7 +90,7 @@ pub(super) fn ask(question: Question<'_>) -> io::Result<Answer> {
     }
     let status = child.wait()?;
     let (text, is_late) = answer?;
-    Ok(Answer {
+    Ok(ProgramOutput {
         code: status.code().filter(|_| !is_late),
         is_late,
         text,
@@ -166,9 +166,9 @@ fn taken(kept: &Kept) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn sh(script: &str, patience: Duration) -> Answer {
+    fn sh(script: &str, patience: Duration) -> ProgramOutput {
         let args = ["-c", script].map(OsString::from);
-        ask(Question {
+        ask(ProgramCall {
             program: Path::new("/bin/sh"),
             args: &args,
             set: &[("WORD".to_owned(), "hello".into())],
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn both_outputs_and_the_exit_code_are_told() {
         let answer = sh("echo $WORD; echo error >&2; cat; exit 3", LONG);
-        let expected = Answer {
+        let expected = ProgramOutput {
             code: Some(3),
             is_late: false,
             text: "hello\nerror\n".to_owned(),
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_is_no_program_is_an_error() {
-        let asked = ask(Question {
+        let asked = ask(ProgramCall {
             program: Path::new("/nowhere/claude"),
             args: &[],
             set: &[],

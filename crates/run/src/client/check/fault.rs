@@ -8,7 +8,7 @@ use crate::client::preset;
 
 /// What stands in the way of starting a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub enum ClientFault {
     /// It does not know these options.
     Unknown {
         /// The options.
@@ -28,7 +28,7 @@ pub enum Fault {
     },
 }
 
-impl Fault {
+impl ClientFault {
     /// What is wrong, in a sentence.
     pub fn describe(&self, checked: &Checked) -> String {
         let client = checked.title();

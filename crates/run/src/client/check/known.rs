@@ -10,7 +10,7 @@ use flagpost_disk::fsx;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::{Subject, answers::Answers, fault::Fault};
+use super::{CheckTarget, answers::Answers, fault::ClientFault};
 
 /// The file's name in the home.
 const FILE: &str = "clients.json";
@@ -26,7 +26,7 @@ fn path(home: &Home) -> PathBuf {
 }
 
 /// What tells one program, asked in one way, from every other.
-fn key(subject: &Subject) -> Option<String> {
+fn key(subject: &CheckTarget) -> Option<String> {
     // A link is followed: what it leads to is what is updated.
     let program = subject.program.canonicalize().ok()?;
     let file = program.metadata().ok()?;
@@ -60,7 +60,7 @@ fn kept(home: &Home) -> Map<String, Value> {
 }
 
 /// What is known of a client; `None` where it is to be asked.
-pub(super) fn recall(home: &Home, subject: &Subject) -> Option<Answers> {
+pub(super) fn recall(home: &Home, subject: &CheckTarget) -> Option<Answers> {
     let found = kept(home).remove(&key(subject)?)?;
     let at: Timestamp = found.get("at")?.as_str()?.parse().ok()?;
     let age = home.now().duration_since(at);
@@ -69,7 +69,7 @@ pub(super) fn recall(home: &Home, subject: &Subject) -> Option<Answers> {
 }
 
 /// Keeps what a client answered. Where it cannot be kept, the next run asks again.
-pub(super) fn remember(home: &Home, subject: &Subject, answers: &Answers) {
+pub(super) fn remember(home: &Home, subject: &CheckTarget, answers: &Answers) {
     // Who is unfit is mended, and then asked again.
     if !answers.is_whole || !answers.faults.is_empty() {
         return;
@@ -98,7 +98,7 @@ fn read(kept: &Value) -> Option<Answers> {
     let notes = kept.get("notes")?.as_array()?.iter().map(text);
     Some(Answers {
         version: text(kept.get("version")?),
-        faults: Vec::<Fault>::new(),
+        faults: Vec::<ClientFault>::new(),
         notes: notes.collect::<Option<_>>()?,
         is_whole: true,
     })

@@ -25,19 +25,19 @@ use flagpost_model::TaskId;
 
 use self::answers::Answers;
 pub use self::{
-    fault::Fault,
+    fault::ClientFault,
     login::{Login, Surroundings, account, advice, login},
     trial::attempt,
 };
 use super::{
     Client,
-    preset::{self, Places, Start},
+    preset::{self, Start, TemplateValues},
 };
 use crate::error::{Error, Result};
 
 /// A client to be looked at.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct CheckTarget {
     /// As the operator names the agent: the client's name, or one of their own.
     pub name: String,
     /// Which client it is.
@@ -62,14 +62,14 @@ pub struct Checked {
     /// Its version, where it tells one.
     pub version: Option<String>,
     /// Why it cannot be started as it would be.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ClientFault>,
     /// What is worth knowing, in sentences.
     pub notes: Vec<String>,
 }
 
 /// How a version stands to the one that the preset was tried with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum VersionStatus {
     /// It is that one.
     Tested,
     /// It came later.
@@ -80,7 +80,7 @@ pub enum Standing {
     Untested,
 }
 
-impl Standing {
+impl VersionStatus {
     /// As printed.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -92,11 +92,11 @@ impl Standing {
     }
 }
 
-impl Subject {
+impl CheckTarget {
     /// The command lines that it is started with: for a task, and to go on.
     fn lines(&self) -> Vec<Vec<OsString>> {
         let (task, place) = (TaskId::from(1), Path::new("/nowhere"));
-        let places = Places {
+        let places = TemplateValues {
             list: "list",
             task: &task,
             attempt: 1,
@@ -123,7 +123,7 @@ impl Subject {
 }
 
 /// Looks at several clients, and remembers nothing of them.
-pub fn check_all(subjects: &[Subject]) -> Vec<Checked> {
+pub fn check_all(subjects: &[CheckTarget]) -> Vec<Checked> {
     let answers = ask_each(&subjects.iter().collect::<Vec<_>>()).into_iter();
     let checked = answers.zip(subjects);
     checked
@@ -133,13 +133,13 @@ pub fn check_all(subjects: &[Subject]) -> Vec<Checked> {
 
 /// Whether a run can begin with these clients; an error says what is in the way and what to do. What
 /// was found out is remembered in the home, so that the next run need not ask.
-pub fn ready(home: &Home, subjects: &[Subject]) -> Result<Vec<Checked>> {
+pub fn ready(home: &Home, subjects: &[CheckTarget]) -> Result<Vec<Checked>> {
     let known: Vec<Option<Answers>> = subjects
         .iter()
         .map(|subject| known::recall(home, subject))
         .collect();
     let unknown = subjects.iter().zip(&known);
-    let unknown: Vec<&Subject> = unknown
+    let unknown: Vec<&CheckTarget> = unknown
         .filter(|(_, known)| known.is_none())
         .map(|(subject, _)| subject)
         .collect();
@@ -168,7 +168,7 @@ pub fn ready(home: &Home, subjects: &[Subject]) -> Result<Vec<Checked>> {
 }
 
 /// Asks several clients side by side: some take seconds to say their name.
-fn ask_each(subjects: &[&Subject]) -> Vec<Answers> {
+fn ask_each(subjects: &[&CheckTarget]) -> Vec<Answers> {
     std::thread::scope(|scope| {
         let asked: Vec<_> = subjects
             .iter()
@@ -192,14 +192,14 @@ impl Checked {
     }
 
     /// How its version stands to the tested one.
-    pub fn version_status(&self) -> Standing {
+    pub fn version_status(&self) -> VersionStatus {
         let (Some(own), Some(tested)) = (&self.version, preset::tested(self.client)) else {
-            return Standing::Untested;
+            return VersionStatus::Untested;
         };
         match numbers(own).cmp(&numbers(tested)) {
-            _ if own == tested => Standing::Tested,
-            std::cmp::Ordering::Less => Standing::Older,
-            std::cmp::Ordering::Equal | std::cmp::Ordering::Greater => Standing::Newer,
+            _ if own == tested => VersionStatus::Tested,
+            std::cmp::Ordering::Less => VersionStatus::Older,
+            std::cmp::Ordering::Equal | std::cmp::Ordering::Greater => VersionStatus::Newer,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use flagpost_disk::fsx::{self, RealFs};
 
-use super::Subject;
+use super::CheckTarget;
 use crate::client::Client;
 
 /// A directory for the files that a client writes even when it only prints its help.
@@ -23,7 +23,7 @@ impl Scratch {
 
     /// What makes the client keep its files there. `HOME` stays: the programs that versions of Node
     /// are switched with look there.
-    pub fn variables(&self, subject: &Subject) -> Vec<(String, OsString)> {
+    pub fn variables(&self, subject: &CheckTarget) -> Vec<(String, OsString)> {
         let own: &[&str] = match subject.client {
             Client::Claude => &["CLAUDE_CONFIG_DIR"],
             Client::Codex => &["CODEX_HOME"],

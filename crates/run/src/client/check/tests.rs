@@ -56,12 +56,12 @@ const CLAUDE: &str = "  \
   -h, --help                    Help
 ";
 
-fn claude(dir: &Path, script: &str) -> Subject {
+fn claude(dir: &Path, script: &str) -> CheckTarget {
     subject(Client::Claude, fake(dir, "claude", script))
 }
 
-fn subject(client: Client, program: PathBuf) -> Subject {
-    Subject {
+fn subject(client: Client, program: PathBuf) -> CheckTarget {
+    CheckTarget {
         name: client.to_string(),
         client,
         program,
@@ -70,24 +70,24 @@ fn subject(client: Client, program: PathBuf) -> Subject {
     }
 }
 
-fn check(subject: &Subject) -> Checked {
+fn check(subject: &CheckTarget) -> Checked {
     check_all(std::slice::from_ref(subject)).remove(0)
 }
 
-fn ready(home: &Home, subject: &Subject) -> Result<Checked> {
+fn ready(home: &Home, subject: &CheckTarget) -> Result<Checked> {
     let all = super::ready(home, std::slice::from_ref(subject));
     all.map(|mut all| all.remove(0))
 }
 
-fn unknown(option: &str, added: bool) -> Fault {
-    Fault::Unknown {
+fn unknown(option: &str, added: bool) -> ClientFault {
+    ClientFault::Unknown {
         options: vec![option.to_owned()],
         added,
     }
 }
 
 /// How often a client that keeps count was asked something.
-fn asked(subject: &Subject) -> usize {
+fn asked(subject: &CheckTarget) -> usize {
     let asked = fs::read_to_string(subject.program.with_extension("asked"));
     asked.map_or(0, |asked| asked.lines().count())
 }
@@ -99,7 +99,7 @@ fn a_client_that_knows_its_options_has_no_fault_and_tells_its_version() {
     assert_eq!(checked.faults, []);
     assert_eq!(checked.notes, [] as [&str; 0]);
     assert_eq!(checked.title(), "claude 2.1.330");
-    assert_eq!(checked.version_status(), Standing::Tested);
+    assert_eq!(checked.version_status(), VersionStatus::Tested);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_version_that_lacks_an_option_is_refused_with_what_to_do() {
     let subject = claude(dir.path(), &like_claude("2.0.9", "--session-id"));
     let checked = check(&subject);
     assert_eq!(checked.faults, [unknown("--session-id", false)]);
-    assert_eq!(checked.version_status(), Standing::Older);
+    assert_eq!(checked.version_status(), VersionStatus::Older);
     let home = Home::at(dir.path().join("home"));
     let error = ready(&home, &subject).unwrap_err();
     let Error::ClientUnfit { hint, .. } = &error else {
@@ -157,7 +157,7 @@ fn codex_has_the_last_word_on_its_whole_line() {
         ),
         (
             "error: invalid value 'none' for '--sandbox <MODE>'",
-            Some(Fault::Refused {
+            Some(ClientFault::Refused {
                 said: "invalid value 'none' for '--sandbox <MODE>'".to_owned(),
             }),
         ),
@@ -288,11 +288,11 @@ fn a_version_is_compared_by_its_numbers() {
     let dir = scratch();
     let mut checked = check(&claude(dir.path(), "echo"));
     for (version, standing) in [
-        (Some("2.1.330"), Standing::Tested),
-        (Some("2.1.99"), Standing::Older),
-        (Some("2.1.1000"), Standing::Newer),
-        (Some("3.0.0-beta.1"), Standing::Newer),
-        (None, Standing::Untested),
+        (Some("2.1.330"), VersionStatus::Tested),
+        (Some("2.1.99"), VersionStatus::Older),
+        (Some("2.1.1000"), VersionStatus::Newer),
+        (Some("3.0.0-beta.1"), VersionStatus::Newer),
+        (None, VersionStatus::Untested),
     ] {
         checked.version = version.map(str::to_owned);
         assert_eq!(checked.version_status(), standing, "{version:?}");
@@ -300,7 +300,7 @@ fn a_version_is_compared_by_its_numbers() {
 }
 
 /// The clients that are installed, each with a directory of its own whose `bin` has it alone.
-fn installed(dir: &Path) -> Vec<(Subject, PathBuf)> {
+fn installed(dir: &Path) -> Vec<(CheckTarget, PathBuf)> {
     let installed = TESTED.into_iter().filter_map(Installed::find);
     let named = installed.map(|it| {
         let place = dir.join(it.client.as_str());
@@ -321,11 +321,15 @@ fn installed(dir: &Path) -> Vec<(Subject, PathBuf)> {
 fn the_real_clients_know_their_presets_and_write_nothing_of_the_users() {
     let dir = scratch();
     let installed = installed(dir.path());
-    let subjects: Vec<Subject> = installed.iter().map(|(it, _)| it.clone()).collect();
+    let subjects: Vec<CheckTarget> = installed.iter().map(|(it, _)| it.clone()).collect();
     for (checked, (_, user)) in check_all(&subjects).into_iter().zip(&installed) {
         assert_eq!(checked.faults, [], "{checked:?}");
         assert_eq!(checked.notes, [] as [&str; 0], "{checked:?}");
-        assert_eq!(checked.version_status(), Standing::Tested, "{checked:?}");
+        assert_eq!(
+            checked.version_status(),
+            VersionStatus::Tested,
+            "{checked:?}"
+        );
         let written: Vec<_> = fs::read_dir(user).unwrap().collect();
         assert!(written.is_empty(), "{}: {written:?}", checked.name);
     }
@@ -352,7 +356,10 @@ fn the_real_codex_names_the_operators_word_that_it_does_not_know() {
         assert_eq!((checked.faults, checked.notes), (Vec::new(), Vec::new()));
         subject.added = ["--sandbox", "none"].map(str::to_owned).to_vec();
         let told = check(&subject).faults;
-        assert!(matches!(told[..], [Fault::Refused { .. }]), "{told:?}");
+        assert!(
+            matches!(told[..], [ClientFault::Refused { .. }]),
+            "{told:?}"
+        );
     }
 }
 

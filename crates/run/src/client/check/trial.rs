@@ -10,14 +10,14 @@ use flagpost_disk::fsx::{self, RealFs};
 use flagpost_model::TaskId;
 
 use super::{
-    Subject,
+    CheckTarget,
     answers::last_line,
-    ask::{self, Answer, Question},
+    ask::{self, ProgramCall, ProgramOutput},
     scratch::Scratch,
 };
 use crate::client::{
     permission,
-    preset::{self, Places, Start},
+    preset::{self, Start, TemplateValues},
 };
 
 /// How long a client may take to write one line.
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const PASSED: &str = "status: PASS";
 
 /// Has a client write a report; an error says why there is none.
-pub fn attempt(subject: &Subject, settings: &Settings) -> Result<(), String> {
+pub fn attempt(subject: &CheckTarget, settings: &Settings) -> Result<(), String> {
     let scratch = Scratch::new().map_err(|error| error.to_string())?;
     let dirs = ["project", "out"].map(|name| scratch.0.join(name));
     let put =
@@ -48,7 +48,7 @@ pub fn attempt(subject: &Subject, settings: &Settings) -> Result<(), String> {
         });
     arranged.map_err(|error| error.to_string())?;
     let task = TaskId::from(1);
-    let places = Places {
+    let places = TemplateValues {
         list: "doctor",
         task: &task,
         attempt: 1,
@@ -72,11 +72,11 @@ pub fn attempt(subject: &Subject, settings: &Settings) -> Result<(), String> {
 }
 
 fn start(
-    subject: &Subject,
+    subject: &CheckTarget,
     settings: &Settings,
-    places: &Places<'_>,
+    places: &TemplateValues<'_>,
     project: &Path,
-) -> std::io::Result<Answer> {
+) -> std::io::Result<ProgramOutput> {
     let id = uuid::Uuid::new_v4().to_string();
     let args = preset::arguments(subject.client, Start::New(&id), places, &subject.added);
     let report = places.out.join("report.md").into_os_string();
@@ -87,7 +87,7 @@ fn start(
     let needed = preset::variables(subject.client, places, config).into_iter();
     let needed = needed.map(|(name, value)| (name.to_owned(), value));
     let set: Vec<(String, OsString)> = own.chain(settled).chain(needed).collect();
-    ask::ask(Question {
+    ask::ask(ProgramCall {
         program: &subject.program,
         args: &args,
         set: &set,

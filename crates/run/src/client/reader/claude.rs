@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use super::{
     action,
-    heard::{Hearing, sum},
+    heard::{OutputReading, sum},
     json::{self, number},
-    text::{self, Text},
+    text::{self, JsonText},
 };
 use crate::client::Limit;
 
@@ -36,19 +36,19 @@ pub(in crate::client) struct Claude {
 }
 
 #[derive(Deserialize)]
-struct Said<'a> {
+struct ClaudeTurn<'a> {
     #[serde(borrow)]
-    message: Message<'a>,
+    message: ClaudeMessage<'a>,
     #[serde(borrow, default)]
-    parent_tool_use_id: Text<'a>,
+    parent_tool_use_id: JsonText<'a>,
 }
 
 #[derive(Deserialize)]
-struct Message<'a> {
+struct ClaudeMessage<'a> {
     #[serde(borrow, default)]
-    id: Text<'a>,
+    id: JsonText<'a>,
     #[serde(borrow, default)]
-    model: Text<'a>,
+    model: JsonText<'a>,
     #[serde(borrow, default)]
     content: Vec<Block<'a>>,
     usage: Option<Tokens>,
@@ -57,9 +57,9 @@ struct Message<'a> {
 #[derive(Deserialize)]
 struct Block<'a> {
     #[serde(borrow, default, rename = "type")]
-    kind: Text<'a>,
+    kind: JsonText<'a>,
     #[serde(borrow, default)]
-    text: Text<'a>,
+    text: JsonText<'a>,
 }
 
 #[derive(Deserialize)]
@@ -70,7 +70,7 @@ struct Tokens {
 }
 
 impl Claude {
-    pub fn line(&mut self, line: &[u8], hearing: &mut Hearing) {
+    pub fn line(&mut self, line: &[u8], hearing: &mut OutputReading) {
         match json::kind(line).as_deref() {
             Some("assistant") => self.assistant_line(line, hearing),
             Some("system") => {
@@ -91,8 +91,8 @@ impl Claude {
         }
     }
 
-    fn assistant_line(&mut self, line: &[u8], hearing: &mut Hearing) {
-        let Ok(said) = serde_json::from_slice::<Said<'_>>(line) else {
+    fn assistant_line(&mut self, line: &[u8], hearing: &mut OutputReading) {
+        let Ok(said) = serde_json::from_slice::<ClaudeTurn<'_>>(line) else {
             return;
         };
         let message = said.message;
@@ -112,7 +112,7 @@ impl Claude {
 
     /// Counts what a message had to read, until the result tells all. What was written is known to
     /// the result alone.
-    fn count(&mut self, message: &Message<'_>, hearing: &mut Hearing) {
+    fn count(&mut self, message: &ClaudeMessage<'_>, hearing: &mut OutputReading) {
         let (Some(id), Some(tokens)) = (message.id.get(), &message.usage) else {
             return;
         };
@@ -136,7 +136,7 @@ impl Claude {
         hearing.heard.usage = self.settled.plus(self.open);
     }
 
-    fn system(&mut self, event: &Value, hearing: &mut Hearing) {
+    fn system(&mut self, event: &Value, hearing: &mut OutputReading) {
         match json::text(event, "subtype") {
             Some("init") => {
                 hearing.model(json::text(event, "model"));
@@ -174,7 +174,7 @@ impl Claude {
     }
 
     /// Notes a refused call; what it was to do is better than why it was refused.
-    fn refuse(&mut self, call: &str, tool: &str, what: &str, hearing: &mut Hearing) {
+    fn refuse(&mut self, call: &str, tool: &str, what: &str, hearing: &mut OutputReading) {
         let known = self.refused.iter().position(|known| known == call);
         match known.and_then(|at| hearing.heard.denied.get_mut(at)) {
             Some(denied) if !what.is_empty() => denied.what = text::line(what, action::LONGEST),
@@ -187,7 +187,7 @@ impl Claude {
         }
     }
 
-    fn result(&mut self, event: &Value, hearing: &mut Hearing) {
+    fn result(&mut self, event: &Value, hearing: &mut OutputReading) {
         self.update_usage(event, hearing);
         let turns = number(event, "num_turns");
         hearing.heard.turns = sum(hearing.heard.turns, turns, u64::saturating_add);
@@ -212,7 +212,7 @@ impl Claude {
     }
 
     /// The tokens and the cost up to this result.
-    fn update_usage(&mut self, event: &Value, hearing: &mut Hearing) {
+    fn update_usage(&mut self, event: &Value, hearing: &mut OutputReading) {
         let heard = &mut hearing.heard;
         let since = event["model_usage_since_last_result"].as_object();
         let (used, cost) = match since {

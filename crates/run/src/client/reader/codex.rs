@@ -11,9 +11,9 @@ use serde_json::Value;
 use super::{
     action,
     again::again,
-    heard::Hearing,
+    heard::OutputReading,
     json::{self, number},
-    text::Text,
+    text::JsonText,
 };
 use crate::client::Limit;
 
@@ -35,7 +35,7 @@ pub(in crate::client) struct Codex {
 }
 
 #[derive(Deserialize)]
-struct Event<'a> {
+struct CodexEvent<'a> {
     #[serde(borrow)]
     item: Item<'a>,
 }
@@ -43,15 +43,15 @@ struct Event<'a> {
 #[derive(Deserialize)]
 struct Item<'a> {
     #[serde(borrow, default, rename = "type")]
-    kind: Text<'a>,
+    kind: JsonText<'a>,
     #[serde(borrow, default)]
-    text: Text<'a>,
+    text: JsonText<'a>,
     #[serde(borrow, default)]
-    status: Text<'a>,
+    status: JsonText<'a>,
 }
 
 impl Codex {
-    pub fn line(&mut self, line: &[u8], hearing: &mut Hearing) {
+    pub fn line(&mut self, line: &[u8], hearing: &mut OutputReading) {
         match json::kind(line).as_deref() {
             Some("item.completed") => item(line, hearing),
             Some("thread.started") => {
@@ -82,7 +82,7 @@ impl Codex {
     }
 
     /// A line for a person: its log on stderr.
-    pub fn words(line: &str, hearing: &mut Hearing) {
+    pub fn words(line: &str, hearing: &mut OutputReading) {
         let Some((_, error)) = line.split_once(" ERROR codex_core::") else {
             return;
         };
@@ -98,8 +98,8 @@ impl Codex {
 }
 
 /// An item that is done: words of its agent, or a call of a tool.
-fn item(line: &[u8], hearing: &mut Hearing) {
-    let Ok(Event { item }) = serde_json::from_slice::<Event<'_>>(line) else {
+fn item(line: &[u8], hearing: &mut OutputReading) {
+    let Ok(CodexEvent { item }) = serde_json::from_slice::<CodexEvent<'_>>(line) else {
         return;
     };
     match (item.kind.as_str(), item.status.as_str()) {
@@ -131,7 +131,7 @@ fn is_refusal(why: &str) -> bool {
 }
 
 /// What an error means beyond its words.
-fn trouble(words: &str, hearing: &mut Hearing) {
+fn trouble(words: &str, hearing: &mut OutputReading) {
     if let Some((attempt, of, why)) = reconnecting(words) {
         hearing.retrying(attempt, of, why);
     } else if REACHED.iter().any(|reached| words.contains(reached)) {

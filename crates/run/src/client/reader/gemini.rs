@@ -12,9 +12,9 @@ use serde_json::Value;
 use super::{
     action,
     again::again,
-    heard::Hearing,
+    heard::OutputReading,
     json::{self, number},
-    text::Text,
+    text::JsonText,
 };
 use crate::client::Limit;
 
@@ -35,17 +35,17 @@ pub(in crate::client) struct Gemini {
 }
 
 #[derive(Deserialize)]
-struct Message<'a> {
+struct GeminiMessage<'a> {
     #[serde(borrow, default)]
-    role: Text<'a>,
+    role: JsonText<'a>,
     #[serde(borrow, default)]
-    content: Text<'a>,
+    content: JsonText<'a>,
 }
 
 #[derive(Deserialize)]
-struct Outcome<'a> {
+struct GeminiToolResult<'a> {
     #[serde(borrow, default)]
-    tool_id: Text<'a>,
+    tool_id: JsonText<'a>,
     #[serde(borrow)]
     error: Option<Failure<'a>>,
 }
@@ -53,13 +53,13 @@ struct Outcome<'a> {
 #[derive(Deserialize)]
 struct Failure<'a> {
     #[serde(borrow, default, rename = "type")]
-    kind: Text<'a>,
+    kind: JsonText<'a>,
     #[serde(borrow, default)]
-    message: Text<'a>,
+    message: JsonText<'a>,
 }
 
 impl Gemini {
-    pub fn line(&mut self, line: &[u8], hearing: &mut Hearing) {
+    pub fn line(&mut self, line: &[u8], hearing: &mut OutputReading) {
         let kind = json::kind(line);
         let kind = kind.as_deref();
         if kind == Some("message") {
@@ -99,8 +99,8 @@ impl Gemini {
         }
     }
 
-    fn message(&mut self, line: &[u8], hearing: &mut Hearing) {
-        let Ok(message) = serde_json::from_slice::<Message<'_>>(line) else {
+    fn message(&mut self, line: &[u8], hearing: &mut OutputReading) {
+        let Ok(message) = serde_json::from_slice::<GeminiMessage<'_>>(line) else {
             return;
         };
         if message.role.as_str() == "assistant" {
@@ -111,8 +111,8 @@ impl Gemini {
         }
     }
 
-    fn outcome(&mut self, line: &[u8], hearing: &mut Hearing) {
-        let Ok(outcome) = serde_json::from_slice::<Outcome<'_>>(line) else {
+    fn outcome(&mut self, line: &[u8], hearing: &mut OutputReading) {
+        let Ok(outcome) = serde_json::from_slice::<GeminiToolResult<'_>>(line) else {
             return;
         };
         let id = outcome.tool_id.as_str();
@@ -130,7 +130,7 @@ impl Gemini {
         }
     }
 
-    fn result(&mut self, event: &Value, hearing: &mut Hearing) {
+    fn result(&mut self, event: &Value, hearing: &mut OutputReading) {
         if let Some(stats) = event.get("stats") {
             hearing.heard.usage = usage(stats);
         }
@@ -149,7 +149,7 @@ impl Gemini {
     }
 
     /// A line for a person: its log on stderr.
-    pub fn words(&mut self, line: &str, hearing: &mut Hearing) {
+    pub fn words(&mut self, line: &str, hearing: &mut OutputReading) {
         if let Some(rest) = line.strip_prefix("Attempt ") {
             let Some((attempt, why)) = rest.split_once(" failed") else {
                 return;
@@ -171,7 +171,7 @@ impl Gemini {
         }
     }
 
-    fn quota(&self, words: &str, hearing: &mut Hearing) {
+    fn quota(&self, words: &str, hearing: &mut OutputReading) {
         let until = again(words, hearing.now, &hearing.zone);
         let daily = words.contains("daily quota");
         let window = if daily { "daily" } else { "" }.to_owned();

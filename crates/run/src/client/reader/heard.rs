@@ -32,7 +32,7 @@ const MOST: usize = 200;
 
 /// What one process of a client has told so far.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub struct Heard {
+pub struct ClientOutput {
     /// The client's own name for the conversation.
     pub session: Option<String>,
     /// The model.
@@ -53,7 +53,7 @@ pub struct Heard {
     pub ended: Option<Result<(), String>>,
 }
 
-impl Heard {
+impl ClientOutput {
     /// Adds this process to the record of its attempt, which may have had others.
     pub fn add_to(&self, record: &mut AttemptRecord) {
         let newer = |old: &mut Option<String>, new: &Option<String>| {
@@ -95,8 +95,8 @@ pub(super) fn sum<T>(a: Option<T>, b: Option<T>, add: impl Fn(T, T) -> T) -> Opt
 
 /// One reading: the totals, the facts that are new in it, and when it is.
 #[derive(Debug)]
-pub(in crate::client) struct Hearing {
-    pub heard: Heard,
+pub(in crate::client) struct OutputReading {
+    pub heard: ClientOutput,
     pub now: Timestamp,
     pub zone: TimeZone,
     facts: Vec<Fact>,
@@ -105,10 +105,10 @@ pub(in crate::client) struct Hearing {
     limit: Option<Limit>,
 }
 
-impl Hearing {
+impl OutputReading {
     pub fn new(zone: TimeZone) -> Self {
         Self {
-            heard: Heard::default(),
+            heard: ClientOutput::default(),
             now: Timestamp::UNIX_EPOCH,
             zone,
             facts: Vec::new(),
@@ -215,7 +215,7 @@ mod tests {
             turns: Some(2),
             ..AttemptRecord::default()
         };
-        let heard = Heard {
+        let heard = ClientOutput {
             usage: Usage {
                 input: Some(10),
                 ..Usage::default()
@@ -225,7 +225,7 @@ mod tests {
                 tool: "Bash".into(),
                 what: "curl".into(),
             }],
-            ..Heard::default()
+            ..ClientOutput::default()
         };
         heard.add_to(&mut record);
         heard.add_to(&mut record);
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_told_when_it_changes() {
-        let mut hearing = Hearing::new(TimeZone::UTC);
+        let mut hearing = OutputReading::new(TimeZone::UTC);
         let reached = |until| Limit::Reached {
             until,
             window: "five_hour".into(),
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn last_words_are_the_end_of_what_was_said() {
-        let mut hearing = Hearing::new(TimeZone::UTC);
+        let mut hearing = OutputReading::new(TimeZone::UTC);
         hearing.record_words("one", false);
         hearing.record_words(" ", false);
         assert_eq!(hearing.heard.last_words, "one");

@@ -7,16 +7,16 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::text::Text;
+use super::text::JsonText;
 
 /// What a line begins with where its type comes first, as it mostly does.
 const FIRST: &[u8] = br#"{"type":""#;
 
 /// A line, with nothing but its type read.
 #[derive(Deserialize)]
-struct Head<'a> {
+struct LineType<'a> {
     #[serde(borrow, default, rename = "type")]
-    kind: Text<'a>,
+    kind: JsonText<'a>,
 }
 
 /// Whether this may be an object of JSON rather than words for a person.
@@ -33,7 +33,7 @@ pub(crate) fn kind(line: &[u8]) -> Option<Cow<'_, str>> {
             return Some(Cow::Borrowed(name));
         }
     }
-    let head: Head<'_> = serde_json::from_slice(line).ok()?;
+    let head: LineType<'_> = serde_json::from_slice(line).ok()?;
     head.kind.get().map(|kind| Cow::Owned(kind.to_owned()))
 }
 

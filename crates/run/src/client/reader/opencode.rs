@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::{
     action,
-    heard::{Hearing, sum},
+    heard::{OutputReading, sum},
     json::{self, number},
-    text::Text,
+    text::JsonText,
 };
 
 /// What it says of a call that was refused rather than failed.
@@ -22,39 +22,39 @@ const REFUSED: &[&str] = &[
 ];
 
 #[derive(Deserialize)]
-struct Event<'a> {
+struct OpencodeEvent<'a> {
     #[serde(borrow, default, rename = "sessionID")]
-    session: Text<'a>,
+    session: JsonText<'a>,
     #[serde(borrow)]
-    part: Option<Part<'a>>,
+    part: Option<OpencodePart<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Part<'a> {
+struct OpencodePart<'a> {
     #[serde(borrow, default)]
-    text: Text<'a>,
+    text: JsonText<'a>,
     #[serde(borrow, default)]
-    tool: Text<'a>,
+    tool: JsonText<'a>,
     #[serde(borrow)]
-    state: Option<State<'a>>,
+    state: Option<OpencodeState<'a>>,
 }
 
 #[derive(Deserialize)]
-struct State<'a> {
+struct OpencodeState<'a> {
     #[serde(borrow, default)]
-    status: Text<'a>,
+    status: JsonText<'a>,
     #[serde(borrow, default)]
-    error: Text<'a>,
+    error: JsonText<'a>,
 }
 
-pub(super) fn line(line: &[u8], hearing: &mut Hearing) {
+pub(super) fn line(line: &[u8], hearing: &mut OutputReading) {
     let kind = json::kind(line);
     let Some(kind @ ("step_start" | "text" | "tool_use" | "step_finish" | "error")) =
         kind.as_deref()
     else {
         return;
     };
-    let Ok(event) = serde_json::from_slice::<Event<'_>>(line) else {
+    let Ok(event) = serde_json::from_slice::<OpencodeEvent<'_>>(line) else {
         return;
     };
     hearing.begun(event.session.get());
@@ -83,7 +83,7 @@ pub(super) fn line(line: &[u8], hearing: &mut Hearing) {
     }
 }
 
-fn step(part: &Value, hearing: &mut Hearing) {
+fn step(part: &Value, hearing: &mut OutputReading) {
     let heard = &mut hearing.heard;
     heard.usage = heard.usage.plus(usage(&part["tokens"]));
     let cost = part["cost"].as_f64().filter(|cost| *cost > 0.0);

@@ -33,9 +33,9 @@ fn fixture(name: &str) -> &'static [u8] {
     FIXTURES.iter().find(|(known, _)| *known == name).unwrap().1
 }
 
-fn reader(name: &str) -> Reader {
+fn reader(name: &str) -> OutputReader {
     let client = name.split('_').next().unwrap();
-    Reader::new(client.parse().unwrap(), TimeZone::UTC)
+    OutputReader::new(client.parse().unwrap(), TimeZone::UTC)
 }
 
 fn now() -> Timestamp {
@@ -47,11 +47,11 @@ fn at(text: &str) -> Option<Timestamp> {
 }
 
 /// The facts and totals of a fixture, read at once.
-fn read(name: &str) -> (Vec<Fact>, Heard) {
+fn read(name: &str) -> (Vec<Fact>, ClientOutput) {
     read_by(reader(name), fixture(name))
 }
 
-fn read_by(mut reader: Reader, bytes: &[u8]) -> (Vec<Fact>, Heard) {
+fn read_by(mut reader: OutputReader, bytes: &[u8]) -> (Vec<Fact>, ClientOutput) {
     let mut facts = reader.read(bytes, now());
     facts.extend(reader.finish(now()));
     (facts, reader.output().clone())
@@ -139,10 +139,10 @@ fn what_a_client_does_not_tell_is_absent_and_not_zero() {
     let (_, opencode) = read("opencode_passes");
     assert_eq!((opencode.cost_usd, opencode.model), (None, None));
     let (_, aider) = read_by(
-        Reader::new(Client::Aider, TimeZone::UTC),
+        OutputReader::new(Client::Aider, TimeZone::UTC),
         fixture("claude_passes"),
     );
-    assert_eq!(aider, Heard::default());
+    assert_eq!(aider, ClientOutput::default());
 }
 
 #[test]

@@ -12,9 +12,9 @@ use serde::{
 
 /// A text, borrowed from the line where it can be; anything else that stands there is none.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Text<'a>(Option<Cow<'a, str>>);
+pub(crate) struct JsonText<'a>(Option<Cow<'a, str>>);
 
-impl Text<'_> {
+impl JsonText<'_> {
     /// The text; empty where there is none.
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
@@ -26,7 +26,7 @@ impl Text<'_> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for JsonText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextVisitor)
     }
@@ -35,49 +35,49 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 struct TextVisitor;
 
 impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text<'de>;
+    type Value = JsonText<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("anything")
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Text(Some(Cow::Borrowed(text))))
+        Ok(JsonText(Some(Cow::Borrowed(text))))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Text(Some(Cow::Owned(text.to_owned()))))
+        Ok(JsonText(Some(Cow::Owned(text.to_owned()))))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Text(None))
+        Ok(JsonText(None))
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Text(None))
+        Ok(JsonText(None))
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Text(None))
+        Ok(JsonText(None))
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Text(None))
+        Ok(JsonText(None))
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Text(None))
+        Ok(JsonText(None))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Text(None))
+        Ok(JsonText(None))
     }
 
     // An object, or a number whose digits are kept.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Text(None))
+        Ok(JsonText(None))
     }
 }
 
@@ -136,9 +136,9 @@ mod tests {
     #[derive(Deserialize)]
     struct Two<'a> {
         #[serde(borrow, default)]
-        a: Text<'a>,
+        a: JsonText<'a>,
         #[serde(borrow, default)]
-        b: Text<'a>,
+        b: JsonText<'a>,
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn a_run_stays_for_answers_where_it_is_told_to_and_no_longer_than_an_attempt() {
 
 #[test]
 fn a_question_from_before_the_run_is_waited_for_and_not_given_up() {
-    let config = Config::default();
+    let config = RunConfig::default();
     let mut outlines = list("1 2<1 3");
     outlines[0].state = State::Stuck;
     let mut scheduler = Scheduler::new(config, &outlines);

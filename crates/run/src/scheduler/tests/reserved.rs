@@ -13,9 +13,9 @@ fn naming(tasks: &[&str], schedule: Schedule) -> Run {
         outlines.remove(0)
     };
     let list: Vec<Outline> = tasks.iter().map(outline).collect();
-    let config = Config {
+    let config = RunConfig {
         schedule,
-        ..Config::default()
+        ..RunConfig::default()
     };
     Run {
         scheduler: Scheduler::new(config, &list),
@@ -27,7 +27,7 @@ fn naming(tasks: &[&str], schedule: Schedule) -> Run {
 fn reserved(all: &[&str]) -> Event {
     let hold = |words: &&str| {
         let words: Vec<&str> = words.split_whitespace().collect();
-        Hold {
+        ReservedFiles {
             holder: words[0].parse().unwrap(),
             path: words[1].parse::<Pattern>().unwrap(),
             task: words.get(2).map(|it| (*it).to_owned()),

@@ -53,8 +53,8 @@ struct Witness {
     busy: HashMap<TaskId, u32>,
     running: HashSet<TaskId>,
     attempts: HashMap<TaskId, u32>,
-    fates: HashMap<TaskId, Fate>,
-    finished: Option<Vec<(TaskId, Fate)>>,
+    fates: HashMap<TaskId, TaskOutcome>,
+    finished: Option<Vec<(TaskId, TaskOutcome)>>,
     wave: Option<usize>,
     last_wave: usize,
     /// It was told that a wave holds tasks up.
@@ -66,7 +66,7 @@ struct Witness {
 }
 
 impl Witness {
-    fn see(&mut self, effects: Vec<Effect>, config: &Config, list: &[Outline]) {
+    fn see(&mut self, effects: Vec<Effect>, config: &RunConfig, list: &[Outline]) {
         for effect in effects {
             assert!(self.finished.is_none(), "{effect:?} after the end");
             match effect {
@@ -89,14 +89,14 @@ impl Witness {
                 Effect::Settled { task, fate } => {
                     let ran = self.attempts.get(&task).copied().unwrap_or(0);
                     match &fate {
-                        Fate::Skipped { .. } => assert_eq!(ran, 0),
-                        Fate::Passed { attempts }
-                        | Fate::Stuck { attempts }
-                        | Fate::Parked { attempts }
-                        | Fate::Interrupted { attempts } => {
+                        TaskOutcome::Skipped { .. } => assert_eq!(ran, 0),
+                        TaskOutcome::Passed { attempts }
+                        | TaskOutcome::Stuck { attempts }
+                        | TaskOutcome::Parked { attempts }
+                        | TaskOutcome::Interrupted { attempts } => {
                             assert_eq!(*attempts, ran);
                         }
-                        Fate::Partial { attempts } | Fate::Failed { attempts } => {
+                        TaskOutcome::Partial { attempts } | TaskOutcome::Failed { attempts } => {
                             assert!(*attempts == ran && ran > 0);
                         }
                     }
@@ -127,7 +127,7 @@ impl Witness {
         }
     }
 
-    fn see_launch(&mut self, task: TaskId, attempt: Attempt, config: &Config, list: &[Outline]) {
+    fn see_launch(&mut self, task: TaskId, attempt: Attempt, config: &RunConfig, list: &[Outline]) {
         self.stays = false;
         let before = self.attempts.get(&task).copied().unwrap_or(0);
         let next = before + u32::from(!self.again.remove(&task));
@@ -142,7 +142,7 @@ impl Witness {
             let done = list
                 .iter()
                 .any(|t| t.id == *blocker && t.state == State::Completed);
-            let passed = self.fates.get(blocker).is_some_and(Fate::is_passed);
+            let passed = self.fates.get(blocker).is_some_and(TaskOutcome::is_passed);
             assert!(
                 done || passed,
                 "{task} was launched before {blocker} passed"
@@ -219,7 +219,7 @@ proptest! {
         (max_parallel, max_attempts, eager, interrupts) in (1..5_usize, 1..4_u32, any::<bool>(), any::<bool>()),
         choices in proptest::collection::vec(any::<u16>(), 400),
     ) {
-        let config = Config {
+        let config = RunConfig {
             max_parallel: NonZeroUsize::new(max_parallel).unwrap(),
             schedule: if eager { Eager } else { Waves },
             max_attempts: NonZeroU32::new(max_attempts).unwrap(),

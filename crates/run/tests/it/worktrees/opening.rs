@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, thread, time::Duration};
 
-use flagpost_run::worktree::{Error, Why, Worktrees};
+use flagpost_run::worktree::{MissingReason, WorktreeError, Worktrees};
 
 use super::{Place, git, id, open, try_git};
 
@@ -116,7 +116,7 @@ fn a_conflict_between_blockers_is_told_and_called_off() {
     assert_eq!(opened.missing.len(), 1);
     assert_eq!(opened.missing[0].branch, two.branch);
     match &opened.missing[0].why {
-        Why::Conflict { files } => assert_eq!(files.to_string(), "a file"),
+        MissingReason::Conflict { files } => assert_eq!(files.to_string(), "a file"),
         other => panic!("{other:?}"),
     }
     let path = &opened.worktree.path;
@@ -170,7 +170,7 @@ fn what_a_blocker_left_uncommitted_is_told_and_not_committed() {
     assert!(opened.worktree.path.join("done").exists());
     match &opened.missing[..] {
         [missing] => match &missing.why {
-            Why::Uncommitted { path, files } => {
+            MissingReason::Uncommitted { path, files } => {
                 assert_eq!((path, files.total), (&one.path, 1));
             }
             other => panic!("{other:?}"),
@@ -192,7 +192,7 @@ fn what_a_blocker_committed_elsewhere_is_told() {
     let head = git(&one.path, &["rev-parse", "HEAD"]);
     match &opened.missing[..] {
         [missing] => match &missing.why {
-            Why::Elsewhere { commit, .. } => assert_eq!(*commit, head),
+            MissingReason::Elsewhere { commit, .. } => assert_eq!(*commit, head),
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),
@@ -208,14 +208,14 @@ fn a_blockers_branch_that_is_gone_is_told() {
     let opened = worktrees
         .open(&id("2"), &[worktrees.branch(&id("1"))])
         .unwrap();
-    assert_eq!(opened.missing[0].why, Why::NoBranch);
+    assert_eq!(opened.missing[0].why, MissingReason::NoBranch);
 }
 
 #[test]
 fn a_repository_without_a_commit_is_refused_in_words() {
     let place = Place::without_commit();
     let error = place.worktrees().check().unwrap_err();
-    assert!(matches!(error, Error::NoCommit { .. }), "{error}");
+    assert!(matches!(error, WorktreeError::NoCommit { .. }), "{error}");
     assert!(error.to_string().contains("has no commit yet"), "{error}");
     assert!(place.worktrees().open(&id("1"), &[]).is_err());
     assert!(!place.root().exists());
@@ -228,7 +228,10 @@ fn what_is_not_the_top_of_a_repository_is_refused() {
     fs::create_dir(&within).unwrap();
     for dir in [place.dir.path(), &within, &place.top().join("absent")] {
         let error = place.worktrees_of(dir).check().unwrap_err();
-        assert!(matches!(error, Error::NoRepository { .. }), "{error}");
+        assert!(
+            matches!(error, WorktreeError::NoRepository { .. }),
+            "{error}"
+        );
     }
 }
 
@@ -237,7 +240,10 @@ fn a_branch_in_the_way_is_told_before_anything_starts() {
     let place = Place::new();
     git(&place.top(), &["branch", "flagpost"]);
     let error = place.worktrees().check().unwrap_err();
-    assert!(matches!(error, Error::BranchInTheWay { .. }), "{error}");
+    assert!(
+        matches!(error, WorktreeError::BranchInTheWay { .. }),
+        "{error}"
+    );
 }
 
 #[test]

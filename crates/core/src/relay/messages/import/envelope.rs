@@ -6,13 +6,13 @@
 use flagpost_model::{
     Seq, WorkerId,
     envelope::{Brief, BriefKind, Extras, Hash, Key, Report, ReportKind, VERSION},
-    message::{Message, Subject, foreign::Row},
+    message::{Message, Subject, foreign::MessageRow},
 };
 use serde_json::json;
 
 /// The same for the same row, wherever its database lies. It begins with the row's time and number, as
 /// rows of one second have an order too: that of their numbers.
-pub(super) fn id_of(row: &Row) -> String {
+pub(super) fn id_of(row: &MessageRow) -> String {
     let hash = hash_of(row);
     let time = row.at.as_millisecond().clamp(0, (1 << 48) - 1);
     let number = row.id.clamp(0, (1 << 26) - 1);
@@ -24,7 +24,7 @@ pub(super) fn id_of(row: &Row) -> String {
 }
 
 /// The id that an earlier version gave a row: what it brought is known by it.
-pub(super) fn earlier_id_of(row: &Row) -> String {
+pub(super) fn earlier_id_of(row: &MessageRow) -> String {
     let hash = hash_of(row);
     let parts = [(0, 8), (8, 12), (13, 16), (17, 20), (20, 32)];
     let part = |(from, to)| hash.as_str().get(from..to).unwrap_or_default();
@@ -33,8 +33,8 @@ pub(super) fn earlier_id_of(row: &Row) -> String {
     format!("{a}-{b}-8{c}-8{d}-{e}")
 }
 
-fn hash_of(row: &Row) -> Hash {
-    let Row {
+fn hash_of(row: &MessageRow) -> Hash {
+    let MessageRow {
         id, subject, body, ..
     } = row;
     let content = json!([id, subject, row.from, row.to, body, row.thread, row.at]);
@@ -42,7 +42,7 @@ fn hash_of(row: &Row) -> Hash {
 }
 
 /// The brief that a row becomes in its worker's inbox.
-pub(super) fn brief(row: &Row, id: &str, (worker, seq): (&WorkerId, Seq)) -> Brief {
+pub(super) fn brief(row: &MessageRow, id: &str, (worker, seq): (&WorkerId, Seq)) -> Brief {
     let mut brief = Brief {
         seq,
         version: VERSION,
@@ -71,7 +71,7 @@ pub(super) fn brief(row: &Row, id: &str, (worker, seq): (&WorkerId, Seq)) -> Bri
 }
 
 /// The report that a row becomes in its worker's outbox.
-pub(super) fn report(row: &Row, id: &str, (worker, seq): (&WorkerId, Seq)) -> Report {
+pub(super) fn report(row: &MessageRow, id: &str, (worker, seq): (&WorkerId, Seq)) -> Report {
     let kind = row.known_subject().map(Subject::report_kind);
     let mut report = Report {
         seq,
@@ -91,7 +91,7 @@ pub(super) fn report(row: &Row, id: &str, (worker, seq): (&WorkerId, Seq)) -> Re
     report.ticket_id = Message::of_report(&report).task();
     report
 }
-fn extras(row: &Row, id: &str, party: &str) -> Extras {
+fn extras(row: &MessageRow, id: &str, party: &str) -> Extras {
     Extras {
         id: Some(id.to_owned()),
         subject: Some(row.subject.clone()),

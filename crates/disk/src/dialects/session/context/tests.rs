@@ -43,12 +43,12 @@ fn task(id: u64) -> TaskId {
     id.into()
 }
 
-fn bullet(text: &str) -> Note {
-    Note::Bullet(text.into())
+fn bullet(text: &str) -> KnowledgeNote {
+    KnowledgeNote::Bullet(text.into())
 }
 
-fn prose(text: &str) -> Note {
-    Note::Prose(text.into())
+fn prose(text: &str) -> KnowledgeNote {
+    KnowledgeNote::Prose(text.into())
 }
 
 #[test]

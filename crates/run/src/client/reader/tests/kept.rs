@@ -6,16 +6,16 @@ use super::*;
 const CLIENTS: &[&str] = &["claude", "codex", "gemini", "opencode"];
 
 /// What a client printed in a case, if it is kept: stderr, then stdout.
-fn kept(client: &str, case: &str) -> Option<(Vec<Fact>, Heard)> {
+fn kept(client: &str, case: &str) -> Option<(Vec<Fact>, ClientOutput)> {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/src/client/fixtures");
     let file = |kind| std::fs::read(format!("{dir}/{client}-{case}.{kind}"));
     let stdout = file("jsonl").ok()?;
     let bytes = [file("stderr").unwrap_or_default(), stdout].concat();
-    let reader = Reader::new(client.parse().unwrap(), TimeZone::UTC);
+    let reader = OutputReader::new(client.parse().unwrap(), TimeZone::UTC);
     Some(read_by(reader, &bytes))
 }
 
-fn each(case: &str, mut see: impl FnMut(&str, Vec<Fact>, Heard)) {
+fn each(case: &str, mut see: impl FnMut(&str, Vec<Fact>, ClientOutput)) {
     let mut seen = 0;
     for client in CLIENTS {
         if let Some((facts, heard)) = kept(client, case) {

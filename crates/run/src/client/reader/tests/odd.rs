@@ -62,7 +62,7 @@ fn memory_is_flat_whatever_is_printed() {
         Client::Gemini,
         Client::Opencode,
     ] {
-        let mut reader = Reader::new(client, TimeZone::UTC);
+        let mut reader = OutputReader::new(client, TimeZone::UTC);
         // A debug build reads some 20 MB a second.
         for _ in 0..50 {
             reader.read(&chunk, now());
