@@ -5,7 +5,7 @@
 //! change without its line; nothing is answered before it is durable; a task's `rev` grows by one
 //! per change.
 
-mod appearance;
+mod applied;
 mod outcome;
 mod table;
 
@@ -27,7 +27,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-pub(crate) use appearance::is_applied;
+pub(crate) use applied::is_applied;
 pub(crate) use table::refused;
 
 use crate::{

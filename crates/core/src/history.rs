@@ -15,7 +15,7 @@ mod line;
 mod numbered;
 mod onward;
 mod renumbering;
-mod survey;
+mod scan;
 mod tail;
 
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub use latest::{HistoryFilter, Latest};
 pub use line::{Entry, Kind, Line};
 pub(crate) use numbered::Window;
 pub(crate) use onward::ReadPosition;
-pub(crate) use survey::HistoryScan;
+pub(crate) use scan::HistoryScan;
 pub use tail::{NewLines, Tail};
 
 use crate::{change, error::Result, home::Home, relay, reservations};

@@ -5,11 +5,11 @@
 //! to the scheduler exactly once; on any error every agent that was started is ended before the
 //! error is answered, and the session is left for recovery.
 
-mod account;
 mod asking;
 mod codex;
 mod conversation;
 mod ending;
+mod finalizing;
 mod finish;
 mod following;
 mod holding;
@@ -17,12 +17,12 @@ mod launch;
 mod mail;
 mod patience;
 mod processes;
+mod record;
 mod requests;
 mod reservations;
 mod residents;
 mod room;
 mod seats;
-mod settling;
 mod stalls;
 mod start;
 mod tail;
@@ -44,10 +44,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use self::{
-    account::RunRecord,
     conversation::Next,
     following::Following,
     patience::OperatorRequest,
+    record::RunRecord,
     residents::Residents,
     room::Room,
     seats::{Agents, RunClaim, Seat},

@@ -4,8 +4,8 @@
 //! report. What others wrote stands in fences that their words cannot close, and no control character of
 //! theirs comes into it. A heading that has nothing below it is left out. Pure.
 
+mod quoted;
 mod resume;
-mod said;
 #[cfg(test)]
 mod tests;
 
@@ -23,7 +23,7 @@ use flagpost_model::{
 
 pub use resume::{Reason, ResumeBrief, resume};
 
-use said::{fenced, one_line};
+use quoted::{fenced, one_line};
 
 /// Everything a prompt is made from.
 #[derive(Debug)]
@@ -59,8 +59,8 @@ pub fn of_task(task: &Task, last_failure: Option<&str>) -> String {
     if !task.description.trim().is_empty() {
         text += &format!("\n{}\n", task.description.trim_end());
     }
-    text += &said::questions(task, "flagpost");
-    text += &said::notes(task, "flagpost");
+    text += &quoted::questions(task, "flagpost");
+    text += &quoted::notes(task, "flagpost");
     text += &failure(last_failure);
     plain(&text).into_owned()
 }
@@ -82,8 +82,8 @@ pub fn render(brief: &Brief<'_>) -> String {
             task.description.trim_end()
         );
     }
-    text += &said::questions(task, program);
-    text += &said::notes(task, program);
+    text += &quoted::questions(task, program);
+    text += &quoted::notes(task, program);
     text += &before(brief.blockers, brief.refused);
     text += &elsewhere(brief.unmerged);
     text += &failure(brief.last_failure);

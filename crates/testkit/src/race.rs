@@ -1,7 +1,7 @@
 //! Real processes that race each other and die at any moment.
 //!
 //! Owns the children: the running test binary started again with one test selected, which plays a
-//! [`Part`]. Every child is killed and waited for by its own id when its value goes, and the system
+//! [`ChildRole`]. Every child is killed and waited for by its own id when its value goes, and the system
 //! kills it when its parent is gone.
 //!
 //! A binary offers its parts in one test, here `child::main`, that does nothing by itself:
@@ -123,7 +123,7 @@ impl Child {
         }
     }
 
-    /// Lets it go on from [`Part::wait`].
+    /// Lets it go on from [`ChildRole::wait`].
     ///
     /// # Panics
     /// Where it has ended.

@@ -1,7 +1,7 @@
 //! `note`: a remark on tasks.
 
 use flagpost_core::{
-    sessions::words::AgentOperation,
+    sessions::agent_requests::AgentOperation,
     tasks::{self, Fields},
 };
 

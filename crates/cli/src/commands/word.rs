@@ -6,7 +6,7 @@
 
 use flagpost_core::{
     Error, List,
-    sessions::words::{self, AgentOperation, AgentRequest},
+    sessions::agent_requests::{self, AgentOperation, AgentRequest},
     tasks::{Move, Parts, TaskSelector},
 };
 use flagpost_model::{Token, WorkerId, task::Ending};
@@ -71,7 +71,7 @@ pub fn instead(
         text: said.text.to_owned(),
     };
     let words: Vec<AgentRequest> = ids.iter().map(word).collect();
-    words::say(said.list, report, &words)?;
+    agent_requests::say(said.list, report, &words)?;
     let body = json!({
         "operation": operation, "list": said.list.id(), "tasks": ids, "worker": said.worker,
     });

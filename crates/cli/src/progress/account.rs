@@ -16,8 +16,8 @@ use flagpost_run::events::{Awaited, ReportMeaning, RunEvent};
 use jiff::Timestamp;
 
 use super::{
-    fate::ShownOutcome,
-    told::{self, denied, lasting, one_line},
+    format::{self, denied, lasting, one_line},
+    outcome::ShownOutcome,
 };
 
 /// When something is seen.
@@ -324,7 +324,7 @@ impl RunProgress {
 
     /// The account of a run of the list that was named, if one was.
     pub fn of_list(list: Option<&str>) -> Self {
-        let elsewhere = list.map(|list| format!(" --list {}", told::word(list)));
+        let elsewhere = list.map(|list| format!(" --list {}", format::word(list)));
         Self {
             elsewhere: elsewhere.unwrap_or_default(),
             ..Self::default()

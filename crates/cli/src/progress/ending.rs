@@ -9,9 +9,9 @@ use flagpost_model::TaskId;
 
 use super::{
     account::{FinishedTask, RunProgress},
-    fate::ShownOutcome,
+    format::{brief, first_line, refused},
     frame::spent,
-    told::{brief, first_line, refused},
+    outcome::ShownOutcome,
     words,
 };
 use crate::fit::{cut, fold};

@@ -12,8 +12,8 @@ use anstyle::{AnsiColor, Style};
 
 use super::{
     account::{Ask, ElapsedTime, Parts, RunProgress, RunningTask},
-    fate::ShownOutcome,
-    told::{a_try, dollars, lasting, tokens},
+    format::{a_try, dollars, lasting, tokens},
+    outcome::ShownOutcome,
 };
 use crate::fit::{StyledLine, cut, fold, width};
 

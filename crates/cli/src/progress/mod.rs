@@ -7,11 +7,11 @@
 mod account;
 mod canvas;
 mod ending;
-mod fate;
+mod format;
 mod frame;
+mod outcome;
 mod results;
 mod screen;
-mod told;
 mod words;
 
 #[cfg(test)]
@@ -29,8 +29,8 @@ use serde_json::{Map, Value};
 
 pub use account::RunProgress;
 pub use ending::{Next, OutcomeCounts, summary};
-pub use fate::outcome;
-pub use told::{dollars, tokens, word};
+pub use format::{dollars, tokens, word};
+pub use outcome::outcome;
 pub use words::words;
 
 use self::{account::ElapsedTime, screen::RunScreen};

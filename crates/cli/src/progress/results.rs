@@ -11,8 +11,8 @@ use flagpost_run::events::{AttemptEnd, ReportMeaning, RunEvent};
 
 use super::{
     account::RunProgress,
-    fate::ShownOutcome,
-    told::{self, a_try, brief, lasting, one_line},
+    format::{self, a_try, brief, lasting, one_line},
+    outcome::ShownOutcome,
     words,
 };
 use crate::fit::{StyledLine, cut, fold, width};
@@ -100,14 +100,14 @@ fn ended_row(
     words: &str,
     columns: usize,
 ) -> StyledLine {
-    let denied = told::denied(record);
+    let denied = format::denied(record);
     let outcome = words::outcome(fate, denied.len());
     let mut time = format!(" ({})", lasting(Duration::from_secs(seconds)));
     if attempt.number > 1 || fate == ShownOutcome::Failed || fate == ShownOutcome::Partial {
         time = format!(", {}{time}", a_try(attempt));
     }
     let why = match fate {
-        ShownOutcome::Passed => told::refused(&denied, denied.len()),
+        ShownOutcome::Passed => format::refused(&denied, denied.len()),
         _ => brief(words),
     };
     let why = match why.is_empty() {

@@ -7,8 +7,8 @@ use flagpost_model::TaskId;
 use flagpost_run::events::{At, Awaited, ReportMeaning, RunEvent};
 
 use super::{
-    fate::ShownOutcome,
-    told::{self, a_try, brief, one_line, refused},
+    format::{self, a_try, brief, one_line, refused},
+    outcome::ShownOutcome,
 };
 use crate::commands::list::counted;
 
@@ -232,7 +232,7 @@ fn ended(event: &RunEvent) -> Option<String> {
         // What it asks, and that it was stopped, is told by itself.
         return None;
     }
-    let denied = told::denied(record.as_deref());
+    let denied = format::denied(record.as_deref());
     let mut told = outcome(fate, denied.len());
     told += &format!(" {task} {} ({seconds} s)", one_line(subject));
     if fate != ShownOutcome::Passed {

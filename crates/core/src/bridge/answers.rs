@@ -14,7 +14,7 @@ use flagpost_model::{
 };
 use serde_json::{Value, json};
 
-use super::{desk::CommandContext, outbox};
+use super::{command_context::CommandContext, outbox};
 use crate::{
     error::{Error, Result},
     tasks,

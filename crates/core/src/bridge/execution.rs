@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::{
     answers::{fitting, named, with_keys, with_next},
-    desk::CommandContext,
+    command_context::CommandContext,
 };
 use crate::{
     error::{Error, Result},

@@ -7,7 +7,7 @@
 
 mod answers;
 mod background;
-mod desk;
+mod command_context;
 mod execution;
 mod inbox;
 mod ledger;

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::{
     Bridge,
-    desk::{self, CommandContext},
+    command_context::{self, CommandContext},
     inbox::read_stable,
     ledger::{IdLookup, ItemPosition, Ledger},
     serving::Running,
@@ -347,7 +347,10 @@ impl<'b> Processor<'b> {
                     Error::Disk(_) if is_untouched => Used::Not,
                     _ => Used::Up,
                 };
-                Ok((CommandOutcome::Refused(desk::error_text(&error)), used))
+                Ok((
+                    CommandOutcome::Refused(command_context::error_text(&error)),
+                    used,
+                ))
             }
         }
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use flagpost_model::{RepoId, WorkerId};
 use serde_json::Value;
 
-use super::{Bridge, desk::ACCOUNT};
+use super::{Bridge, command_context::ACCOUNT};
 use crate::{
     error::Result,
     history::{History, Line},

@@ -59,7 +59,7 @@ pub trait SettingKind: Sync {
     /// The meaning of what is stored; `None` where it may not be.
     fn read(&self, stored: &SettingValue) -> Option<Self::Value>;
 
-    /// How what was typed is stored; whether it may be, [`Kind::read`] says.
+    /// How what was typed is stored; whether it may be, [`SettingKind::read`] says.
     fn store(&self, typed: &[String]) -> SettingValue {
         SettingValue::Text(typed.join(" "))
     }

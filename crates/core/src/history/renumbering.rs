@@ -14,7 +14,7 @@ use super::{
     Entry, Fate, History, Kind, Line, Writer,
     chain::{self, Chain},
     last_change,
-    survey::{HistoryScan, LEAP},
+    scan::{HistoryScan, LEAP},
 };
 use crate::{change, error::Result};
 

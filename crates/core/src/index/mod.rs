@@ -6,10 +6,10 @@
 //! whether it was built in one go or bit by bit; a busy, broken or unwritable index costs time, and
 //! never an answer. It must never be the only place of anything.
 
+mod dir_cache;
 mod project;
 mod query;
 mod search;
-mod shelf;
 mod store;
 
 use std::path::PathBuf;

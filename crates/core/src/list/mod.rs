@@ -4,10 +4,10 @@
 //! and kept; it never hides its neighbours.
 
 mod cache;
+mod id_pool;
 mod quarantine;
 mod recorder;
 pub(crate) mod rows;
-mod stock;
 pub(crate) mod table;
 
 use std::{
@@ -30,7 +30,7 @@ use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use stock::IdPool;
+pub(crate) use id_pool::IdPool;
 use table::TableList;
 
 use crate::{

@@ -17,12 +17,12 @@ use jiff::Timestamp;
 use super::{
     Locked, Mail, broken,
     decide::{self, Gate},
+    decision_records::verdict_of,
+    envelope_files::{EnvelopeFiles, Understood, Unreadable},
     policy,
     publication::Appears,
     record::{BriefRecord, Certainty, RecordedProposal as OnRecord},
     skipped,
-    slots::{EnvelopeFiles, Understood, Unreadable},
-    verdicts::verdict_of,
 };
 use crate::{
     error::{Error, Result},

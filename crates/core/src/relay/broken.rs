@@ -15,9 +15,9 @@ use flagpost_model::{
 use super::{
     Locked, Mail,
     decide::{Decided, DecisionRequest},
+    envelope_files::FilesByNumber,
     record::Certainty,
     skipped,
-    slots::FilesByNumber,
 };
 use crate::{
     error::{Error, Result},

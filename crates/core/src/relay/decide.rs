@@ -18,10 +18,10 @@ use flagpost_model::{
 use super::{
     Locked, Mail,
     briefs::{self, BriefStatus, BriefView, Filed},
+    decision_records::verdict_of,
+    envelope_files::EnvelopeFiles,
     policy,
     record::BriefRecord,
-    slots::EnvelopeFiles,
-    verdicts::verdict_of,
 };
 use crate::error::{Error, Result};
 

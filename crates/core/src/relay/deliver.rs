@@ -18,9 +18,8 @@ use flagpost_model::{
 use super::{
     Locked, Mail,
     briefs::{self, BriefStatus, BriefView},
-    messages,
-    slots::EnvelopeFiles,
-    workers,
+    envelope_files::EnvelopeFiles,
+    messages, workers,
 };
 use crate::{
     error::{Error, Result},

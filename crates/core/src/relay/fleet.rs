@@ -60,23 +60,37 @@ pub fn ratify_all(
         all.failed.extend(failed);
     }
     for (mail, listed) in &lists {
-        for seq in undecided(mail)?.difference(listed) {
-            let arrived = briefs::show(mail, *seq).ok();
-            all.arrived
-                .extend(arrived.filter(|it| it.stage == BriefStatus::Pending));
-        }
-        // What cannot be read here is for the inbox to tell of.
-        let open = open(mail).unwrap_or_default();
-        let (worker, failed) = (&mail.worker, &all.failed);
-        let is_told = |seq| {
-            failed
-                .iter()
-                .any(|(of, it)| of == worker && it.seq == Some(seq))
-        };
-        let left = |it: &BriefView| it.held.is_some() && !is_told(it.brief.seq);
-        all.left_aside.extend(open.into_iter().filter(left));
+        look_again(mail, listed, &mut all)?;
     }
     Ok(all)
+}
+
+/// Names what is in a worker's inbox after all that was `listed` there is decided on: briefs that
+/// arrived, and withheld ones. What this command decided or failed at is told already.
+fn look_again(mail: &Mail<'_>, listed: &BTreeSet<Seq>, all: &mut Ratified) -> Result<()> {
+    let worker = &mail.worker;
+    let done = all
+        .done
+        .iter()
+        .filter(|it| it.brief.target_worker == *worker);
+    let done = done.map(|it| it.brief.seq);
+    let failed = all.failed.iter().filter(|(of, _)| of == worker);
+    let told: BTreeSet<Seq> = done.chain(failed.filter_map(|(_, it)| it.seq)).collect();
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if !slot.is_brief() || slot.is_over() || told.contains(&seq) {
+            continue;
+        }
+        // What cannot be read here is for the inbox to tell of.
+        let Ok(Ok(brief)) = briefs::brief_view(mail, seq, &slot) else {
+            continue;
+        };
+        if slot.is_undecided() && !listed.contains(&seq) && brief.stage == BriefStatus::Pending {
+            all.arrived.push(brief);
+        } else if brief.held.is_some() && brief.waits() {
+            all.left_aside.push(brief);
+        }
+    }
+    Ok(())
 }
 
 /// The numbers of the briefs that a worker's inbox has and nobody decided on, as far as names tell.
@@ -97,19 +111,4 @@ pub fn pending(fleet: &Fleet<'_>) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
     }
     pending.sort_by_key(|letter| (!letter.is_misread(), letter.brief.submitted_at));
     Ok((pending, unread))
-}
-
-/// Those of one worker that may still be decided on or delivered, by number.
-fn open(mail: &Mail<'_>) -> Result<Vec<BriefView>> {
-    let mut open = Vec::new();
-    for (seq, slot) in mail.slots(Direction::Inbox)? {
-        if slot.is_brief()
-            && !slot.is_over()
-            && let Ok(letter) = briefs::brief_view(mail, seq, &slot)?
-            && letter.waits()
-        {
-            open.push(letter);
-        }
-    }
-    Ok(open)
 }

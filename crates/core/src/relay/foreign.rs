@@ -19,10 +19,10 @@ use flagpost_model::{
 use super::{
     Locked, Transition,
     briefs::{self, BriefView, Filed},
+    envelope_files::{EnvelopeFiles, Understood},
     policy,
     publication::proposed_entry,
     record::Certainty,
-    slots::{EnvelopeFiles, Understood},
 };
 use crate::{
     error::Result,

@@ -16,7 +16,7 @@ use flagpost_model::{
     message::{LEASE, Lease, Message, Subject},
 };
 
-use super::{Locked, Mail, slots::EnvelopeFiles};
+use super::{Locked, Mail, envelope_files::EnvelopeFiles};
 use crate::{error::Result, home::Home, reservations::Reservations};
 
 /// In whose hands a message is; none where nobody was ever given it under a lease.

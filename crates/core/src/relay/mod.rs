@@ -5,32 +5,32 @@
 //! is durable before its flag. Invariants: a number is given out once; a brief is decided once; what
 //! is not decided, not what was decided on, or decided by an unknown hand is never delivered.
 
-mod appearance;
+mod applied;
+pub mod brief_snapshots;
 pub mod briefs;
 pub mod broken;
 pub mod decide;
+mod decision_records;
 pub mod deliver;
-mod drawers;
+mod envelope_files;
 pub mod fleet;
 mod foreign;
-mod halves;
 mod leases;
 pub mod liveness;
+mod mail_dirs;
 pub mod messages;
 mod numbers;
 pub mod observe;
 pub mod policy;
 mod publication;
 mod record;
+mod repair;
 pub mod reports;
 pub mod retention;
 pub mod shown;
 pub mod slash;
-mod slots;
 #[cfg(test)]
 mod tests;
-mod verdicts;
-pub mod words;
 pub mod workers;
 
 use std::{
@@ -45,8 +45,8 @@ use flagpost_disk::{
 use flagpost_model::{RepoId, Seq, WorkerId, envelope::Direction};
 use jiff::Timestamp;
 
-pub(crate) use appearance::is_applied;
-pub(crate) use drawers::MailDir;
+pub(crate) use applied::is_applied;
+pub(crate) use mail_dirs::MailDir;
 use record::BriefHistory;
 
 use crate::{
@@ -214,7 +214,7 @@ impl Mail<'_> {
 
     /// The months that something was archived under, oldest first.
     fn months(&self) -> Result<Vec<String>> {
-        let mut names = slots::names(self.home.fs(), &self.archive())?;
+        let mut names = envelope_files::names(self.home.fs(), &self.archive())?;
         names.retain(|name| !name.starts_with('.'));
         names.sort();
         Ok(names)

@@ -13,7 +13,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{Seq, WorkerId, envelope::Direction};
 
-use super::{Fleet, Locked, Mail, slots};
+use super::{Fleet, Locked, Mail, envelope_files};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -169,7 +169,7 @@ impl Locked<'_> {
     }
 
     fn highest_in(&self, dir: &Path) -> Result<u64> {
-        let names = slots::names(self.mail.home.fs(), dir)?;
+        let names = envelope_files::names(self.mail.home.fs(), dir)?;
         let numbers = names
             .iter()
             .filter_map(|name| layout::parse(self.direction, name));

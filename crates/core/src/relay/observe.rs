@@ -22,12 +22,12 @@ use flagpost_model::{
 
 use super::{
     Fleet, Locked, Mail,
-    appearance::direction,
+    applied::direction,
     briefs,
+    envelope_files::{EnvelopeFiles, FilesByNumber},
     publication::proposed_entry,
     record::Certainty,
     reports,
-    slots::{EnvelopeFiles, FilesByNumber},
 };
 use crate::{
     error::Result,

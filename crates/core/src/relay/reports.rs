@@ -15,7 +15,7 @@ use flagpost_model::{
     message::{Message, Subject, repeats},
 };
 
-use super::{Fleet, Locked, Mail, messages, skipped, slots::EnvelopeFiles, workers};
+use super::{Fleet, Locked, Mail, envelope_files::EnvelopeFiles, messages, skipped, workers};
 use crate::{
     error::{Error, Result},
     history::Kind,

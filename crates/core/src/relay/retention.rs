@@ -13,7 +13,7 @@ use flagpost_disk::{
 use flagpost_model::{Seq, WorkerId, envelope::Direction};
 use jiff::Timestamp;
 
-use super::{Locked, Mail, messages, slots::EnvelopeFiles};
+use super::{Locked, Mail, envelope_files::EnvelopeFiles, messages};
 use crate::{error::Result, history::Kind};
 
 /// So many messages of a direction stay where they are.
@@ -56,7 +56,7 @@ impl Locked<'_> {
         }
         let (fs, main) = (self.mail.home.fs(), self.main());
         let (mut first, mut rest) = (Vec::new(), Vec::new());
-        let names = super::slots::names(fs, &self.dir)?;
+        let names = super::envelope_files::names(fs, &self.dir)?;
         for (seq, month) in going {
             let to = self.mail.archive_of(&month, self.direction);
             self.mail.home.make_dirs(&to)?;

@@ -5,6 +5,7 @@
 //! one's files as they were; nothing of a session is ever removed before what replaces it is
 //! durable.
 
+pub mod agent_requests;
 mod archive;
 mod attempt;
 mod begin;
@@ -18,7 +19,6 @@ mod pointer;
 mod recover;
 mod requests;
 mod timeline;
-pub mod words;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -21,11 +21,10 @@ use flagpost_model::{
 use jiff::tz::TimeZone;
 
 use super::{
-    Ended, SessionStatus, Sessions,
+    Ended, SessionStatus, Sessions, agent_requests,
     begin::refuse_if_live,
     is_empty, other_list,
     pointer::{follow, heal},
-    words,
 };
 use crate::{
     error::Result,
@@ -147,7 +146,7 @@ pub(super) fn give_back(
         let theirs = other.as_ref().unwrap_or(list);
         if let Some(session) = &moved.session {
             // What its agents said counts while their claims still stand.
-            words::take_up_left(sessions, theirs, session, &moved.dir)?;
+            agent_requests::take_up_left(sessions, theirs, session, &moved.dir)?;
         }
         let mut tasks = release(theirs, actor, &dead, Some(&moved))?;
         tell_it_is_over(home, &moved.dir)?;

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::error::describe;
 use crate::relay::{
+    brief_snapshots::Before,
     briefs::{BriefView, Proposed},
     fleet::Ratified,
     reports::ReportView,
     slash::SlashOutput,
-    words::Before,
     workers::WorkerView,
 };
 

@@ -7,7 +7,7 @@ use axum::response::Response;
 use flagpost_core::operations::Operation;
 use serde_json::{Value, json};
 
-use super::{answer::HttpError, asked::Asked, desk::RequestContext};
+use super::{answer::HttpError, asked::Asked, request_context::RequestContext};
 
 /// A route.
 #[derive(Debug, Clone, Copy)]

@@ -28,8 +28,8 @@ use super::{
     answer::{HttpError, json_answer},
     asked::{Asked, Parts},
     auth::{AuthRefusal, Door, Guard, RequiredAuth, Shown},
-    desk::RequestContext,
     pages,
+    request_context::RequestContext,
     route::{ParamLocation, Route, RouteFn, RouteHandler, Verb, WAIT, Whose},
     routes,
 };

@@ -67,7 +67,7 @@ pub trait Fs: Send + Sync + fmt::Debug {
     ) -> io::Result<Vec<(OsString, Stat)>> {
         self.look(dir, wanted, &|_, _| true)
     }
-    /// As [`Fs::survey`], of which only what `is_news` says is kept. It is asked once of each, by
+    /// As [`Fs::scan_dir`], of which only what `is_news` says is kept. It is asked once of each, by
     /// several threads at a time.
     fn look(
         &self,

@@ -35,7 +35,7 @@ pub struct QueryScope<'o, 'f> {
 impl std::fmt::Debug for QueryScope<'_, '_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { me, today, .. } = self;
-        f.debug_struct("Scope")
+        f.debug_struct("QueryScope")
             .field("me", me)
             .field("today", today)
             .finish_non_exhaustive()

@@ -70,7 +70,7 @@ pub enum LockStatus {
     Dead(Evidence),
 }
 
-/// What a [`Standing`] rests on.
+/// What a [`LockStatus`] rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Evidence {
     /// The flock, held or free.

@@ -6,12 +6,12 @@
 
 mod claim;
 mod effort;
+mod import_baseline;
 mod note;
 mod outline;
 mod question;
 pub mod recurrence;
-mod said;
-mod standing;
+mod summary;
 mod transition;
 
 #[cfg(test)]
@@ -24,12 +24,12 @@ use serde_json::{Map, Value};
 
 pub use claim::{Claim, DEFAULT_LEASE};
 pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
+pub use import_baseline::{ImportBaseline, SourceBaseline};
 pub use note::{Note, NoteKind, Origin, Provenance};
 pub use outline::Outline;
 pub use question::Question;
 pub use recurrence::{Every, Recurrence};
-pub use said::{ImportBaseline, SourceBaseline};
-pub use standing::TaskSummary;
+pub use summary::TaskSummary;
 pub use transition::{Act, TaskEvent, transition};
 
 use crate::{

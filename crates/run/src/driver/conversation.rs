@@ -7,7 +7,7 @@ use flagpost_core::{
     accounts::{self, Park},
     sessions::{
         self,
-        words::{self, AgentOperation},
+        agent_requests::{self, AgentOperation},
     },
 };
 use flagpost_model::{
@@ -367,7 +367,7 @@ impl Driver<'_> {
             return Ok(());
         };
         let worker = self.holds.get(id).map(|hold| hold.worker.clone());
-        for (path, word) in words::left(self.stage.home, &dir.out())? {
+        for (path, word) in agent_requests::left(self.stage.home, &dir.out())? {
             let refused = match word {
                 Err(why) => Some(why),
                 // What is said of another task is no business of this attempt.
@@ -376,18 +376,20 @@ impl Driver<'_> {
                 }
                 Ok(word) => {
                     let worker = worker.as_ref();
-                    match self.patiently(|it| words::carry_out(it.stage.list, &word, worker)) {
+                    match self
+                        .patiently(|it| agent_requests::carry_out(it.stage.list, &word, worker))
+                    {
                         Ok(()) => None,
-                        Err(error) => Some(words::refusal(error)?),
+                        Err(error) => Some(agent_requests::refusal(error)?),
                     }
                 }
             };
             let home = self.stage.home;
             match refused {
-                None => self.patiently(|_| words::take_away(home, &path))?,
+                None => self.patiently(|_| agent_requests::take_away(home, &path))?,
                 Some(reason) => {
                     self.patiently(|it| it.live.keep_word(id, &path))?;
-                    self.patiently(|_| words::quarantine(home, &path, &reason))?;
+                    self.patiently(|_| agent_requests::quarantine(home, &path, &reason))?;
                     self.refused.insert(id.clone(), reason.clone());
                     let words = format!("task {id}: what its agent said was refused: {reason}");
                     self.tell(RunEvent::Notice { words })?;

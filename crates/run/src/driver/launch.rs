@@ -22,7 +22,7 @@ use flagpost_model::{
 
 use super::{
     Driver,
-    account::in_a_line,
+    record::in_a_line,
     residents::Assignment,
     room::AgentChoice,
     seats::{ActiveAgent, ProcessSeat, RunClaim, Seat},

@@ -10,7 +10,7 @@ use flagpost_model::{client::Client, plain::plain, task::Task};
 
 use super::{
     program,
-    said::{self, clipped, fenced, one_line},
+    quoted::{self, clipped, fenced, one_line},
 };
 
 /// So much of what git says is told.
@@ -109,8 +109,8 @@ fn going_on(brief: &ResumeBrief<'_>, news: &str) -> String {
     }
     text += &format!("\n{news}\n");
     let program = program(brief.client);
-    text += &said::questions(task, program);
-    text += &said::notes(task, program);
+    text += &quoted::questions(task, program);
+    text += &quoted::notes(task, program);
     text += &format!(
         "\nBefore you end, write $FLAGPOST_REPORT, which is now {}. {}",
         brief.report.display(),

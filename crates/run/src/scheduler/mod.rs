@@ -3,7 +3,7 @@
 //! Owns the decisions of one run over a list: what is launched when, what is tried again, what is
 //! given up, and when it is over. Invariants: never more than `max_parallel` tasks at once; never two
 //! that say they touch the same files, nor one whose files somebody reserved; a task is launched only
-//! after all its blockers passed; each open task comes to exactly one [`Fate`]; after the last one
+//! after all its blockers passed; each open task comes to exactly one [`TaskOutcome`]; after the last one
 //! comes exactly one [`Effect::Finished`]. It must never touch a process, a file or a clock: the
 //! driver does, and reports back.
 

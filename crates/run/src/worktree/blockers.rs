@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     Branch, FileList, Worktree, WorktreeError, WorktreeResult, commit, git::Git,
-    listing::WorktreeEntry, standing, text,
+    listing::WorktreeEntry, status, text,
 };
 
 /// A blocker's work that is not in the worktree.
@@ -112,10 +112,10 @@ pub(super) fn take_in(
 /// Why nothing may be merged into the worktree as an earlier attempt left it.
 fn unfit(worktree: &Worktree) -> WorktreeResult<Option<String>> {
     let path = &worktree.path;
-    if let Some(what) = standing::underway(path)? {
+    if let Some(what) = status::underway(path)? {
         return Ok(Some(format!("a {what} is under way in the worktree")));
     }
-    let changed = standing::uncommitted(path)?.tracked;
+    let changed = status::uncommitted(path)?.tracked;
     if !changed.is_empty() {
         return Ok(Some(format!(
             "the worktree has uncommitted changes: {changed}"
@@ -144,7 +144,7 @@ fn merge(worktree: &Worktree, branch: &Branch) -> WorktreeResult<Option<MissingR
     }
     let mut reason = git.refused(&answer).to_string();
     let files = conflicts(path)?;
-    if standing::underway(path)?.is_some() {
+    if status::underway(path)?.is_some() {
         let abort = Git::at(path).args(&["merge", "--abort"]).run_patiently();
         if let Err(error) = abort {
             reason = format!("{reason}; {error}");
@@ -194,7 +194,7 @@ pub(super) fn left_behind(
             Err(error) => left.push(untellable(error)),
         }
     }
-    match standing::uncommitted(&entry.path) {
+    match status::uncommitted(&entry.path) {
         Ok(found) if found.all.is_empty() => {}
         Ok(found) => left.push(MissingReason::Uncommitted {
             path: path(),

@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     Branch, FileList, Worktree, Worktrees, branch, commit, error::WorktreeResult, git::Git,
-    listing, standing, text,
+    listing, status, text,
 };
 
 /// What came of closing a worktree.
@@ -136,14 +136,14 @@ pub(super) fn nothing_to_lose(
     own: Option<&str>,
 ) -> Safe<Option<ReachableCommit>> {
     is_only_place(top, path, own)?;
-    let found = standing::uncommitted(path)?;
+    let found = status::uncommitted(path)?;
     if !found.all.is_empty() {
         return Err(Because::Dirty { files: found.all });
     }
-    if let Some(what) = standing::underway(path)? {
+    if let Some(what) = status::underway(path)? {
         return Err(Because::Underway { what });
     }
-    let overlooked = standing::overlooked(path)?;
+    let overlooked = status::overlooked(path)?;
     if !overlooked.is_empty() {
         let text = format!("git was told to overlook changes of {overlooked}");
         return Err(Because::Untellable(text));

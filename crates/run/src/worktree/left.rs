@@ -15,7 +15,7 @@ use flagpost_model::finding::Code;
 use super::{
     branch,
     close::{Because, nothing_to_lose},
-    listing, standing,
+    listing, status,
 };
 
 /// The worktrees under the home's directory for them that no running session works in.
@@ -77,7 +77,7 @@ fn describe(top: &Path, entry: &listing::WorktreeEntry) -> Finding {
 /// What a person does where this would be lost. Git itself removes a worktree with ignored files, and
 /// one whose commits are on no branch.
 fn next(because: &Because, path: &Path, has_branch: bool) -> String {
-    let also = || match standing::uncommitted(path) {
+    let also = || match status::uncommitted(path) {
         Ok(found) if found.ignored.is_empty() => String::new(),
         Ok(found) => format!("; it would take ignored files along: {}", found.ignored),
         Err(error) => {

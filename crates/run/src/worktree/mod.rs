@@ -14,7 +14,7 @@ mod git;
 mod left;
 mod listing;
 mod open;
-mod standing;
+mod status;
 mod touched;
 
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub use error::{WorktreeError, WorktreeResult};
 pub use git::PARENT_VARIABLES;
 pub use left::left;
 pub use open::Opened;
-pub use standing::FileList;
+pub use status::FileList;
 pub use touched::{Tree, stamp, touched};
 
 use git::Git;
@@ -113,7 +113,7 @@ impl Worktrees {
 
     /// The commit that the repository stands on.
     fn head(&self) -> WorktreeResult<String> {
-        standing::stands_alone(&self.top)?;
+        status::stands_alone(&self.top)?;
         commit(&self.top, "HEAD")?.ok_or_else(|| WorktreeError::NoCommit {
             dir: self.top.clone(),
         })

@@ -14,7 +14,7 @@ use super::{
     exists,
     git::Git,
     listing::{self, WorktreeEntry},
-    standing,
+    status,
 };
 
 /// A worktree to work in.
@@ -133,19 +133,19 @@ fn recover(top: &Path, entry: &WorktreeEntry) -> WorktreeResult<()> {
     if fsx::stat(&fsx::RealFs, path)?.is_none() {
         fsx::make_dirs(&fsx::RealFs, path)?;
         Git::at(top).args(&["worktree", "repair"]).run()?;
-        standing::stands_alone(path)?;
+        status::stands_alone(path)?;
         // From the index, with what was staged.
         Git::at(path)
             .args(&["checkout-index", "--all"])
             .run_patiently()?;
     }
     if entry.half_made() {
-        standing::stands_alone(path)?;
+        status::stands_alone(path)?;
         // Nobody was handed this one, so all that is in it comes from the commit.
         Git::at(path)
             .args(&["reset", "--quiet", "--hard"])
             .run_patiently()?;
         Git::at(top).args(&["worktree", "unlock"]).arg(path).run()?;
     }
-    standing::stands_alone(path)
+    status::stands_alone(path)
 }

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{commit, error::WorktreeResult, git::Git, listing, standing};
+use super::{commit, error::WorktreeResult, git::Git, listing, status};
 
 /// What Flagpost keeps in a repository.
 const OURS: &[&str] = &[".flagpost", ".claude/sessions", ".coordination"];
@@ -54,7 +54,7 @@ pub fn stamp(worktree: &Path) -> WorktreeResult<u64> {
 }
 
 fn files(worktree: &Path) -> WorktreeResult<Vec<String>> {
-    standing::stands_alone(worktree)?;
+    status::stands_alone(worktree)?;
     let mut git = Git::at(worktree)
         .args(&["status", "--porcelain=v1", "-z", "--no-renames"])
         .args(&[

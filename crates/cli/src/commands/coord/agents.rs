@@ -5,9 +5,8 @@ use flagpost_model::{WorkerId, coordination::CoordAgent};
 use serde_json::json;
 
 use super::{
-    CoordContext,
-    hand::{self, WorkerWords},
-    shown,
+    CoordContext, shown,
+    worker_words::{self, WorkerWords},
 };
 use crate::{commands::capabilities::Capabilities, output::Answer};
 
@@ -56,7 +55,8 @@ fn is_missing(error: &anyhow::Error) -> bool {
 /// Gives the sign.
 pub fn heartbeat(place: &CoordContext<'_>, args: &CoordHeartbeatArgs) -> anyhow::Result<Answer> {
     let directory = place.open()?;
-    let WorkerWords { actor, rest: [] } = hand::read(place, &directory, &[args.agent.as_deref()])?;
+    let WorkerWords { actor, rest: [] } =
+        worker_words::read(place, &directory, &[args.agent.as_deref()])?;
     let agent = coordination::heartbeat(&directory, &actor)?;
     Ok(answer(place, &agent, format!("{} is at work", agent.id)))
 }

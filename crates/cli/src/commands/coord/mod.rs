@@ -5,11 +5,11 @@
 pub mod agents;
 pub mod discoveries;
 pub mod exchange;
-mod hand;
 pub mod leader;
 mod shown;
 pub mod status;
 pub mod worker;
+mod worker_words;
 
 use std::path::PathBuf;
 

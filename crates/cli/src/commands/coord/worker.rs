@@ -14,9 +14,9 @@ use jiff::SignedDuration;
 
 use super::{
     CoordContext, agents,
-    hand::{self, WorkerWords},
     leader::NewTaskArgs,
     shown,
+    worker_words::{self, WorkerWords},
 };
 use crate::{commands::waiting::time, error::usage, output::Answer, terminal::line, text::TextArg};
 
@@ -163,7 +163,7 @@ fn claim(place: &CoordContext<'_>, args: &CoordClaimArgs) -> anyhow::Result<Answ
     let WorkerWords {
         actor,
         rest: [task],
-    } = hand::read(place, &directory, &words)?;
+    } = worker_words::read(place, &directory, &words)?;
     let wanted = task.map(|it| directory.resolve(it)).transpose()?;
     let claimed = match coordination::claim(&directory, &actor, wanted.as_ref()) {
         Err(idle @ Error::Idle { .. }) if args.wait => {
@@ -248,7 +248,7 @@ fn list(place: &CoordContext<'_>, args: &CoordListArgs) -> anyhow::Result<Answer
     let WorkerWords {
         actor: worker,
         rest: [],
-    } = hand::read(place, &directory, &[args.worker.as_deref()])?;
+    } = worker_words::read(place, &directory, &[args.worker.as_deref()])?;
     let look = directory.look()?;
     let can = look.board.capabilities(&worker);
     let mine = |task: &CoordTask, standing: &CoordReadiness| match standing {
@@ -298,7 +298,7 @@ fn at_work(
     let WorkerWords {
         actor,
         rest: [task, word],
-    } = hand::read(place, &directory, &words)?;
+    } = worker_words::read(place, &directory, &words)?;
     let task = task.ok_or_else(|| usage("say which task, as in start task-001"))?;
     let id = directory.resolve(task)?;
     let hand = CoordActor {

@@ -3,9 +3,10 @@
 use flagpost_core::{
     operations::Operation,
     relay::{
+        brief_snapshots,
         briefs::BriefView,
         reports::{self, ReportView},
-        shown, slash, words,
+        shown, slash,
     },
     shape,
 };
@@ -76,7 +77,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
     let (worker, seq) = named(args.worker.as_deref(), args.seq.as_deref())?;
     let fleet = context.fleet()?;
     if let (Some(worker), Some(seq)) = (&worker, seq) {
-        let (letter, before) = words::show(&fleet.mail(worker)?, seq)?;
+        let (letter, before) = brief_snapshots::show(&fleet.mail(worker)?, seq)?;
         let name = super::name(&letter.brief);
         let shown = shape::brief_in_full(&letter, before.as_ref());
         let answer = Answer::new("brief", shown).ids([name]);

@@ -3,8 +3,8 @@
 //! Owns that no line of a brief can be taken for one of ours: each has a mark before it.
 
 use flagpost_core::relay::{
+    brief_snapshots::{Before, FieldDiff},
     briefs::BriefView,
-    words::{Before, FieldDiff},
 };
 use flagpost_model::decision::WithheldReason;
 

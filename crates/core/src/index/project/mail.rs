@@ -22,7 +22,7 @@ use crate::{
     error::Result,
     index::{
         Owner,
-        shelf::{DirCache, FileTable, stamp},
+        dir_cache::{DirCache, FileTable, stamp},
     },
     relay::{Fleet, MailDir},
 };

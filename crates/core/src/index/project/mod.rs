@@ -22,7 +22,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::{
     IndexFault, Owner,
-    shelf::{self, DirCache, FileTable},
+    dir_cache::{self, DirCache, FileTable},
     store::{self, Blame},
 };
 use crate::{
@@ -110,7 +110,7 @@ impl<'c> Projection<'c> {
         }
         drop(rows);
         drop(query);
-        shelf::forget_places(self.db, &gone)?;
+        dir_cache::forget_places(self.db, &gone)?;
         if self.state == IndexState::Earlier && self.db.total_changes() == before {
             return Ok(());
         }

@@ -14,7 +14,7 @@ use crate::{
     error::Result,
     index::{
         Owner,
-        shelf::{FileTable, stamp},
+        dir_cache::{FileTable, stamp},
     },
     repository::Repository,
     sessions::Sessions,

@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Result},
     index::{
         Owner,
-        shelf::{FileTable, stamp},
+        dir_cache::{FileTable, stamp},
         store::{self, Blame},
     },
     list::List,

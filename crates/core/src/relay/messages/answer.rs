@@ -10,9 +10,8 @@ use flagpost_model::{
 };
 
 use super::{
-    NewMessage, Party, Sent, questions,
+    NewMessage, Party, Sent, questions, scan,
     send::{parsed, propose},
-    survey,
 };
 use crate::{error::Result, relay::decide::Gate, tasks::must_say_something};
 
@@ -35,7 +34,7 @@ pub fn answer(
     reply: &Reply<'_>,
 ) -> Result<(Message, Sent)> {
     must_say_something(reply.text)?;
-    let question = survey::at(party.fleet, place)?;
+    let question = scan::at(party.fleet, place)?;
     let place = place.clone();
     if place.worker.is_process() {
         let task = question.task();

@@ -20,7 +20,7 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::{ForeignMessages, line, survey};
+use super::{ForeignMessages, line, scan};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -98,7 +98,7 @@ fn plan<'s>(
     let registered = fleet.mails()?;
     let known: Vec<WorkerId> = registered.iter().map(|it| it.worker.clone()).collect();
     let workers = foreign::workers(&source.rows, &known);
-    let here: BTreeMap<String, (MessageAddress, MessageStatus)> = survey::all(fleet)?
+    let here: BTreeMap<String, (MessageAddress, MessageStatus)> = scan::all(fleet)?
         .messages
         .into_iter()
         .filter_map(|it| Some((it.message.id?, (it.message.place, it.state))))

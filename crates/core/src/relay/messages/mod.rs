@@ -5,15 +5,15 @@
 //! receive is no acknowledgement; to acknowledge is the recipient's alone.
 
 mod answer;
-mod errands;
 mod filter;
 mod foreign;
 mod import;
+mod in_flight;
 mod processes;
 mod questions;
 mod receive;
+mod scan;
 mod send;
-mod survey;
 mod withdraw;
 
 use std::path::PathBuf;
@@ -26,19 +26,19 @@ use flagpost_model::{
 use serde_json::Value;
 
 pub use answer::{Reply, answer};
-pub use errands::{
-    InFlightTask, Kept, SettledTask, apply_done, in_flight, put_away, reconcile, reconcile_ended,
-    unprocessed,
-};
 pub use filter::Filter;
 pub use foreign::{ForeignMessages, read};
 pub use import::{ImportedMessages, RowOutcome, import};
+pub use in_flight::{
+    InFlightTask, Kept, SettledTask, apply_done, in_flight, put_away, reconcile, reconcile_ended,
+    unprocessed,
+};
 pub use processes::{ProcessWord, assign, report_for};
 pub use questions::{question, questions, reply};
 pub use receive::{Ask, Received, is_waiting, receive};
+pub use scan::{MessageScan, MessageView, OpenMessage, all, find, show, thread, unacked};
+pub(in crate::relay) use scan::{in_hand, is_answered};
 pub use send::{NewMessage, Sent, send};
-pub use survey::{MessageScan, MessageView, OpenMessage, all, find, show, thread, unacked};
-pub(in crate::relay) use survey::{in_hand, is_answered};
 pub use withdraw::withdraw;
 
 use super::{Fleet, Mail, deliver, reports, workers};
@@ -102,7 +102,7 @@ fn role(own: Option<&Mail<'_>>) -> Role {
 
 /// The recipient has a message; it is not offered again.
 pub fn ack(party: &Party<'_>, place: &MessageAddress) -> Result<Acked> {
-    let message = survey::at(party.fleet, place)?;
+    let message = scan::at(party.fleet, place)?;
     may_ack(&message, party.name())?;
     let mail = party.fleet.mail(&place.worker)?;
     let (name, by) = (party.name(), party.speaker.by.as_ref());

@@ -17,9 +17,9 @@ use flagpost_model::{
 
 use super::{
     NewMessage, Party, Sent, ack,
-    errands::{is_in, task_of},
+    in_flight::{is_in, task_of},
+    scan::{Judged, judged},
     send::{parsed, proposal, send},
-    survey::{Judged, judged},
     withdraw,
 };
 use crate::{

@@ -16,7 +16,7 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::errands::{is_in, task_of};
+use super::in_flight::{is_in, task_of};
 use crate::{
     error::{Error, Result},
     relay::{Fleet, Mail, briefs},

@@ -20,7 +20,7 @@ use super::{Filter, Party, line};
 use crate::{
     error::{Error, Result},
     history::Kind,
-    relay::{Locked, Mail, briefs, deliver, slots::EnvelopeFiles, workers},
+    relay::{Locked, Mail, briefs, deliver, envelope_files::EnvelopeFiles, workers},
 };
 
 /// What somebody wants to receive.

@@ -12,7 +12,7 @@ use flagpost_model::{
     message::{Body, Message, MessageAddress, MessageRefusal, Role, Subject, may_send},
 };
 
-use super::{Party, orchestrator, role, survey};
+use super::{Party, orchestrator, role, scan};
 use crate::{
     error::{Error, Result},
     relay::{
@@ -79,7 +79,7 @@ pub fn send(party: &Party<'_>, words: NewMessage, gate: Gate<'_>) -> Result<Sent
 fn meant(own: Option<&Mail<'_>>, words: &NewMessage) -> Result<String> {
     let mut tasks = BTreeSet::new();
     if let Some(mail) = own {
-        let in_hand = survey::in_hand(mail)?;
+        let in_hand = scan::in_hand(mail)?;
         let (letters, _) = briefs::list(mail)?;
         let of = letters.iter().filter(|it| in_hand.contains(&it.brief.seq));
         let messages = of.map(|it| Message::of_brief(&it.brief, &it.body));
@@ -141,7 +141,7 @@ pub(super) fn propose(
         seq: proposed.brief.seq,
     };
     Ok(Sent {
-        message: survey::at(party.fleet, &place)?,
+        message: scan::at(party.fleet, &place)?,
         replay: proposed.replay,
         verdict: proposed.verdict,
         policy_fault: proposed.policy_fault,
@@ -262,7 +262,7 @@ fn answered(party: &Party<'_>, words: &NewMessage, role: Role) -> Result<Option<
     let Some(place) = &words.answers else {
         return Ok(None);
     };
-    let message = survey::at(party.fleet, place)?;
+    let message = scan::at(party.fleet, place)?;
     let is_mine = match role {
         Role::Worker => place.worker == *party.name(),
         Role::Controller => true,

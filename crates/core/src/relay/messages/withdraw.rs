@@ -9,12 +9,12 @@ use flagpost_disk::{
 };
 use flagpost_model::{WorkerId, envelope::Direction, message::MessageAddress};
 
-use super::{Party, line, survey};
+use super::{Party, line, scan};
 use crate::{error::Result, history::Kind};
 
 /// Takes a message to a worker back; whether it was not before.
 pub fn withdraw(party: &Party<'_>, place: &MessageAddress, because: &str) -> Result<bool> {
-    let message = survey::at(party.fleet, place)?;
+    let message = scan::at(party.fleet, place)?;
     let mail = party.fleet.mail(&place.worker)?;
     let locked = mail.lock(Direction::Inbox)?;
     let slots = mail.slots(Direction::Inbox)?;

@@ -1,6 +1,6 @@
 //! What is delivered is what was decided on: the sidecar too.
 
-use flagpost_core::relay::{briefs, decide, deliver, words};
+use flagpost_core::relay::{brief_snapshots, briefs, decide, deliver};
 use flagpost_model::{
     decision::{Decision, DecisionState, Via, WithheldReason},
     envelope::Direction::Inbox,
@@ -39,7 +39,7 @@ fn a_sidecar_changed_after_the_decision_withholds_its_brief() {
         assert_eq!(times(&world, "relay.changed_outside 1"), 1, "{key}");
         let letter = briefs::show(&w1, seq(1)).unwrap();
         assert_eq!(letter.held, Some(WithheldReason::Decided), "{key}");
-        let before = words::before(&w1, &letter).unwrap().unwrap();
+        let before = brief_snapshots::before(&w1, &letter).unwrap().unwrap();
         let parts: Vec<_> = before.changes.iter().map(|it| it.part.as_str()).collect();
         assert_eq!((parts, before.body.as_str()), (vec![key], "Good"));
     }
@@ -70,7 +70,7 @@ fn a_brief_that_was_edited_is_bound_as_it_was_edited() {
     put(&w1, Inbox, "0001.brief", "Worse");
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(WithheldReason::Decided));
-    let before = words::before(&w1, &letter).unwrap().unwrap();
+    let before = brief_snapshots::before(&w1, &letter).unwrap().unwrap();
     assert_eq!(before.body, "Better", "the words that were decided on");
     put(&w1, Inbox, "0001.brief", "Better");
     let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();

@@ -3,9 +3,9 @@
 use flagpost_core::{
     Error,
     relay::{
-        briefs,
+        brief_snapshots, briefs,
         decide::{self, DecisionRequest},
-        deliver, words,
+        deliver,
     },
 };
 use flagpost_model::{
@@ -46,7 +46,7 @@ fn words_that_were_swapped_before_the_decision_are_let_through_only_by_their_has
     put(&w1, Inbox, "0001.brief", "EVIL");
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(WithheldReason::Proposed));
-    let before = words::before(&w1, &letter).unwrap().unwrap();
+    let before = brief_snapshots::before(&w1, &letter).unwrap().unwrap();
     assert_eq!(
         (before.body.as_str(), before.changes.len()),
         ("benign words", 1)

@@ -15,8 +15,8 @@ use crate::{
         answer::HttpError,
         asked::Asked,
         auth::{KEY, LINK},
-        desk::RequestContext,
         pages,
+        request_context::RequestContext,
         route::{AGENT, Param, ParamKind, Route, RouteHandler, Verb},
     },
 };

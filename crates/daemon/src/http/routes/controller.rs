@@ -28,7 +28,7 @@ use crate::{
     http::{
         answer::HttpError,
         asked::Asked,
-        desk::RequestContext,
+        request_context::RequestContext,
         route::{AGENT, AS, Param, ParamKind, REPO, Route, RouteHandler, Verb, Whose},
     },
 };

@@ -15,7 +15,7 @@ use crate::{
     http::{
         answer::HttpError,
         asked::Asked,
-        desk::RequestContext,
+        request_context::RequestContext,
         route::{Param, ParamKind, Route, RouteHandler, Verb, Whose},
     },
 };

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::http::{
     answer::HttpError,
     asked::Asked,
-    desk::RequestContext,
+    request_context::RequestContext,
     route::{AGENT, AS, Param, ParamKind, REPO, Route, RouteHandler, Verb, WAIT},
 };
 

@@ -6,9 +6,10 @@
 use flagpost_core::{
     operations::Operation,
     relay::{
+        brief_snapshots,
         decide::{self, Decided, DecisionRequest},
         fleet::{Ratified, ratify_all},
-        reports, slash, words,
+        reports, slash,
     },
     shape,
 };
@@ -23,7 +24,7 @@ use serde_json::{Value, json};
 use crate::http::{
     answer::HttpError,
     asked::Asked,
-    desk::RequestContext,
+    request_context::RequestContext,
     route::{AGENT, AS, Form, Param, ParamKind, REPO, Route, RouteHandler, Verb},
 };
 
@@ -169,7 +170,7 @@ fn inbox(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
 
 fn brief(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
     let mail = desk.fleet(asked)?.mail(&asked.id("worker")?)?;
-    let (letter, before) = words::show(&mail, seq(asked)?.ok_or_else(no_number)?)?;
+    let (letter, before) = brief_snapshots::show(&mail, seq(asked)?.ok_or_else(no_number)?)?;
     Ok(shape::brief_in_full(&letter, before.as_ref()))
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::http::{
     answer::HttpError,
     asked::Asked,
-    desk::RequestContext,
+    request_context::RequestContext,
     route::{REPO, Route, RouteHandler, Verb},
 };
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::http::{
     answer::HttpError,
     asked::Asked,
-    desk::RequestContext,
+    request_context::RequestContext,
     route::{Param, ParamKind, REPO, Route, RouteHandler, Verb},
 };
 

@@ -22,7 +22,7 @@ use super::tasks::LIST;
 use crate::http::{
     answer::HttpError,
     asked::Asked,
-    desk::RequestContext,
+    request_context::RequestContext,
     route::{AGENT, AS, Param, ParamKind, REPO, Route, RouteFn, RouteHandler, Verb},
 };
 

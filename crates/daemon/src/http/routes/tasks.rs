@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::http::{
     answer::HttpError,
     asked::Asked,
-    desk::RequestContext,
+    request_context::RequestContext,
     route::{AGENT, AS, Param, ParamKind, REPO, Route, RouteHandler, Verb},
 };
 

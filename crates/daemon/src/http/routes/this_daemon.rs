@@ -9,8 +9,8 @@ use crate::{
     http::{
         answer::{HttpError, json_answer},
         asked::Asked,
-        desk::RequestContext,
         openapi,
+        request_context::RequestContext,
         route::{Route, RouteHandler, Verb},
     },
     instance::Reached,

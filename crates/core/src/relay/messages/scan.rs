@@ -23,9 +23,8 @@ use crate::{
     relay::{
         Fleet, Mail,
         briefs::{self, BriefStatus},
-        skipped,
-        slots::EnvelopeFiles,
-        workers,
+        envelope_files::EnvelopeFiles,
+        skipped, workers,
     },
 };
 

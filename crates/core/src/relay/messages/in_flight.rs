@@ -17,7 +17,7 @@ use flagpost_model::{
 use super::{
     Ask, Filter, Party, ack, in_charge, processes, questions,
     receive::waiting_reports,
-    survey::{Judged, judged},
+    scan::{Judged, judged},
     withdraw,
 };
 use crate::{

@@ -15,9 +15,10 @@ use flagpost_model::{Seq, WorkerId, envelope::Direction};
 use jiff::Timestamp;
 
 use super::{
-    Fleet, Locked, policy,
+    Fleet, Locked,
+    envelope_files::{EnvelopeFiles, names},
+    policy,
     record::Certainty,
-    slots::{EnvelopeFiles, names},
 };
 use crate::{error::Result, history::Kind};
 
