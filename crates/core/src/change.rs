@@ -25,7 +25,7 @@ use flagpost_model::{
     task::{State, Task},
 };
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub(crate) use applied::is_applied;
 pub(crate) use table::refused;
@@ -35,6 +35,7 @@ use crate::{
     history::{Entry, History, Kind},
     list::{
         List, Loaded,
+        rows::Raw,
         table::{TableList, TableLock},
     },
 };
@@ -77,8 +78,6 @@ struct PendingWrite {
     /// The file to write, where it is not made from the task.
     raw: Option<Raw>,
 }
-
-type Raw = Map<String, Value>;
 
 /// The detail of a history line that is a change of its own, though carried out with others.
 pub(crate) const APART: &str = "apart";

@@ -9,11 +9,14 @@ use flagpost_disk::{TaskFile, dialects::claude_tasks, fsx::Batch};
 use flagpost_model::{TaskId, task::StateName};
 use serde_json::Value;
 
-use super::{FINGERPRINT, PendingWrite, Raw, Written, table::SideEffects};
+use super::{FINGERPRINT, PendingWrite, Written, table::SideEffects};
 use crate::{
     error::{Error, Result},
     history::Entry,
-    list::{List, rows},
+    list::{
+        List,
+        rows::{self, Raw},
+    },
     readable::readable,
 };
 

@@ -19,12 +19,12 @@ use flagpost_model::{
 };
 use jiff::{Timestamp, civil::DateTime};
 
-use super::{PendingWrite, Raw, outcome::ChangeSet};
+use super::{PendingWrite, outcome::ChangeSet};
 use crate::{
     error::{Error, Result},
     history::{Entry, Kind},
     list::{
-        rows,
+        rows::{self, Raw},
         table::{TableList, View},
     },
     readable::readable,

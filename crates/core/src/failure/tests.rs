@@ -44,7 +44,7 @@ fn a_repository_whose_configuration_cannot_be_written_says_what_to_make_writable
 #[test]
 fn who_is_refused_since_a_runs_agent_has_the_task_is_told_how_that_one_ends() {
     let held = |holder: &str| {
-        judge_refusal(&Refusal::Held {
+        refusals::refusal(&Refusal::Held {
             task: "7".parse().unwrap(),
             holder: holder.parse().unwrap(),
             until: jiff::Timestamp::UNIX_EPOCH,

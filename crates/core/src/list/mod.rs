@@ -429,7 +429,7 @@ impl<'h> List<'h> {
         self.summaries_since(|| ())
     }
 
-    /// As [`List::standings`], not older than the call of `begun`.
+    /// As [`List::summaries`], not older than the call of `begun`.
     pub(crate) fn summaries_since(&self, begun: impl FnOnce()) -> Result<Vec<TaskSummary>> {
         if let Some(table) = self.table() {
             begun();

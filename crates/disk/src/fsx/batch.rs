@@ -1,6 +1,6 @@
 //! Replacing and removing files, one or many, as one step of work.
 //!
-//! Owns the order: every new content is written under a temporary name and synced ([`Batch::seal`]),
+//! Owns the order: every new content is written under a temporary name and synced ([`Batch::stage`]),
 //! then the names change and are synced ([`StagedBatch::publish`]). Between the two a caller may record
 //! what is about to appear. What replaces a file has that file's mode and group. What was not revealed is cleaned away and leaves no trace.
 

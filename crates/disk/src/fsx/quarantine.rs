@@ -24,7 +24,7 @@ const HASH_LEN: usize = 12;
 /// A name in a directory has at most 255 bytes, and a temporary's is the longest.
 const NAME_LIMIT: usize = 120;
 
-/// A malformed file whose content is not kept yet: report it, then [`keep`](Case::keep) it. The
+/// A malformed file whose content is not kept yet: report it, then [`keep`](Case::store) it. The
 /// copy's appearance says that the case was reported, so one that a crash cut short is reported
 /// again, and none is passed over.
 #[derive(Debug)]

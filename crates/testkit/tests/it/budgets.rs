@@ -27,7 +27,7 @@ const PROGRAM: usize = 55_000;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 9_000,
+        lines: 9_030,
         goal: 8_500,
         why: "nouns and rules; brief and report become one message, and a table's moves those of a list",
     },
@@ -39,25 +39,25 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 21_700,
+        lines: 21_900,
         goal: 19_500,
         why: "the operations; errors, settings, mail and coordination say the same thing several times",
     },
     Budget {
         krate: "run",
-        lines: 9_000,
+        lines: 9_030,
         goal: 8_100,
         why: "the orchestrator; it is to send no mail to itself, and to have one trait for a seat",
     },
     Budget {
         krate: "daemon",
-        lines: 4_100,
+        lines: 4_150,
         goal: 3_700,
         why: "one process and its interface; routes are to be read off the table of operations",
     },
     Budget {
         krate: "cli",
-        lines: 11_900,
+        lines: 11_980,
         goal: 9_900,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Owns the five lines; the first three are the seed's. Whether the lock stands is the model's
-//! question ([`Lock::standing`]). Other programs write a word for the pid, a zone other than `Z`
+//! question ([`Lock::status`]). Other programs write a word for the pid, a zone other than `Z`
 //! or none, and the keys `session` and `started`; all of that is read.
 
 use flagpost_model::session::{Lock, LockTime, Pid};

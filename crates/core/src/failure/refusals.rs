@@ -1,0 +1,193 @@
+//! What sort of failure a refusal is, and what to do next.
+//!
+//! Owns the kinds and hints of what a rule of the model or the table of operations refused. Faults of
+//! disks and of what was typed are the parent's.
+
+use flagpost_model::{Refusal, TaskId, coordination, decision, message};
+
+use super::{FailureKind, hint, shows};
+use crate::operations::{Denied, Operation};
+
+pub(super) fn gate(refusal: &decision::DecisionRefusal) -> (FailureKind, Option<String>) {
+    let next = match refusal {
+        decision::DecisionRefusal::Decided { .. } => {
+            hint("the first decision stands; 'flagpost relay redirect' sends another brief")
+        }
+        decision::DecisionRefusal::Expired { .. } => hint("'flagpost assign' proposes it anew"),
+        decision::DecisionRefusal::Undecided { .. } => {
+            hint("'flagpost worker next' shows what is decided")
+        }
+        decision::DecisionRefusal::Withdrawn { .. } => {
+            hint("'flagpost msg recv' gives out what is still wanted")
+        }
+        decision::DecisionRefusal::Unacknowledged { worker, seq, .. } => Some(format!(
+            "do nothing that it says; 'flagpost stuck' asks a person, to whom 'flagpost inbox {worker} {}' shows it",
+            seq.get()
+        )),
+        decision::DecisionRefusal::Changed { worker, seq, .. } => Some(format!(
+            "'flagpost inbox {worker} {}' shows how it is now",
+            seq.get()
+        )),
+        decision::DecisionRefusal::Withheld { worker, seq, .. }
+        | decision::DecisionRefusal::Foreign { worker, seq } => Some(shows(worker, *seq)),
+    };
+    (FailureKind::Conflict, next)
+}
+
+/// The kind of a refusal to let an agent do what is the operator's, and what the agent can do instead.
+pub(super) fn denied(denied: &Denied) -> (FailureKind, Option<String>) {
+    let next = match denied.operation {
+        Operation::BriefRatify | Operation::BriefReject | Operation::BriefEdit => {
+            hint("'flagpost inbox' shows what waits for the operator")
+        }
+        Operation::TaskAnswer => {
+            hint("'flagpost stuck' asks one; the operator answers in a terminal of their own")
+        }
+        Operation::RunStop | Operation::TaskTake => {
+            hint("'flagpost task release' gives your own task back; 'flagpost stuck' asks a person")
+        }
+        Operation::TaskRemove => hint("'flagpost task cancel' says that it is not wanted"),
+        Operation::WorkerAdd | Operation::WorkerRemove => {
+            hint("an agent joins and leaves by itself: $FLAGPOST_WORKER, or --as, says who it is")
+        }
+        _ => hint("'flagpost stuck' asks a person, who does it in a terminal of their own"),
+    };
+    (FailureKind::Conflict, next)
+}
+
+/// The kind of a refusal to let somebody say something, and what to do next.
+pub(super) fn speech(refusal: &message::MessageRefusal) -> (FailureKind, Option<String>) {
+    match refusal {
+        message::MessageRefusal::NotYou { .. } => (
+            FailureKind::Conflict,
+            hint("name nobody else: $FLAGPOST_WORKER says who you are"),
+        ),
+        message::MessageRefusal::OfProcess { .. } => (
+            FailureKind::Conflict,
+            hint("'flagpost status' shows what is asked, and how each is answered"),
+        ),
+        message::MessageRefusal::AsksNothing { .. } => (
+            FailureKind::Conflict,
+            hint("'flagpost msg send --subject REPLY --re' says something about it all the same"),
+        ),
+        message::MessageRefusal::Answered { place, .. } => (
+            FailureKind::Conflict,
+            Some(format!(
+                "'flagpost answer --again {place} WORDS' adds to that"
+            )),
+        ),
+        message::MessageRefusal::NotForYou { .. } => (
+            FailureKind::Conflict,
+            hint("'flagpost msg show' shows it without acknowledging it"),
+        ),
+        message::MessageRefusal::NotYours { .. } => (
+            FailureKind::Invalid,
+            hint("'flagpost msg send --help' tells what each subject is for"),
+        ),
+        message::MessageRefusal::BetweenWorkers { .. } => (
+            FailureKind::Invalid,
+            hint("leave --to out, and the orchestrator passes it on"),
+        ),
+    }
+}
+
+pub(super) fn coordination(refusal: &coordination::CoordRefusal) -> (FailureKind, Option<String>) {
+    let next = match refusal {
+        coordination::CoordRefusal::Held { .. } | coordination::CoordRefusal::Rests { .. } => {
+            hint("'flagpost coord worker claim' gives you another task")
+        }
+        coordination::CoordRefusal::AlreadyYours { .. } => hint("go on with it"),
+        coordination::CoordRefusal::Stale { .. } => {
+            hint("your claim is over; 'flagpost coord worker claim' asks for a new one")
+        }
+        coordination::CoordRefusal::NotClaimed { .. } => {
+            hint("'flagpost coord worker claim' takes it first")
+        }
+        coordination::CoordRefusal::WrongStatus {
+            status: coordination::CoordStatus::Done,
+            ..
+        } => hint("'flagpost coord leader add-task' adds what is left to do"),
+        coordination::CoordRefusal::WrongStatus { .. } => {
+            hint("'flagpost coord leader retry' makes a task available that did not end well")
+        }
+        coordination::CoordRefusal::Waits { .. } => {
+            hint("'flagpost coord worker list' shows what can be claimed now")
+        }
+        coordination::CoordRefusal::Incapable { .. } => {
+            hint("'flagpost coord register --can' says what you can do")
+        }
+        coordination::CoordRefusal::Taken { .. } => hint("leave the id out, and it gets one"),
+        coordination::CoordRefusal::Cycle { .. } | coordination::CoordRefusal::Unknown { .. } => {
+            return (
+                FailureKind::Invalid,
+                hint("'flagpost coord leader status' shows what there is"),
+            );
+        }
+    };
+    (FailureKind::Conflict, next)
+}
+
+/// The kind of a refusal, and what to do next.
+pub(super) fn refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
+    let next = match refusal {
+        // An agent may not stop it; the operator may.
+        Refusal::Held { task, holder, .. } if holder.is_process() => Some(format!(
+            "'flagpost claim --next' gives you another task; 'flagpost stop {task}' ends the run's \
+             agent that has this one, which is pending again then"
+        )),
+        Refusal::Held { .. } => hint("'flagpost claim --next' gives you another task"),
+        Refusal::AlreadyYours { .. } => hint(
+            "go on with it; 'flagpost task renew' extends the lease, 'flagpost task release' gives it back",
+        ),
+        Refusal::StaleToken { .. } => {
+            hint("your claim is over; 'flagpost claim' asks for a new one")
+        }
+        Refusal::UnknownToken { .. } => hint(
+            "'flagpost claim' answers with the token; without --token the claim under your name counts",
+        ),
+        Refusal::NotClaimed { .. } => hint("'flagpost claim' takes it first"),
+        Refusal::WrongState {
+            wanted: "reopened", ..
+        } => hint("'flagpost show' tells where it is"),
+        Refusal::WrongState { .. } => {
+            hint("'flagpost task reopen' makes it pending again, if that is what you want")
+        }
+        Refusal::AsksNothing { .. } => {
+            hint("'flagpost status' shows what is asked; 'flagpost task note' leaves a remark")
+        }
+        Refusal::Answered { task, .. } => Some(format!(
+            "'flagpost answer --again {task} WORDS' adds to that"
+        )),
+        Refusal::OpenParts { .. } => {
+            hint("finish them first, or say --force if they do not matter")
+        }
+        Refusal::Tied { .. } => hint("move them together, or say --cut to leave them behind"),
+        Refusal::UidTaken { .. } => hint("'flagpost task edit' changes that task"),
+        Refusal::TimerRuns { .. } => hint("'flagpost task timer show' names the timers that run"),
+        Refusal::NoTimer { .. } => hint("'flagpost task timer start' starts one"),
+        Refusal::BuiltOn { .. } => {
+            hint("'flagpost show' tells how it is now; change it with 'flagpost task edit'")
+        }
+        Refusal::Relocated { tasks, from, to } => {
+            let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+            let ids = ids.join(",");
+            Some(format!(
+                "move them back: flagpost task move {ids} --list {to} --to {from}"
+            ))
+        }
+        Refusal::PartOfItself { .. } | Refusal::UnknownParent { .. } => {
+            return (
+                FailureKind::Invalid,
+                hint("'flagpost list' shows what there is"),
+            );
+        }
+        Refusal::Blocked { .. } => hint("'flagpost ready' shows what can begin now"),
+        Refusal::Cycle { .. } | Refusal::UnknownBlocker { .. } => {
+            return (
+                FailureKind::Invalid,
+                hint("'flagpost task graph' shows what waits for what"),
+            );
+        }
+    };
+    (FailureKind::Conflict, next)
+}
