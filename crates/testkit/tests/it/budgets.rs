@@ -27,7 +27,7 @@ const PROGRAM: usize = 55_000;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 9_030,
+        lines: 9_000,
         goal: 8_500,
         why: "nouns and rules; brief and report become one message, and a table's moves those of a list",
     },
