@@ -6,8 +6,8 @@
 use std::{fmt::Display, str::FromStr};
 
 use jiff::{Timestamp, civil::Date};
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
 
 use crate::json;
 
@@ -262,6 +262,23 @@ pub(crate) fn kind(value: &Value) -> &'static str {
 /// The keys of an object with their values; `None` where nothing is to be written.
 pub type Keys = Vec<(&'static str, Option<Value>)>;
 
+/// The value of a key that may say nothing.
+pub(crate) fn some<T: Serialize>(value: &Option<T>) -> Option<Value> {
+    value.as_ref().map(|it| json!(it))
+}
+
+/// An object of these keys.
+pub(crate) fn object(keys: Keys) -> Value {
+    let mut raw = Map::new();
+    put(&mut raw, keys);
+    Value::Object(raw)
+}
+
+/// Puts these keys into an object, whatever it holds.
+pub(crate) fn put(raw: &mut Map<String, Value>, keys: Keys) {
+    rewrite(raw, Keys::new(), keys);
+}
+
 /// Puts into an object what has changed of what we say in it, and touches nothing else.
 pub fn rewrite(raw: &mut Map<String, Value>, was: Keys, now: Keys) {
     for (key, value) in now {
@@ -280,8 +297,6 @@ pub fn rewrite(raw: &mut Map<String, Value>, was: Keys, now: Keys) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn record(value: Value) -> Record {

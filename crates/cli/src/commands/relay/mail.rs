@@ -97,9 +97,10 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
         .chain(others)
         .filter_map(withheld::notice_of_any);
     let notices: String = notices.map(|it| format!("\n{it}")).collect();
-    let text = match letters.is_empty() {
-        true => "nothing waits for you".to_owned(),
-        false => {
+    let text = match (letters.is_empty(), skipped.is_empty()) {
+        (true, true) => "nothing waits for you".to_owned(),
+        (true, false) => "nothing else waits for you".to_owned(),
+        (false, _) => {
             let header = ["WORKER", "SEQ", "STAGE", "KIND", "TICKET", "SUMMARY"];
             Screen::of(context).table(&header, rows) + &more(hidden) + &notices
         }

@@ -372,10 +372,12 @@ fn look(
             Some(letter.map(|letter| MessageView {
                 message: Message::of_brief(&letter.brief, &letter.body),
                 state: state(
-                    !matches!(letter.stage, BriefStatus::Pending | BriefStatus::Expired),
+                    letter.held.is_none()
+                        && !matches!(letter.stage, BriefStatus::Pending | BriefStatus::Expired),
                     slot.has(EnvelopePart::Read) || matches!(letter.stage, BriefStatus::Read(_)),
                 ),
-                decision: letter.standing.decision(),
+                // What is withheld waits for a decision, whatever lies beside it.
+                decision: letter.standing.decision().filter(|_| letter.held.is_none()),
                 lease: lease.clone(),
             }))
         }

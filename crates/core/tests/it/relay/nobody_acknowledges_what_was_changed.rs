@@ -2,7 +2,7 @@
 //! that is told.
 
 use flagpost_core::{
-    Error,
+    Error, messages,
     relay::{
         briefs::{self, BriefStatus},
         decide::{self, DecisionRequest},
@@ -12,6 +12,7 @@ use flagpost_core::{
 use flagpost_model::{
     decision::{Decision, DecisionRefusal, Delivery, Via, WithheldReason},
     envelope::Direction::Inbox,
+    message::NextStep,
 };
 
 use super::{mail, propose, put, ratify, register, rewrite, seq, times};
@@ -51,6 +52,21 @@ fn an_acknowledgement_of_other_words_is_refused() {
     assert!(matches!(unreadable, Err(Error::Disk(_))), "{unreadable:?}");
     put(&w1, Inbox, "0001.brief", "Good");
     assert!(!deliver::ack(&w1, &worker("W1"), seq(1)).unwrap());
+}
+
+#[test]
+fn what_was_changed_waits_for_a_decision_and_is_not_to_be_offered() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    ratify(&w1, 1);
+    let next = || messages::unacked(&world.fleet()).unwrap().0[0].next;
+    assert_eq!(next(), NextStep::Offer);
+    put(&w1, Inbox, "0001.brief", "EVIL");
+    assert_eq!(next(), NextStep::Decide);
+    put(&w1, Inbox, "0001.brief", "Good");
+    assert_eq!(next(), NextStep::Offer);
 }
 
 #[test]

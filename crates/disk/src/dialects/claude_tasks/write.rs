@@ -7,15 +7,18 @@ use std::collections::HashSet;
 
 use flagpost_model::{
     TaskId,
-    task::{Claim, DEFAULT_LEASE, ImportBaseline, Note, Provenance, StateName, Task, TaskResult},
+    task::{
+        Claim, DEFAULT_LEASE, ImportBaseline, Note, Provenance, Question, StateName, Task,
+        TaskResult,
+    },
 };
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{
     TaskFile,
     read::{is_field, text_of, texts},
 };
+use crate::record::{Keys, object, put, rewrite, some};
 
 /// The `status` that other readers see for a state of ours. A cancelled task is shown completed,
 /// since anything else would invite a foreign agent to do it.
@@ -31,110 +34,74 @@ pub(super) fn status_of(state: StateName) -> &'static str {
 pub fn write(before: Option<&TaskFile>, task: &Task) -> Map<String, Value> {
     let old = before.map(|file| &file.task);
     let mut raw = before.map(|file| file.raw.clone()).unwrap_or_default();
-    let changed = |same: fn(&Task, &Task) -> bool| old.is_none_or(|old| !same(old, task));
-
-    if old.is_none() {
-        raw.insert("id".into(), json!(task.id));
-    }
-    if changed(|a, b| a.subject == b.subject) {
-        raw.insert("subject".into(), json!(task.subject));
-    }
-    if changed(|a, b| a.description == b.description) {
-        raw.insert("description".into(), json!(task.description));
-    }
-    if changed(|a, b| a.active_form == b.active_form) {
-        raw.insert("activeForm".into(), json!(task.active_form));
-    }
-    if changed(|a, b| a.state.name() == b.state.name()) {
+    rewrite(&mut raw, old.map(head).unwrap_or_default(), head(task));
+    // Several states have one status, which others may have spelled in a way of theirs.
+    if old.is_some_and(|old| old.state.name() != task.state.name()) {
         raw.insert("status".into(), json!(status_of(task.state.name())));
     }
-    if changed(|a, b| a.owner == b.owner) {
-        set(
-            &mut raw,
-            "owner",
-            task.owner.as_ref().map(|owner| json!(owner)),
-        );
+    for (key, ids, was) in [
+        ("blocks", &task.blocks, old.map(|old| &old.blocks)),
+        (
+            "blockedBy",
+            &task.blocked_by,
+            old.map(|old| &old.blocked_by),
+        ),
+    ] {
+        if was != Some(ids) {
+            let ids = merged(raw.get(key), ids);
+            raw.insert(key.to_owned(), ids);
+        }
     }
-    if changed(|a, b| a.blocks == b.blocks) {
-        let blocks = merged(raw.get("blocks"), &task.blocks);
-        raw.insert("blocks".into(), blocks);
-    }
-    if changed(|a, b| a.blocked_by == b.blocked_by) {
-        let blocked_by = merged(raw.get("blockedBy"), &task.blocked_by);
-        raw.insert("blockedBy".into(), blocked_by);
-    }
-
     let mut metadata = match raw.get("metadata") {
         Some(Value::Object(map)) => map.clone(),
         None | Some(Value::Null) => Map::new(),
         // Somebody's own value of another type: kept, since ours has to be an object.
         Some(other) => Map::from_iter([("was".to_owned(), other.clone())]),
     };
-    let mut set_if = |same: fn(&Task, &Task) -> bool, key, value: Option<Value>| {
-        if old.map_or(value.is_some(), |old| !same(old, task)) {
-            set(&mut metadata, key, value);
-        }
-    };
-    set_if(
-        |a, b| a.priority == b.priority,
-        "priority",
-        task.priority.map(|it| json!(it)),
-    );
-    set_if(
-        |a, b| a.complexity == b.complexity,
-        "complexity",
-        optional(&task.complexity),
-    );
-    set_if(
-        |a, b| a.group == b.group,
-        "task_group",
-        optional(&task.group),
-    );
-    set_if(
-        |a, b| a.project == b.project,
-        "project",
-        optional(&task.project),
-    );
-    let tags = (!task.tags.is_empty()).then(|| json!(task.tags));
-    set_if(|a, b| a.tags == b.tags, "tags", tags);
-    set_if(
-        |a, b| a.due == b.due,
-        "due_date",
-        task.due.map(|due| json!(due.to_string())),
-    );
-    set_if(
-        |a, b| a.parent == b.parent,
-        "parent",
-        task.parent.as_ref().map(|id| json!(id)),
-    );
-    set_if(|a, b| a.uid == b.uid, "task_uid", optional(&task.uid));
-    set_if(
-        |a, b| a.not_before == b.not_before,
-        "not_before",
-        task.not_before.map(|at| json!(at)),
-    );
-    set_if(
-        |a, b| a.recurrence == b.recurrence,
-        "recurrence",
-        task.recurrence.map(|it| json!(it.every)),
-    );
-    set_if(
-        |a, b| a.recurrence == b.recurrence,
-        "recurrence_since",
-        task.recurrence
-            .and_then(|it| it.since)
-            .map(|date| json!(date)),
-    );
-    set_if(
-        |a, b| a.estimate == b.estimate,
-        "estimate_minutes",
-        task.estimate.map(|it| json!(it.minutes())),
-    );
+    let was = old.map(fields).unwrap_or_default();
+    rewrite(&mut metadata, was, fields(task));
     set_notes(&mut metadata, old, task);
     set_foreign(&mut metadata, old, task);
     set_machine_state(&mut metadata, task);
     raw.insert("metadata".into(), Value::Object(metadata));
     raw
+}
+
+/// The keys of the file itself; its lists of ids are merged with what is there.
+fn head(task: &Task) -> Keys {
+    vec![
+        ("id", Some(json!(task.id))),
+        ("subject", Some(json!(task.subject))),
+        ("description", Some(json!(task.description))),
+        ("activeForm", Some(json!(task.active_form))),
+        ("status", Some(json!(status_of(task.state.name())))),
+        ("owner", some(&task.owner)),
+    ]
+}
+
+/// The keys of the metadata that are fields of a task, but for its notes.
+fn fields(task: &Task) -> Keys {
+    let recurrence = task.recurrence;
+    vec![
+        ("priority", some(&task.priority)),
+        ("complexity", some(&task.complexity)),
+        ("task_group", some(&task.group)),
+        ("project", some(&task.project)),
+        ("tags", (!task.tags.is_empty()).then(|| json!(task.tags))),
+        ("due_date", task.due.map(|due| json!(due.to_string()))),
+        ("parent", some(&task.parent)),
+        ("task_uid", some(&task.uid)),
+        ("not_before", some(&task.not_before)),
+        ("recurrence", recurrence.map(|it| json!(it.every))),
+        (
+            "recurrence_since",
+            some(&recurrence.and_then(|it| it.since)),
+        ),
+        (
+            "estimate_minutes",
+            task.estimate.map(|it| json!(it.minutes())),
+        ),
+    ]
 }
 
 /// A file as it once was, as revision `rev`.
@@ -162,33 +129,32 @@ fn set_notes(metadata: &mut Map<String, Value>, old: Option<&Task>, task: &Task)
     };
     items.extend(added.iter().map(note));
     let notes = (!items.is_empty()).then_some(Value::Array(items));
-    set(metadata, "notes", notes);
+    put(metadata, vec![("notes", notes)]);
 }
 
 /// A remark that lacks a name and a time is written as the bare text that it was.
 fn note(note: &Note) -> Value {
-    let mut map = signed(note.at, note.by.as_ref());
-    match &note.question {
-        None if map.is_empty() => return json!(note.text),
-        None => {}
-        Some(question) => {
-            map.insert("kind".into(), json!(note.kind()));
-            let mut asked = Map::from_iter([("n".to_owned(), json!(question.n))]);
-            asked.extend(signed(question.at, question.by.as_ref()));
-            asked.insert("text".into(), json!(question.text));
-            map.insert("question".into(), Value::Object(asked));
-        }
+    if (note.at, &note.by, &note.question) == (None, &None, &None) {
+        return json!(note.text);
     }
-    map.insert("text".into(), json!(note.text));
-    Value::Object(map)
+    let question = note.question.as_ref();
+    object(vec![
+        ("at", some(&note.at)),
+        ("by", some(&note.by)),
+        ("kind", question.map(|_| json!(note.kind()))),
+        ("question", question.map(asked)),
+        ("text", Some(json!(note.text))),
+    ])
 }
 
-/// When something was said and by whom, as far as that is known.
-fn signed(at: Option<Timestamp>, by: Option<&String>) -> Map<String, Value> {
-    let mut map = Map::new();
-    map.extend(at.map(|at| ("at".to_owned(), json!(at))));
-    map.extend(by.map(|by| ("by".to_owned(), json!(by))));
-    map
+/// The question that a note answers.
+fn asked(question: &Question) -> Value {
+    object(vec![
+        ("n", Some(json!(question.n))),
+        ("at", some(&question.at)),
+        ("by", some(&question.by)),
+        ("text", Some(json!(question.text))),
+    ])
 }
 
 /// Metadata that is none of our fields.
@@ -213,26 +179,23 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
         Some(Value::Object(map)) => map.clone(),
         _ => Map::new(),
     };
-    ours.insert("state".into(), json!(task.state.name()));
-    ours.insert("rev".into(), json!(task.rev));
-    ours.insert("attempts".into(), json!(task.attempts));
-    ours.insert(
-        "claim".into(),
-        task.state.claim().map(claim).unwrap_or_default(),
-    );
-    ours.insert(
-        "result".into(),
-        task.result.as_ref().map(result).unwrap_or_default(),
-    );
     let tracked = task.tracked.seconds();
-    set(
-        &mut ours,
-        "tracked_seconds",
-        (tracked > 0).then(|| json!(tracked)),
-    );
     let timer = task.timer.as_ref();
-    let timer = timer.map(|timer| json!({"by": timer.by, "since": timer.since}));
-    set(&mut ours, "timer", timer);
+    put(
+        &mut ours,
+        vec![
+            ("state", Some(json!(task.state.name()))),
+            ("rev", Some(json!(task.rev))),
+            ("attempts", Some(json!(task.attempts))),
+            ("claim", Some(task.state.claim().map(claim).into())),
+            ("result", Some(task.result.as_ref().map(result).into())),
+            ("tracked_seconds", (tracked > 0).then(|| json!(tracked))),
+            (
+                "timer",
+                timer.map(|it| json!({"by": it.by, "since": it.since})),
+            ),
+        ],
+    );
     if let Some(Provenance { origin, by, at }) = &task.provenance {
         let added = json!({"origin": origin, "by": by, "at": at});
         ours.insert("added".into(), added);
@@ -265,18 +228,15 @@ fn import_baseline(said: &ImportBaseline) -> Map<String, Value> {
 }
 
 fn claim(claim: &Claim) -> Value {
-    let mut map = Map::new();
-    map.insert("by".into(), json!(claim.by));
-    map.insert("token".into(), json!(claim.token));
-    map.insert("at".into(), json!(claim.at));
-    map.insert("expires_at".into(), json!(claim.expires_at));
-    if claim.lease != DEFAULT_LEASE {
-        map.insert("lease_seconds".into(), json!(claim.lease.as_secs()));
-    }
-    if let Some(session) = &claim.session {
-        map.insert("session".into(), json!(session));
-    }
-    Value::Object(map)
+    let lease = (claim.lease != DEFAULT_LEASE).then(|| json!(claim.lease.as_secs()));
+    object(vec![
+        ("by", Some(json!(claim.by))),
+        ("token", Some(json!(claim.token))),
+        ("at", Some(json!(claim.at))),
+        ("expires_at", Some(json!(claim.expires_at))),
+        ("lease_seconds", lease),
+        ("session", some(&claim.session)),
+    ])
 }
 
 fn result(result: &TaskResult) -> Value {
@@ -300,21 +260,6 @@ fn merged(old: Option<&Value>, ids: &[TaskId]) -> Value {
     let added = ids.iter().filter(|id| !known.contains(id.as_str()));
     items.extend(added.map(|id| json!(id)));
     Value::Array(items)
-}
-
-fn optional(text: &Option<String>) -> Option<Value> {
-    text.as_ref().map(|text| json!(text))
-}
-
-fn set(map: &mut Map<String, Value>, key: &str, value: Option<Value>) {
-    match value {
-        Some(value) => {
-            map.insert(key.into(), value);
-        }
-        None => {
-            map.shift_remove(key);
-        }
-    }
 }
 
 /// JSON as every file of ours has it: two-space indent, trailing newline.

@@ -12,7 +12,7 @@ use flagpost_model::{
 use serde_json::{Map, Value, json};
 
 use super::{BriefFile, BriefSnapshot, File, ReportFile, WorkerFile, to_bytes};
-use crate::record::{Keys, rewrite};
+use crate::record::{Keys, put, rewrite, some};
 
 /// A sidecar, keeping what `before` holds beyond it.
 pub fn write_brief(before: Option<&BriefFile>, brief: &Brief) -> Vec<u8> {
@@ -22,7 +22,7 @@ pub fn write_brief(before: Option<&BriefFile>, brief: &Brief) -> Vec<u8> {
 /// A new brief as it will lie there.
 pub fn new_brief(brief: &Brief) -> BriefFile {
     let mut raw = Map::new();
-    rewrite(&mut raw, Keys::default(), brief_keys(brief));
+    put(&mut raw, brief_keys(brief));
     File {
         content: brief.clone(),
         raw,
@@ -41,46 +41,45 @@ pub fn write_worker(before: Option<&WorkerFile>, worker: &Worker) -> Vec<u8> {
 
 /// A decision.
 pub fn write_verdict(verdict: &DecisionRecord) -> Vec<u8> {
-    let keys = vec![
+    bytes(vec![
         ("decision", Some(json!(verdict.decision))),
         ("by", Some(json!(verdict.by))),
         ("at", Some(json!(verdict.at))),
         ("sha256", Some(json!(verdict.sha256))),
-        ("envelope", verdict.envelope.as_ref().map(|it| json!(it))),
+        ("envelope", some(&verdict.envelope)),
         ("via", Some(json!(verdict.via))),
-        ("reason", verdict.reason.as_ref().map(|it| json!(it))),
-        ("rule", verdict.rule.as_ref().map(|it| json!(it))),
-        ("policy", verdict.policy.as_ref().map(|it| json!(it))),
-        ("hand", verdict.hand.as_ref().map(|it| json!(it))),
-        ("line", verdict.line.map(|it| json!(it))),
-    ];
-    let there = keys
-        .into_iter()
-        .filter_map(|(key, value)| Some((key.to_owned(), value?)));
-    to_bytes(there.collect())
+        ("reason", some(&verdict.reason)),
+        ("rule", some(&verdict.rule)),
+        ("policy", some(&verdict.policy)),
+        ("hand", some(&verdict.hand)),
+        ("line", some(&verdict.line)),
+    ])
 }
 
 /// What a brief once was.
 pub fn write_words(words: &BriefSnapshot) -> Vec<u8> {
-    let keys = [
-        ("line", json!(words.line)),
-        ("sidecar", Value::Object(words.sidecar.raw.clone())),
-        ("body", json!(words.body)),
-    ];
-    let keys = keys.map(|(key, value)| (key.to_owned(), value));
-    to_bytes(keys.into_iter().collect())
+    bytes(vec![
+        ("line", Some(json!(words.line))),
+        ("sidecar", Some(Value::Object(words.sidecar.raw.clone()))),
+        ("body", Some(json!(words.body))),
+    ])
 }
 
 /// In whose hands a message is.
 pub fn write_lease(lease: &Lease) -> Vec<u8> {
-    let keys = [
-        ("by", json!(lease.by)),
-        ("at", json!(lease.at)),
-        ("until", json!(lease.until)),
-        ("count", json!(lease.count)),
-    ];
-    let keys = keys.map(|(key, value)| (key.to_owned(), value));
-    to_bytes(keys.into_iter().collect())
+    bytes(vec![
+        ("by", Some(json!(lease.by))),
+        ("at", Some(json!(lease.at))),
+        ("until", Some(json!(lease.until))),
+        ("count", Some(json!(lease.count))),
+    ])
+}
+
+/// The file of these keys.
+fn bytes(keys: Keys) -> Vec<u8> {
+    let mut raw = Map::new();
+    put(&mut raw, keys);
+    to_bytes(raw)
 }
 
 fn keeping<T>(before: Option<&File<T>>, now: &T, keys: fn(&T) -> Keys) -> Vec<u8> {
@@ -121,9 +120,9 @@ fn report_keys(report: &Report) -> Keys {
         ("ticket_id", Some(json!(report.ticket_id))),
         ("claude_session_id", Some(json!(report.claude_session_id))),
         ("body", Some(json!(report.body))),
-        ("pr_number", report.pr_number.map(|it| json!(it))),
-        ("next_action", text(report.next_action.as_ref())),
-        ("in_reply_to", report.in_reply_to.map(|it| json!(it))),
+        ("pr_number", some(&report.pr_number)),
+        ("next_action", some(&report.next_action)),
+        ("in_reply_to", some(&report.in_reply_to)),
         ("idempotency_key", Some(json!(report.idempotency_key))),
     ];
     keys.extend(extras(&report.extras, "to"));
@@ -133,28 +132,24 @@ fn report_keys(report: &Report) -> Keys {
 fn worker_keys(worker: &Worker) -> Keys {
     vec![
         ("id", Some(json!(worker.id))),
-        ("agent", text(worker.agent.as_ref())),
+        ("agent", some(&worker.agent)),
         ("capabilities", Some(json!(worker.capabilities))),
         ("registered_at", Some(json!(worker.registered_at))),
         ("last_seen", Some(json!(worker.last_seen))),
-        ("pid", worker.pid.map(|it| json!(it))),
-        ("tmux", text(worker.tmux.as_ref())),
-        ("worktree", text(worker.worktree.as_ref())),
+        ("pid", some(&worker.pid)),
+        ("tmux", some(&worker.tmux)),
+        ("worktree", some(&worker.worktree)),
         ("status", Some(json!(worker.standing))),
     ]
 }
 
 fn extras(extras: &Extras, party: &'static str) -> Keys {
     vec![
-        ("id", text(extras.id.as_ref())),
-        ("subject", text(extras.subject.as_ref())),
-        ("thread_id", text(extras.thread_id.as_ref())),
-        (party, text(extras.party.as_ref())),
-        ("by", text(extras.by.as_ref())),
+        ("id", some(&extras.id)),
+        ("subject", some(&extras.subject)),
+        ("thread_id", some(&extras.thread_id)),
+        (party, some(&extras.party)),
+        ("by", some(&extras.by)),
         ("data", extras.data.clone()),
     ]
-}
-
-fn text(text: Option<&String>) -> Option<Value> {
-    text.map(|it| json!(it))
 }
