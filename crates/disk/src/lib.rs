@@ -18,6 +18,7 @@ pub mod record;
 pub mod task_file;
 
 mod error;
+mod fields;
 mod yaml;
 
 pub use error::{Error, Result};

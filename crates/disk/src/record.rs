@@ -9,7 +9,7 @@ use jiff::{Timestamp, civil::Date};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
-use crate::json;
+use crate::{fields::name, json};
 
 /// What is left of an object, and what was wrong with what was taken.
 #[derive(Debug, Clone, Default)]
@@ -226,15 +226,6 @@ impl Record {
         };
         self.fault(format!("{key}: {shown} is not {wanted}"));
         None
-    }
-}
-
-/// A text or a number as text.
-fn name(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Owns the normalisation that the seed asks of every reader, and the rule that `status` wins over
 //! our own state where a foreign writer changed it.
 
-use std::{collections::HashSet, str::FromStr};
+use std::collections::HashSet;
 
 use flagpost_model::{
     TaskId,
@@ -16,7 +16,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::{NESTED, TaskFile, write::status_of};
-use crate::{json, record::kind};
+use crate::{
+    fields::{Fields, name},
+    json,
+    record::kind,
+};
 
 /// The keys of the metadata that are fields of a task, or ours besides.
 const FIELDS: [&str; 14] = [
@@ -69,77 +73,58 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
     if is_too_deep(&raw) {
         return Err(format!("it is nested more than {LEVELS} levels deep"));
     }
-    let Some(subject) = raw.get("subject").and_then(Value::as_str) else {
-        return Err("it has no subject that is a text".to_owned());
-    };
-    match raw.get("id").map(|id| text_of(id).unwrap_or_default()) {
+    let head = Fields(&raw);
+    let subject = head
+        .text("subject")
+        .ok_or("it has no subject that is a text")?;
+    match raw.get("id").map(|id| name(id).unwrap_or_default()) {
         Some(written) if written != id.as_str() => {
             return Err(format!("its id is {written:?}, its name says {id}"));
         }
         _ => {}
     }
     let mut task = Task::new(id.clone(), subject);
-    task.description = text(&raw, "description").unwrap_or_default();
-    task.active_form = text(&raw, "activeForm").unwrap_or_default();
-    task.owner = text(&raw, "owner").filter(|owner| !owner.is_empty());
-    task.blocks = ids(raw.get("blocks"));
-    task.blocked_by = ids(raw.get("blockedBy"));
+    task.description = head.text("description").unwrap_or_default();
+    task.active_form = head.text("activeForm").unwrap_or_default();
+    task.owner = head.text("owner").filter(|owner| !owner.is_empty());
+    task.blocks = ids(&head.texts("blocks"));
+    task.blocked_by = ids(&head.texts("blockedBy"));
     let empty = Map::new();
-    let metadata = raw
-        .get("metadata")
-        .and_then(Value::as_object)
-        .unwrap_or(&empty);
-    task.priority = parsed(metadata, "priority");
-    task.complexity = text(metadata, "complexity");
-    task.group = text(metadata, "task_group");
-    task.project = text(metadata, "project");
-    task.tags = texts(metadata.get("tags"));
-    task.due = parsed(metadata, "due_date");
-    task.parent = metadata
-        .get("parent")
-        .and_then(text_of)
-        .and_then(|id| id.parse().ok());
-    task.uid = metadata.get("task_uid").and_then(text_of);
-    task.not_before = parsed(metadata, "not_before");
-    task.recurrence = parsed(metadata, "recurrence").map(|every| Recurrence {
+    let fields = head.object("metadata").unwrap_or(Fields(&empty));
+    task.priority = fields.parsed("priority");
+    task.complexity = fields.text("complexity");
+    task.group = fields.text("task_group");
+    task.project = fields.text("project");
+    task.tags = fields.texts("tags");
+    task.due = fields.parsed("due_date");
+    task.parent = fields.parsed("parent");
+    task.uid = fields.parsed("task_uid");
+    task.not_before = fields.parsed("not_before");
+    task.recurrence = fields.parsed("recurrence").map(|every| Recurrence {
         every,
-        since: parsed(metadata, "recurrence_since"),
+        since: fields.parsed("recurrence_since"),
     });
-    task.estimate = parsed(metadata, "estimate_minutes").map(Effort::from_minutes);
-    task.notes = notes(metadata.get("notes"));
-    let foreign = metadata.iter().filter(|(key, _)| !is_field(key));
+    task.estimate = fields.parsed("estimate_minutes").map(Effort::from_minutes);
+    task.notes = notes(fields.value("notes"));
+    let foreign = fields.0.iter().filter(|(key, _)| !is_field(key));
     task.metadata = foreign
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
-    let ours = metadata
-        .get("flagpost")
-        .and_then(Value::as_object)
-        .unwrap_or(&empty);
-    task.rev = ours.get("rev").and_then(Value::as_u64).unwrap_or_default();
-    let attempts = ours
-        .get("attempts")
-        .and_then(Value::as_u64)
-        .unwrap_or_default();
-    task.attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
-    task.result = ours.get("result").and_then(result);
-    task.late = ours
-        .get("late")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(result)
-        .collect();
-    task.tracked =
-        parsed(ours, "tracked_seconds").map_or_else(Effort::default, Effort::from_seconds);
-    task.timer = ours.get("timer").and_then(timer);
-    task.provenance = ours.get("added").and_then(provenance);
-    task.said = import_baseline(ours.get("said"));
-    let status = text(&raw, "status").unwrap_or_default();
-    task.state = state(
-        &status,
-        parsed(ours, "state"),
-        ours.get("claim").and_then(claim),
-    );
+    let ours = fields.object("flagpost").unwrap_or(Fields(&empty));
+    task.rev = ours.number("rev");
+    task.attempts = u32::try_from(ours.number("attempts")).unwrap_or(u32::MAX);
+    task.result = ours.object("result").and_then(result);
+    let late = ours.value("late").and_then(Value::as_array);
+    let late = late.into_iter().flatten().filter_map(Value::as_object);
+    task.late = late.filter_map(|it| result(Fields(it))).collect();
+    let tracked = ours.parsed("tracked_seconds");
+    task.tracked = tracked.map_or_else(Effort::default, Effort::from_seconds);
+    task.timer = ours.object("timer").and_then(timer);
+    task.provenance = ours.object("added").and_then(provenance);
+    task.said = import_baseline(ours.object("said"));
+    let claim = ours.object("claim").and_then(claim);
+    let status = head.text("status").unwrap_or_default();
+    task.state = state(&status, ours.parsed("state"), claim);
     Ok(TaskFile::new(task, raw, NESTED))
 }
 
@@ -164,51 +149,49 @@ fn state(status: &str, ours: Option<StateName>, claim: Option<Claim>) -> State {
     }
 }
 
-fn claim(value: &Value) -> Option<Claim> {
-    let map = value.as_object()?;
+fn claim(map: Fields<'_>) -> Option<Claim> {
     Some(Claim {
-        by: parsed(map, "by")?,
-        token: parsed(map, "token")?,
-        at: parsed(map, "at")?,
-        expires_at: parsed(map, "expires_at")?,
-        lease: parsed(map, "lease_seconds").map_or(DEFAULT_LEASE, SignedDuration::from_secs),
-        session: parsed(map, "session"),
+        by: map.parsed("by")?,
+        token: map.parsed("token")?,
+        at: map.parsed("at")?,
+        expires_at: map.parsed("expires_at")?,
+        lease: map
+            .parsed("lease_seconds")
+            .map_or(DEFAULT_LEASE, SignedDuration::from_secs),
+        session: map.parsed("session"),
     })
 }
 
-fn result(value: &Value) -> Option<TaskResult> {
-    let map = value.as_object()?;
+fn result(map: Fields<'_>) -> Option<TaskResult> {
     Some(TaskResult {
-        ending: parsed(map, "ending")?,
-        text: text(map, "text").unwrap_or_default(),
-        by: parsed(map, "by")?,
-        at: parsed::<Timestamp>(map, "at")?,
-        token: parsed(map, "token"),
+        ending: map.parsed("ending")?,
+        text: map.text("text").unwrap_or_default(),
+        by: map.parsed("by")?,
+        at: map.parsed::<Timestamp>("at")?,
+        token: map.parsed("token"),
     })
 }
 
-fn timer(value: &Value) -> Option<Timer> {
-    let map = value.as_object()?;
+fn timer(map: Fields<'_>) -> Option<Timer> {
     Some(Timer {
-        by: parsed(map, "by")?,
-        since: parsed(map, "since")?,
+        by: map.parsed("by")?,
+        since: map.parsed("since")?,
     })
 }
 
-fn provenance(value: &Value) -> Option<Provenance> {
-    let map = value.as_object()?;
+fn provenance(map: Fields<'_>) -> Option<Provenance> {
     Some(Provenance {
-        origin: parsed(map, "origin")?,
-        by: parsed(map, "by")?,
-        at: parsed(map, "at")?,
+        origin: map.parsed("origin")?,
+        by: map.parsed("by")?,
+        at: map.parsed("at")?,
     })
 }
 
 /// Marks by field, within the kind of their source; those without one are from before there were
 /// kinds.
-fn import_baseline(value: Option<&Value>) -> ImportBaseline {
+fn import_baseline(fields: Option<Fields<'_>>) -> ImportBaseline {
     let mut said = Vec::new();
-    for (name, value) in value.and_then(Value::as_object).into_iter().flatten() {
+    for (name, value) in fields.into_iter().flat_map(|it| it.0) {
         match value {
             Value::String(mark) => said.push((String::new(), name.clone(), mark.clone())),
             Value::Object(marks) => said.extend(marks.iter().filter_map(|(field, mark)| {
@@ -232,16 +215,19 @@ fn notes(value: Option<&Value>) -> Vec<Note> {
 
 fn note(value: &Value) -> Option<Note> {
     match value {
-        Value::Object(map) => Some(Note {
-            by: text(map, "by").filter(|by| !by.is_empty()),
-            at: parsed(map, "at"),
-            text: text(map, "text")?,
-            question: question(map),
-        }),
+        Value::Object(map) => {
+            let map = Fields(map);
+            Some(Note {
+                by: map.text("by").filter(|by| !by.is_empty()),
+                at: map.parsed("at"),
+                text: map.text("text")?,
+                question: question(map),
+            })
+        }
         bare => Some(Note {
             by: None,
             at: None,
-            text: text_of(bare)?,
+            text: name(bare)?,
             question: None,
         }),
     }
@@ -249,50 +235,21 @@ fn note(value: &Value) -> Option<Note> {
 
 /// The question of an answer. One without its number or words is none that could be told of, and the
 /// note is read as a remark.
-fn question(note: &Map<String, Value>) -> Option<Question> {
-    let kind: NoteKind = parsed(note, "kind")?;
-    let map = note.get("question")?.as_object()?;
+fn question(note: Fields<'_>) -> Option<Question> {
+    let kind: NoteKind = note.parsed("kind")?;
+    let map = note.object("question")?;
     let question = Question {
-        n: parsed(map, "n")?,
-        by: text(map, "by").filter(|by| !by.is_empty()),
-        at: parsed(map, "at"),
-        text: text(map, "text")?,
+        n: map.parsed("n")?,
+        by: map.text("by").filter(|by| !by.is_empty()),
+        at: map.parsed("at"),
+        text: map.text("text")?,
     };
     (kind == NoteKind::Answer).then_some(question)
 }
 
-fn parsed<T: FromStr>(map: &Map<String, Value>, key: &str) -> Option<T> {
-    map.get(key).and_then(text_of)?.parse().ok()
-}
-
-fn text(map: &Map<String, Value>, key: &str) -> Option<String> {
-    map.get(key)?.as_str().map(str::to_owned)
-}
-
-/// A string or a number, as text.
-pub(super) fn text_of(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-/// A list of texts; a single one counts as a list of one.
-pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
-    match value {
-        Some(Value::Array(items)) => items.iter().filter_map(text_of).collect(),
-        Some(single) => text_of(single).into_iter().collect(),
-        None => Vec::new(),
-    }
-}
-
-fn ids(value: Option<&Value>) -> Vec<TaskId> {
+fn ids(texts: &[String]) -> Vec<TaskId> {
     let mut seen = HashSet::new();
-    let mut ids: Vec<TaskId> = texts(value)
-        .iter()
-        .filter_map(|text| text.parse().ok())
-        .collect();
+    let mut ids: Vec<TaskId> = texts.iter().filter_map(|text| text.parse().ok()).collect();
     ids.retain(|id| seen.insert(id.clone()));
     ids
 }

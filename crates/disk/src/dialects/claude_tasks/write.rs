@@ -14,11 +14,11 @@ use flagpost_model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{
-    TaskFile,
-    read::{is_field, text_of, texts},
+use super::{TaskFile, read::is_field};
+use crate::{
+    fields::{name, texts},
+    record::{Keys, object, put, rewrite, some},
 };
-use crate::record::{Keys, object, put, rewrite, some};
 
 /// The `status` that other readers see for a state of ours. A cancelled task is shown completed,
 /// since anything else would invite a foreign agent to do it.
@@ -252,7 +252,7 @@ fn merged(old: Option<&Value>, ids: &[TaskId]) -> Value {
         _ => Vec::new(),
     };
     items.retain(
-        |item| match text_of(item).and_then(|text| text.parse::<TaskId>().ok()) {
+        |item| match name(item).and_then(|text| text.parse::<TaskId>().ok()) {
             Some(id) => wanted.contains(&id),
             None => true,
         },

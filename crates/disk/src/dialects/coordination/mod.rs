@@ -4,7 +4,6 @@
 //!
 #![doc = include_str!("../../../../../docs/formats/coordination.md")]
 
-mod fields;
 mod layout;
 mod prose;
 mod read;

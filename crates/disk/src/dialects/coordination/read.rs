@@ -14,8 +14,8 @@ use jiff::{civil::DateTime, tz::TimeZone};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{AgentsFile, CoordRow, CoordTable, TasksFile, fields::CoordFields, time};
-use crate::{json, record::Record, yaml};
+use super::{AgentsFile, CoordRow, CoordTable, TasksFile, time};
+use crate::{fields::Fields, json, record::Record, yaml};
 
 /// Reads the table of tasks. `zone` is what its times mean.
 pub fn read_tasks(bytes: &[u8], zone: &TimeZone) -> Result<TasksFile, String> {
@@ -61,7 +61,7 @@ fn table<T>(
     bytes: &[u8],
     rows: &str,
     zone: &TimeZone,
-    mut read: impl FnMut(CoordFields<'_>) -> Result<T, String>,
+    mut read: impl FnMut(Fields<'_>) -> Result<T, String>,
 ) -> Result<CoordTable<T>, String> {
     // Some editors begin a file with a byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -71,7 +71,7 @@ fn table<T>(
     };
     let row = |raw: &Value| {
         let content = match raw {
-            Value::Object(map) => read(CoordFields(map)),
+            Value::Object(map) => read(Fields(map)),
             _ => Err("it is not a JSON object".to_owned()),
         };
         let raw = raw.clone();
@@ -86,14 +86,14 @@ fn table<T>(
 
 /// Reads one row of the table of tasks; the error says why it is no task.
 pub fn read_row(raw: &Map<String, Value>, zone: &TimeZone) -> Result<CoordTask, String> {
-    task(CoordFields(raw), zone)
+    task(Fields(raw), zone)
 }
 
-fn task(fields: CoordFields<'_>, zone: &TimeZone) -> Result<CoordTask, String> {
+fn task(fields: Fields<'_>, zone: &TimeZone) -> Result<CoordTask, String> {
     let at = |key| time::read(fields.value(key), zone);
-    let count = |key| fields.number(key).and_then(|it| u32::try_from(it).ok());
-    let description = fields.text("description");
-    let status = fields.text("status").ok_or("it has no status")?;
+    let count = |key| number(fields, key).and_then(|it| u32::try_from(it).ok());
+    let description = fields.words("description");
+    let status = fields.words("status").ok_or("it has no status")?;
     let status: CoordStatus = status
         .parse()
         .map_err(|error| format!("its status: {error}"))?;
@@ -104,8 +104,7 @@ fn task(fields: CoordFields<'_>, zone: &TimeZone) -> Result<CoordTask, String> {
         id: id(fields, "id")?,
         description: description.ok_or("it has no description")?,
         status,
-        priority: fields
-            .number("priority")
+        priority: number(fields, "priority")
             .map(CoordPriority::nearest)
             .unwrap_or_default(),
         claim: fields.name("claimed_by").map(|by| CoordClaim {
@@ -114,7 +113,7 @@ fn task(fields: CoordFields<'_>, zone: &TimeZone) -> Result<CoordTask, String> {
         }),
         dependencies: dependencies.map_err(|error| format!("its dependencies: {error}"))?,
         files: context.map(|it| names(it, "files")).unwrap_or_default(),
-        hints: context.and_then(|it| it.text("hints")),
+        hints: context.and_then(|it| it.words("hints")),
         required_capabilities: fields.names("required_capabilities")?,
         tags: names(fields, "tags"),
         parent: fields.name("parent_id").and_then(|it| it.parse().ok()),
@@ -127,20 +126,24 @@ fn task(fields: CoordFields<'_>, zone: &TimeZone) -> Result<CoordTask, String> {
     })
 }
 
-fn report(fields: CoordFields<'_>) -> CoordResult {
+fn report(fields: Fields<'_>) -> CoordResult {
     CoordResult {
-        output: fields.text("output"),
-        error: fields.text("error"),
+        output: fields.words("output"),
+        error: fields.words("error"),
         files_modified: names(fields, "files_modified"),
         files_created: names(fields, "files_created"),
     }
 }
 
-fn names(fields: CoordFields<'_>, key: &str) -> Vec<String> {
+fn number(fields: Fields<'_>, key: &str) -> Option<i64> {
+    fields.name(key)?.trim().parse().ok()
+}
+
+fn names(fields: Fields<'_>, key: &str) -> Vec<String> {
     fields.names(key).unwrap_or_default()
 }
 
-fn id<T: FromStr<Err = InvalidId>>(fields: CoordFields<'_>, key: &str) -> Result<T, String> {
+fn id<T: FromStr<Err = InvalidId>>(fields: Fields<'_>, key: &str) -> Result<T, String> {
     let name = fields.name(key).ok_or_else(|| format!("it has no {key}"))?;
     name.parse().map_err(|error: InvalidId| error.to_string())
 }

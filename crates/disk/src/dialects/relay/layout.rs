@@ -37,6 +37,16 @@ pub enum EnvelopePart {
     Foreign,
 }
 
+impl EnvelopePart {
+    /// Whether all that it says is that it is there.
+    pub fn is_mark(self) -> bool {
+        match self {
+            Self::Flag(_) | Self::Offered | Self::Read | Self::Withdrawn | Self::Foreign => true,
+            Self::Sidecar | Self::Body | Self::Report | Self::Decision | Self::Words => false,
+        }
+    }
+}
+
 /// The highest number of a direction that was ever archived; in the archive.
 pub fn archived(direction: Direction) -> String {
     format!(".{direction}{COUNTER}")

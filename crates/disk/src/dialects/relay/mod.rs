@@ -5,7 +5,6 @@
 #![doc = include_str!("../../../../../docs/formats/relay.md")]
 
 mod canonical;
-mod fields;
 mod layout;
 mod read;
 #[cfg(test)]

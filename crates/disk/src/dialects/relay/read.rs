@@ -13,8 +13,8 @@ use flagpost_model::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{BriefFile, BriefSnapshot, File, ReportFile, WorkerFile, fields::EnvelopeFields};
-use crate::json;
+use super::{BriefFile, BriefSnapshot, File, ReportFile, WorkerFile};
+use crate::{fields::Fields, json};
 
 /// Reads the sidecar of brief `seq` of `worker`.
 pub fn read_brief(worker: &WorkerId, seq: Seq, bytes: &[u8]) -> Result<BriefFile, String> {
@@ -22,7 +22,7 @@ pub fn read_brief(worker: &WorkerId, seq: Seq, bytes: &[u8]) -> Result<BriefFile
 }
 
 fn brief(worker: &WorkerId, seq: Seq, raw: Map<String, Value>) -> Result<BriefFile, String> {
-    let fields = EnvelopeFields(&raw);
+    let fields = Fields(&raw);
     expect(fields, "seq", &seq)?;
     let kind = fields.required("kind")?;
     let content = Brief {
@@ -50,7 +50,7 @@ fn brief(worker: &WorkerId, seq: Seq, raw: Map<String, Value>) -> Result<BriefFi
 /// Reads report `seq` of `worker`.
 pub fn read_report(worker: &WorkerId, seq: Seq, bytes: &[u8]) -> Result<ReportFile, String> {
     let raw = object(bytes)?;
-    let fields = EnvelopeFields(&raw);
+    let fields = Fields(&raw);
     expect(fields, "seq", &seq)?;
     let Some(Value::String(body)) = raw.get("body") else {
         return Err("it has no body that is a text".to_owned());
@@ -76,7 +76,7 @@ pub fn read_report(worker: &WorkerId, seq: Seq, bytes: &[u8]) -> Result<ReportFi
 /// Reads the decision on a brief.
 pub fn read_verdict(bytes: &[u8]) -> Result<DecisionRecord, String> {
     let raw = object(bytes)?;
-    let fields = EnvelopeFields(&raw);
+    let fields = Fields(&raw);
     Ok(DecisionRecord {
         decision: fields.required("decision")?,
         by: fields.required("by")?,
@@ -104,7 +104,7 @@ fn process_identity(raw: &Map<String, Value>) -> Result<Option<ProcessIdentity>,
 /// Reads what brief `seq` of `worker` once was.
 pub fn read_words(worker: &WorkerId, seq: Seq, bytes: &[u8]) -> Result<BriefSnapshot, String> {
     let mut raw = object(bytes)?;
-    let line = EnvelopeFields(&raw).required("line")?;
+    let line = Fields(&raw).required("line")?;
     let Some(Value::String(body)) = raw.remove("body") else {
         return Err("it has no body that is a text".to_owned());
     };
@@ -124,7 +124,7 @@ pub fn read_lease(bytes: &[u8]) -> Result<Option<Lease>, String> {
         return Ok(None);
     }
     let raw = object(bytes)?;
-    let fields = EnvelopeFields(&raw);
+    let fields = Fields(&raw);
     Ok(Some(Lease {
         by: fields.required("by")?,
         at: fields.required("at")?,
@@ -136,7 +136,7 @@ pub fn read_lease(bytes: &[u8]) -> Result<Option<Lease>, String> {
 /// Reads who `worker` is.
 pub fn read_worker(worker: &WorkerId, bytes: &[u8]) -> Result<WorkerFile, String> {
     let raw = object(bytes)?;
-    let fields = EnvelopeFields(&raw);
+    let fields = Fields(&raw);
     let registered_at = fields.required("registered_at")?;
     let capabilities = match raw.get("capabilities") {
         Some(Value::Array(items)) => items
@@ -178,7 +178,7 @@ fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     }
 }
 
-fn version(fields: EnvelopeFields<'_>) -> Result<u64, String> {
+fn version(fields: Fields<'_>) -> Result<u64, String> {
     match fields.required("version")? {
         0 => Err("its version is 0".to_owned()),
         version => Ok(version),
@@ -186,7 +186,7 @@ fn version(fields: EnvelopeFields<'_>) -> Result<u64, String> {
 }
 
 /// A key that repeats what the file's place says.
-fn expect<T>(fields: EnvelopeFields<'_>, key: &str, place: &T) -> Result<T, String>
+fn expect<T>(fields: Fields<'_>, key: &str, place: &T) -> Result<T, String>
 where
     T: std::str::FromStr<Err: std::fmt::Display> + PartialEq + std::fmt::Display,
 {
@@ -198,7 +198,7 @@ where
     }
 }
 
-fn extras(fields: EnvelopeFields<'_>, party: &str) -> Extras {
+fn extras(fields: Fields<'_>, party: &str) -> Extras {
     Extras {
         id: fields.text("id"),
         subject: fields.text("subject"),
