@@ -60,9 +60,9 @@ pub fn before(mail: &Mail<'_>, letter: &BriefView) -> Result<Option<Before>> {
 /// One brief, and as what it was proposed or decided on where it is withheld.
 pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<(BriefView, Option<Before>)> {
     let letter = briefs::show_as(mail, seq, Certainty::Sure)?;
-    let before = match letter.held {
-        Some(_) => before(mail, &letter)?,
-        None => None,
+    let before = match letter.held.is_some() || letter.is_rewritten() {
+        true => before(mail, &letter)?,
+        false => None,
     };
     Ok((letter, before))
 }

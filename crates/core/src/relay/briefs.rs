@@ -166,6 +166,15 @@ impl BriefView {
         format!("flagpost inbox {worker} {seq}")
     }
 
+    /// Whether it is not what was decided on any more. Of what was rejected nothing reaches its worker
+    /// but that it was, so that is not withheld.
+    pub fn is_rewritten(&self) -> bool {
+        let DecisionState::Decided(on) = &self.standing else {
+            return false;
+        };
+        !self.prints.are_on_record(&on.sha256, on.envelope.as_ref())
+    }
+
     /// Whether its worker acknowledged words that nobody let through, or that were changed since.
     pub fn is_misread(&self) -> bool {
         self.held.is_some() && matches!(self.stage, BriefStatus::Read(_))
@@ -226,6 +235,7 @@ impl BriefView {
             self.brief.summary.clear();
             self.brief.controller_session_id.clear();
             self.brief.target_ticket = None;
+            self.brief.kind = BriefKind::Freeform;
             self.brief.extras = Extras::default();
         }
         Ok(self)

@@ -18,7 +18,7 @@ use flagpost_model::{
 use super::{
     Locked, Mail,
     briefs::{self, BriefStatus, BriefView},
-    envelope_files::EnvelopeFiles,
+    envelope_files::{EnvelopeFiles, FilesByNumber},
     messages, workers,
 };
 use crate::{
@@ -46,7 +46,7 @@ pub struct Offer {
 /// Whether a brief waits for the worker. Takes no lock and marks nothing.
 pub fn is_waiting(mail: &Mail<'_>) -> Result<bool> {
     for (seq, slot) in mail.slots(Direction::Inbox)? {
-        if slot.is_open_to_the_worker()
+        if (slot.is_open_to_the_worker() || slot.is_undecided())
             && let Ok(letter) = briefs::brief_view(mail, seq, &slot)?
             && deliverable(mail, &letter).is_some()
         {
@@ -71,16 +71,12 @@ pub(super) fn deliverable(mail: &Mail<'_>, letter: &BriefView) -> Option<Deliver
 /// The oldest brief that the worker may see and has not read; `None` where there is none.
 pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
     workers::seen_at_work(mail)?;
-    let slots = mail.slots(Direction::Inbox)?;
-    if !slots.values().any(EnvelopeFiles::is_open_to_the_worker) {
+    if open(mail)?.is_empty() {
         return Ok(None);
     }
     let locked = mail.lock(Direction::Inbox)?;
     locked.repair(actor)?;
-    for (seq, slot) in mail.slots(Direction::Inbox)? {
-        if !slot.is_open_to_the_worker() {
-            continue;
-        }
+    for (seq, slot) in open(mail)? {
         let Ok(letter) = locked.examined(actor, seq, &slot)? else {
             continue;
         };
@@ -96,6 +92,20 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
         return Ok(offer(letter.for_its_worker(mail)?, delivery, again));
     }
     Ok(None)
+}
+
+/// What a worker may be waiting for: what its files say is decided, or the history, where they lack it.
+fn open(mail: &Mail<'_>) -> Result<FilesByNumber> {
+    let mut open = FilesByNumber::new();
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        let is_decided = |it: BriefView| matches!(it.standing, DecisionState::Decided(_));
+        if slot.is_open_to_the_worker()
+            || slot.is_undecided() && briefs::brief_view(mail, seq, &slot)?.is_ok_and(is_decided)
+        {
+            open.insert(seq, slot);
+        }
+    }
+    Ok(open)
 }
 
 /// What of a brief may reach its worker now. Who has answered a task by hand has it, and is not given
@@ -149,6 +159,11 @@ pub(super) fn acknowledge(
     let slot = slots.get(&seq).filter(|slot| slot.is_brief());
     let slot = slot.ok_or_else(|| mail.not_found("brief", seq))?;
     if slot.has(EnvelopePart::Read) {
+        let letter = locked.brief_view(actor, seq)?;
+        // The mark may be another hand's: what it acknowledges has to be what was decided on.
+        if !letter.told.is_read && !letter.told.is_taken {
+            must_be_as_decided(mail, &letter)?;
+        }
         return Ok(true);
     }
     if slot.has(EnvelopePart::Withdrawn) {

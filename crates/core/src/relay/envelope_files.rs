@@ -64,7 +64,7 @@ impl EnvelopeFiles {
         self.has(EnvelopePart::Read) || self.has(EnvelopePart::Foreign)
     }
 
-    /// Whether a worker may be waiting for what is here.
+    /// Whether a worker may be waiting for what is here, as far as names tell.
     pub(super) fn is_open_to_the_worker(&self) -> bool {
         self.is_brief() && self.is_decided() && !self.is_over()
     }
@@ -83,8 +83,11 @@ pub(super) type Understood<T> = std::result::Result<T, Unreadable>;
 impl Mail<'_> {
     pub(super) fn slots(&self, direction: Direction) -> Result<FilesByNumber> {
         let mut slots = FilesByNumber::new();
-        for name in names(self.home.fs(), &self.dir(direction))? {
-            if let Some((seq, part)) = layout::parse(direction, &name) {
+        for (name, kind) in fsx::entries(self.home.fs(), &self.dir(direction))? {
+            if let Some((seq, part)) = name.to_str().and_then(|it| layout::parse(direction, it))
+                // A directory says nothing, and no mark of ours can take its place.
+                && !(part.is_mark() && kind == fsx::FileKind::Dir)
+            {
                 slots.entry(seq).or_default().parts.push(part);
             }
         }

@@ -229,6 +229,9 @@ impl Locked<'_> {
             (Some(WithheldReason::Decided), DecisionState::Decided(it), _) => {
                 ("decided", it.sha256.clone())
             }
+            (None, DecisionState::Decided(it), _) if letter.is_rewritten() => {
+                ("decided", it.sha256.clone())
+            }
             (Some(WithheldReason::Proposed), _, Some(it)) => ("proposed", it.sha256.clone()),
             _ => return Ok(()),
         };

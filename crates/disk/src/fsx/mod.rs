@@ -57,8 +57,13 @@ pub trait Fs: Send + Sync + fmt::Debug {
     fn read_part(&self, path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>>;
     /// What is there, without following a final symlink.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// The names in a directory and what kind each is, in no order.
+    fn entries(&self, dir: &Path) -> io::Result<Vec<(OsString, FileKind)>>;
     /// The names in a directory, in no order.
-    fn names(&self, dir: &Path) -> io::Result<Vec<OsString>>;
+    fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
+        let entries = self.entries(dir)?.into_iter();
+        Ok(entries.map(|(name, _)| name).collect())
+    }
     /// The names in a directory that `wanted` takes, with what is there, in no order.
     fn scan_dir(
         &self,
@@ -197,6 +202,12 @@ pub fn read_lossy(fs: &dyn Fs, path: &Path) -> Result<Option<String>> {
 pub fn names(fs: &dyn Fs, dir: &Path) -> Result<Vec<OsString>> {
     let names = found(fs.names(dir)).map_err(Error::io("list", dir))?;
     Ok(names.unwrap_or_default())
+}
+
+/// The names in a directory and what kind each is, in no order; none where nothing is there.
+pub fn entries(fs: &dyn Fs, dir: &Path) -> Result<Vec<(OsString, FileKind)>> {
+    let entries = found(fs.entries(dir)).map_err(Error::io("list", dir))?;
+    Ok(entries.unwrap_or_default())
 }
 
 /// What is at the path, or `None`.

@@ -94,10 +94,18 @@ impl Fs for RealFs {
         Ok(stat_of(&sys::lstat(path)?))
     }
 
-    fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
-        std::fs::read_dir(dir)?
-            .map(|entry| Ok(entry?.file_name()))
-            .collect()
+    fn entries(&self, dir: &Path) -> io::Result<Vec<(OsString, FileKind)>> {
+        let entry = |entry: io::Result<std::fs::DirEntry>| {
+            let entry = entry?;
+            let kind = match entry.file_type()? {
+                it if it.is_file() => FileKind::File,
+                it if it.is_dir() => FileKind::Dir,
+                it if it.is_symlink() => FileKind::Symlink,
+                _ => FileKind::Other,
+            };
+            Ok((entry.file_name(), kind))
+        };
+        std::fs::read_dir(dir)?.map(entry).collect()
     }
 
     fn look(

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use flagpost_disk::fsx::{Flock, Fs, Handle, Room, Stat};
+use flagpost_disk::fsx::{FileKind, Flock, Fs, Handle, Room, Stat};
 use rustix::io::Errno;
 
 use super::{
@@ -45,9 +45,9 @@ impl Fs for PowerFs {
         Ok(machine.tree.stat(machine.tree.inode(path)?))
     }
 
-    fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
-        let all = self.scan_dir(dir, &|_| true)?;
-        Ok(all.into_iter().map(|(name, _)| name).collect())
+    fn entries(&self, dir: &Path) -> io::Result<Vec<(OsString, FileKind)>> {
+        let all = self.scan_dir(dir, &|_| true)?.into_iter();
+        Ok(all.map(|(name, stat)| (name, stat.kind)).collect())
     }
 
     fn look(

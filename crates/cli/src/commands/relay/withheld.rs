@@ -34,6 +34,12 @@ pub fn notice_of_any(letter: &BriefView) -> Option<String> {
 
 /// That the bytes of a brief are not those that count.
 pub fn warning(letter: &BriefView) -> Option<String> {
+    if letter.held.is_none() && letter.is_rewritten() {
+        let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq);
+        return Some(format!(
+            "{worker} {seq} was changed after it was decided on; its worker learns no word of it"
+        ));
+    }
     let why = withheld_text(letter)?;
     let shown_by = letter.shown_by();
     Some(format!("{why}; '{shown_by}' shows what was changed"))

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use flagpost_model::{
     WorkerId,
-    decision::{self, Decision, DecisionRecord},
+    decision::{Decision, DecisionRecord, DecisionRefusal},
     envelope::{Direction, Extras},
     message::{Body, Message, MessageAddress, MessageRefusal, Role, Subject, may_send},
 };
@@ -201,7 +201,7 @@ fn report(party: &Party<'_>, mail: &Mail<'_>, words: NewMessage, body: &Body) ->
         let by = party.speaker.by.as_ref();
         match deliver::acknowledge(mail, party.name(), by, task.place.seq) {
             // What it says of a task that was taken back is kept all the same.
-            Ok(_) | Err(Error::Gate(decision::DecisionRefusal::Withdrawn { .. })) => {}
+            Ok(_) | Err(Error::Gate(DecisionRefusal::Withdrawn { .. })) => {}
             Err(error) => return Err(error),
         }
     }
@@ -290,21 +290,40 @@ fn wrong_answer(place: &MessageAddress) -> Error {
     }
 }
 
-/// The newest TASK of this id that the worker was allowed to see.
+/// The newest TASK of this id that the worker was allowed to see. One that waits for a decision is
+/// refused: nobody let it through, and the decision is to reach the worker yet.
 fn task_of(mail: &Mail<'_>, id: &str, thread: Option<&str>) -> Result<Option<Message>> {
     let (letters, _) = briefs::list(mail)?;
-    let may_see = |stage: BriefStatus| match stage {
-        BriefStatus::Decided(decision)
-        | BriefStatus::Offered(decision)
-        | BriefStatus::Read(decision) => decision != Decision::Rejected,
-        // Taken back, it is still what its worker speaks of.
-        BriefStatus::Withdrawn => true,
-        BriefStatus::Pending | BriefStatus::Expired => false,
-    };
-    let seen = letters.iter().rev().filter(|it| may_see(it.stage));
-    let mut messages = seen.map(|it| Message::of_brief(&it.brief, &it.body));
-    Ok(messages.find(|it| {
-        let in_thread = thread.is_none_or(|thread| it.thread.as_deref() == Some(thread));
-        it.subject == Some(Subject::Task) && in_thread && it.task().as_deref() == Some(id)
-    }))
+    let mut waits = None;
+    for letter in letters.iter().rev() {
+        let message = Message::of_brief(&letter.brief, &letter.body);
+        let in_thread = thread.is_none_or(|thread| message.thread.as_deref() == Some(thread));
+        let is_it = message.subject == Some(Subject::Task) && message.task().as_deref() == Some(id);
+        if !in_thread || !is_it {
+            continue;
+        }
+        match letter.stage {
+            BriefStatus::Decided(decision)
+            | BriefStatus::Offered(decision)
+            | BriefStatus::Read(decision)
+                if decision != Decision::Rejected =>
+            {
+                return Ok(Some(message));
+            }
+            // Taken back, it is still what its worker speaks of.
+            BriefStatus::Withdrawn => return Ok(Some(message)),
+            BriefStatus::Pending => waits = waits.or(Some(letter.brief.seq)),
+            BriefStatus::Decided(_)
+            | BriefStatus::Offered(_)
+            | BriefStatus::Read(_)
+            | BriefStatus::Expired => {}
+        }
+    }
+    match waits {
+        None => Ok(None),
+        Some(seq) => Err(Error::Gate(DecisionRefusal::Undecided {
+            worker: mail.worker.clone(),
+            seq,
+        })),
+    }
 }

@@ -2,19 +2,22 @@
 //! that was acknowledged by somebody who then fell silent is reported.
 
 use flagpost_core::{
-    messages::{self, Ask},
+    Error,
+    messages::{self, Ask, NewMessage},
     relay::{
+        decide::Gate,
         deliver, reports,
         workers::{self, Traits},
     },
 };
 use flagpost_model::{
+    decision::DecisionRefusal,
     envelope::Extras,
     message::{MessageStatus, Subject},
 };
 use jiff::SignedDuration;
 
-use super::{Side, at, done, words};
+use super::{Side, at, done, task, words};
 use crate::{
     relay::{mail, register},
     world::{World, worker},
@@ -65,6 +68,25 @@ fn trap_28_a_task_that_was_acknowledged_and_never_ended_is_reported() {
     );
     orchestrator.ack("W1/outbox/1").unwrap();
     assert_eq!(w1.steps(), [""; 0]);
+}
+
+#[test]
+fn nobody_speaks_of_a_task_that_waits_for_a_decision() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    let party = orchestrator.party();
+    let asked = NewMessage {
+        to: Some(worker("W1")),
+        ..words(Subject::Task, &task("b1"))
+    };
+    messages::send(&party, asked, Gate::Policy).unwrap();
+    let early = w1.try_send(words(Subject::Done, &done("b1"))).unwrap_err();
+    assert!(
+        matches!(&early, Error::Gate(DecisionRefusal::Undecided { .. })),
+        "{early}"
+    );
+    assert_eq!(w1.steps(), ["W1/inbox/1 decide"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use flagpost_core::{
     Error, messages,
     relay::{
+        brief_snapshots,
         briefs::{self, BriefStatus},
         decide::{self, DecisionRequest},
         deliver, fleet,
@@ -11,7 +12,7 @@ use flagpost_core::{
 };
 use flagpost_model::{
     decision::{Decision, DecisionRefusal, Delivery, Via, WithheldReason},
-    envelope::Direction::Inbox,
+    envelope::{BriefKind, Direction::Inbox},
     message::NextStep,
 };
 
@@ -191,6 +192,79 @@ fn a_worker_never_sees_the_words_of_a_forged_brief_that_was_rejected() {
         offer.body, "Fair",
         "what was proposed is what it is told of"
     );
+}
+
+#[test]
+fn the_words_of_a_brief_that_was_rewritten_after_its_rejection_are_told_and_shown_beside_it() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    rejected(&w1, 1);
+    assert!(!briefs::show(&w1, seq(1)).unwrap().is_rewritten());
+    put(&w1, Inbox, "0001.brief", "EVIL");
+    rewrite(&w1, 1, "kind", "redirect".into());
+    let (letter, before) = brief_snapshots::show(&w1, seq(1)).unwrap();
+    assert!(letter.is_rewritten());
+    assert_eq!(letter.held, None, "no word of it can reach its worker");
+    assert_eq!(before.unwrap().body, "Good");
+    let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
+    assert_eq!(offer.delivery, Delivery::Rejection);
+    assert_eq!(offer.brief.kind, BriefKind::Freeform);
+    assert!(!format!("{offer:?}").contains("EVIL"), "{offer:?}");
+    deliver::ack(&w1, &worker("W1"), seq(1)).unwrap();
+    assert_eq!(times(&world, "relay.changed_outside 1"), 1);
+}
+
+#[test]
+fn an_acknowledgement_by_another_hand_does_not_make_other_words_acknowledged() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    put(&w1, Inbox, "0001.read", "");
+    let early = deliver::ack(&w1, &worker("W1"), seq(1)).unwrap_err();
+    assert!(
+        matches!(&early, Error::Gate(DecisionRefusal::Undecided { .. })),
+        "{early}"
+    );
+    ratify(&w1, 1);
+    put(&w1, Inbox, "0001.brief", "EVIL");
+    put(&w1, Inbox, "0001.read", "");
+    let changed = deliver::ack(&w1, &worker("W1"), seq(1)).unwrap_err();
+    assert!(
+        matches!(
+            &changed,
+            Error::Gate(DecisionRefusal::Unacknowledged { .. })
+        ),
+        "{changed}"
+    );
+    assert_eq!(times(&world, "worker.read 1"), 0);
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_mark_is_none() {
+    for name in [
+        "0001.read",
+        "0001.withdrawn",
+        "0001.rejected",
+        ".0001.foreign",
+    ] {
+        let world = World::real();
+        register(&world, &["W1"]);
+        let w1 = mail(&world, "W1");
+        propose(&w1, "Good");
+        ratify(&w1, 1);
+        std::fs::create_dir(w1.dir(Inbox).join(name)).unwrap();
+        let letter = briefs::show(&w1, seq(1)).unwrap();
+        assert_eq!(
+            (letter.held, letter.stage),
+            (None, BriefStatus::Decided(Decision::Ratified)),
+            "{name}"
+        );
+        let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
+        assert_eq!(offer.body, "Good", "{name}");
+    }
 }
 
 #[test]

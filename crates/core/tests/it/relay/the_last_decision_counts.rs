@@ -160,6 +160,20 @@ fn a_decision_whose_file_is_taken_away_stands_and_gets_it_back() {
 }
 
 #[test]
+fn a_decision_whose_files_were_taken_away_is_delivered_before_anybody_else_writes() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Good");
+    ratify(&w1, 1);
+    remove(&w1, &[".0001.decision.json", "0001.ratified"]);
+    assert!(deliver::is_waiting(&w1).unwrap());
+    let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
+    assert_eq!(offer.body, "Good");
+    assert!(has(&w1, "0001.ratified") && has(&w1, ".0001.decision.json"));
+}
+
+#[test]
 fn a_decision_whose_words_were_taken_away_too_is_not_void() {
     let world = World::real();
     register(&world, &["W1"]);
