@@ -35,6 +35,9 @@ pub enum Error {
     /// An agent asked for what is the operator's.
     #[error(transparent)]
     Denied(#[from] crate::operations::Denied),
+    /// What was said does not fit the operation.
+    #[error(transparent)]
+    Arguments(#[from] crate::operations::ArgumentRefusal),
     /// Somebody else works on the files.
     #[error(transparent)]
     Reservation(#[from] reservation::ReservationConflict),

@@ -7,7 +7,7 @@
 use flagpost_disk as disk;
 use flagpost_model::{Refusal, Seq, WorkerId};
 
-use crate::error::Error;
+use crate::{error::Error, operations::ArgumentRefusal};
 
 mod refusals;
 
@@ -56,7 +56,10 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             FailureKind::Conflict,
             hint("stop working on this task; 'flagpost show' tells who has it now"),
         ),
-        Error::InvalidId(_) | Error::Invalid { .. } => (FailureKind::Invalid, None),
+        Error::InvalidId(_)
+        | Error::Invalid { .. }
+        | Error::Arguments(ArgumentRefusal::Wrong { .. }) => (FailureKind::Invalid, None),
+        Error::Arguments(_) => (FailureKind::Usage, None),
         Error::Broken { .. } => (
             FailureKind::Invalid,
             hint("nothing was imported; mend it, or import the rest with --skip-broken"),

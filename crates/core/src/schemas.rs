@@ -7,7 +7,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::answers::{ANSWERS, Schema};
+use crate::{
+    answers::{ANSWERS, Schema},
+    operations,
+};
 
 macro_rules! schemas {
     ($($name:literal)+) => {
@@ -35,7 +38,7 @@ const PARTS: &str = include_str!("schemas/parts.json");
 
 /// Every schema.
 pub fn all() -> impl Iterator<Item = &'static Schema> {
-    ANSWERS.iter().chain(WRITTEN)
+    ANSWERS.iter().chain(operations::ANSWERS).chain(WRITTEN)
 }
 
 /// A schema with every part that it refers to.

@@ -1,7 +1,6 @@
 //! What only the daemon answers, and the schemas of all that it answers with.
 
 use flagpost_core::answers::{LineAnswer, Schema};
-use flagpost_model::{ListId, RepoId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,7 +9,6 @@ use crate::instance::Reached;
 flagpost_core::answers! {
     "daemon" => Daemon,
     "link" => LinkAnswer,
-    "repositories" => Repositories,
     "transition" => Transition<'_>,
 }
 
@@ -33,23 +31,6 @@ pub(crate) struct Daemon {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct LinkAnswer {
     pub(crate) url: String,
-}
-
-/// The repositories that are registered.
-///
-/// From GET /v1/repositories.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Repositories {
-    pub(crate) repositories: Vec<Registered>,
-}
-
-/// A repository that is registered.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Registered {
-    pub(crate) id: RepoId,
-    pub(crate) name: ListId,
-    /// The top of the working tree that it was registered from.
-    pub(crate) path: String,
 }
 
 /// A transition, as it is told to those who listen.

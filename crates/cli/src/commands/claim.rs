@@ -5,6 +5,7 @@ use flagpost_core::{
     answers::TaskAnswer,
     claims::{self, Claimed, Terms},
     config::keys::CLAIM_LEASE,
+    operations::Operation,
 };
 use jiff::SignedDuration;
 
@@ -27,6 +28,16 @@ pub struct ClaimArgs {
     /// How long without renewal: 15m, 1h [default: the setting claim.lease, else 15m]
     #[arg(long, value_name = "TIME", value_parser = time)]
     lease: Option<SignedDuration>,
+}
+
+impl ClaimArgs {
+    /// The first ready task is nobody's choice.
+    pub fn operation(&self) -> Operation {
+        match self.id {
+            Some(_) => Operation::TaskClaim,
+            None => Operation::TaskNext,
+        }
+    }
 }
 
 /// How long, as it is typed; what is below nothing is refused by whoever needs it.

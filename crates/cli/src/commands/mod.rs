@@ -66,7 +66,7 @@ use crate::{
 /// Carries out a command; none is `status`.
 pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer> {
     let asked = command.as_ref().map(|it| operation::of(context, it));
-    let operation = asked.transpose()?.flatten();
+    let operation = asked.transpose()?;
     if let Some(operation) = operation {
         context.permit(operation)?;
     }

@@ -16,17 +16,18 @@ use crate::{
     context::Context,
 };
 
-/// What the command asks for; none for a slash command, which asks the table once it is read.
-pub fn of(context: &Context, command: &Command) -> anyhow::Result<Option<Op>> {
-    Ok(Some(match command {
+/// What the command asks for; a slash command asks for more once it is read.
+pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
+    Ok(match command {
         Command::Init(_) => Op::RepositoryInit,
         Command::Status(_) => Op::StatusShow,
         Command::Doctor(args) if args.fix => Op::HomeMend,
         Command::Doctor(_) => Op::HomeExamine,
         Command::Demo(_) => Op::ProgramTry,
         Command::Add(_) => Op::TaskAdd,
-        Command::List(_) | Command::Show(_) | Command::Ready(_) => Op::TaskShow,
-        Command::Claim(_) => Op::TaskClaim,
+        Command::List(_) | Command::Ready(_) => Op::TaskList,
+        Command::Show(_) => Op::TaskShow,
+        Command::Claim(args) => args.operation(),
         Command::Done(_) => Op::TaskDone,
         Command::Fail(_) => Op::TaskFail,
         Command::Stuck(_) => Op::TaskStuck,
@@ -46,15 +47,15 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Option<Op>> {
         }
         Command::Assign(_) => Op::BriefPropose,
         Command::Ratify(_) => Op::BriefRatify,
-        Command::Inbox(_) => Op::BriefShow,
+        Command::Inbox(args) => args.operation(),
         Command::Outbox(args) => args.operation(),
         Command::Relay(verb) => of_relay(verb),
         Command::Msg(verb) => of_messages(verb),
         Command::Reserve(ReserveCommand::Add(_)) => Op::ReservationAdd,
         Command::Reserve(ReserveCommand::Release(_)) => Op::ReservationRelease,
-        Command::Reserve(ReserveCommand::List(_) | ReserveCommand::Check(_)) => Op::ReservationShow,
+        Command::Reserve(ReserveCommand::List(_) | ReserveCommand::Check(_)) => Op::ReservationList,
         Command::Worker(verb) => of_workers(context, verb)?,
-        Command::Slash(_) => return Ok(None),
+        Command::Slash(_) => Op::SlashDispatch,
         Command::Up(_) | Command::Daemon(DaemonCommand::Up(_)) => Op::DaemonUp,
         Command::Down(_) | Command::Daemon(DaemonCommand::Down(_)) => Op::DaemonDown,
         Command::Daemon(DaemonCommand::Logs(_)) => Op::DaemonShow,
@@ -66,21 +67,20 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Option<Op>> {
         | Command::Completions(_)
         | Command::Man(_)
         | Command::Schema(_) => Op::ProgramDescribe,
-    }))
+    })
 }
 
 fn of_tasks(verb: &TaskCommand) -> Op {
     match verb {
         TaskCommand::Add(_) => Op::TaskAdd,
-        TaskCommand::List(_)
-        | TaskCommand::Show(_)
-        | TaskCommand::Ready(_)
+        TaskCommand::List(_) | TaskCommand::Ready(_) => Op::TaskList,
+        TaskCommand::Show(_)
         | TaskCommand::Tags(_)
         | TaskCommand::Projects(_)
         | TaskCommand::Stats(_)
         | TaskCommand::Graph(_) => Op::TaskShow,
         TaskCommand::Edit(_) => Op::TaskEdit,
-        TaskCommand::Claim(_) => Op::TaskClaim,
+        TaskCommand::Claim(args) => args.operation(),
         TaskCommand::Start(_) => Op::TaskStart,
         TaskCommand::Done(_) => Op::TaskDone,
         TaskCommand::Fail(_) => Op::TaskFail,
@@ -104,9 +104,8 @@ fn of_tasks(verb: &TaskCommand) -> Op {
 
 fn of_sessions(verb: &SessionCommand) -> Op {
     match verb {
-        SessionCommand::List | SessionCommand::Show(_) | SessionCommand::Timeline(_) => {
-            Op::SessionShow
-        }
+        SessionCommand::List => Op::SessionList,
+        SessionCommand::Show(_) | SessionCommand::Timeline(_) => Op::SessionShow,
         SessionCommand::Recover => Op::SessionRecover,
         SessionCommand::Archive => Op::SessionArchive,
     }
@@ -120,7 +119,7 @@ fn of_relay(verb: &RelayCommand) -> Op {
         RelayCommand::Ratify(_) => Op::BriefRatify,
         RelayCommand::Reject(_) => Op::BriefReject,
         RelayCommand::Edit(_) => Op::BriefEdit,
-        RelayCommand::Inbox(_) => Op::BriefShow,
+        RelayCommand::Inbox(args) => args.operation(),
         RelayCommand::Outbox(args) => args.operation(),
         RelayCommand::Gc(_) => Op::MailArchive,
     }
@@ -132,11 +131,11 @@ fn of_messages(verb: &MsgCommand) -> Op {
         MsgCommand::Send(_) => Op::MessageSend,
         MsgCommand::Recv(_) => Op::MessageReceive,
         MsgCommand::Ack(_) => Op::MessageAck,
-        MsgCommand::Unacked(_)
-        | MsgCommand::Thread(_)
-        | MsgCommand::List(_)
-        | MsgCommand::Show(_)
-        | MsgCommand::Wait(_) => Op::MessageShow,
+        MsgCommand::Unacked(_) => Op::MessageUnacked,
+        MsgCommand::Thread(_) => Op::MessageThread,
+        MsgCommand::List(_) => Op::MessageList,
+        MsgCommand::Show(_) => Op::MessageShow,
+        MsgCommand::Wait(_) => Op::MessageWait,
         MsgCommand::Import(_) => Op::MessageImport,
     }
 }
@@ -148,7 +147,8 @@ fn of_workers(context: &Context, verb: &WorkerCommand) -> anyhow::Result<Op> {
     Ok(match verb {
         WorkerCommand::Add(args) => Op::adding(&named(&args.worker)?, agent.as_ref()),
         WorkerCommand::Rm(args) => Op::removing(&named(&args.worker)?, agent.as_ref()),
-        WorkerCommand::List(_) | WorkerCommand::Show(_) => Op::WorkerShow,
+        WorkerCommand::List(_) => Op::WorkerList,
+        WorkerCommand::Show(_) => Op::WorkerShow,
         WorkerCommand::Heartbeat(_) => Op::WorkerHeartbeat,
         WorkerCommand::Next(_) | WorkerCommand::Wait(_) => Op::BriefNext,
         WorkerCommand::Ack(_) => Op::BriefAck,

@@ -367,6 +367,7 @@ fn every_schema_is_that_of_an_answer() {
         "history_line",
         "link",
         "number",
+        "operations",
         "repositories",
         "resync",
         "said",

@@ -86,8 +86,8 @@ pub fn operation(command: &Slash) -> Operation {
         Slash::Reject(..) => Operation::BriefReject,
         Slash::Edit(..) => Operation::BriefEdit,
         Slash::Assign { .. } | Slash::Redirect(..) | Slash::Merge(_) => Operation::BriefPropose,
-        Slash::Inbox(_) => Operation::BriefShow,
-        Slash::Outbox(_) => Operation::ReportShow,
+        Slash::Inbox(_) => Operation::BriefList,
+        Slash::Outbox(_) => Operation::ReportList,
         Slash::Gc => Operation::MailArchive,
         Slash::Search(_) => Operation::HistoryShow,
     }

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 
 use super::auth::AuthRefusal;
 
+/// What helps whoever asked wrongly.
+const ASK: &str = "/v1/openapi.json tells what may be asked";
+
 /// A request that came to nothing.
 #[derive(Debug)]
 pub(crate) struct HttpError {
@@ -36,8 +39,7 @@ impl HttpError {
 
     /// It was asked for wrongly.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        let fault = Self::new(StatusCode::BAD_REQUEST, FailureKind::Usage, message);
-        fault.hint("/v1/openapi.json tells what may be asked")
+        Self::new(StatusCode::BAD_REQUEST, FailureKind::Usage, message).hint(ASK)
     }
 
     /// A value that cannot be taken.
@@ -58,8 +60,7 @@ impl HttpError {
     /// The route is asked in another way.
     pub(crate) fn no_method() -> Self {
         let text = "this is not asked in that way";
-        let fault = Self::new(StatusCode::METHOD_NOT_ALLOWED, FailureKind::Usage, text);
-        fault.hint("/v1/openapi.json tells what may be asked")
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, FailureKind::Usage, text).hint(ASK)
     }
 
     /// More was sent than is taken.
@@ -129,6 +130,7 @@ fn status(kind: FailureKind) -> StatusCode {
 impl From<core::Error> for HttpError {
     fn from(error: core::Error) -> Self {
         let (kind, hint) = failure::judge(&error);
+        let ask = (kind == FailureKind::Usage).then(|| ASK.to_owned());
         let mut causes = Vec::new();
         let mut below = std::error::Error::source(&error);
         while let Some(cause) = below {
@@ -139,7 +141,7 @@ impl From<core::Error> for HttpError {
             status: status(kind),
             kind,
             message: error.to_string(),
-            hint,
+            hint: hint.or(ask),
             causes,
         }
     }

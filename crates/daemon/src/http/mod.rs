@@ -1,7 +1,8 @@
 //! The interface: HTTP for programs and browsers.
 //!
-//! Owns what all routes stand on: the home, who acts, who may come in. A route is an entry of a
-//! table; from the table come the dispatch, the check of what was asked, and the description.
+//! Owns what all routes stand on: the home, who acts, who may come in. A route says where an operation
+//! is asked for; from the table of operations come the dispatch, the check of what was asked, and the
+//! description.
 
 mod answer;
 mod asked;
@@ -9,7 +10,6 @@ mod auth;
 mod browsers;
 pub mod openapi;
 mod pages;
-mod request_context;
 mod route;
 mod router;
 mod routes;

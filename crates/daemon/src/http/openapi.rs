@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 
 use axum::http::Method;
+use flagpost_core::operations::{Parameter, Presence, object_schema};
 use serde_json::{Map, Value, json};
 
 use super::{
     auth::{self, KEY},
-    route::{Param, ParamLocation, Presence, Route, RouteHandler, Verb},
+    route::{ParamLocation, Route, RouteHandler, Verb},
     routes,
 };
 use crate::answers::schemas;
@@ -23,7 +24,7 @@ pub fn description() -> serde_json::Result<Value> {
     let mut paths: Map<String, Value> = Map::new();
     let mut names = BTreeSet::from(["error"]);
     for route in routes::all() {
-        names.extend(route.work.shapes());
+        names.extend(route.shapes());
         let verb = match route.verb {
             Verb::Get => "get",
             Verb::Post => "post",
@@ -53,23 +54,23 @@ pub fn description() -> serde_json::Result<Value> {
 }
 
 fn operation(route: &Route) -> Value {
-    let outside = route
-        .params
-        .iter()
-        .filter(|it| it.place != ParamLocation::Body);
-    let inside: Vec<&Param> = route
-        .params
-        .iter()
-        .filter(|it| it.place == ParamLocation::Body)
-        .collect();
+    let mut inside = Vec::new();
+    let mut outside = Vec::new();
+    for (place, it) in route.parameters() {
+        match place {
+            ParamLocation::Path => outside.push(parameter("path", it)),
+            ParamLocation::Query => outside.push(parameter("query", it)),
+            ParamLocation::Header => outside.push(parameter("header", it)),
+            ParamLocation::Body => inside.push(it),
+        }
+    }
     let answers = match route.work {
-        RouteHandler::Answer(name, _) => json!({
-            "200": {"description": "What was asked for.", "content": content(reference(name))},
-            "default": {"description": "What went wrong.", "content": content(reference("error"))},
-        }),
-        RouteHandler::Awaited(names, _) => json!({
-            "200": {"description": "What was waited for, or that there is none.",
-                "content": content(json!({"oneOf": names.map(reference)}))},
+        RouteHandler::Entry(_) | RouteHandler::Own(..) => json!({
+            "200": match route.shapes().as_slice() {
+                [name] => json!({"description": "What was asked for.", "content": content(reference(name))}),
+                names => json!({"description": "What was waited for, or that there is none.", "content":
+                    content(json!({"oneOf": names.iter().map(|it| reference(it)).collect::<Vec<_>>()}))}),
+            },
             "default": {"description": "What went wrong.", "content": content(reference("error"))},
         }),
         RouteHandler::Foreign(schema, _) => json!({
@@ -86,13 +87,17 @@ fn operation(route: &Route) -> Value {
     };
     let mut operation = json!({
         "summary": route.about,
-        "parameters": outside.map(parameter).collect::<Vec<_>>(),
+        "parameters": outside,
         "security": security(route),
         "responses": answers,
     });
+    if let RouteHandler::Entry(entry) = route.work {
+        operation["operationId"] = entry.name().into();
+    }
     if route.verb == Verb::Post {
         // An object, although it may say nothing: a page of somebody else cannot send one.
-        operation["requestBody"] = json!({"required": true, "content": content(sent(&inside))});
+        operation["requestBody"] =
+            json!({"required": true, "content": content(object_schema(&inside))});
     }
     operation
 }
@@ -118,65 +123,10 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("{SHAPES}{name}")})
 }
 
-fn parameter(param: &Param) -> Value {
-    let place = match param.place {
-        ParamLocation::Path => "path",
-        ParamLocation::Header => "header",
-        ParamLocation::Query | ParamLocation::Body => "query",
-    };
+fn parameter(place: &str, parameter: &Parameter) -> Value {
     json!({
-        "name": param.name, "in": place, "required": param.need == Presence::Required,
-        "description": param.about, "schema": param.kind.schema(),
-    })
-}
-
-/// What is sent: an object, in one of its forms where it has several.
-fn sent(params: &[&Param]) -> Value {
-    let forms = params.iter().find_map(|it| match it.need {
-        Presence::In(forms) => Some(forms),
-        Presence::Required | Presence::Optional => None,
-    });
-    let Some(forms) = forms else {
-        return object(params);
-    };
-    let each = forms.iter().map(|form| {
-        let is_in = |it: &&&Param| {
-            let is_named = form.must.contains(&it.name) || form.may.contains(&it.name);
-            is_named || !matches!(it.need, Presence::In(_))
-        };
-        let own: Vec<&Param> = params.iter().filter(is_in).copied().collect();
-        let mut object = object(&own);
-        let must = form.must.iter().map(|it| Value::from(*it));
-        if let Some(required) = object["required"].as_array_mut() {
-            required.extend(must);
-        }
-        if let Some((name, words)) = form.word {
-            object["properties"][name]["enum"] = json!(words);
-        }
-        object
-    });
-    json!({"oneOf": each.collect::<Vec<_>>()})
-}
-
-fn object(params: &[&Param]) -> Value {
-    let described = |param: &&Param| {
-        let mut schema = param.kind.schema();
-        if param.need == Presence::Optional {
-            // Null says as much as nothing.
-            schema["type"] = json!([schema["type"], "null"]);
-            if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
-                words.push(Value::Null);
-            }
-        }
-        schema["description"] = param.about.into();
-        (param.name.to_owned(), schema)
-    };
-    let needed = params.iter().filter(|it| it.need == Presence::Required);
-    json!({
-        "type": "object",
-        "properties": params.iter().map(described).collect::<Map<_, _>>(),
-        "required": needed.map(|it| it.name).collect::<Vec<_>>(),
-        "additionalProperties": false,
+        "name": parameter.name, "in": place, "required": parameter.presence == Presence::Required,
+        "description": parameter.about, "schema": parameter.kind.schema(),
     })
 }
 
@@ -255,18 +205,28 @@ mod tests {
         for route in routes::all() {
             let varying = route.path.split('/').filter_map(|it| it.strip_prefix('{'));
             let varying: BTreeSet<&str> = varying.map(|it| it.trim_end_matches('}')).collect();
-            let said = route
-                .params
-                .iter()
-                .filter(|it| it.place == ParamLocation::Path);
-            let said: BTreeSet<&str> = said.map(|it| it.name).collect();
+            let mut said = BTreeSet::new();
+            let mut names = BTreeSet::new();
+            for (place, it) in route.parameters() {
+                assert!(
+                    names.insert(it.name),
+                    "{}: {} is there twice",
+                    route.path,
+                    it.name
+                );
+                if place == ParamLocation::Path {
+                    said.insert(it.name);
+                    assert_eq!(
+                        it.presence,
+                        Presence::Required,
+                        "{}: {}",
+                        route.path,
+                        it.name
+                    );
+                }
+            }
             assert_eq!(varying, said, "{}", route.path);
-            let is_sent = route
-                .params
-                .iter()
-                .any(|it| it.place == ParamLocation::Body);
-            assert!(!is_sent || route.verb == Verb::Post, "{}", route.path);
-            for name in route.work.shapes() {
+            for name in route.shapes() {
                 let known = schemas().any(|it| it.name == name);
                 assert!(known, "{}: there is no shape {name}", route.path);
             }

@@ -17,7 +17,10 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodFilter, on},
 };
-use flagpost_core::{operations::Operation, shape};
+use flagpost_core::{
+    operations::{Arguments, EntryOutcome, Operation, OperationEntry},
+    shape,
+};
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
@@ -26,11 +29,10 @@ use tracing::debug;
 use super::{
     Shared,
     answer::{HttpError, json_answer},
-    asked::{Asked, Parts},
+    asked::{self, Parts},
     auth::{AuthRefusal, Door, Guard, RequiredAuth, Shown},
     pages,
-    request_context::RequestContext,
-    route::{ParamLocation, Route, RouteFn, RouteHandler, Verb, WAIT, Whose},
+    route::{ParamLocation, RequestContext, Route, RouteFn, RouteHandler, Verb, WAIT, Whose},
     routes,
 };
 use crate::strangers::Visitor;
@@ -135,8 +137,8 @@ fn respond(route: &Route, worked: Result<Response, HttpError>) -> Response {
         }
         (
             Err(fault),
-            RouteHandler::Answer(..)
-            | RouteHandler::Awaited(..)
+            RouteHandler::Entry(_)
+            | RouteHandler::Own(..)
             | RouteHandler::Page(_)
             | RouteHandler::Stream(Whose::Ours, _),
         ) => fault.into_response(),
@@ -154,11 +156,11 @@ async fn serve(
     let path = path.collect();
     let query: Query<Vec<(String, String)>> =
         Query::try_from_uri(request.uri()).map_err(|error| HttpError::usage(error.body_text()))?;
-    let headers = route
-        .params
+    let parameters = route.parameters();
+    let headers = parameters
         .iter()
-        .filter(|it| it.place == ParamLocation::Header);
-    let headers = headers.flat_map(|it| {
+        .filter(|(place, _)| *place == ParamLocation::Header);
+    let headers = headers.flat_map(|(_, it)| {
         let said = request.headers().get_all(it.name).iter();
         said.map(|value| (it.name.to_owned(), value.to_str().unwrap_or("?").to_owned()))
     });
@@ -170,67 +172,63 @@ async fn serve(
     let mut query = query.0;
     if is_kanban(route) {
         // Its clients say more than they mean, such as the time against caches.
-        let is_known = |name: &str| {
-            route
-                .params
-                .iter()
-                .any(|it| it.place == ParamLocation::Query && it.name == name)
-        };
-        query.retain(|(name, _)| is_known(name));
+        query.retain(|(name, _)| parameters.iter().any(|(_, it)| it.name == name));
     }
-    let asked = Arc::new(Asked::read(
-        route.params,
-        Parts {
-            path,
-            query,
-            headers,
-            body,
-        },
-    )?);
+    let parts = Parts {
+        path,
+        query,
+        headers,
+        body,
+    };
+    let arguments = Arc::new(asked::read(route, parts)?);
     match route.work {
-        RouteHandler::Answer(name, act) => {
-            let body = carry_out(shared, asked, (route.operation, act)).await?;
+        RouteHandler::Entry(entry) => wait_for(shared, arguments, entry).await,
+        RouteHandler::Own(name, act) => {
+            let body = carry_out(shared, arguments, route.operation, act).await?;
             Ok(json_answer(&shape::answer(name, body)))
         }
-        RouteHandler::Awaited(names, act) => {
-            wait_for(shared, asked, names, (route.operation, act)).await
-        }
         RouteHandler::Foreign(_, act) => Ok(json_answer(
-            &carry_out(shared, asked, (route.operation, act)).await?,
+            &carry_out(shared, arguments, route.operation, act).await?,
         )),
         RouteHandler::Page(act) | RouteHandler::Stream(_, act) => {
-            carry_out(shared, asked, (route.operation, act)).await
+            carry_out(shared, arguments, route.operation, act).await
         }
     }
 }
 
-/// Carries a route's work out where it may wait for locks and disks.
+/// Carries the work of a route out that is none of the table's.
 async fn carry_out<T: Send + 'static>(
     shared: Arc<Shared>,
-    asked: Arc<Asked>,
-    (operation, act): (Operation, RouteFn<T>),
+    arguments: Arc<Arguments>,
+    operation: Operation,
+    act: RouteFn<T>,
 ) -> Result<T, HttpError> {
-    let work = move || {
-        let desk = RequestContext::new(&shared, &asked);
-        desk.permit(&asked, operation)?;
-        if operation != Operation::ProgramDescribe {
-            desk.home.must_know_the_time().map_err(HttpError::from)?;
-        }
-        act(&desk, &asked)
-    };
+    aside(move || {
+        let caller = asked::caller(&shared, &arguments)?;
+        caller.admit(operation)?;
+        let shared = &*shared;
+        act(&RequestContext { shared, caller }, &arguments)
+    })
+    .await
+}
+
+/// Works where one may wait for locks and disks.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, HttpError> + Send + 'static,
+) -> Result<T, HttpError> {
     let worked = tokio::task::spawn_blocking(work).await;
     worked.map_err(|_| HttpError::broken("this operation panicked"))?
 }
 
-/// Does the same again whenever something has changed, until there is something, the time is over or
-/// the daemon ends. Nothing is held up meanwhile: between two looks it is no operation.
+/// Carries an operation out; where there is nothing yet, again whenever something has changed, until
+/// there is something, the time is over or the daemon ends. Nothing is held up meanwhile: between two
+/// looks it is no operation.
 async fn wait_for(
     shared: Arc<Shared>,
-    asked: Arc<Asked>,
-    [found, none]: [&'static str; 2],
-    work: (Operation, RouteFn<Option<Value>>),
+    arguments: Arc<Arguments>,
+    entry: &'static OperationEntry,
 ) -> Result<Response, HttpError> {
-    let wait: Option<SignedDuration> = asked.parsed(WAIT.name)?;
+    let wait: Option<SignedDuration> = arguments.parsed(WAIT.name)?;
     let wait = wait.unwrap_or_default();
     if wait.is_negative() {
         return Err(HttpError::invalid("wait must be a time, as in 30s"));
@@ -239,10 +237,15 @@ async fn wait_for(
     let (mut looks, mut ended) = (shared.hub.looks(), shared.ended.clone());
     loop {
         looks.mark_unchanged();
-        let there = carry_out(Arc::clone(&shared), Arc::clone(&asked), work).await?;
-        if let Some(body) = there {
-            return Ok(json_answer(&shape::answer(found, body)));
-        }
+        let (shared, arguments) = (Arc::clone(&shared), Arc::clone(&arguments));
+        let look = aside(move || {
+            let caller = asked::caller(&shared, &arguments)?;
+            Ok(entry.carry_out(&caller, &arguments)?)
+        });
+        let none = match look.await? {
+            EntryOutcome::Answer(answer) => return Ok(json_answer(&answer)),
+            EntryOutcome::Nothing(none) => none,
+        };
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() || *ended.borrow() {
             let body = json!({"waited": !wait.is_zero()});

@@ -95,6 +95,7 @@ fn every_route_keeps_to_its_description() {
     let mut seen = BTreeSet::new();
     for (method, path, body) in [
         ("get", "/v1/daemon", ""),
+        ("get", "/v1/operations", ""),
         ("get", "/v1/repositories", ""),
         ("post", "/v1/links", ""),
         ("get", "/v1/tasks?query=sort%3D-id&limit=1", ""),

@@ -1,7 +1,7 @@
 //! Who may ask for what over the interface: the same table as for commands.
 
-use flagpost_core::operations::{Access, Operation as Op};
-use serde_json::json;
+use flagpost_core::operations::{self, Access, Operation as Op};
+use serde_json::{Value, json};
 
 use crate::messages::{by, with_workers};
 
@@ -59,7 +59,7 @@ fn requests(list: &str) -> Vec<(Op, String, String)> {
         (Op::WorkerJoin, "/v1/workers", json!({"id": "W1"})),
         (Op::WorkerHeartbeat, "/v1/workers/W1/heartbeat", json!({})),
         (
-            Op::BriefShow,
+            Op::BriefList,
             "/v1/controller/dispatch",
             json!({"command": "/inbox"}),
         ),
@@ -83,6 +83,74 @@ fn a_worker_that_says_so_does_what_the_table_leaves_to_it() {
         let words = told.text.contains(": only the operator does");
         assert_eq!(words, denied, "{operation}: {line} {body}: {told:?}");
         assert!(!denied || told.status == 409, "{operation}: {told:?}");
+    }
+}
+
+/// A value that fits a parameter: the first task, and the worker of that name.
+fn value(name: &str, schema: &Value) -> Value {
+    let words = schema["enum"].get(0);
+    match name {
+        "seq" => json!(1),
+        _ => words.cloned().unwrap_or_else(|| json!("1")),
+    }
+}
+
+/// A request of an entry of the table, made of what is published of it.
+fn request(described: &Value, name: &str, list: &str) -> (String, String) {
+    let paths = described["paths"].as_object().unwrap();
+    let verbs = paths
+        .iter()
+        .flat_map(|(path, verbs)| verbs.as_object().unwrap().iter().map(move |it| (path, it)));
+    let mut all = verbs.filter(|(_, (_, it))| it["operationId"] == name);
+    let (path, (verb, operation)) = all.next().unwrap_or_else(|| panic!("{name} has no route"));
+    assert!(all.next().is_none(), "{name} has two routes");
+    let mut line = format!("{} {path}?", verb.to_uppercase());
+    for it in operation["parameters"].as_array().unwrap() {
+        let name = it["name"].as_str().unwrap();
+        let value = value(name, &it["schema"]);
+        let text = value
+            .as_str()
+            .map_or("1", |it| if name == "list" { list } else { it });
+        line = line.replace(&format!("{{{name}}}"), text);
+        if it["in"] == "query" && it["required"] == true {
+            line += &format!("{name}={text}&");
+        }
+    }
+    let sent = &operation["requestBody"]["content"]["application/json"]["schema"];
+    let form = sent["oneOf"].get(0).unwrap_or(sent);
+    let needed = form["required"].as_array().into_iter().flatten();
+    let needed = needed.map(|it| it.as_str().unwrap());
+    let body = needed.map(|it| (it, value(it, &form["properties"][it])));
+    (
+        line,
+        json!(body.collect::<std::collections::BTreeMap<_, _>>()).to_string(),
+    )
+}
+
+#[test]
+fn every_entry_of_the_table_is_refused_to_a_worker_as_the_table_says() {
+    let place = with_workers(&["1"]);
+    let served = place.serve();
+    let described = served.get("/v1/openapi.json").json();
+    let published = served.get("/v1/operations").json();
+    let published = published["operations"].as_array().unwrap().iter();
+    let published: Vec<&str> = published.map(|it| it["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = operations::all().map(|it| it.name()).collect();
+    assert_eq!(published, names);
+    for entry in operations::all() {
+        let list = place.repository().name;
+        let (line, body) = request(&described, entry.name(), list.as_str());
+        let told = by(&served, "1", &line, &body);
+        let denied = matches!(
+            entry.operation.access(),
+            Access::Controller(_) | Access::Operator(_)
+        );
+        let words = told.text.contains(": only the operator does");
+        assert_eq!(words, denied, "{}: {line} {body}: {told:?}", entry.name());
+        assert!(
+            ![400, 405, 500].contains(&told.status),
+            "{line} {body}: {told:?}"
+        );
     }
 }
 

@@ -39,9 +39,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 21_900,
-        goal: 19_500,
-        why: "the operations; errors, settings, mail and coordination say the same thing several times",
+        lines: 23_320,
+        goal: 20_600,
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times",
     },
     Budget {
         krate: "run",
@@ -51,9 +51,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "daemon",
-        lines: 4_150,
-        goal: 3_700,
-        why: "one process and its interface; routes are to be read off the table of operations",
+        lines: 2_950,
+        goal: 2_600,
+        why: "one process and its interface; its routes are read off the table of operations",
     },
     Budget {
         krate: "cli",

@@ -41,6 +41,16 @@ pub struct InboxArgs {
     limit: usize,
 }
 
+impl InboxArgs {
+    /// One in full, or all of them.
+    pub fn operation(&self) -> Operation {
+        match self.seq {
+            Some(_) => Operation::BriefShow,
+            None => Operation::BriefList,
+        }
+    }
+}
+
 /// Show the workers' reports, or read one in full
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost outbox W3 2\n\
@@ -67,7 +77,7 @@ impl OutboxArgs {
     pub fn operation(&self) -> Operation {
         match self.seq {
             Some(_) => Operation::ReportRead,
-            None => Operation::ReportShow,
+            None => Operation::ReportList,
         }
     }
 }

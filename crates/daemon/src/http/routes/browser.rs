@@ -6,72 +6,66 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use flagpost_core::operations::Operation;
+use flagpost_core::operations::{Arguments, CallerPart, Operation, Parameter};
 use serde_json::{Value, json};
 
 use crate::{
     answers::LinkAnswer,
     http::{
         answer::HttpError,
-        asked::Asked,
         auth::{KEY, LINK},
         pages,
-        request_context::RequestContext,
-        route::{AGENT, Param, ParamKind, Route, RouteHandler, Verb},
+        route::{ParamLocation, RequestContext, Route, RouteHandler, Verb},
     },
 };
 
 pub(crate) const ROUTES: &[Route] = &[
-    Route {
-        verb: Verb::Post,
-        path: "/v1/links",
-        about: "A link that lets a browser in, once and within two minutes",
-        operation: Operation::DaemonLink,
-        params: &[AGENT],
-        work: RouteHandler::Answer("link", link),
-    },
-    Route {
-        verb: Verb::Get,
-        path: "/login/{code}",
-        about: "The page that a link leads to, which signs in by itself; it uses up nothing",
-        operation: Operation::ProgramDescribe,
-        params: &[Param::path(
-            "code",
-            ParamKind::Text,
-            "The link's code, or a file of the page.",
-        )],
-        work: RouteHandler::Page(login),
-    },
-    Route {
-        verb: Verb::Post,
-        path: "/login",
-        about: "Makes a session of a link: sets its cookie for whoever has the link's key",
-        operation: Operation::ProgramDescribe,
-        params: &[
-            Param::header(KEY, ParamKind::Text, "The link's key, from its fragment.").required(),
-            Param::body("code", ParamKind::Text, "The link's code.").required(),
-        ],
-        work: RouteHandler::Page(enter),
-    },
-    Route {
-        verb: Verb::Get,
-        path: "/",
-        about: "What waits and what happens, as a page",
-        operation: Operation::ProgramDescribe,
-        params: &[],
-        work: RouteHandler::Page(|_, _| Ok(pages::INDEX.answer())),
-    },
-    Route {
-        verb: Verb::Get,
-        path: "/app/{file}",
-        about: "A file of the page",
-        operation: Operation::ProgramDescribe,
-        params: &[Param::path("file", ParamKind::Text, "Its name.")],
-        work: RouteHandler::Page(file),
-    },
+    Route::own(
+        Verb::Post,
+        "/v1/links",
+        "A link that lets a browser in, once and within two minutes",
+        Operation::DaemonLink,
+        RouteHandler::Own("link", link),
+    )
+    .asking(&[CallerPart::Agent]),
+    Route::own(
+        Verb::Get,
+        "/login/{code}",
+        "The page that a link leads to, which signs in by itself; it uses up nothing",
+        Operation::ProgramDescribe,
+        RouteHandler::Page(login),
+    )
+    .taking(&[Parameter::text("code", "The link's code, or a file of the page.").required()]),
+    Route::own(
+        Verb::Post,
+        "/login",
+        "Makes a session of a link: sets its cookie for whoever has the link's key",
+        Operation::ProgramDescribe,
+        RouteHandler::Page(enter),
+    )
+    .taking(&[
+        Parameter::text(KEY, "The link's key, from its fragment.").required(),
+        Parameter::text("code", "The link's code.").required(),
+    ])
+    .with(ParamLocation::Header, &[KEY]),
+    Route::own(
+        Verb::Get,
+        "/",
+        "What waits and what happens, as a page",
+        Operation::ProgramDescribe,
+        RouteHandler::Page(|_, _| Ok(pages::INDEX.answer())),
+    ),
+    Route::own(
+        Verb::Get,
+        "/app/{file}",
+        "A file of the page",
+        Operation::ProgramDescribe,
+        RouteHandler::Page(file),
+    )
+    .taking(&[Parameter::text("file", "Its name.").required()]),
 ];
 
-fn link(desk: &RequestContext<'_>, _: &Asked) -> Result<Value, HttpError> {
+fn link(desk: &RequestContext<'_>, _: &Arguments) -> Result<Value, HttpError> {
     let instance = desk.shared.instance.get();
     let instance = instance.ok_or_else(|| HttpError::broken("the daemon is not ready yet"))?;
     let link = desk.shared.guard.invite(Instant::now());
@@ -79,13 +73,13 @@ fn link(desk: &RequestContext<'_>, _: &Asked) -> Result<Value, HttpError> {
     Ok(json!(LinkAnswer { url }))
 }
 
-fn login(_: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
-    let beside = pages::beside_login(asked.needed("code"));
+fn login(_: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
+    let beside = pages::beside_login(arguments.needed("code"));
     Ok(beside.unwrap_or(&pages::LOGIN).answer())
 }
 
-fn enter(desk: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
-    let (code, key) = (asked.needed("code"), asked.needed(KEY));
+fn enter(desk: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
+    let (code, key) = (arguments.needed("code"), arguments.needed(KEY));
     let cookie = desk.shared.guard.enter(code, key, Instant::now());
     let cookie = cookie.ok_or_else(|| {
         HttpError::not_found("there is no such link: it was used, or is too old; ask for another")
@@ -93,8 +87,8 @@ fn enter(desk: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }
 
-fn file(_: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
-    let name = asked.needed("file");
+fn file(_: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
+    let name = arguments.needed("file");
     let file = pages::beside_index(name);
     let file = file.ok_or_else(|| HttpError::not_found(format!("there is no /app/{name} here")))?;
     Ok(file.answer())

@@ -8,103 +8,100 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use flagpost_core::operations::Operation;
+use flagpost_core::operations::{Arguments, Operation, ParamKind, Parameter};
 
 use crate::{
     events::{Cursor, EventFilter, EventReader, KanbanReader, Listener, Subscription, feed},
     http::{
         answer::HttpError,
-        asked::Asked,
-        request_context::RequestContext,
-        route::{Param, ParamKind, Route, RouteHandler, Verb, Whose},
+        route::{ParamLocation, RequestContext, Route, RouteHandler, Verb, Whose},
     },
 };
 
-const REPO: Param = Param::query(
+const REPO: Parameter = Parameter::text(
     "repo",
-    ParamKind::Text,
     "Only this repository, by name or id: the id of an event is then its number in the history.",
 );
-const SINCE: Param = Param::query(
+const SINCE: Parameter = Parameter::text(
     "since",
-    ParamKind::Text,
     "The id of the last event that was had: what came after it is told, however long ago.",
 );
-const LAST: Param = Param::header(
+const LAST: Parameter = Parameter::text(
     "last-event-id",
-    ParamKind::Text,
     "The same, as browsers say it when they come again; it counts for more.",
 );
 
 pub(crate) const ROUTES: &[Route] = &[
-    Route {
-        verb: Verb::Get,
-        path: "/v1/events",
-        about: "Every transition as it happens",
-        operation: Operation::HistoryShow,
-        params: &[REPO, SINCE, LAST],
-        work: RouteHandler::Stream(Whose::Ours, everything),
-    },
-    Route {
-        verb: Verb::Get,
-        path: "/v1/relay/inbox/events",
-        about: "What happens to mail, in both directions",
-        operation: Operation::HistoryShow,
-        params: &[REPO, SINCE, LAST],
-        work: RouteHandler::Stream(Whose::Ours, mail),
-    },
-    Route {
-        verb: Verb::Get,
-        path: "/api/events",
-        about: "What changes in the files of a list, for clients of the Kanban bus",
-        operation: Operation::TaskShow,
-        params: &[Param::query(
-            "taskListId",
-            ParamKind::Directory,
-            "The list; without it, all of them.",
-        )],
-        work: RouteHandler::Stream(Whose::Kanban, kanban),
-    },
+    Route::own(
+        Verb::Get,
+        "/v1/events",
+        "Every transition as it happens",
+        Operation::HistoryShow,
+        RouteHandler::Stream(Whose::Ours, everything),
+    )
+    .taking(&[REPO, SINCE, LAST])
+    .with(ParamLocation::Header, &[LAST.name]),
+    Route::own(
+        Verb::Get,
+        "/v1/relay/inbox/events",
+        "What happens to mail, in both directions",
+        Operation::HistoryShow,
+        RouteHandler::Stream(Whose::Ours, mail),
+    )
+    .taking(&[REPO, SINCE, LAST])
+    .with(ParamLocation::Header, &[LAST.name]),
+    Route::own(
+        Verb::Get,
+        "/api/events",
+        "What changes in the files of a list, for clients of the Kanban bus",
+        Operation::TaskList,
+        RouteHandler::Stream(Whose::Kanban, kanban),
+    )
+    .taking(&[Parameter::new(
+        "taskListId",
+        ParamKind::Directory,
+        "The list; without it, all of them.",
+    )]),
 ];
 
-fn everything(desk: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
-    listen(desk, asked, EventFilter::Everything)
+fn everything(desk: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
+    listen(desk, arguments, EventFilter::Everything)
 }
 
-fn mail(desk: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
-    listen(desk, asked, EventFilter::Mail)
+fn mail(desk: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
+    listen(desk, arguments, EventFilter::Mail)
 }
 
 fn listen(
     desk: &RequestContext<'_>,
-    asked: &Asked,
+    arguments: &Arguments,
     scope: EventFilter,
 ) -> Result<Response, HttpError> {
-    let name = match asked.text(LAST.name) {
+    let name = match arguments.text(LAST.name) {
         // A browser that had no event yet says so with nothing.
         None | Some("") => SINCE.name,
         Some(_) => LAST.name,
     };
-    let since: Option<Cursor> = asked.parsed(name)?;
-    let mut repository = match asked.text(REPO.name) {
-        Some(_) => Some(desk.repository(asked)?.id),
+    let since: Option<Cursor> = arguments.parsed(name)?;
+    let mut repository = match arguments.text(REPO.name) {
+        Some(_) => Some(desk.caller.repository()?.id),
         None => None,
     };
     if let (None, Some(Cursor::One(_))) = (&repository, &since) {
         // A number alone is of the only one there is.
-        repository = Some(desk.repository(asked)?.id);
+        repository = Some(desk.caller.repository()?.id);
     }
     let wish = Subscription { repository, scope };
-    let (home, hub) = (desk.home.clone(), desk.shared.hub.clone());
+    let (home, hub) = (desk.shared.home.clone(), desk.shared.hub.clone());
     Ok(stream(desk, EventReader::new(home, hub, wish, since)))
 }
 
-fn kanban(desk: &RequestContext<'_>, asked: &Asked) -> Result<Response, HttpError> {
-    let list = asked
+fn kanban(desk: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
+    let list = arguments
         .text("taskListId")
         .map(super::kanban::list)
         .transpose()?;
-    let reader = KanbanReader::new(desk.home.clone(), list)?;
+    let reader = KanbanReader::new(desk.shared.home.clone(), list)?;
     Ok(stream(desk, reader))
 }
 

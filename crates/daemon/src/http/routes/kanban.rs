@@ -1,73 +1,76 @@
 //! What the clients of the Kanban bus read, shaped as they expect it. Nothing here writes.
 
-use flagpost_core::{kanban, operations::Operation};
+use flagpost_core::{
+    kanban,
+    operations::{Arguments, Operation, ParamKind, Parameter},
+};
 use flagpost_model::ListRef;
 use serde_json::{Value, json};
 
 use crate::http::{
     answer::HttpError,
-    asked::Asked,
-    request_context::RequestContext,
-    route::{Param, ParamKind, Route, RouteHandler, Verb},
+    route::{RequestContext, Route, RouteHandler, Verb},
 };
 
-const LIST: Param = Param::path(
+const LIST: Parameter = Parameter::new(
     "list",
     ParamKind::Directory,
     "The list, whatever its program calls it.",
-);
+)
+.required();
 
 pub(crate) const ROUTES: &[Route] = &[
-    Route {
-        verb: Verb::Get,
-        path: "/api/health",
-        about: "Whether the daemon answers",
-        operation: Operation::DaemonShow,
-        params: &[],
-        work: RouteHandler::Foreign(health_schema, health),
-    },
-    Route {
-        verb: Verb::Get,
-        path: "/api/task-lists",
-        about: "The lists that hold tasks, for clients of the Kanban bus",
-        operation: Operation::TaskShow,
-        params: &[],
-        work: RouteHandler::Foreign(lists_schema, lists),
-    },
-    Route {
-        verb: Verb::Get,
-        path: "/api/tasks/{list}",
-        about: "The tasks of a list as normalised files, for clients of the Kanban bus",
-        operation: Operation::TaskShow,
-        params: &[LIST],
-        work: RouteHandler::Foreign(tasks_schema, tasks),
-    },
-    Route {
-        verb: Verb::Get,
-        path: "/api/execution-context/{list}",
-        about: "What the session of a list has written, for clients of the Kanban bus",
-        operation: Operation::SessionShow,
-        params: &[LIST],
-        work: RouteHandler::Foreign(context_schema, context),
-    },
+    Route::own(
+        Verb::Get,
+        "/api/health",
+        "Whether the daemon answers",
+        Operation::DaemonShow,
+        RouteHandler::Foreign(health_schema, health),
+    ),
+    Route::own(
+        Verb::Get,
+        "/api/task-lists",
+        "The lists that hold tasks, for clients of the Kanban bus",
+        Operation::TaskList,
+        RouteHandler::Foreign(lists_schema, lists),
+    ),
+    Route::own(
+        Verb::Get,
+        "/api/tasks/{list}",
+        "The tasks of a list as normalised files, for clients of the Kanban bus",
+        Operation::TaskList,
+        RouteHandler::Foreign(tasks_schema, tasks),
+    )
+    .taking(&[LIST]),
+    Route::own(
+        Verb::Get,
+        "/api/execution-context/{list}",
+        "What the session of a list has written, for clients of the Kanban bus",
+        Operation::SessionShow,
+        RouteHandler::Foreign(context_schema, context),
+    )
+    .taking(&[LIST]),
 ];
 
-fn health(desk: &RequestContext<'_>, _: &Asked) -> Result<Value, HttpError> {
-    Ok(json!({"status": "ok", "timestamp": desk.home.now()}))
+fn health(desk: &RequestContext<'_>, _: &Arguments) -> Result<Value, HttpError> {
+    Ok(json!({"status": "ok", "timestamp": desk.shared.home.now()}))
 }
 
-fn lists(desk: &RequestContext<'_>, _: &Asked) -> Result<Value, HttpError> {
-    Ok(kanban::lists(&desk.home)?)
+fn lists(desk: &RequestContext<'_>, _: &Arguments) -> Result<Value, HttpError> {
+    Ok(kanban::lists(&desk.shared.home)?)
 }
 
-fn tasks(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
-    Ok(kanban::tasks(&desk.home, &list(asked.needed("list"))?)?)
+fn tasks(desk: &RequestContext<'_>, arguments: &Arguments) -> Result<Value, HttpError> {
+    Ok(kanban::tasks(
+        &desk.shared.home,
+        &list(arguments.needed("list"))?,
+    )?)
 }
 
-fn context(desk: &RequestContext<'_>, asked: &Asked) -> Result<Value, HttpError> {
+fn context(desk: &RequestContext<'_>, arguments: &Arguments) -> Result<Value, HttpError> {
     Ok(kanban::execution_context(
-        &desk.home,
-        &list(asked.needed("list"))?,
+        &desk.shared.home,
+        &list(arguments.needed("list"))?,
     )?)
 }
 

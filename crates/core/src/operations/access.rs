@@ -1,4 +1,4 @@
-//! What can be done, and who may do it: one table.
+//! The operations by name, and who may ask for each.
 //!
 //! Owns the name of every operation and the only rule about who may ask for it. Each face asks
 //! [`Operation::permit`] before it does anything. An agent is whoever is named by `FLAGPOST_WORKER` or by
@@ -48,7 +48,7 @@ macro_rules! operations {
             }
 
             /// Who may ask for it.
-            pub fn access(self) -> Access {
+            pub const fn access(self) -> Access {
                 match self { $(Self::$variant => $access),+ }
             }
         }
@@ -65,6 +65,8 @@ use Access::{Agent, Controller, Operator, Read};
 operations! {
     /// Help, manuals, schemas.
     ProgramDescribe = "program.describe", Read;
+    /// Show the operations that take plain values.
+    OperationList = "operation.list", Read;
     /// Show what the program can do, or how fast it is.
     ProgramTry = "program.try", Agent;
     /// Look whether everything holds.
@@ -75,6 +77,8 @@ operations! {
     StatusShow = "status.show", Read;
     /// Register a repository and tell its agents.
     RepositoryInit = "repository.init", Agent;
+    /// Show the registered repositories.
+    RepositoryList = "repository.list", Read;
     /// Show what is settled.
     ConfigShow = "config.show", Read;
     /// Settle something.
@@ -82,7 +86,9 @@ operations! {
     /// Take a setting away.
     ConfigUnset = "config.unset", Operator(SETTLES);
 
-    /// Lists, tasks, labels, graphs, numbers.
+    /// Show the tasks of a list.
+    TaskList = "task.list", Read;
+    /// Show a task; labels, graphs, numbers.
     TaskShow = "task.show", Read;
     /// Write tasks to a file of another format.
     TaskExport = "task.export", Read;
@@ -100,6 +106,8 @@ operations! {
     TaskTime = "task.time", Agent;
     /// Take a task that nobody has.
     TaskClaim = "task.claim", Agent;
+    /// Take the first ready task.
+    TaskNext = "task.next", Agent;
     /// Begin the work on it.
     TaskStart = "task.start", Agent;
     /// Extend a claim.
@@ -131,7 +139,9 @@ operations! {
     HistoryShow = "history.show", Read;
     /// Make the index anew.
     IndexRebuild = "index.rebuild", Agent;
-    /// Show sessions and what their agents printed.
+    /// Show the sessions of a repository.
+    SessionList = "session.list", Read;
+    /// Show a session and what its agents printed.
     SessionShow = "session.show", Read;
     /// Give back what a dead session holds.
     SessionRecover = "session.recover", Agent;
@@ -143,6 +153,8 @@ operations! {
     RunStop = "run.stop", Controller("stops nobody");
 
     /// Show briefs.
+    BriefList = "brief.list", Read;
+    /// Show a brief in full.
     BriefShow = "brief.show", Read;
     /// Propose a brief.
     BriefPropose = "brief.propose", Agent;
@@ -157,7 +169,7 @@ operations! {
     /// Say that a brief was read.
     BriefAck = "brief.ack", Agent;
     /// Show reports.
-    ReportShow = "report.show", Read;
+    ReportList = "report.list", Read;
     /// Show a report, which counts as read.
     ReportRead = "report.read", Agent;
     /// Report.
@@ -169,7 +181,15 @@ operations! {
     /// Archive older mail.
     MailArchive = "mail.archive", Agent;
     /// Show messages.
+    MessageList = "message.list", Read;
+    /// Show a message.
     MessageShow = "message.show", Read;
+    /// Show a conversation.
+    MessageThread = "message.thread", Read;
+    /// Show messages that nobody has acknowledged.
+    MessageUnacked = "message.unacked", Read;
+    /// Wait for a message, and leave it where it is.
+    MessageWait = "message.wait", Read;
     /// Send a message.
     MessageSend = "message.send", Agent;
     /// Receive a message.
@@ -179,13 +199,15 @@ operations! {
     /// Bring messages in from elsewhere.
     MessageImport = "message.import", Agent;
     /// Show who works on which files.
-    ReservationShow = "reservation.show", Read;
+    ReservationList = "reservation.list", Read;
     /// Reserve files.
     ReservationAdd = "reservation.add", Agent;
     /// Give files back.
     ReservationRelease = "reservation.release", Agent;
 
     /// Show the fleet.
+    WorkerList = "worker.list", Read;
+    /// Show a worker.
     WorkerShow = "worker.show", Read;
     /// Join the fleet oneself.
     WorkerJoin = "worker.join", Agent;
@@ -198,6 +220,8 @@ operations! {
     /// Give a sign of life.
     WorkerHeartbeat = "worker.heartbeat", Agent;
 
+    /// Carry out a slash command, which asks for more once it is read.
+    SlashDispatch = "slash.dispatch", Agent;
     /// How the daemon is, and its log.
     DaemonShow = "daemon.show", Read;
     /// Start the daemon.

@@ -1,37 +1,32 @@
-//! What fits a route's description, and what is refused.
+//! What fits an operation's parameters, and what is refused.
 
 use serde_json::json;
 
 use super::*;
 
-const PARAMS: &[Param] = &[
-    Param::path("worker", ParamKind::Id, ""),
-    Param::query("limit", ParamKind::Number(1), ""),
-    Param::query("all", ParamKind::Flag, ""),
-    Param::body("body", ParamKind::Text, ""),
-    Param::body("decision", ParamKind::Word(&["ratified", "rejected"]), "").required(),
+const PARAMETERS: &[Parameter] = &[
+    Parameter::new("worker", ParamKind::Id, "").required(),
+    Parameter::new("limit", ParamKind::Number(1), ""),
+    Parameter::new("all", ParamKind::Flag, ""),
+    Parameter::new("body", ParamKind::Text, ""),
+    Parameter::new("decision", ParamKind::Word(&["ratified", "rejected"]), "").required(),
 ];
 
-fn read(query: &[(&str, &str)], body: Value) -> Result<Asked, HttpError> {
-    let pairs = |all: &[(&str, &str)]| {
-        let owned = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
-        all.iter().map(owned).collect()
-    };
-    let Value::Object(body) = body else {
+fn said(
+    parameters: &'static [Parameter],
+    texts: &[(&str, &str)],
+    object: Value,
+) -> Result<Arguments> {
+    let Value::Object(object) = object else {
         panic!("an object")
     };
-    let path = pairs(&[("worker", "W1")]);
-    let query = pairs(query);
-    let headers = Vec::new();
-    Asked::read(
-        PARAMS,
-        Parts {
-            path,
-            query,
-            headers,
-            body,
-        },
-    )
+    let parameters: Vec<_> = parameters.iter().collect();
+    let owned = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
+    Arguments::read(&parameters, texts.iter().map(owned).collect(), object)
+}
+
+fn read(texts: &[(&str, &str)], object: Value) -> Result<Arguments> {
+    said(PARAMETERS, &[&[("worker", "W1")], texts].concat(), object)
 }
 
 #[test]
@@ -71,39 +66,30 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-const EITHER: &[Form] = &[
-    Form {
+const EITHER: &[ArgumentForm] = &[
+    ArgumentForm {
         must: &["worker"],
         may: &["decision", "seq"],
         word: Some(("decision", &["rejected"])),
     },
-    Form {
+    ArgumentForm {
         must: &["all"],
         may: &[],
         word: None,
     },
 ];
-const DECIDED: &[Param] = &[
-    Param::body("worker", ParamKind::Id, "").within(EITHER),
-    Param::body("seq", ParamKind::Number(1), "").within(EITHER),
-    Param::body("decision", ParamKind::Word(&["ratified", "rejected"]), "").within(EITHER),
-    Param::body("all", ParamKind::Flag, "").within(EITHER),
-    Param::body("note", ParamKind::Line, ""),
-    Param::body("pid", ParamKind::Process, ""),
-    Param::body("due", ParamKind::Day, ""),
+const DECIDED: &[Parameter] = &[
+    Parameter::new("worker", ParamKind::Id, "").within(EITHER),
+    Parameter::new("seq", ParamKind::Number(1), "").within(EITHER),
+    Parameter::new("decision", ParamKind::Word(&["ratified", "rejected"]), "").within(EITHER),
+    Parameter::new("all", ParamKind::Flag, "").within(EITHER),
+    Parameter::new("note", ParamKind::Line, ""),
+    Parameter::new("pid", ParamKind::Process, ""),
+    Parameter::new("due", ParamKind::Day, ""),
 ];
 
-fn decided(body: Value) -> Result<Asked, HttpError> {
-    let Value::Object(body) = body else {
-        panic!("an object")
-    };
-    let parts = Parts {
-        path: Vec::new(),
-        query: Vec::new(),
-        headers: Vec::new(),
-        body,
-    };
-    Asked::read(DECIDED, parts)
+fn decided(object: Value) -> Result<Arguments> {
+    said(DECIDED, &[], object)
 }
 
 #[test]

@@ -1,0 +1,119 @@
+//! The home: which repositories it has, and what can be done in it.
+
+use flagpost_model::{ListId, RepoId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{
+    Access, Arguments, Caller, Operation, OperationEffect, OperationEntry, Parameter, Run, all,
+    object_schema,
+};
+use crate::{error::Result, registry, repository::Repository};
+
+crate::answers! {
+    "operations" => Operations,
+    "repositories" => Repositories,
+}
+
+/// The operations that take plain values.
+///
+/// From GET /v1/operations. Each face reads this table: an operation has the same name everywhere.
+#[derive(Serialize, JsonSchema)]
+struct Operations {
+    operations: Vec<OperationAnswer>,
+}
+
+/// An operation.
+#[derive(Serialize, JsonSchema)]
+struct OperationAnswer {
+    /// A noun and a verb.
+    name: &'static str,
+    /// What it does, in a line.
+    about: &'static str,
+    access: AccessAnswer,
+    effect: OperationEffect,
+    /// What it takes, as a JSON Schema of an object.
+    parameters: Value,
+    /// The schemas that it answers in. Where there are two, the second says that there is nothing yet.
+    answers: Vec<&'static str>,
+}
+
+/// Who may ask for it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum AccessAnswer {
+    /// Everybody: it changes nothing.
+    Read,
+    /// Everybody, an agent for itself only.
+    Agent,
+    /// A person, or an agent that is no worker.
+    Controller,
+    /// A person.
+    Operator,
+}
+
+/// The repositories that are registered.
+///
+/// From GET /v1/repositories.
+#[derive(Serialize, JsonSchema)]
+struct Repositories {
+    repositories: Vec<Registered>,
+}
+
+/// A repository that is registered.
+#[derive(Serialize, JsonSchema)]
+struct Registered {
+    id: RepoId,
+    name: ListId,
+    /// The top of the working tree that it was registered from.
+    path: String,
+}
+
+pub(super) const ENTRIES: &[OperationEntry] = &[
+    OperationEntry::new(
+        Operation::OperationList,
+        "The operations that take plain values, and what each takes, changes and answers",
+        Run::Answer("operations", operations),
+    ),
+    OperationEntry::new(
+        Operation::RepositoryList,
+        "The repositories that are registered",
+        Run::Answer("repositories", repositories),
+    ),
+];
+
+fn operations(_: &Caller, _: &Arguments) -> Result<Value> {
+    let operations = all().map(OperationAnswer::from).collect();
+    Ok(json!(Operations { operations }))
+}
+
+impl From<&OperationEntry> for OperationAnswer {
+    fn from(entry: &OperationEntry) -> Self {
+        let parameters: Vec<&Parameter> = entry.parameters.iter().collect();
+        Self {
+            name: entry.name(),
+            about: entry.about,
+            access: match entry.operation.access() {
+                Access::Read => AccessAnswer::Read,
+                Access::Agent => AccessAnswer::Agent,
+                Access::Controller(_) => AccessAnswer::Controller,
+                Access::Operator(_) => AccessAnswer::Operator,
+            },
+            effect: entry.effect,
+            parameters: object_schema(&parameters),
+            answers: entry.answers(),
+        }
+    }
+}
+
+fn repositories(caller: &Caller, _: &Arguments) -> Result<Value> {
+    let all = registry::repositories(caller.home())?;
+    let registered = |it: Repository| Registered {
+        path: it.top.to_string_lossy().into_owned(),
+        id: it.id,
+        name: it.name,
+    };
+    let repositories = all.into_iter().map(registered).collect();
+    Ok(json!(Repositories { repositories }))
+}

@@ -1,0 +1,91 @@
+//! A slash command, carried out.
+
+use flagpost_disk::fsx;
+use flagpost_model::{
+    WorkerId,
+    slash::{Slash, TextSource, parse},
+};
+use serde_json::Value;
+
+use super::{
+    Arguments, Caller,
+    CallerPart::{Actor, Repo},
+    Operation, OperationEntry, Parameter, Run,
+};
+use crate::{
+    error::{Error, Result},
+    relay::{
+        Fleet,
+        slash::{SlashContext, SlashOutput, carry_out_aloud, operation},
+    },
+    repository::Repository,
+    shape,
+};
+
+const COMMAND: Parameter =
+    Parameter::text("command", "As in /ratify all --scope=W{1,2}.").required();
+const TEXT: Parameter = Parameter::text(
+    "text",
+    "What goes beside it: the brief of /assign, the new body of /edit.",
+);
+
+pub(super) const ENTRIES: &[OperationEntry] = &[OperationEntry::new(
+    Operation::SlashDispatch,
+    "Carries out a slash command",
+    Run::Answer("slash", dispatch),
+)
+.asking(&[Repo, Actor])
+.taking(&[COMMAND, TEXT])];
+
+fn dispatch(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let said = SlashRequest::read(caller, arguments)?.carry_out(caller, &mut |_| {})?;
+    Ok(shape::slash_output(arguments.needed(COMMAND.name), &said))
+}
+
+/// A command that its caller may carry out.
+#[derive(Debug)]
+pub struct SlashRequest {
+    repository: Repository,
+    command: Slash,
+    actor: WorkerId,
+    given: Option<String>,
+}
+
+impl SlashRequest {
+    /// Reads it, and refuses what the caller may not do.
+    pub fn read(caller: &Caller, arguments: &Arguments) -> Result<Self> {
+        let command = parse(arguments.needed(COMMAND.name)).map_err(|error| Error::Invalid {
+            what: COMMAND.name.to_owned(),
+            reason: error.to_string(),
+        })?;
+        let repository = caller.repository()?;
+        caller.permit(operation(&command))?;
+        if let Slash::Assign {
+            text: TextSource::File(name),
+            ..
+        } = &command
+        {
+            // Whoever asks stands nowhere: a file is one of the repository.
+            let file = repository.top.join(name);
+            fsx::within(caller.home().fs(), &repository.top, &file)?;
+        }
+        Ok(Self {
+            repository,
+            command,
+            actor: caller.actor()?,
+            given: arguments.owned(TEXT.name),
+        })
+    }
+
+    /// Carries it out, and tells each line of a decision as soon as that is made.
+    pub fn carry_out(self, caller: &Caller, tell: &mut dyn FnMut(&str)) -> Result<SlashOutput> {
+        let at = SlashContext {
+            fleet: &Fleet::of(caller.home(), &self.repository.id),
+            actor: &self.actor,
+            via: caller.via(),
+            origin: caller.origin(),
+            dir: &self.repository.top,
+        };
+        carry_out_aloud(&at, self.command, self.given, tell)
+    }
+}

@@ -1,0 +1,300 @@
+//! Changes of tasks.
+
+use flagpost_model::{
+    ListId, Token,
+    task::{Act, Ending},
+};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use super::{
+    Arguments, Caller,
+    CallerPart::{Actor, Repo},
+    Operation, OperationEffect, OperationEntry, ParamKind, Parameter, Run,
+    tasks::{ID, LIST, OF_LIST},
+};
+use crate::{
+    answers::TaskAnswer,
+    claims::{self, Claimed, Terms},
+    config::{Config, keys::CLAIM_LEASE},
+    error::Result,
+    list::List,
+    messages::Reply,
+    questions, shape,
+    tasks::{self, Fields, Labels, Move, Parts},
+};
+
+const TOKEN: Parameter = Parameter::new(
+    "token",
+    ParamKind::Number(1),
+    "The claim's token: a later holder's task is left alone.",
+);
+const TEXT: Parameter = Parameter::text("text", "What there is to say about it.");
+const PARTS: Parameter = Parameter::flag("force", "Although parts of it are not done.");
+const WHOEVER: Parameter = Parameter::flag("force", "Whoever holds it.");
+const SUBJECT: Parameter = Parameter::new(
+    "subject",
+    ParamKind::Line,
+    "What is to be done, in one line.",
+);
+const DESCRIPTION: Parameter = Parameter::text("description", "The rest, Markdown.");
+const PRIORITY: Parameter = Parameter::new(
+    "priority",
+    ParamKind::Word(&["critical", "high", "medium", "low"]),
+    "How urgent it is.",
+);
+const GROUP: Parameter = Parameter::text("group", "The feature it belongs to.");
+const PROJECT: Parameter = Parameter::text("project", "The project it belongs to.");
+const COMPLEXITY: Parameter = Parameter::text("complexity", "How large it is.");
+const PARENT: Parameter = Parameter::new("parent", ParamKind::Id, "The task it is part of.");
+const DUE: Parameter = Parameter::new("due", ParamKind::Day, "When it is due: 2026-12-01.");
+const TAGS: Parameter = Parameter::new(
+    "tags",
+    ParamKind::Texts,
+    "Its labels, in place of those it has.",
+);
+const LEASE: Parameter = Parameter::new(
+    "lease",
+    ParamKind::Lease,
+    "How long the claim holds without renewal, as in 15m; without it, the setting claim.lease.",
+);
+const UID: Parameter = Parameter::text("uid", "The planner's name for it.");
+
+pub(super) const ENTRIES: &[OperationEntry] = &[
+    OperationEntry::new(Operation::TaskAdd, "Adds a task", Run::Answer("task", add))
+        .asking(&[Repo, Actor])
+        .taking(&[
+            LIST,
+            SUBJECT.required(),
+            DESCRIPTION,
+            PRIORITY,
+            GROUP,
+            PROJECT,
+            COMPLEXITY,
+            PARENT,
+            DUE,
+            TAGS,
+            UID,
+        ]),
+    change(
+        Operation::TaskEdit,
+        "Changes what is said of a task",
+        &[
+            OF_LIST,
+            ID,
+            SUBJECT,
+            DESCRIPTION,
+            PRIORITY,
+            GROUP,
+            PROJECT,
+            COMPLEXITY,
+            PARENT,
+            DUE,
+            TAGS,
+        ],
+        edit,
+    )
+    .having(OperationEffect::Idempotent),
+    OperationEntry::new(
+        Operation::TaskNext,
+        "Claims the first ready task of a list",
+        Run::Answer("task", claim_next),
+    )
+    .asking(&[Repo, Actor])
+    .taking(&[LIST, LEASE]),
+    change(
+        Operation::TaskClaim,
+        "Claims a task; the answer has the token",
+        &[OF_LIST, ID, LEASE],
+        claim,
+    ),
+    change(
+        Operation::TaskStart,
+        "Begins the work on a task, which is claimed where it is not",
+        &[OF_LIST, ID, TOKEN, LEASE],
+        start,
+    ),
+    change(
+        Operation::TaskDone,
+        "Completes a task",
+        &[OF_LIST, ID, TOKEN, TEXT, PARTS],
+        |caller, arguments| finish(caller, arguments, Ending::Completed),
+    ),
+    change(
+        Operation::TaskFail,
+        "Gives a task up: it did not work",
+        &[OF_LIST, ID, TOKEN, TEXT],
+        |caller, arguments| finish(caller, arguments, Ending::Failed),
+    ),
+    change(
+        Operation::TaskStuck,
+        "Says that help is needed to go on",
+        &[OF_LIST, ID, TOKEN, TEXT],
+        |caller, arguments| finish(caller, arguments, Ending::Stuck),
+    ),
+    OperationEntry::new(
+        Operation::TaskAnswer,
+        "Answers what is asked about a task; an agent may not",
+        Run::Answer("answered", answer),
+    )
+    .asking(&[Actor])
+    .taking(&[
+        OF_LIST,
+        ID,
+        Parameter::text("text", "The answer.").required(),
+        Parameter::flag("again", "Adds to an answer that was given before."),
+    ]),
+    change(
+        Operation::TaskRenew,
+        "Extends the lease of a claim",
+        &[OF_LIST, ID, TOKEN],
+        |caller, arguments| moved(caller, arguments, Move::Renew),
+    ),
+    change(
+        Operation::TaskRelease,
+        "Gives a task back",
+        &[OF_LIST, ID, TOKEN, WHOEVER],
+        |caller, arguments| {
+            let force = arguments.flag(WHOEVER.name);
+            caller.permit(Operation::releasing(force))?;
+            moved(caller, arguments, Move::Release { force })
+        },
+    ),
+    change(
+        Operation::TaskReopen,
+        "Makes a task pending again",
+        &[OF_LIST, ID],
+        |caller, arguments| moved(caller, arguments, Move::Reopen),
+    ),
+    change(
+        Operation::TaskCancel,
+        "Says that a task is not wanted any more",
+        &[OF_LIST, ID],
+        |caller, arguments| moved(caller, arguments, Move::Cancel),
+    )
+    .having(OperationEffect::Ends),
+];
+
+const fn change(
+    operation: Operation,
+    about: &'static str,
+    parameters: &'static [Parameter],
+    run: fn(&Caller, &Arguments) -> Result<Value>,
+) -> OperationEntry {
+    OperationEntry::new(operation, about, Run::Answer("task", run))
+        .asking(&[Actor])
+        .taking(parameters)
+}
+
+fn add(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let repository = caller.repository()?;
+    let id: Option<ListId> = arguments.parsed(LIST.name)?;
+    let id = id.unwrap_or_else(|| repository.name.clone());
+    let list = List::open_or_create(caller.home(), &id, &repository)?;
+    let fields = fields(&list, arguments)?;
+    let task = tasks::add(&list, &caller.actor()?, &fields, &[])?;
+    Ok(json!(TaskAnswer::from(&task)))
+}
+
+fn edit(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let list = caller.list(arguments)?;
+    let (id, fields) = (caller.task(&list, arguments)?, fields(&list, arguments)?);
+    let task = tasks::edit(&list, &caller.actor()?, &id, &fields)?;
+    Ok(json!(TaskAnswer::from(&task)))
+}
+
+fn fields(list: &List<'_>, arguments: &Arguments) -> Result<Fields> {
+    let parent = arguments.text(PARENT.name).map(|it| list.resolve(it));
+    Ok(Fields {
+        subject: arguments.owned(SUBJECT.name),
+        description: arguments.owned(DESCRIPTION.name),
+        priority: arguments.parsed(PRIORITY.name)?.map(Some),
+        complexity: arguments.owned(COMPLEXITY.name),
+        group: arguments.owned(GROUP.name),
+        project: arguments.owned(PROJECT.name),
+        parent: parent.transpose()?.map(Some),
+        due: arguments.parsed(DUE.name)?.map(Some),
+        uid: arguments.owned(UID.name),
+        tags: arguments
+            .texts(TAGS.name)
+            .map_or_else(Labels::default, Labels::Set),
+        ..Fields::default()
+    })
+}
+
+fn claim_next(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let list = caller.list(arguments)?;
+    let terms = terms(caller, arguments)?;
+    Ok(claimed(&claims::claim_next(&list, &terms)?))
+}
+
+fn claim(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let list = caller.list(arguments)?;
+    let id = caller.task(&list, arguments)?;
+    let terms = terms(caller, arguments)?;
+    Ok(claimed(&claims::claim(&list, &terms, &id)?))
+}
+
+fn start(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let list = caller.list(arguments)?;
+    let id = caller.task(&list, arguments)?;
+    let (terms, token) = (terms(caller, arguments)?, token(arguments));
+    Ok(claimed(&claims::start(&list, &terms, token, &id)?))
+}
+
+fn finish(caller: &Caller, arguments: &Arguments, ending: Ending) -> Result<Value> {
+    let parts = match arguments.flag(PARTS.name) {
+        true => Parts::MayBeOpen,
+        false => Parts::MustBeDone,
+    };
+    let text = arguments.owned(TEXT.name).unwrap_or_default();
+    let event = Move::Finish {
+        ending,
+        text,
+        parts,
+    };
+    moved(caller, arguments, event)
+}
+
+fn moved(caller: &Caller, arguments: &Arguments, event: Move) -> Result<Value> {
+    let list = caller.list(arguments)?;
+    let act = Act {
+        actor: caller.actor()?,
+        token: token(arguments),
+        at: caller.home().now(),
+    };
+    let task = tasks::act(&list, &act, &caller.task(&list, arguments)?, event)?;
+    Ok(json!(TaskAnswer::from(&task)))
+}
+
+fn answer(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let (list, speaker) = (caller.list(arguments)?, caller.speaker()?);
+    let reply = Reply {
+        text: arguments.needed(TEXT.name),
+        again: arguments.flag("again"),
+        via: caller.via(),
+    };
+    let id = caller.task(&list, arguments)?;
+    let answered = questions::answer(&list, None, &speaker, &id, &reply)?;
+    Ok(shape::answered(&answered))
+}
+
+fn terms(caller: &Caller, arguments: &Arguments) -> Result<Terms> {
+    let lease = match arguments.parsed::<SignedDuration>(LEASE.name)? {
+        Some(lease) => lease,
+        None => Config::read(caller.home())?.need(&CLAIM_LEASE)?,
+    };
+    Ok(Terms {
+        actor: caller.actor()?,
+        lease,
+        session: None,
+    })
+}
+
+fn token(arguments: &Arguments) -> Option<Token> {
+    arguments.number(TOKEN.name).map(Token)
+}
+
+fn claimed(claimed: &Claimed) -> Value {
+    json!(TaskAnswer::from(&claimed.task))
+}
