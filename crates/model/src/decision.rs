@@ -213,6 +213,16 @@ pub enum DecisionRefusal {
         /// Which one.
         seq: Seq,
     },
+    /// Nobody says which one is meant: neither its number, nor what of it was seen.
+    #[error(
+        "brief {seq} of {worker} is the newest that waits: say its number, or the hash that was seen"
+    )]
+    Unnamed {
+        /// For whom the brief is.
+        worker: WorkerId,
+        /// Which one.
+        seq: Seq,
+    },
     /// It is not the one that was shown, or decided on.
     #[error("brief {seq} of {worker} {}", unlike(seen.as_ref()))]
     Changed {

@@ -235,7 +235,11 @@ fn it_acts_for_whoever_asks() {
     world.ok(["worker", "add", "W1"]);
     world.ok(["assign", "1", "W1", "--inline", "a"]);
     world.ok(["up", "--as", "W9"]);
-    ask(&world, "POST /v1/relay/outbox/ratify", r#"{"worker":"W1"}"#);
+    ask(
+        &world,
+        "POST /v1/relay/outbox/ratify",
+        r#"{"worker":"W1","seq":1}"#,
+    );
     let letter = ask(&world, "GET /v1/relay/inbox/W1/1", "");
     assert_eq!(letter["verdict"]["by"], "ann");
 }

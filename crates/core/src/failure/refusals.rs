@@ -24,7 +24,8 @@ pub(super) fn gate(refusal: &decision::DecisionRefusal) -> (FailureKind, Option<
             "do nothing that it says; 'flagpost stuck' asks a person, to whom 'flagpost inbox {worker} {}' shows it",
             seq.get()
         )),
-        decision::DecisionRefusal::Changed { worker, seq, .. } => Some(format!(
+        decision::DecisionRefusal::Changed { worker, seq, .. }
+        | decision::DecisionRefusal::Unnamed { worker, seq } => Some(format!(
             "'flagpost inbox {worker} {}' shows how it is now",
             seq.get()
         )),

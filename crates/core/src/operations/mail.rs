@@ -26,6 +26,12 @@ use crate::{
 
 const WORKER: Parameter = Parameter::new("worker", ParamKind::Id, "The worker.").required();
 const SEQ: Parameter = Parameter::new("seq", ParamKind::Number(1), "Which message.").required();
+pub(super) const SEEN: Parameter = Parameter::new(
+    "seen",
+    ParamKind::Hash,
+    "The SHA-256 of the body that was seen, or the brief's envelope: another one is \
+    not decided on. Of a withheld brief it is the envelope. Without a number it must be said.",
+);
 const OF: Parameter = Parameter::new("worker", ParamKind::Id, "Only this worker's.");
 
 /// What is decided: on one brief, on all that wait, or on new words for one.
@@ -107,7 +113,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         Parameter::new(
             "seq",
             ParamKind::Number(1),
-            "Which one; without it, the newest that waits.",
+            "Which one; without it, the newest that waits, and seen must be said.",
         )
         .within(DECISIONS),
         Parameter::text(
@@ -122,13 +128,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         )
         .within(DECISIONS),
         Parameter::text("reason", "Why; the worker is told.").within(DECISIONS),
-        Parameter::new(
-            "seen",
-            ParamKind::Hash,
-            "The SHA-256 of the body that was seen, or the brief's envelope: another one is \
-                not decided on. Of a withheld brief it is the envelope.",
-        )
-        .within(DECISIONS),
+        SEEN.within(DECISIONS),
         Parameter::new("body", ParamKind::Line, "The new body, where it is edited.")
             .within(DECISIONS),
     ]),

@@ -60,7 +60,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
     OperationEntry::new(
         Operation::MessageSend,
         "Sends a message; what goes to a worker waits for the policy or \
-                the operator, but for a person's REPLY",
+        the operator, but for a person's REPLY",
         Run::Answer("message_sent", send),
     )
     .asking(&[Repo, Actor])
@@ -69,7 +69,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         Parameter::text(
             "body",
             "What it says, as its subject asks for: \
-                JSON as a text, but for QUERY and REPLY.",
+            JSON as a text, but for QUERY and REPLY.",
         )
         .required(),
         Parameter::new(
@@ -114,7 +114,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         Parameter::flag(
             "restart",
             "Whoever received under this name before is gone: \
-                what it held is given out again.",
+            what it held is given out again.",
         ),
     ]),
     OperationEntry::new(

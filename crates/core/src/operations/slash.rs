@@ -3,6 +3,7 @@
 use flagpost_disk::fsx;
 use flagpost_model::{
     WorkerId,
+    envelope::Hash,
     slash::{Slash, TextSource, parse},
 };
 use serde_json::Value;
@@ -11,6 +12,7 @@ use super::{
     Arguments, Caller,
     CallerPart::{Actor, Repo},
     Operation, OperationEntry, Parameter, Run,
+    mail::SEEN,
 };
 use crate::{
     error::{Error, Result},
@@ -35,7 +37,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[OperationEntry::new(
     Run::Answer("slash", dispatch),
 )
 .asking(&[Repo, Actor])
-.taking(&[COMMAND, TEXT])];
+.taking(&[COMMAND, TEXT, SEEN])];
 
 fn dispatch(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let said = SlashRequest::read(caller, arguments)?.carry_out(caller, &mut |_| {})?;
@@ -49,6 +51,7 @@ pub struct SlashRequest {
     command: Slash,
     actor: WorkerId,
     given: Option<String>,
+    seen: Option<Hash>,
 }
 
 impl SlashRequest {
@@ -74,6 +77,7 @@ impl SlashRequest {
             command,
             actor: caller.actor()?,
             given: arguments.owned(TEXT.name),
+            seen: arguments.parsed(SEEN.name)?,
         })
     }
 
@@ -84,6 +88,7 @@ impl SlashRequest {
             actor: &self.actor,
             via: caller.via(),
             origin: caller.origin(),
+            seen: self.seen.as_ref(),
             dir: &self.repository.top,
         };
         carry_out_aloud(&at, self.command, self.given, tell)

@@ -110,7 +110,7 @@ pub struct Undecided {
     pub error: Error,
 }
 
-/// Decides on a brief; without a number, on the newest that waits.
+/// Decides on a brief; without a number, on the newest that waits, if that is the one that was seen.
 pub fn decide(
     mail: &Mail<'_>,
     actor: &WorkerId,
@@ -121,7 +121,7 @@ pub fn decide(
     locked.repair(actor)?;
     let seq = match seq {
         Some(seq) => seq,
-        None => briefs::newest_pending(mail)?,
+        None => newest_seen(mail, wish.seen.as_ref())?,
     };
     let letter = match locked.brief_view(actor, seq) {
         Ok(letter) => letter,
@@ -145,6 +145,16 @@ pub fn decide(
     let verdict = verdict(&locked, &letter, actor, wish)?;
     locked.put(actor, vec![(letter.clone(), verdict)])?;
     Ok(decided(letter, false))
+}
+
+/// The newest brief that waits, for somebody who can tell by a hash whether that is the one that was
+/// seen: another may have come since.
+pub(super) fn newest_seen(mail: &Mail<'_>, seen: Option<&Hash>) -> Result<Seq> {
+    let (worker, seq) = (mail.worker.clone(), briefs::newest_pending(mail)?);
+    match seen {
+        Some(_) => Ok(seq),
+        None => Err(DecisionRefusal::Unnamed { worker, seq }.into()),
+    }
 }
 
 /// Ratifies those of the listed briefs of a worker that wait, in one step where nobody interferes.

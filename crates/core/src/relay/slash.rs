@@ -10,7 +10,7 @@ use flagpost_disk::fsx;
 use flagpost_model::{
     Seq, WorkerId,
     decision::{Decision, Via, WithheldReason},
-    envelope::{BriefKind, Extras, Ticket},
+    envelope::{BriefKind, Extras, Hash, Ticket},
     slash::{Slash, TextSource},
     task::Origin,
 };
@@ -46,6 +46,8 @@ pub struct SlashContext<'f> {
     pub via: Via,
     /// What sort of hand it is.
     pub origin: Origin,
+    /// The hash of the brief that was seen, where somebody decides.
+    pub seen: Option<&'f Hash>,
     /// What paths are relative to.
     pub dir: &'f Path,
 }
@@ -111,9 +113,16 @@ pub fn carry_out_aloud(
     tell: &mut dyn FnMut(&str),
 ) -> Result<SlashOutput> {
     let SlashContext {
-        fleet, actor, via, ..
+        fleet,
+        actor,
+        via,
+        seen,
+        ..
     } = *desk;
-    let wish = |decision| DecisionRequest::new(decision, via);
+    let wish = |decision| DecisionRequest {
+        seen: seen.cloned(),
+        ..DecisionRequest::new(decision, via)
+    };
     match command {
         Slash::RatifyAll { scope } => {
             let mut heard = |decided: &Decided| tell(&decided_line(decided));
@@ -212,7 +221,7 @@ fn edit(
     let mail = desk.fleet.mail(worker)?;
     let seq = match seq {
         Some(seq) => seq,
-        None => briefs::newest_pending(&mail)?,
+        None => decide::newest_seen(&mail, desk.seen)?,
     };
     let Some(body) = given else {
         return Err(Error::Invalid {
@@ -220,7 +229,10 @@ fn edit(
             reason: "the edited brief goes beside the command".to_owned(),
         });
     };
-    let seen = flagpost_model::envelope::Hash::of(briefs::show(&mail, seq)?.body.as_bytes());
+    let seen = match desk.seen {
+        Some(seen) => seen.clone(),
+        None => Hash::of(briefs::show(&mail, seq)?.body.as_bytes()),
+    };
     decide::edit(&mail, desk.actor, seq, &seen, body, desk.via)
 }
 

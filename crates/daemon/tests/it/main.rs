@@ -9,6 +9,7 @@
 
 mod answers;
 mod bridge;
+mod decisions;
 mod doors;
 mod duties;
 mod events;

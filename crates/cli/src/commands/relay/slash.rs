@@ -63,6 +63,7 @@ pub fn run(context: &Context, args: &SlashArgs) -> anyhow::Result<Answer> {
         actor: &actor,
         via: Via::Slash,
         origin: context.settings.origin(),
+        seen: None,
         dir: &context.dir,
     };
     let said = carry_out(&desk, command, given)?;

@@ -105,6 +105,12 @@ fn the_oldest_comes_first_and_a_rejection_is_a_notice() {
     ratify(&w1, 3);
     let mut wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
     wish.reason = Some("too large".to_owned());
+    let unseen = decide::decide(&w1, &worker("ann"), None, &wish).unwrap_err();
+    assert!(
+        unseen.to_string().starts_with("brief 0002 of W1"),
+        "{unseen}"
+    );
+    wish.seen = Some(Hash::of(b"two"));
     let newest = decide::decide(&w1, &worker("ann"), None, &wish).unwrap();
     assert_eq!(newest.brief.seq, seq(2), "the newest that waits");
     let me = worker("W1");

@@ -56,6 +56,7 @@ fn ratify_all_says_what_the_seed_says_and_counts() {
         actor: &ann,
         via: Via::Slash,
         origin: flagpost_model::task::Origin::Person,
+        seen: None,
         dir: world.place(),
     };
     let say = |line: &str| {
