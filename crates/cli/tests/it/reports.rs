@@ -2,6 +2,7 @@
 
 use std::{fs::OpenOptions, process::Stdio};
 
+use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::fleet::Fleet;
@@ -27,6 +28,26 @@ fn a_report_that_could_not_be_shown_is_not_read() {
     assert!(fleet.told("relay.report_read").is_empty());
     world.ok(["outbox", "W1", "1"]);
     assert_eq!(unread(world), 0);
+}
+
+#[test]
+fn a_worker_that_looks_at_a_report_of_another_leaves_it_unread() {
+    let fleet = Fleet::of(2);
+    let world = &fleet.world;
+    world.ok(["worker", "report", "Look at this", "--as", "W1"]);
+    assert_snapshot!(world.transcript(
+        "FLAGPOST_WORKER=W2 outbox W1 1
+        outbox --unread --quiet
+        outbox W1 1
+        outbox --unread --quiet"), @r"
+    $ FLAGPOST_WORKER=W2 outbox W1 1
+    Look at this
+    $ outbox --unread --quiet
+    W1/1
+    $ outbox W1 1
+    Look at this
+    $ outbox --unread --quiet
+    ");
 }
 
 #[test]

@@ -95,7 +95,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
     ]),
     OperationEntry::new(
         Operation::ReportRead,
-        "A report in full, which counts as read from now on",
+        "A report in full, which counts as read from now on unless another worker looks at it",
         Run::Answer("report", read),
     )
     .having(OperationEffect::Idempotent)
@@ -174,7 +174,7 @@ fn outbox(caller: &Caller, arguments: &Arguments) -> Result<Value> {
 
 fn read(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let mail = caller.fleet()?.mail(&arguments.id("worker")?)?;
-    let paper = reports::read(&mail, &caller.actor()?, seq(arguments)?)?;
+    let paper = reports::read(&mail, &caller.actor()?, caller.agent(), seq(arguments)?)?;
     Ok(shape::report_view(&paper))
 }
 

@@ -240,9 +240,20 @@ pub fn confirm(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
 }
 
 /// Reads a report, and marks it read. One that is addressed to somebody stays unread until that one
-/// has it: who looks over a shoulder acknowledges nothing.
-pub fn read(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<ReportView> {
-    acknowledge(mail, actor, None, seq)
+/// has it, and one that another worker, the `agent`, looks at stays so too: who looks over a shoulder
+/// acknowledges nothing.
+pub fn read(
+    mail: &Mail<'_>,
+    actor: &WorkerId,
+    agent: Option<&WorkerId>,
+    seq: Seq,
+) -> Result<ReportView> {
+    let paper = show(mail, seq)?;
+    let to = Message::of_report(&paper.report).to;
+    match agent {
+        Some(agent) if *agent != mail.worker && agent.as_str() != to => Ok(paper),
+        _ => acknowledge(mail, actor, None, seq),
+    }
 }
 
 /// The same, where somebody else speaks in the reader's name.

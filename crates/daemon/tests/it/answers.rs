@@ -19,7 +19,10 @@ use flagpost_model::{
 };
 use serde_json::{Value, json};
 
-use crate::served::{Place, Served};
+use crate::{
+    messages::by,
+    served::{Place, Served},
+};
 
 mod kanban;
 
@@ -312,6 +315,19 @@ fn decisions_over_the_interface() {
         let told = served.post(path, &bad.to_string());
         assert!((400..500).contains(&told.status), "{bad}: {told:?}");
     }
+}
+
+#[test]
+fn a_worker_that_looks_at_a_report_of_another_leaves_it_unread() {
+    let place = furnished();
+    let served = place.serve();
+    let path = "/v1/relay/outbox/W1/1/read";
+    let unread = || got(&served, "/v1/relay/outbox?unread=true")["total"].clone();
+    let told = by(&served, "W2", &format!("POST {path}"), "");
+    assert_eq!(told.json()["report"]["body"], "Done.", "{told:?}");
+    assert_eq!(unread(), 1);
+    posted(&served, path, &json!({}));
+    assert_eq!(unread(), 0);
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl InboxArgs {
 /// Show the workers' reports, or read one in full
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost outbox W3 2\n\
-    A report that was shown in full counts as read.")]
+    A report that was shown in full counts as read, unless another worker looks at it.")]
 pub struct OutboxArgs {
     /// Only this worker's
     worker: Option<String>,
@@ -151,7 +151,8 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
         return Ok(
             in_full(answer, &paper.report.body, args.raw).then(move |context| {
                 let mail = context.fleet()?.mail(&worker)?;
-                reports::read(&mail, &context.actor()?, seq)?;
+                let agent = context.settings.agent()?;
+                reports::read(&mail, &context.actor()?, agent.as_ref(), seq)?;
                 Ok(())
             }),
         );

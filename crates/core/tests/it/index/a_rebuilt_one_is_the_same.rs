@@ -132,7 +132,12 @@ impl Ground {
                 reports::publish(&self.mail(who), &worker("W1"), draft).unwrap();
             }
             Step::Read(who, number) => {
-                drop(reports::read(&self.mail(who), &worker("ann"), seq(number)));
+                drop(reports::read(
+                    &self.mail(who),
+                    &worker("ann"),
+                    None,
+                    seq(number),
+                ));
             }
             Step::ByHand(who, number, seconds) => {
                 if !self.outbox(who, number).exists() {

@@ -83,7 +83,7 @@ fn in_the_archive() {
     );
     for number in 1..=2 {
         let seq = crate::relay::seq(number);
-        flagpost_core::relay::reports::read(&w1, &worker("ann"), seq).unwrap();
+        flagpost_core::relay::reports::read(&w1, &worker("ann"), None, seq).unwrap();
     }
     retention::archive(&w1, &worker("ann"), false).unwrap();
     assert_eq!(

@@ -53,7 +53,7 @@ fn the_seeds_question_is_answered_in_its_order() {
         sql(&world.home, "SELECT * FROM messages WHERE id = 3"),
         ["3|DISPATCH_BRIEF|controller|W2|Something else||2026-05-13 13:25:00|NULL"]
     );
-    reports::read(&w1, &worker("orchestrator"), seq(1)).unwrap();
+    reports::read(&w1, &worker("orchestrator"), None, seq(1)).unwrap();
     assert_eq!(
         sql(
             &world.home,

@@ -219,9 +219,9 @@ fn who_looks_over_a_shoulder_acknowledges_nothing() {
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     w1.send(words(Subject::Done, &done("b1")));
     let seq = super::place("W1/outbox/1").seq;
-    reports::read(&mail(&world, "W1"), &worker("ann"), seq).unwrap();
+    reports::read(&mail(&world, "W1"), &worker("ann"), None, seq).unwrap();
     assert_eq!(at(orchestrator.receive().as_ref()).unwrap(), "W1/outbox/1");
-    reports::read(&mail(&world, "W1"), &worker("orchestrator"), seq).unwrap();
+    reports::read(&mail(&world, "W1"), &worker("orchestrator"), None, seq).unwrap();
     assert_eq!(w1.steps(), [""; 0]);
 
     orchestrator.give("W1", "b2");

@@ -62,8 +62,8 @@ fn the_whole_way() {
     answer.in_reply_to = Some(seq(1));
     let answer = reports::publish(&w1, &me, answer).unwrap().report;
     assert_eq!(answer.ticket_id.as_deref(), Some("1192"));
-    assert!(!reports::read(&w1, &ann, seq(1)).unwrap().read);
-    assert!(reports::read(&w1, &ann, seq(1)).unwrap().read);
+    assert!(!reports::read(&w1, &ann, None, seq(1)).unwrap().read);
+    assert!(reports::read(&w1, &ann, None, seq(1)).unwrap().read);
     assert_eq!(
         told(&world),
         [

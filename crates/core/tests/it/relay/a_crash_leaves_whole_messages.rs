@@ -50,7 +50,7 @@ fn setup() -> PowerFs {
     deliver::next(&w1, &me).unwrap();
     report(&w1, "report 1");
     report(&w1, "report 2");
-    reports::read(&w1, &worker("ann"), seq(1)).unwrap();
+    reports::read(&w1, &worker("ann"), None, seq(1)).unwrap();
     fs.settle();
     fs
 }

@@ -20,7 +20,7 @@ fn busy(world: &World) {
     for number in [1, 2] {
         ratify(&w1, number);
         deliver::ack(&w1, &worker("W1"), seq(number)).unwrap();
-        reports::read(&w1, &worker("ann"), seq(number)).unwrap();
+        reports::read(&w1, &worker("ann"), None, seq(number)).unwrap();
     }
 }
 
