@@ -75,6 +75,7 @@ codes! {
     HistoryJumped = "history-jumped", Error, "The numbers of a history leap to where few are left or none, so that soon nothing can be changed.";
     HistoryUnsettled = "history-unsettled", Warning, "The last line of a history tells of a change that never appeared.";
     WorkerBroken = "worker-broken", Error, "The file that says who a worker is cannot be understood, so nothing can be sent to it.";
+    WorkerMissing = "worker-missing", Error, "The file that says who a worker is has gone, and briefs that the history tells of cannot reach it.";
     MailBroken = "mail-broken", Error, "A file in a worker's mail is no message; it is skipped.";
     BriefWithheld = "brief-withheld", Warning, "A brief is withheld, because it was changed, or decided on, by a hand that nobody knows.";
     BriefMisread = "brief-misread", Error, "A worker acknowledged a brief that nobody let through as it is.";

@@ -254,6 +254,14 @@ fn of_records(code: Code) -> Option<Make> {
             put(&file, "{");
             by_hand(move |_| put(&file, whole))
         },
+        Code::WorkerMissing => |world| {
+            world.ok(["worker", "add", "W5"]);
+            world.ok(["assign", "9", "W5", "--inline", "Wait"]);
+            // The last change of a history may be one that never appeared.
+            world.ok(["--list", "other", "add", "after it"]);
+            fs::remove_file(repository(world).join("workers/W5/worker.json")).unwrap();
+            by_hand(|world| drop(world.ok(["worker", "add", "W5"])))
+        },
         Code::BriefWithheld => |world| {
             let name = world.ok(["assign", "7", "W1", "--inline", "words", "--quiet"]);
             let number: u64 = name.trim().strip_prefix("W1/").unwrap().parse().unwrap();

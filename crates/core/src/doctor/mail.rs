@@ -34,6 +34,13 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let hint = "mend it with an editor, or put a file of yours in the place of what is there";
         put(Code::WorkerBroken, broken, hint);
         let mut withheld = Vec::new();
+        for it in broken::missing_surely(&fleet)? {
+            let worker = it.name.split('/').next().unwrap_or_default();
+            let hint = format!("flagpost worker add {worker}");
+            let what = format!("{}: {}", it.name, it.reason);
+            let finding = Finding::new(Code::WorkerMissing, what);
+            withheld.push(finding.at(fleet.dir().join(&it.name)).by_hand(hint));
+        }
         for mail in fleet.mails()? {
             let (letters, mut broken) = briefs::list_surely(&mail)?;
             let found = letters.iter().filter_map(|it| of_brief(&mail, it));

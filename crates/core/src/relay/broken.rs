@@ -1,7 +1,10 @@
 //! Briefs whose files are gone, or cannot be understood any more.
 //!
-//! Owns that each is missed, as far as the history tells of it, and that a person can put it away: it is
-//! taken back then, what is left of it is kept aside, and nobody is told of it again.
+//! Owns that each is missed, as far as the history tells of it, also where its worker is gone with it, and
+//! that a person can put it away: it is taken back then, what is left of it is kept aside, and nobody is
+//! told of it again.
+
+use std::collections::BTreeMap;
 
 use flagpost_disk::{
     dialects::relay::{self as layout, EnvelopePart},
@@ -13,15 +16,16 @@ use flagpost_model::{
 };
 
 use super::{
-    Locked, Mail,
+    Fleet, Locked, Mail,
     decide::{Decided, DecisionRequest},
     envelope_files::FilesByNumber,
+    policy,
     record::Certainty,
     skipped,
 };
 use crate::{
     error::{Error, Result},
-    history::Kind,
+    history::{History, Kind},
     list::Skipped,
 };
 
@@ -39,23 +43,79 @@ pub(super) fn lost(
     look: Certainty,
 ) -> Result<Vec<Skipped>> {
     let mut lost = Vec::new();
-    for (line, seq) in mail.proposals(look)? {
-        if slots.get(&seq).is_some_and(|it| it.has(EnvelopePart::Body))
-            || mail.archived_in(Direction::Inbox, seq)?.is_some()
-        {
+    let open = mail
+        .record
+        .open(&mail.history(), Some(&mail.worker), look)?;
+    for (_, line, seq) in open {
+        if slots.get(&seq).is_some_and(|it| it.has(EnvelopePart::Body)) {
             continue;
         }
+        let why = match mail.archived_in(Direction::Inbox, seq)? {
+            None => "it was proposed, and is gone".to_owned(),
+            Some(month) if mail.went_its_way(seq, &month)? => continue,
+            Some(month) => format!("nobody has read it, and it lies in archive/{month}/inbox"),
+        };
         // Whoever proposes it may be about to let it appear, or was killed before.
         let is_gone = !mail.is_being_written()? && !mail.has_body(seq)?;
         if is_gone && !mail.history().untrue()?.contains(&line) {
             let name = format!("{}/{}/{}", mail.worker, Direction::Inbox, layout::body(seq));
-            lost.push(skipped(name, "it was proposed, and is gone"));
+            lost.push(skipped(name, why));
         }
     }
     Ok(lost)
 }
 
+/// The workers whose file is gone though briefs of theirs wait that the end of the history tells of.
+pub(super) fn missing_workers(fleet: &Fleet<'_>) -> Result<Vec<Skipped>> {
+    missing_as(fleet, Certainty::Near)
+}
+
+/// The same by all of the history.
+pub(crate) fn missing_surely(fleet: &Fleet<'_>) -> Result<Vec<Skipped>> {
+    missing_as(fleet, Certainty::Sure)
+}
+
+fn missing_as(fleet: &Fleet<'_>, look: Certainty) -> Result<Vec<Skipped>> {
+    let history = History::of(fleet.home, &fleet.repo);
+    let mut missing: BTreeMap<WorkerId, Vec<String>> = BTreeMap::new();
+    for (worker, line, seq) in fleet.record.open(&history, None, look)? {
+        if matches!(fleet.mail(&worker), Err(Error::NotFound { .. }))
+            && !history.untrue()?.contains(&line)
+        {
+            missing.entry(worker).or_default().push(seq.to_string());
+        }
+    }
+    let told = missing.into_iter().map(|(worker, seqs)| {
+        let why = format!(
+            "it is gone, and nobody is given what waits for {worker}: {}; 'flagpost worker add {worker}' puts it back",
+            seqs.join(", ")
+        );
+        skipped(format!("{worker}/{}", layout::WORKER), why)
+    });
+    Ok(told.collect())
+}
+
 impl Mail<'_> {
+    /// Whether a brief in the archive of a month was taken back, or decided on and read, as it has to be
+    /// before it goes there.
+    fn went_its_way(&self, seq: Seq, month: &str) -> Result<bool> {
+        let dirs = [
+            self.dir(Direction::Inbox),
+            self.archive_of(month, Direction::Inbox),
+        ];
+        let mut is_over = false;
+        for mark in [layout::read_flag(seq), layout::withdrawn(seq)] {
+            for dir in &dirs {
+                is_over |= fsx::stat(self.home.fs(), &dir.join(&mark))?.is_some();
+            }
+        }
+        // The line of a decision comes after that of the proposal, which is known.
+        let decided = || self.told(seq, || Ok(None), Certainty::Known);
+        Ok(is_over
+            && (decided()?.decided.is_some()
+                || policy::accepts_foreign_flags(self.home, &self.repo)))
+    }
+
     fn has_body(&self, seq: Seq) -> Result<bool> {
         Ok(fsx::stat(self.home.fs(), &self.body_path(seq))?.is_some())
     }

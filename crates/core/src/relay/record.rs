@@ -221,29 +221,6 @@ impl Mail<'_> {
         Ok(known.told(&key))
     }
 
-    /// The briefs of this worker that were proposed, each with the line that tells of it, and that nobody
-    /// is known to have read or taken back.
-    pub(super) fn proposals(&self, look: Certainty) -> Result<Vec<(u64, Seq)>> {
-        let history = self.history();
-        let mut known = self.known(&history)?;
-        while look == Certainty::Sure && known.from > 0 {
-            known.read_back(&history)?;
-        }
-        let mut open = Vec::new();
-        for ((worker, seq), lines) in &known.briefs {
-            let is_over = [&lines.read, &lines.taken, &lines.withdrawn]
-                .iter()
-                .any(|it| !it.is_empty());
-            if let Some(proposal) = lines.proposed.first()
-                && *worker == self.worker
-                && !is_over
-            {
-                open.push((proposal.line, *seq));
-            }
-        }
-        Ok(open)
-    }
-
     /// The highest number of this worker's inbox that the history tells of, as far as it was read.
     pub(super) fn highest_on_record(&self) -> Result<u64> {
         let known = self.known(&self.history())?;
@@ -268,8 +245,41 @@ impl Mail<'_> {
 
     /// What is known by now, and what came since.
     fn known(&self, history: &History<'_>) -> Result<MutexGuard<'_, BriefFacts>> {
+        self.record.known(history)
+    }
+}
+
+impl BriefHistory {
+    /// The briefs, of one worker or of all, that were proposed, each with the line that tells of it, and
+    /// that nobody is known to have read or taken back.
+    pub(super) fn open(
+        &self,
+        history: &History<'_>,
+        of: Option<&WorkerId>,
+        look: Certainty,
+    ) -> Result<Vec<(WorkerId, u64, Seq)>> {
+        let mut known = self.known(history)?;
+        while look == Certainty::Sure && known.from > 0 {
+            known.read_back(history)?;
+        }
+        let mut open = Vec::new();
+        for ((worker, seq), lines) in &known.briefs {
+            let is_over = [&lines.read, &lines.taken, &lines.withdrawn]
+                .iter()
+                .any(|it| !it.is_empty());
+            if let Some(proposal) = lines.proposed.first()
+                && of.is_none_or(|of| of == worker)
+                && !is_over
+            {
+                open.push((worker.clone(), proposal.line, *seq));
+            }
+        }
+        Ok(open)
+    }
+
+    fn known(&self, history: &History<'_>) -> Result<MutexGuard<'_, BriefFacts>> {
         // Whoever panicked meanwhile left at worst a part of it out.
-        let known = self.record.known.lock();
+        let known = self.known.lock();
         let mut known = known.unwrap_or_else(PoisonError::into_inner);
         known.read_on(history)?;
         Ok(known)

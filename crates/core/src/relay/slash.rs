@@ -18,6 +18,7 @@ use flagpost_model::{
 use super::{
     Fleet,
     briefs::{self, BriefView, NewBrief, Proposed},
+    broken,
     decide::{self, Decided, DecisionRequest},
     fleet::{Ratified, ratify_all},
     reports::{self, ReportView},
@@ -324,7 +325,11 @@ pub fn inbox(
     fleet: &Fleet<'_>,
     worker: Option<&WorkerId>,
 ) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
-    let (mut letters, mut skipped) = (Vec::new(), Vec::new());
+    let mut skipped = match worker {
+        None => broken::missing_workers(fleet)?,
+        Some(_) => Vec::new(),
+    };
+    let mut letters = Vec::new();
     for mail in mails(fleet, worker)? {
         let (more, unread) = briefs::list(&mail)?;
         letters.extend(more);

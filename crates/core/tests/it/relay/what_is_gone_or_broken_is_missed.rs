@@ -2,14 +2,18 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use flagpost_core::relay::{
-    Mail, briefs, broken,
-    decide::{self, DecisionRequest},
-    deliver, fleet,
+use flagpost_core::{
+    doctor,
+    relay::{
+        Mail, briefs, broken,
+        decide::{self, DecisionRequest},
+        deliver, fleet, slash,
+    },
 };
 use flagpost_model::{
     decision::{Decision, Via},
     envelope::Direction::Inbox,
+    finding::{Code, Severity},
 };
 
 use super::{mail, propose, put, ratify, register, rewrite, seq, times};
@@ -100,4 +104,90 @@ fn what_was_read_and_archived_or_never_came_is_not_missed() {
     let nobody = DecisionRequest::new(Decision::Rejected, Via::Cli);
     let refused = decide::decide(&w1, &worker("ann"), Some(seq(9)), &nobody);
     assert!(refused.is_err(), "there was never such a brief");
+}
+
+/// The names of what is skipped in the inbox, and the codes that `doctor` finds.
+fn missed(world: &World) -> (Vec<String>, Vec<Code>) {
+    let (_, unread) = fleet::pending(&world.fleet()).unwrap();
+    let (_, told) = slash::inbox(&world.fleet(), None).unwrap();
+    assert_eq!(unread.len(), told.len(), "{unread:?} {told:?}");
+    let findings = doctor::examine(&world.home, &world.repository.top);
+    let codes = findings.iter().map(|it| it.code);
+    let codes = codes.filter(|it| it.severity() == Severity::Error);
+    let names = unread.into_iter().map(|it| it.name);
+    (names.collect(), codes.collect())
+}
+
+/// What takes a worker of a world away.
+type Loss = fn(&World);
+
+/// Two briefs of a worker, the first of which is ratified.
+fn two_briefs() -> World {
+    let world = World::real();
+    register(&world, &["W1", "W2"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "one");
+    propose(&w1, "two");
+    ratify(&w1, 1);
+    // The last change of a history may be one that never appeared.
+    propose(&mail(&world, "W2"), "else");
+    world
+}
+
+#[test]
+fn briefs_whose_worker_is_gone_are_missed() {
+    let hands: [(&str, Loss); 3] = [
+        ("its file", |world| {
+            fs::remove_file(world.fleet().dir().join("W1/worker.json")).unwrap();
+        }),
+        ("its directory", |world| {
+            fs::remove_dir_all(world.fleet().dir().join("W1")).unwrap();
+        }),
+        ("its directory is a file", |world| {
+            fs::remove_dir_all(world.fleet().dir().join("W1")).unwrap();
+            fs::write(world.fleet().dir().join("W1"), "").unwrap();
+        }),
+    ];
+    for (what, hand) in hands {
+        let world = two_briefs();
+        assert_eq!(missed(&world), (vec![], vec![]));
+        hand(&world);
+        let (names, codes) = missed(&world);
+        assert_eq!(names, ["W1/worker.json"], "{what}");
+        assert_eq!(codes, [Code::WorkerMissing], "{what}");
+    }
+    let world = two_briefs();
+    fs::remove_dir_all(world.fleet().dir()).unwrap();
+    let (names, codes) = missed(&world);
+    assert_eq!(names, ["W1/worker.json"], "W2's may never have appeared");
+    assert_eq!(codes, [Code::WorkerMissing]);
+    register(&world, &["W1"]);
+    let (names, codes) = missed(&world);
+    assert_eq!(names, ["W1/inbox/0001.brief", "W1/inbox/0002.brief"]);
+    assert_eq!(codes, [Code::MailBroken, Code::MailBroken]);
+}
+
+#[test]
+fn briefs_that_lie_in_the_archive_and_nobody_read_are_missed() {
+    let world = two_briefs();
+    let inbox = mail(&world, "W1").dir(Inbox);
+    let month = inbox.with_file_name("archive").join("2026-11/inbox");
+    fs::create_dir_all(&month).unwrap();
+    let files = || {
+        fs::read_dir(&inbox)
+            .unwrap()
+            .map(|it| it.unwrap().file_name())
+    };
+    let briefs = |it: &std::ffi::OsString| it.to_str().unwrap().contains("000");
+    for name in files().filter(briefs) {
+        fs::rename(inbox.join(&name), month.join(&name)).unwrap();
+    }
+    let (names, codes) = missed(&world);
+    assert_eq!(names, ["W1/inbox/0001.brief", "W1/inbox/0002.brief"]);
+    assert_eq!(codes, [Code::MailBroken, Code::MailBroken]);
+    // One that was let through may have been read by who leaves nothing but a mark.
+    for name in ["0001.read", "0002.read"] {
+        fs::write(month.join(name), "").unwrap();
+    }
+    assert_eq!(missed(&world).0, ["W1/inbox/0002.brief"]);
 }
