@@ -1,8 +1,9 @@
 //! Numbers of messages: given out once, whatever was archived, removed or restored.
 //!
 //! Owns what counts as taken: the counter, every name in the direction, every name in the archive, and
-//! what the end of the history tells of an inbox. The archive keeps a note of its highest number; it is looked through only where that
-//! note or the counter is missing.
+//! what the history tells of an inbox: its end, and all of it where the counter is behind the rest. The
+//! archive keeps a note of its highest number; it is looked through only where that note or the counter
+//! is missing.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{Seq, WorkerId, envelope::Direction};
 
-use super::{Fleet, Locked, Mail, envelope_files};
+use super::{Fleet, Locked, Mail, envelope_files, record::Certainty};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -31,7 +32,7 @@ impl Mail<'_> {
     /// the counter is not behind that.
     pub(crate) fn counter_behind(&self) -> Result<Option<(u64, u64)>> {
         let counter = self.dir(Direction::Inbox).join(layout::COUNTER);
-        let told = self.highest_on_record()?;
+        let told = self.highest_on_record(Certainty::Known)?;
         Ok(match fsx::peek(self.home.fs(), &counter) {
             Ok(counted @ 1..) if counted < told => Some((counted, told)),
             // What is no counter is made anew from what lies there, and is told elsewhere.
@@ -106,13 +107,23 @@ impl Locked<'_> {
             // Whoever removed it may have removed more.
             None => self.highest_in_archive()?,
         };
-        // Whoever puts the counter back has not put the history back.
-        let on_record = match self.direction {
-            Direction::Inbox => self.mail.highest_on_record()?,
-            Direction::Outbox => 0,
+        let highest = self.highest_in(&self.dir)?.max(archived);
+        let highest = highest.max(self.on_record(Certainty::Near)?);
+        // Whoever put the counter back may have removed what lay there, and has not put the history back.
+        let is_behind = fsx::peek(self.mail.home.fs(), &counter)? < highest;
+        let on_record = match is_behind {
+            true => self.on_record(Certainty::Sure)?,
+            false => 0,
         };
-        let highest = self.highest_in(&self.dir)?.max(archived).max(on_record);
-        Ok((counter, highest))
+        Ok((counter, highest.max(on_record)))
+    }
+
+    /// The highest number that the history tells of; of reports it tells none.
+    fn on_record(&self, look: Certainty) -> Result<u64> {
+        match self.direction {
+            Direction::Inbox => self.mail.highest_on_record(look),
+            Direction::Outbox => Ok(0),
+        }
     }
 
     /// Sees to it that a number that somebody took by hand is never given out.

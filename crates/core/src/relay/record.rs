@@ -121,6 +121,11 @@ impl Lines {
         }
     }
 
+    /// Whether the brief was proposed under a number that was given out.
+    fn is_ours(&self) -> bool {
+        self.proposed.iter().any(|it| !it.observed)
+    }
+
     fn forget(&mut self, line: u64) {
         self.proposed.retain(|it| it.line != line);
         self.decided.retain(|(it, _)| *it != line);
@@ -203,12 +208,7 @@ impl Mail<'_> {
         let key = (self.worker.clone(), seq);
         let history = self.history();
         let mut known = self.known(&history)?;
-        let may_read_back = |known: &BriefFacts| match look {
-            Certainty::Known => false,
-            Certainty::Near => known.from > 0 && known.to - known.from < NEAR,
-            Certainty::Sure => known.from > 0,
-        };
-        while may_read_back(&known) && !known.told(&key).is_all {
+        while known.may_read_back(look) && !known.told(&key).is_all {
             known.read_back(&history)?;
         }
         if look == Certainty::Near
@@ -221,12 +221,18 @@ impl Mail<'_> {
         Ok(known.told(&key))
     }
 
-    /// The highest number of this worker's inbox that the history tells of, as far as it was read.
-    pub(super) fn highest_on_record(&self) -> Result<u64> {
-        let known = self.known(&self.history())?;
-        let numbers = known.briefs.range((self.worker.clone(), Seq::FIRST)..);
-        let own = numbers.take_while(|((worker, _), _)| *worker == self.worker);
-        Ok(own.last().map_or(0, |((_, seq), _)| seq.get()))
+    /// The highest number of this worker's inbox that the history tells of: near its end as far back as
+    /// the last one that was given out.
+    pub(super) fn highest_on_record(&self, look: Certainty) -> Result<u64> {
+        let history = self.history();
+        let mut known = self.known(&history)?;
+        while known.may_read_back(look)
+            && !(look == Certainty::Near && known.of(&self.worker).any(|(_, it)| it.is_ours()))
+        {
+            known.read_back(&history)?;
+        }
+        let last = known.of(&self.worker).last();
+        Ok(last.map_or(0, |(seq, _)| seq.get()))
     }
 
     /// As what a brief was proposed, where its end of the history or the line of this number tells.
@@ -287,6 +293,21 @@ impl BriefHistory {
 }
 
 impl BriefFacts {
+    fn may_read_back(&self, look: Certainty) -> bool {
+        match look {
+            Certainty::Known => false,
+            Certainty::Near => self.from > 0 && self.to - self.from < NEAR,
+            Certainty::Sure => self.from > 0,
+        }
+    }
+
+    /// What is known of the briefs of a worker, by number.
+    fn of(&self, worker: &WorkerId) -> impl Iterator<Item = (Seq, &Lines)> {
+        let from = self.briefs.range((worker.clone(), Seq::FIRST)..);
+        let own = from.take_while(move |((of, _), _)| of == worker);
+        own.map(|((_, seq), lines)| (*seq, lines))
+    }
+
     fn told(&self, key: &(WorkerId, Seq)) -> BriefRecord {
         let lowest = match self.from {
             0 => Some(0),

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, thread};
 use flagpost_core::relay::{deliver, reports, retention};
 use flagpost_model::envelope::Direction;
 
-use super::{mail, propose, put, ratify, register, report, seq, stages};
+use super::{go_on, mail, propose, put, ratify, register, report, seq, stages};
 use crate::world::{World, worker};
 
 const COUNT: u64 = 103;
@@ -173,4 +173,33 @@ fn a_counter_that_was_put_back_gives_no_number_out_twice() {
     put(&w1, Direction::Inbox, ".seq", "2\n");
     let w1 = mail(&world, "W1");
     assert_eq!(propose(&w1, "four").brief.seq, seq(4));
+}
+
+/// The counter as it was after the first brief, and nothing there that was written since.
+#[test]
+fn a_counter_that_was_put_back_is_not_believed_against_a_long_history() {
+    for (lines, by_hand, next) in [(1_600, None, 4), (4_000, Some("0002.brief"), 4)] {
+        let world = World::real();
+        register(&world, &["W1"]);
+        let w1 = mail(&world, "W1");
+        for text in ["one", "two", "three"] {
+            propose(&w1, text);
+        }
+        go_on(&world, lines);
+        let inbox = w1.dir(Direction::Inbox);
+        for entry in std::fs::read_dir(&inbox).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_name().to_str().unwrap().contains("000") {
+                std::fs::remove_file(entry.path()).unwrap();
+            }
+        }
+        put(&w1, Direction::Inbox, ".seq", "1\n");
+        if let Some(name) = by_hand {
+            put(&w1, Direction::Inbox, name, "by hand");
+        }
+        // As another process sees it.
+        let w1 = mail(&world, "W1");
+        assert_eq!(propose(&w1, "new").brief.seq, seq(next), "{lines}");
+        assert_eq!(propose(&w1, "newer").brief.seq, seq(next + 1), "{lines}");
+    }
 }

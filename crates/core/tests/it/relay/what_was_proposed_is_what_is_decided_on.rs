@@ -14,7 +14,7 @@ use flagpost_model::{
 };
 use serde_json::json;
 
-use super::{mail, propose, put, ratify, register, rewrite, seq, times};
+use super::{go_on, mail, propose, put, ratify, register, rewrite, seq, times};
 use crate::world::{World, worker};
 
 fn decide(
@@ -103,19 +103,7 @@ fn a_swap_is_seen_though_all_that_points_at_the_proposal_was_changed_too() {
     let w1 = mail(&world, "W1");
     propose(&w1, "benign words");
     // So far back that nobody looks there for nothing.
-    let history = world
-        .home
-        .repository_dir(&world.repository.id)
-        .join("history.jsonl");
-    let mut lines = std::fs::read_to_string(&history).unwrap();
-    let repo = &world.repository.id;
-    for n in 3..9_000 {
-        let text = "x".repeat(400);
-        lines += &format!(
-            "{{\"n\":{n},\"at\":\"2026-05-13T14:25:00Z\",\"repo\":\"{repo}\",\"kind\":\"task.noted\",\"actor\":\"ann\",\"detail\":{{\"text\":\"{text}\"}}}}\n"
-        );
-    }
-    std::fs::write(&history, lines).unwrap();
+    go_on(&world, 9_000);
     put(&w1, Inbox, "0001.brief", "EVIL");
     rewrite(&w1, 1, "submitted_at", json!("2026-05-13T15:00:00Z"));
     let w1 = mail(&world, "W1");
