@@ -407,6 +407,10 @@ pub fn judge_disk(error: &disk::Error) -> (FailureKind, Option<String>) {
                 let next = format!("nothing was changed; make {place} writable for you");
                 (FailureKind::Failed, Some(next))
             }
+            _ if *doing == "lock" => (
+                FailureKind::Failed,
+                hint("'flagpost doctor' tells what lies in the place of the lock"),
+            ),
             _ => (FailureKind::Failed, None),
         },
     }

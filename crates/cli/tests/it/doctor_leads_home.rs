@@ -18,6 +18,7 @@ use crate::{
 };
 
 mod lists;
+mod mail;
 mod sessions;
 
 /// What the words of a finding tell somebody to do; nothing where `--fix` does it.
@@ -418,6 +419,7 @@ fn made(code: Code) -> Option<Make> {
         of_records,
         sessions::of_sessions,
         of_the_machine,
+        mail::of_mail,
     ];
     of.iter().find_map(|of| of(code))
 }

@@ -1,4 +1,6 @@
-//! A list's counter: the highest id ever given out.
+//! Counters: the highest id of a list ever given out, the highest number of a direction of mail.
+
+use std::path::PathBuf;
 
 use flagpost_disk::{dialects::claude_tasks::COUNTER, fsx};
 use flagpost_model::{finding::Code, id::MAX_NUMBER};
@@ -7,40 +9,53 @@ use super::{
     Finding, Fix, describe,
     world::{ListSnapshot, World},
 };
-use crate::{error::Result, list::List};
+use crate::{error::Result, home::Home, list::List};
 
-/// The counters of all lists.
+/// The counters of all lists. Those of mail are looked at with it.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for seen in &world.lists {
         let path = seen.list.dir().join(COUNTER);
-        let put = |finding: Finding| finding.at(&path).list(seen.id());
-        match fsx::peek(world.home.fs(), &path) {
-            Err(error) => {
-                let finding = put(Finding::new(Code::CounterUnreadable, describe(&error)));
-                findings.push(match error {
-                    flagpost_disk::Error::Malformed { .. } => {
-                        finding.fix(Fix::Recount(seen.id().clone()))
-                    }
-                    _ => finding.by_hand("move what is there out of the way, and look again"),
-                });
-            }
-            Ok(last) if last >= MAX_NUMBER => {
-                let what = format!("the counter is at {last}, after which there are no ids");
-                let finding = put(Finding::new(Code::CounterExhausted, what));
-                findings.push(finding.fix(Fix::Recount(seen.id().clone())));
-            }
-            Ok(last) if seen.is_ours() && last < highest(seen) => {
-                let what = format!(
-                    "the counter is at {last}, and there is a task {}",
-                    highest(seen)
-                );
-                let finding = put(Finding::new(Code::CounterBehind, what));
-                findings.push(finding.fix(Fix::Recount(seen.id().clone())));
-            }
-            Ok(_) => {}
-        }
+        let highest = match seen.is_ours() {
+            true => highest(seen),
+            false => 0,
+        };
+        let fix = Fix::Recount(seen.id().clone());
+        let finding = finding(world.home, path, (highest, "there is a task"), fix);
+        findings.extend(finding.map(|it| it.list(seen.id())));
     }
     Ok(())
+}
+
+/// What is wrong with a counter; `highest` is known to have been given out, by what is said of it.
+pub(super) fn finding(
+    home: &Home,
+    path: PathBuf,
+    (highest, said): (u64, &str),
+    fix: Fix,
+) -> Option<Finding> {
+    let finding = match fsx::peek(home.fs(), &path) {
+        Err(error) => {
+            // Where nothing can be looked at, whose directory it is says so.
+            let kind = fsx::stat(home.fs(), &path).ok().flatten()?.kind;
+            let finding = Finding::new(Code::CounterUnreadable, describe(&error));
+            match error {
+                flagpost_disk::Error::Malformed { .. } if kind == fsx::FileKind::File => {
+                    finding.fix(fix)
+                }
+                _ => finding.by_hand("move what is there out of the way, and look again"),
+            }
+        }
+        Ok(last) if last >= MAX_NUMBER => {
+            let what = format!("the counter is at {last}, after which there is nothing");
+            Finding::new(Code::CounterExhausted, what).fix(fix)
+        }
+        Ok(last) if last < highest => {
+            let what = format!("the counter is at {last}, and {said} {highest}");
+            Finding::new(Code::CounterBehind, what).fix(fix)
+        }
+        Ok(_) => return None,
+    };
+    Some(finding.at(path))
 }
 
 /// Whether a counter has to be found anew, as it is now.

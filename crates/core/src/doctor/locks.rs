@@ -1,19 +1,19 @@
 //! Locks: an `flock` ends with its holder, so none is ever left behind by a dead one. What is looked
 //! for is a holder that lives and does not go on, and what is no lock file at all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use flagpost_disk::{dialects::claude_tasks::LOCK, fsx};
 use flagpost_model::finding::Code;
 use jiff::SignedDuration;
 
 use super::{Finding, describe, word, world::World};
-use crate::{error::Result, history::History, reservations::Reservations};
+use crate::{error::Result, history::History, relay::Fleet, reservations::Reservations};
 
 /// Nobody holds one of these longer than it takes to write some files.
 const LONG: SignedDuration = SignedDuration::from_mins(1);
 
-/// The locks of the home, of every list, of every history and of all reservations.
+/// The locks of the home, of every list, of every history, of all mail and of all reservations.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     let lists = world.lists.iter().map(|seen| seen.list.dir().join(LOCK));
     let histories = world.repositories.keys();
@@ -21,7 +21,13 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     let home = world.home.root().join(".lock");
     let reservations = world.repositories.keys();
     let reservations = reservations.map(|id| Reservations::of(world.home, id).lock_path());
-    let all = lists.chain(histories).chain(reservations).chain([home]);
+    // What cannot be looked at of mail is told of with it.
+    let mail = world.repositories.keys().flat_map(|id| {
+        let fleet = Fleet::of(world.home, id);
+        fleet.lock_paths().unwrap_or_default()
+    });
+    let all = lists.chain(histories).chain(reservations).chain(mail);
+    let all = all.chain([home]);
     let paths: Vec<PathBuf> = all.collect();
     for path in paths {
         match fsx::holder(world.home.fs(), &path) {
@@ -35,19 +41,25 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
                 findings.push(finding.at(path).by_hand(hint));
             }
             Ok(_) => {}
-            Err(error) if is_unusable(world, &path) => {
-                let hint = format!("move it out of the way: {}", word(&path));
+            // Who may not write needs no lock; whose directory it is says so.
+            Err(error) => {
+                let Some(hint) = unusable(world, &path) else {
+                    continue;
+                };
                 let finding = Finding::new(Code::LockUnusable, describe(&error));
                 findings.push(finding.at(path).by_hand(hint));
             }
-            // Who may not write needs no lock; whose directory it is says so.
-            Err(_) => {}
         }
     }
     Ok(())
 }
 
-fn is_unusable(world: &World<'_>, path: &std::path::Path) -> bool {
-    let stat = fsx::stat(world.home.fs(), path).ok().flatten();
-    stat.is_some_and(|stat| stat.kind != fsx::FileKind::File)
+/// What to do about an entry that is no lock, or one that its owner may not open.
+fn unusable(world: &World<'_>, path: &Path) -> Option<String> {
+    let stat = fsx::stat(world.home.fs(), path).ok().flatten()?;
+    match stat.kind {
+        fsx::FileKind::File if stat.mode & 0o600 == 0o600 => None,
+        fsx::FileKind::File => Some(format!("chmod u+rw {}", word(path))),
+        _ => Some(format!("move it out of the way: {}", word(path))),
+    }
 }

@@ -1,9 +1,8 @@
 //! Mail: who the workers are, and what lies in their directions.
 
-use flagpost_disk::dialects::relay::COUNTER;
 use flagpost_model::{envelope::Direction, finding::Code};
 
-use super::{Finding, word, world::World};
+use super::{Finding, Fix, counter, word, world::World};
 use crate::{
     error::Result,
     failure,
@@ -43,18 +42,15 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         }
         for mail in fleet.mails()? {
             let (letters, mut broken) = briefs::list_surely(&mail)?;
+            broken.extend(reports::list(&mail)?.1);
+            broken.extend(mail.broken_marks()?);
             let found = letters.iter().filter_map(|it| of_brief(&mail, it));
             withheld.extend(found);
-            broken.extend(reports::list(&mail)?.1);
-            if let Some((counted, told)) = mail.counter_behind()? {
-                let path = mail.dir(Direction::Inbox).join(COUNTER);
-                let what = format!(
-                    "the inbox of {} counts to {counted}, and its history tells of {told}",
-                    mail.worker()
-                );
-                let hint = format!("echo {told} > {}", word(&path));
-                let finding = Finding::new(Code::CounterBehind, what);
-                withheld.push(finding.at(path).by_hand(hint));
+            for direction in Direction::ALL {
+                let (path, given_out) = mail.counter(*direction)?;
+                let fix = Fix::RecountMail(id.clone(), mail.worker().clone(), *direction);
+                let told = (given_out, "its history tells of");
+                withheld.extend(counter::finding(world.home, path, told, fix));
             }
             let hint = "mend it with an editor, make it readable, or move it away";
             put(Code::MailBroken, broken, hint);

@@ -18,6 +18,7 @@ use crate::{
     history::History,
     home::Home,
     list::List,
+    relay::Fleet,
     roots, tasks,
 };
 
@@ -86,6 +87,9 @@ pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
             Fix::Settle(repository) => reconcile_messages(home, actor, repository),
             Fix::Resume(repository) => resume(home, actor, repository),
             Fix::Recount(list) => recount(home, actor, list),
+            Fix::RecountMail(repository, worker, direction) => {
+                Fleet::of(home, repository).recount(worker, *direction)
+            }
             Fix::Unblock(list, blocking, missing) => {
                 bound(home, list).and_then(|list| tasks::unblock(&list, actor, blocking, missing))
             }

@@ -30,7 +30,8 @@ mod world;
 use std::path::{Path, PathBuf};
 
 use flagpost_model::{
-    ListId, RepoId, TaskId,
+    ListId, RepoId, TaskId, WorkerId,
+    envelope::Direction,
     finding::{Code, Severity},
 };
 
@@ -87,6 +88,8 @@ pub enum Fix {
     Resume(RepoId),
     /// Find the highest id ever given out anew.
     Recount(ListId),
+    /// Find the highest number of a direction of a worker's mail anew.
+    RecountMail(RepoId, WorkerId, Direction),
     /// Make both files say that the first task waits for the second.
     Mirror(ListId, TaskId, TaskId),
     /// Make the first task not block the second, which does not exist.
@@ -119,6 +122,10 @@ impl std::fmt::Display for Fix {
             Self::Recount(list) => {
                 write!(f, "find the highest id of list {list} anew")
             }
+            Self::RecountMail(_, worker, direction) => write!(
+                f,
+                "find the highest number in the {direction} of {worker} anew"
+            ),
             Self::Mirror(list, waiting, blocker) => write!(
                 f,
                 "make both files in list {list} say that {waiting} waits for {blocker}"
@@ -211,6 +218,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("sessions", sessions::check),
     ("tasks of sessions", sessions::tasks),
     ("settings", settings::check),
+    ("policies", settings::policies),
     ("accounts", accounts::check),
     ("clock", machine::clock),
     ("disk", machine::disk),

@@ -1,12 +1,32 @@
-//! The settings: each can be read, and each name means something.
+//! The settings and the policies: each can be read, and each name means something.
 
 use flagpost_model::finding::Code;
 
-use super::{Finding, describe, world::World};
+use super::{Finding, describe, word, world::World};
 use crate::{
     config::{self, Config},
     error::Result,
+    relay::policy,
 };
+
+/// The policies of the home and of its repositories, each by itself.
+pub(super) fn policies(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    let root = world.home.root().clone();
+    let own = world.repositories.keys();
+    let own = own.map(|id| world.home.repository_dir(id));
+    for dir in own.chain([root]) {
+        if let Err(error) = policy::within(world.home, &dir) {
+            let path = dir.join(policy::FILE);
+            let hint = format!(
+                "mend it with an editor, or make it readable: {}",
+                word(&path)
+            );
+            let finding = Finding::new(Code::PolicyBroken, describe(&error));
+            findings.push(finding.at(path).by_hand(hint));
+        }
+    }
+    Ok(())
+}
 
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     let broken = |error| {

@@ -24,7 +24,7 @@ use super::{
     skipped,
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, describe},
     history::{History, Kind},
     list::Skipped,
 };
@@ -32,7 +32,11 @@ use crate::{
 /// The command that puts away what is skipped in an inbox; none for what is not about one brief.
 pub fn put_away_by(skipped: &Skipped) -> Option<String> {
     let (worker, name) = skipped.name.split_once("/inbox/")?;
-    let (seq, _) = layout::parse(Direction::Inbox, name)?;
+    let (seq, part) = layout::parse(Direction::Inbox, name)?;
+    // The brief itself can be read.
+    if part.is_mark() {
+        return None;
+    }
     Some(format!("flagpost relay reject {worker} {}", seq.get()))
 }
 
@@ -65,9 +69,15 @@ pub(super) fn lost(
     Ok(lost)
 }
 
-/// The workers whose file is gone though briefs of theirs wait that the end of the history tells of.
-pub(super) fn missing_workers(fleet: &Fleet<'_>) -> Result<Vec<Skipped>> {
-    missing_as(fleet, Certainty::Near)
+/// What is wrong with a fleet, for a person: a policy that cannot be read, and the workers whose file is
+/// gone though briefs of theirs wait that the end of the history tells of.
+pub(super) fn of_fleet(fleet: &Fleet<'_>) -> Result<Vec<Skipped>> {
+    let mut broken = missing_as(fleet, Certainty::Near)?;
+    if let Err(error) = policy::of(fleet.home, &fleet.repo) {
+        let why = format!("nothing is let through by it: {}", describe(&error));
+        broken.push(skipped(policy::FILE.to_owned(), why));
+    }
+    Ok(broken)
 }
 
 /// The same by all of the history.
@@ -114,6 +124,22 @@ impl Mail<'_> {
         Ok(is_over
             && (decided()?.decided.is_some()
                 || policy::accepts_foreign_flags(self.home, &self.repo)))
+    }
+
+    /// What stands in the place of a mark and is no file: nobody can read or replace it.
+    pub(crate) fn broken_marks(&self) -> Result<Vec<Skipped>> {
+        let mut broken = Vec::new();
+        for direction in Direction::ALL {
+            for (name, kind) in fsx::entries(self.home.fs(), &self.dir(*direction))? {
+                let name = name.to_string_lossy();
+                let part = layout::parse(*direction, &name).map(|(_, part)| part);
+                if part.is_some_and(EnvelopePart::is_mark) && kind != fsx::FileKind::File {
+                    let name = format!("{}/{direction}/{name}", self.worker);
+                    broken.push(skipped(name, "it is no file"));
+                }
+            }
+        }
+        Ok(broken)
     }
 
     fn has_body(&self, seq: Seq) -> Result<bool> {

@@ -104,7 +104,7 @@ fn undecided(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
 /// The briefs that wait for a person, withheld ones too, whose ever they are: first those that were
 /// acknowledged as nobody let them through, and then the oldest. And what cannot be understood.
 pub fn pending(fleet: &Fleet<'_>) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
-    let (mut pending, mut unread) = (Vec::new(), broken::missing_workers(fleet)?);
+    let (mut pending, mut unread) = (Vec::new(), broken::of_fleet(fleet)?);
     for mail in fleet.mails()? {
         let (letters, mut broken) = briefs::list(&mail)?;
         pending.extend(letters.into_iter().filter(BriefView::waits));

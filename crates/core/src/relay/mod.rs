@@ -124,6 +124,15 @@ impl<'h> Fleet<'h> {
         Ok(dirs)
     }
 
+    /// The locks of every worker's mail.
+    pub(crate) fn lock_paths(&self) -> Result<Vec<PathBuf>> {
+        let mails = self.mails()?;
+        let dirs = mails
+            .iter()
+            .flat_map(|mail| Direction::ALL.iter().map(|it| mail.dir(*it)));
+        Ok(dirs.map(|dir| dir.join(layout::LOCK)).collect())
+    }
+
     /// The mail of a registered worker.
     pub fn mail(&self, worker: &WorkerId) -> Result<Mail<'h>> {
         let mail = self.directory(worker);

@@ -12,7 +12,7 @@ use flagpost_disk::{
     dialects::relay as layout,
     fsx::{self, Batch},
 };
-use flagpost_model::{Seq, WorkerId, envelope::Direction};
+use flagpost_model::{Seq, WorkerId, envelope::Direction, id::MAX_NUMBER};
 
 use super::{Fleet, Locked, Mail, envelope_files, record::Certainty};
 use crate::{
@@ -25,19 +25,37 @@ impl Fleet<'_> {
     pub fn allocate(&self, worker: &WorkerId, direction: Direction) -> Result<Seq> {
         self.mail(worker)?.lock(direction)?.numbers(1)
     }
+
+    /// Finds the highest number of a direction anew where its counter is wrong; whether it was.
+    pub(crate) fn recount(&self, worker: &WorkerId, direction: Direction) -> Result<bool> {
+        let mail = self.mail(worker)?;
+        let (fs, locked) = (self.home.fs(), mail.lock(direction)?);
+        let counter = locked.path(layout::COUNTER);
+        let highest = locked.highest_in(&locked.dir)?;
+        let highest = highest
+            .max(locked.highest_in_archive()?)
+            .max(locked.on_record(Certainty::Sure)?);
+        match fsx::peek(fs, &counter) {
+            Ok(counted) if (highest..MAX_NUMBER).contains(&counted) => return Ok(false),
+            Ok(_) | Err(disk::Error::Malformed { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if let Some(content) = fsx::read(fs, &counter)? {
+            fsx::store(fs, &counter, &content, "it was not the highest number")?;
+        }
+        fsx::replace(fs, &counter, format!("{highest}\n").as_bytes())?;
+        Ok(true)
+    }
 }
 
 impl Mail<'_> {
-    /// What the counter of the inbox says, and the higher number that the history tells of; none where
-    /// the counter is not behind that.
-    pub(crate) fn counter_behind(&self) -> Result<Option<(u64, u64)>> {
-        let counter = self.dir(Direction::Inbox).join(layout::COUNTER);
-        let told = self.highest_on_record(Certainty::Known)?;
-        Ok(match fsx::peek(self.home.fs(), &counter) {
-            Ok(counted @ 1..) if counted < told => Some((counted, told)),
-            // What is no counter is made anew from what lies there, and is told elsewhere.
-            Ok(_) | Err(_) => None,
-        })
+    /// The counter of a direction, and the highest number that the history knows it gave out.
+    pub(crate) fn counter(&self, direction: Direction) -> Result<(PathBuf, u64)> {
+        let given_out = match direction {
+            Direction::Inbox => self.highest_given_out()?,
+            Direction::Outbox => 0,
+        };
+        Ok((self.dir(direction).join(layout::COUNTER), given_out))
     }
 }
 

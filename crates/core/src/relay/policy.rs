@@ -4,7 +4,7 @@
 //! pulled from elsewhere must not ratify itself. Without a file, the person is asked; with a broken
 //! one too.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{
@@ -17,7 +17,7 @@ use toml_edit::{DocumentMut, Item, Table};
 use crate::{error::Result, home::Home};
 
 /// Its name.
-const FILE: &str = "policy.toml";
+pub(crate) const FILE: &str = "policy.toml";
 
 /// What it says about flags that somebody touched.
 const FOREIGN_FLAGS: &str = "foreign_flags";
@@ -38,10 +38,9 @@ pub struct Policy {
 
 /// The policy that holds for a repository: its own, else that of the home.
 pub fn of(home: &Home, repo: &RepoId) -> Result<Policy> {
-    let places = [home.repository_dir(repo).join(FILE), home.root().join(FILE)];
-    for path in places {
-        if let Some(bytes) = fsx::read(home.fs(), &path)? {
-            return read(path, &bytes);
+    for dir in [&home.repository_dir(repo), home.root()] {
+        if let Some(policy) = within(home, dir)? {
+            return Ok(policy);
         }
     }
     Ok(Policy {
@@ -49,6 +48,13 @@ pub fn of(home: &Home, repo: &RepoId) -> Result<Policy> {
         foreign_flags: ForeignFlags::Ask,
         sha256: None,
     })
+}
+
+/// The policy that lies in a directory.
+pub(crate) fn within(home: &Home, dir: &Path) -> Result<Option<Policy>> {
+    let path = dir.join(FILE);
+    let bytes = fsx::read(home.fs(), &path)?;
+    bytes.map(|bytes| read(path, &bytes)).transpose()
 }
 
 /// Whether a decision of a hand that nobody knows counts. Where the policy cannot be read, a person is

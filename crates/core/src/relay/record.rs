@@ -235,6 +235,14 @@ impl Mail<'_> {
         Ok(last.map_or(0, |(seq, _)| seq.get()))
     }
 
+    /// The highest number that was given out to a brief, as far as the history was read: what a hand put
+    /// there took none.
+    pub(super) fn highest_given_out(&self) -> Result<u64> {
+        let known = self.known(&self.history())?;
+        let ours = known.of(&self.worker).filter(|(_, it)| it.is_ours());
+        Ok(ours.last().map_or(0, |(seq, _)| seq.get()))
+    }
+
     /// As what a brief was proposed, where its end of the history or the line of this number tells.
     pub(super) fn proposal(&self, seq: Seq, hint: Option<u64>) -> Result<Option<RecordedProposal>> {
         let key = (self.worker.clone(), seq);

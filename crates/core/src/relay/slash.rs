@@ -326,7 +326,7 @@ pub fn inbox(
     worker: Option<&WorkerId>,
 ) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
     let mut skipped = match worker {
-        None => broken::missing_workers(fleet)?,
+        None => broken::of_fleet(fleet)?,
         Some(_) => Vec::new(),
     };
     let mut letters = Vec::new();

@@ -191,3 +191,22 @@ fn briefs_that_lie_in_the_archive_and_nobody_read_are_missed() {
     }
     assert_eq!(missed(&world).0, ["W1/inbox/0002.brief"]);
 }
+
+#[test]
+fn a_brief_that_a_hand_put_there_takes_no_number_from_the_counter() {
+    for decision in [Decision::Ratified, Decision::Rejected] {
+        let world = two_briefs();
+        let w1 = mail(&world, "W1");
+        for name in ["brief", "brief.meta.json"] {
+            let text = fs::read_to_string(w1.dir(Inbox).join(format!("0002.{name}"))).unwrap();
+            let text = text.replace("\"seq\": 2", "\"seq\": 7");
+            put(&w1, Inbox, &format!("0007.{name}"), text);
+        }
+        let wish = DecisionRequest::new(decision, Via::Cli);
+        decide::decide(&w1, &worker("ann"), Some(seq(7)), &wish).unwrap();
+        let findings = doctor::examine(&world.home, &world.repository.top);
+        let behind = findings.iter().find(|it| it.code == Code::CounterBehind);
+        assert!(behind.is_none(), "{behind:?}");
+        assert_eq!(propose(&w1, "next").brief.seq, seq(8));
+    }
+}
