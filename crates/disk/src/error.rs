@@ -114,7 +114,7 @@ impl Error {
     }
 
     /// Whether this says that we may not.
-    pub(crate) fn is_denied(&self) -> bool {
+    pub fn is_denied(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
     }
 

@@ -6,6 +6,7 @@ use std::{
     path::Path,
 };
 
+use flagpost_testkit::sealed::Ran;
 use serde_json::Value;
 
 use crate::{fleet::Fleet, is_root};
@@ -76,14 +77,7 @@ fn a_message_of_another_owner_stops_only_itself() {
     let theirs = inbox.join("0001.brief.meta.json");
     chown(&theirs, Some(0), Some(0)).unwrap();
     fs::set_permissions(&theirs, PermissionsExt::from_mode(0o600)).unwrap();
-    let nobody = |args: &[&str]| {
-        let mut command = fleet.world.command_of("setpriv");
-        command
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-            .arg(env!("CARGO_BIN_EXE_flagpost"))
-            .args(args);
-        fleet.world.run(&mut command)
-    };
+    let nobody = |args: &[&str]| as_nobody(&fleet, args);
     if nobody(&["--version"]).code != 0 {
         println!("skipped: nobody else can run the binary here");
         return;
@@ -94,4 +88,47 @@ fn a_message_of_another_owner_stops_only_itself() {
     assert!(shown.stderr.contains("Permission denied"), "{shown}");
     let next = nobody(&["worker", "next", "--as", "W1"]);
     assert!(next.stdout.ends_with("Do 2\n"), "{next}");
+}
+
+fn as_nobody(fleet: &Fleet, args: &[&str]) -> Ran {
+    let mut command = fleet.world.command_of("setpriv");
+    command
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(env!("CARGO_BIN_EXE_flagpost"))
+        .args(args);
+    fleet.world.run(&mut command)
+}
+
+#[test]
+fn a_closed_directory_of_one_worker_keeps_nobody_from_the_mail_of_the_others() {
+    if !is_root("acting as somebody else") {
+        return;
+    }
+    let fleet = Fleet::of(2);
+    fleet.assign_each(1);
+    give_away(fleet.world.home().parent().unwrap().parent().unwrap());
+    let closed = fleet.of_worker("W1");
+    let close = |mode| fs::set_permissions(&closed, PermissionsExt::from_mode(mode)).unwrap();
+    close(0);
+    let nobody = |args: &[&str]| as_nobody(&fleet, args);
+    if nobody(&["--version"]).code != 0 {
+        println!("skipped: nobody else can run the binary here");
+        return;
+    }
+    let named = "workers/W1 a directory that you can open";
+    for verb in ["inbox", "status", "outbox"] {
+        let shown = nobody(&[verb]);
+        assert_eq!(shown.code, 0, "{shown}");
+        assert!(shown.stderr.contains(named), "{shown}");
+    }
+    let said = nobody(&["ratify", "all"]);
+    assert!(said.stdout.contains("\u{2192} W2"), "{said}");
+    assert!(said.stderr.contains("NOT RATIFIED W1"), "{said}");
+    let found = nobody(&["doctor"]);
+    assert!(!found.stdout.contains("check-failed"), "{found}");
+    assert!(found.stdout.contains(named), "{found}");
+    assert!(found.stdout.contains("chmod u+rwx"), "{found}");
+    close(0o700);
+    let next = nobody(&["worker", "next", "--as", "W2"]);
+    assert!(next.stdout.contains("Do 1"), "{next}");
 }

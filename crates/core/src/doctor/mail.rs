@@ -16,7 +16,11 @@ use crate::{
 
 /// Each worker's own file, and each of its messages.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
-    for id in world.repositories.keys() {
+    for (id, known) in &world.repositories {
+        // Nothing of mail is known without the history: that it cannot be read is told with it.
+        if known.survey.is_err() {
+            continue;
+        }
         let fleet = Fleet::of(world.home, id);
         let mut put = |code: Code, skipped: Vec<Skipped>, hint: &str| {
             findings.extend(skipped.into_iter().map(|it| {
@@ -41,9 +45,12 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             withheld.push(finding.at(fleet.dir().join(&it.name)).by_hand(hint));
         }
         for mail in fleet.mails()? {
-            let (letters, mut broken) = briefs::list_surely(&mail)?;
-            broken.extend(reports::list(&mail)?.1);
-            broken.extend(mail.broken_marks()?);
+            let looked = briefs::list_surely(&mail).and_then(|(letters, mut broken)| {
+                broken.extend(reports::list(&mail)?.1);
+                broken.extend(mail.broken_marks()?);
+                Ok((letters, broken))
+            });
+            let (letters, broken) = mail.unless_closed(looked)?;
             let found = letters.iter().filter_map(|it| of_brief(&mail, it));
             withheld.extend(found);
             for direction in Direction::ALL {

@@ -4,9 +4,10 @@
 //! that a person can put it away: it is taken back then, what is left of it is kept aside, and nobody is
 //! told of it again.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io::ErrorKind, path::Path};
 
 use flagpost_disk::{
+    self as disk,
     dialects::relay::{self as layout, EnvelopePart},
     fsx::{self, Batch},
 };
@@ -140,6 +141,25 @@ impl Mail<'_> {
             }
         }
         Ok(broken)
+    }
+
+    /// What was seen of this mail; where its directory is closed to us, that alone.
+    pub(crate) fn unless_closed<T>(
+        &self,
+        seen: Result<(Vec<T>, Vec<Skipped>)>,
+    ) -> Result<(Vec<T>, Vec<Skipped>)> {
+        match seen {
+            Err(Error::Disk(disk::Error::Io { path, source, .. }))
+                if source.kind() == ErrorKind::PermissionDenied && path.starts_with(&self.dir) =>
+            {
+                // What can be looked at, and not into, is closed.
+                let seen = |dir: &&Path| fsx::stat(self.home.fs(), dir).is_ok();
+                let closed = path.ancestors().find(seen).unwrap_or(&path);
+                let why = format!("make {} a directory that you can open", closed.display());
+                Ok((Vec::new(), vec![skipped(self.worker.to_string(), why)]))
+            }
+            seen => seen,
+        }
     }
 
     fn has_body(&self, seq: Seq) -> Result<bool> {

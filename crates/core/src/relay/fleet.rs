@@ -106,7 +106,7 @@ fn undecided(mail: &Mail<'_>) -> Result<BTreeSet<Seq>> {
 pub fn pending(fleet: &Fleet<'_>) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
     let (mut pending, mut unread) = (Vec::new(), broken::of_fleet(fleet)?);
     for mail in fleet.mails()? {
-        let (letters, mut broken) = briefs::list(&mail)?;
+        let (letters, mut broken) = mail.unless_closed(briefs::list(&mail))?;
         pending.extend(letters.into_iter().filter(BriefView::waits));
         unread.append(&mut broken);
     }

@@ -112,7 +112,8 @@ impl<'h> Fleet<'h> {
                 let dir = mail.dir(*direction);
                 dirs.push(dir.join(fsx::QUARANTINE));
                 dirs.push(dir);
-                for month in mail.months()? {
+                // One that is closed is in the way of no other.
+                for month in mail.months().unwrap_or_default() {
                     dirs.push(mail.archive().join(&month));
                     dirs.push(mail.archive_of(&month, *direction));
                 }
@@ -138,6 +139,8 @@ impl<'h> Fleet<'h> {
         let mail = self.directory(worker);
         match fsx::stat(self.home.fs(), &mail.dir.join(layout::WORKER)) {
             Ok(Some(_)) => Ok(mail),
+            // Whoever uses it is told that it is closed.
+            Err(error) if error.is_denied() => Ok(mail),
             Err(error) if !error.is_not_a_directory() => Err(error.into()),
             Ok(None) | Err(_) => Err(Error::NotFound {
                 what: "worker",

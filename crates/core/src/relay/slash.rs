@@ -331,7 +331,7 @@ pub fn inbox(
     };
     let mut letters = Vec::new();
     for mail in mails(fleet, worker)? {
-        let (more, unread) = briefs::list(&mail)?;
+        let (more, unread) = mail.unless_closed(briefs::list(&mail))?;
         letters.extend(more);
         skipped.extend(unread);
     }
@@ -345,7 +345,7 @@ pub fn outbox(
 ) -> Result<(Vec<ReportView>, Vec<Skipped>)> {
     let (mut papers, mut skipped) = (Vec::new(), Vec::new());
     for mail in mails(fleet, worker)? {
-        let (more, unread) = reports::list(&mail)?;
+        let (more, unread) = mail.unless_closed(reports::list(&mail))?;
         papers.extend(more);
         skipped.extend(unread);
     }

@@ -188,13 +188,11 @@ pub fn show(mail: &Mail<'_>) -> Result<WorkerView> {
 pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<WorkerView>, Vec<Skipped>)> {
     let (mut all, mut unread) = (Vec::new(), Vec::new());
     for mail in fleet.mails()? {
-        match show(&mail) {
-            Ok(seen) => all.push(seen),
+        match mail.file() {
+            Ok(file) => all.push(look(&mail, file.content)?),
             Err(Error::Disk(error)) if error.is_unreadable_file() => {
-                unread.push(skipped(
-                    format!("{}/{}", mail.worker, layout::WORKER),
-                    error.reason(),
-                ));
+                let name = format!("{}/{}", mail.worker, layout::WORKER);
+                unread.push(skipped(name, error.reason()));
             }
             Err(error) => return Err(error),
         }

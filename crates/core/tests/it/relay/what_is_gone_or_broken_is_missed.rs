@@ -193,6 +193,17 @@ fn briefs_that_lie_in_the_archive_and_nobody_read_are_missed() {
 }
 
 #[test]
+fn an_unreadable_history_is_the_only_finding_about_itself() {
+    let world = two_briefs();
+    let dir = world.home.repository_dir(&world.repository.id);
+    fs::rename(dir.join("history.jsonl"), dir.join("kept")).unwrap();
+    symlink("kept", dir.join("history.jsonl")).unwrap();
+    let findings = doctor::examine(&world.home, &world.repository.top);
+    let codes: Vec<Code> = findings.iter().map(|it| it.code).collect();
+    assert_eq!(codes, [Code::HistoryUnreadable], "{findings:?}");
+}
+
+#[test]
 fn a_brief_that_a_hand_put_there_takes_no_number_from_the_counter() {
     for decision in [Decision::Ratified, Decision::Rejected] {
         let world = two_briefs();
