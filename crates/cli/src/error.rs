@@ -156,8 +156,13 @@ pub fn judge(error: &anyhow::Error) -> (FailureKind, Option<String>) {
         if let Some(error) = cause.downcast_ref::<std::io::Error>() {
             return judge_io(error);
         }
+        if cause.is::<InvalidSeq>() {
+            return (
+                FailureKind::Invalid,
+                hint("'flagpost inbox --all' and 'flagpost outbox' show the numbers"),
+            );
+        }
         let is_bad_word = cause.is::<InvalidId>()
-            || cause.is::<InvalidSeq>()
             || cause.is::<InvalidTicket>()
             || cause.is::<InvalidGlob>()
             || cause.is::<InvalidSlash>();

@@ -175,6 +175,7 @@ fn inbox() {
     $ inbox W1 0
     exit 6
     2> flagpost: "0" is not the number of an envelope: numbers are 1, 2, 3 and so on
+    2>   hint: 'flagpost inbox --all' and 'flagpost outbox' show the numbers
     $ ratify W1
     RATIFIED #1192 Merge the seal → W1
       | # Merge the seal
@@ -249,7 +250,7 @@ fn ratify() {
     exit 6
     2> flagpost: "W{" is not a pattern: a '{' is never closed
     $ ratify all --scope 'W{1,3}'
-    nothing waits for you
+    nothing in W{1,3} waits for you; 1 other brief waits
     $ ratify all --json
     {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Write the parser","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"ratified","already":false}],"failed":[],"arrived":[],"left_aside":[]}
     $ ratify all

@@ -210,6 +210,7 @@ fn next_and_ack() {
     $ worker ack one --as W1
     exit 6
     2> flagpost: "one" is not the number of an envelope: numbers are 1, 2, 3 and so on
+    2>   hint: 'flagpost inbox --all' and 'flagpost outbox' show the numbers
     $ worker next --as W1 --timeout 1s
     exit 2
     2> error: the following required arguments were not provided:

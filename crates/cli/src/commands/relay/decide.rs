@@ -1,6 +1,7 @@
 //! `ratify`, `reject`: open the gate, or do not.
 
 use crate::{
+    commands::list::counted,
     context::Context,
     error::{FailureKind, usage},
     output::{Answer, ask, say},
@@ -9,9 +10,10 @@ use crate::{
 use flagpost_core::{
     Error,
     relay::{
+        Fleet,
         briefs::BriefView,
         decide::{self, Decided, DecisionRequest},
-        fleet::{Ratified, ratify_all},
+        fleet::{Ratified, pending, ratify_all},
         shown,
         slash::{count_status, decided_line, ratified_lines},
     },
@@ -204,7 +206,7 @@ fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
     let all = ratify_all(&fleet, &operator, scope.as_ref(), Via::Cli, &mut |_| {})?;
     let said = ratified_lines(&all);
     let text = match (all.done.is_empty(), said.faults.is_empty()) {
-        (true, true) => "nothing waits for you".to_owned(),
+        (true, true) => nothing(&fleet, args.scope.as_deref())?,
         _ => said.lines.join("\n"),
     };
     let mut answer = ratified_answer(&all).text(text).notes(said.faults);
@@ -214,6 +216,18 @@ fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
         (false, false) => FailureKind::Failed as u8,
     };
     Ok(answer)
+}
+
+/// What is said where nothing in the scope waits: what waits elsewhere.
+fn nothing(fleet: &Fleet<'_>, scope: Option<&str>) -> anyhow::Result<String> {
+    let others = pending(fleet)?.0.len();
+    Ok(match scope {
+        Some(scope) if others > 0 => {
+            let waits = counted(others, "other brief waits", "other briefs wait");
+            format!("nothing in {scope} waits for you; {waits}")
+        }
+        _ => "nothing waits for you".to_owned(),
+    })
 }
 
 fn ratified_answer(all: &Ratified) -> Answer {

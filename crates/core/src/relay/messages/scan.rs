@@ -314,7 +314,10 @@ pub fn find(party: &Party<'_>, given: &str) -> Result<MessageAddress> {
         }),
         (None, _) => Err(Error::NotFound {
             what: "message",
-            id: given.to_owned(),
+            id: match given {
+                "" => "\"\"".to_owned(),
+                given => given.to_owned(),
+            },
             list: None,
         }),
     }
