@@ -1,6 +1,6 @@
 //! What a person is told beside the JSON shapes, which are core's.
 
-pub use flagpost_core::shape::{messages, path, skipped};
+pub use flagpost_core::shape::{path, skipped};
 
 use flagpost_core::{Skipped, relay::broken};
 

@@ -46,9 +46,9 @@ impl fmt::Display for Account {
 }
 
 /// That an account rests.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Park {
-    /// The agent that met its limit, as its operator named it.
+    /// The agent that met the limit, as its operator named it.
     pub agent: String,
     /// Until when nothing is started with it.
     pub until: Timestamp,

@@ -12,7 +12,8 @@ use crate::{error::Error, operations::ArgumentRefusal};
 mod refusals;
 
 /// What sort of failure it is; the number is the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// It did not work.
     Failed = 1,
@@ -26,20 +27,6 @@ pub enum FailureKind {
     TimedOut = 5,
     /// The input or the data is invalid.
     Invalid = 6,
-}
-
-impl FailureKind {
-    /// The kind as written in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Failed => "failed",
-            Self::Usage => "usage",
-            Self::NotFound => "not_found",
-            Self::Conflict => "conflict",
-            Self::TimedOut => "timed_out",
-            Self::Invalid => "invalid",
-        }
-    }
 }
 
 /// The kind of an error, and what to do next.

@@ -23,15 +23,10 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "ack" "agent_answer" "agent_cleared" "agent_event" "agent_outbox" "agent_snippet" "agent_status"
-    "agent_stopped" "answered" "archive" "brief" "briefs"
-        "confirmed" "coord_export" "coord_import" "coordination" "coordination_agent"
-    "coordination_summary" "coordination_task" "coordination_tasks" "decided"     "discoveries" "error" "event"     "index" "list"     "mail_archived" "mail_waiting" "message" "message_acked" "message_none"
-    "message_received" "message_sent" "message_waiting" "messages" "messages_imported"
-    "messages_open" "number" "offer" "offer_none" "plan" "proposed" "recovery"
-    "report" "reported" "reports" "reservations" "reserve_check"
-    "resync" "rows" "run" "said"
-    "search" "session" "sessions"     "slash" "status"     "worker" "workers"
+    "agent_answer" "agent_cleared" "agent_event" "agent_outbox" "agent_snippet" "agent_status"
+    "agent_stopped" "archive" "coord_export" "coord_import" "coordination" "coordination_agent"
+    "coordination_summary" "coordination_task" "coordination_tasks" "discoveries" "event" "index"
+    "list" "messages_imported" "number" "plan" "recovery" "resync" "rows" "run" "said" "search"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

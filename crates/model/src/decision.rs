@@ -6,6 +6,7 @@
 //! there now. Expiry takes the decision away; it never makes one.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -61,40 +62,42 @@ names! {
 }
 
 /// A decision on record: the content of the decision file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DecisionRecord {
     /// What was decided.
     pub decision: Decision,
-    /// By whom.
+    /// Who decided.
     pub by: WorkerId,
     /// When.
     pub at: Timestamp,
-    /// On which body.
+    /// Of the body that was decided on, in hexadecimal.
     pub sha256: Hash,
-    /// On which envelope, sidecar and body; none where it was decided before envelopes were bound.
+    /// Of the whole envelope that was decided on, sidecar and body; null where it was decided before
+    /// envelopes were bound.
     pub envelope: Option<Hash>,
     /// Which way it came in.
     pub via: Via,
-    /// Why, in the decider's words.
+    /// The decider's words.
     pub reason: Option<String>,
-    /// The policy's rule that decided, or the run's session.
+    /// The rule of the policy that decided, or the session of the run.
     pub rule: Option<String>,
-    /// The file of the policy that the rule was read from.
+    /// The hash of the policy's file that the rule was read from.
     pub policy: Option<Hash>,
-    /// The process that it came through; none where nobody can know.
+    /// The process that the decision came through; null where nobody can know.
     pub hand: Option<ProcessIdentity>,
-    /// The number of its line in the history, once it has one.
+    /// The number of the history's line that tells of it.
+    #[schemars(range(min = 1))]
     pub line: Option<u64>,
 }
 
 /// The process that a decision came through.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessIdentity {
     /// Its user's number.
     pub uid: u32,
     /// Its own number.
     pub pid: u32,
-    /// The terminal it was typed at; none where there was none.
+    /// The terminal it was typed at; null where there was none.
     pub tty: Option<String>,
     /// The command of the process that started it, where that is known.
     pub parent: Option<String>,
@@ -293,13 +296,14 @@ pub struct BriefSubject<'b> {
     pub expires_at: Option<Timestamp>,
 }
 
-/// What the worker gets to see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delivery {
-    /// The brief.
-    Brief,
-    /// A notice that it was rejected.
-    Rejection,
+names! {
+    /// What the worker gets to see.
+    Delivery {
+        /// The brief.
+        Brief = "brief",
+        /// A notice that it was rejected.
+        Rejection = "rejection",
+    }
 }
 
 impl DecisionState {

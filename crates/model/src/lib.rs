@@ -30,6 +30,7 @@ pub mod session;
 pub mod slash;
 pub mod tally;
 pub mod task;
+mod view;
 pub mod worker;
 
 pub use id::{InvalidId, ListId, RepoId, Seq, SessionId, TaskId, Token, WorkerId};

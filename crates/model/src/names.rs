@@ -22,6 +22,8 @@ pub trait Named: Copy + std::fmt::Display + std::str::FromStr<Err = UnknownName>
     fn as_str(self) -> &'static str;
 }
 
+/// An enum of words: `NAME { VARIANT = "word" }`, printed, parsed and described as that word.
+#[macro_export]
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -78,4 +80,4 @@ macro_rules! names {
     };
 }
 
-pub(crate) use names;
+pub use names;

@@ -33,7 +33,7 @@ names! {
 }
 
 /// One agent's identity.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Worker {
     /// Its id.
     pub id: WorkerId,
@@ -52,6 +52,7 @@ pub struct Worker {
     /// Where it works.
     pub worktree: Option<String>,
     /// Whether it still belongs to the fleet.
+    #[serde(rename = "status")]
     pub standing: WorkerStatus,
 }
 

@@ -1,9 +1,9 @@
 //! `answer`: the operator's answer to what is asked.
 
 use flagpost_core::{
+    answers::AnsweredAnswer,
     messages::{self, Party, Reply},
     questions::{self, Answered},
-    shape,
 };
 use flagpost_model::decision::Via;
 
@@ -94,7 +94,7 @@ pub fn run(context: &Context, args: &AnswerArgs) -> anyhow::Result<Answer> {
         Answered::Task(it) => it.task.id.to_string(),
         Answered::Worker { sent, .. } => sent.message.place.to_string(),
     };
-    Ok(Answer::new("answered", shape::answered(&answered))
+    Ok(Answer::of(&AnsweredAnswer::from(&answered))
         .text(said)
         .ids([id]))
 }

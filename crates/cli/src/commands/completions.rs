@@ -1,8 +1,7 @@
 //! `completions`: make a shell complete what is typed.
 
 use clap_complete::env::Shells;
-use schemars::JsonSchema;
-use serde::Serialize;
+use flagpost_model::view;
 
 use crate::{completions::VARIABLE, context::Context, error::Unknown, output::Answer};
 
@@ -22,14 +21,15 @@ pub struct CompletionsArgs {
     shell: String,
 }
 
-/// What makes a shell complete.
-///
-/// After 'flagpost completions'.
-#[derive(Serialize, JsonSchema)]
-pub struct Completions<'a> {
-    shell: &'a str,
-    /// For the shell to evaluate.
-    script: &'a str,
+view! {
+    /// What makes a shell complete.
+    ///
+    /// After 'flagpost completions'.
+    pub struct Completions<'a> {
+        shell: &'a str,
+        /// For the shell to evaluate.
+        script: &'a str,
+    }
 }
 
 /// Prints it.
@@ -42,9 +42,6 @@ pub fn run(_: &Context, args: &CompletionsArgs) -> anyhow::Result<Answer> {
     // By its name and not by its path: the script outlives where this binary lies today.
     shell.write_registration(VARIABLE, "flagpost", "flagpost", "flagpost", &mut script)?;
     let script = String::from_utf8_lossy(&script).trim_start().to_owned();
-    let answer = Completions {
-        shell: shell.name(),
-        script: &script,
-    };
+    let answer = Completions::new(shell.name(), &script);
     Ok(Answer::of(&answer).text(script).ids([shell.name()]))
 }

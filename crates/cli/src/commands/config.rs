@@ -7,6 +7,7 @@ use flagpost_core::{
     Config as File,
     config::{self, Origin, Setting, SettingValue, Unknown},
 };
+use flagpost_model::view;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -101,16 +102,14 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
             line(&value.unwrap_or_default()),
         ]
     });
-    let misnamed = unknown.iter().map(|unknown| Misnamed {
-        key: &unknown.name,
-        line: unknown.line,
-        suggestion: unknown.suggestion.as_deref(),
-    });
-    let answer = Settings {
-        path: file.path().to_string_lossy(),
-        settings: settings.iter().map(listed).collect(),
-        unknown: misnamed.collect(),
-    };
+    let misnamed = unknown
+        .iter()
+        .map(|unknown| Misnamed::new(&unknown.name, unknown.line, unknown.suggestion.as_deref()));
+    let answer = Settings::new(
+        file.path().to_string_lossy(),
+        settings.iter().map(listed).collect(),
+        misnamed.collect(),
+    );
     Ok(Answer::of(&answer)
         .text(Screen::of(context).table(&["KEY", "FROM", "VALUE"], rows.collect()))
         .ids(settings.iter().map(|setting| &setting.name))
@@ -156,11 +155,7 @@ fn set(context: &Context, args: &SetArgs) -> anyhow::Result<Answer> {
         None => format!("{}: {NOT_SHOWN}", args.key),
         Some(value) => format!("{} = {}", args.key, json!(value)),
     };
-    let answer = Stored {
-        key: &args.key,
-        value,
-        overridden_by: overridden,
-    };
+    let answer = Stored::new(&args.key, value, overridden);
     Ok(Answer::of(&answer).text(text).ids([&args.key]).notes(note))
 }
 
@@ -171,15 +166,12 @@ fn unset(context: &Context, args: &UnsetArgs) -> anyhow::Result<Answer> {
         true => format!("{key} is taken out of the file"),
         false => format!("{key} is not in the file"),
     };
-    Ok(Answer::of(&Unset { key, was_set }).text(text).ids([key]))
+    Ok(Answer::of(&Unset::new(key, was_set)).text(text).ids([key]))
 }
 
 fn path(context: &Context) -> anyhow::Result<Answer> {
     let path = config::path(&context.home)?;
-    let kept = SettingsFile {
-        path: path.to_string_lossy(),
-        exists: path.exists(),
-    };
+    let kept = SettingsFile::new(path.to_string_lossy(), path.exists());
     let text = path.display().to_string();
     Ok(Answer::of(&kept).ids([&text]).text(text))
 }
@@ -192,32 +184,32 @@ fn origin(setting: &Setting) -> String {
     }
 }
 
-/// Every setting.
-///
-/// After 'flagpost config list'.
-#[derive(Serialize, JsonSchema)]
-pub struct Settings<'a> {
-    /// Where the file is, or would be.
-    path: Cow<'a, str>,
-    settings: Vec<Described<'a>>,
-    /// Names in the file that are no settings.
-    unknown: Vec<Misnamed<'a>>,
-}
+view! {
+    /// Every setting.
+    ///
+    /// After 'flagpost config list'.
+    pub struct Settings<'a> {
+        /// Where the file is, or would be.
+        path: Cow<'a, str>,
+        settings: Vec<Described<'a>>,
+        /// Names in the file that are no settings.
+        unknown: Vec<Misnamed<'a>>,
+    }
 
-/// A name in the file that is no setting.
-#[derive(Serialize, JsonSchema)]
-struct Misnamed<'a> {
-    key: &'a str,
-    /// On which line of the file.
-    line: usize,
-    /// What is probably meant.
-    suggestion: Option<&'a str>,
+    /// A name in the file that is no setting.
+    struct Misnamed<'a> {
+        key: &'a str,
+        /// On which line of the file.
+        line: usize,
+        /// What is probably meant.
+        suggestion: Option<&'a str>,
+    }
 }
 
 /// A setting, and where its value is from.
 ///
 /// After 'flagpost config get'.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Described<'a> {
     /// Its name, such as run.agent.
     key: &'a str,
@@ -237,35 +229,34 @@ pub struct Described<'a> {
     about: &'a str,
 }
 
-/// A setting that was stored.
-///
-/// After 'flagpost config set'.
-#[derive(Serialize, JsonSchema)]
-pub struct Stored<'a> {
-    key: &'a str,
-    /// Null where it is called like a secret.
-    value: Option<&'a SettingValue>,
-    /// The variable of the environment that comes before the file; null where it is not set.
-    overridden_by: Option<&'a str>,
-}
+view! {
+    /// A setting that was stored.
+    ///
+    /// After 'flagpost config set'.
+    pub struct Stored<'a> {
+        key: &'a str,
+        /// Null where it is called like a secret.
+        value: Option<&'a SettingValue>,
+        /// The variable of the environment that comes before the file; null where it is not set.
+        overridden_by: Option<&'a str>,
+    }
 
-/// A setting that was taken out of the file.
-///
-/// After 'flagpost config unset'.
-#[derive(Serialize, JsonSchema)]
-pub struct Unset<'a> {
-    key: &'a str,
-    /// Whether it was in the file.
-    was_set: bool,
-}
+    /// A setting that was taken out of the file.
+    ///
+    /// After 'flagpost config unset'.
+    pub struct Unset<'a> {
+        key: &'a str,
+        /// Whether it was in the file.
+        was_set: bool,
+    }
 
-/// Where the settings are kept.
-///
-/// After 'flagpost config path'.
-#[derive(Serialize, JsonSchema)]
-pub struct SettingsFile<'a> {
-    path: Cow<'a, str>,
-    exists: bool,
+    /// Where the settings are kept.
+    ///
+    /// After 'flagpost config path'.
+    pub struct SettingsFile<'a> {
+        path: Cow<'a, str>,
+        exists: bool,
+    }
 }
 
 /// As it stands in a list: what is called like a secret is not shown.

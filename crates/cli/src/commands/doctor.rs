@@ -11,7 +11,7 @@ use flagpost_core::{
     answers,
     doctor::{self, Finding, Fix, Mended, Repair, RepairOutcome},
 };
-use flagpost_model::{ListId, TaskId, finding::Severity};
+use flagpost_model::{ListId, TaskId, finding::Severity, view};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -120,11 +120,11 @@ fn answer(context: &Context, args: &DoctorArgs, findings: &[Finding], mended: &[
     let answer = Examined {
         home: context.home.root().to_string_lossy(),
         findings: answers::each(findings),
-        counts: Counts {
-            error: counts[&Severity::Error],
-            warning: counts[&Severity::Warning],
-            note: counts[&Severity::Note],
-        },
+        counts: Counts::new(
+            counts[&Severity::Error],
+            counts[&Severity::Warning],
+            counts[&Severity::Note],
+        ),
         fixed: answers::each(mended),
         dry_run: args.dry_run,
     };
@@ -153,75 +153,48 @@ pub struct Examined<'a> {
     dry_run: bool,
 }
 
-/// How many findings there are.
-#[derive(Serialize, JsonSchema)]
-struct Counts {
-    error: usize,
-    warning: usize,
-    note: usize,
-}
-
-/// What was found.
-#[derive(Serialize, JsonSchema)]
-struct Found<'a> {
-    /// What it is, by a name that stays.
-    code: &'a str,
-    severity: Severity,
-    /// In a sentence.
-    what: &'a str,
-    /// Where.
-    path: Option<Cow<'a, str>>,
-    list: Option<&'a ListId>,
-    task: Option<&'a TaskId>,
-    repair: Repaired,
-}
-
-/// What to do about it.
-#[derive(Serialize, JsonSchema)]
-struct Repaired {
-    /// fix: 'flagpost doctor --fix' does it.
-    #[schemars(extend("enum" = ["nothing", "by_hand", "fix"]))]
-    kind: &'static str,
-    /// What to do, or what would be done; null where nothing is needed.
-    text: Option<String>,
-}
-
-/// A repair that was made.
-#[derive(Serialize, JsonSchema)]
-struct Fixed<'a> {
-    what: String,
-    #[schemars(extend("enum" = ["done", "needless", "failed"]))]
-    outcome: &'a str,
-    /// Why it failed; else null.
-    why: Option<String>,
-}
-
-impl<'a> From<&'a Finding> for Found<'a> {
-    fn from(finding: &'a Finding) -> Self {
-        let (kind, text) = match &finding.repair {
-            Repair::Nothing => ("nothing", None),
-            Repair::ByHand(text) => ("by_hand", Some(text.clone())),
-            Repair::Fix(fix) => ("fix", Some(fix.to_string())),
-        };
-        Self {
-            code: finding.code.as_str(),
-            severity: finding.severity(),
-            what: &finding.what,
-            path: finding.path.as_deref().map(Path::to_string_lossy),
-            list: finding.list.as_ref(),
-            task: finding.task.as_ref(),
-            repair: Repaired { kind, text },
-        }
+view! {
+    /// How many findings there are.
+    struct Counts {
+        error: usize,
+        warning: usize,
+        note: usize,
     }
-}
 
-impl<'a> From<&'a Mended> for Fixed<'a> {
-    fn from(mended: &'a Mended) -> Self {
-        Self {
-            what: mended.fix.to_string(),
-            outcome: mended.outcome.as_str(),
-            why: mended.outcome.why(),
-        }
+    /// What was found.
+    struct Found<'a> from finding: &'a Finding {
+        /// What it is, by a name that stays.
+        code: &'a str = finding.code.as_str(),
+        severity: Severity = finding.severity(),
+        /// In a sentence.
+        what: &'a str = &finding.what,
+        /// Where.
+        path: Option<Cow<'a, str>> = finding.path.as_deref().map(Path::to_string_lossy),
+        list: Option<&'a ListId> = finding.list.as_ref(),
+        task: Option<&'a TaskId> = finding.task.as_ref(),
+        repair: Repaired = match &finding.repair {
+            Repair::Nothing => Repaired::new("nothing", None),
+            Repair::ByHand(text) => Repaired::new("by_hand", Some(text.clone())),
+            Repair::Fix(fix) => Repaired::new("fix", Some(fix.to_string())),
+        },
+    }
+
+    /// What to do about it.
+    struct Repaired {
+        /// fix: 'flagpost doctor --fix' does it.
+        #[schemars(extend("enum" = ["nothing", "by_hand", "fix"]))]
+        kind: &'static str,
+        /// What to do, or what would be done; null where nothing is needed.
+        text: Option<String>,
+    }
+
+    /// A repair that was made.
+    struct Fixed<'a> from mended: &'a Mended {
+        what: String = mended.fix.to_string(),
+        #[schemars(extend("enum" = ["done", "needless", "failed"]))]
+        outcome: &'a str = mended.outcome.as_str(),
+        /// Why it failed; else null.
+        why: Option<String> = mended.outcome.why(),
     }
 }
 

@@ -15,6 +15,7 @@ use flagpost_model::{
     drawing::{self, EdgeStyle, MARK, Picture},
     plan::{Graph, expected, is_unfinished},
     task::Outline,
+    view,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -93,21 +94,21 @@ pub struct DrawnGraph<'a> {
     skipped: &'a [Skipped],
 }
 
-/// That a task waits for another.
-#[derive(Serialize, JsonSchema)]
-struct Edge<'a> {
-    task: &'a TaskId,
-    waits_for: &'a TaskId,
-    /// Whether this edge is the one that closes a circle.
-    closes_circle: bool,
-}
+view! {
+    /// That a task waits for another.
+    struct Edge<'a> {
+        task: &'a TaskId,
+        waits_for: &'a TaskId,
+        /// Whether this edge is the one that closes a circle.
+        closes_circle: bool,
+    }
 
-/// That a task waits for one that does not exist.
-#[derive(Serialize, JsonSchema)]
-struct Missing<'a> {
-    task: &'a TaskId,
-    /// A task that does not exist.
-    waits_for: &'a TaskId,
+    /// That a task waits for one that does not exist.
+    struct Missing<'a> {
+        task: &'a TaskId,
+        /// A task that does not exist.
+        waits_for: &'a TaskId,
+    }
 }
 
 /// Draws it.
@@ -166,14 +167,10 @@ pub fn run(context: &Context, args: &GraphArgs) -> anyhow::Result<Answer> {
     }
     let edges = picture.edges.iter().map(|edge| {
         let (task, on) = (picture.tasks[edge.to], picture.tasks[edge.from]);
-        Edge {
-            task: &task.id,
-            waits_for: &on.id,
-            closes_circle: edge.line == EdgeStyle::Closing,
-        }
+        Edge::new(&task.id, &on.id, edge.line == EdgeStyle::Closing)
     });
     let missing = whole.unknown().iter();
-    let missing = missing.map(|(task, waits_for)| Missing { task, waits_for });
+    let missing = missing.map(|(task, waits_for)| Missing::new(task, waits_for));
     let cycle = whole.cycle();
     let answer = DrawnGraph {
         list: list.id(),

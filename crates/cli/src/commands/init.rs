@@ -9,7 +9,7 @@ use flagpost_core::{
     instructions::{Done, ExpectedBlock, InspectedFile, InstructionStatus, Intent},
 };
 use flagpost_disk as disk;
-use flagpost_model::{ListId, RepoId, marked_block::BlockStatus};
+use flagpost_model::{ListId, RepoId, marked_block::BlockStatus, view};
 
 use words::{File, FileDone, status};
 
@@ -84,42 +84,41 @@ pub struct Registered<'a> {
     dry_run: bool,
 }
 
-/// Blocks that were taken out of a repository's files.
-///
-/// After 'flagpost init --remove'.
-#[derive(Serialize, JsonSchema)]
-pub struct TakenOut<'a> {
-    /// The repository's top directory.
-    path: Cow<'a, str>,
-    /// Whether nothing was done.
-    dry_run: bool,
-    files: Vec<FileDone>,
-}
+view! {
+    /// Blocks that were taken out of a repository's files.
+    ///
+    /// After 'flagpost init --remove'.
+    pub struct TakenOut<'a> {
+        /// The repository's top directory.
+        path: Cow<'a, str>,
+        /// Whether nothing was done.
+        dry_run: bool,
+        files: Vec<FileDone>,
+    }
 
-/// Whether a repository's agents are told.
-///
-/// After 'flagpost init --check'. Exit code 1 unless all is as it should be.
-#[derive(Serialize, JsonSchema)]
-pub struct AreTold<'a> {
-    /// The repository's top directory.
-    path: Cow<'a, str>,
-    /// Whether this machine's home knows the repository.
-    registered: bool,
-    /// Whether all that was asked about is as it should be.
-    ok: bool,
-    files: Vec<Checked>,
-}
+    /// Whether a repository's agents are told.
+    ///
+    /// After 'flagpost init --check'. Exit code 1 unless all is as it should be.
+    pub struct AreTold<'a> {
+        /// The repository's top directory.
+        path: Cow<'a, str>,
+        /// Whether this machine's home knows the repository.
+        registered: bool,
+        /// Whether all that was asked about is as it should be.
+        ok: bool,
+        files: Vec<Checked>,
+    }
 
-/// A file that tells a repository's agents.
-#[derive(Serialize, JsonSchema)]
-struct Checked {
-    /// Its name from the top of the repository.
-    file: &'static str,
-    /// How the block in it stands; imported: it imports AGENTS.md instead; same_file: it is AGENTS.md
-    /// under another name.
-    #[schemars(extend("enum" = ["current", "newer", "missing", "outdated", "edited", "imported", "same_file"]))]
-    standing: &'static str,
-    ok: bool,
+    /// A file that tells a repository's agents.
+    struct Checked {
+        /// Its name from the top of the repository.
+        file: &'static str,
+        /// How the block in it stands; imported: it imports AGENTS.md instead; same_file: it is AGENTS.md
+        /// under another name.
+        #[schemars(extend("enum" = ["current", "newer", "missing", "outdated", "edited", "imported", "same_file"]))]
+        standing: &'static str,
+        ok: bool,
+    }
 }
 
 /// Does what is asked.
@@ -287,11 +286,7 @@ fn remove(
             .map(|file| file.line(args.dry_run) + "\n")
             .collect(),
     };
-    let answer = TakenOut {
-        path: top.to_string_lossy(),
-        dry_run: args.dry_run,
-        files: answers::each(&files),
-    };
+    let answer = TakenOut::new(top.to_string_lossy(), args.dry_run, answers::each(&files));
     Ok(Answer::of(&answer)
         .text(text)
         .ids(changed.iter().map(|file| file.name)))
@@ -332,11 +327,7 @@ fn check(
         let ok = words.is_none();
         lines.push(format!("{name}: {}", words.unwrap_or("as it should be")));
         faulty.extend((!ok).then_some(name));
-        files.push(Checked {
-            file: name,
-            standing,
-            ok,
-        });
+        files.push(Checked::new(name, standing, ok));
     }
     if args.no_instructions {
         lines.push(format!(
@@ -355,12 +346,7 @@ fn check(
     if helps || (args.no_instructions && !ok) {
         lines.push(format!("next: {}", again(args)));
     }
-    let answer = AreTold {
-        path: top.to_string_lossy(),
-        registered: is_known,
-        ok,
-        files,
-    };
+    let answer = AreTold::new(top.to_string_lossy(), is_known, ok, files);
     let mut answer = Answer::of(&answer).text(lines.join("\n")).ids(faulty);
     answer.code = u8::from(!ok);
     Ok(answer)

@@ -1,14 +1,12 @@
 //! `instructions`: what an agent should know.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use crate::{
     context::Context,
     error::Unknown,
     instructions::{OVERVIEW, TOPICS, Topic},
     output::Answer,
 };
+use flagpost_model::view;
 
 /// Tell an agent what it should know, by topic
 #[derive(Debug, clap::Args)]
@@ -33,25 +31,22 @@ pub fn run(_: &Context, args: &InstructionsArgs) -> anyhow::Result<Answer> {
             None => return Err(Unknown::new("topic", name, topics).into()),
         },
     };
-    let answer = Answer::of(&Instructions {
-        topic: args.topic.as_deref(),
-        text: &text,
-        topics: &topics,
-    });
+    let answer = Answer::of(&Instructions::new(args.topic.as_deref(), &text, &topics));
     Ok(answer.text(text).ids(topics))
 }
 
-/// What an agent should know.
-///
-/// After 'flagpost instructions'.
-#[derive(Serialize, JsonSchema)]
-pub struct Instructions<'a> {
-    /// Null for the whole in short.
-    topic: Option<&'a str>,
-    /// Markdown.
-    text: &'a str,
-    /// Those there are.
-    topics: &'a [&'a str],
+view! {
+    /// What an agent should know.
+    ///
+    /// After 'flagpost instructions'.
+    pub struct Instructions<'a> {
+        /// Null for the whole in short.
+        topic: Option<&'a str>,
+        /// Markdown.
+        text: &'a str,
+        /// Those there are.
+        topics: &'a [&'a str],
+    }
 }
 
 fn line(topic: &Topic) -> String {

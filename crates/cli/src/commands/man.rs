@@ -5,8 +5,7 @@ use std::{borrow::Cow, path::PathBuf};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use flagpost_disk::{Error, fsx};
-use schemars::JsonSchema;
-use serde::Serialize;
+use flagpost_model::view;
 
 use crate::{context::Context, error::Unknown, output::Answer};
 
@@ -35,24 +34,24 @@ pub fn run(context: &Context, args: &ManArgs) -> anyhow::Result<Answer> {
     }
 }
 
-/// A manual page.
-///
-/// After 'flagpost man'.
-#[derive(Serialize, JsonSchema)]
-pub struct Manual<'a> {
-    name: &'a str,
-    /// In roff, for man.
-    page: &'a str,
-}
+view! {
+    /// A manual page.
+    ///
+    /// After 'flagpost man'.
+    pub struct Manual<'a> {
+        name: &'a str,
+        /// In roff, for man.
+        page: &'a str,
+    }
 
-/// Manual pages that were written.
-///
-/// After 'flagpost man --out'.
-#[derive(Serialize, JsonSchema)]
-pub struct Written<'a> {
-    dir: Cow<'a, str>,
-    /// Their names.
-    pages: &'a [String],
+    /// Manual pages that were written.
+    ///
+    /// After 'flagpost man --out'.
+    pub struct Written<'a> {
+        dir: Cow<'a, str>,
+        /// Their names.
+        pages: &'a [String],
+    }
 }
 
 fn print(program: &Command, verbs: &[String]) -> anyhow::Result<Answer> {
@@ -65,10 +64,7 @@ fn print(program: &Command, verbs: &[String]) -> anyhow::Result<Answer> {
     }
     let page = page(command)?;
     let name = name(command);
-    let answer = Answer::of(&Manual {
-        name: &name,
-        page: &page,
-    });
+    let answer = Answer::of(&Manual::new(&name, &page));
     Ok(answer.text(page).ids([name]))
 }
 
@@ -101,10 +97,7 @@ fn write_all(
     }
     written.sort();
     let text = format!("wrote {} pages into {}", written.len(), dir.display());
-    let pages = Written {
-        dir: dir.to_string_lossy(),
-        pages: &written,
-    };
+    let pages = Written::new(dir.to_string_lossy(), &written);
     Ok(Answer::of(&pages).text(text).ids(&written))
 }
 

@@ -4,9 +4,7 @@ use flagpost_core::{
     answers::Task,
     tasks::{self, Ties},
 };
-use flagpost_model::{ListRef, TaskId};
-use schemars::JsonSchema;
-use serde::Serialize;
+use flagpost_model::{ListRef, TaskId, view};
 
 use super::selection::{INSTEAD, Ids, Where};
 use crate::{context::Context, output::Answer, terminal::title};
@@ -31,27 +29,27 @@ pub struct MoveArgs {
     which: Where,
 }
 
-/// Tasks that went to another list.
-///
-/// After 'flagpost task move'.
-#[derive(Serialize, JsonSchema)]
-pub struct Moved<'a> {
-    /// Whether nothing was done.
-    dry_run: bool,
-    /// The list they were in.
-    from: &'a ListRef,
-    /// The list they are in now.
-    to: &'a str,
-    moved: Vec<Relocated<'a>>,
-}
+view! {
+    /// Tasks that went to another list.
+    ///
+    /// After 'flagpost task move'.
+    pub struct Moved<'a> {
+        /// Whether nothing was done.
+        dry_run: bool,
+        /// The list they were in.
+        from: &'a ListRef,
+        /// The list they are in now.
+        to: &'a str,
+        moved: Vec<Relocated<'a>>,
+    }
 
-/// A task in its new list.
-#[derive(Serialize, JsonSchema)]
-struct Relocated<'a> {
-    /// Its id in the list it left.
-    was: &'a TaskId,
-    /// As it is now; null in a dry run.
-    task: Option<Task<'a>>,
+    /// A task in its new list.
+    struct Relocated<'a> {
+        /// Its id in the list it left.
+        was: &'a TaskId,
+        /// As it is now; null in a dry run.
+        task: Option<Task<'a>>,
+    }
 }
 
 /// Moves them.
@@ -71,16 +69,8 @@ pub fn run(context: &Context, args: &MoveArgs) -> anyhow::Result<Answer> {
             format!("would move {id} {subject} to {}\n", args.to)
         });
         let text: String = each.collect();
-        let each = tasks.iter().map(|it| Relocated {
-            was: &it.id,
-            task: None,
-        });
-        let moved = Moved {
-            dry_run: true,
-            from: from.id(),
-            to: &args.to,
-            moved: each.collect(),
-        };
+        let each = tasks.iter().map(|it| Relocated::new(&it.id, None));
+        let moved = Moved::new(true, from.id(), &args.to, each.collect());
         return Ok(Answer::of(&moved).text(text).ids(which.seen()));
     }
     if args.which.given() {
@@ -93,16 +83,10 @@ pub fn run(context: &Context, args: &MoveArgs) -> anyhow::Result<Answer> {
         format!("moved {was} to {} as {id} {subject}\n", to.id())
     });
     let text: String = each.collect();
-    let each = moved.iter().map(|it| Relocated {
-        was: &it.was,
-        task: Some((&it.task).into()),
-    });
-    let answer = Moved {
-        dry_run: false,
-        from: from.id(),
-        to: &to.id().to_string(),
-        moved: each.collect(),
-    };
+    let each = moved
+        .iter()
+        .map(|it| Relocated::new(&it.was, Some((&it.task).into())));
+    let answer = Moved::new(false, from.id(), to.id().as_str(), each.collect());
     let ids = moved.iter().map(|it| &it.task.id);
     Ok(Answer::of(&answer).text(text).ids(ids))
 }

@@ -4,8 +4,7 @@ use flagpost_core::{
     answers::{self, Task},
     tasks,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
+use flagpost_model::view;
 
 use super::selection::{Ids, Where};
 use crate::{context::Context, output::Answer, terminal::title};
@@ -21,15 +20,16 @@ pub struct RmArgs {
     which: Where,
 }
 
-/// Tasks that were removed.
-///
-/// After 'flagpost task rm'.
-#[derive(Serialize, JsonSchema)]
-pub struct Removed<'a> {
-    /// Whether nothing was done.
-    dry_run: bool,
-    /// As they were.
-    tasks: Vec<Task<'a>>,
+view! {
+    /// Tasks that were removed.
+    ///
+    /// After 'flagpost task rm'.
+    pub struct Removed<'a> {
+        /// Whether nothing was done.
+        dry_run: bool,
+        /// As they were.
+        tasks: Vec<Task<'a>>,
+    }
 }
 
 const INSTEAD: &str = "--dry-run shows what would go, and 'flagpost task cancel' keeps the record";
@@ -57,10 +57,7 @@ pub fn run(context: &Context, args: &RmArgs) -> anyhow::Result<Answer> {
         };
         format!("{would} {} {}{waiting}\n", task.id, title(&task.subject))
     });
-    let removed = Removed {
-        dry_run: args.which.dry_run,
-        tasks: answers::each(&tasks),
-    };
+    let removed = Removed::new(args.which.dry_run, answers::each(&tasks));
     Ok(Answer::of(&removed)
         .text(each.collect::<String>())
         .ids(tasks.iter().map(|task| &task.id)))

@@ -1,7 +1,6 @@
 //! `schema`: what the JSON answers look like.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use flagpost_model::view;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -37,39 +36,35 @@ pub fn run(context: &Context, args: &SchemaArgs) -> anyhow::Result<Answer> {
     };
     let whole = schema.whole()?;
     let text = serde_json::to_string_pretty(&whole)?;
-    let answer = OneSchema {
-        name: schema.name,
-        json_schema: &whole,
-    };
+    let answer = OneSchema::new(schema.name, &whole);
     Ok(Answer::of(&answer).text(text).ids([schema.name]))
 }
 
-/// The schema of an answer.
-///
-/// After 'flagpost schema NAME --json'; without --json the schema stands alone.
-#[derive(Serialize, JsonSchema)]
-pub struct OneSchema<'a> {
-    /// Whose: task is for flagpost.task/1.
-    name: &'a str,
-    /// JSON Schema, draft 2020-12, complete in itself.
-    #[schemars(with = "Map<String, Value>")]
-    json_schema: &'a Value,
-}
+view! {
+    /// The schema of an answer.
+    ///
+    /// After 'flagpost schema NAME --json'; without --json the schema stands alone.
+    pub struct OneSchema<'a> {
+        /// Whose: task is for flagpost.task/1.
+        name: &'a str,
+        /// JSON Schema, draft 2020-12, complete in itself.
+        #[schemars(with = "Map<String, Value>")]
+        json_schema: &'a Value,
+    }
 
-/// The answers that have a schema.
-///
-/// After 'flagpost schema'.
-#[derive(Serialize, JsonSchema)]
-pub struct Schemas {
-    schemas: Vec<Titled>,
-}
+    /// The answers that have a schema.
+    ///
+    /// After 'flagpost schema'.
+    pub struct Schemas {
+        schemas: Vec<Titled>,
+    }
 
-/// An answer that has a schema.
-#[derive(Serialize, JsonSchema)]
-struct Titled {
-    /// What 'flagpost schema' takes.
-    name: &'static str,
-    title: String,
+    /// An answer that has a schema.
+    struct Titled {
+        /// What 'flagpost schema' takes.
+        name: &'static str,
+        title: String,
+    }
 }
 
 fn list(context: &Context) -> anyhow::Result<Answer> {
@@ -78,12 +73,9 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
     for schema in &all {
         let title = schema.title()?;
         rows.push(vec![schema.name.to_owned(), title.clone()]);
-        each.push(Titled {
-            name: schema.name,
-            title,
-        });
+        each.push(Titled::new(schema.name, title));
     }
-    Ok(Answer::of(&Schemas { schemas: each })
+    Ok(Answer::of(&Schemas::new(each))
         .text(Screen::of(context).table(&["NAME", "ANSWERS WITH"], rows))
         .ids(all.iter().map(|schema| schema.name)))
 }

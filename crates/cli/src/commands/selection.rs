@@ -12,9 +12,8 @@ use flagpost_core::{
 use flagpost_model::{
     TaskId, Token,
     task::{Outline, Task},
+    view,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::{list::counted, query};
 use crate::{
@@ -158,10 +157,7 @@ impl Where {
         let next = next.map(answers::each);
         let answer = match tasks {
             [one] if !self.given() => Answer::of(&TaskAnswer { next, ..one.into() }),
-            several => Answer::of(&Changed {
-                tasks: answers::each(several),
-                next,
-            }),
+            several => Answer::of(&Changed::new(answers::each(several), next)),
         };
         answer.text(text).ids(tasks.iter().map(|task| &task.id))
     }
@@ -190,42 +186,41 @@ impl Where {
     }
 }
 
-/// Several tasks that were changed.
-///
-/// After a verb that was given several ids, or --where, however many tasks fit. One task that was named
-/// is answered as flagpost.task/1.
-#[derive(Serialize, JsonSchema)]
-pub struct Changed<'a> {
-    /// As they are now.
-    tasks: Vec<answers::Task<'a>>,
-    /// The tasks that were made because those that come again were done. Only 'flagpost done' makes
-    /// some, so other answers lack it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<answers::Task<'a>>")]
-    next: Option<Vec<answers::Task<'a>>>,
-}
+view! {
+    /// Several tasks that were changed.
+    ///
+    /// After a verb that was given several ids, or --where, however many tasks fit. One task that was named
+    /// is answered as flagpost.task/1.
+    pub struct Changed<'a> {
+        /// As they are now.
+        tasks: Vec<answers::Task<'a>>,
+        /// The tasks that were made because those that come again were done. Only 'flagpost done' makes
+        /// some, so other answers lack it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Vec<answers::Task<'a>>")]
+        next: Option<Vec<answers::Task<'a>>>,
+    }
 
-/// What a verb would do.
-///
-/// After a verb that changes tasks, with --dry-run.
-#[derive(Serialize, JsonSchema)]
-pub struct DryRun<'a> {
-    /// The verb, such as edit.
-    act: &'a str,
-    /// As they are.
-    tasks: Vec<answers::Outline<'a>>,
-    /// Those that the rules would refuse. Where there is one, none would be changed, and the exit code
-    /// is that of the refusal.
-    refused: Vec<Refused<'a>>,
-}
+    /// What a verb would do.
+    ///
+    /// After a verb that changes tasks, with --dry-run.
+    pub struct DryRun<'a> {
+        /// The verb, such as edit.
+        act: &'a str,
+        /// As they are.
+        tasks: Vec<answers::Outline<'a>>,
+        /// Those that the rules would refuse. Where there is one, none would be changed, and the exit code
+        /// is that of the refusal.
+        refused: Vec<Refused<'a>>,
+    }
 
-/// A task that would not be changed.
-#[derive(Serialize, JsonSchema)]
-struct Refused<'a> {
-    /// Which.
-    id: &'a TaskId,
-    /// Why.
-    reason: String,
+    /// A task that would not be changed.
+    struct Refused<'a> {
+        /// Which.
+        id: &'a TaskId,
+        /// Why.
+        reason: String,
+    }
 }
 
 /// What would be done, to which tasks, and which of them would be refused. The exit code is that of
@@ -242,15 +237,14 @@ pub fn dry_run(act: &str, previews: &[Preview]) -> Answer {
     let refusals = previews
         .iter()
         .filter_map(|it| Some((&it.task.id, it.refusal.as_ref()?)));
-    let refused = refusals.clone().map(|(id, it)| Refused {
-        id,
-        reason: it.to_string(),
-    });
-    let mut answer = Answer::of(&DryRun {
+    let refused = refusals
+        .clone()
+        .map(|(id, it)| Refused::new(id, it.to_string()));
+    let mut answer = Answer::of(&DryRun::new(
         act,
-        tasks: answers::each(&outlines),
-        refused: refused.collect(),
-    })
+        answers::each(&outlines),
+        refused.collect(),
+    ))
     .text(each.collect::<String>())
     .ids(previews.iter().map(|it| &it.task.id));
     if let Some((_, refusal)) = refusals.clone().next() {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::Subcommand;
 use flagpost_core::{
+    answers::{SessionInFull, SessionsAnswer, each},
     messages,
     sessions::{self, How, Session as Record, Sessions},
     shape,
@@ -94,8 +95,12 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
             rows.collect(),
         )
     };
-    let body = json!({"sessions": all.iter().map(shape::session).collect::<Vec<_>>(), "total": all.len(), "truncated": false});
-    Ok(Answer::new("sessions", body)
+    let shown = SessionsAnswer {
+        sessions: each(&all),
+        total: all.len(),
+        truncated: false,
+    };
+    Ok(Answer::of(&shown)
         .text(text)
         .ids(all.iter().map(Record::title)))
 }
@@ -233,7 +238,7 @@ fn show(context: &Context, args: &SessionShowArgs) -> anyhow::Result<Answer> {
             text += &format!("  {id}  {}\n", title(subject));
         }
     }
-    Ok(Answer::new("session", shape::session_with(&session, &told))
+    Ok(Answer::of(&SessionInFull::from((&session, &told)))
         .text(text)
         .ids([session.title()]))
 }

@@ -5,6 +5,7 @@ use flagpost_model::{
     ListRef,
     tally::{self, Count, EffortTotals, Stats},
     task::{Effort, Priority, StateName},
+    view,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -53,26 +54,17 @@ pub struct InNumbers<'a> {
     skipped: &'a [Skipped],
 }
 
-/// How many tasks are in a state.
-#[derive(Serialize, JsonSchema)]
-struct InState {
-    name: StateName,
-    all: usize,
-}
+view! {
+    /// How many tasks are in a state.
+    struct InState {
+        name: StateName,
+        all: usize,
+    }
 
-/// Work, thought of and measured.
-#[derive(Serialize, JsonSchema)]
-struct WorkInNumbers {
-    estimated_minutes: u64,
-    tracked_seconds: u64,
-}
-
-impl From<EffortTotals> for WorkInNumbers {
-    fn from(work: EffortTotals) -> Self {
-        Self {
-            estimated_minutes: work.estimated.minutes(),
-            tracked_seconds: work.tracked.seconds(),
-        }
+    /// Work, thought of and measured.
+    struct WorkInNumbers from work: EffortTotals {
+        estimated_minutes: u64 = work.estimated.minutes(),
+        tracked_seconds: u64 = work.tracked.seconds(),
     }
 }
 
@@ -95,10 +87,7 @@ pub fn run(context: &Context, _: &StatsArgs) -> anyhow::Result<Answer> {
         completed_last_7_days: stats.completed_lately,
         running_timers: stats.timers,
         states: states
-            .map(|(name, all)| InState {
-                name: *name,
-                all: *all,
-            })
+            .map(|(name, all)| InState::new(*name, *all))
             .collect(),
         priorities: answers::each(&stats.priorities),
         owners: answers::each(&stats.owners),

@@ -1,5 +1,6 @@
 //! `status`: what is going on, and what waits for a person.
 
+mod answer;
 mod gate;
 mod questions;
 mod roots;
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 use flagpost_core::{
     Error, List,
     accounts::{self, Park},
-    answers,
+    answers::each,
     questions::open as open_questions,
     roots::scan,
     sessions::{Session, SessionStatus, Sessions},
@@ -22,7 +23,10 @@ use flagpost_model::{
     task::{Outline, StateName},
 };
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
+
+pub use answer::StatusAnswer;
+
+use answer::WaitingTask;
 
 use super::{daemon, list::counted};
 use crate::{
@@ -178,36 +182,34 @@ pub fn run(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
     text += &roots::section(screen, &found);
     let instance = daemon::instance(context)?;
     text += &daemon_line(instance.as_ref());
-    let body = json!({
-        "home": shape::path(context.home.root()),
-        "list": list.id(),
-        "root": root.map(shape::path),
-        "total": loaded.outlines.len(),
-        "to_decide": gate::shape(&briefs),
-        "counts": counts.iter().map(|(state, n)| (state.as_str(), *n)).collect::<BTreeMap<_, _>>(),
-        "waiting_for_person": asked.iter().map(|it| {
-            json!({
-                "task": answers::Outline::from(it.task),
-                "said": Some(&it.said).filter(|it| !it.is_empty()),
-                "message": it.message.as_ref().map(ToString::to_string),
-                "answer_with": questions::command(context, it),
-            })
-        }).chain(stalled.iter().map(|it| {
-            json!({"task": answers::Outline::from(it.task), "said": it.said, "message": null, "answer_with": null})
-        })).chain(failed.iter().map(|(task, said)| {
-            json!({"task": answers::Outline::from(*task), "said": said, "message": null, "answer_with": null})
-        })).collect::<Vec<_>>(),
-        "stranded": stranded.iter().map(|task| json!({"id": task.id, "why": task.why.to_string()})).collect::<Vec<_>>(),
-        "held": held.iter().map(|task| answers::Outline::from(*task)).collect::<Vec<_>>(),
-        "parked": parked,
-        "ready": ready.iter().map(|task| &task.id).collect::<Vec<_>>(),
-        "skipped": shape::skipped(&[&*loaded.skipped, &*broken].concat()),
-        "session": session.as_ref().map(flagpost_core::shape::session),
-        "lists": context.home.lists()?,
-        "daemon": daemon::reached(context, instance.as_ref()),
-        "roots": roots::shape(&found),
+    let questions = asked.iter().map(|it| WaitingTask {
+        message: it.message.as_ref().map(ToString::to_string),
+        answer_with: Some(questions::command(context, it)),
+        ..WaitingTask::new(it.task, Some(&*it.said).filter(|it| !it.is_empty()))
     });
-    Ok(Answer::new("status", body)
+    let stalls = stalled.iter();
+    let stalls = stalls.map(|it| WaitingTask::new(it.task, Some(&it.said)));
+    let failures = failed.iter();
+    let failures = failures.map(|(task, said)| WaitingTask::new(task, said.as_deref()));
+    let status = StatusAnswer {
+        home: context.home.root().to_string_lossy().into(),
+        list: Some(list.id()),
+        root: root.map(|root| root.to_string_lossy().into()),
+        total: loaded.outlines.len(),
+        to_decide: briefs.as_slice().into(),
+        counts: counts.iter().map(|(it, n)| (it.as_str(), *n)).collect(),
+        waiting_for_person: questions.chain(stalls).chain(failures).collect(),
+        stranded: each(&stranded),
+        held: each(held.iter().copied()),
+        parked: &parked,
+        ready: ready.iter().map(|task| &task.id).collect(),
+        skipped: [&*loaded.skipped, &*broken].concat(),
+        session: session.as_ref().map(Into::into),
+        lists: context.home.lists()?,
+        daemon: daemon::reached(context, instance.as_ref()),
+        roots: each(&found),
+    };
+    Ok(Answer::of(&status)
         .text(text)
         .ids(
             asked
@@ -245,14 +247,17 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
     text += &roots::section(screen, &found);
     let instance = daemon::instance(context)?;
     text += &daemon_line(instance.as_ref());
-    let body = json!({
-        "home": shape::path(context.home.root()), "list": null, "root": null, "total": 0,
-        "to_decide": gate::shape(&briefs), "counts": {},
-        "waiting_for_person": [], "stranded": [], "held": [], "parked": parked, "ready": [], "skipped": shape::skipped(&broken),
-        "session": null, "lists": lists, "daemon": daemon::reached(context, instance.as_ref()),
-        "roots": roots::shape(&found),
-    });
-    Ok(Answer::new("status", body)
+    let status = StatusAnswer {
+        home: context.home.root().to_string_lossy().into(),
+        to_decide: briefs.as_slice().into(),
+        parked: &parked,
+        skipped: broken.clone(),
+        lists,
+        daemon: daemon::reached(context, instance.as_ref()),
+        roots: each(&found),
+        ..StatusAnswer::default()
+    };
+    Ok(Answer::of(&status)
         .text(text)
         .notes(crate::shape::mail_notes(&broken))
         .notes(roots::notes(&found))

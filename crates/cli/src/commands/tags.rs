@@ -5,6 +5,7 @@ use flagpost_model::{
     ListRef,
     tally::{self, Count},
     task::Outline,
+    view,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,34 +26,34 @@ pub struct TagsArgs {}
 #[command(after_help = "Example: flagpost task projects")]
 pub struct ProjectsArgs {}
 
-/// The labels in use.
-///
-/// After 'flagpost task tags'.
-#[derive(Serialize, JsonSchema)]
-pub struct Tags<'a> {
-    /// The list's name.
-    list: &'a ListRef,
-    /// How many tasks have each.
-    tags: Vec<Counted<'a, String>>,
-    /// Files of the list that are no tasks and were passed over.
-    skipped: &'a [Skipped],
-}
+view! {
+    /// The labels in use.
+    ///
+    /// After 'flagpost task tags'.
+    pub struct Tags<'a> {
+        /// The list's name.
+        list: &'a ListRef,
+        /// How many tasks have each.
+        tags: Vec<Counted<'a, String>>,
+        /// Files of the list that are no tasks and were passed over.
+        skipped: &'a [Skipped],
+    }
 
-/// The projects in use.
-///
-/// After 'flagpost task projects'.
-#[derive(Serialize, JsonSchema)]
-pub struct Projects<'a> {
-    /// The list's name.
-    list: &'a ListRef,
-    /// How many tasks have each.
-    projects: Vec<Counted<'a, String>>,
-    /// Files of the list that are no tasks and were passed over.
-    skipped: &'a [Skipped],
+    /// The projects in use.
+    ///
+    /// After 'flagpost task projects'.
+    pub struct Projects<'a> {
+        /// The list's name.
+        list: &'a ListRef,
+        /// How many tasks have each.
+        projects: Vec<Counted<'a, String>>,
+        /// Files of the list that are no tasks and were passed over.
+        skipped: &'a [Skipped],
+    }
 }
 
 /// How many tasks have something in common.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Counted<'a, T> {
     /// Null for tasks without one.
     name: &'a Option<T>,
@@ -73,13 +74,7 @@ pub fn tags(context: &Context, _: &TagsArgs) -> anyhow::Result<Answer> {
         context,
         ["tags", "TAG"],
         tally::tags,
-        |list, tags, skipped| {
-            Answer::of(&Tags {
-                list,
-                tags,
-                skipped,
-            })
-        },
+        |list, tags, skipped| Answer::of(&Tags::new(list, tags, skipped)),
     )
 }
 
@@ -89,13 +84,7 @@ pub fn projects(context: &Context, _: &ProjectsArgs) -> anyhow::Result<Answer> {
         context,
         ["projects", "PROJECT"],
         tally::projects,
-        |list, projects, skipped| {
-            Answer::of(&Projects {
-                list,
-                projects,
-                skipped,
-            })
-        },
+        |list, projects, skipped| Answer::of(&Projects::new(list, projects, skipped)),
     )
 }
 

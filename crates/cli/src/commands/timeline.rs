@@ -8,7 +8,8 @@ use std::{
 use flagpost_core::{answers, drawings};
 use flagpost_model::{
     TaskId, drawing,
-    session::{BarEnd, TimelineRow},
+    session::{Bar, BarEnd, TimelineRow},
+    view,
 };
 use jiff::Timestamp;
 
@@ -48,12 +49,10 @@ pub fn run(context: &Context, args: &TimelineArgs) -> anyhow::Result<Answer> {
     } else if !context.globals.json && !context.globals.quiet {
         text = drawing::timeline(&timeline);
     }
-    let waves = timeline.waves.iter().map(|wave| Wave {
-        wave: wave.n,
-        of: wave.of,
-        began: wave.from,
-        ended: wave.to,
-    });
+    let waves = timeline
+        .waves
+        .iter()
+        .map(|wave| Wave::new(wave.n, wave.of, wave.from, wave.to));
     let answer = DrawnTimeline {
         session: &timeline.session,
         live: timeline.is_live,
@@ -85,48 +84,31 @@ pub struct DrawnTimeline<'a> {
     out: Option<Cow<'a, str>>,
 }
 
-/// When a wave was.
-#[derive(Serialize, JsonSchema)]
-struct Wave {
-    /// Counted from 1.
-    wave: u32,
-    of: u32,
-    began: Timestamp,
-    ended: Timestamp,
-}
+view! {
+    /// When a wave was.
+    struct Wave {
+        /// Counted from 1.
+        wave: u32,
+        of: u32,
+        began: Timestamp,
+        ended: Timestamp,
+    }
 
-/// A task and its attempts.
-#[derive(Serialize, JsonSchema)]
-struct Attempted<'a> {
-    id: &'a TaskId,
-    subject: &'a str,
-    attempts: Vec<Attempt>,
-}
+    /// A task and its attempts.
+    struct Attempted<'a> from row: &'a TimelineRow {
+        id: &'a TaskId = &row.task,
+        subject: &'a str = &row.subject,
+        attempts: Vec<Attempt> = answers::each(&row.bars),
+    }
 
-/// When an attempt was.
-#[derive(Serialize, JsonSchema)]
-struct Attempt {
-    /// Counted from 1.
-    attempt: u32,
-    began: Timestamp,
-    /// Or until when it was seen.
-    ended: Timestamp,
-    /// cut_off: the session ended first.
-    end: BarEnd,
-}
-
-impl<'a> From<&'a TimelineRow> for Attempted<'a> {
-    fn from(row: &'a TimelineRow) -> Self {
-        let attempts = row.bars.iter().map(|bar| Attempt {
-            attempt: bar.attempt,
-            began: bar.from,
-            ended: bar.to,
-            end: bar.end,
-        });
-        Self {
-            id: &row.task,
-            subject: &row.subject,
-            attempts: attempts.collect(),
-        }
+    /// When an attempt was.
+    struct Attempt from bar: &Bar {
+        /// Counted from 1.
+        attempt: u32 = bar.attempt,
+        began: Timestamp = bar.from,
+        /// Or until when it was seen.
+        ended: Timestamp = bar.to,
+        /// cut_off: the session ended first.
+        end: BarEnd = bar.end,
     }
 }

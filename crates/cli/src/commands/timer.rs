@@ -4,11 +4,10 @@ use clap::Subcommand;
 use flagpost_core::{Skipped, answers, tasks};
 use flagpost_model::{
     ListRef, TaskId, WorkerId,
-    task::{Outline, Task},
+    task::{Outline, Task, Timer},
+    view,
 };
 use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::{
     context::Context,
@@ -39,41 +38,40 @@ pub enum TimerCommand {
     Show,
 }
 
-/// A timer that was started or stopped.
-///
-/// After 'flagpost task timer start' and 'stop'.
-#[derive(Serialize, JsonSchema)]
-pub struct Measured<'a> {
-    /// Null after stop.
-    started: Option<answers::Task<'a>>,
-    /// The tasks whose timer was stopped.
-    stopped: Vec<answers::Task<'a>>,
-}
+view! {
+    /// A timer that was started or stopped.
+    ///
+    /// After 'flagpost task timer start' and 'stop'.
+    pub struct Measured<'a> {
+        /// Null after stop.
+        started: Option<answers::Task<'a>>,
+        /// The tasks whose timer was stopped.
+        stopped: Vec<answers::Task<'a>>,
+    }
 
-/// The timers that run.
-///
-/// After 'flagpost task timer show'.
-#[derive(Serialize, JsonSchema)]
-pub struct Timers<'a> {
-    /// The list's name.
-    list: &'a ListRef,
-    timers: Vec<Running<'a>>,
-    /// Files of the list that are no tasks and were passed over.
-    skipped: &'a [Skipped],
-}
+    /// The timers that run.
+    ///
+    /// After 'flagpost task timer show'.
+    pub struct Timers<'a> {
+        /// The list's name.
+        list: &'a ListRef,
+        timers: Vec<Running<'a>>,
+        /// Files of the list that are no tasks and were passed over.
+        skipped: &'a [Skipped],
+    }
 
-/// A timer that runs.
-#[derive(Serialize, JsonSchema)]
-struct Running<'a> {
-    task: &'a TaskId,
-    subject: &'a str,
-    /// Who measures.
-    by: &'a WorkerId,
-    since: Timestamp,
-    /// What this timer shows.
-    elapsed_seconds: u64,
-    /// All that was measured on the task, this timer included.
-    tracked_seconds: u64,
+    /// A timer that runs.
+    struct Running<'a> from (task, timer, now): (&'a Outline, &'a Timer, Timestamp) {
+        task: &'a TaskId = &task.id,
+        subject: &'a str = &task.subject,
+        /// Who measures.
+        by: &'a WorkerId = &timer.by,
+        since: Timestamp = timer.since,
+        /// What this timer shows.
+        elapsed_seconds: u64 = timer.elapsed(now).seconds(),
+        /// All that was measured on the task, this timer included.
+        tracked_seconds: u64 = task.tracked.plus(timer.elapsed(now)).seconds(),
+    }
 }
 
 /// Starts, stops or shows.
@@ -92,10 +90,7 @@ fn start(context: &Context, id: Option<&str>) -> anyhow::Result<Answer> {
     let mut text: String = started.stopped.iter().map(stopped).collect();
     let task = &started.task;
     text += &format!("measuring {} {}", task.id, title(&task.subject));
-    let measured = Measured {
-        started: Some(task.into()),
-        stopped: answers::each(&started.stopped),
-    };
+    let measured = Measured::new(Some(task.into()), answers::each(&started.stopped));
     Ok(Answer::of(&measured).text(text).ids([&task.id]))
 }
 
@@ -108,10 +103,7 @@ fn stop(context: &Context, id: Option<&str>) -> anyhow::Result<Answer> {
         true => "you measure nothing".to_owned(),
         false => text,
     };
-    let measured = Measured {
-        started: None,
-        stopped: answers::each(&tasks),
-    };
+    let measured = Measured::new(None, answers::each(&tasks));
     let ids = tasks.iter().map(|task| &task.id);
     Ok(Answer::of(&measured).text(text).ids(ids))
 }
@@ -139,24 +131,13 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
             all.to_string(),
             task.subject.clone(),
         ]);
-        timers.push(Running {
-            task: &task.id,
-            subject: &task.subject,
-            by: &timer.by,
-            since: timer.since,
-            elapsed_seconds: timer.elapsed(now).seconds(),
-            tracked_seconds: all.seconds(),
-        });
+        timers.push(Running::from((*task, timer, now)));
     }
     let text = match rows.is_empty() {
         true => format!("nobody measures anything in {}", list.id()),
         false => Screen::of(context).table(&["ID", "WHO", "RUNS", "IN ALL", "SUBJECT"], rows),
     };
-    let timers = Timers {
-        list: list.id(),
-        timers,
-        skipped: &loaded.skipped,
-    };
+    let timers = Timers::new(list.id(), timers, &loaded.skipped);
     Ok(Answer::of(&timers)
         .text(text)
         .ids(running.iter().map(|task| &task.id))

@@ -5,7 +5,7 @@ use flagpost_core::{
     history::Kind,
     tasks::{self, UndoMode},
 };
-use flagpost_model::TaskId;
+use flagpost_model::{TaskId, view};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,13 +37,14 @@ pub struct Undone<'a> {
     removed: Vec<&'a TaskId>,
 }
 
-/// A part of the change.
-#[derive(Serialize, JsonSchema)]
-struct Was<'a> {
-    /// What it was, as the history calls it: task.edited.
-    kind: &'a Kind,
-    /// The task it was about; null where it was about the list.
-    task: &'a Option<TaskId>,
+view! {
+    /// A part of the change.
+    struct Was<'a> {
+        /// What it was, as the history calls it: task.edited.
+        kind: &'a Kind,
+        /// The task it was about; null where it was about the list.
+        task: &'a Option<TaskId>,
+    }
 }
 
 /// Takes it back.
@@ -61,7 +62,7 @@ pub fn run(context: &Context, args: &UndoArgs) -> anyhow::Result<Answer> {
     let mut text = String::new();
     let mut was = Vec::new();
     for (kind, task) in &undone.was {
-        was.push(Was { kind, task });
+        was.push(Was::new(kind, task));
         let mut tasks = undone.tasks.iter().chain(&undone.removed);
         let task = tasks.find(|it| Some(&it.id) == task.as_ref());
         if let Some(task) = task {

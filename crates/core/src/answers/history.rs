@@ -1,6 +1,6 @@
 //! The history.
 
-use flagpost_model::{ListId, RepoId, Seq, TaskId, WorkerId, task::StateName};
+use flagpost_model::{ListId, RepoId, Seq, TaskId, WorkerId, task::StateName, view};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,52 +21,33 @@ pub struct HistoryAnswer<'a> {
     pub truncated: bool,
 }
 
-/// A transition: what is null was not about such a thing.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct LineAnswer<'a> {
-    /// Grows by one.
-    #[schemars(range(min = 1))]
-    pub n: u64,
-    /// When it happened.
-    pub at: Timestamp,
-    /// In which repository.
-    pub repo: &'a RepoId,
-    /// What happened, as in task.claimed.
-    pub kind: &'a Kind,
-    /// Who did it.
-    pub actor: Option<&'a WorkerId>,
-    /// Whose mail.
-    pub worker: Option<&'a WorkerId>,
-    /// Which message.
-    pub seq: Option<Seq>,
-    /// In which list.
-    pub list: Option<&'a ListId>,
-    /// To which task.
-    pub task: Option<&'a TaskId>,
-    /// The task's state before.
-    pub from: Option<StateName>,
-    /// The task's state after.
-    pub to: Option<StateName>,
-    /// The rest.
-    pub detail: &'a Map<String, Value>,
-}
-
-impl<'a> From<&'a history::Line> for LineAnswer<'a> {
-    fn from(line: &'a history::Line) -> Self {
-        let entry = &line.entry;
-        Self {
-            n: line.n,
-            at: line.at,
-            repo: &line.repo,
-            kind: &entry.kind,
-            actor: entry.actor.as_ref(),
-            worker: entry.worker.as_ref(),
-            seq: entry.seq,
-            list: entry.list.as_ref(),
-            task: entry.task.as_ref(),
-            from: entry.from,
-            to: entry.to,
-            detail: &entry.detail,
-        }
+view! {
+    /// A transition: what is null was not about such a thing.
+    pub struct LineAnswer<'a> from line: &'a history::Line {
+        /// Grows by one.
+        #[schemars(range(min = 1))]
+        n: u64 = line.n,
+        /// When it happened.
+        at: Timestamp = line.at,
+        /// In which repository.
+        repo: &'a RepoId = &line.repo,
+        /// What happened, as in task.claimed.
+        kind: &'a Kind = &line.entry.kind,
+        /// Who did it.
+        actor: Option<&'a WorkerId> = line.entry.actor.as_ref(),
+        /// Whose mail.
+        worker: Option<&'a WorkerId> = line.entry.worker.as_ref(),
+        /// Which message.
+        seq: Option<Seq> = line.entry.seq,
+        /// In which list.
+        list: Option<&'a ListId> = line.entry.list.as_ref(),
+        /// To which task.
+        task: Option<&'a TaskId> = line.entry.task.as_ref(),
+        /// The task's state before.
+        from: Option<StateName> = line.entry.from,
+        /// The task's state after.
+        to: Option<StateName> = line.entry.to,
+        /// The rest.
+        detail: &'a Map<String, Value> = &line.entry.detail,
     }
 }

@@ -5,19 +5,44 @@
 //! first paragraph of an answer is its title. It must never read anything: what it shows was read
 //! before.
 
+mod failure;
 mod history;
+mod mail;
+mod messages;
+mod pages;
+mod questions;
+mod reservations;
 mod schema;
+mod sessions;
 mod tasks;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::shape;
+use crate::{
+    messages::{Acked, MessageView, Received, Sent},
+    relay::{
+        briefs::Proposed,
+        deliver::Offer,
+        reports::{ReportView, Reported},
+        workers::WorkerView,
+    },
+    shape,
+};
 
+pub use failure::ErrorAnswer;
 pub use history::{HistoryAnswer, LineAnswer};
+pub use mail::{
+    BriefAnswer, BriefInFull, BriefsPage, DecidedAnswer, ReportsPage, SlashAnswer, Withheld,
+    WorkersPage,
+};
+pub use messages::{MessageWaiting, MessagesPage, NoMessage, OpenMessagesPage};
+pub use questions::AnsweredAnswer;
+pub use reservations::ReservationsAnswer;
 pub use schema::Schema;
-pub use tasks::{Claim, Group, Note, Outline, Task, TaskAnswer, Tasks};
+pub use sessions::{SessionAnswer, SessionInFull, SessionsAnswer};
+pub use tasks::{Group, Outline, Task, TaskAnswer, Tasks};
 
 /// A type whose JSON is an answer: the `NAME` of `flagpost.NAME/1`.
 pub trait Published: Serialize + JsonSchema {
@@ -50,7 +75,31 @@ macro_rules! answers {
 }
 
 answers! {
+    "answered" => AnsweredAnswer<'_>,
+    "brief" => BriefInFull<'_>,
+    "briefs" => BriefsPage<'_>,
+    "decided" => DecidedAnswer<'_>,
+    "error" => ErrorAnswer<'_>,
     "history" => HistoryAnswer<'_>,
+    "message" => MessageView,
+    "message_acked" => Acked,
+    "message_none" => NoMessage,
+    "message_received" => Received,
+    "message_sent" => Sent,
+    "message_waiting" => MessageWaiting<'_>,
+    "messages" => MessagesPage<'_>,
+    "messages_open" => OpenMessagesPage<'_>,
+    "offer" => Offer,
+    "proposed" => Proposed,
+    "report" => ReportView,
+    "reported" => Reported,
+    "reports" => ReportsPage<'_>,
+    "reservations" => ReservationsAnswer<'_>,
+    "session" => SessionInFull<'_>,
+    "sessions" => SessionsAnswer<'_>,
+    "slash" => SlashAnswer<'_>,
     "task" => TaskAnswer<'_>,
     "tasks" => Tasks<'_>,
+    "worker" => WorkerView,
+    "workers" => WorkersPage<'_>,
 }

@@ -1,11 +1,10 @@
 //! Tasks.
 
 use flagpost_model::{
-    ListRef, SessionId, TaskId, Token, WorkerId,
+    ListRef, TaskId,
     plan::PartsProgress,
-    task::{
-        self, Effort, Every, NoteKind, Priority, Provenance, Question, StateName, TaskResult, Timer,
-    },
+    task::{self, Effort, Every, Priority, Provenance, ShownClaim, StateName, TaskResult, Timer},
+    view,
 };
 use jiff::{Timestamp, civil::Date};
 use schemars::JsonSchema;
@@ -15,99 +14,65 @@ use serde_json::{Map, Value};
 use super::each;
 use crate::{Loaded, Skipped};
 
-/// A task in full.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Task<'a> {
-    /// Its id within its list; those that Flagpost gives are decimal numbers.
-    pub id: &'a TaskId,
-    /// What is to be done, on one line.
-    pub subject: &'a str,
-    /// The rest, Markdown; may be empty.
-    pub description: &'a str,
-    /// Where it stands.
-    pub state: StateName,
-    /// Who holds it or did it; a foreign writer may have put any text here.
-    pub owner: Option<&'a str>,
-    /// Null unless the task is claimed or in progress; it may have expired.
-    pub claim: Option<Claim<'a>>,
-    /// The tasks that wait for this one.
-    pub blocks: &'a [TaskId],
-    /// The tasks that this one waits for.
-    pub blocked_by: &'a [TaskId],
-    /// How urgent it is; null where nobody said.
-    pub priority: Option<Priority>,
-    /// How large it is, in the planner's own scale.
-    pub complexity: Option<&'a str>,
-    /// The feature it belongs to.
-    pub group: Option<&'a str>,
-    /// The project it belongs to.
-    pub project: Option<&'a str>,
-    /// Its labels.
-    pub tags: &'a [String],
-    /// The day it is due.
-    pub due: Option<Date>,
-    /// It is not handed out before.
-    pub not_before: Option<Timestamp>,
-    /// How often it comes again; null where it does not.
-    pub recurrence: Option<Every>,
-    /// The task it is part of.
-    pub parent: Option<&'a TaskId>,
-    /// The planner's own name for it, by which an import finds it again.
-    pub uid: Option<&'a str>,
-    /// How much work it was thought to be.
-    pub estimate_minutes: Option<u64>,
-    /// How much work was measured, without a timer that runs.
-    pub tracked_seconds: u64,
-    /// The timer that runs; null where none does.
-    pub timer: Option<&'a Timer>,
-    /// Remarks and answers, oldest first.
-    pub notes: Vec<Note<'a>>,
-    /// Metadata of your own, by key, as it stands in the file.
-    pub metadata: &'a Map<String, Value>,
-    /// Where it came from; null where another program wrote it.
-    pub provenance: Option<&'a Provenance>,
-    /// How often it was claimed.
-    pub attempts: u32,
-    /// Grows by one with every change that Flagpost makes.
-    pub rev: u64,
-    /// What the last worker said on ending it.
-    pub result: Option<&'a TaskResult>,
-    /// Results that came after their claim was over: kept, never applied.
-    pub late: &'a [TaskResult],
-}
-
-impl<'a> From<&'a task::Task> for Task<'a> {
-    fn from(task: &'a task::Task) -> Self {
-        Self {
-            id: &task.id,
-            subject: &task.subject,
-            description: &task.description,
-            state: task.state.name(),
-            owner: task.owner.as_deref(),
-            claim: task.state.claim().map(Claim::from),
-            blocks: &task.blocks,
-            blocked_by: &task.blocked_by,
-            priority: task.priority,
-            complexity: task.complexity.as_deref(),
-            group: task.group.as_deref(),
-            project: task.project.as_deref(),
-            tags: &task.tags,
-            due: task.due,
-            not_before: task.not_before,
-            recurrence: task.recurrence.map(|it| it.every),
-            parent: task.parent.as_ref(),
-            uid: task.uid.as_deref(),
-            estimate_minutes: task.estimate.map(Effort::minutes),
-            tracked_seconds: task.tracked.seconds(),
-            timer: task.timer.as_ref(),
-            notes: each(&task.notes),
-            metadata: &task.metadata,
-            provenance: task.provenance.as_ref(),
-            attempts: task.attempts,
-            rev: task.rev,
-            result: task.result.as_ref(),
-            late: &task.late,
-        }
+view! {
+    /// A task in full.
+    pub struct Task<'a> from task: &'a task::Task {
+        /// Its id within its list; those that Flagpost gives are decimal numbers.
+        id: &'a TaskId = &task.id,
+        /// What is to be done, on one line.
+        subject: &'a str = &task.subject,
+        /// The rest, Markdown; may be empty.
+        description: &'a str = &task.description,
+        /// Where it stands.
+        state: StateName = task.state.name(),
+        /// Who holds it or did it; a foreign writer may have put any text here.
+        owner: Option<&'a str> = task.owner.as_deref(),
+        /// Null unless the task is claimed or in progress; it may have expired.
+        claim: Option<ShownClaim<'a>> = task.state.claim().map(ShownClaim::from),
+        /// The tasks that wait for this one.
+        blocks: &'a [TaskId] = &task.blocks,
+        /// The tasks that this one waits for.
+        blocked_by: &'a [TaskId] = &task.blocked_by,
+        /// How urgent it is; null where nobody said.
+        priority: Option<Priority> = task.priority,
+        /// How large it is, in the planner's own scale.
+        complexity: Option<&'a str> = task.complexity.as_deref(),
+        /// The feature it belongs to.
+        group: Option<&'a str> = task.group.as_deref(),
+        /// The project it belongs to.
+        project: Option<&'a str> = task.project.as_deref(),
+        /// Its labels.
+        tags: &'a [String] = &task.tags,
+        /// The day it is due.
+        due: Option<Date> = task.due,
+        /// It is not handed out before.
+        not_before: Option<Timestamp> = task.not_before,
+        /// How often it comes again; null where it does not.
+        recurrence: Option<Every> = task.recurrence.map(|it| it.every),
+        /// The task it is part of.
+        parent: Option<&'a TaskId> = task.parent.as_ref(),
+        /// The planner's own name for it, by which an import finds it again.
+        uid: Option<&'a str> = task.uid.as_deref(),
+        /// How much work it was thought to be.
+        estimate_minutes: Option<u64> = task.estimate.map(Effort::minutes),
+        /// How much work was measured, without a timer that runs.
+        tracked_seconds: u64 = task.tracked.seconds(),
+        /// The timer that runs; null where none does.
+        timer: Option<&'a Timer> = task.timer.as_ref(),
+        /// Remarks and answers, oldest first.
+        notes: &'a [task::Note] = &task.notes,
+        /// Metadata of your own, by key, as it stands in the file.
+        metadata: &'a Map<String, Value> = &task.metadata,
+        /// Where it came from; null where another program wrote it.
+        provenance: Option<&'a Provenance> = task.provenance.as_ref(),
+        /// How often it was claimed.
+        attempts: u32 = task.attempts,
+        /// Grows by one with every change that Flagpost makes.
+        rev: u64 = task.rev,
+        /// What the last worker said on ending it.
+        result: Option<&'a TaskResult> = task.result.as_ref(),
+        /// Results that came after their claim was over: kept, never applied.
+        late: &'a [TaskResult] = &task.late,
     }
 }
 
@@ -189,119 +154,42 @@ pub struct Group<'a> {
     pub tasks: Vec<&'a TaskId>,
 }
 
-/// A task in a list.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Outline<'a> {
-    /// Its id within its list; those that Flagpost gives are decimal numbers.
-    pub id: &'a TaskId,
-    /// What is to be done, on one line.
-    pub subject: &'a str,
-    /// Where it stands.
-    pub state: StateName,
-    /// Who holds it or did it; a foreign writer may have put any text here.
-    pub owner: Option<&'a str>,
-    /// Null unless the task is claimed or in progress; it may have expired.
-    pub claim: Option<Claim<'a>>,
-    /// The tasks that wait for this one.
-    pub blocks: &'a [TaskId],
-    /// The tasks that this one waits for.
-    pub blocked_by: &'a [TaskId],
-    /// How urgent it is; null where nobody said.
-    pub priority: Option<Priority>,
-    /// The feature it belongs to.
-    pub group: Option<&'a str>,
-    /// The project it belongs to.
-    pub project: Option<&'a str>,
-    /// Its labels.
-    pub tags: &'a [String],
-    /// The day it is due.
-    pub due: Option<Date>,
-    /// It is not handed out before.
-    pub not_before: Option<Timestamp>,
-    /// The task it is part of.
-    pub parent: Option<&'a TaskId>,
-    /// How large it is, in the planner's own scale.
-    pub complexity: Option<&'a str>,
-    /// How much work it was thought to be.
-    pub estimate_minutes: Option<u64>,
-    /// How often it was claimed.
-    pub attempts: u32,
-}
-
-impl<'a> From<&'a task::Outline> for Outline<'a> {
-    fn from(task: &'a task::Outline) -> Self {
-        Self {
-            id: &task.id,
-            subject: &task.subject,
-            state: task.state.name(),
-            owner: task.owner.as_deref(),
-            claim: task.state.claim().map(Claim::from),
-            blocks: &task.blocks,
-            blocked_by: &task.blocked_by,
-            priority: task.priority,
-            group: task.group.as_deref(),
-            project: task.project.as_deref(),
-            tags: &task.tags,
-            due: task.due,
-            not_before: task.not_before,
-            parent: task.parent.as_ref(),
-            complexity: task.complexity.as_deref(),
-            estimate_minutes: task.estimate.map(Effort::minutes),
-            attempts: task.attempts,
-        }
-    }
-}
-
-/// A remark on a task, or an answer to a question about it.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Note<'a> {
-    /// Whether it is a remark or answers a question.
-    pub kind: NoteKind,
-    /// Who wrote it; null where another program did not say.
-    pub by: Option<&'a str>,
-    /// When; null likewise.
-    pub at: Option<Timestamp>,
-    /// Markdown.
-    pub text: &'a str,
-    /// What it answers; null where it is a remark.
-    pub question: Option<&'a Question>,
-}
-
-impl<'a> From<&'a task::Note> for Note<'a> {
-    fn from(note: &'a task::Note) -> Self {
-        Self {
-            kind: note.kind(),
-            by: note.by.as_deref(),
-            at: note.at,
-            text: &note.text,
-            question: note.question.as_ref(),
-        }
-    }
-}
-
-/// Exclusive possession of a task, for a time.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Claim<'a> {
-    /// The holder.
-    pub by: &'a WorkerId,
-    /// Fences off earlier holders: give it to done, fail and stuck.
-    pub token: Token,
-    /// When it was claimed.
-    pub at: Timestamp,
-    /// When the lease ends unless it is renewed.
-    pub expires_at: Timestamp,
-    /// The session that handed the task out; null where a worker claimed it.
-    pub session: Option<&'a SessionId>,
-}
-
-impl<'a> From<&'a task::Claim> for Claim<'a> {
-    fn from(claim: &'a task::Claim) -> Self {
-        Self {
-            by: &claim.by,
-            token: claim.token,
-            at: claim.at,
-            expires_at: claim.expires_at,
-            session: claim.session.as_ref(),
-        }
+view! {
+    /// A task in a list.
+    pub struct Outline<'a> from task: &'a task::Outline {
+        /// Its id within its list; those that Flagpost gives are decimal numbers.
+        pub id: &'a TaskId = &task.id,
+        /// What is to be done, on one line.
+        subject: &'a str = &task.subject,
+        /// Where it stands.
+        state: StateName = task.state.name(),
+        /// Who holds it or did it; a foreign writer may have put any text here.
+        owner: Option<&'a str> = task.owner.as_deref(),
+        /// Null unless the task is claimed or in progress; it may have expired.
+        claim: Option<ShownClaim<'a>> = task.state.claim().map(ShownClaim::from),
+        /// The tasks that wait for this one.
+        blocks: &'a [TaskId] = &task.blocks,
+        /// The tasks that this one waits for.
+        blocked_by: &'a [TaskId] = &task.blocked_by,
+        /// How urgent it is; null where nobody said.
+        priority: Option<Priority> = task.priority,
+        /// The feature it belongs to.
+        group: Option<&'a str> = task.group.as_deref(),
+        /// The project it belongs to.
+        project: Option<&'a str> = task.project.as_deref(),
+        /// Its labels.
+        tags: &'a [String] = &task.tags,
+        /// The day it is due.
+        due: Option<Date> = task.due,
+        /// It is not handed out before.
+        not_before: Option<Timestamp> = task.not_before,
+        /// The task it is part of.
+        parent: Option<&'a TaskId> = task.parent.as_ref(),
+        /// How large it is, in the planner's own scale.
+        complexity: Option<&'a str> = task.complexity.as_deref(),
+        /// How much work it was thought to be.
+        estimate_minutes: Option<u64> = task.estimate.map(Effort::minutes),
+        /// How often it was claimed.
+        attempts: u32 = task.attempts,
     }
 }

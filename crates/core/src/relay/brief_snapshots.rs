@@ -14,7 +14,7 @@ use super::{
 use crate::error::Result;
 
 /// What of a brief is not as it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct FieldDiff {
     /// The key of the sidecar, or `body`.
     pub part: String,
@@ -25,7 +25,7 @@ pub struct FieldDiff {
 }
 
 /// A brief as it was proposed, or decided on, and what is different now.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct Before {
     /// Its body then.
     pub body: String,

@@ -24,10 +24,7 @@ use super::{
     record::{BriefRecord, Certainty, RecordedProposal as OnRecord},
     skipped,
 };
-use crate::{
-    error::{Error, Result},
-    list::Skipped,
-};
+use crate::{Error, Result, Skipped};
 
 /// What a controller wants to say.
 #[derive(Debug, Clone)]
@@ -51,13 +48,15 @@ pub struct NewBrief {
 }
 
 /// A brief that was proposed.
-#[derive(Debug, Clone)]
+///
+/// After 'flagpost assign', 'flagpost relay redirect' and merge.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct Proposed {
     /// The brief.
     pub brief: Brief,
     /// It was there already: this was a retry.
     pub replay: bool,
-    /// What the policy decided about it.
+    /// The decision on record; null where there is none.
     pub verdict: Option<DecisionRecord>,
     /// Why the policy could not be asked.
     pub policy_fault: Option<String>,

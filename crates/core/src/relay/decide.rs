@@ -91,13 +91,13 @@ impl Gate<'_> {
 }
 
 /// A brief that is decided.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct Decided {
     /// The brief.
     pub brief: Brief,
     /// What was decided.
     pub decision: Decision,
-    /// The same had been decided before: nothing changed.
+    /// The same had been decided before.
     pub already: bool,
 }
 

@@ -26,19 +26,23 @@ use crate::{
     history::Kind,
 };
 
-/// What a worker is offered.
-#[derive(Debug, Clone)]
+/// A decided brief for its worker.
+///
+/// After 'flagpost worker next'.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct Offer {
     /// The brief.
     pub brief: Brief,
     /// The brief itself, or a notice that it was rejected.
     pub delivery: Delivery,
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
-    /// Its body.
-    pub body: String,
-    /// Why, in the decider's words.
+    /// The decider's words.
     pub reason: Option<String>,
+    /// Markdown.
+    pub body: String,
+    /// The file of the body.
+    pub path: String,
     /// It was offered before.
     pub again: bool,
 }
@@ -89,7 +93,7 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
             let entry = mail.entry(Kind::BriefDelivered, Some(seq));
             locked.commit(actor, vec![entry], Batch::new(), &[mark])?;
         }
-        return Ok(offer(letter.for_its_worker(mail)?, delivery, again));
+        return Ok(offer(mail, letter.for_its_worker(mail)?, delivery, again));
     }
     Ok(None)
 }
@@ -128,8 +132,9 @@ pub(super) fn passed(
     }
 }
 
-fn offer(letter: BriefView, delivery: Delivery, again: bool) -> Option<Offer> {
+fn offer(mail: &Mail<'_>, letter: BriefView, delivery: Delivery, again: bool) -> Option<Offer> {
     Some(Offer {
+        path: mail.body_path(letter.brief.seq).to_string_lossy().into(),
         decision: letter.standing.decision()?,
         delivery,
         reason: letter.standing.into_reason(),

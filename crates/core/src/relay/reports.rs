@@ -48,7 +48,9 @@ pub struct NewReport {
 pub(super) const CONFIRMED: EnvelopePart = EnvelopePart::Flag(Decision::Ratified);
 
 /// A report that was made.
-#[derive(Debug, Clone)]
+///
+/// After 'flagpost worker report'.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct Reported {
     /// The report.
     pub report: Report,
@@ -56,15 +58,17 @@ pub struct Reported {
     pub replay: bool,
 }
 
-/// A report as its readers see it.
-#[derive(Debug, Clone)]
+/// A report in full.
+///
+/// After 'flagpost outbox WORKER SEQ'.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct ReportView {
     /// The report.
     pub report: Report,
+    /// Somebody has read it before.
+    pub read: bool,
     /// Its worker says that it came full circle.
     pub confirmed: bool,
-    /// Somebody has read it.
-    pub read: bool,
 }
 
 /// Publishes a report, durable on return.

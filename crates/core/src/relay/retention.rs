@@ -20,7 +20,7 @@ use crate::{error::Result, history::Kind};
 pub const KEEP: usize = 100;
 
 /// What was archived of one direction.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct Archived {
     /// Whose mail.
     pub worker: WorkerId,

@@ -53,14 +53,15 @@ pub struct SlashContext<'f> {
     pub dir: &'f Path,
 }
 
-/// What a command has to say.
-#[derive(Debug, Default)]
+/// The output of a command.
+#[derive(Debug, Default, serde::Serialize, schemars::JsonSchema)]
 pub struct SlashOutput {
     /// Lines for stdout.
     pub lines: Vec<String>,
     /// Lines for stderr.
     pub faults: Vec<String>,
-    /// The exit status.
+    /// Of '/ratify all', how many it ratified, at most 125.
+    #[serde(rename = "exit_status")]
     pub status: u8,
 }
 

@@ -45,18 +45,23 @@ pub struct Traits {
     pub worktree: Option<String>,
 }
 
-/// A worker and how it is.
-#[derive(Debug, Clone)]
+/// A worker of the fleet.
+///
+/// After 'flagpost worker add', show, rm and heartbeat.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct WorkerView {
     /// Who.
+    #[serde(flatten)]
     pub worker: Worker,
-    /// Whether it is live.
+    /// Why it counts as live, or that it does not.
     pub liveness: Liveness,
     /// Its briefs that wait for a decision.
+    #[serde(rename = "to_decide")]
     pub pending: usize,
-    /// Its briefs that are withheld.
+    /// Its briefs that somebody changed, or decided by an unknown hand.
     pub withheld: usize,
     /// Decided briefs that it has not read.
+    #[serde(rename = "to_read")]
     pub unread: usize,
     /// Its reports that nobody has read.
     pub reports: usize,

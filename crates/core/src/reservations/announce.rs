@@ -15,14 +15,14 @@ use flagpost_model::{
 use super::{Renew, ReservationSelector, Reservations};
 use crate::error::Result;
 
-/// What came of naming files.
-#[derive(Debug, Clone, Default)]
+/// The outcome of naming files.
+#[derive(Debug, Clone, Default, serde::Serialize, schemars::JsonSchema)]
 pub struct Announced {
-    /// What the worker holds of them.
+    /// The worker's reservations of them.
     pub held: Vec<Reservation>,
-    /// What somebody else holds.
+    /// Those that somebody else holds.
     pub refused: Vec<ReservationConflict>,
-    /// What was not reserved for another reason, and why.
+    /// Why others were not reserved or given back.
     pub faults: Vec<String>,
 }
 

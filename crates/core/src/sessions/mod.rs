@@ -33,7 +33,7 @@ use flagpost_disk::{
     process,
 };
 use flagpost_model::{
-    ListRef, RepoId, SessionId, TaskId,
+    ListRef, RepoId, SessionId, TaskId, names,
     session::{self, LockStatus, LogRow, Pid, Sighting},
 };
 use jiff::{Timestamp, tz::TimeZone};
@@ -108,28 +108,17 @@ pub struct Ended {
     pub lock: session::Lock,
 }
 
-/// Where a session is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionStatus {
-    /// Somebody runs it.
-    Live,
-    /// Its runner is gone and nobody has recovered it.
-    Dead,
-    /// Its runner is gone, and it was recovered.
-    Interrupted,
-    /// It came to its end.
-    Archived,
-}
-
-impl SessionStatus {
-    /// The stage in a word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Live => "live",
-            Self::Dead => "dead",
-            Self::Interrupted => "interrupted",
-            Self::Archived => "archived",
-        }
+names! {
+    /// Where a session is in its life.
+    SessionStatus {
+        /// Somebody runs it.
+        Live = "live",
+        /// Its runner is gone and nobody has recovered it.
+        Dead = "dead",
+        /// Its runner is gone, and it was recovered.
+        Interrupted = "interrupted",
+        /// It came to its end.
+        Archived = "archived",
     }
 }
 

@@ -19,8 +19,9 @@ const KEY_LEN: usize = 43;
 pub struct Key(String);
 
 /// The SHA-256 over a body's bytes, in hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub struct Hash(String);
 
 /// Text that is no fingerprint.

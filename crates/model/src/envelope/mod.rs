@@ -9,6 +9,8 @@ mod post;
 mod ticket;
 
 use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 pub use key::{Hash, InvalidPrint, Key};
@@ -64,80 +66,98 @@ names! {
     }
 }
 
-/// What our own programs add to an envelope; all of it may be absent.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// What our own programs add to an envelope; all of it may be absent. An answer has only the id.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Extras {
-    /// A UUIDv7 that stays with the message wherever it is copied.
+    /// Stays with the message wherever it goes; null where another program wrote it.
     pub id: Option<String>,
     /// A title.
+    #[serde(skip)]
     pub subject: Option<String>,
     /// The conversation it belongs to.
+    #[serde(skip)]
     pub thread_id: Option<String>,
     /// Who sent a brief, or whom a report is for.
+    #[serde(skip)]
     pub party: Option<String>,
     /// Who spoke in the sender's name, where that was somebody else.
+    #[serde(skip)]
     pub by: Option<String>,
     /// Anything else, for programs.
+    #[serde(skip)]
     pub data: Option<Value>,
 }
 
-/// A brief without its body: the sidecar.
-#[derive(Debug, Clone, PartialEq)]
+/// A message to a worker, without its body: the sidecar of a brief.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Brief {
-    /// Its number.
+    /// For whom it is.
+    #[serde(rename = "worker")]
+    pub target_worker: WorkerId,
+    /// Its number in this direction of the worker's mail.
     pub seq: Seq,
     /// The version of its format.
+    #[serde(skip)]
     pub version: u64,
-    /// What it is about.
+    /// Its subject matter.
     pub kind: BriefKind,
+    /// The ticket's number; null where it is about none.
+    #[serde(rename = "ticket")]
+    pub target_ticket: Option<String>,
+    /// Its words, in a line.
+    pub summary: String,
+    /// The session that wrote it.
+    #[serde(rename = "controller")]
+    pub controller_session_id: String,
     /// When it was proposed.
     pub submitted_at: Timestamp,
-    /// The session that wrote it.
-    pub controller_session_id: String,
-    /// Whom it is for.
-    pub target_worker: WorkerId,
-    /// The ticket it is about.
-    pub target_ticket: Option<String>,
-    /// From when on nobody may decide on it any more.
+    /// From then on nobody can decide on it; null for never.
     pub expires_at: Option<Timestamp>,
-    /// What it says, in a line.
-    pub summary: String,
-    /// The message that it answers.
+    /// The number of the message that it answers.
     pub in_reply_to: Option<Seq>,
     /// What recognises a replay.
+    #[serde(skip)]
     pub idempotency_key: Key,
     /// Our additions.
+    #[serde(flatten)]
     pub extras: Extras,
 }
 
-/// A report with its body.
-#[derive(Debug, Clone, PartialEq)]
+/// A message from a worker: a report with its body.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
-    /// Its number.
+    /// Who made it.
+    #[serde(rename = "worker")]
+    pub worker_id: WorkerId,
+    /// Its number in this direction of the worker's mail.
     pub seq: Seq,
     /// The version of its format.
+    #[serde(skip)]
     pub version: u64,
-    /// What it is about.
+    /// Its subject matter.
     pub kind: ReportKind,
-    /// When it was made.
-    pub produced_at: Timestamp,
-    /// Who made it.
-    pub worker_id: WorkerId,
-    /// The ticket it is about.
+    /// The ticket's number; null where it is about none.
+    #[serde(rename = "ticket")]
     pub ticket_id: Option<String>,
-    /// The session that wrote it.
-    pub claude_session_id: String,
-    /// What it says.
+    /// Markdown.
     pub body: String,
     /// The pull request it is about.
+    #[serde(rename = "pr")]
     pub pr_number: Option<u64>,
     /// What the worker thinks should happen next.
     pub next_action: Option<String>,
-    /// The brief that it answers.
+    /// The number of the message that it answers.
     pub in_reply_to: Option<Seq>,
+    /// The session that wrote it.
+    #[serde(rename = "session")]
+    pub claude_session_id: String,
+    /// When it was made.
+    pub produced_at: Timestamp,
     /// What recognises a replay.
+    #[serde(skip)]
     pub idempotency_key: Key,
     /// Our additions.
+    #[serde(flatten)]
     pub extras: Extras,
 }
 

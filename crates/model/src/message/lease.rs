@@ -11,15 +11,15 @@ use crate::{id::WorkerId, lease};
 pub const LEASE: SignedDuration = SignedDuration::from_mins(5);
 
 /// A message in somebody's hands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Lease {
-    /// In whose.
+    /// Its holder.
     pub by: WorkerId,
     /// Since when, or when it was renewed.
     pub at: Timestamp,
     /// Until when.
     pub until: Timestamp,
-    /// How often the message was given out.
+    /// How often it was given out.
     pub count: u64,
 }
 

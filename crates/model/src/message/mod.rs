@@ -29,6 +29,7 @@ use crate::{
     envelope::{Brief, BriefKind, Direction, Extras, Report, ReportKind},
     id::{Seq, WorkerId},
     names::names,
+    view,
 };
 
 /// For whom a report is that names nobody.
@@ -150,6 +151,37 @@ pub struct Message {
     pub at: Timestamp,
     /// What it says, as stored.
     pub body: String,
+}
+
+view! {
+    /// A brief or a report, seen as a message.
+    struct ShownMessage<'a> for it: Message {
+        /// Where it lies: worker/direction/number.
+        place: String = it.place.to_string(),
+        /// Stays with the message wherever it goes; null where another program wrote it.
+        id: Option<&'a str> = it.id.as_deref(),
+        /// Its subject; null where it is a brief or report of the relay's own, or another program's word.
+        subject: Option<Subject> = it.subject,
+        /// Its subject, another program's word for it, or else the kind of its envelope.
+        title: &'a str = it.title(),
+        /// The kind of its envelope.
+        kind: &'static str = it.kind,
+        from: &'a str = &it.from,
+        to: &'a str = &it.to,
+        /// Who spoke in the sender's name, where that was somebody else.
+        by: Option<&'a str> = it.by.as_deref(),
+        /// The conversation it belongs to.
+        thread: Option<&'a str> = it.thread.as_deref(),
+        /// The place of the message that it answers.
+        answers: Option<String> = it.answers.as_ref().map(ToString::to_string),
+        at: Timestamp = it.at,
+        /// Its words, as stored.
+        body: &'a str = &it.body,
+        /// The body of a TASK, DONE, STUCK or PROGRESS with its fields; null where it has none, or not
+        /// those that its subject asks for.
+        #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+        data: Option<Body> = it.typed().filter(|it| !matches!(it, Body::Text(_))),
+    }
 }
 
 impl Message {

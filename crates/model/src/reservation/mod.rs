@@ -10,6 +10,8 @@ mod pattern;
 mod tests;
 
 use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub use pattern::{InvalidPattern, Pattern, is_glob};
 
@@ -30,30 +32,32 @@ names! {
 }
 
 /// What somebody wants to reserve.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReservationRequest {
-    /// What.
+    /// A path from the top of the repository, or a glob of such paths.
     pub path: Pattern,
-    /// Who.
+    /// Who holds it.
+    #[serde(rename = "worker")]
     pub holder: WorkerId,
     /// Who else may.
     pub mode: ReservationMode,
-    /// The task that it is for.
+    /// The task that it is for; null where it is for none.
     pub task: Option<String>,
     /// Why.
     pub reason: Option<String>,
 }
 
-/// What somebody reserved.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Who works on which files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reservation {
-    /// Its number: that of its line in the history.
+    /// Its number, which is that of its line in the history.
     pub n: u64,
     /// What was asked for.
+    #[serde(flatten)]
     pub wanted: ReservationRequest,
     /// Since when, or when it was renewed.
     pub at: Timestamp,
-    /// Until when.
+    /// Until when it holds.
     pub until: Timestamp,
 }
 
@@ -69,7 +73,7 @@ pub enum ReservationGrant {
 }
 
 /// Somebody else has it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[error(
     "{path} is reserved by {} until {:.0}{}{}",
     by.wanted.holder, by.until, of(path, &by.wanted.path), why(by.wanted.reason.as_deref())
@@ -77,7 +81,8 @@ pub enum ReservationGrant {
 pub struct ReservationConflict {
     /// What was wanted.
     pub path: Pattern,
-    /// What is in the way.
+    /// The reservation in the way.
+    #[serde(rename = "held")]
     pub by: Box<Reservation>,
 }
 

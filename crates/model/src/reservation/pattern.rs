@@ -22,7 +22,9 @@ pub fn is_glob(text: &str) -> bool {
 const WAYS: usize = 64;
 
 /// A path below the top of a repository, or a glob of such paths.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
+#[serde(into = "String")]
+#[schemars(inline, from = "String")]
 pub struct Pattern {
     text: String,
     /// Each is one reading of the text.
@@ -119,6 +121,12 @@ impl FromStr for Pattern {
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.text)
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> Self {
+        pattern.text
     }
 }
 

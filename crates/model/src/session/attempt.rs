@@ -3,14 +3,16 @@
 //! Owns the shape that the history, a session's events and `session show` share (`agents.md` §4). A
 //! number that the client did not tell is absent, never 0.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::TaskId;
 
 /// One try of a task by one client.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttemptRecord {
     /// Which attempt, from 1; a resumed session is the same attempt.
+    #[schemars(range(min = 1))]
     pub attempt: u32,
     /// The agent as the operator named it.
     pub agent: String,
@@ -28,6 +30,7 @@ pub struct AttemptRecord {
     pub usage: Usage,
     /// What it cost in US dollars, where the client told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
     pub cost_usd: Option<f64>,
     /// How many turns it took, where the client told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,7 +44,7 @@ pub struct AttemptRecord {
 }
 
 /// Tokens, by kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Read by the model, those from its cache included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,7 +95,7 @@ impl Usage {
 }
 
 /// An action that the client refused its agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Denied {
     /// The tool, by the client's name for it.
     pub tool: String,

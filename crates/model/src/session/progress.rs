@@ -36,13 +36,13 @@ pub struct Progress {
 }
 
 /// A task that runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct ActiveTask {
     /// The task.
     pub id: TaskId,
     /// Its one line.
     pub subject: String,
-    /// What it is at, in free words.
+    /// Its work now, in free words.
     pub phase: String,
 }
 

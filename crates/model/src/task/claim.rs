@@ -6,7 +6,10 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::id::{SessionId, Token, WorkerId};
+use crate::{
+    id::{SessionId, Token, WorkerId},
+    view,
+};
 
 /// How long a claim lasts unless renewed: 15 minutes.
 pub const DEFAULT_LEASE: SignedDuration = SignedDuration::from_mins(15);
@@ -26,6 +29,22 @@ pub struct Claim {
     pub lease: SignedDuration,
     /// The session that handed the task out, if one did.
     pub session: Option<SessionId>,
+}
+
+view! {
+    /// Exclusive possession of a task, for a time.
+    pub struct ShownClaim<'a> from claim: &'a Claim {
+        /// The holder.
+        by: &'a WorkerId = &claim.by,
+        /// Fences off earlier holders: give it to done, fail and stuck.
+        token: Token = claim.token,
+        /// When it was claimed.
+        at: Timestamp = claim.at,
+        /// When the lease ends unless it is renewed.
+        expires_at: Timestamp = claim.expires_at,
+        /// The session that handed the task out; null where a worker claimed it.
+        session: Option<&'a SessionId> = claim.session.as_ref(),
+    }
 }
 
 impl Claim {

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use claim::{Claim, DEFAULT_LEASE};
+pub use claim::{Claim, DEFAULT_LEASE, ShownClaim};
 pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
 pub use import_baseline::{ImportBaseline, SourceBaseline};
 pub use note::{Note, NoteKind, Origin, Provenance};

@@ -5,10 +5,10 @@
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct as _};
+use serde::{Deserialize, Serialize};
 
 use super::Question;
-use crate::{id::WorkerId, names::names};
+use crate::{id::WorkerId, names::names, view};
 
 /// A remark on a task, or an answer to a question about it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -44,22 +44,19 @@ impl Note {
     }
 }
 
-/// With its kind, so that no reader has to know what makes an answer one.
-impl Serialize for Note {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self {
-            by,
-            at,
-            text,
-            question,
-        } = self;
-        let mut note = to.serialize_struct("Note", 5)?;
-        note.serialize_field("kind", &self.kind())?;
-        note.serialize_field("by", by)?;
-        note.serialize_field("at", at)?;
-        note.serialize_field("text", text)?;
-        note.serialize_field("question", question)?;
-        note.end()
+view! {
+    /// A remark on a task, or an answer to a question about it.
+    struct ShownNote<'a> for it: Note {
+        /// Whether it is a remark or answers a question.
+        kind: NoteKind = it.kind(),
+        /// Who wrote it; null where another program did not say.
+        by: Option<&'a str> = it.by.as_deref(),
+        /// When; null likewise.
+        at: Option<Timestamp> = it.at,
+        /// Markdown.
+        text: &'a str = &it.text,
+        /// What it answers; null where it is a remark.
+        question: Option<&'a Question> = it.question.as_ref(),
     }
 }
 

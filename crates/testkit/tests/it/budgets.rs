@@ -27,9 +27,9 @@ const PROGRAM: usize = 55_000;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 9_000,
+        lines: 9_080,
         goal: 8_500,
-        why: "nouns and rules; brief and report become one message, and a table's moves those of a list",
+        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list",
     },
     Budget {
         krate: "disk",
@@ -57,7 +57,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 11_980,
+        lines: 11_900,
         goal: 9_900,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },

@@ -7,9 +7,8 @@ use clap::Subcommand;
 use flagpost_daemon::{
     self as daemon, DaemonConfig, DaemonStatus, Instance, Paths, Reached, WatchMode,
 };
+use flagpost_model::view;
 use listenfd::ListenFd;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::{context::Context, output::Answer};
 
@@ -55,24 +54,24 @@ pub struct UpArgs {
 #[command(after_help = "Example: flagpost down")]
 pub struct DownArgs {}
 
-/// The daemon that runs now.
-///
-/// After 'flagpost up'.
-#[derive(Serialize, JsonSchema)]
-pub struct Up {
-    daemon: Reached,
-    /// It ran before.
-    already: bool,
-}
+view! {
+    /// The daemon that runs now.
+    ///
+    /// After 'flagpost up'.
+    pub struct Up {
+        daemon: Reached,
+        /// It ran before.
+        already: bool,
+    }
 
-/// The daemon that ran.
-///
-/// After 'flagpost down'.
-#[derive(Serialize, JsonSchema)]
-pub struct Down {
-    /// Its process; null where none ran.
-    #[schemars(range(min = 1))]
-    pid: Option<u32>,
+    /// The daemon that ran.
+    ///
+    /// After 'flagpost down'.
+    pub struct Down {
+        /// Its process; null where none ran.
+        #[schemars(range(min = 1))]
+        pid: Option<u32>,
+    }
 }
 
 /// Starts it.
@@ -99,10 +98,7 @@ pub fn up(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
         "is up"
     };
     let text = format!("the daemon {word}: {}\n", line(&started.instance));
-    let answer = Up {
-        daemon: Reached::of(&started.instance, &paths),
-        already: started.already,
-    };
+    let answer = Up::new(Reached::of(&started.instance, &paths), started.already);
     let ignored = started.already.then(|| ignored(args)).flatten();
     Ok(Answer::of(&answer)
         .text(text)
@@ -153,7 +149,7 @@ pub fn down(context: &Context, _: &DownArgs) -> anyhow::Result<Answer> {
         Some(pid) => format!("the daemon, pid {pid}, has ended"),
         None => "no daemon runs".to_owned(),
     };
-    Ok(Answer::of(&Down { pid }).text(text).ids(pid))
+    Ok(Answer::of(&Down::new(pid)).text(text).ids(pid))
 }
 
 /// The daemon, for whoever looks at everything.

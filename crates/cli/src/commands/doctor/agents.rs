@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use flagpost_core::{Config, answers};
-use flagpost_model::client::Client;
+use flagpost_model::{client::Client, view};
 use flagpost_run::{
     agent::Agent,
     client::{
@@ -14,8 +14,6 @@ use flagpost_run::{
         preset,
     },
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::DoctorArgs;
 use crate::{
@@ -189,10 +187,10 @@ impl AgentCheck {
 }
 
 fn answer(context: &Context, looked: &[AgentCheck]) -> Answer {
-    let answer = Agents {
-        agents: answers::each(looked),
-        fit: looked.iter().filter(|it| it.is_fit()).count(),
-    };
+    let answer = Agents::new(
+        answers::each(looked),
+        looked.iter().filter(|it| it.is_fit()).count(),
+    );
     let mut answer = Answer::of(&answer)
         .text(text(context, looked))
         .ids(looked.iter().filter(|it| it.is_fit()).map(|it| &it.name));
@@ -200,87 +198,63 @@ fn answer(context: &Context, looked: &[AgentCheck]) -> Answer {
     answer
 }
 
-/// Whether the programs that do tasks can be started.
-///
-/// After 'flagpost doctor --agents'. Exit code 1 where one that is installed cannot.
-#[derive(Serialize, JsonSchema)]
-pub struct Agents<'a> {
-    agents: Vec<Shown<'a>>,
-    /// With how many of them a run could begin.
-    fit: usize,
-}
+view! {
+    /// Whether the programs that do tasks can be started.
+    ///
+    /// After 'flagpost doctor --agents'. Exit code 1 where one that is installed cannot.
+    pub struct Agents<'a> {
+        agents: Vec<Shown<'a>>,
+        /// With how many of them a run could begin.
+        fit: usize,
+    }
 
-/// A program that does tasks.
-#[derive(Serialize, JsonSchema)]
-struct Shown<'a> {
-    /// Its name: the client's, or one of the user's own.
-    agent: &'a str,
-    client: Client,
-    /// Where it is; null where it is not installed, or was not looked at.
-    program: Option<Cow<'a, str>>,
-    /// As it tells it.
-    version: Option<&'a str>,
-    /// The version that its command line was tried with; null where none was.
-    tested: Option<&'a str>,
-    /// How its version stands to that one; untested where that cannot be told.
-    #[schemars(extend("enum" = ["missing", "tested", "newer", "older", "untested"]))]
-    standing: &'a str,
-    login: Account<'a>,
-    /// Why no run could begin with it, or what came of trying it.
-    faults: Vec<Wrong>,
-    /// What is worth knowing besides.
-    notes: &'a [String],
-    /// With --try: whether it wrote its report; null where it was not tried.
-    tried: Option<bool>,
-    /// Whether a run could begin with it.
-    fit: bool,
-}
-
-/// Whether somebody is signed in.
-#[derive(Serialize, JsonSchema)]
-struct Account<'a> {
-    /// Where a sign of an account was found; not_found does not say that there is none.
-    #[schemars(extend("enum" = ["variable", "file", "not_found"]))]
-    how: &'a str,
-    /// The variable's name, or the file. Never what is in it.
-    by: Option<Cow<'a, str>>,
-}
-
-/// Something that is wrong with it.
-#[derive(Serialize, JsonSchema)]
-struct Wrong {
-    what: String,
-    /// What to do about it.
-    hint: String,
-}
-
-impl<'a> From<&'a AgentCheck> for Shown<'a> {
-    fn from(it: &'a AgentCheck) -> Self {
-        let checked = it.checked.as_ref();
-        let standing = match (checked, &it.refused) {
+    /// A program that does tasks.
+    struct Shown<'a> from it: &'a AgentCheck {
+        /// Its name: the client's, or one of the user's own.
+        agent: &'a str = &it.name,
+        client: Client = it.client,
+        /// Where it is; null where it is not installed, or was not looked at.
+        program: Option<Cow<'a, str>> = it.checked.as_ref().map(|it| it.program.to_string_lossy()),
+        /// As it tells it.
+        version: Option<&'a str> = it.checked.as_ref().and_then(|it| it.version.as_deref()),
+        /// The version that its command line was tried with; null where none was.
+        tested: Option<&'a str> = preset::tested(it.client),
+        /// How its version stands to that one; untested where that cannot be told.
+        #[schemars(extend("enum" = ["missing", "tested", "newer", "older", "untested"]))]
+        standing: &'a str = match (&it.checked, &it.refused) {
             (Some(checked), _) => checked.version_status().as_str(),
             (None, Some(_)) => "untested",
             (None, None) => "missing",
-        };
-        let (how, by) = match &it.login {
-            Login::Variable(name) => ("variable", Some(name.to_string().into())),
-            Login::File(path) => ("file", Some(path.to_string_lossy())),
-            Login::NotFound => ("not_found", None),
-        };
-        let wrong = it.wrong().into_iter();
-        Self {
-            agent: &it.name,
-            client: it.client,
-            program: checked.map(|checked| checked.program.to_string_lossy()),
-            version: checked.and_then(|checked| checked.version.as_deref()),
-            tested: preset::tested(it.client),
-            standing,
-            login: Account { how, by },
-            faults: wrong.map(|(what, hint)| Wrong { what, hint }).collect(),
-            notes: &it.notes,
-            tried: it.tried.as_ref().map(Result::is_ok),
-            fit: it.is_fit(),
-        }
+        },
+        login: Account<'a> = match &it.login {
+            Login::Variable(name) => Account::new("variable", Some(name.to_string().into())),
+            Login::File(path) => Account::new("file", Some(path.to_string_lossy())),
+            Login::NotFound => Account::new("not_found", None),
+        },
+        /// Why no run could begin with it, or what came of trying it.
+        faults: Vec<Wrong> = it.wrong().into_iter().map(|(what, hint)| Wrong::new(what, hint)).collect(),
+        /// What is worth knowing besides.
+        notes: &'a [String] = &it.notes,
+        /// With --try: whether it wrote its report; null where it was not tried.
+        tried: Option<bool> = it.tried.as_ref().map(Result::is_ok),
+        /// Whether a run could begin with it.
+        fit: bool = it.is_fit(),
+    }
+
+    /// Whether somebody is signed in.
+    struct Account<'a> {
+        /// Where a sign of an account was found; not_found does not say that there is none.
+        #[schemars(extend("enum" = ["variable", "file", "not_found"]))]
+        how: &'a str,
+        /// The variable's name, or the file. Never what is in it.
+        by: Option<Cow<'a, str>>,
+    }
+
+    /// Something that is wrong with it.
+    struct Wrong {
+        what: String,
+        /// What to do about it.
+        hint: String,
     }
 }
 

@@ -3,9 +3,7 @@
 //! Owns the words alone: what is done to a file is decided in `core`.
 
 use flagpost_core::instructions::{Done, InspectedFile, InstructionStatus};
-use flagpost_model::marked_block::BlockStatus;
-use schemars::JsonSchema;
-use serde::Serialize;
+use flagpost_model::{marked_block::BlockStatus, view};
 
 /// What became of a file.
 pub struct File {
@@ -53,22 +51,17 @@ impl File {
     }
 }
 
-/// A file and what was done to it.
-#[derive(Serialize, JsonSchema)]
-pub struct FileDone {
-    /// Its name from the top of the repository.
-    file: &'static str,
-    /// What became of it, or would; created and deleted are about the file, the others about the block
-    /// in it.
-    #[schemars(extend("enum" = [
-        "unchanged", "created", "added", "updated", "kept_newer", "kept_edited", "taken_out", "deleted",
-    ]))]
-    done: &'static str,
-}
-
-impl From<&File> for FileDone {
-    fn from(file: &File) -> Self {
-        let done = match file.done {
+view! {
+    /// A file and what was done to it.
+    pub struct FileDone from file: &File {
+        /// Its name from the top of the repository.
+        file: &'static str = file.name,
+        /// What became of it, or would; created and deleted are about the file, the others about the
+        /// block in it.
+        #[schemars(extend("enum" = [
+            "unchanged", "created", "added", "updated", "kept_newer", "kept_edited", "taken_out", "deleted",
+        ]))]
+        done: &'static str = match file.done {
             Done::Unchanged => "unchanged",
             Done::Created => "created",
             Done::Added => "added",
@@ -77,11 +70,7 @@ impl From<&File> for FileDone {
             Done::KeptEdited { .. } => "kept_edited",
             Done::TakenOut => "taken_out",
             Done::Deleted => "deleted",
-        };
-        Self {
-            file: file.name,
-            done,
-        }
+        },
     }
 }
 

@@ -10,10 +10,8 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use flagpost_core::sessions::Output;
-use flagpost_model::TaskId;
+use flagpost_model::{TaskId, view};
 use flagpost_run::client::{Piece, PieceKind, Renderer};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::{
     context::Context,
@@ -45,20 +43,21 @@ enum How {
     Raw(Vec<u8>),
 }
 
-/// A piece of what an attempt's agent printed.
-///
-/// A line of 'flagpost logs TASK'.
-#[derive(Serialize, JsonSchema)]
-pub struct AttemptLog<'a> {
-    task: &'a TaskId,
-    #[schemars(range(min = 1))]
-    attempt: u32,
-    /// Its agent's words, a call of a tool, what the call brought, why it went wrong, a word of its
-    /// client, how a turn ended, anything else that was printed, or with --raw a line as it is.
-    #[schemars(extend("enum" = ["said", "did", "got", "failed", "note", "ended", "printed", "raw"]))]
-    kind: &'a str,
-    /// In one line or more; what is not UTF-8 in it is shown as U+FFFD.
-    text: &'a str,
+view! {
+    /// A piece of what an attempt's agent printed.
+    ///
+    /// A line of 'flagpost logs TASK'.
+    pub struct AttemptLog<'a> {
+        task: &'a TaskId,
+        #[schemars(range(min = 1))]
+        attempt: u32,
+        /// Its agent's words, a call of a tool, what the call brought, why it went wrong, a word of its
+        /// client, how a turn ended, anything else that was printed, or with --raw a line as it is.
+        #[schemars(extend("enum" = ["said", "did", "got", "failed", "note", "ended", "printed", "raw"]))]
+        kind: &'a str,
+        /// In one line or more; what is not UTF-8 in it is shown as U+FFFD.
+        text: &'a str,
+    }
 }
 
 impl<'c> Page<'c> {
@@ -161,12 +160,7 @@ impl<'c> Page<'c> {
     fn line(&self, kind: &str, text: &str) -> String {
         let task = &self.task;
         let attempt = self.attempt;
-        stream_line(&AttemptLog {
-            task,
-            attempt,
-            kind,
-            text,
-        })
+        stream_line(&AttemptLog::new(task, attempt, kind, text))
     }
 
     /// A piece for a person, line by line.

@@ -1,9 +1,6 @@
 //! `msg ack`: the recipient has a message.
 
-use flagpost_core::{
-    messages::{self, Party},
-    shape,
-};
+use flagpost_core::messages::{self, Party};
 
 use crate::{context::Context, output::Answer};
 
@@ -26,9 +23,8 @@ pub fn run(context: &Context, args: &MsgAckArgs) -> anyhow::Result<Answer> {
     let place = messages::find(&party, &args.message)?;
     let acked = messages::ack(&party, &place)?;
     let before = if acked.already { " before" } else { "" };
-    let body = shape::messages::acked(&acked);
     let who = &speaker.name;
-    Ok(Answer::new("message_acked", body)
+    Ok(Answer::of(&acked)
         .text(format!("{who} has {}{before}", super::head(&acked.message)))
         .ids([place]))
 }

@@ -2,6 +2,7 @@
 
 use flagpost_core::{
     Error,
+    answers::{MessagesPage, OpenMessagesPage},
     messages::{self, Filter, MessageView, Party},
 };
 use flagpost_model::message::{NextStep, Subject};
@@ -117,8 +118,8 @@ pub fn unacked(context: &Context, args: &UnackedArgs) -> anyhow::Result<Answer> 
             Screen::of(context).table(&header, rows.collect())
         }
     };
-    let body = shape::messages::open(&open, &skipped);
-    Ok(Answer::new("messages_open", body)
+    let page = OpenMessagesPage::new(open.iter().collect(), open.len(), &skipped);
+    Ok(Answer::of(&page)
         .text(text)
         .ids(open.iter().map(|it| &it.seen.message.place))
         .notes(shape::skipped_notes(&skipped)))
@@ -132,7 +133,7 @@ pub fn show(context: &Context, args: &MsgShowArgs) -> anyhow::Result<Answer> {
         speaker: &speaker,
     };
     let seen = messages::show(&fleet, &messages::find(&party, &args.message)?)?;
-    let answer = Answer::new("message", shape::messages::seen(&seen)).ids([&seen.message.place]);
+    let answer = Answer::of(&seen).ids([&seen.message.place]);
     if args.line {
         let message = &seen.message;
         let said = line(&message.line());
@@ -167,7 +168,8 @@ fn table(context: &Context, survey: &messages::MessageScan, total: usize) -> Ans
             Screen::of(context).table(&header, rows.collect()) + &more(hidden)
         }
     };
-    Answer::new("messages", shape::messages::messages(survey, total))
+    let page = MessagesPage::new(survey.messages.iter().collect(), total, &survey.skipped);
+    Answer::of(&page)
         .text(text)
         .ids(survey.messages.iter().map(|it| &it.message.place))
         .notes(unseen(context, hidden))

@@ -1,8 +1,8 @@
 //! `msg recv`, `wait`: the next message, or that there is one.
 
 use flagpost_core::{
+    answers::{MessageWaiting, NoMessage},
     messages::{self, Ask, Filter, Party, Received},
-    shape,
     waiting::until,
 };
 use flagpost_model::{
@@ -115,8 +115,13 @@ pub fn wait(context: &Context, args: &MsgWaitArgs) -> anyhow::Result<Answer> {
         Ok(messages::is_waiting(&party, &ask)?.then_some(()))
     })?;
     Ok(match found {
-        Some(()) => Answer::new("message_waiting", shape::messages::waiting(&speaker.name))
-            .text("a message waits: 'flagpost msg recv' takes it"),
+        Some(()) => {
+            let waiting = MessageWaiting {
+                recipient: &speaker.name,
+                waiting: true,
+            };
+            Answer::of(&waiting).text("a message waits: 'flagpost msg recv' takes it")
+        }
         None => nothing(true),
     })
 }
@@ -137,13 +142,13 @@ fn shown(received: &Received) -> Answer {
         (Delivery::Rejection, None) => "REJECTED: do not do this\n".to_owned(),
         (Delivery::Rejection, Some(why)) => format!("REJECTED: do not do this: {why}\n"),
     };
-    Answer::new("message_received", shape::messages::received(received))
+    Answer::of(received)
         .text(format!("{text}\n{}", message.body))
         .ids([&message.place])
 }
 
 fn nothing(waited: bool) -> Answer {
-    let mut answer = Answer::new("message_none", shape::messages::none(waited));
+    let mut answer = Answer::of(&NoMessage { waited });
     answer.notes = vec!["no message waits".to_owned()];
     answer.code = match waited {
         true => FailureKind::TimedOut as u8,

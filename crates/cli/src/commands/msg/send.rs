@@ -3,7 +3,6 @@
 use flagpost_core::{
     messages::{self, NewMessage, Party},
     relay::decide::Gate,
-    shape,
 };
 use flagpost_model::{WorkerId, decision::Via, envelope::Direction, message::Subject};
 
@@ -90,14 +89,11 @@ pub fn run(context: &Context, args: &MsgSendArgs) -> anyhow::Result<Answer> {
     let unreserved = files.faults.iter().map(|it| format!("not reserved: {it}"));
     let fault = sent.policy_fault.as_ref();
     let fault = fault.map(|it| format!("the policy was not asked: {it}"));
-    Ok(Answer::new("message_sent", shape::messages::sent(&sent))
-        .text(text)
-        .ids([&message.place])
-        .notes(
-            replay
-                .into_iter()
-                .chain(fault)
-                .chain(refused)
-                .chain(unreserved),
-        ))
+    Ok(Answer::of(&sent).text(text).ids([&message.place]).notes(
+        replay
+            .into_iter()
+            .chain(fault)
+            .chain(refused)
+            .chain(unreserved),
+    ))
 }

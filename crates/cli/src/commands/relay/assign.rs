@@ -2,12 +2,9 @@
 
 use std::path::PathBuf;
 
-use flagpost_core::{
-    relay::{
-        briefs::Proposed,
-        slash::{self, assigned_line},
-    },
-    shape,
+use flagpost_core::relay::{
+    briefs::Proposed,
+    slash::{self, assigned_line},
 };
 use flagpost_model::{WorkerId, envelope::Ticket};
 use jiff::SignedDuration;
@@ -89,7 +86,7 @@ pub fn answer(context: &Context, proposed: &Proposed, line: String) -> Answer {
         .then(|| "the same was proposed a moment ago: nothing was added".to_owned());
     let fault = proposed.policy_fault.as_ref();
     let fault = fault.map(|it| format!("the policy was not asked: {it}"));
-    Answer::new("proposed", shape::proposed(proposed))
+    Answer::of(proposed)
         .text(text)
         .ids([super::name(&proposed.brief)])
         .notes(replay.into_iter().chain(fault))

@@ -9,6 +9,7 @@ use crate::{
 };
 use flagpost_core::{
     Error,
+    answers::DecidedAnswer,
     relay::{
         Fleet,
         briefs::BriefView,
@@ -17,7 +18,6 @@ use flagpost_core::{
         shown,
         slash::{count_status, decided_line, ratified_lines},
     },
-    shape,
 };
 use flagpost_model::{
     Seq, WorkerId,
@@ -231,6 +231,5 @@ fn nothing(fleet: &Fleet<'_>, scope: Option<&str>) -> anyhow::Result<String> {
 }
 
 fn ratified_answer(all: &Ratified) -> Answer {
-    Answer::new("decided", shape::decided(all))
-        .ids(all.done.iter().map(|it| super::name(&it.brief)))
+    Answer::of(&DecidedAnswer::from(all)).ids(all.done.iter().map(|it| super::name(&it.brief)))
 }

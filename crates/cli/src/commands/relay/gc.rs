@@ -1,7 +1,10 @@
 //! `relay gc`: move older mail to the archive.
 
-use flagpost_core::relay::{retention::KEEP, slash::archive_all};
-use serde_json::json;
+use flagpost_core::relay::{
+    retention::{Archived, KEEP},
+    slash::archive_all,
+};
+use flagpost_model::view;
 
 use crate::{context::Context, output::Answer};
 
@@ -13,6 +16,17 @@ pub struct GcArgs {
     /// Only say what would be moved
     #[arg(long)]
     dry_run: bool,
+}
+
+view! {
+    /// Mail that moved to the archive.
+    ///
+    /// After 'flagpost relay gc'.
+    pub struct MailArchived<'a> {
+        /// Whether nothing was moved.
+        dry_run: bool,
+        archived: &'a [Archived],
+    }
 }
 
 /// Moves it.
@@ -35,14 +49,11 @@ pub fn run(context: &Context, args: &GcArgs) -> anyhow::Result<Answer> {
         true => format!("nothing to archive: the newest {KEEP} and what nobody has read stay"),
         false => lines.collect(),
     };
-    let each = moved
-        .iter()
-        .map(|it| json!({"worker": it.worker, "direction": it.direction, "seqs": it.seqs}));
-    let body = json!({"dry_run": args.dry_run, "archived": each.collect::<Vec<_>>()});
+    let archived = MailArchived::new(args.dry_run, &moved);
     let ids = moved.iter().flat_map(|it| {
         it.seqs
             .iter()
             .map(|seq| format!("{}/{}/{}", it.worker, it.direction, seq.get()))
     });
-    Ok(Answer::new("mail_archived", body).text(text).ids(ids))
+    Ok(Answer::of(&archived).text(text).ids(ids))
 }

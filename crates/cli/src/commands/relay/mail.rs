@@ -1,6 +1,7 @@
 //! `inbox`, `outbox`: what is on its way.
 
 use flagpost_core::{
+    answers::{BriefInFull, BriefsPage, ReportsPage, each},
     operations::Operation,
     relay::{
         brief_snapshots,
@@ -8,10 +9,8 @@ use flagpost_core::{
         reports::{self, ReportView},
         shown, slash,
     },
-    shape,
 };
 use flagpost_model::{Seq, WorkerId, message::Message, task::Origin};
-use serde_json::json;
 
 use super::withheld;
 use crate::{
@@ -89,8 +88,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
     if let (Some(worker), Some(seq)) = (&worker, seq) {
         let (letter, before) = brief_snapshots::show(&fleet.mail(worker)?, seq)?;
         let name = super::name(&letter.brief);
-        let shown = shape::brief_in_full(&letter, before.as_ref());
-        let answer = Answer::new("brief", shown).ids([name]);
+        let answer = Answer::of(&BriefInFull::new(&letter, before.as_ref())).ids([name]);
         let answer = match withheld::in_full(&letter, before.as_ref()) {
             Some(text) if !args.raw => answer.text(clean(&text, false)),
             _ => in_full(answer, &letter.body, args.raw).notes(withheld::warning(&letter)),
@@ -115,11 +113,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
             Screen::of(context).table(&header, rows) + &more(hidden) + &notices
         }
     };
-    let body = json!({
-        "briefs": letters.iter().map(shape::brief_view).collect::<Vec<_>>(),
-        "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&skipped),
-    });
-    let answer = Answer::new("briefs", body)
+    let answer = Answer::of(&BriefsPage::new(each(&letters), total, &skipped))
         .text(text)
         .ids(letters.iter().map(|it| super::name(&it.brief)))
         .notes(unseen(context, hidden))
@@ -147,7 +141,7 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
     if let (Some(worker), Some(seq)) = (&worker, seq) {
         let paper = reports::show(&fleet.mail(worker)?, seq)?;
         let worker = worker.clone();
-        let answer = Answer::new("report", shape::report_view(&paper)).ids([name(&paper)]);
+        let answer = Answer::of(&paper).ids([name(&paper)]);
         return Ok(
             in_full(answer, &paper.report.body, args.raw).then(move |context| {
                 let mail = context.fleet()?.mail(&worker)?;
@@ -192,11 +186,8 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
             Screen::of(context).table(&header, rows.collect()) + &more(hidden)
         }
     };
-    let body = json!({
-        "reports": papers.iter().map(shape::report_view).collect::<Vec<_>>(),
-        "total": total, "truncated": hidden > 0, "skipped": shape::skipped(&skipped),
-    });
-    Ok(Answer::new("reports", body)
+    let page = ReportsPage::new(papers.iter().collect(), total, &skipped);
+    Ok(Answer::of(&page)
         .text(text)
         .ids(papers.iter().map(name))
         .notes(unseen(context, hidden))

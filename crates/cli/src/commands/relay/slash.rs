@@ -1,9 +1,9 @@
 //! `slash`: what the operator types in a palette.
 
 use flagpost_core::{
+    answers::SlashAnswer,
     relay::decide::DecisionRequest,
     relay::slash::{SlashContext, carry_out, operation},
-    shape,
 };
 use flagpost_model::{
     decision::{Decision, Via},
@@ -67,7 +67,11 @@ pub fn run(context: &Context, args: &SlashArgs) -> anyhow::Result<Answer> {
         dir: &context.dir,
     };
     let said = carry_out(&desk, command, given)?;
-    let mut answer = Answer::new("slash", shape::slash_output(&line, &said))
+    let shown = SlashAnswer {
+        command: line.trim(),
+        output: &said,
+    };
+    let mut answer = Answer::of(&shown)
         .text(said.lines.join("\n"))
         .ids(&said.lines)
         .notes(said.faults);

@@ -1,18 +1,18 @@
 //! `reserve check`: what was touched without being held.
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
-use flagpost_core::{relay::workers, shape};
+use flagpost_core::{Skipped, relay::workers};
 use flagpost_model::{
     WorkerId,
     reservation::{Holding, Reservation, holding},
+    view,
     worker::WorkerStatus,
 };
 use flagpost_run::worktree::{Tree, touched};
-use serde_json::json;
 
 use super::held;
-use crate::{context::Context, output::Answer, shape as paths, terminal::line};
+use crate::{context::Context, output::Answer, terminal::line};
 
 /// Compare what changed in the worktrees with what is reserved
 #[derive(Debug, clap::Args)]
@@ -23,13 +23,42 @@ use crate::{context::Context, output::Answer, shape as paths, terminal::line};
     Exits with 1 where something was touched by who does not hold it.")]
 pub struct ReserveCheckArgs {}
 
-/// A file that was touched by somebody who does not hold it.
-struct Stray<'s> {
-    tree: &'s Tree,
-    worker: Option<&'s WorkerId>,
-    path: &'s str,
-    /// Who holds it instead.
-    held: Option<&'s Reservation>,
+view! {
+    /// Files that were touched without being held.
+    ///
+    /// After 'flagpost reserve check'. Exit code 1 where anything was touched by who does not hold it.
+    pub struct CheckedFiles<'a> {
+        /// Those that were looked at.
+        worktrees: Vec<CheckedTree<'a>>,
+        /// The files that were touched by who does not hold them.
+        touched: Vec<Stray<'a>>,
+        /// How many were touched in all.
+        files: usize,
+        /// Files that cannot be understood: they hold nothing.
+        skipped: Vec<Skipped>,
+    }
+
+    /// A worktree that was looked at.
+    struct CheckedTree<'a> from (tree, worker): (&'a Tree, Option<&'a WorkerId>) {
+        path: Cow<'a, str> = tree.path.to_string_lossy(),
+        branch: Option<&'a str> = tree.branch.as_deref(),
+        /// Who works there; null where that is not known of one.
+        worker: Option<&'a WorkerId> = worker,
+        /// How many were touched; null where it could not be looked at.
+        files: Option<usize> = tree.files.as_ref().ok().map(Vec::len),
+        /// Why it could not be looked at.
+        fault: Option<String> = tree.files.as_ref().err().map(ToString::to_string),
+    }
+
+    /// A file that was touched by somebody who does not hold it.
+    struct Stray<'a> {
+        worktree: Cow<'a, str>,
+        /// Who; null where that is not known.
+        worker: Option<&'a WorkerId>,
+        path: &'a str,
+        /// The reservation of whoever holds it; null where nobody does.
+        held: Option<&'a Reservation>,
+    }
 }
 
 /// Looks.
@@ -82,38 +111,24 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
                 Holding::Others(other) => Some(other),
                 Holding::Nobody => None,
             };
-            strays.push(Stray {
-                tree,
-                worker,
-                path,
-                held,
-            });
+            strays.push(Stray::new(tree.path.to_string_lossy(), worker, path, held));
         }
     }
     let is_whole = notes.is_empty();
-    let body = json!({
-        "worktrees": trees.iter().map(|tree| json!({
-            "path": paths::path(&tree.path),
-            "branch": tree.branch,
-            "worker": works_in(tree),
-            "files": tree.files.as_ref().ok().map(Vec::len),
-            "fault": tree.files.as_ref().err().map(ToString::to_string),
-        })).collect::<Vec<_>>(),
-        "touched": strays.iter().map(|it| json!({
-            "worktree": paths::path(&it.tree.path),
-            "worker": it.worker,
-            "path": it.path,
-            "held": it.held.map(shape::reservation),
-        })).collect::<Vec<_>>(),
-        "files": files,
-        "skipped": shape::skipped(&[survey.skipped.as_slice(), unread.as_slice()].concat()),
-    });
     let text = match (strays.is_empty(), files) {
         (true, 0) if is_whole => "nothing was touched\n".to_owned(),
         (true, n) => format!("whoever touched {n} files holds them\n"),
         (false, _) => strays.iter().map(stray_line).collect(),
     };
-    let mut answer = Answer::new("reserve_check", body)
+    let checked = trees.iter().map(|tree| (tree, works_in(tree)).into());
+    let checked = CheckedFiles::new(
+        checked.collect(),
+        strays,
+        files,
+        [survey.skipped.as_slice(), &unread].concat(),
+    );
+    let strays = &checked.touched;
+    let mut answer = Answer::of(&checked)
         .text(text)
         .ids(strays.iter().map(|it| it.path))
         .notes(notes);
@@ -129,11 +144,8 @@ fn stray_line(stray: &Stray<'_>) -> String {
     let instead = stray
         .held
         .map_or_else(|| "nobody holds it".to_owned(), held);
-    let place = stray.tree.path.display();
-    line(&format!(
-        "{who} touched {} in {place}: {instead}",
-        stray.path
-    )) + "\n"
+    let Stray { worktree, path, .. } = stray;
+    line(&format!("{who} touched {path} in {worktree}: {instead}")) + "\n"
 }
 
 /// Whether a directory, as a worker names it, is this one.

@@ -2,15 +2,15 @@
 //!
 //! Owns which verb is which function, and that a path is meant from where one stands.
 
-mod check;
+pub mod check;
 
 use std::path::Path;
 
 use clap::Subcommand;
 use flagpost_core::{
     Repository,
+    answers::ReservationsAnswer,
     reservations::{ReservationScan, ReservationSelector, Reservations},
-    shape,
 };
 use flagpost_model::reservation::{
     LEASE, Pattern, Reservation, ReservationMode, ReservationRequest, is_glob,
@@ -148,8 +148,11 @@ fn release(context: &Context, args: &ReserveReleaseArgs) -> anyhow::Result<Answe
 }
 
 fn answer(these: &[Reservation], survey: &ReservationScan, text: String) -> anyhow::Result<Answer> {
-    let body = shape::reservations(these, survey);
-    Ok(Answer::new("reservations", body)
+    let shown = ReservationsAnswer {
+        reservations: these,
+        skipped: &survey.skipped,
+    };
+    Ok(Answer::of(&shown)
         .text(text)
         .ids(these.iter().map(|it| &it.wanted.path))
         .notes(skipped(survey)))

@@ -2,10 +2,10 @@
 
 use flagpost_core::{
     Skipped,
+    answers::{Withheld, each},
     relay::{Fleet, briefs::BriefView, fleet::pending},
-    shape,
 };
-use serde_json::{Value, json};
+use flagpost_model::{envelope::Brief, view};
 
 use crate::{
     commands::{list::counted, relay::withheld::notice},
@@ -67,12 +67,20 @@ fn waiting_section(screen: Screen, waiting: &[&BriefView]) -> String {
     )
 }
 
-/// The same for a program.
-pub fn shape(all: &[BriefView]) -> Value {
-    let (withheld, waiting): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.held.is_some());
-    let oldest = waiting.first().map(|letter| shape::brief(&letter.brief));
-    let withheld = withheld
-        .iter()
-        .map(|it| json!({"brief": shape::brief(&it.brief), "withheld": shape::withheld(it)}));
-    json!({"total": waiting.len(), "withheld": withheld.collect::<Vec<_>>(), "oldest": oldest})
+view! {
+    /// Briefs that wait for the operator's decision.
+    #[derive(Default)]
+    pub struct ToDecide<'a> from all: &'a [BriefView] {
+        /// How many there are.
+        total: usize = all.iter().filter(|it| it.held.is_none()).count(),
+        /// Briefs that somebody changed, or decided by an unknown hand: none of them is delivered.
+        withheld: Vec<WithheldBrief<'a>> = each(all.iter().filter(|it| it.held.is_some())),
+        /// The one that has waited longest; null where none waits.
+        oldest: Option<&'a Brief> = all.iter().find(|it| it.held.is_none()).map(|it| &it.brief),
+    }
+
+    struct WithheldBrief<'a> from it: &'a BriefView {
+        brief: &'a Brief = &it.brief,
+        withheld: Option<Withheld> = Withheld::of(it),
+    }
 }

@@ -1,11 +1,16 @@
 //! What `status` tells of the lists in other directories than the home.
 
-use std::error::Error as _;
+use std::{borrow::Cow, error::Error as _};
 
-use flagpost_core::roots::{Root, RootStatus, Shadowed};
-use serde_json::{Value, json};
+use flagpost_core::{
+    answers::each,
+    roots::{Root, RootStatus, Shadowed},
+};
+use flagpost_model::{ListId, view};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::{output::Screen, shape};
+use crate::output::Screen;
 
 /// The lists of the roots.
 pub fn section(screen: Screen, roots: &[Root]) -> String {
@@ -54,20 +59,43 @@ fn reason(error: &flagpost_disk::Error) -> String {
     }
 }
 
-/// The roots as JSON.
-pub fn shape(roots: &[Root]) -> Value {
-    roots.iter().map(root_shape).collect()
+/// A directory that tasks.roots names.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RootAnswer<'a> {
+    dir: Cow<'a, str>,
+    #[schemars(extend("enum" = ["readable", "missing", "unreadable"]))]
+    standing: &'static str,
+    /// Why it is unreadable; else null.
+    reason: Option<String>,
+    /// The lists that are found there.
+    lists: &'a [ListId],
+    /// Lists that are not seen, because another of the same name comes first.
+    shadowed: Vec<ShadowedList<'a>>,
 }
 
-fn root_shape(root: &Root) -> Value {
-    let (standing, lists, shadowed, reason) = match &root.standing {
-        RootStatus::Readable { lists, shadowed } => ("readable", &lists[..], &shadowed[..], None),
-        RootStatus::Missing => ("missing", &[][..], &[][..], None),
-        RootStatus::Unreadable(error) => ("unreadable", &[][..], &[][..], Some(reason(error))),
-    };
-    let shadowed = shadowed.iter();
-    json!({
-        "dir": shape::path(&root.dir), "standing": standing, "reason": reason, "lists": lists,
-        "shadowed": shadowed.map(|one| json!({"list": one.list, "by": shape::path(&one.by)})).collect::<Vec<_>>(),
-    })
+view! {
+    struct ShadowedList<'a> from it: &'a Shadowed {
+        list: &'a ListId = &it.list,
+        /// The directory that has one of the same name and comes first.
+        by: Cow<'a, str> = it.by.to_string_lossy(),
+    }
+}
+
+impl<'a> From<&'a Root> for RootAnswer<'a> {
+    fn from(root: &'a Root) -> Self {
+        let (standing, lists, shadowed, reason) = match &root.standing {
+            RootStatus::Readable { lists, shadowed } => {
+                ("readable", &lists[..], &shadowed[..], None)
+            }
+            RootStatus::Missing => ("missing", &[][..], &[][..], None),
+            RootStatus::Unreadable(error) => ("unreadable", &[][..], &[][..], Some(reason(error))),
+        };
+        Self {
+            dir: root.dir.to_string_lossy(),
+            standing,
+            reason,
+            lists,
+            shadowed: each(shadowed),
+        }
+    }
 }

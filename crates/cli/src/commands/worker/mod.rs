@@ -5,14 +5,13 @@ pub mod report;
 
 use clap::Subcommand;
 use flagpost_core::{
+    answers::WorkersPage,
     relay::workers::{self, Traits, WorkerView},
-    shape,
 };
 use flagpost_model::{
     WorkerId,
     worker::{Liveness, Worker as Record},
 };
-use serde_json::json;
 
 use crate::{
     commands::capabilities::Capabilities,
@@ -236,11 +235,8 @@ fn list(context: &Context, args: &WorkerListArgs) -> anyhow::Result<Answer> {
             Screen::of(context).table(&header, rows.collect())
         }
     };
-    let body = json!({
-        "workers": all.iter().map(shape::worker).collect::<Vec<_>>(),
-        "total": all.len(), "truncated": false, "skipped": shape::skipped(&skipped),
-    });
-    Ok(Answer::new("workers", body)
+    let page = WorkersPage::new(all.iter().collect(), all.len(), &skipped);
+    Ok(Answer::of(&page)
         .text(text)
         .ids(all.iter().map(|it| &it.worker.id))
         .notes(crate::shape::skipped_notes(&skipped)))
@@ -256,7 +252,5 @@ fn how(seen: &WorkerView) -> &'static str {
 }
 
 fn answer(seen: &WorkerView, text: String) -> Answer {
-    Answer::new("worker", shape::worker(seen))
-        .text(text)
-        .ids([&seen.worker.id])
+    Answer::of(seen).text(text).ids([&seen.worker.id])
 }

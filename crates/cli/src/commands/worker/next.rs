@@ -1,15 +1,11 @@
 //! `worker next`, `wait`, `ack`: what a worker is offered.
 
 use flagpost_core::{
-    relay::{
-        Mail,
-        deliver::{self, Offer},
-    },
+    relay::deliver::{self, Offer},
     waiting::until,
 };
-use flagpost_model::{Seq, decision::Delivery, envelope::Direction};
+use flagpost_model::{Seq, WorkerId, decision::Delivery, envelope::Direction, view};
 use jiff::SignedDuration;
-use serde_json::json;
 
 use crate::{
     commands::waiting::time,
@@ -50,6 +46,36 @@ pub struct WorkerAckArgs {
     seq: String,
 }
 
+view! {
+    /// A decided brief waits.
+    ///
+    /// After 'flagpost worker wait'.
+    pub struct MailWaiting<'a> {
+        worker: &'a WorkerId,
+        /// Always true.
+        waiting: bool,
+    }
+
+    /// A brief that its worker has read.
+    ///
+    /// After 'flagpost worker ack'.
+    pub struct BriefAcked<'a> {
+        worker: &'a WorkerId,
+        /// Its number in this direction of the worker's mail.
+        seq: Seq,
+        /// The worker had said so before.
+        already: bool,
+    }
+
+    /// No decided brief waits.
+    ///
+    /// After 'flagpost worker next' or wait that found nothing.
+    pub struct NoOffer {
+        /// Whether somebody waited for one.
+        waited: bool,
+    }
+}
+
 /// Shows it.
 pub fn next(context: &Context, args: &NextArgs) -> anyhow::Result<Answer> {
     let (mail, actor) = (context.own_mail()?, context.actor()?);
@@ -59,7 +85,7 @@ pub fn next(context: &Context, args: &NextArgs) -> anyhow::Result<Answer> {
         false => look()?,
     };
     match found {
-        Some(offer) => Ok(shown(&mail, &offer)),
+        Some(offer) => Ok(shown(&offer)),
         None => Ok(nothing(args.wait)),
     }
 }
@@ -73,9 +99,8 @@ pub fn wait(context: &Context, args: &WorkerWaitArgs) -> anyhow::Result<Answer> 
     })?;
     match found {
         Some(()) => {
-            let body = json!({"worker": mail.worker(), "waiting": true});
-            Ok(Answer::new("mail_waiting", body)
-                .text("a brief waits: 'flagpost worker next' shows it"))
+            let waiting = MailWaiting::new(mail.worker(), true);
+            Ok(Answer::of(&waiting).text("a brief waits: 'flagpost worker next' shows it"))
         }
         None => Ok(nothing(true)),
     }
@@ -87,13 +112,13 @@ pub fn ack(context: &Context, args: &WorkerAckArgs) -> anyhow::Result<Answer> {
     let mail = context.own_mail()?;
     let already = deliver::ack(&mail, &context.actor()?, seq)?;
     let before = if already { " before" } else { "" };
-    let body = json!({"worker": mail.worker(), "seq": seq, "already": already});
-    Ok(Answer::new("ack", body)
+    let read = BriefAcked::new(mail.worker(), seq, already);
+    Ok(Answer::of(&read)
         .text(format!("{} has read {seq}{before}", mail.worker()))
         .ids([seq.get()]))
 }
 
-fn shown(mail: &Mail<'_>, offer: &Offer) -> Answer {
+fn shown(offer: &Offer) -> Answer {
     let (seq, brief) = (offer.brief.seq, &offer.brief);
     let ticket = brief.target_ticket.as_ref();
     let ticket = ticket.map(|it| format!(" #{}", line(it)));
@@ -102,7 +127,6 @@ fn shown(mail: &Mail<'_>, offer: &Offer) -> Answer {
         (Delivery::Rejection, None) => "REJECTED: do not do this\n".to_owned(),
         (Delivery::Rejection, Some(why)) => format!("REJECTED: do not do this: {}\n", line(why)),
     };
-    let path = mail.body_path(seq);
     // Whoever reads several of them goes by the length: a text may hold what looks like a head.
     let text = clean(&offer.body, false);
     let head = format!(
@@ -111,24 +135,15 @@ fn shown(mail: &Mail<'_>, offer: &Offer) -> Answer {
         ticket.unwrap_or_default(),
         offer.decision,
         text.len(),
-        line(&path.display().to_string())
+        line(&offer.path)
     );
-    let body = json!({
-        "brief": flagpost_core::shape::brief(brief),
-        "delivery": match offer.delivery { Delivery::Brief => "brief", Delivery::Rejection => "rejection" },
-        "decision": offer.decision,
-        "reason": offer.reason,
-        "body": offer.body,
-        "path": crate::shape::path(&path),
-        "again": offer.again,
-    });
-    Answer::new("offer", body)
+    Answer::of(offer)
         .text(format!("{head}{notice}\n{text}"))
         .ids([seq.get()])
 }
 
 fn nothing(waited: bool) -> Answer {
-    let mut answer = Answer::new("offer_none", json!({"waited": waited}));
+    let mut answer = Answer::of(&NoOffer::new(waited));
     answer.notes = vec!["no decided brief waits".to_owned()];
     answer.code = match waited {
         true => FailureKind::TimedOut as u8,

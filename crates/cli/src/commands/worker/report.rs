@@ -2,10 +2,10 @@
 
 use flagpost_core::relay::reports::{self, NewReport};
 use flagpost_model::{
-    Seq,
+    Seq, WorkerId,
     envelope::{Extras, ReportKind, Ticket},
+    view,
 };
-use serde_json::json;
 
 use crate::{
     commands::query::named, context::Context, error::usage, output::Answer, text::TextArg,
@@ -47,14 +47,27 @@ pub struct ConfirmArgs {
     seq: String,
 }
 
+view! {
+    /// A report that came full circle, as its worker says.
+    ///
+    /// After 'flagpost worker confirm'.
+    pub struct Confirmed<'a> {
+        worker: &'a WorkerId,
+        /// Its number in this direction of the worker's mail.
+        seq: Seq,
+        /// The worker had said so before.
+        already: bool,
+    }
+}
+
 /// Confirms.
 pub fn confirm(context: &Context, args: &ConfirmArgs) -> anyhow::Result<Answer> {
     let seq: Seq = args.seq.parse()?;
     let mail = context.own_mail()?;
     let already = reports::confirm(&mail, &context.actor()?, seq)?;
     let before = if already { " before" } else { "" };
-    let body = json!({"worker": mail.worker(), "seq": seq, "already": already});
-    Ok(Answer::new("confirmed", body)
+    let confirmed = Confirmed::new(mail.worker(), seq, already);
+    Ok(Answer::of(&confirmed)
         .text(format!("{} confirmed {seq}{before}", mail.worker()))
         .ids([seq.get()]))
 }
@@ -85,8 +98,7 @@ pub fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<Answer> {
         report.seq,
         report.body.len()
     );
-    let body = json!({"report": flagpost_core::shape::report(report), "replay": reported.replay});
-    Ok(Answer::new("reported", body)
+    Ok(Answer::of(&reported)
         .text(line)
         .ids([report.seq.get()])
         .notes(reported.replay.then_some(replay)))

@@ -57,7 +57,9 @@ pub struct Party<'p> {
 }
 
 /// A message that its recipient has.
-#[derive(Debug, Clone)]
+///
+/// After 'flagpost msg ack'.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct Acked {
     /// The message.
     pub message: Message,

@@ -44,18 +44,20 @@ impl Default for Ask {
     }
 }
 
-/// A message that was given out.
-#[derive(Debug, Clone)]
+/// A message in its receiver's hands.
+///
+/// After 'flagpost msg recv'.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct Received {
     /// The message.
     pub message: Message,
-    /// Until when it is the receiver's; none where nobody has to acknowledge it.
+    /// Until when it is the receiver's; null where nobody has to acknowledge it.
     pub lease: Option<Lease>,
     /// It was given out before.
     pub redelivered: bool,
     /// The message itself, or a notice that it was rejected.
     pub delivery: Delivery,
-    /// Why it was rejected.
+    /// Why it was rejected, in the decider's words.
     pub reason: Option<String>,
 }
 

@@ -29,22 +29,25 @@ use crate::{
 };
 
 /// A message and how far it is.
-#[derive(Debug, Clone)]
+///
+/// After 'flagpost msg show'.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct MessageView {
     /// The message.
     pub message: Message,
     /// How far it is.
     pub state: MessageStatus,
-    /// What was decided, of a brief.
+    /// The decision on a brief; null where there is none, and of a report.
     pub decision: Option<Decision>,
-    /// In whose hands it is, or was last.
+    /// Its holder, or the last one; null where nobody was given it under a lease.
     pub lease: Option<Lease>,
 }
 
 /// A message that a restart has to deal with.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct OpenMessage {
     /// The message.
+    #[serde(flatten)]
     pub seen: MessageView,
     /// What is to be done about it.
     pub next: NextStep,

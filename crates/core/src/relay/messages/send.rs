@@ -45,17 +45,19 @@ pub struct NewMessage {
 }
 
 /// A message that was sent.
-#[derive(Debug, Clone)]
+///
+/// After 'flagpost msg send'.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct Sent {
     /// The message.
     pub message: Message,
-    /// It was there already: this was a retry, or a second DONE.
+    /// It was said before, or the task was done before: this is the earlier one, and nothing was added.
     pub replay: bool,
-    /// What was decided at once about a brief.
+    /// The decision on record; null where there is none.
     pub verdict: Option<DecisionRecord>,
-    /// Why the policy could not be asked.
+    /// Why the policy could not be asked; a person decides.
     pub policy_fault: Option<String>,
-    /// What became of the files that it names.
+    /// The files that a PROGRESS names; a DONE gives back what was reserved for its task.
     pub files: Announced,
 }
 

@@ -1,0 +1,93 @@
+//! What `status` answers.
+
+use std::collections::BTreeMap;
+
+use flagpost_core::{
+    Skipped,
+    accounts::Park,
+    answers::{Outline, SessionAnswer},
+};
+use flagpost_daemon::Reached;
+use flagpost_model::{
+    ListId, ListRef, TaskId,
+    plan::Stranded,
+    task::{self, StateName},
+    view,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{gate::ToDecide, roots::RootAnswer};
+
+/// What is going on, and what waits for a person.
+///
+/// After 'flagpost status', and 'flagpost' alone.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct StatusAnswer<'a> {
+    /// Where Flagpost keeps its files.
+    pub home: String,
+    /// Null where there is none yet.
+    pub list: Option<&'a ListRef>,
+    /// The directory of tasks.roots that the list is in; null where it is in the home.
+    pub root: Option<String>,
+    /// Tasks of the list.
+    pub total: usize,
+    pub to_decide: ToDecide<'a>,
+    /// How many tasks are in each state; states of none are left out.
+    #[schemars(with = "BTreeMap<StateName, usize>")]
+    pub counts: BTreeMap<&'static str, usize>,
+    /// Tasks about which a question is open, then those whose worker shows no sign of work, then failed
+    /// ones.
+    pub waiting_for_person: Vec<WaitingTask<'a>>,
+    /// Tasks that can never start as things are.
+    pub stranded: Vec<StrandedTask<'a>>,
+    /// Tasks with a claim, which may have expired.
+    pub held: Vec<Outline<'a>>,
+    /// Accounts at their limit, with which no run of this home starts anything; those that open first
+    /// before the others.
+    pub parked: &'a [Park],
+    /// Tasks that can begin now, most urgent first.
+    pub ready: Vec<&'a TaskId>,
+    /// Files of the list that are no tasks and were passed over.
+    pub skipped: Vec<Skipped>,
+    /// The session in the live directory; null where there is none.
+    pub session: Option<SessionAnswer<'a>>,
+    /// The lists in the home.
+    pub lists: Vec<ListId>,
+    /// The home's daemon; null where none runs.
+    pub daemon: Option<Reached>,
+    /// The lists in other directories.
+    pub roots: Vec<RootAnswer<'a>>,
+}
+
+/// A task that waits for a person.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WaitingTask<'a> {
+    pub task: Outline<'a>,
+    /// The question of a stuck task, since when a stalled one shows no sign, the reason of a failed one;
+    /// null where its worker said nothing.
+    pub said: Option<&'a str>,
+    /// The place of the STUCK that a REPLY answers; null where no worker asks.
+    pub message: Option<String>,
+    /// The command that answers the question, with the answer put behind it; null where nothing is asked.
+    pub answer_with: Option<String>,
+}
+
+impl<'a> WaitingTask<'a> {
+    /// A task about which nothing is asked.
+    pub fn new(task: &'a task::Outline, said: Option<&'a str>) -> Self {
+        Self {
+            task: task.into(),
+            said,
+            message: None,
+            answer_with: None,
+        }
+    }
+}
+
+view! {
+    pub struct StrandedTask<'a> from it: &'a Stranded {
+        id: &'a TaskId = &it.id,
+        why: String = it.why.to_string(),
+    }
+}

@@ -1,0 +1,124 @@
+//! Sessions.
+
+use flagpost_model::{
+    ListRef, TaskId,
+    session::{ActiveTask, AttemptRecord, LogRow, Outcome, ProgressStatus},
+    view,
+};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::each;
+use crate::{
+    accounts::Park,
+    sessions::{Left, Session, SessionAttempts, SessionStatus},
+};
+
+view! {
+    /// A run of a list.
+    pub struct SessionAnswer<'a> from it: &'a Session {
+        /// Its id; for files without one, the name of their directory.
+        id: String = it.title(),
+        /// Whether it runs; dead is one whose runner is gone and that nobody has recovered.
+        stage: SessionStatus = it.stage,
+        /// The conversation that its tasks were given in; null where its files do not say.
+        thread: Option<&'a str> = it.thread(),
+        /// Where its files are.
+        dir: String = it.dir.to_string_lossy().into(),
+        /// The list it works on, where its files say.
+        list: Option<&'a ListRef> = it.lock.list.as_ref(),
+        /// Null where its files do not say.
+        started: Option<Timestamp> = it.lock.started.and_then(|at| at.shown()),
+        /// As other readers of progress.md see it; null where it says nothing that they know.
+        status: Option<ProgressStatus> = it.progress.status,
+        /// Null in a run that is eager or has not begun.
+        wave: Option<Wave> = it.progress.wave.map(Wave::from),
+        /// The tasks that are at work now; none in a session that does not run.
+        active: &'a [ActiveTask] = &it.progress.active,
+        /// The attempts that ended, in order.
+        ended: Vec<EndedAttempt<'a>> = each(&it.rows),
+        /// The tasks that were begun, have no end and are not at work now.
+        left: Vec<LeftTask<'a>> = it.left.iter().map(|left| (left, it.runs()).into()).collect(),
+        /// How many reports of its tasks are among its files.
+        results: usize = it.results,
+        /// The tasks of its plan that have not begun, or never did. Subjects are as the plan writes them.
+        unbegun: Vec<UnbegunTask<'a>> = each(&it.unbegun),
+    }
+
+    /// A wave, of so many.
+    struct Wave from it: (u32, u32) {
+        /// Counted from 1.
+        n: u32 = it.0,
+        of: u32 = it.1,
+    }
+
+    struct EndedAttempt<'a> from it: &'a LogRow {
+        id: &'a TaskId = &it.id,
+        subject: &'a str = &it.subject,
+        outcome: Outcome = it.outcome,
+        /// Which attempt, counted from 1.
+        attempt: u32 = it.attempt,
+        /// Of how many at most.
+        attempts: u32 = it.of,
+        /// How long it took; null where the log does not say.
+        #[schemars(range(min = 0))]
+        seconds: Option<i64> = it.duration.map(|took| took.as_secs()),
+        /// Input and output of all its attempts; null where no client told.
+        tokens: Option<u64> = it.tokens,
+    }
+
+    struct UnbegunTask<'a> from it: &'a (TaskId, String) {
+        id: &'a TaskId = &it.0,
+        subject: &'a str = &it.1,
+    }
+
+    /// A task that was begun, has no end and is not at work now.
+    struct LeftTask<'a> from (left, runs): (&'a Left, bool) {
+        id: &'a TaskId = &left.id,
+        subject: &'a str = &left.subject,
+        /// How far it came: 'between_tries' in a session that runs, 'broken_off' in one that does not.
+        #[schemars(extend("enum" = ["asks", "parked", "stopped", "between_tries", "broken_off"]))]
+        how: String = left.how.word(runs).replace(' ', "_"),
+        /// The last attempt, counted from 1; null where its events do not say.
+        attempt: Option<u32> = left.attempt.map(|(attempt, _)| attempt),
+        /// Of how many at most.
+        attempts: Option<u32> = left.attempt.map(|(_, of)| of),
+    }
+
+    /// How far a session is, or got.
+    ///
+    /// After 'flagpost session show'.
+    pub struct SessionInFull<'a> from (session, told): (&'a Session, &'a SessionAttempts) {
+        #[serde(flatten)]
+        session: SessionAnswer<'a> = session.into(),
+        /// Of all its attempts; null where no client told.
+        tokens: Option<u64> = told.usage().total(),
+        /// Of all its attempts in US dollars; null where no client told.
+        #[schemars(range(min = 0))]
+        cost_usd: Option<f64> = told.cost_usd(),
+        /// The accounts that it parked and did not open again.
+        parked: Vec<&'a Park> = told.parked.values().collect(),
+        /// The records of the attempts that ended, in order.
+        attempts: Vec<AttemptAnswer<'a>> = each(&told.attempts),
+    }
+
+    struct AttemptAnswer<'a> from it: &'a (TaskId, AttemptRecord) {
+        task: &'a TaskId = &it.0,
+        #[serde(flatten)]
+        record: &'a AttemptRecord = &it.1,
+    }
+}
+
+/// The sessions of a repository.
+///
+/// After 'flagpost session list'.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionsAnswer<'a> {
+    /// Oldest first.
+    pub sessions: Vec<SessionAnswer<'a>>,
+    /// How many there are.
+    pub total: usize,
+    /// Whether more are there than are shown.
+    pub truncated: bool,
+}
