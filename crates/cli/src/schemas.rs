@@ -3,14 +3,20 @@
 use flagpost_core::answers::Schema;
 
 use crate::commands::{
-    completions, config, daemon, demo, doctor, export, graph, history, import, init, instructions,
-    logs, man, relay, relocate, reserve, rm, schema, selection, stats, status, stop, tags,
-    timeline, timer, undo, worker,
+    agent, completions, config, daemon, demo, doctor, export, graph, history, import, init,
+    instructions, logs, man, relay, relocate, reserve, rm, schema, selection, session, stats,
+    status, stop, tags, timeline, timer, undo, word, worker,
 };
 
 flagpost_core::answers! {
     "ack" => worker::next::BriefAcked<'_>,
+    "agent_cleared" => agent::outbox::AgentCleared,
+    "agent_outbox" => agent::outbox::AgentOutbox<'_>,
+    "agent_snippet" => agent::snippet::AgentSnippet<'_>,
+    "agent_status" => agent::serve::AgentStatus<'_>,
+    "agent_stopped" => agent::serve::AgentStopped,
     "agents" => doctor::Agents<'_>,
+    "archive" => session::SessionArchive<'_>,
     "attempt_log" => logs::AttemptLog<'_>,
     "changed" => selection::Changed<'_>,
     "completions" => completions::Completions<'_>,
@@ -36,9 +42,11 @@ flagpost_core::answers! {
     "moved" => relocate::Moved<'_>,
     "offer_none" => worker::next::NoOffer,
     "projects" => tags::Projects<'_>,
+    "recovery" => session::Recovery<'_>,
     "removed" => rm::Removed<'_>,
     "repository" => init::Registered<'_>,
     "reserve_check" => reserve::check::CheckedFiles<'_>,
+    "said" => word::SaidAnswer<'_>,
     "schema" => schema::OneSchema<'_>,
     "schemas" => schema::Schemas,
     "setting" => config::Described<'_>,

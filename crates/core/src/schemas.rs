@@ -23,10 +23,9 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "agent_answer" "agent_cleared" "agent_event" "agent_outbox" "agent_snippet" "agent_status"
-    "agent_stopped" "archive" "coord_export" "coord_import" "coordination" "coordination_agent"
+    "agent_answer" "agent_event" "coord_export" "coord_import" "coordination" "coordination_agent"
     "coordination_summary" "coordination_task" "coordination_tasks" "discoveries" "event" "index"
-    "list" "messages_imported" "number" "plan" "recovery" "resync" "rows" "run" "said" "search"
+    "list" "messages_imported" "number" "plan" "resync" "rows" "run" "search"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

@@ -1,16 +1,15 @@
 //! `session`: the runs of a list, seen and mended.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use clap::Subcommand;
 use flagpost_core::{
     answers::{SessionInFull, SessionsAnswer, each},
     messages,
     sessions::{self, How, Session as Record, Sessions},
-    shape,
 };
 use flagpost_disk::dialects::session::render_duration;
-use serde_json::json;
+use flagpost_model::{SessionId, TaskId, view};
 
 use super::{list::counted, run::sessions};
 use crate::{
@@ -257,6 +256,31 @@ fn events(context: &Context, session: &Record, since: u64) -> anyhow::Result<Ans
     Ok(Answer::silent())
 }
 
+view! {
+    /// What was recovered of a dead session.
+    ///
+    /// After 'flagpost session recover'.
+    pub struct Recovery<'a> {
+        /// Null where there was nothing to recover, or the files do not say.
+        session: Option<&'a SessionId>,
+        /// Where its files are now; null where there was nothing to recover.
+        dir: Option<Cow<'a, str>>,
+        /// The tasks that are pending again.
+        tasks: &'a [TaskId],
+        /// The tasks that changed by what workers had said about them and no run had heard.
+        settled: &'a [TaskId],
+        /// The processes of dead sessions that still ran, and were ended.
+        agents: &'a [u32],
+    }
+
+    /// Where a session was archived.
+    ///
+    /// After 'flagpost session archive'.
+    pub struct SessionArchive<'a> {
+        dir: Cow<'a, str>,
+    }
+}
+
 fn recover(context: &Context) -> anyhow::Result<Answer> {
     let (sessions, list, actor) = (sessions(context)?, context.list()?, context.actor()?);
     let recovered = sessions::recover(&sessions, &list, &actor)?;
@@ -276,12 +300,9 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
     };
     let heard = heard + &ended;
     let session = recovered.as_ref().and_then(|it| it.session.as_ref());
-    let dir = recovered.as_ref().map(|it| shape::path(&it.dir));
+    let dir = recovered.as_ref().map(|it| it.dir.to_string_lossy());
     let tasks = recovered.as_ref().map_or(&[][..], |it| &it.tasks);
-    let body = json!({
-        "session": session, "dir": dir, "tasks": tasks, "settled": settled, "agents": agents,
-    });
-    let answer = Answer::new("recovery", body);
+    let answer = Answer::of(&Recovery::new(session, dir, tasks, &settled, &agents));
     let Some(recovered) = &recovered else {
         let text = match heard.is_empty() {
             true => "nothing to recover".to_owned(),
@@ -304,5 +325,5 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
 fn archive(context: &Context) -> anyhow::Result<Answer> {
     let dir = sessions::archive_complete(&sessions(context)?, &context.list()?, &context.actor()?)?;
     let text = format!("archived in {}", dir.display());
-    Ok(Answer::new("archive", json!({"dir": shape::path(&dir)})).text(text))
+    Ok(Answer::of(&SessionArchive::new(dir.to_string_lossy())).text(text))
 }

@@ -9,10 +9,24 @@ use flagpost_core::{
     sessions::agent_requests::{self, AgentOperation, AgentRequest},
     tasks::{Move, Parts, TaskSelector},
 };
-use flagpost_model::{Token, WorkerId, task::Ending};
-use serde_json::json;
+use flagpost_model::{ListRef, TaskId, Token, WorkerId, task::Ending, view};
 
 use crate::{context::Context, error, output::Answer};
+
+view! {
+    /// What a run takes up.
+    ///
+    /// After 'flagpost done', 'fail', 'stuck', 'task release' and 'task note' of an agent that cannot
+    /// write the home, as in a sandbox: it is kept beside the report, and the run that started the agent
+    /// carries it out.
+    pub struct SaidAnswer<'a> {
+        operation: AgentOperation,
+        list: &'a ListRef,
+        tasks: &'a [TaskId],
+        /// Who says so.
+        worker: &'a WorkerId,
+    }
+}
 
 /// What was asked for.
 pub struct AgentRequestDraft<'s> {
@@ -62,7 +76,7 @@ pub fn instead(
     if !error::is_unwritable(&error) {
         return Err(error.into());
     }
-    let word = |id: &flagpost_model::TaskId| AgentRequest {
+    let word = |id: &TaskId| AgentRequest {
         operation,
         list: said.list.id().to_string(),
         task: id.clone(),
@@ -72,10 +86,8 @@ pub fn instead(
     };
     let words: Vec<AgentRequest> = ids.iter().map(word).collect();
     agent_requests::say(said.list, report, &words)?;
-    let body = json!({
-        "operation": operation, "list": said.list.id(), "tasks": ids, "worker": said.worker,
-    });
-    Ok(Answer::new("said", body)
+    let answer = SaidAnswer::new(operation, said.list.id(), ids, said.worker);
+    Ok(Answer::of(&answer)
         .text("said; the run takes it up")
         .ids(ids))
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use flagpost_disk::{dialects::session::layout, fsx};
 use flagpost_model::{
-    SessionId, TaskId, Token, WorkerId,
+    SessionId, TaskId, Token, WorkerId, names,
     session::{Outcome, TaskReport},
     task::{Act, Ending},
 };
@@ -32,24 +32,20 @@ const REFUSED: &str = "refused-";
 /// Largest word that is read: 16 MiB.
 const LIMIT: u64 = 16 << 20;
 
-/// What an agent may ask for by a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum AgentOperation {
-    /// To complete its task.
-    #[serde(rename = "task.done")]
-    Done,
-    /// To give it up.
-    #[serde(rename = "task.fail")]
-    Fail,
-    /// To ask a person.
-    #[serde(rename = "task.stuck")]
-    Stuck,
-    /// To give it back.
-    #[serde(rename = "task.release")]
-    Release,
-    /// To add a note to a task.
-    #[serde(rename = "task.note")]
-    Note,
+names! {
+    /// What an agent may ask for by a word.
+    AgentOperation {
+        /// To complete its task.
+        Done = "task.done",
+        /// To give it up.
+        Fail = "task.fail",
+        /// To ask a person.
+        Stuck = "task.stuck",
+        /// To give it back.
+        Release = "task.release",
+        /// To add a note to a task.
+        Note = "task.note",
+    }
 }
 
 /// An operation that an agent asked for.

@@ -2,10 +2,10 @@
 //!
 //! Owns which verb is which function, and how an answer of the bridge reads in a line.
 
-mod outbox;
+pub mod outbox;
 mod send;
-mod serve;
-mod snippet;
+pub mod serve;
+pub mod snippet;
 
 use clap::Subcommand;
 use flagpost_core::bridge::Bridge;

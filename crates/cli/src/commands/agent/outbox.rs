@@ -1,6 +1,7 @@
 //! `agent outbox`, `agent clear`: what was answered.
 
-use serde_json::{Value, json};
+use flagpost_model::view;
+use serde_json::Value;
 
 use super::{bridge, reply_line, text};
 use crate::{
@@ -24,6 +25,26 @@ pub struct AgentOutboxArgs {
     What was executed stays known: a command is not carried out twice.")]
 pub struct ClearArgs {}
 
+view! {
+    /// The newest answers of the bridge.
+    ///
+    /// After 'flagpost agent outbox'.
+    pub struct AgentOutbox<'a> {
+        /// As they stand in the file, oldest first.
+        answers: &'a [Value],
+        /// How many there are.
+        total: usize,
+        truncated: bool,
+    }
+
+    /// How many answers were cleared.
+    ///
+    /// After 'flagpost agent clear'.
+    pub struct AgentCleared {
+        cleared: usize,
+    }
+}
+
 /// Shows them.
 pub fn show(context: &Context, args: &AgentOutboxArgs) -> anyhow::Result<Answer> {
     let all = bridge(context)?.answers()?;
@@ -37,9 +58,9 @@ pub fn show(context: &Context, args: &AgentOutboxArgs) -> anyhow::Result<Answer>
         true => "the outbox is empty".to_owned(),
         false => Screen::of(context).table(&["COMMAND", "ANSWER"], rows),
     };
-    let body = json!({"answers": newest, "total": all.len(), "truncated": first > 0});
+    let outbox = AgentOutbox::new(newest, all.len(), first > 0);
     let ids = newest.iter().filter_map(|it| text(it, "commandId"));
-    Ok(Answer::new("agent_outbox", body).text(said).ids(ids))
+    Ok(Answer::of(&outbox).text(said).ids(ids))
 }
 
 fn row(answer: &Value) -> Vec<String> {
@@ -50,6 +71,5 @@ fn row(answer: &Value) -> Vec<String> {
 /// Empties it.
 pub fn clear(context: &Context, _: &ClearArgs) -> anyhow::Result<Answer> {
     let cleared = bridge(context)?.clear()?;
-    let body = json!({"cleared": cleared});
-    Ok(Answer::new("agent_cleared", body).text(format!("cleared {cleared} answers")))
+    Ok(Answer::of(&AgentCleared::new(cleared)).text(format!("cleared {cleared} answers")))
 }

@@ -1,6 +1,7 @@
 //! `agent start`, `stop`, `status`: who processes the inbox.
 
 use std::{
+    borrow::Cow,
     ops::ControlFlow,
     sync::{
         Arc,
@@ -17,15 +18,15 @@ use flagpost_core::{
     },
     config::keys::AGENT_POLL,
 };
-use jiff::SignedDuration;
-use serde_json::{Map, Value, json};
+use flagpost_model::view;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Map;
 
 use crate::{
     commands::{daemon, waiting::time},
     context::Context,
     error::usage,
     output::{self, Answer, Audience},
-    shape,
     terminal::line,
 };
 
@@ -55,6 +56,40 @@ pub struct AgentStopArgs {}
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost agent status --json")]
 pub struct AgentStatusArgs {}
+
+view! {
+    /// The bridge that was stopped.
+    ///
+    /// After 'flagpost agent stop'.
+    pub struct AgentStopped {
+        /// Its process; null where none was running.
+        stopped: Option<u32>,
+    }
+
+    /// Whether the bridge runs.
+    ///
+    /// After 'flagpost agent status'.
+    pub struct AgentStatus<'a> {
+        /// Who processes; null where nobody does.
+        running: Option<RunningAnswer>,
+        /// Where the inbox and the outbox are.
+        dir: Cow<'a, str>,
+        /// Whether a daemon is to run it.
+        enabled: bool,
+        /// Whether the daemon leaves it alone, because of 'flagpost agent stop'.
+        stopped: bool,
+    }
+
+    struct RunningAnswer from it: &Running {
+        pid: u32 = it.pid,
+        /// Where it runs.
+        #[schemars(extend("enum" = ["command", "daemon"]))]
+        host: &'static str = it.host.as_str(),
+        since: Option<Timestamp> = it.since,
+        poll_seconds: Option<f64> = it.poll.map(|poll| poll.as_secs_f64()),
+        processed: u64 = it.processed,
+    }
+}
 
 /// Serves.
 pub fn start(context: &Context, args: &AgentStartArgs) -> anyhow::Result<Answer> {
@@ -157,8 +192,7 @@ pub fn stop(context: &Context, _: &AgentStopArgs) -> anyhow::Result<Answer> {
     if bridge.is_stopped()? {
         text += &format!("\n  {LEFT_ALONE}");
     }
-    let body = json!({"stopped": stopped.map(|it| it.pid)});
-    Ok(Answer::new("agent_stopped", body).text(text))
+    Ok(Answer::of(&AgentStopped::new(stopped.map(|it| it.pid))).text(text))
 }
 
 /// What a stop means to a daemon that would run the bridge.
@@ -182,21 +216,10 @@ pub fn status(context: &Context, _: &AgentStatusArgs) -> anyhow::Result<Answer> 
         (None | Some(_), _, false) => String::new(),
     };
     let dir = bridge.dir();
-    let about: Value = running.as_ref().map_or(Value::Null, |it| {
-        json!({
-            "pid": it.pid,
-            "host": it.host.as_str(),
-            "since": it.since,
-            "poll_seconds": it.poll.map(|poll| poll.as_secs_f64()),
-            "processed": it.processed,
-        })
-    });
-    let body = json!({
-        "running": about, "dir": shape::path(dir),
-        "enabled": is_enabled, "stopped": is_stopped,
-    });
+    let running = running.as_ref().map(RunningAnswer::from);
+    let status = AgentStatus::new(running, dir.to_string_lossy(), is_enabled, is_stopped);
     let text = format!("{text}\n  files in {}", dir.display());
-    Ok(Answer::new("agent_status", body).text(text))
+    Ok(Answer::of(&status).text(text))
 }
 
 /// Who processes, in a line.

@@ -1,7 +1,7 @@
 //! `agent snippet`: what an agent should know of the bridge.
 
 use flagpost_core::Home;
-use serde_json::json;
+use flagpost_model::view;
 
 use super::bridge;
 use crate::{context::Context, instructions, output::Answer};
@@ -11,6 +11,16 @@ use crate::{context::Context, instructions, output::Answer};
 #[command(after_help = "Example: flagpost agent snippet >> CLAUDE.md")]
 pub struct SnippetArgs {}
 
+view! {
+    /// What an agent should know of the bridge.
+    ///
+    /// After 'flagpost agent snippet'.
+    pub struct AgentSnippet<'a> {
+        /// Markdown.
+        text: &'a str,
+    }
+}
+
 /// Where the text says that the files are.
 const USUAL: &str = "~/.flagpost/";
 
@@ -18,8 +28,7 @@ const USUAL: &str = "~/.flagpost/";
 pub fn run(context: &Context, _: &SnippetArgs) -> anyhow::Result<Answer> {
     let dir = place(&context.home, bridge(context)?.dir());
     let text = instructions::BRIDGE.replace(USUAL, &format!("{dir}/"));
-    let body = json!({"text": text});
-    Ok(Answer::new("agent_snippet", body).exact(text))
+    Ok(Answer::of(&AgentSnippet::new(&text)).exact(text))
 }
 
 /// A directory as an agent may write it.
