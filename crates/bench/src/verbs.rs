@@ -82,7 +82,7 @@ fn import(bench: &Bench<'_>, name: String) -> Result<BenchRow> {
     )?;
     Ok(BenchRow {
         name,
-        what: format!("flagpost task import, cold, {count} new tasks, durable"),
+        what: format!("flagpost import, cold, {count} new tasks, durable"),
         floor_is: "as many files, one sync, renamed",
         floor,
         ours,

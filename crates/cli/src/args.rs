@@ -65,115 +65,121 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Init(commands::init::InitArgs),
+    Demo(commands::demo::DemoArgs),
     Status(commands::status::StatusArgs),
     Doctor(commands::doctor::DoctorArgs),
-    Add(commands::add::AddArgs),
-    List(commands::list::ListArgs),
-    Show(commands::show::ShowArgs),
-    Ready(commands::ready::ReadyArgs),
-    Claim(commands::claim::ClaimArgs),
-    Done(commands::finish::DoneArgs),
-    Fail(commands::finish::FailArgs),
-    Stuck(commands::finish::StuckArgs),
-    Answer(commands::answer::AnswerArgs),
+    #[command(flatten)]
+    Daily(DailyCommand),
     Search(commands::search::SearchArgs),
-    History(commands::history::HistoryArgs),
-    /// Ask everything in SQL: the index and its messages table
-    #[command(
-        subcommand,
-        after_help = "Example: flagpost index sql 'SELECT * FROM messages'"
-    )]
-    Index(commands::index::IndexCommand),
-    Run(commands::run::RunArgs),
-    Stop(commands::stop::StopArgs),
-    /// See and mend sessions: the runs of a list
-    #[command(subcommand, after_help = "Example: flagpost session show")]
-    Session(commands::session::SessionCommand),
-    /// See and change what is settled for all runs
-    #[command(
-        subcommand,
-        after_help = "Example: flagpost config set run.agent claude"
-    )]
-    Config(commands::config::ConfigCommand),
-    Assign(commands::relay::assign::AssignArgs),
-    Ratify(commands::relay::decide::RatifyArgs),
-    Inbox(commands::relay::mail::InboxArgs),
-    Outbox(commands::relay::mail::OutboxArgs),
-    /// Propose, decide, read: the mail of controllers and workers
-    #[command(subcommand, after_help = "Example: flagpost relay inbox W3")]
-    Relay(commands::relay::RelayCommand),
-    /// Typed messages between an orchestrator and its workers
-    #[command(
-        subcommand,
-        after_help = "Example: flagpost msg send --subject DONE --task b1 'Parser written' --as W1"
-    )]
-    Msg(commands::msg::MsgCommand),
-    /// Announce who works on which files, before two do
-    #[command(
-        subcommand,
-        after_help = "Example: flagpost reserve add 'src/parser/**' --as W1"
-    )]
-    Reserve(commands::reserve::ReserveCommand),
-    /// See and change the fleet; a worker's side of its mail
-    #[command(
-        subcommand,
-        after_help = "Example: flagpost worker add W3 --agent claude"
-    )]
-    Worker(commands::worker::WorkerCommand),
-    Slash(commands::relay::slash::SlashArgs),
-    Up(commands::daemon::UpArgs),
-    Down(commands::daemon::DownArgs),
-    Logs(commands::logs::LogsArgs),
-    /// Start, end and hear the daemon, which tells screens what happens
-    #[command(subcommand, after_help = "Example: flagpost daemon logs --follow")]
-    Daemon(commands::daemon::DaemonCommand),
-    /// The JSON bridge: two files for agents that run no commands
-    #[command(subcommand, after_help = "Example: flagpost agent start")]
-    Agent(commands::agent::AgentCommand),
-    Demo(commands::demo::DemoArgs),
-    /// Work with the tasks of a list
+    /// All verbs on tasks: start, move, dep, timer…
     #[command(
         subcommand,
         after_help = "Example: flagpost task add 'Write the parser' --after 3"
     )]
     Task(TaskCommand),
-    Coord(commands::coord::CoordArgs),
+    Run(commands::run::RunArgs),
+    Stop(commands::stop::StopArgs),
+    Logs(commands::logs::LogsArgs),
+    /// Show and recover the sessions of runs
+    #[command(subcommand, after_help = "Example: flagpost session show")]
+    Session(commands::session::SessionCommand),
     Instructions(commands::instructions::InstructionsArgs),
+    #[command(flatten)]
+    Gate(commands::relay::GateCommand),
+    Inbox(commands::relay::mail::InboxArgs),
+    /// All verbs on briefs: edit, redirect, merge…
+    #[command(subcommand, after_help = "Example: flagpost relay inbox W3")]
+    Relay(commands::relay::RelayCommand),
+    /// Manage the fleet, or read a worker's mail
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost worker add W3 --agent claude"
+    )]
+    Worker(commands::worker::WorkerCommand),
+    /// Exchange typed messages with workers
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost msg send --subject DONE --task b1 'Parser written' --as W1"
+    )]
+    Msg(commands::msg::MsgCommand),
+    /// Announce who works on which files
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost reserve add 'src/parser/**' --as W1"
+    )]
+    Reserve(commands::reserve::ReserveCommand),
+    History(commands::history::HistoryArgs),
+    /// Serve agents that can only use files
+    #[command(
+        subcommand,
+        alias = "agent",
+        after_help = "Example: flagpost bridge start"
+    )]
+    Bridge(commands::bridge::BridgeCommand),
+    Coord(commands::coord::CoordArgs),
+    Schema(commands::schema::SchemaArgs),
+    /// Start and stop the daemon, show its log
+    #[command(subcommand, after_help = "Example: flagpost daemon logs --follow")]
+    Daemon(commands::daemon::DaemonCommand),
+    /// Show and change the settings
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost config set run.agent claude"
+    )]
+    Config(commands::config::ConfigCommand),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
-    Schema(commands::schema::SchemaArgs),
+    /// Query everything in SQL
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost index sql 'SELECT * FROM messages'"
+    )]
+    Index(commands::index::IndexCommand),
+    #[command(hide = true)]
+    Up(commands::daemon::UpArgs),
+    #[command(hide = true)]
+    Down(commands::daemon::DownArgs),
+    #[command(hide = true)]
+    Slash(commands::relay::slash::SlashArgs),
+}
+
+/// The verbs on tasks that are typed without their noun too.
+#[derive(Debug, Subcommand)]
+pub enum DailyCommand {
+    Add(commands::add::AddArgs),
+    List(commands::list::ListArgs),
+    Show(commands::show::ShowArgs),
+    Edit(commands::edit::EditArgs),
+    Note(commands::note::NoteArgs),
+    Ready(commands::ready::ReadyArgs),
+    Graph(commands::graph::GraphArgs),
+    Import(commands::import::ImportArgs),
+    Export(commands::export::ExportArgs),
+    Undo(commands::undo::UndoArgs),
+    Answer(commands::answer::AnswerArgs),
+    Claim(commands::claim::ClaimArgs),
+    Done(commands::finish::DoneArgs),
+    Fail(commands::finish::FailArgs),
+    Stuck(commands::finish::StuckArgs),
+    Release(commands::moves::ReleaseArgs),
 }
 
 /// The verbs on tasks.
 #[derive(Debug, Subcommand)]
 pub enum TaskCommand {
-    Add(commands::add::AddArgs),
-    List(commands::list::ListArgs),
-    Show(commands::show::ShowArgs),
-    Edit(commands::edit::EditArgs),
-    Ready(commands::ready::ReadyArgs),
-    Claim(commands::claim::ClaimArgs),
+    #[command(flatten)]
+    Daily(DailyCommand),
     Start(commands::moves::StartArgs),
-    Done(commands::finish::DoneArgs),
-    Fail(commands::finish::FailArgs),
-    Stuck(commands::finish::StuckArgs),
-    Answer(commands::answer::AnswerArgs),
-    Release(commands::moves::ReleaseArgs),
     Renew(commands::moves::RenewArgs),
     Reopen(commands::moves::ReopenArgs),
     Cancel(commands::moves::CancelArgs),
     Rm(commands::rm::RmArgs),
     Move(commands::relocate::MoveArgs),
-    Undo(commands::undo::UndoArgs),
-    Note(commands::note::NoteArgs),
     #[command(subcommand)]
     Timer(commands::timer::TimerCommand),
+    #[command(subcommand)]
+    Dep(commands::dep::DepCommand),
     Tags(commands::tags::TagsArgs),
     Projects(commands::tags::ProjectsArgs),
     Stats(commands::stats::StatsArgs),
-    #[command(subcommand)]
-    Dep(commands::dep::DepCommand),
-    Graph(commands::graph::GraphArgs),
-    Import(commands::import::ImportArgs),
-    Export(commands::export::ExportArgs),
 }

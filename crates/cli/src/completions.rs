@@ -8,7 +8,7 @@ mod mail;
 
 use std::{collections::BTreeSet, ffi::OsString};
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_complete::{
     CompleteEnv,
     engine::{ArgValueCandidates, CompletionCandidate},
@@ -27,10 +27,7 @@ use flagpost_model::{
 };
 
 use crate::{
-    args::{Cli, Globals},
-    context::Context,
-    instructions::TOPICS,
-    schemas, terminal,
+    args::Globals, context::Context, groups::program, instructions::TOPICS, schemas, terminal,
 };
 
 /// The variable by which a shell's script asks; the script is printed by `flagpost completions`.
@@ -57,7 +54,7 @@ pub fn answer() -> Option<bool> {
 /// The program with what can be typed where.
 fn command() -> Command {
     let words = whole(std::env::args_os().collect());
-    live(Cli::command(), "", list_in(&words))
+    live(program(), "", list_in(&words))
 }
 
 /// Bash parts `--list=web` into three words. As many are put back, since the place of the cursor is
@@ -159,7 +156,7 @@ fn offers(group: &str, verb: &str, arg: &Arg, list: &Option<String>) -> Option<A
             ArgValueCandidates::new(|| words(schemas::all().iter().map(|schema| schema.name)))
         }
         (_, "verbs") => ArgValueCandidates::new(|| {
-            let program = Cli::command();
+            let program = program();
             words(program.get_subcommands().map(Command::get_name))
         }),
         _ => return None,

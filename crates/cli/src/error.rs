@@ -198,7 +198,7 @@ pub fn known_elsewhere(error: &clap::Error) -> Option<String> {
     if unknown == "bench" {
         return Some(MEASURED.to_owned());
     }
-    let program = <crate::args::Cli as clap::CommandFactory>::command();
+    let program = crate::groups::program();
     // A verb of every day is typed without its group.
     let path = match program.find_subcommand(&unknown) {
         Some(own) => own.get_name().to_owned(),
@@ -248,7 +248,7 @@ fn judge_run(error: &run::Error) -> (FailureKind, Option<String>) {
         ),
         run::Error::NothingToRun { .. } => (
             FailureKind::NotFound,
-            hint("'flagpost add SUBJECT' or 'flagpost task import PLAN.md' gives it some"),
+            hint("'flagpost add SUBJECT' or 'flagpost import PLAN.md' gives it some"),
         ),
         run::Error::Mail { .. } => (
             FailureKind::Invalid,
@@ -290,12 +290,12 @@ fn judge_daemon(error: &daemon::Error) -> (FailureKind, Option<String>) {
         }
         daemon::Error::Unreadable { .. } => (
             FailureKind::Failed,
-            hint("'flagpost down', then 'flagpost up' writes it anew"),
+            hint("'flagpost daemon down', then 'flagpost daemon up' writes it anew"),
         ),
         daemon::Error::Silent { .. } => (
             FailureKind::TimedOut,
             hint(
-                "'flagpost daemon logs' tells what it does; 'flagpost down', then 'flagpost up' starts another",
+                "'flagpost daemon logs' tells what it does; 'flagpost daemon down', then 'flagpost daemon up' starts another",
             ),
         ),
         daemon::Error::NotStopped { .. } => (

@@ -9,6 +9,7 @@ mod completions;
 mod context;
 mod error;
 mod fit;
+mod groups;
 mod instructions;
 mod output;
 mod progress;
@@ -21,13 +22,16 @@ mod text;
 use std::process::ExitCode;
 
 use args::Cli;
-use clap::Parser;
+use clap::FromArgMatches;
 
 fn main() -> ExitCode {
     if let Some(answered) = completions::answer() {
         return ExitCode::from(u8::from(!answered));
     }
-    let args = match Cli::try_parse() {
+    let args = match groups::program()
+        .try_get_matches()
+        .and_then(|it| Cli::from_arg_matches(&it))
+    {
         Ok(args) => args,
         Err(error) => return output::usage(&error),
     };

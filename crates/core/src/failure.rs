@@ -109,7 +109,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         Error::NotFound { what: "log", .. } => (
             FailureKind::NotFound,
             hint(
-                "'flagpost up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed",
+                "'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed",
             ),
         ),
         Error::NotFound {
@@ -243,7 +243,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         Error::ForeignList { .. } => (
             FailureKind::Conflict,
             hint(
-                "'flagpost task import DIR' takes its tasks over; 'flagpost doctor' names its directory",
+                "'flagpost import DIR' takes its tasks over; 'flagpost doctor' names its directory",
             ),
         ),
         Error::NotInTable { .. } => (
@@ -264,11 +264,11 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         ),
         Error::BridgeRuns { .. } => (
             FailureKind::Conflict,
-            hint("'flagpost agent status' tells more; 'flagpost agent send' uses it"),
+            hint("'flagpost bridge status' tells more; 'flagpost bridge send' uses it"),
         ),
         Error::NoAnswer { .. } => (
             FailureKind::TimedOut,
-            hint("'flagpost agent outbox' shows the answer once it is there"),
+            hint("'flagpost bridge outbox' shows the answer once it is there"),
         ),
         Error::Slow { .. } => (
             FailureKind::TimedOut,

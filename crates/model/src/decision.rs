@@ -31,7 +31,7 @@ impl Decision {
     /// The verb that says the same of a brief as it lies there.
     pub fn verb(self) -> &'static str {
         match self {
-            Self::Rejected => "relay reject",
+            Self::Rejected => "reject",
             Self::Ratified | Self::Edited => "ratify",
         }
     }

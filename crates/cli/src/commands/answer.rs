@@ -15,7 +15,7 @@ use crate::{
     text::TextArg,
 };
 
-/// Answer a question about a task, or a worker's; an agent may not
+/// Answer the question of a task or a worker
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost answer 2 'argparse: it is there already'\n\

@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 
 use crate::{context::Context, error::usage, output::Answer, terminal::title};
 
-/// Claim a task: it is yours until you end it, or the lease ends
+/// Claim a task for the time of a lease
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "flagpost claim [OPTIONS] <ID|--next>",

@@ -5,7 +5,7 @@ use flagpost_model::view;
 
 use crate::{completions::VARIABLE, context::Context, error::Unknown, output::Answer};
 
-/// Print what makes a shell complete verbs, ids and names
+/// Print the completion script of a shell
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost completions bash\n\n\
     Put this line into your shell's start-up file:\n  \

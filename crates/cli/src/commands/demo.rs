@@ -44,7 +44,7 @@ const OPERATOR: &str = include_str!("../demo/answer.sh");
 /// Longer takes neither a task nor an answer.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
 
-/// Run twelve tasks in a scratch repository, and show where to look
+/// Run twelve tasks in a scratch repository
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost demo\n\
     Five shell-script agents write a small toolkit and its tests, in about fifteen seconds. One asks a \

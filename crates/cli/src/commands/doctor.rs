@@ -23,7 +23,7 @@ use crate::{
     terminal::line,
 };
 
-/// Look whether everything holds, and say how to mend what does not
+/// Check your setup, and repair it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples: flagpost doctor\n\
     flagpost doctor --fix --dry-run\n\

@@ -11,9 +11,9 @@ use crate::{context::Context, error::usage, output::Answer};
 /// Change fields of one task or several
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: flagpost task edit 7 --priority critical --subject 'Write the parser first'\n\
-    Several at once, all or none: flagpost task edit 7,9 --add-tag api\n\
-    All that a query selects: flagpost task edit --where 'tag=api due=overdue' --priority high --dry-run\n\
+    after_help = "Example: flagpost edit 7 --priority critical --subject 'Write the parser first'\n\
+    Several at once, all or none: flagpost edit 7,9 --add-tag api\n\
+    All that a query selects: flagpost edit --where 'tag=api due=overdue' --priority high --dry-run\n\
     An empty text takes a field away: --group ''"
 )]
 pub struct EditArgs {

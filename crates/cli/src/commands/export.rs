@@ -22,8 +22,8 @@ use crate::{context::Context, output::Answer, shape};
 
 /// Export all tasks as JSON, CSV or a plan
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task export --out tasks.csv\n\n\
-    'flagpost task import' reads it back: into an empty list without loss, into this list as edits.\n\
+#[command(after_help = "Example: flagpost export --out tasks.csv\n\n\
+    'flagpost import' reads it back: into an empty list without loss, into this list as edits.\n\
     Where a task's file cannot be read, the others are written and the exit code is 1.")]
 pub struct ExportArgs {
     /// json, jsonl, csv, or markdown, which has no place for notes, results and metadata; else what
@@ -60,7 +60,7 @@ fn named(path: &Path) -> Option<Spelling> {
 
 /// The tasks of a list as one text.
 ///
-/// After 'flagpost task export'.
+/// After 'flagpost export'.
 #[derive(Serialize, JsonSchema)]
 pub struct Exported<'a> {
     /// The list's name.

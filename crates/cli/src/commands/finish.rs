@@ -39,7 +39,7 @@ pub struct FailArgs {
     ending: EndingArgs,
 }
 
-/// Ask the operator a question without which you cannot go on
+/// Ask the operator, and pause the task
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost stuck 7 'Which of the two APIs is meant?'\n\n\

@@ -28,9 +28,9 @@ use crate::{
     shape,
 };
 
-/// Draw which task waits for which
+/// Draw the tasks and their dependencies
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task graph --open --out plan.svg\n\n\
+#[command(after_help = "Example: flagpost graph --open --out plan.svg\n\n\
     In a tree, a task that waits for several is drawn under each, and in full under the first.\n\
     More than 40 levels deep, tasks stand below each other behind '…'.\n\n\
     The critical path is the chain of unfinished tasks with the greatest sum of estimates; a\n\
@@ -74,7 +74,7 @@ impl Format {
 
 /// What waits for what.
 ///
-/// After 'flagpost task graph'.
+/// After 'flagpost graph'.
 #[derive(Serialize, JsonSchema)]
 pub struct DrawnGraph<'a> {
     /// The list's name.

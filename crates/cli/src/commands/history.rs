@@ -18,7 +18,7 @@ use crate::{
     terminal::title,
 };
 
-/// Show what happened in this repository, oldest first
+/// Show the record of changes, oldest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost history --task 12\n\n\
     Every change of a task, brief, message, worker or session is a line with a number that only grows.\n\

@@ -26,9 +26,9 @@ const SHOWN: usize = 50;
 /// As many broken parts are named one by one.
 const NAMED: usize = 50;
 
-/// Import a plan, a file of tasks, or another tool's
+/// Import a plan, or another tool's tasks
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task import PLAN.md --dry-run\n\n\
+#[command(after_help = "Example: flagpost import PLAN.md --dry-run\n\n\
     A plan is a checklist, or headings; what is indented below an item describes it:\n\n  \
       - [ ] Write the parser {priority: high, group: core}\n        \
           It reads the grammar in docs/grammar.md.\n  \
@@ -71,7 +71,7 @@ fn format(text: &str) -> Result<Asked, String> {
 
 /// What became of the tasks that were read.
 ///
-/// After 'flagpost task import'.
+/// After 'flagpost import'.
 #[derive(Serialize, JsonSchema)]
 pub struct Taken<'a> {
     /// Null in a dry run where there is no list yet.

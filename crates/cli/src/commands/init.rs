@@ -24,13 +24,13 @@ use crate::{
     output::Answer,
 };
 
-/// Register this repository, and tell its agents in AGENTS.md
+/// Register this repository and tell its agents
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: cd my-project && flagpost init --claude\n\n\
     It asks nothing, and doing it again changes nothing. What it writes stands between two marker \
     lines; the rest of the file is yours and stays as it is, and so does what you change between \
     them.\n\n\
-    --bridge adds what 'flagpost agent snippet' prints, with the bridge in ~/.flagpost, and later \
+    --bridge adds what 'flagpost bridge snippet' prints, with the bridge in ~/.flagpost, and later \
     calls keep it.\n\n\
     --check exits with 1 when a block is missing, outdated or changed. --remove leaves the \
     repository registered.")]

@@ -8,7 +8,7 @@ use crate::{
 };
 use flagpost_model::view;
 
-/// Tell an agent what it should know, by topic
+/// Print the instructions for agents, by topic
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost instructions claims\n\
     Topics: tasks, claims, reports, sessions, files. 'flagpost init' puts the shortest form of it \

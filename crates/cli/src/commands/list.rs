@@ -20,7 +20,7 @@ use crate::{context::Context, output::Answer, shape};
 /// Tasks that are shown where nobody says how many.
 pub const LIMIT: usize = 50;
 
-/// List tasks: what is still to be done, unless asked otherwise
+/// List the open tasks, or those of a query
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost list 'priority>=high tag=api sort=due limit=5'\n\n\

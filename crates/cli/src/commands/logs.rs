@@ -26,7 +26,7 @@ use crate::{
     output::{Answer, Audience, say, stream_text},
 };
 
-/// Show what a task's agent printed
+/// Show the output of a task's agent
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost logs 7 --follow\n\n\
     It is the last attempt in the session that runs, else in the newest that has one.\n\

@@ -2,12 +2,12 @@
 
 use std::{borrow::Cow, path::PathBuf};
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 use flagpost_disk::{Error, fsx};
 use flagpost_model::view;
 
-use crate::{context::Context, error::Unknown, output::Answer};
+use crate::{context::Context, error::Unknown, groups, output::Answer};
 
 /// Print a manual page, or write them all
 #[derive(Debug, clap::Args)]
@@ -26,7 +26,7 @@ pub struct ManArgs {
 
 /// Prints or writes.
 pub fn run(context: &Context, args: &ManArgs) -> anyhow::Result<Answer> {
-    let mut program = crate::args::Cli::command().disable_help_subcommand(true);
+    let mut program = groups::program().disable_help_subcommand(true);
     program.build();
     match &args.out {
         Some(dir) => write_all(context, &program, dir),
@@ -85,7 +85,7 @@ fn write_all(
     let mut open = vec![program];
     let mut written = Vec::new();
     while let Some(command) = open.pop() {
-        open.extend(command.get_subcommands());
+        open.extend(command.get_subcommands().filter(|it| !it.is_hide_set()));
         let file = dir.join(name(command) + ".1");
         let was = fsx::read(fs, &file)?;
         match fsx::rewrite(fs, &file, was.as_deref(), page(command)?.as_bytes()) {

@@ -3,8 +3,8 @@
 //! Owns which verb is which function. A verb's arguments and its help stand in the verb's file.
 
 pub mod add;
-pub mod agent;
 pub mod answer;
+pub mod bridge;
 pub mod capabilities;
 pub mod claim;
 pub mod completions;
@@ -58,7 +58,7 @@ pub mod worker;
 use flagpost_core::operations::Operation;
 
 use crate::{
-    args::{Command, TaskCommand},
+    args::{Command, DailyCommand, TaskCommand},
     context::Context,
     output::Answer,
 };
@@ -81,15 +81,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Init(args)) => init::run(context, &args),
         Some(Command::Status(args)) => status::run(context, &args),
         Some(Command::Doctor(args)) => doctor::run(context, &args),
-        Some(Command::Add(args)) => add::run(context, &args),
-        Some(Command::List(args)) => list::run(context, &args),
-        Some(Command::Show(args)) => show::run(context, &args),
-        Some(Command::Ready(args)) => ready::run(context, &args),
-        Some(Command::Claim(args)) => claim::run(context, &args),
-        Some(Command::Done(args)) => finish::done(context, &args),
-        Some(Command::Fail(args)) => finish::fail(context, &args),
-        Some(Command::Stuck(args)) => finish::stuck(context, &args),
-        Some(Command::Answer(args)) => answer::run(context, &args),
+        Some(Command::Daily(verb)) => daily(context, &verb),
         Some(Command::Search(args)) => search::run(context, &args),
         Some(Command::History(args)) => history::run(context, &args),
         Some(Command::Index(verb)) => index::run(context, &verb),
@@ -97,10 +89,8 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Stop(args)) => stop::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
         Some(Command::Config(verb)) => config::run(context, &verb),
-        Some(Command::Assign(args)) => relay::assign::run(context, &args),
-        Some(Command::Ratify(args)) => relay::decide::ratify(context, &args),
+        Some(Command::Gate(verb)) => relay::gate(context, &verb),
         Some(Command::Inbox(args)) => relay::mail::inbox(context, &args),
-        Some(Command::Outbox(args)) => relay::mail::outbox(context, &args),
         Some(Command::Relay(verb)) => relay::run(context, &verb),
         Some(Command::Msg(verb)) => msg::run(context, &verb),
         Some(Command::Reserve(verb)) => reserve::run(context, &verb),
@@ -110,10 +100,10 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Down(args)) => daemon::down(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Daemon(verb)) => daemon::run(context, &verb),
-        Some(Command::Agent(verb)) => agent::run(context, &verb),
+        Some(Command::Bridge(verb)) => bridge::run(context, &verb),
         Some(Command::Coord(args)) => coord::run(context, &args),
         Some(Command::Demo(args)) => demo::run(context, &args),
-        Some(Command::Task(verb)) => task(context, verb),
+        Some(Command::Task(verb)) => task(context, &verb),
         Some(Command::Instructions(args)) => instructions::run(context, &args),
         Some(Command::Completions(args)) => completions::run(context, &args),
         Some(Command::Man(args)) => man::run(context, &args),
@@ -121,34 +111,40 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
     }
 }
 
-fn task(context: &Context, verb: TaskCommand) -> anyhow::Result<Answer> {
+fn daily(context: &Context, verb: &DailyCommand) -> anyhow::Result<Answer> {
     match verb {
-        TaskCommand::Add(args) => add::run(context, &args),
-        TaskCommand::List(args) => list::run(context, &args),
-        TaskCommand::Show(args) => show::run(context, &args),
-        TaskCommand::Edit(args) => edit::run(context, &args),
-        TaskCommand::Ready(args) => ready::run(context, &args),
-        TaskCommand::Claim(args) => claim::run(context, &args),
-        TaskCommand::Start(args) => moves::start(context, &args),
-        TaskCommand::Done(args) => finish::done(context, &args),
-        TaskCommand::Fail(args) => finish::fail(context, &args),
-        TaskCommand::Stuck(args) => finish::stuck(context, &args),
-        TaskCommand::Answer(args) => answer::run(context, &args),
-        TaskCommand::Release(args) => moves::release(context, &args),
-        TaskCommand::Renew(args) => moves::renew(context, &args),
-        TaskCommand::Reopen(args) => moves::reopen(context, &args),
-        TaskCommand::Cancel(args) => moves::cancel(context, &args),
-        TaskCommand::Rm(args) => rm::run(context, &args),
-        TaskCommand::Note(args) => note::run(context, &args),
-        TaskCommand::Timer(verb) => timer::run(context, &verb),
-        TaskCommand::Move(args) => relocate::run(context, &args),
-        TaskCommand::Undo(args) => undo::run(context, &args),
-        TaskCommand::Tags(args) => tags::tags(context, &args),
-        TaskCommand::Projects(args) => tags::projects(context, &args),
-        TaskCommand::Stats(args) => stats::run(context, &args),
-        TaskCommand::Dep(verb) => dep::run(context, &verb),
-        TaskCommand::Graph(args) => graph::run(context, &args),
-        TaskCommand::Import(args) => import::run(context, &args),
-        TaskCommand::Export(args) => export::run(context, &args),
+        DailyCommand::Add(args) => add::run(context, args),
+        DailyCommand::List(args) => list::run(context, args),
+        DailyCommand::Show(args) => show::run(context, args),
+        DailyCommand::Edit(args) => edit::run(context, args),
+        DailyCommand::Note(args) => note::run(context, args),
+        DailyCommand::Ready(args) => ready::run(context, args),
+        DailyCommand::Graph(args) => graph::run(context, args),
+        DailyCommand::Import(args) => import::run(context, args),
+        DailyCommand::Export(args) => export::run(context, args),
+        DailyCommand::Undo(args) => undo::run(context, args),
+        DailyCommand::Answer(args) => answer::run(context, args),
+        DailyCommand::Claim(args) => claim::run(context, args),
+        DailyCommand::Done(args) => finish::done(context, args),
+        DailyCommand::Fail(args) => finish::fail(context, args),
+        DailyCommand::Stuck(args) => finish::stuck(context, args),
+        DailyCommand::Release(args) => moves::release(context, args),
+    }
+}
+
+fn task(context: &Context, verb: &TaskCommand) -> anyhow::Result<Answer> {
+    match verb {
+        TaskCommand::Daily(verb) => daily(context, verb),
+        TaskCommand::Start(args) => moves::start(context, args),
+        TaskCommand::Renew(args) => moves::renew(context, args),
+        TaskCommand::Reopen(args) => moves::reopen(context, args),
+        TaskCommand::Cancel(args) => moves::cancel(context, args),
+        TaskCommand::Rm(args) => rm::run(context, args),
+        TaskCommand::Timer(verb) => timer::run(context, verb),
+        TaskCommand::Move(args) => relocate::run(context, args),
+        TaskCommand::Tags(args) => tags::tags(context, args),
+        TaskCommand::Projects(args) => tags::projects(context, args),
+        TaskCommand::Stats(args) => stats::run(context, args),
+        TaskCommand::Dep(verb) => dep::run(context, verb),
     }
 }

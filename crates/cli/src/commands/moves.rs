@@ -38,7 +38,7 @@ pub struct StartArgs {
 
 /// Give a task back
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task release 7")]
+#[command(after_help = "Example: flagpost release 7")]
 pub struct ReleaseArgs {
     #[command(flatten)]
     which: TaskSelectorArgs,

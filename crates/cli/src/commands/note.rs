@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{context::Context, error::usage, output::Answer, terminal::title, text::TextArg};
 
-/// Write a remark on a task, for whoever comes next
+/// Leave a remark on a task
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: flagpost task note 7 'The grammar has a hole: see docs/grammar.md'\n\
+    after_help = "Example: flagpost note 7 'The grammar has a hole: see docs/grammar.md'\n\
     'flagpost show' prints them. A remark of the owner renews the lease."
 )]
 pub struct NoteArgs {

@@ -7,12 +7,19 @@ use flagpost_core::operations::Operation as Op;
 use flagpost_model::WorkerId;
 
 use super::{
-    agent::AgentCommand, config::ConfigCommand, daemon::DaemonCommand, index::IndexCommand,
-    msg::MsgCommand, relay::RelayCommand, reserve::ReserveCommand, session::SessionCommand,
-    timer::TimerCommand, worker::WorkerCommand,
+    bridge::BridgeCommand,
+    config::ConfigCommand,
+    daemon::DaemonCommand,
+    index::IndexCommand,
+    msg::MsgCommand,
+    relay::{GateCommand, RelayCommand},
+    reserve::ReserveCommand,
+    session::SessionCommand,
+    timer::TimerCommand,
+    worker::WorkerCommand,
 };
 use crate::{
-    args::{Command, TaskCommand},
+    args::{Command, DailyCommand, TaskCommand},
     context::Context,
 };
 
@@ -24,14 +31,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Doctor(args) if args.fix => Op::HomeMend,
         Command::Doctor(_) => Op::HomeExamine,
         Command::Demo(_) => Op::ProgramTry,
-        Command::Add(_) => Op::TaskAdd,
-        Command::List(_) | Command::Ready(_) => Op::TaskList,
-        Command::Show(_) => Op::TaskShow,
-        Command::Claim(args) => args.operation(),
-        Command::Done(_) => Op::TaskDone,
-        Command::Fail(_) => Op::TaskFail,
-        Command::Stuck(_) => Op::TaskStuck,
-        Command::Answer(_) => Op::TaskAnswer,
+        Command::Daily(verb) => of_daily(verb),
         Command::Search(_) | Command::History(_) => Op::HistoryShow,
         Command::Index(IndexCommand::Rebuild) => Op::IndexRebuild,
         Command::Index(IndexCommand::Status | IndexCommand::Path | IndexCommand::Sql(_)) => {
@@ -45,10 +45,8 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Config(ConfigCommand::List | ConfigCommand::Get(_) | ConfigCommand::Path) => {
             Op::ConfigShow
         }
-        Command::Assign(_) => Op::BriefPropose,
-        Command::Ratify(_) => Op::BriefRatify,
+        Command::Gate(verb) => of_gate(verb),
         Command::Inbox(args) => args.operation(),
-        Command::Outbox(args) => args.operation(),
         Command::Relay(verb) => of_relay(verb),
         Command::Msg(verb) => of_messages(verb),
         Command::Reserve(ReserveCommand::Add(_)) => Op::ReservationAdd,
@@ -60,7 +58,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Down(_) | Command::Daemon(DaemonCommand::Down(_)) => Op::DaemonDown,
         Command::Daemon(DaemonCommand::Logs(_)) => Op::DaemonShow,
         Command::Logs(_) => Op::SessionShow,
-        Command::Agent(verb) => of_bridge(verb),
+        Command::Bridge(verb) => of_bridge(verb),
         Command::Task(verb) => of_tasks(verb),
         Command::Coord(args) => args.operation(),
         Command::Instructions(_)
@@ -70,35 +68,40 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
     })
 }
 
+fn of_daily(verb: &DailyCommand) -> Op {
+    match verb {
+        DailyCommand::Add(_) => Op::TaskAdd,
+        DailyCommand::List(_) | DailyCommand::Ready(_) => Op::TaskList,
+        DailyCommand::Show(_) | DailyCommand::Graph(_) => Op::TaskShow,
+        DailyCommand::Edit(_) => Op::TaskEdit,
+        DailyCommand::Note(_) => Op::TaskNote,
+        DailyCommand::Import(_) => Op::TaskImport,
+        DailyCommand::Export(_) => Op::TaskExport,
+        DailyCommand::Undo(_) => Op::TaskUndo,
+        DailyCommand::Answer(_) => Op::TaskAnswer,
+        DailyCommand::Claim(args) => args.operation(),
+        DailyCommand::Done(_) => Op::TaskDone,
+        DailyCommand::Fail(_) => Op::TaskFail,
+        DailyCommand::Stuck(_) => Op::TaskStuck,
+        DailyCommand::Release(args) => Op::releasing(args.force),
+    }
+}
+
 fn of_tasks(verb: &TaskCommand) -> Op {
     match verb {
-        TaskCommand::Add(_) => Op::TaskAdd,
-        TaskCommand::List(_) | TaskCommand::Ready(_) => Op::TaskList,
-        TaskCommand::Show(_)
-        | TaskCommand::Tags(_)
+        TaskCommand::Daily(verb) => of_daily(verb),
+        TaskCommand::Tags(_)
         | TaskCommand::Projects(_)
         | TaskCommand::Stats(_)
-        | TaskCommand::Graph(_) => Op::TaskShow,
-        TaskCommand::Edit(_) => Op::TaskEdit,
-        TaskCommand::Claim(args) => args.operation(),
+        | TaskCommand::Timer(TimerCommand::Show) => Op::TaskShow,
         TaskCommand::Start(_) => Op::TaskStart,
-        TaskCommand::Done(_) => Op::TaskDone,
-        TaskCommand::Fail(_) => Op::TaskFail,
-        TaskCommand::Stuck(_) => Op::TaskStuck,
-        TaskCommand::Answer(_) => Op::TaskAnswer,
-        TaskCommand::Release(args) => Op::releasing(args.force),
         TaskCommand::Renew(_) => Op::TaskRenew,
         TaskCommand::Reopen(_) => Op::TaskReopen,
         TaskCommand::Cancel(_) => Op::TaskCancel,
         TaskCommand::Rm(_) => Op::TaskRemove,
         TaskCommand::Move(_) => Op::TaskMove,
-        TaskCommand::Undo(_) => Op::TaskUndo,
-        TaskCommand::Note(_) => Op::TaskNote,
-        TaskCommand::Timer(TimerCommand::Show) => Op::TaskShow,
         TaskCommand::Timer(TimerCommand::Start { .. } | TimerCommand::Stop { .. }) => Op::TaskTime,
         TaskCommand::Dep(_) => Op::TaskLink,
-        TaskCommand::Import(_) => Op::TaskImport,
-        TaskCommand::Export(_) => Op::TaskExport,
     }
 }
 
@@ -111,16 +114,21 @@ fn of_sessions(verb: &SessionCommand) -> Op {
     }
 }
 
+fn of_gate(verb: &GateCommand) -> Op {
+    match verb {
+        GateCommand::Assign(_) => Op::BriefPropose,
+        GateCommand::Ratify(_) => Op::BriefRatify,
+        GateCommand::Reject(_) => Op::BriefReject,
+        GateCommand::Outbox(args) => args.operation(),
+    }
+}
+
 fn of_relay(verb: &RelayCommand) -> Op {
     match verb {
-        RelayCommand::Assign(_) | RelayCommand::Redirect(_) | RelayCommand::Merge(_) => {
-            Op::BriefPropose
-        }
-        RelayCommand::Ratify(_) => Op::BriefRatify,
-        RelayCommand::Reject(_) => Op::BriefReject,
+        RelayCommand::Gate(verb) => of_gate(verb),
+        RelayCommand::Redirect(_) | RelayCommand::Merge(_) => Op::BriefPropose,
         RelayCommand::Edit(_) => Op::BriefEdit,
         RelayCommand::Inbox(args) => args.operation(),
-        RelayCommand::Outbox(args) => args.operation(),
         RelayCommand::Gc(_) => Op::MailArchive,
     }
 }
@@ -157,11 +165,11 @@ fn of_workers(context: &Context, verb: &WorkerCommand) -> anyhow::Result<Op> {
     })
 }
 
-fn of_bridge(verb: &AgentCommand) -> Op {
+fn of_bridge(verb: &BridgeCommand) -> Op {
     match verb {
-        AgentCommand::Start(_) | AgentCommand::Stop(_) => Op::BridgeServe,
-        AgentCommand::Send(_) | AgentCommand::Clear(_) => Op::BridgeSend,
-        AgentCommand::Status(_) | AgentCommand::Outbox(_) | AgentCommand::Snippet(_) => {
+        BridgeCommand::Start(_) | BridgeCommand::Stop(_) => Op::BridgeServe,
+        BridgeCommand::Send(_) | BridgeCommand::Clear(_) => Op::BridgeSend,
+        BridgeCommand::Status(_) | BridgeCommand::Outbox(_) | BridgeCommand::Snippet(_) => {
             Op::BridgeShow
         }
     }

@@ -4,7 +4,7 @@ use flagpost_core::tasks::{self, Selected};
 
 use crate::{context::Context, output::Answer};
 
-/// Show what can begin now, in the order it would be claimed
+/// List the tasks that can begin now, in order
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost ready --limit 1 --quiet")]
 pub struct ReadyArgs {

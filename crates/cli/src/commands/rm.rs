@@ -12,7 +12,7 @@ use crate::{context::Context, output::Answer, terminal::title};
 /// Remove tasks and their names from those that wait for them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost task rm 7 --dry-run\n\
-    'flagpost task undo' brings them back; 'flagpost task cancel' keeps the record in sight.")]
+    'flagpost undo' brings them back; 'flagpost task cancel' keeps the record in sight.")]
 pub struct RmArgs {
     #[command(flatten)]
     ids: Ids,

@@ -10,7 +10,7 @@ use crate::{
     schemas,
 };
 
-/// Print the JSON Schema of an answer, for whoever writes a client
+/// Print the JSON Schema of an answer
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost schema task > task.schema.json\n\n\
     Every answer under --json names its schema: \"flagpost.task/1\" is what 'flagpost schema task'\n\

@@ -22,7 +22,7 @@ use crate::{
     text::TextArg,
 };
 
-/// Find a text in tasks, briefs, reports, sessions and the history
+/// Find a text in tasks, mail and history
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost search 'grammar has a hole' --all-lists\n\n\

@@ -36,7 +36,7 @@ use crate::{
     terminal::line,
 };
 
-/// Show what is going on, and what waits for you
+/// Show the progress and your open decisions
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Example: flagpost status --json")]
 pub struct StatusArgs {}

@@ -13,7 +13,7 @@ use crate::{
     terminal::{line, title},
 };
 
-/// End the run that is under way, or one of its tasks
+/// Stop the run, or one of its tasks
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost stop\n\
     flagpost stop 7\n\n\

@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use crate::{context::Context, output::Answer, terminal::title};
 
-/// Take back your last change of the list, if nobody built on it
+/// Take back your last change of the list
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task undo --dry-run\n\
+#[command(after_help = "Example: flagpost undo --dry-run\n\
     Again takes back the change before. Whatever a change removed comes back whole.")]
 pub struct UndoArgs {
     /// Say what would be taken back, and do nothing
@@ -23,7 +23,7 @@ pub struct UndoArgs {
 
 /// A change that was taken back.
 ///
-/// After 'flagpost task undo'.
+/// After 'flagpost undo'.
 #[derive(Serialize, JsonSchema)]
 pub struct Undone<'a> {
     /// The number of the change in the history.

@@ -146,11 +146,11 @@ fn what_asks_nothing_and_who_says_nothing_is_refused() {
     $ answer 1 so
     exit 4
     2> flagpost: task 1 asks nothing: it is completed
-    2>   hint: 'flagpost status' shows what is asked; 'flagpost task note' leaves a remark
+    2>   hint: 'flagpost status' shows what is asked; 'flagpost note' leaves a remark
     $ answer 2 so --again
     exit 4
     2> flagpost: task 2 asks nothing: it is pending
-    2>   hint: 'flagpost status' shows what is asked; 'flagpost task note' leaves a remark
+    2>   hint: 'flagpost status' shows what is asked; 'flagpost note' leaves a remark
     $ answer 9 so
     exit 3
     2> flagpost: there is no task 9 in list web

@@ -187,9 +187,9 @@ fn words_that_are_no_verbs() {
     assert_snapshot!(world().transcript(
         "lst
         task shwo 1
-        import PLAN.md
+        move 1
         renew 1
-        graph --json
+        stats --json
         bench soak --for 1m
         nonsense
         task
@@ -218,25 +218,27 @@ fn words_that_are_no_verbs() {
     2> Usage: flagpost task [OPTIONS] <COMMAND>
     2> 
     2> For more information, try '--help'.
-    $ import PLAN.md
+    $ move 1
     exit 2
-    2> error: unrecognized subcommand 'import'
+    2> error: unrecognized subcommand 'move'
     2> 
     2> Usage: flagpost [OPTIONS] [COMMAND]
     2> 
     2> For more information, try '--help'.
-    2>   hint: 'flagpost task import' is what it is called
+    2>   hint: 'flagpost task move' is what it is called
     $ renew 1
     exit 2
     2> error: unrecognized subcommand 'renew'
+    2> 
+    2>   tip: a similar subcommand exists: 'reject'
     2> 
     2> Usage: flagpost [OPTIONS] [COMMAND]
     2> 
     2> For more information, try '--help'.
     2>   hint: 'flagpost task renew' is what it is called
-    $ graph --json
+    $ stats --json
     exit 2
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"unrecognized subcommand 'graph'","hint":"'flagpost task graph' is what it is called","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"unrecognized subcommand 'stats'","hint":"'flagpost task stats' is what it is called","causes":[]}
     $ bench soak --for 1m
     exit 2
     2> error: unrecognized subcommand 'bench'
@@ -251,43 +253,45 @@ fn words_that_are_no_verbs() {
     exit 2
     2> error: unrecognized subcommand 'nonsense'
     2> 
+    2>   tip: a similar subcommand exists: 'note'
+    2> 
     2> Usage: flagpost [OPTIONS] [COMMAND]
     2> 
     2> For more information, try '--help'.
     $ task
     exit 2
-    2> Work with the tasks of a list
+    2> All verbs on tasks: start, move, dep, timer…
     2> 
     2> Usage: flagpost task [OPTIONS] <COMMAND>
     2> 
     2> Commands:
     2>   add       Add a task to the list
-    2>   list      List tasks: what is still to be done, unless asked otherwise
+    2>   list      List the open tasks, or those of a query
     2>   show      Show a task in full
     2>   edit      Change fields of one task or several
-    2>   ready     Show what can begin now, in the order it would be claimed
-    2>   claim     Claim a task: it is yours until you end it, or the lease ends
-    2>   start     Begin the work on a task, claiming it first if nobody holds it
+    2>   note      Leave a remark on a task
+    2>   ready     List the tasks that can begin now, in order
+    2>   graph     Draw the tasks and their dependencies
+    2>   import    Import a plan, or another tool's tasks
+    2>   export    Export all tasks as JSON, CSV or a plan
+    2>   undo      Take back your last change of the list
+    2>   answer    Answer the question of a task or a worker
+    2>   claim     Claim a task for the time of a lease
     2>   done      Complete a task
     2>   fail      Give a task up: it did not work
-    2>   stuck     Ask the operator a question without which you cannot go on
-    2>   answer    Answer a question about a task, or a worker's; an agent may not
+    2>   stuck     Ask the operator, and pause the task
     2>   release   Give a task back
+    2>   start     Begin the work on a task, claiming it first if nobody holds it
     2>   renew     Extend the lease of your claim
     2>   reopen    Make a finished, failed, stuck or cancelled task pending again
     2>   cancel    Say that a task is not wanted any more
     2>   rm        Remove tasks and their names from those that wait for them
     2>   move      Move tasks to another list, where they get new ids
-    2>   undo      Take back your last change of the list, if nobody built on it
-    2>   note      Write a remark on a task, for whoever comes next
     2>   timer     Measure the work on tasks
+    2>   dep       Say which task waits for which
     2>   tags      Show the labels in use, and how many tasks have each
     2>   projects  Show the projects there are, and how many tasks each has
     2>   stats     Show the list in numbers
-    2>   dep       Say which task waits for which
-    2>   graph     Draw which task waits for which
-    2>   import    Import a plan, a file of tasks, or another tool's
-    2>   export    Export all tasks as JSON, CSV or a plan
     2>   help      Print this message or the help of the given subcommand(s)
     2> 
     2> Options:

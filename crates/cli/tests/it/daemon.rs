@@ -95,10 +95,10 @@ fn a_day_of_it() {
     $ logs
     exit 3
     2> flagpost: there is no log [dir]/home/.flagpost/run/daemon.log
-    2>   hint: 'flagpost up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed
+    2>   hint: 'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed
     $ logs --json
     exit 3
-    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no log [dir]/home/.flagpost/run/daemon.log","hint":"'flagpost up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed","causes":[]}
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no log [dir]/home/.flagpost/run/daemon.log","hint":"'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed","causes":[]}
     "#);
     let told = world.transcript("up\nup\nup --quiet\nup --foreground\nstatus");
     assert_snapshot!(redacted(&world, &told), @r"
@@ -271,10 +271,10 @@ fn a_running_one_stays_as_it_is_and_up_says_so() {
     assert_snapshot!(redacted(&world, &told), @r"
     $ up --port 7717
     the daemon runs already: pid [pid], [http]
-    2> flagpost: ignored, since it runs already: --port; 'flagpost down' first
+    2> flagpost: ignored, since it runs already: --port; 'flagpost daemon down' first
     $ up --port 7717 --poll --quiet
     [http]
-    2> flagpost: ignored, since it runs already: --port, --poll; 'flagpost down' first
+    2> flagpost: ignored, since it runs already: --port, --poll; 'flagpost daemon down' first
     ");
 }
 
@@ -289,11 +289,11 @@ fn a_note_that_cannot_be_read_is_no_riddle() {
     $ status
     no tasks here yet
     next: flagpost add 'What is to be done', or flagpost demo
-    2> flagpost: the daemon, pid [pid], runs, and run/daemon.json cannot be read: 'flagpost down', then 'flagpost up' writes it anew
+    2> flagpost: the daemon, pid [pid], runs, and run/daemon.json cannot be read: 'flagpost daemon down', then 'flagpost daemon up' writes it anew
     $ up
     exit 1
     2> flagpost: the daemon, pid [pid], runs, and [dir]/home/.flagpost/run/daemon.json cannot be read, which tells how to reach it
-    2>   hint: 'flagpost down', then 'flagpost up' writes it anew
+    2>   hint: 'flagpost daemon down', then 'flagpost daemon up' writes it anew
     $ down
     the daemon, pid [pid], has ended
     ");

@@ -45,7 +45,7 @@ fn what_came_since_the_operator_looked_is_shown_and_asked_about() {
     2>   | now
     2>   | …
     2> flagpost: 2 briefs of W1 wait, and 1 came since you looked
-    2>   hint: 'flagpost inbox W1' shows them; 'flagpost relay reject W1 2' names the newest
+    2>   hint: 'flagpost inbox W1' shows them; 'flagpost reject W1 2' names the newest
     $ slash '/ratify W1'
     exit 4
     2> W1 0001 My own

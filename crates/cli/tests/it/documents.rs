@@ -240,7 +240,7 @@ fn a_page_that_is_wrong_is_caught() {
         "```sh\nflagpost add a # one\nflagpost \\\n  list\n```\n",
         "```console\n$ flagpost add a\nadded 1 a\n$ flagpost show 9\nflagpost: …\n…\n```\n",
         "```console\n$ flagpost add a --json\n{\"schema\":\"flagpost.task/1\",…}\n```\n",
-        "```markdown\n- [ ] A\n```\n\n```sh\nflagpost task import PLAN.md\n```\n",
+        "```markdown\n- [ ] A\n```\n\n```sh\nflagpost import PLAN.md\n```\n",
         "<!-- not run: because -->\n```sh\nfalse\n```\n",
     ] {
         assert_eq!(found(good), (vec![], good.to_owned()));

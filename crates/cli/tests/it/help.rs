@@ -8,14 +8,21 @@ use crate::world;
 
 /// The verbs that a help text lists.
 fn verbs(help: &str) -> Vec<String> {
-    help.lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
+    contents(help)
+        .into_iter()
         .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
         .filter(|verb| !verb.is_empty() && *verb != "help")
         .map(str::to_owned)
         .collect()
+}
+
+/// The lines of a help text that list verbs: those of a group, or of the program's groups.
+fn contents(help: &str) -> Vec<&str> {
+    let lines = help
+        .lines()
+        .skip_while(|line| !["Commands:", "Start here:"].contains(line));
+    let lines = lines.take_while(|line| !line.starts_with("Options"));
+    lines.filter(|line| line.starts_with("  ")).collect()
 }
 
 /// Every command there is, and its help.
@@ -75,11 +82,7 @@ fn every_group_lists_its_verbs_a_line_each() {
     let mut faults = BTreeSet::new();
     let mut groups = 0;
     for (words, help) in all() {
-        let contents = help.lines().skip_while(|line| *line != "Commands:");
-        let contents: Vec<_> = contents
-            .skip(1)
-            .take_while(|line| !line.is_empty())
-            .collect();
+        let contents = contents(&help);
         groups += usize::from(!contents.is_empty());
         for line in contents {
             let mut columns = line.trim_start().splitn(2, "  ");
@@ -143,12 +146,12 @@ fn typos_and_verbs_of_a_group() {
     2>   tip: a similar subcommand exists: 'reserve'
     2>   hint: 'flagpost session recover' is what it is called
     $ session import x
-    2>   hint: 'flagpost task import' is what it is called
+    2>   hint: 'flagpost import' is what it is called
     $ task init
     2>   hint: 'flagpost init' is what it is called
     $ session rm 1
     $ nonsense --json
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"unrecognized subcommand 'nonsense'","hint":"Usage: flagpost [OPTIONS] [COMMAND]\n\nFor more information, try '--help'.","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"unrecognized subcommand 'nonsense'","hint":"tip: a similar subcommand exists: 'note'\n\nUsage: flagpost [OPTIONS] [COMMAND]\n\nFor more information, try '--help'.","causes":[]}
     "#);
 }
 
@@ -208,6 +211,18 @@ fn the_map() {
     ] {
         assert!(names.iter().any(|name| name == verb), "{verb}");
     }
+    let mut pages: Vec<String> = world()
+        .ok(["man", "--out", "pages", "--quiet"])
+        .lines()
+        .map(|page| page["flagpost".len()..].replace('-', " ").trim().to_owned())
+        .collect();
+    pages.sort();
+    let names = names.iter().map(|name| name.replace('-', " "));
+    assert_eq!(
+        pages,
+        names.collect::<Vec<_>>(),
+        "each has a page in the manual"
+    );
 }
 
 #[test]
@@ -269,7 +284,7 @@ fn a_page_of_help() {
 
     Example: flagpost add 'Write the parser' --priority high --after 3 --after 4
     $ claim --help
-    Claim a task: it is yours until you end it, or the lease ends
+    Claim a task for the time of a lease
 
     Usage: flagpost claim [OPTIONS] <ID|--next>
 
@@ -307,4 +322,34 @@ fn help_in_all_its_spellings() {
         assert_eq!(world.ok(spelling), help, "{spelling:?}");
     }
     assert!(world.ok(["--version"]).starts_with("flagpost 0."));
+}
+
+#[test]
+fn names_that_moved_are_understood() {
+    let world = world();
+    for (moved, here) in [
+        ("up", "daemon up"),
+        ("down", "daemon down"),
+        ("agent", "bridge"),
+        ("agent status", "bridge status"),
+        ("approve", "ratify"),
+        ("relay approve", "ratify"),
+        ("relay reject", "reject"),
+        ("task edit", "edit"),
+        ("task note", "note"),
+        ("task graph", "graph"),
+        ("task import", "import"),
+        ("task export", "export"),
+        ("task undo", "undo"),
+        ("task release", "release"),
+    ] {
+        let help = |words: &str| world.ok(words.split(' ').chain(["--help"]));
+        let (moved, here) = (help(moved), help(here));
+        let page = |help: &str| {
+            let lines = help.lines().filter(|line| !line.starts_with("Usage: "));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(page(&moved), page(&here));
+    }
+    assert!(world.ok(["slash", "--help"]).contains("flagpost slash"));
 }

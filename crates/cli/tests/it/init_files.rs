@@ -156,7 +156,7 @@ fn who_told_of_the_bridge_once_goes_on_telling_of_it() {
     "#);
     let told = text(&world, "AGENTS.md");
     assert_eq!(text(&world, FILES[3]), told);
-    assert!(told.contains(world.ok(["agent", "snippet"]).trim_end()));
+    assert!(told.contains(world.ok(["bridge", "snippet"]).trim_end()));
     world.ok(["init", "--remove"]);
     world.ok(["init"]);
     assert_eq!(text(&world, "AGENTS.md"), plain);

@@ -8,13 +8,13 @@
 )]
 
 mod actors;
-mod agent;
 mod agents;
 mod agents_under_their_own_uid;
 mod answers;
 mod bad_arguments;
 mod bad_files;
 mod bad_homes;
+mod bridge;
 mod bulk;
 mod claims;
 mod closed_pipes;

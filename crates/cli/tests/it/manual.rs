@@ -31,11 +31,11 @@ fn one_page() {
 #[test]
 fn a_page_that_is_not_there() {
     let world = world();
-    let ran = world.flagpost(["man", "nope"]);
+    let ran = world.flagpost(["man", "zzz"]);
     assert_eq!((ran.code, &*ran.stdout), (3, ""));
     assert!(
         ran.stderr
-            .starts_with("flagpost: there is no verb \"nope\"\n  hint: there are init, "),
+            .starts_with("flagpost: there is no verb \"zzz\"\n  hint: there are init, "),
         "{ran}"
     );
     let (code, json) = world.json(["man", "task", "nope"]);

@@ -71,7 +71,7 @@ fn every_field_is_set_shown_and_taken_away() {
     $ task edit 1 --uid a
     exit 4
     2> flagpost: task 2 has the uid "a" already
-    2>   hint: 'flagpost task edit' changes that task
+    2>   hint: 'flagpost edit' changes that task
     "#);
 }
 
@@ -355,7 +355,7 @@ fn undo() {
     $ task undo
     exit 4
     2> flagpost: task 2 has moved on: task.noted by W1 at 2026-05-13T14:25:00Z
-    2>   hint: 'flagpost show' tells how it is now; change it with 'flagpost task edit'
+    2>   hint: 'flagpost show' tells how it is now; change it with 'flagpost edit'
     $ task undo --as W1
     took back task.noted: 2 Test
     $ task undo

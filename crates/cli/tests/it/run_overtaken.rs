@@ -23,7 +23,7 @@ fn what_a_person_completed_stands_though_the_agent_reports_that_it_failed() {
 fn a_task_that_its_agent_gives_back_is_not_taken_for_done() {
     let stage = Stage::new("- [ ] A\n");
     let ended = stage.run(
-        r#"nth; if [ "$n" = 1 ]; then flagpost task release > /dev/null; fi; exit 0"#,
+        r#"nth; if [ "$n" = 1 ]; then flagpost release > /dev/null; fi; exit 0"#,
         &["--retries", "2"],
     );
     assert_eq!(ended.code, 0, "{ended}");

@@ -88,7 +88,7 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
     assert_snapshot!(refused(&stage, &["--agent", "true", "--task-group", "none"]), @r#"
     exit 3
     2> flagpost: list web has no open task in group none
-    2>   hint: 'flagpost add SUBJECT' or 'flagpost task import PLAN.md' gives it some
+    2>   hint: 'flagpost add SUBJECT' or 'flagpost import PLAN.md' gives it some
     "#);
     assert_snapshot!(refused(&stage, &["--agent", "true", "--worktrees"]), @r#"
     exit 1
@@ -104,11 +104,11 @@ fn a_list_without_tasks_has_nothing_to_run() {
     assert_snapshot!(stage.world.flagpost(["run", "--agent", "true"]), @r#"
     exit 3
     2> flagpost: list web has no open task
-    2>   hint: 'flagpost add SUBJECT' or 'flagpost task import PLAN.md' gives it some
+    2>   hint: 'flagpost add SUBJECT' or 'flagpost import PLAN.md' gives it some
     "#);
     assert_snapshot!(stage.world.flagpost(["run", "--agent", "true", "--json"]), @r#"
     exit 3
-    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"list web has no open task","hint":"'flagpost add SUBJECT' or 'flagpost task import PLAN.md' gives it some","causes":[]}
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"list web has no open task","hint":"'flagpost add SUBJECT' or 'flagpost import PLAN.md' gives it some","causes":[]}
     "#);
     assert!(!stage.sessions().exists());
 }

@@ -284,13 +284,13 @@ fn every_schema_is_that_of_an_answer() {
         index sql 'SELECT 1'
         task move 3 --to other --create
         task rm 4 --dry-run
-        agent status
-        agent start --once
-        agent send '{{\"command\": \"list\"}}'
-        agent outbox
-        agent clear
-        agent stop
-        agent snippet
+        bridge status
+        bridge start --once
+        bridge send '{{\"command\": \"list\"}}'
+        bridge outbox
+        bridge clear
+        bridge stop
+        bridge snippet
         session archive
         up
         logs

@@ -387,11 +387,11 @@ fn dep() {
     $ task dep add 1 4
     exit 6
     2> flagpost: that would make a cycle: 1 → 4 → 3 → 1
-    2>   hint: 'flagpost task graph' shows what waits for what
+    2>   hint: 'flagpost graph' shows what waits for what
     $ task dep add 1 1
     exit 6
     2> flagpost: that would make a cycle: 1 → 1
-    2>   hint: 'flagpost task graph' shows what waits for what
+    2>   hint: 'flagpost graph' shows what waits for what
     $ task dep add 1 9
     exit 3
     2> flagpost: there is no task 9 in list web
@@ -399,7 +399,7 @@ fn dep() {
     $ task dep add 1 2 4
     exit 6
     2> flagpost: that would make a cycle: 1 → 4 → 3 → 1
-    2>   hint: 'flagpost task graph' shows what waits for what
+    2>   hint: 'flagpost graph' shows what waits for what
     $ show 1
     1 a
       state       pending

@@ -58,7 +58,7 @@ fn a_brief_in_full_names_both_ways_to_settle_it_and_fits_on_80_columns() {
     let hash = brief["envelope"].as_str().unwrap();
     let ratify = format!("flagpost ratify W1 1 \\\n    --seen {hash}\n");
     assert!(shown.contains(&ratify), "{shown}");
-    assert!(shown.contains("'flagpost relay reject W1 1'"), "{shown}");
+    assert!(shown.contains("'flagpost reject W1 1'"), "{shown}");
     assert!(wide(&shown) <= 80, "{shown}");
     let settled = brief["withheld"]["settle_with"].as_str().unwrap();
     assert_eq!(settled, format!("flagpost ratify W1 1 --seen {hash}"));
@@ -154,7 +154,7 @@ fn a_hint_names_the_brief_that_it_is_about() {
     names(&unseen, "'flagpost inbox W2'");
     names(&unseen, "'flagpost ratify W2 1'");
     let rejected = world.flagpost(["relay", "reject", "W2"]);
-    names(&rejected, "'flagpost relay reject W2 1'");
+    names(&rejected, "'flagpost reject W2 1'");
     let seq = world.flagpost(["ratify", "all", "1"]);
     assert!(!seq.stderr.contains("W3"), "{seq}");
     let mut edit = world.command();

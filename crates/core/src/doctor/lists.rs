@@ -28,7 +28,7 @@ pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             let dir = word(list.dir());
             let hint = format!(
                 "to change it, rename {dir} where its program allows that, or take its tasks over \
-                 with flagpost task import {dir}"
+                 with flagpost import {dir}"
             );
             let finding = Finding::new(Code::ListForeign, error.to_string());
             findings.push(finding.at(list.dir()).by_hand(hint));

@@ -54,7 +54,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
                     claim.by, claim.expires_at
                 );
                 let hint = format!(
-                    "whoever claims next takes it; to free it now: flagpost task release {id} --force --list {list}"
+                    "whoever claims next takes it; to free it now: flagpost release {id} --force --list {list}"
                 );
                 findings.push(put(Finding::new(Code::ClaimExpired, what).by_hand(hint)));
             }

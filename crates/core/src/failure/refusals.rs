@@ -45,7 +45,7 @@ pub(super) fn denied(denied: &Denied) -> (FailureKind, Option<String>) {
             hint("'flagpost stuck' asks one; the operator answers in a terminal of their own")
         }
         Operation::RunStop | Operation::TaskTake => {
-            hint("'flagpost task release' gives your own task back; 'flagpost stuck' asks a person")
+            hint("'flagpost release' gives your own task back; 'flagpost stuck' asks a person")
         }
         Operation::TaskRemove => hint("'flagpost task cancel' says that it is not wanted"),
         Operation::WorkerAdd | Operation::WorkerRemove => {
@@ -138,7 +138,7 @@ pub(super) fn refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
         )),
         Refusal::Held { .. } => hint("'flagpost claim --next' gives you another task"),
         Refusal::AlreadyYours { .. } => hint(
-            "go on with it; 'flagpost task renew' extends the lease, 'flagpost task release' gives it back",
+            "go on with it; 'flagpost task renew' extends the lease, 'flagpost release' gives it back",
         ),
         Refusal::StaleToken { .. } => {
             hint("your claim is over; 'flagpost claim' asks for a new one")
@@ -154,7 +154,7 @@ pub(super) fn refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
             hint("'flagpost task reopen' makes it pending again, if that is what you want")
         }
         Refusal::AsksNothing { .. } => {
-            hint("'flagpost status' shows what is asked; 'flagpost task note' leaves a remark")
+            hint("'flagpost status' shows what is asked; 'flagpost note' leaves a remark")
         }
         Refusal::Answered { task, .. } => Some(format!(
             "'flagpost answer --again {task} WORDS' adds to that"
@@ -163,11 +163,11 @@ pub(super) fn refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
             hint("finish them first, or say --force if they do not matter")
         }
         Refusal::Tied { .. } => hint("move them together, or say --cut to leave them behind"),
-        Refusal::UidTaken { .. } => hint("'flagpost task edit' changes that task"),
+        Refusal::UidTaken { .. } => hint("'flagpost edit' changes that task"),
         Refusal::TimerRuns { .. } => hint("'flagpost task timer show' names the timers that run"),
         Refusal::NoTimer { .. } => hint("'flagpost task timer start' starts one"),
         Refusal::BuiltOn { .. } => {
-            hint("'flagpost show' tells how it is now; change it with 'flagpost task edit'")
+            hint("'flagpost show' tells how it is now; change it with 'flagpost edit'")
         }
         Refusal::Relocated { tasks, from, to } => {
             let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
@@ -186,7 +186,7 @@ pub(super) fn refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
         Refusal::Cycle { .. } | Refusal::UnknownBlocker { .. } => {
             return (
                 FailureKind::Invalid,
-                hint("'flagpost task graph' shows what waits for what"),
+                hint("'flagpost graph' shows what waits for what"),
             );
         }
     };

@@ -206,7 +206,7 @@ impl BriefView {
             | WithheldReason::Decided
             | WithheldReason::Foreign
             | WithheldReason::Marked => {
-                format!("flagpost relay reject {worker} {seq}")
+                format!("flagpost reject {worker} {seq}")
             }
         })
     }

@@ -38,7 +38,7 @@ pub fn put_away_by(skipped: &Skipped) -> Option<String> {
     if part.is_mark() {
         return None;
     }
-    Some(format!("flagpost relay reject {worker} {}", seq.get()))
+    Some(format!("flagpost reject {worker} {}", seq.get()))
 }
 
 /// The briefs of a worker that were proposed, that nobody has read or taken back, and whose body is gone.

@@ -18,7 +18,7 @@ use flagpost_core::{coordination::Directory, operations::Operation};
 
 use crate::{context::Context, output::Answer};
 
-/// Share one table of tasks with any program: .coordination/
+/// Share a .coordination/ table of tasks
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost coord leader init 'Build a REST API'\n\n\

@@ -29,9 +29,9 @@ pub fn run(context: &Context, verb: &DaemonCommand) -> anyhow::Result<Answer> {
     }
 }
 
-/// Start the daemon, which tells screens and programs what happens
+/// Start the daemon for screens and programs
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost up\n\
+#[command(after_help = "Example: flagpost daemon up\n\
     No other command needs it. It listens at run/daemon.sock in the home, and on 127.0.0.1 for whoever\n\
     shows the token in run/token. Its log is shown by 'flagpost daemon logs'.")]
 pub struct UpArgs {
@@ -51,13 +51,13 @@ pub struct UpArgs {
 
 /// End the daemon
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost down")]
+#[command(after_help = "Example: flagpost daemon down")]
 pub struct DownArgs {}
 
 view! {
     /// The daemon that runs now.
     ///
-    /// After 'flagpost up'.
+    /// After 'flagpost daemon up'.
     pub struct Up {
         daemon: Reached,
         /// It ran before.
@@ -66,7 +66,7 @@ view! {
 
     /// The daemon that ran.
     ///
-    /// After 'flagpost down'.
+    /// After 'flagpost daemon down'.
     pub struct Down {
         /// Its process; null where none ran.
         #[schemars(range(min = 1))]
@@ -114,7 +114,7 @@ fn ignored(args: &UpArgs) -> Option<String> {
         .collect();
     let options = asked.join(", ");
     (!asked.is_empty())
-        .then(|| format!("ignored, since it runs already: {options}; 'flagpost down' first"))
+        .then(|| format!("ignored, since it runs already: {options}; 'flagpost daemon down' first"))
 }
 
 fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
@@ -164,8 +164,8 @@ pub fn instance(context: &Context) -> anyhow::Result<Option<Instance>> {
 pub fn trouble(context: &Context) -> anyhow::Result<Option<String>> {
     Ok(match daemon::status(&context.home)? {
         DaemonStatus::Unreadable(holder) => Some(format!(
-            "the daemon, pid {}, runs, and run/daemon.json cannot be read: 'flagpost down', then \
-             'flagpost up' writes it anew",
+            "the daemon, pid {}, runs, and run/daemon.json cannot be read: 'flagpost daemon down', then \
+             'flagpost daemon up' writes it anew",
             holder.pid
         )),
         DaemonStatus::Down | DaemonStatus::Starting(_) | DaemonStatus::Up(_) => None,

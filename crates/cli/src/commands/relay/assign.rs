@@ -16,7 +16,7 @@ use crate::{
     text::{self, TextArg},
 };
 
-/// Propose a brief on a ticket for a live worker
+/// Propose a brief on a ticket to a worker
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost assign '#1244' W7 --brief brief.md\n\
     The text is read from stdin where neither --brief nor --inline gives it. The worker sees it once\n\

@@ -26,7 +26,7 @@ use flagpost_model::{
     glob::Glob,
 };
 
-/// Let briefs through: the newest, one by number, or all
+/// Approve briefs: the newest, one, or all
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "flagpost ratify [OPTIONS] <WORKER [SEQ]|all>",
@@ -49,9 +49,9 @@ pub struct RatifyArgs {
     count_status: bool,
 }
 
-/// Keep a brief from its worker, and tell the worker so
+/// Reject a brief, and notify its worker
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost relay reject W3 7 --reason 'Too large: split it'")]
+#[command(after_help = "Example: flagpost reject W3 7 --reason 'Too large: split it'")]
 pub struct RejectArgs {
     /// The worker
     worker: String,

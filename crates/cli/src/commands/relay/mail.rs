@@ -20,7 +20,7 @@ use crate::{
     terminal::{clean, line},
 };
 
-/// Show the briefs that wait for a decision, or one brief in full
+/// Show the briefs that wait for a decision
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost inbox W3 7")]
 pub struct InboxArgs {
@@ -50,7 +50,7 @@ impl InboxArgs {
     }
 }
 
-/// Show the workers' reports, or read one in full
+/// Show the workers' reports
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost outbox W3 2\n\
     A report that was shown in full counts as read, unless another worker looks at it.")]

@@ -17,32 +17,47 @@ use flagpost_model::{Seq, WorkerId, envelope::Brief, task::Origin};
 
 use crate::{context::Context, output::Answer};
 
+/// The verbs of the relay that are typed without it too.
+#[derive(Debug, Subcommand)]
+pub enum GateCommand {
+    Assign(assign::AssignArgs),
+    #[command(visible_alias = "approve")]
+    Ratify(decide::RatifyArgs),
+    Reject(decide::RejectArgs),
+    Outbox(mail::OutboxArgs),
+}
+
 /// The verbs of the relay.
 #[derive(Debug, Subcommand)]
 pub enum RelayCommand {
-    Assign(assign::AssignArgs),
-    Ratify(decide::RatifyArgs),
-    Reject(decide::RejectArgs),
+    #[command(flatten)]
+    Gate(GateCommand),
     Edit(amend::RelayEditArgs),
     Redirect(send::RedirectArgs),
     Merge(send::MergeArgs),
     #[command(alias = "show")]
     Inbox(mail::InboxArgs),
-    Outbox(mail::OutboxArgs),
     Gc(gc::GcArgs),
+}
+
+/// Carries out a verb at the gate.
+pub fn gate(context: &Context, verb: &GateCommand) -> anyhow::Result<Answer> {
+    match verb {
+        GateCommand::Assign(args) => assign::run(context, args),
+        GateCommand::Ratify(args) => decide::ratify(context, args),
+        GateCommand::Reject(args) => decide::reject(context, args),
+        GateCommand::Outbox(args) => mail::outbox(context, args),
+    }
 }
 
 /// Carries out the verb.
 pub fn run(context: &Context, verb: &RelayCommand) -> anyhow::Result<Answer> {
     match verb {
-        RelayCommand::Assign(args) => assign::run(context, args),
-        RelayCommand::Ratify(args) => decide::ratify(context, args),
-        RelayCommand::Reject(args) => decide::reject(context, args),
+        RelayCommand::Gate(verb) => gate(context, verb),
         RelayCommand::Edit(args) => amend::run(context, args),
         RelayCommand::Redirect(args) => send::redirect(context, args),
         RelayCommand::Merge(args) => send::merge(context, args),
         RelayCommand::Inbox(args) => mail::inbox(context, args),
-        RelayCommand::Outbox(args) => mail::outbox(context, args),
         RelayCommand::Gc(args) => gc::run(context, args),
     }
 }

@@ -53,7 +53,7 @@ fn withheld_text(letter: &BriefView) -> Option<String> {
 
 fn reject(letter: &BriefView) -> String {
     let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq.get());
-    format!("'flagpost relay reject {worker} {seq}' keeps it from {worker}")
+    format!("'flagpost reject {worker} {seq}' keeps it from {worker}")
 }
 
 /// A withheld brief in full: the words that count, what lies there now, and then what settles it. Lines

@@ -163,10 +163,7 @@ fn a_time_that_was_put_into_the_past_is_a_finding() {
     rewrite(&w1, 1, "expires_at", "2020-01-01T00:00:00Z".into());
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(WithheldReason::Proposed));
-    assert_eq!(
-        letter.resolving_command().unwrap(),
-        "flagpost relay reject W1 1"
-    );
+    assert_eq!(letter.resolving_command().unwrap(), "flagpost reject W1 1");
     rejected(&w1, 1);
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
 }

@@ -221,7 +221,7 @@ fn a_flag_by_hand_comes_too_late_for_an_expired_brief() {
     assert_eq!(letter.held, Some(WithheldReason::Foreign));
     assert_eq!(
         letter.resolving_command().unwrap(),
-        "flagpost relay reject W1 1",
+        "flagpost reject W1 1",
         "nothing else is possible any more"
     );
     reject(&w1);
@@ -241,10 +241,7 @@ fn what_is_withheld_and_expired_can_be_rejected() {
     world.pass(SignedDuration::from_secs(120));
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(WithheldReason::Decided));
-    assert_eq!(
-        letter.resolving_command().unwrap(),
-        "flagpost relay reject W1 1"
-    );
+    assert_eq!(letter.resolving_command().unwrap(), "flagpost reject W1 1");
     reject(&w1);
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(

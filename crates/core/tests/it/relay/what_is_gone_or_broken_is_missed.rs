@@ -69,11 +69,7 @@ fn whatever_is_done_to_a_proposed_brief_is_told_and_settled_by_its_rejection() {
                 let (_, unread) = fleet::pending(&world.fleet()).unwrap();
                 assert_eq!(unread.len(), 1, "{what}: {unread:?}");
                 let verb = broken::put_away_by(&unread[0]);
-                assert_eq!(
-                    verb.as_deref(),
-                    Some("flagpost relay reject W1 1"),
-                    "{what}"
-                );
+                assert_eq!(verb.as_deref(), Some("flagpost reject W1 1"), "{what}");
                 assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
                 // Somebody else writes.
                 propose(&w1, "another");

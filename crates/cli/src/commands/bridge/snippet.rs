@@ -1,4 +1,4 @@
-//! `agent snippet`: what an agent should know of the bridge.
+//! `bridge snippet`: what an agent should know of the bridge.
 
 use flagpost_core::Home;
 use flagpost_model::view;
@@ -8,7 +8,7 @@ use crate::{context::Context, instructions, output::Answer};
 
 /// Print what to tell agents in CLAUDE.md or AGENTS.md
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost agent snippet >> CLAUDE.md")]
+#[command(after_help = "Example: flagpost bridge snippet >> CLAUDE.md")]
 pub struct SnippetArgs {}
 
 view! {

@@ -1,4 +1,4 @@
-//! `agent send`: a command, and its answer.
+//! `bridge send`: a command, and its answer.
 
 use std::time::Duration;
 
@@ -23,11 +23,11 @@ use crate::{
 /// Send a command through the inbox, and show its answer
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: flagpost agent send '{\"command\":\"create\",\"payload\":{\"title\":\"Fix bug\"}}'\n\n\
+    after_help = "Example: flagpost bridge send '{\"command\":\"create\",\"payload\":{\"title\":\"Fix bug\"}}'\n\n\
     What the command lacks is filled in: id, timestamp, source and the list of where you stand. \
     Where no bridge runs, it is carried out at once. Exits with 1 where the answer is an error."
 )]
-pub struct AgentSendArgs {
+pub struct BridgeSendArgs {
     /// The command, a JSON object; - is stdin
     command: Option<String>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub struct AgentSendArgs {
 }
 
 /// Sends it.
-pub fn run(context: &Context, args: &AgentSendArgs) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &BridgeSendArgs) -> anyhow::Result<Answer> {
     let typed = args.text.read(args.command.as_deref())?;
     let typed = typed.ok_or_else(|| usage("say what to send, as in '{\"command\":\"list\"}'"))?;
     let invalid = |reason: String| Invalid {

@@ -26,7 +26,7 @@ fn inbox(world: &World) -> PathBuf {
 }
 
 fn send(world: &World, command: &Value) -> (i32, Value) {
-    world.json(["agent", "send", &command.to_string()])
+    world.json(["bridge", "send", &command.to_string()])
 }
 
 #[test]
@@ -40,26 +40,26 @@ fn a_round_in_the_words_of_the_protocol() {
             null,
         ]),
     );
-    assert_snapshot!(world.transcript("agent start --once\nagent start --once\nagent outbox\nagent status\nlist\nagent clear\nagent outbox"), @r"
-    $ agent start --once
+    assert_snapshot!(world.transcript("bridge start --once\nbridge start --once\nbridge outbox\nbridge status\nlist\nbridge clear\nbridge outbox"), @r"
+    $ bridge start --once
     Processing: create 'Fix login bug' → ok
     Processing: show 9 → error: there is no task 9 in list web
     Processing: no command → error: a command must be an object; it is null
-    $ agent start --once
-    $ agent outbox
+    $ bridge start --once
+    $ bridge outbox
     COMMAND  ANSWER
     a        ok: Fix login bug (id: 1)
     b        error: there is no task 9 in list web
     none     error: a command must be an object; it is null
-    $ agent status
+    $ bridge status
     Agent bridge: stopped
       files in [dir]/home/.flagpost
     $ list
     ID  STATE    SUBJECT
     1   pending  Fix login bug
-    $ agent clear
+    $ bridge clear
     cleared 3 answers
-    $ agent outbox
+    $ bridge outbox
     the outbox is empty
     ");
 }
@@ -72,14 +72,14 @@ fn a_known_id_a_part_of_a_list_and_what_is_no_answer_are_called_so() {
             &world,
             &json!([{"id": "a", "command": "create", "payload": {"title": title}}]),
         );
-        world.ok(["agent", "start", "--once"]);
+        world.ok(["bridge", "start", "--once"]);
     }
     put(
         &world,
         &json!([{"id": "a", "command": "create", "payload": {"title": "Three"}}]),
     );
-    assert_snapshot!(world.transcript("agent start --once\nlist"), @r#"
-    $ agent start --once
+    assert_snapshot!(world.transcript("bridge start --once\nlist"), @r#"
+    $ bridge start --once
     Processing: create 'Three' → error: the id "a" was used before, by another command; a new command needs a new id
     $ list
     ID  STATE    SUBJECT
@@ -87,7 +87,7 @@ fn a_known_id_a_part_of_a_list_and_what_is_no_answer_are_called_so() {
     "#);
     world.ok(["add", "Two"]);
     let part = json!({"command": "list", "payload": {"limit": 1}}).to_string();
-    assert_snapshot!(world.ok(["agent", "send", &part]), @r"
+    assert_snapshot!(world.ok(["bridge", "send", &part]), @r"
     ✓ ok: 1 of 2
       1 One [todo]
     ");
@@ -97,14 +97,14 @@ fn a_known_id_a_part_of_a_list_and_what_is_no_answer_are_called_so() {
         r#"[1, null, {"a": 2}, {"commandId": "b", "status": "ok"}]"#,
     )
     .unwrap();
-    assert_snapshot!(world.transcript("agent outbox\nagent send {} --timeout banana"), @r#"
-    $ agent outbox
+    assert_snapshot!(world.transcript("bridge outbox\nbridge send {} --timeout banana"), @r#"
+    $ bridge outbox
     COMMAND  ANSWER
     none     no answer of a bridge
     none     no answer of a bridge
     none     no answer of a bridge
     b        ok
-    $ agent send {} --timeout banana
+    $ bridge send {} --timeout banana
     exit 2
     2> error: invalid value 'banana' for '--timeout <TIME>': use a time, as in 30s or 5m
     2> 
@@ -118,7 +118,7 @@ fn a_running_bridge_tells_what_it_does_answers_and_stops() {
     world.ok(["init", "--no-instructions"]);
     let mut command = world.command();
     command
-        .args(["agent", "start", "--interval", "10ms"])
+        .args(["bridge", "start", "--interval", "10ms"])
         .stdout(Stdio::piped());
     let mut bridge = command.spawn().unwrap();
     let mut lines = BufReader::new(bridge.stdout.take().unwrap())
@@ -129,7 +129,7 @@ fn a_running_bridge_tells_what_it_does_answers_and_stops() {
         "Agent bridge listening... (poll: 10ms)"
     );
 
-    let (code, error) = world.json(["agent", "start"]);
+    let (code, error) = world.json(["bridge", "start"]);
     assert_eq!((code, &error["kind"]), (4, &json!("conflict")));
     let (code, told) = send(
         &world,
@@ -138,18 +138,18 @@ fn a_running_bridge_tells_what_it_does_answers_and_stops() {
     assert_eq!((code, &told["answer"]["data"]["id"]), (0, &json!("1")));
     assert_eq!(lines.next().unwrap(), "Processing: create 'Fix bug' → ok");
     until("the count is told", || {
-        let (_, status) = world.json(["agent", "status"]);
+        let (_, status) = world.json(["bridge", "status"]);
         status["running"]["processed"] == 1
     });
-    let (_, status) = world.json(["agent", "status"]);
+    let (_, status) = world.json(["bridge", "status"]);
     assert_eq!(status["running"]["pid"], bridge.id());
     assert_eq!(status["running"]["poll_seconds"], json!(0.01));
 
-    let (code, stopped) = world.json(["agent", "stop"]);
+    let (code, stopped) = world.json(["bridge", "stop"]);
     assert_eq!((code, &stopped["stopped"]), (0, &json!(bridge.id())));
     assert!(bridge.wait().unwrap().success());
     assert_eq!(lines.next(), None);
-    let (_, again) = world.json(["agent", "stop"]);
+    let (_, again) = world.json(["bridge", "stop"]);
     assert_eq!(again["stopped"], Value::Null);
 }
 
@@ -160,7 +160,7 @@ fn each_line_of_a_stream_is_an_event() {
         &world,
         &json!({"id": "a", "command": "create", "payload": {"title": "x"}}),
     );
-    let (code, event) = world.json(["agent", "start", "--once"]);
+    let (code, event) = world.json(["bridge", "start", "--once"]);
     assert_eq!(
         (code, &event["cursor"], &event["command"]),
         (0, &json!(1), &json!("create 'x'"))
@@ -191,9 +191,9 @@ fn a_command_that_is_sent_is_carried_out_where_its_sender_stands() {
         ("{", 6),
         ("{\"id\": 5, \"command\": \"list\"}", 6),
     ] {
-        assert_eq!(world.flagpost(["agent", "send", bad]).code, code, "{bad}");
+        assert_eq!(world.flagpost(["bridge", "send", bad]).code, code, "{bad}");
     }
-    assert_eq!(world.flagpost(["agent", "send"]).code, 2);
+    assert_eq!(world.flagpost(["bridge", "send"]).code, 2);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_command_that_nobody_answers_in_time_stays_in_the_inbox() {
     let lock = fs::File::create(world.home().join(".agent-bridge.lock")).unwrap();
     lock.lock().unwrap();
     let sent = world.flagpost([
-        "agent",
+        "bridge",
         "send",
         "--timeout",
         "100ms",
@@ -211,7 +211,7 @@ fn a_command_that_nobody_answers_in_time_stays_in_the_inbox() {
     ]);
     assert_eq!(sent.code, 5, "{sent}");
     lock.unlock().unwrap();
-    let told = world.ok(["agent", "start", "--once"]);
+    let told = world.ok(["bridge", "start", "--once"]);
     assert_eq!(told, "Processing: stats → ok\n");
 }
 
@@ -221,14 +221,14 @@ fn the_files_are_where_the_configuration_says() {
     let told = |place: PathBuf| place.join("agent-outbox.json").exists();
     let command = r#"{"command": "stats"}"#;
     world.ok(["config", "set", "bridge.compat", "tsk"]);
-    world.ok(["agent", "send", command]);
+    world.ok(["bridge", "send", command]);
     assert!(told(world.outside().join("home/.tsk")));
     let dir = world.outside().join("elsewhere");
     world.ok(["config", "set", "bridge.dir", dir.to_str().unwrap()]);
-    world.ok(["agent", "send", command]);
+    world.ok(["bridge", "send", command]);
     assert!(told(dir.clone()) && !told(world.home()));
     assert!(
-        world.ok(["agent", "snippet"]).contains(
+        world.ok(["bridge", "snippet"]).contains(
             &format!("{}/agent-inbox.json", dir.display())
                 .replace(&world.outside().display().to_string(), "[dir]")
         )
@@ -241,13 +241,13 @@ fn the_files_are_where_the_configuration_says() {
 #[test]
 fn where_no_repository_is_a_list_must_be_named() {
     let world = world_without_repository();
-    assert_eq!(world.flagpost(["agent", "start", "--once"]).code, 3);
-    let ran = world.flagpost(["agent", "send", r#"{"command": "list"}"#]);
+    assert_eq!(world.flagpost(["bridge", "start", "--once"]).code, 3);
+    let ran = world.flagpost(["bridge", "send", r#"{"command": "list"}"#]);
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stdout.contains("the command must name one"), "{ran}");
     assert!(
         world
-            .ok(["agent", "snippet"])
+            .ok(["bridge", "snippet"])
             .contains("~/.flagpost/agent-inbox.json")
     );
 }
@@ -257,53 +257,53 @@ fn the_daemon_runs_it_and_leaves_it_alone_when_it_is_told() {
     let world = world();
     world.ok(["init", "--no-instructions"]);
     let _daemon = crate::daemon::Daemon(&world);
-    assert_snapshot!(world.transcript("config set integrations.agent.enabled true\nagent status"), @r"
+    assert_snapshot!(world.transcript("config set integrations.agent.enabled true\nbridge status"), @r"
     $ config set integrations.agent.enabled true
     integrations.agent.enabled = true
-    $ agent status
+    $ bridge status
     Agent bridge: stopped
-      'flagpost up' runs it: integrations.agent.enabled is set
+      'flagpost daemon up' runs it: integrations.agent.enabled is set
       files in [dir]/home/.flagpost
     ");
     world.ok(["up"]);
     until("the daemon runs it", || {
-        let (_, status) = world.json(["agent", "status"]);
+        let (_, status) = world.json(["bridge", "status"]);
         status["running"]["host"] == "daemon" && status["running"]["poll_seconds"] == 2.0
     });
-    let (code, error) = world.json(["agent", "start"]);
+    let (code, error) = world.json(["bridge", "start"]);
     assert_eq!((code, &error["kind"]), (4, &json!("conflict")));
     world.ok([
-        "agent",
+        "bridge",
         "send",
         r#"{"command": "create", "payload": {"title": "a"}}"#,
     ]);
     until("the count is told", || {
-        let (_, status) = world.json(["agent", "status"]);
+        let (_, status) = world.json(["bridge", "status"]);
         status["running"]["processed"] == 1
     });
-    assert_snapshot!(world.transcript("agent status\nagent stop\nagent stop\nagent status\nagent status --json"), @r#"
-    $ agent status
+    assert_snapshot!(world.transcript("bridge status\nbridge stop\nbridge stop\nbridge status\nbridge status --json"), @r#"
+    $ bridge status
     Agent bridge: running in the daemon (poll: 2s, processed: 1 commands)
       files in [dir]/home/.flagpost
-    $ agent stop
+    $ bridge stop
     Agent bridge: stopped (pid [pid])
       the daemon leaves it alone until it is started anew
-    $ agent stop
+    $ bridge stop
     Agent bridge: stopped; none was running
       the daemon leaves it alone until it is started anew
-    $ agent status
+    $ bridge status
     Agent bridge: stopped
       the daemon leaves it alone until it is started anew
       files in [dir]/home/.flagpost
-    $ agent status --json
+    $ bridge status --json
     {"schema":"flagpost.agent_status/1","running":null,"dir":"[dir]/home/.flagpost","enabled":true,"stopped":true}
     "#);
     // Whoever starts it by hand means it.
-    world.ok(["agent", "start", "--once"]);
+    world.ok(["bridge", "start", "--once"]);
     world.ok(["down"]);
     world.ok(["up"]);
     until("the next one runs it", || {
-        let (_, status) = world.json(["agent", "status"]);
+        let (_, status) = world.json(["bridge", "status"]);
         status["running"]["host"] == "daemon"
     });
 }
@@ -311,7 +311,7 @@ fn the_daemon_runs_it_and_leaves_it_alone_when_it_is_told() {
 #[test]
 fn a_command_need_not_wait_for_the_next_look() {
     let world = world();
-    let args = ["agent", "start", "--interval", "1h"];
+    let args = ["bridge", "start", "--interval", "1h"];
     let mut bridge = Background::start(world.command().args(args));
     until("it listens", || bridge.stdout().contains("listening"));
     for n in 1..=3 {

@@ -1,4 +1,4 @@
-//! `agent outbox`, `agent clear`: what was answered.
+//! `bridge outbox`, `bridge clear`: what was answered.
 
 use flagpost_model::view;
 use serde_json::Value;
@@ -12,8 +12,8 @@ use crate::{
 
 /// Show the newest answers in agent-outbox.json
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost agent outbox --limit 0")]
-pub struct AgentOutboxArgs {
+#[command(after_help = "Example: flagpost bridge outbox --limit 0")]
+pub struct BridgeOutboxArgs {
     /// So many at most; 0 is all
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
@@ -21,7 +21,7 @@ pub struct AgentOutboxArgs {
 
 /// Empty agent-outbox.json
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost agent clear\n\
+#[command(after_help = "Example: flagpost bridge clear\n\
     What was executed stays known: a command is not carried out twice.")]
 pub struct ClearArgs {}
 
@@ -46,7 +46,7 @@ view! {
 }
 
 /// Shows them.
-pub fn show(context: &Context, args: &AgentOutboxArgs) -> anyhow::Result<Answer> {
+pub fn show(context: &Context, args: &BridgeOutboxArgs) -> anyhow::Result<Answer> {
     let all = bridge(context)?.answers()?;
     let first = match args.limit {
         0 => 0,

@@ -1,4 +1,4 @@
-//! `agent start`, `stop`, `status`: who processes the inbox.
+//! `bridge start`, `stop`, `status`: who processes the inbox.
 
 use std::{
     borrow::Cow,
@@ -35,10 +35,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Carry out what agents write into agent-inbox.json, until Ctrl+C
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost agent start --interval 500ms\n\n\
+#[command(after_help = "Example: flagpost bridge start --interval 500ms\n\n\
     Commands that name no list are about the one of where you start it, unless bridge.list says \
     otherwise. Killed at any moment, it loses nothing and does nothing twice.")]
-pub struct AgentStartArgs {
+pub struct BridgeStartArgs {
     /// How long from one look to the next [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "once")]
     interval: Option<SignedDuration>,
@@ -49,13 +49,13 @@ pub struct AgentStartArgs {
 
 /// Stop the bridge that runs
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost agent stop")]
-pub struct AgentStopArgs {}
+#[command(after_help = "Example: flagpost bridge stop")]
+pub struct BridgeStopArgs {}
 
 /// Show whether the bridge runs, and where its files are
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost agent status --json")]
-pub struct AgentStatusArgs {}
+#[command(after_help = "Example: flagpost bridge status --json")]
+pub struct BridgeStatusArgs {}
 
 view! {
     /// The bridge that was stopped.
@@ -92,7 +92,7 @@ view! {
 }
 
 /// Serves.
-pub fn start(context: &Context, args: &AgentStartArgs) -> anyhow::Result<Answer> {
+pub fn start(context: &Context, args: &BridgeStartArgs) -> anyhow::Result<Answer> {
     let poll = interval(context, args)?;
     let list = context.list_or_create()?;
     let list = list.name_for(super::NO_BRIDGE)?;
@@ -150,7 +150,7 @@ pub fn start(context: &Context, args: &AgentStartArgs) -> anyhow::Result<Answer>
     Ok(Answer::silent())
 }
 
-fn interval(context: &Context, args: &AgentStartArgs) -> anyhow::Result<SignedDuration> {
+fn interval(context: &Context, args: &BridgeStartArgs) -> anyhow::Result<SignedDuration> {
     match args.interval {
         Some(time) if AGENT_POLL.kind.contains(time) => Ok(time),
         Some(_) => Err(usage(
@@ -182,7 +182,7 @@ fn say(context: &Context, cursor: u64, item: &Processed) -> std::io::Result<Audi
 }
 
 /// Stops it.
-pub fn stop(context: &Context, _: &AgentStopArgs) -> anyhow::Result<Answer> {
+pub fn stop(context: &Context, _: &BridgeStopArgs) -> anyhow::Result<Answer> {
     let bridge = super::bridge(context)?;
     let stopped = bridge.stop(PATIENCE)?;
     let mut text = match &stopped {
@@ -199,7 +199,7 @@ pub fn stop(context: &Context, _: &AgentStopArgs) -> anyhow::Result<Answer> {
 const LEFT_ALONE: &str = "the daemon leaves it alone until it is started anew";
 
 /// Shows it.
-pub fn status(context: &Context, _: &AgentStatusArgs) -> anyhow::Result<Answer> {
+pub fn status(context: &Context, _: &BridgeStatusArgs) -> anyhow::Result<Answer> {
     let bridge = super::bridge(context)?;
     let running = bridge.running()?;
     let is_enabled = Background::is_enabled(&context.home)?;
@@ -211,7 +211,7 @@ pub fn status(context: &Context, _: &AgentStatusArgs) -> anyhow::Result<Answer> 
     text += &match (&running, is_enabled, is_stopped) {
         (_, _, true) => format!("\n  {LEFT_ALONE}"),
         (None, true, false) if daemon::instance(context)?.is_none() => {
-            "\n  'flagpost up' runs it: integrations.agent.enabled is set".to_owned()
+            "\n  'flagpost daemon up' runs it: integrations.agent.enabled is set".to_owned()
         }
         (None | Some(_), _, false) => String::new(),
     };

@@ -1,4 +1,4 @@
-//! `agent`: the JSON bridge, for agents that can only read and write files.
+//! `bridge`: the JSON bridge, for agents that can only read and write files.
 //!
 //! Owns which verb is which function, and how an answer of the bridge reads in a line.
 
@@ -18,26 +18,26 @@ const NO_BRIDGE: &str = "the bridge works on lists with names";
 
 /// The verbs of the bridge.
 #[derive(Debug, Subcommand)]
-pub enum AgentCommand {
-    Start(serve::AgentStartArgs),
-    Stop(serve::AgentStopArgs),
-    Status(serve::AgentStatusArgs),
-    Send(send::AgentSendArgs),
-    Outbox(outbox::AgentOutboxArgs),
+pub enum BridgeCommand {
+    Start(serve::BridgeStartArgs),
+    Stop(serve::BridgeStopArgs),
+    Status(serve::BridgeStatusArgs),
+    Send(send::BridgeSendArgs),
+    Outbox(outbox::BridgeOutboxArgs),
     Clear(outbox::ClearArgs),
     Snippet(snippet::SnippetArgs),
 }
 
 /// Carries out the verb.
-pub fn run(context: &Context, verb: &AgentCommand) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, verb: &BridgeCommand) -> anyhow::Result<Answer> {
     match verb {
-        AgentCommand::Start(args) => serve::start(context, args),
-        AgentCommand::Stop(args) => serve::stop(context, args),
-        AgentCommand::Status(args) => serve::status(context, args),
-        AgentCommand::Send(args) => send::run(context, args),
-        AgentCommand::Outbox(args) => outbox::show(context, args),
-        AgentCommand::Clear(args) => outbox::clear(context, args),
-        AgentCommand::Snippet(args) => snippet::run(context, args),
+        BridgeCommand::Start(args) => serve::start(context, args),
+        BridgeCommand::Stop(args) => serve::stop(context, args),
+        BridgeCommand::Status(args) => serve::status(context, args),
+        BridgeCommand::Send(args) => send::run(context, args),
+        BridgeCommand::Outbox(args) => outbox::show(context, args),
+        BridgeCommand::Clear(args) => outbox::clear(context, args),
+        BridgeCommand::Snippet(args) => snippet::run(context, args),
     }
 }
 
