@@ -1,26 +1,27 @@
 //! Rows under a header, fitted to a screen.
 //!
 //! Owns which columns are shown and how they share the screen: one that nobody uses is left out,
-//! expendable ones make room for the last, and a cell that is cut says so with an ellipsis. The layout is `comfy-table`'s. A cell can
-//! neither steer the terminal nor pretend to be a row.
+//! expendable ones make room for the last, and the widest gives way first. A line ends between two
+//! words; a word that no column has room for is cut, and says so with an ellipsis. A cell can neither
+//! steer the terminal nor pretend to be a row.
 
-use std::borrow::Cow;
-
-use comfy_table::{ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
-
-use crate::terminal;
+use crate::{
+    fit::{self, MORE},
+    terminal,
+};
 
 /// Between two columns.
-const GAP: u16 = 2;
+const GAP: usize = 2;
 /// No cell shows more characters.
 const LONGEST: usize = 1_000;
 /// A cell has at most so many lines.
 const LINES: usize = 3;
-/// No column but the last takes more of the screen, in percent.
-const SHARE: u16 = 40;
-
+/// No word keeps a column wider than so much of the screen, in percent.
+const SHARE: usize = 40;
 /// So many characters of the last column are worth more than an expendable one.
 const READABLE: usize = 30;
+
+const RESET: &str = "\u{1b}[0m";
 
 /// The rows with their header. Where the screen is too narrow for the last column to be read, the
 /// expendable ones are left out, in this order; without a screen nothing need fit.
@@ -30,67 +31,51 @@ pub fn table(
     rows: &[Vec<String>],
     expendable: &[usize],
 ) -> String {
-    let used = used(width, header, rows, expendable);
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_truncation_indicator("…")
-        .set_header(used.iter().map(|&c| &header[c]));
-    match width {
-        Some(width) => table
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(width),
-        None => table.set_content_arrangement(ContentArrangement::Disabled),
-    };
-    for row in rows {
-        let mut drawn = Row::from(used.iter().map(|&c| cell(&row[c])));
-        if width.is_some() {
-            drawn.max_height(LINES);
+    let width = width.map(usize::from);
+    let lines = [header].into_iter().chain(rows.iter().map(Vec::as_slice));
+    let lines: Vec<Vec<Cell<'_>>> = lines
+        .map(|row| row.iter().map(|cell| Cell::of(cell)).collect())
+        .collect();
+    let used = used(width, &lines, expendable);
+    let widths = widths(width, &lines, &used);
+    lines.iter().map(|row| drawn(row, &used, &widths)).collect()
+}
+
+/// A row, in as many lines as its longest cell has.
+fn drawn(row: &[Cell<'_>], used: &[usize], widths: &[usize]) -> String {
+    let cells = used.iter().zip(widths);
+    let cells: Vec<_> = cells.map(|(&c, &room)| row[c].folded(room)).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for at in 0..height.max(1) {
+        let mut line = String::new();
+        for ((lines, &c), &width) in cells.iter().zip(used).zip(widths) {
+            let part = lines.get(at).map_or("", String::as_str);
+            line += &row[c].painted(part);
+            line += &" ".repeat((width + GAP).saturating_sub(fit::width(part)));
         }
-        table.add_row(drawn);
+        text += line.trim_end();
+        text.push('\n');
     }
-    let last = used.len().saturating_sub(1);
-    for (at, column) in table.column_iter_mut().enumerate() {
-        if at == last {
-            column.set_padding((0, 0));
-        } else {
-            column.set_padding((0, GAP));
-            if width.is_some() {
-                column.set_constraint(ColumnConstraint::UpperBoundary(Width::Percentage(SHARE)));
-            }
-        }
-    }
-    let lines = table.lines();
-    lines.map(|line| format!("{}\n", line.trim_end())).collect()
+    text
 }
 
 /// The columns that are shown.
-fn used(
-    width: Option<u16>,
-    header: &[String],
-    rows: &[Vec<String>],
-    expendable: &[usize],
-) -> Vec<usize> {
-    let mut used: Vec<usize> = (0..header.len())
-        .filter(|&c| rows.iter().any(|row| !row[c].is_empty()))
-        .collect();
+fn used(width: Option<usize>, lines: &[Vec<Cell<'_>>], expendable: &[usize]) -> Vec<usize> {
+    let rows = lines.iter().skip(1);
+    let is_used = |c: &usize| rows.clone().any(|row| !row[*c].text.is_empty());
+    let mut used: Vec<usize> = (0..lines[0].len()).filter(is_used).collect();
     let Some(width) = width else {
         return used;
     };
-    let share = usize::from(width) * usize::from(SHARE) / 100;
     let room = |used: &[usize]| {
-        let widest = |c: usize| {
-            let cells = rows.iter().map(|row| &row[c]).chain([&header[c]]);
-            cells.map(|cell| shown_len(cell)).max().unwrap_or(0)
-        };
         let (last, others) = used.split_last()?;
-        let others = others
-            .iter()
-            .map(|&c| widest(c).min(share) + usize::from(GAP));
-        Some(others.sum::<usize>() + widest(*last).min(READABLE))
+        let others = others.iter();
+        let others = others.map(|&c| widest(lines, c).min(width * SHARE / 100) + GAP);
+        Some(others.sum::<usize>() + widest(lines, *last).min(READABLE))
     };
     for dropped in expendable {
-        if room(&used).is_none_or(|room| room <= usize::from(width)) {
+        if room(&used).is_none_or(|room| room <= width) {
             break;
         }
         used.retain(|c| c != dropped);
@@ -98,37 +83,79 @@ fn used(
     used
 }
 
-/// How many characters of a cell are seen.
-fn shown_len(painted: &str) -> usize {
-    let (style, text) = painted.split_at(terminal::style_len(painted));
-    let text = if style.is_empty() {
-        text
-    } else {
-        text.strip_suffix(RESET).unwrap_or(text)
+/// How wide the columns are: the widest gives way, at first no further than its longest word.
+fn widths(width: Option<usize>, lines: &[Vec<Cell<'_>>], used: &[usize]) -> Vec<usize> {
+    let mut widths: Vec<usize> = used.iter().map(|&c| widest(lines, c)).collect();
+    let Some(width) = width else {
+        return widths;
     };
-    text.chars().count()
+    let word = |c: usize| lines.iter().map(|row| row[c].longest_word()).max();
+    let word = |c: usize| word(c).unwrap_or(0).min(width * SHARE / 100);
+    let words: Vec<usize> = used.iter().map(|&c| word(c)).collect();
+    let room = width.saturating_sub(GAP * used.len().saturating_sub(1));
+    while widths.iter().sum::<usize>() > room {
+        let whole = (0..used.len()).filter(|&at| widths[at] > words[at]);
+        let gives = whole.max_by_key(|&at| widths[at]);
+        let gives = gives.or_else(|| (0..used.len()).max_by_key(|&at| widths[at]));
+        match gives.filter(|&at| widths[at] > 1) {
+            Some(at) => widths[at] -= 1,
+            None => break,
+        }
+    }
+    widths
 }
 
-/// A cell's text, made harmless, in the style that it came in.
-fn cell(painted: &str) -> String {
-    let (style, text) = painted.split_at(terminal::style_len(painted));
-    let (text, end) = match style {
-        "" => (text, ""),
-        _ => (text.strip_suffix(RESET).unwrap_or(text), RESET),
-    };
-    // The library counts columns in 16 bits.
-    let text: Cow<'_, str> = match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.into(),
-    };
-    format!(
-        "{style}{}{end}",
-        terminal::clean(&terminal::line(&text), false)
-    )
+fn widest(lines: &[Vec<Cell<'_>>], column: usize) -> usize {
+    let widths = lines.iter().map(|row| fit::width(&row[column].text));
+    widths.max().unwrap_or(0)
 }
 
-const RESET: &str = "\u{1b}[0m";
+/// A cell's text, made harmless, and the style that it came in.
+struct Cell<'c> {
+    style: &'c str,
+    text: String,
+}
 
+impl<'c> Cell<'c> {
+    fn of(painted: &'c str) -> Self {
+        let (style, text) = painted.split_at(terminal::style_len(painted));
+        let text = match style {
+            "" => text,
+            _ => text.strip_suffix(RESET).unwrap_or(text),
+        };
+        let text = match text.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}{MORE}", &text[..end]),
+            None => text.to_owned(),
+        };
+        let text = terminal::clean(&terminal::line(&text), false);
+        Self { style, text }
+    }
+
+    fn longest_word(&self) -> usize {
+        let words = self.text.split(' ').map(fit::width);
+        words.max().unwrap_or(0)
+    }
+
+    /// Its lines in so many columns.
+    fn folded(&self, room: usize) -> Vec<String> {
+        // A script of wide characters has no blanks: there a line may end anywhere.
+        let is_wide = |word: &str| fit::width(word) > word.chars().count();
+        let words = self.text.split(' ').map(|word| match is_wide(word) {
+            true => word.to_owned(),
+            false => fit::cut(word, room),
+        });
+        let text: Vec<String> = words.collect();
+        fit::fold(&text.join(" "), room, LINES)
+    }
+
+    /// A part of it in its style.
+    fn painted(&self, part: &str) -> String {
+        match self.style.is_empty() || part.is_empty() {
+            true => part.to_owned(),
+            false => format!("{}{part}{RESET}", self.style),
+        }
+    }
+}
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +193,19 @@ mod tests {
             drawn.lines().all(|line| line.chars().count() <= 60),
             "{drawn}"
         );
+    }
+
+    #[test]
+    fn a_line_ends_between_two_words() {
+        let path = "crates/core/src/operations.rs";
+        let drawn = draw(
+            40,
+            &["PATH", "STATE", "SAYS"],
+            &[&[path, "in_progress", "It says it all"]],
+        );
+        let expected = "PATH              STATE        SAYS\n\
+            crates/core/src…  in_progress  It says\n                               it all\n";
+        assert_eq!(drawn, expected);
     }
 
     #[test]

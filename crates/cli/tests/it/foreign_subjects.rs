@@ -126,29 +126,28 @@ fn wide_subjects_line_up() {
         "1,2",
     ]);
     world.ok(["claim", "1", "--as", "W1-with-a-long-name"]);
-    assert_snapshot!(world.transcript("list"), @r#"
+    assert_snapshot!(world.transcript("list"), @"
     $ list
     ID  STATE    PRIORITY  OWNER                WAITS FOR  SUBJECT
     1   claimed  high      W1-with-a-long-name             日本語のタスクを書く
     2   pending                                            Ünïcödé 🚩 flag
     3   pending                                 1 2        A long subject that goes on and on, A long
                                                            subject that goes on and on, A long subject
-                                                           that goes on and on, A long subject that goe…
-    "#);
+                                                           that goes on and on, A long subject that…
+    ");
     world.set("COLUMNS", "40");
-    assert_snapshot!(world.transcript("list"), @r#"
+    assert_snapshot!(world.transcript("list"), @"
     $ list
-    ID  STATE    PRIORITY  WAITS     SUBJECT
+    ID  STATE    PRIORITY  WAITS  SUBJECT
                            FOR
-    1   claimed  high                日本語
-                                     のタス
-                                     クを書…
-    2   pending                      Ünïcödé
-                                     🚩 flag
-    3   pending            1 2       A long
-                                     subject
-                                     that…
-    "#);
+    1   claimed  high             日本語のタ
+                                  スクを書く
+    2   pending                   Ünïcödé 🚩
+                                  flag
+    3   pending            1 2    A long
+                                  subject
+                                  that goes…
+    ");
     world.set("COLUMNS", "200");
     assert_snapshot!(world.transcript("list"), @r#"
     $ list
