@@ -44,6 +44,9 @@ pub struct Globals {
     /// Colour: auto, always or never; auto heeds NO_COLOR
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", global = true, hide_possible_values = true, hide_default_value = true)]
     pub color: Color,
+    /// Times: relative, or iso for date and time
+    #[arg(long, value_enum, default_value_t = TimeStyle::Relative, value_name = "STYLE", global = true, hide_possible_values = true, hide_default_value = true)]
+    pub time: TimeStyle,
     /// Show the chain of causes behind an error
     #[arg(long, short, global = true)]
     pub verbose: bool,
@@ -59,6 +62,16 @@ pub enum Color {
     Always,
     /// Never
     Never,
+}
+
+/// How moments are told to people.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum TimeStyle {
+    /// As seen from now: 2m ago, in 13m
+    #[default]
+    Relative,
+    /// Date and time: 2026-12-01T09:00:00Z
+    Iso,
 }
 
 /// The verbs.
@@ -168,7 +181,7 @@ pub enum DailyCommand {
 #[derive(Debug, Subcommand)]
 pub enum TaskCommand {
     #[command(flatten)]
-    Daily(DailyCommand),
+    Daily(Box<DailyCommand>),
     Start(commands::moves::StartArgs),
     Renew(commands::moves::RenewArgs),
     Reopen(commands::moves::ReopenArgs),

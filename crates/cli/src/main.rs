@@ -14,6 +14,7 @@ mod instructions;
 mod output;
 mod progress;
 mod schemas;
+mod screen;
 mod shape;
 mod table;
 mod terminal;

@@ -4,27 +4,21 @@
 //! about the answer rather than in it on stderr. A closed pipe is success. What people read passes
 //! through [`terminal`] here, and nowhere else.
 
-use std::{
-    io::{self, IsTerminal, Write},
-    os::fd::AsFd,
-};
+use std::io::{self, IsTerminal, Write};
 
-use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
 use clap::error::ErrorKind;
 use flagpost_core::answers::Published;
-use flagpost_model::task::StateName;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::{Color, Globals},
+    args::Globals,
     context::Context,
     error::{self, FailureKind},
-    fit, table, terminal,
+    fit,
+    screen::{Screen, columns_of},
+    terminal,
 };
-
-/// A screen that is said to be narrower is none that anything fits.
-const NARROWEST: u16 = 20;
 
 /// What a verb has to say.
 #[derive(Debug, Default)]
@@ -142,8 +136,8 @@ pub fn answer(context: &Context, answer: Answer) -> anyhow::Result<u8> {
     } else {
         let screen = Screen::of(context);
         let text = match &answer.exact {
-            Some(exact) => terminal::clean(exact, screen.color),
-            None => screen.wrapped(&terminal::clean(&answer.text, screen.color)),
+            Some(exact) => terminal::clean(exact, screen.is_coloured()),
+            None => screen.wrapped(&terminal::clean(&answer.text, screen.is_coloured())),
         };
         if text.is_empty() || text.ends_with('\n') {
             text
@@ -321,11 +315,6 @@ pub fn say(line: &str) {
     let _: io::Result<()> = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// The style of what should worry a reader.
-pub fn alarm() -> Style {
-    AnsiColor::Red.on_default()
-}
-
 /// What a person answers to a question; none where nobody is there to be asked.
 pub fn ask(question: &str) -> io::Result<Option<bool>> {
     if !io::stdin().is_terminal() {
@@ -335,113 +324,4 @@ pub fn ask(question: &str) -> io::Result<Option<bool>> {
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
     Ok(Some(line.trim().eq_ignore_ascii_case("y")))
-}
-
-/// Whether colours are wanted on what is a terminal or not.
-pub fn is_coloured(context: &Context, is_terminal: bool) -> bool {
-    match context.globals.color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => is_terminal && !context.settings.no_color,
-    }
-}
-
-/// How many columns the terminal behind a stream has; none where it is no terminal that can be used.
-fn columns_of(stream: impl AsFd) -> Option<u16> {
-    let size = rustix::termios::tcgetwinsize(stream).ok()?;
-    Some(size.ws_col).filter(|columns| *columns >= NARROWEST)
-}
-
-/// How wide the terminal is, and whether to colour.
-#[derive(Debug, Clone, Copy)]
-pub struct Screen {
-    /// None where nothing need fit: whatever reads a pipe wants all of it.
-    width: Option<u16>,
-    color: bool,
-}
-
-impl Screen {
-    /// The screen that stdout goes to.
-    pub fn of(context: &Context) -> Self {
-        let stdout = io::stdout();
-        let color = is_coloured(context, stdout.is_terminal());
-        let terminal = columns_of(&stdout);
-        let width = context.settings.columns.filter(|it| *it >= NARROWEST);
-        let width = width.or(terminal);
-        let narrow = stdout.is_terminal().then_some(100);
-        Self {
-            width: width.or(narrow),
-            color,
-        }
-    }
-
-    /// How many columns a line may have; none where nothing need fit.
-    pub fn columns(self) -> Option<usize> {
-        self.width.map(usize::from)
-    }
-
-    /// The page as it fits a terminal, broken between words. A program gets its lines whole.
-    fn wrapped(self, page: &str) -> String {
-        match self.columns() {
-            Some(columns) if io::stdout().is_terminal() => fit::wrapped(page, columns),
-            _ => page.to_owned(),
-        }
-    }
-
-    /// No screen: a file, or a text within JSON.
-    pub fn none() -> Self {
-        Self {
-            width: Some(100),
-            color: false,
-        }
-    }
-
-    /// Nothing need fit, and there are no colours.
-    #[cfg(test)]
-    pub fn unbounded() -> Self {
-        Self {
-            width: None,
-            color: false,
-        }
-    }
-
-    /// The text in this style, where colours are wanted.
-    pub fn paint(self, style: Style, text: &str) -> String {
-        if self.color && !text.is_empty() {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    /// A state by name, coloured.
-    pub fn state(self, state: StateName) -> String {
-        let style = match state {
-            StateName::Pending => Style::new(),
-            StateName::Claimed => AnsiColor::Cyan.on_default(),
-            StateName::InProgress => AnsiColor::Blue.on_default(),
-            StateName::Completed => AnsiColor::Green.on_default(),
-            StateName::Failed => alarm(),
-            StateName::Stuck => AnsiColor::Yellow.on_default(),
-            StateName::Cancelled => AnsiColor::BrightBlack.on_default(),
-        };
-        self.paint(style, state.as_str())
-    }
-
-    /// A heading.
-    pub fn bold(self, text: &str) -> String {
-        self.paint(Style::new().bold(), text)
-    }
-
-    /// Rows under a header, columns that nobody uses left out; the last column takes what is left
-    /// of the screen.
-    pub fn table(self, header: &[&str], rows: Vec<Vec<String>>) -> String {
-        self.fitted(header, rows, &[])
-    }
-
-    /// The same, where the expendable columns make room for the last one, in this order.
-    pub fn fitted(self, header: &[&str], rows: Vec<Vec<String>>, expendable: &[usize]) -> String {
-        let header: Vec<String> = header.iter().map(|name| self.bold(name)).collect();
-        table::table(self.width, &header, &rows, expendable)
-    }
 }

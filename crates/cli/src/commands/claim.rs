@@ -9,7 +9,7 @@ use flagpost_core::{
 };
 use jiff::SignedDuration;
 
-use crate::{context::Context, error::usage, output::Answer, terminal::title};
+use crate::{context::Context, error::usage, output::Answer, screen::Screen, terminal::title};
 
 /// Claim a task for the time of a lease
 #[derive(Debug, clap::Args)]
@@ -54,7 +54,7 @@ pub fn run(context: &Context, args: &ClaimArgs) -> anyhow::Result<Answer> {
         Some(id) => claims::claim(&list, &terms, &list.resolve(id)?)?,
         None => claims::claim_next(&list, &terms)?,
     };
-    Ok(answer(&claimed, "claimed"))
+    Ok(answer(Screen::of(context), &claimed, "claimed"))
 }
 
 /// The terms of the caller's claims.
@@ -75,14 +75,14 @@ pub fn terms(context: &Context, lease: Option<SignedDuration>) -> anyhow::Result
 }
 
 /// What is said about a claim just made.
-pub fn answer(claimed: &Claimed, verb: &str) -> Answer {
+pub fn answer(screen: Screen, claimed: &Claimed, verb: &str) -> Answer {
     let Claimed { task, claim } = claimed;
     let text = format!(
-        "{verb} {} {} (token {}, until {:.0})",
+        "{verb} {} {} (token {}, lease ends {})",
         task.id,
         title(&task.subject),
         claim.token,
-        claim.expires_at
+        screen.time(claim.expires_at)
     );
     Answer::of(&TaskAnswer::from(task))
         .text(text)

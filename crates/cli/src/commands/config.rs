@@ -15,7 +15,8 @@ use serde_json::json;
 use crate::{
     context::Context,
     error::usage,
-    output::{Answer, Screen},
+    output::Answer,
+    screen::Screen,
     terminal::line,
     text::{TextArg, one_line},
 };

@@ -33,8 +33,9 @@ use self::operator::Operator;
 use super::run::watched;
 use crate::{
     context::Context,
-    output::{Answer, Screen},
+    output::Answer,
     progress::{OutcomeCounts, word},
+    screen::Screen,
 };
 
 const PLAN: &str = include_str!("../demo/PLAN.md");

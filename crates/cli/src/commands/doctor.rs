@@ -6,7 +6,6 @@ pub use agents::Agents;
 
 use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
-use anstyle::{AnsiColor, Style};
 use flagpost_core::{
     answers,
     doctor::{self, Finding, Fix, Mended, Repair, RepairOutcome},
@@ -19,7 +18,8 @@ use serde::Serialize;
 use crate::{
     context::Context,
     error::usage,
-    output::{Answer, Screen, ask, say},
+    output::{Answer, ask, say},
+    screen::Screen,
     terminal::line,
 };
 
@@ -251,14 +251,9 @@ fn text(
 
 /// A finding: what, where, and what to do.
 fn finding_text(screen: Screen, finding: &Finding) -> String {
-    let style = match finding.severity() {
-        Severity::Error => AnsiColor::Red.on_default(),
-        Severity::Warning => AnsiColor::Yellow.on_default(),
-        Severity::Note => Style::new(),
-    };
     let mut text = format!(
         "{} {}: {}\n",
-        screen.paint(style, finding.severity().as_str()),
+        screen.state(finding.severity().as_str()),
         screen.bold(finding.code.as_str()),
         line(&finding.what)
     );

@@ -21,12 +21,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::counted;
-use crate::{
-    context::Context,
-    error::usage,
-    output::{Answer, Screen},
-    shape,
-};
+use crate::{context::Context, error::usage, output::Answer, screen::Screen, shape};
 
 /// Draw the tasks and their dependencies
 #[derive(Debug, clap::Args)]

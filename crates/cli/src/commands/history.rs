@@ -14,7 +14,8 @@ use serde_json::Value;
 use super::list::LIMIT;
 use crate::{
     context::Context,
-    output::{Answer, Audience, Screen, say, stream, stream_text},
+    output::{Answer, Audience, say, stream, stream_text},
+    screen::Screen,
     terminal::title,
 };
 
@@ -112,12 +113,13 @@ pub fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<Answer> {
 
 fn answer(context: &Context, latest: &Latest, own: Option<&ListId>) -> Answer {
     let lines = latest.lines.iter();
-    let rows = lines.clone().map(|line| row(line, own));
+    let screen = Screen::of(context);
+    let rows = lines.clone().map(|line| row(screen, line, own));
     let header = ["N", "WHEN", "WHO", "WHAT", "OF", "CHANGE"];
     let cut = "… and older lines: --limit 0 shows all";
     let mut text = match latest.lines.is_empty() {
         true => "nothing of that happened".to_owned(),
-        false => Screen::of(context).fitted(&header, rows.collect(), &[1]),
+        false => screen.fitted(&header, rows.collect(), &[1]),
     };
     if latest.is_cut {
         text += cut;
@@ -168,16 +170,18 @@ fn show(context: &Context, line: &Line, own: Option<&ListId>) -> std::io::Result
     if context.globals.quiet {
         return stream_text(&line.n.to_string());
     }
-    let cells = row(line, own).into_iter().filter(|cell| !cell.is_empty());
+    let cells = row(Screen::none(), line, own)
+        .into_iter()
+        .filter(|cell| !cell.is_empty());
     stream_text(&cells.collect::<Vec<_>>().join("  "))
 }
 
 /// What a person reads of it.
-fn row(line: &Line, own: Option<&ListId>) -> Vec<String> {
+fn row(screen: Screen, line: &Line, own: Option<&ListId>) -> Vec<String> {
     let entry = &line.entry;
     vec![
         line.n.to_string(),
-        format!("{:.0}", line.at),
+        screen.time(line.at),
         entry
             .actor
             .as_ref()

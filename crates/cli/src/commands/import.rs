@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use crate::{
     context::Context,
-    output::{Answer, Screen},
+    output::Answer,
+    screen::Screen,
     terminal::title,
     text::{self, TextArg},
 };

@@ -13,11 +13,7 @@ use super::{
     waiting::time,
 };
 use crate::{
-    context::Context,
-    error::usage,
-    output::{Answer, Screen},
-    shape,
-    terminal::line,
+    context::Context, error::usage, output::Answer, screen::Screen, shape, terminal::line,
     text::TextArg,
 };
 

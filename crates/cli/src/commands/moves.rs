@@ -11,7 +11,7 @@ use super::{
     selection::{self, SelectionAction, Where},
     word::{self, AgentRequestDraft},
 };
-use crate::{context::Context, output::Answer, terminal::title};
+use crate::{context::Context, output::Answer, screen::Screen, terminal::title};
 
 #[derive(Debug, clap::Args)]
 struct TaskSelectorArgs {
@@ -77,7 +77,7 @@ pub fn start(context: &Context, args: &StartArgs) -> anyhow::Result<Answer> {
     let id = context.task(&list, args.id.as_deref())?;
     let token = context.token(&list, &id, args.token)?;
     let claimed = claims::start(&list, &claim::terms(context, None)?, token, &id)?;
-    Ok(claim::answer(&claimed, "started"))
+    Ok(claim::answer(Screen::of(context), &claimed, "started"))
 }
 
 /// Gives it back.
@@ -142,9 +142,10 @@ fn moved(
             return word::instead(context, error, &said);
         }
     };
+    let screen = Screen::of(context);
     let each = moved.tasks.iter().map(|task| {
         let claim = task.state.claim();
-        let until = claim.map(|claim| format!(" until {:.0}", claim.expires_at));
+        let until = claim.map(|it| format!(": lease ends {}", screen.time(it.expires_at)));
         let (id, subject) = (&task.id, title(&task.subject));
         format!("{done} {id} {subject}{}\n", until.unwrap_or_default())
     });

@@ -12,7 +12,7 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{
     context::Context,
-    output::{Screen, alarm},
+    screen::{Screen, alarm},
 };
 
 const HEADER: &[&str] = &[
@@ -97,7 +97,7 @@ impl<'o> Rows<'o> {
         let priority = task.priority.map(|priority| priority.to_string());
         vec![
             task.id.to_string(),
-            self.screen.state(task.state.name()),
+            self.screen.state(task.state.name().as_str()),
             priority.unwrap_or_default(),
             self.due(task),
             text(&task.owner),

@@ -35,6 +35,7 @@ use crate::{
     error::{Invalid, usage_with},
     output::{self, Answer},
     progress::{self, Next, OutcomeCounts, RunProgress, Watcher},
+    screen::Screen,
     shape,
     terminal::line,
 };
@@ -375,7 +376,7 @@ fn plan(context: &Context, config: &RunConfig, rehearsal: &Rehearsal, loaded: &L
             .map(|outline| outline.subject.clone())
             .unwrap_or_default()
     };
-    let screen = output::Screen::of(context);
+    let screen = Screen::of(context);
     let mut text = String::new();
     for (n, wave) in waves.iter().enumerate() {
         text += &format!(
@@ -424,7 +425,7 @@ fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunP
         interrupted: report.interrupted,
         again: as_typed(),
     };
-    let text = progress::summary(account, &next, output::Screen::of(context));
+    let text = progress::summary(account, &next, Screen::of(context));
     let body = json!({
         "list": list.id(), "session": report.session, "dir": shape::path(&report.dir),
         "interrupted": report.interrupted, "passed": counts.passed, "failed": counts.failed,

@@ -3,12 +3,7 @@
 use flagpost_model::view;
 use serde_json::{Map, Value};
 
-use crate::{
-    context::Context,
-    error::Unknown,
-    output::{Answer, Screen},
-    schemas,
-};
+use crate::{context::Context, error::Unknown, output::Answer, schemas, screen::Screen};
 
 /// Print the JSON Schema of an answer
 #[derive(Debug, clap::Args)]

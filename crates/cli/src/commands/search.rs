@@ -16,7 +16,8 @@ use super::{
 use crate::{
     context::Context,
     error::usage,
-    output::{Answer, Screen},
+    output::Answer,
+    screen::Screen,
     shape,
     terminal::{clean, line},
     text::TextArg,
@@ -158,7 +159,7 @@ fn page(screen: Screen, hits: &[Hit], everything: bool) -> String {
         let is_new = last.as_ref() != Some(&name);
         match &hit.thing {
             Thing::Task { subject, state, .. } if is_new => {
-                let state = screen.state(*state);
+                let state = screen.state(state.as_str());
                 let head = headline(screen, hit, subject);
                 page += &format!("{} {head} ({state})\n", screen.bold(&name));
             }

@@ -14,8 +14,9 @@ use flagpost_model::{SessionId, TaskId, view};
 use super::{list::counted, run::sessions};
 use crate::{
     context::Context,
-    output::{Answer, Screen, stream_named},
+    output::{Answer, stream_named},
     progress,
+    screen::Screen,
     terminal::title,
 };
 
@@ -70,10 +71,11 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
     let text = if all.is_empty() {
         "no sessions yet; 'flagpost run --agent CMD' begins one".to_owned()
     } else {
+        let screen = Screen::of(context);
         let rows = all.iter().map(|session| {
             vec![
                 session.title(),
-                session.stage.as_str().to_owned(),
+                screen.state(session.stage.as_str()),
                 session
                     .lock
                     .list
@@ -84,12 +86,12 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
                     .lock
                     .started
                     .and_then(|at| at.shown())
-                    .map(|at| format!("{at:.0}"))
+                    .map(|at| screen.time(at))
                     .unwrap_or_default(),
                 counts(session),
             ]
         });
-        Screen::of(context).table(
+        screen.table(
             &["SESSION", "STAGE", "LIST", "BEGAN", "TASKS"],
             rows.collect(),
         )
@@ -146,7 +148,7 @@ fn show(context: &Context, args: &SessionShowArgs) -> anyhow::Result<Answer> {
     let mut text = format!(
         "{} {}\n",
         screen.bold(&session.title()),
-        session.stage.as_str()
+        screen.state(session.stage.as_str())
     );
     text += &format!("  files  {}\n", session.dir.display());
     if let Some(thread) = session.thread() {
@@ -192,9 +194,9 @@ fn show(context: &Context, args: &SessionShowArgs) -> anyhow::Result<Answer> {
     }
     for park in told.parked.values() {
         text += &format!(
-            "  parked {} until {:.0}: {}\n",
+            "  parked {}, opens {}: {}\n",
             title(&park.agent),
-            park.until,
+            screen.time(park.until),
             title(&park.why)
         );
     }
@@ -202,7 +204,7 @@ fn show(context: &Context, args: &SessionShowArgs) -> anyhow::Result<Answer> {
         let rows = session.rows.iter().map(|row| {
             vec![
                 row.id.to_string(),
-                progress::outcome(row.outcome).to_owned(),
+                screen.state(progress::outcome(row.outcome)),
                 format!("{} of {}", row.attempt, row.of),
                 row.duration.map(render_duration).unwrap_or_default(),
                 row.tokens.map(progress::tokens).unwrap_or_default(),

@@ -7,11 +7,7 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use crate::{
-    context::Context,
-    output::{Answer, Screen},
-    terminal::line,
-};
+use crate::{context::Context, output::Answer, screen::Screen, terminal::line};
 
 /// Show a task in full
 #[derive(Debug, clap::Args)]
@@ -37,7 +33,8 @@ pub fn run(context: &Context, args: &ShowArgs) -> anyhow::Result<Answer> {
 fn page(screen: Screen, task: &Task, parts: Option<PartsProgress>, now: Timestamp) -> String {
     let tracked = (task.tracked > Effort::default() || task.timer.is_some()).then(|| {
         let running = task.timer.as_ref();
-        let running = running.map(|timer| format!(", {} measures since {}", timer.by, timer.since));
+        let running =
+            running.map(|timer| format!(", {} began {}", timer.by, screen.time(timer.since)));
         format!("{}{}", task.effort(now), running.unwrap_or_default())
     });
     let added = task.provenance.as_ref().map(|it| {
@@ -46,7 +43,7 @@ fn page(screen: Screen, task: &Task, parts: Option<PartsProgress>, now: Timestam
             Origin::Agent => " (an agent)",
             Origin::Import => " (an import)",
         };
-        format!("by {}{hand} at {}", it.by, it.at)
+        format!("by {}{hand}, {}", it.by, screen.time(it.at))
     });
     let ids = |ids: &[flagpost_model::TaskId]| {
         ids.iter()
@@ -57,15 +54,15 @@ fn page(screen: Screen, task: &Task, parts: Option<PartsProgress>, now: Timestam
     let claim = task.state.claim().map(|claim| {
         let session = claim.session.as_ref().map(|id| format!(", session {id}"));
         format!(
-            "by {}, token {}, until {:.0}{}",
+            "by {}, token {}, lease ends {}{}",
             claim.by,
             claim.token,
-            claim.expires_at,
+            screen.time(claim.expires_at),
             session.unwrap_or_default()
         )
     });
     let rows = [
-        ("state", Some(screen.state(task.state.name()))),
+        ("state", Some(screen.state(task.state.name().as_str()))),
         (
             "priority",
             task.priority.map(|priority| priority.to_string()),
@@ -115,42 +112,42 @@ fn page(screen: Screen, task: &Task, parts: Option<PartsProgress>, now: Timestam
         text += &format!("\n{}\n", task.description.trim_end());
     }
     for note in task.remarks() {
-        text += &attributed("note", note.by.as_deref(), note.at, &note.text);
+        text += &attributed(screen, "note", (note.by.as_deref(), note.at), &note.text);
     }
     let open = task.question();
-    text += &questions(task, open.as_ref());
+    text += &questions(screen, task, open.as_ref());
     // Who was stuck is told of by the question.
     if let Some(result) = task.result.as_ref().filter(|_| open.is_none()) {
-        text += &format!("\n{} by {} at {}\n", result.ending, result.by, result.at);
-        if !result.text.is_empty() {
-            text += &format!("{}\n", result.text.trim_end());
-        }
+        let (by, at) = (Some(result.by.as_str()), Some(result.at));
+        let ending = screen.state(result.ending.as_str());
+        text += &attributed(screen, &ending, (by, at), &result.text);
     }
     for late in &task.late {
-        text += &format!(
-            "\nlate result: {} by {} at {}\n{}\n",
-            late.ending,
-            late.by,
-            late.at,
-            late.text.trim_end()
-        );
+        let (by, at) = (Some(late.by.as_str()), Some(late.at));
+        let what = format!("late result: {}", late.ending);
+        text += &attributed(screen, &what, (by, at), &late.text);
     }
     text
 }
 
 /// Each question with its answers, and how the open one is answered.
-fn questions(task: &Task, open: Option<&Question>) -> String {
+fn questions(screen: Screen, task: &Task, open: Option<&Question>) -> String {
     let (mut text, mut last) = (String::new(), 0);
     let question = |asked: &Question| {
         let what = format!("question {}", asked.n);
-        attributed(&what, asked.by.as_deref(), asked.at, &asked.text)
+        attributed(screen, &what, (asked.by.as_deref(), asked.at), &asked.text)
     };
     for (asked, answer) in task.answered() {
         if asked.n != last {
             text += &question(asked);
         }
         last = asked.n;
-        text += &attributed("answer", answer.by.as_deref(), answer.at, &answer.text);
+        text += &attributed(
+            screen,
+            "answer",
+            (answer.by.as_deref(), answer.at),
+            &answer.text,
+        );
     }
     if let Some(asked) = open {
         text += &question(asked);
@@ -160,12 +157,18 @@ fn questions(task: &Task, open: Option<&Question>) -> String {
 }
 
 /// Words about a task below who said them when.
-fn attributed(what: &str, by: Option<&str>, at: Option<Timestamp>, words: &str) -> String {
-    let at = at.map(|at| format!(" at {at}")).unwrap_or_default();
+fn attributed(
+    screen: Screen,
+    what: &str,
+    (by, at): (Option<&str>, Option<Timestamp>),
+    words: &str,
+) -> String {
+    let at = at.map(|at| format!(", {}", screen.time(at)));
     let words = Some(words.trim_end()).filter(|it| !it.is_empty());
     let words = words.map(|it| format!("{it}\n")).unwrap_or_default();
     format!(
-        "\n{what} by {}{at}\n{words}",
-        line(by.unwrap_or("somebody"))
+        "\n{what} by {}{}\n{words}",
+        line(by.unwrap_or("somebody")),
+        at.unwrap_or_default()
     )
 }

@@ -11,12 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::tags::Counted;
-use crate::{
-    context::Context,
-    output::{Answer, Screen},
-    shape,
-    terminal::line,
-};
+use crate::{context::Context, output::Answer, screen::Screen, shape, terminal::line};
 
 /// Show the list in numbers
 #[derive(Debug, clap::Args)]
@@ -110,7 +105,7 @@ fn page(screen: Screen, list: &str, stats: &Stats) -> String {
     );
     let states = stats.states.iter();
     let states: Vec<_> = states
-        .map(|(state, n)| format!("{n} {}", screen.state(*state)))
+        .map(|(state, n)| format!("{n} {}", screen.state(state.as_str())))
         .collect();
     let facts = [
         ("states", states.join(", ")),

@@ -17,7 +17,6 @@ use flagpost_core::{
     sessions::{Session, SessionStatus, Sessions},
     tasks,
 };
-use flagpost_disk::dialects::session::render_duration;
 use flagpost_model::{
     plan::{Graph, StrandedBecause, stranded},
     task::{Outline, StateName},
@@ -29,12 +28,7 @@ pub use answer::StatusAnswer;
 use answer::WaitingTask;
 
 use super::{daemon, list::counted};
-use crate::{
-    context::Context,
-    output::{Answer, Screen},
-    shape,
-    terminal::line,
-};
+use crate::{context::Context, output::Answer, screen::Screen, shape, terminal::line};
 
 /// Show the progress and your open decisions
 #[derive(Debug, Default, clap::Args)]
@@ -90,7 +84,7 @@ pub fn run(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
     let screen = Screen::of(context);
     let by_state: Vec<String> = counts
         .iter()
-        .map(|(state, n)| format!("{n} {}", screen.state(*state)))
+        .map(|(state, n)| format!("{n} {}", screen.state(state.as_str())))
         .collect();
     let found = scan(&context.home)?;
     let root = list.root();
@@ -115,7 +109,7 @@ pub fn run(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
         None => None,
     };
     if let Some(session) = &session {
-        text += &format!("{}\n", session_line(session));
+        text += &format!("{}\n", session_line(screen, session));
     }
     let failed: Vec<(&Outline, Option<String>)> = failed
         .into_iter()
@@ -132,14 +126,14 @@ pub fn run(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
         asked
             .iter()
             .map(|it| questions::words(context, it))
-            .chain(stalled.iter().map(stalls::words))
+            .chain(stalled.iter().map(|it| stalls::words(screen, it)))
             .chain(failed.iter().map(|(task, said)| {
                 let words = said.as_deref().and_then(|text| text.lines().next());
                 let words = words.map(|words| format!(": {}", line(words)));
                 format!(
                     "{} {} {}{}",
                     task.id,
-                    screen.state(task.state.name()),
+                    screen.state(task.state.name().as_str()),
                     line(&task.subject),
                     words.unwrap_or_default()
                 )
@@ -163,15 +157,19 @@ pub fn run(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
                 ", lease expired"
             };
             Some(format!(
-                "{} {} by {} since {}{expired}",
+                "{} {} by {}, claimed {}{expired}",
                 task.id,
                 line(&task.subject),
                 claim.by,
-                claim.at
+                screen.time(claim.at)
             ))
         }),
     );
-    text += &section(screen, "Parked", parked.iter().map(|it| resting(it, now)));
+    text += &section(
+        screen,
+        "Parked",
+        parked.iter().map(|it| resting(screen, it)),
+    );
     text += &section(
         screen,
         "Ready",
@@ -242,8 +240,12 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
         text += &format!("lists elsewhere: {}\n", names.join(" "));
     }
     let found = scan(&context.home)?;
-    let (parked, now) = (accounts::all_parked(&context.home)?, context.home.now());
-    text += &section(screen, "Parked", parked.iter().map(|it| resting(it, now)));
+    let parked = accounts::all_parked(&context.home)?;
+    text += &section(
+        screen,
+        "Parked",
+        parked.iter().map(|it| resting(screen, it)),
+    );
     text += &roots::section(screen, &found);
     let instance = daemon::instance(context)?;
     text += &daemon_line(instance.as_ref());
@@ -272,7 +274,7 @@ fn daemon_line(instance: Option<&flagpost_daemon::Instance>) -> String {
 }
 
 /// The session in the live directory, in a line.
-fn session_line(session: &Session) -> String {
+fn session_line(screen: Screen, session: &Session) -> String {
     let wave = session
         .progress
         .wave
@@ -290,21 +292,15 @@ fn session_line(session: &Session) -> String {
     format!(
         "session {} is {}{}, {begun}{end}",
         session.title(),
-        session.stage.as_str(),
+        screen.state(session.stage.as_str()),
         wave.unwrap_or_default(),
     )
 }
 
 /// An agent whose account rests, and until when.
-fn resting(park: &Park, now: Timestamp) -> String {
-    let left = SignedDuration::from_secs(park.until.duration_since(now).as_secs());
-    format!(
-        "{} until {:.0} (in {}): {}",
-        line(&park.agent),
-        park.until,
-        render_duration(left),
-        line(&park.why)
-    )
+fn resting(screen: Screen, park: &Park) -> String {
+    let until = screen.time(park.until);
+    format!("{} opens {until}: {}", line(&park.agent), line(&park.why))
 }
 
 /// A heading with at most ten lines below; nothing where there are none.

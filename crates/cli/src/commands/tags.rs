@@ -10,11 +10,7 @@ use flagpost_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{
-    context::Context,
-    output::{Answer, Screen},
-    shape,
-};
+use crate::{context::Context, output::Answer, screen::Screen, shape};
 
 /// Show the labels in use, and how many tasks have each
 #[derive(Debug, clap::Args)]

@@ -9,12 +9,7 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use crate::{
-    context::Context,
-    output::{Answer, Screen},
-    shape,
-    terminal::title,
-};
+use crate::{context::Context, output::Answer, screen::Screen, shape, terminal::title};
 
 /// Measure the work on tasks
 #[derive(Debug, Subcommand)]

@@ -15,7 +15,7 @@ use super::{
     words,
 };
 use crate::fit::{cut, fold};
-use crate::output::Screen;
+use crate::screen::Screen;
 
 /// So many of a kind are told one by one.
 const ONE_BY_ONE: usize = 10;

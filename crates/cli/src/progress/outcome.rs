@@ -3,9 +3,11 @@
 //! Owns the one vocabulary of runs (passed, partial, failed, stuck and what goes with it) and the
 //! style of each. PASS, PARTIAL and FAIL are words of the files only.
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use flagpost_model::session::Outcome;
 use flagpost_run::events::AttemptEnd;
+
+use crate::screen::style_of;
 
 /// What became of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,13 +75,7 @@ impl ShownOutcome {
 
     /// How it looks.
     pub fn style(self) -> Style {
-        match self {
-            Self::Passed => AnsiColor::Green.on_default(),
-            Self::Failed => AnsiColor::Red.on_default(),
-            Self::Partial | Self::Stuck => AnsiColor::Yellow.on_default(),
-            Self::Parked | Self::Waits => AnsiColor::Cyan.on_default(),
-            Self::Skipped | Self::Interrupted => AnsiColor::BrightBlack.on_default(),
-        }
+        style_of(self.as_str())
     }
 }
 

@@ -28,7 +28,7 @@ use super::{
     canvas::{Canvas, Size},
     locked, results,
 };
-use crate::{commands::run::is_ignored, context::Context, output::is_coloured};
+use crate::{commands::run::is_ignored, context::Context, screen::is_coloured};
 
 /// How often to look whether there is anything to draw.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);

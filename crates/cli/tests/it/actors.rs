@@ -14,22 +14,22 @@ fn who_acts() {
         FLAGPOST_WORKER=W2 claim 2
         claim 3
         USER= LOGNAME=bob claim 4
-        list"), @r#"
+        list"), @"
     $ claim 1 --as W1
-    claimed 1 a (token 6, until 2026-05-13T14:40:00Z)
+    claimed 1 a (token 6, lease ends in 15m)
     $ FLAGPOST_WORKER=W2 claim 2
-    claimed 2 b (token 7, until 2026-05-13T14:40:00Z)
+    claimed 2 b (token 7, lease ends in 15m)
     $ claim 3
-    claimed 3 c (token 8, until 2026-05-13T14:40:00Z)
+    claimed 3 c (token 8, lease ends in 15m)
     $ USER= LOGNAME=bob claim 4
-    claimed 4 d (token 9, until 2026-05-13T14:40:00Z)
+    claimed 4 d (token 9, lease ends in 15m)
     $ list
     ID  STATE    OWNER  SUBJECT
     1   claimed  W1     a
     2   claimed  W2     b
     3   claimed  ann    c
     4   claimed  bob    d
-    "#);
+    ");
 }
 
 #[test]

@@ -40,17 +40,17 @@ fn a_stuck_task_is_answered_in_one_command() {
     1 Choose the framework
       state       pending
       blocks      2
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
       attempts    1
 
-    note by W3 at 2026-05-13T14:25:00Z
+    note by W3, now
     It is a small tool
 
-    question 1 by W3 at 2026-05-13T14:25:00Z
+    question 1 by W3, now
     argparse or click?
     And why?
 
-    answer by ann at 2026-05-13T14:25:00Z
+    answer by ann, now
     argparse: it is there already
     $ status
     web: 2 tasks (2 pending)
@@ -70,25 +70,25 @@ fn a_stuck_task_is_answered_in_one_command() {
     1 Choose the framework
       state       pending
       blocks      2
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
       attempts    1
 
-    note by W3 at 2026-05-13T14:25:00Z
+    note by W3, now
     It is a small tool
 
-    question 1 by W3 at 2026-05-13T14:25:00Z
+    question 1 by W3, now
     argparse or click?
     And why?
 
-    answer by ann at 2026-05-13T14:25:00Z
+    answer by ann, now
     argparse: it is there already
 
-    answer by ann at 2026-05-13T14:25:00Z
+    answer by ann, now
     or click
     $ history --limit 2
-    N   WHEN                  WHO  WHAT           OF  CHANGE
-    9   2026-05-13T14:25:00Z  ann  task.answered  1   stuck → pending, question: 1
-    10  2026-05-13T14:25:00Z  ann  task.answered  1   question: 1
+    N   WHEN  WHO  WHAT           OF  CHANGE
+    9   now   ann  task.answered  1   stuck → pending, question: 1
+    10  now   ann  task.answered  1   question: 1
     … and older lines: --limit 0 shows all
     $ task undo
     took back task.answered: 1 Choose the framework
@@ -99,13 +99,13 @@ fn a_stuck_task_is_answered_in_one_command() {
       state       stuck
       owner       W3
       blocks      2
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
       attempts    1
 
-    note by W3 at 2026-05-13T14:25:00Z
+    note by W3, now
     It is a small tool
 
-    question 1 by W3 at 2026-05-13T14:25:00Z
+    question 1 by W3, now
     argparse or click?
     And why?
 

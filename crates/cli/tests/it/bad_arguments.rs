@@ -303,6 +303,7 @@ fn words_that_are_no_verbs() {
     2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
     2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
     2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
+    2>       --time <STYLE>  Times: relative, or iso for date and time
     2>   -v, --verbose       Show the chain of causes behind an error
     2> 
     2> Example: flagpost task add 'Write the parser' --after 3
@@ -326,6 +327,7 @@ fn words_that_are_no_verbs() {
     2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
     2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
     2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
+    2>       --time <STYLE>  Times: relative, or iso for date and time
     2>   -v, --verbose       Show the chain of causes behind an error
     2> 
     2> Example: flagpost task dep add 7 3 4
@@ -400,7 +402,7 @@ fn names_and_subjects_are_looked_at_by_every_verb() {
     1 One
       state       pending
       estimate    40h
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
     "#);
     let ran = world.flagpost(["task", "edit", "1", "--subject", "two\nlines"]);
     assert_snapshot!(ran, @"

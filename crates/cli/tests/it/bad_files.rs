@@ -222,15 +222,15 @@ fn a_history_with_a_torn_end() {
     let path = record(&world).with_file_name("history.jsonl");
     let mut file = fs::File::options().append(true).open(path).unwrap();
     file.write_all(b"{\"n\":99,\"at\":").unwrap();
-    assert_snapshot!(world.transcript("add b\nclaim --next\nlist --quiet"), @r#"
+    assert_snapshot!(world.transcript("add b\nclaim --next\nlist --quiet"), @"
     $ add b
     added 2 b
     $ claim --next
-    claimed 1 a (token 4, until 2026-05-13T14:40:00Z)
+    claimed 1 a (token 4, lease ends in 15m)
     $ list --quiet
     1
     2
-    "#);
+    ");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn claim() {
         claim 1 --lease 0s
         claim 1 --lease soon"), @r#"
     $ claim --next --as W1
-    claimed 2 Test (token 8, until 2026-05-13T14:40:00Z)
+    claimed 2 Test (token 8, lease ends in 15m)
     $ claim --next --as W2 --quiet
     1
     $ claim 3 --as W3 --lease 1h --json
@@ -90,9 +90,9 @@ fn a_renewal_gives_the_lease_its_own_length_again() {
         task edit 2 --due 2026-12-01 --as W1 --quiet
         task edit 2 --due none --as W1 --json"), @r#"
     $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z task renew 1 --as W1
-    renewed 1 Write until 2026-05-13T17:00:00Z
+    renewed 1 Write: lease ends in 2h
     $ FLAGPOST_CLOCK=2026-05-13T14:25:30Z task renew 2 --as W1
-    renewed 2 Test until 2026-05-13T14:26:30Z
+    renewed 2 Test: lease ends in 1m
     $ task edit 2 --due 2026-12-01 --as W1 --quiet
     2
     $ task edit 2 --due none --as W1 --json
@@ -113,7 +113,7 @@ fn a_lease_that_ran_out_is_claimed_anew() {
         FLAGPOST_CLOCK=2026-05-13T14:42:00Z done 1 'in time' --as W2 --token 4
         show 1"), @"
     $ claim 1 --as W1
-    claimed 1 Write (token 3, until 2026-05-13T14:40:00Z)
+    claimed 1 Write (token 3, lease ends in 15m)
     $ FLAGPOST_CLOCK=2026-05-13T14:39:59Z ready
     no task of web is ready; 'flagpost list' shows what there is and what it waits for
     $ FLAGPOST_CLOCK=2026-05-13T14:40:00Z ready
@@ -123,12 +123,12 @@ fn a_lease_that_ran_out_is_claimed_anew() {
     web: 1 task (1 claimed)
 
     At work
-      1 Write by W1 since 2026-05-13T14:25:00Z, lease expired
+      1 Write by W1, claimed 15m ago, lease expired
 
     Ready
       1 Write
     $ FLAGPOST_CLOCK=2026-05-13T14:40:00Z claim --next --as W2
-    claimed 1 Write (token 4, until 2026-05-13T14:55:00Z)
+    claimed 1 Write (token 4, lease ends in 15m)
     $ FLAGPOST_CLOCK=2026-05-13T14:41:00Z done 1 'too late' --as W1 --token 3
     exit 4
     2> flagpost: token 3 for task 1 is stale: the current one is 4; what you reported is kept as a late result
@@ -139,13 +139,13 @@ fn a_lease_that_ran_out_is_claimed_anew() {
     1 Write
       state       completed
       owner       W2
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
       attempts    2
 
-    completed by W2 at 2026-05-13T14:42:00Z
+    completed by W2, in 17m
     in time
 
-    late result: completed by W1 at 2026-05-13T14:41:00Z
+    late result: completed by W1, in 16m
     too late
     ");
 }
@@ -165,7 +165,7 @@ fn start() {
         task start 9
         task start"), @r#"
     $ task start 1 --as W1
-    started 1 Write (token 7, until 2026-05-13T14:40:00Z)
+    started 1 Write (token 7, lease ends in 15m)
     $ task start 1 --as W1 --quiet
     1
     $ task start 2 --as W1
@@ -402,7 +402,7 @@ fn release_and_renew() {
         task renew 9
         task release"), @r#"
     $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z task renew 1 --as W3
-    renewed 1 Write until 2026-05-13T14:45:00Z
+    renewed 1 Write: lease ends in 15m
     $ task renew 1
     exit 4
     2> flagpost: task 1 is held by W3 until 2026-05-13T14:45:00Z (token 3)
@@ -501,13 +501,13 @@ fn a_clock_that_jumps_back() {
     $ FLAGPOST_CLOCK=2020-01-01T00:00:00Z add Test
     added 2 Test
     $ FLAGPOST_CLOCK=2030-01-01T00:00:00Z claim 1 --as W1
-    claimed 1 Write (token 4, until 2030-01-01T00:15:00Z)
+    claimed 1 Write (token 4, lease ends in 15m)
     $ FLAGPOST_CLOCK=2020-01-01T00:00:00Z claim 1 --as W2
     exit 4
     2> flagpost: task 1 is held by W1 until 2030-01-01T00:15:00Z (token 4)
     2>   hint: 'flagpost claim --next' gives you another task
     $ FLAGPOST_CLOCK=2020-01-01T00:00:00Z claim --next --as W2
-    claimed 2 Test (token 5, until 2020-01-01T00:15:00Z)
+    claimed 2 Test (token 5, lease ends in 15m)
     $ FLAGPOST_CLOCK=2019-01-01T00:00:00Z done 2 --as W2 ok
     completed 2 Test (2 bytes)
     $ FLAGPOST_CLOCK=1970-01-01T00:00:00Z list --all
@@ -515,7 +515,7 @@ fn a_clock_that_jumps_back() {
     1   claimed    W1     Write
     2   completed  W2     Test
     $ FLAGPOST_CLOCK=2030-01-01T00:16:00Z claim --next --as W3
-    claimed 1 Write (token 7, until 2030-01-01T00:31:00Z)
+    claimed 1 Write (token 7, lease ends in 15m)
     $ FLAGPOST_CLOCK=yesterday list
     exit 6
     2> flagpost: FLAGPOST_CLOCK: "yesterday" is no time of the years 1970 to 9998, as in 2026-12-01T09:00:00Z

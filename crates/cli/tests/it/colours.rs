@@ -1,5 +1,7 @@
 //! Colour only where it is wanted, and never as the only carrier of meaning.
 
+use flagpost_testkit::sealed::World;
+
 use crate::world_with;
 
 const COMMANDS: &[&[&str]] = &[
@@ -8,12 +10,41 @@ const COMMANDS: &[&[&str]] = &[
     &["show", "1"],
     &["task", "graph"],
     &["ready"],
+    &["inbox", "--all"],
+    &["worker", "list"],
+    &["msg", "list"],
+    &["doctor"],
 ];
+
+/// A task at work, and a brief for a live worker.
+fn fleet() -> World {
+    let world = world_with(&["a", "b"]);
+    world.ok(["claim", "1"]);
+    world.ok(["worker", "add", "W1"]);
+    world.ok(["assign", "1", "W1", "--inline", "x"]);
+    world.ok(["ratify", "W1"]);
+    world
+}
+
+#[test]
+fn a_state_has_one_colour_on_every_screen() {
+    let world = fleet();
+    for (line, state) in [
+        ("list", "36mclaimed"),
+        ("show 1", "36mclaimed"),
+        ("inbox --all", "32mratified"),
+        ("worker list", "32mlive"),
+        ("worker show W1", "32mlive"),
+        ("msg list", "36mnew"),
+    ] {
+        let told = world.ok(line.split(' ').chain(["--color", "always"]));
+        assert!(told.contains(&format!("\u{1b}[{state}")), "{line}: {told}");
+    }
+}
 
 #[test]
 fn no_colour_without_a_terminal_or_when_asked_not_to() {
-    let mut world = world_with(&["a", "b"]);
-    world.ok(["claim", "1"]);
+    let mut world = fleet();
     for args in COMMANDS {
         assert!(!world.ok(*args).contains('\u{1b}'), "{args:?}");
         let never = world.ok(args.iter().chain(&["--color", "never"]));
@@ -25,8 +56,7 @@ fn no_colour_without_a_terminal_or_when_asked_not_to() {
 
 #[test]
 fn colour_says_nothing_that_words_do_not() {
-    let mut world = world_with(&["a", "b"]);
-    world.ok(["claim", "1"]);
+    let mut world = fleet();
     // Asked for in so many words, it wins over the environment.
     world.set("NO_COLOR", "1");
     for args in COMMANDS {

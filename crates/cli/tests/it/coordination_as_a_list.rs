@@ -154,7 +154,7 @@ fn a_longer_lease_than_the_directory_s_is_not_promised() {
     let (_, claimed) = json(&world, &["claim", "1", "--as", "W1", "--lease", "2h"]);
     assert_eq!(claimed["claim"]["expires_at"], "2026-05-13T14:40:00Z");
     let renewed = ok(&world, &["task", "renew", "1", "--as", "W1"]);
-    assert!(renewed.contains("14:40"), "{renewed}");
+    assert!(renewed.contains("ends in 15m"), "{renewed}");
 }
 
 #[test]

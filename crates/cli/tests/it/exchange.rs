@@ -244,7 +244,7 @@ fn what_is_held_there_is_held_by_nobody_here() {
     1 One
       state       pending
       uid         flagpost:[repo]/web/1
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
       attempts    1
     $ task import x.json
     0 added, 0 updated, 1 unchanged; read as json
@@ -437,7 +437,7 @@ fn a_table_in_between_does_not_make_the_plan_news_again() {
       priority    low
       group       edge
       uid         plan:5443e23824061afa
-      added       by ann (an import) at 2026-05-13T14:25:00Z
+      added       by ann (an import), now
     $ task edit 1 --group mine
     edited 1 One
     $ task import tasks.csv
@@ -450,7 +450,7 @@ fn a_table_in_between_does_not_make_the_plan_news_again() {
       priority    low
       group       mine
       uid         plan:5443e23824061afa
-      added       by ann (an import) at 2026-05-13T14:25:00Z
+      added       by ann (an import), now
     ");
 }
 

@@ -137,12 +137,12 @@ fn a_worker_whose_file_is_none_is_skipped() {
     let file = fleet.of_worker("W1").join("worker.json");
     fs::remove_file(&file).unwrap();
     symlink("/etc/passwd", &file).unwrap();
-    assert_snapshot!(fleet.world.transcript("worker list"), @r#"
+    assert_snapshot!(fleet.world.transcript("worker list"), @"
     $ worker list
     WORKER  STATE  LAST SEEN
-    W2      live   2026-05-13T14:25:00Z
+    W2      live   now
     2> flagpost: skipped W1/worker.json: a symbolic link, which is not followed
-    "#);
+    ");
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn every_verb_works_on_such_a_list() {
         list --all
         task graph
         task rm 3 --yes
-        add Scanner"), @r#"
+        add Scanner"), @"
     $ list
     ID  STATE    SUBJECT
     1   pending  Parser
@@ -109,7 +109,7 @@ fn every_verb_works_on_such_a_list() {
     $ add Printer --after 1,2
     added 3 Printer
     $ claim 1 --as W1
-    claimed 1 Parser (token 3, until 2026-05-13T14:40:00Z)
+    claimed 1 Parser (token 3, lease ends in 15m)
     $ done 1 'Works' --as W1
     completed 1 Parser (5 bytes)
     $ task dep add 2 1
@@ -140,7 +140,7 @@ fn every_verb_works_on_such_a_list() {
     removed 3 Printer
     $ add Scanner
     added 4 Scanner
-    "#);
+    ");
     assert!(!world.list("team").exists(), "nothing of it is in the home");
     assert_eq!(
         fs::read_to_string(team.join(".highwatermark"))

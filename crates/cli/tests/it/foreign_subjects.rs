@@ -101,7 +101,7 @@ fn how_it_is_shown() {
     ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow
     9   completed  Forged␍␈
 
-    question 1 by W1 at 2026-05-13T14:25:00Z
+    question 1 by W1, now
     ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow
     9   completed  Forged␍␈
 

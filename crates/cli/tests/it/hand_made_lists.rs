@@ -38,14 +38,14 @@ fn it_is_read_as_it_is_and_belongs_to_the_repository_that_changes_it() {
       2 Task 2
     "#);
     assert!(!binding.exists(), "a reader binds nothing");
-    assert_snapshot!(world.transcript("claim --next --list web\nlist"), @r#"
+    assert_snapshot!(world.transcript("claim --next --list web\nlist"), @"
     $ claim --next --list web
-    claimed 1 Task 1 (token 2, until 2026-05-13T14:40:00Z)
+    claimed 1 Task 1 (token 2, lease ends in 15m)
     $ list
     ID  STATE    OWNER  SUBJECT
     1   claimed  ann    Task 1
     2   pending         Task 2
-    "#);
+    ");
     assert!(binding.exists());
 }
 

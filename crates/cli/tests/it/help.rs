@@ -280,6 +280,7 @@ fn a_page_of_help() {
           --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
           --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
           --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
+          --time <STYLE>  Times: relative, or iso for date and time
       -v, --verbose       Show the chain of causes behind an error
 
     Example: flagpost add 'Write the parser' --priority high --after 3 --after 4
@@ -302,6 +303,7 @@ fn a_page_of_help() {
           --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
           --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
           --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
+          --time <STYLE>  Times: relative, or iso for date and time
       -v, --verbose       Show the chain of causes behind an error
 
     Example: flagpost claim --next --as W3

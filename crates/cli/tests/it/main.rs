@@ -110,6 +110,7 @@ mod schemas;
 mod search;
 mod tasks;
 mod texts;
+mod times;
 mod tmux;
 mod truncated_lists;
 mod what_waits;

@@ -281,7 +281,7 @@ fn recv_and_ack() {
     a message waits: 'flagpost msg recv' takes it
     $ msg recv --as W1
     TASK W1/inbox/1 from ann to W1
-    yours until 2026-05-13T14:30:00Z
+    lease ends in 5m
 
     {
       "bead_id": "b1",
@@ -318,7 +318,7 @@ fn recv_and_ack() {
     W1/inbox/3  TASK     ann   W1  undecided  decide    b3: Undecided
     $ FLAGPOST_CLOCK=2026-05-13T14:31:00Z msg recv --as W1 --lease 1h
     TASK W1/inbox/2 from ann to W1
-    yours until 2026-05-13T15:31:00Z, given out 2 times
+    lease ends in 1h, given out 2 times
 
     {
       "bead_id": "b2",
@@ -329,7 +329,7 @@ fn recv_and_ack() {
     REJECTED #b3 Undecided → W1
     $ msg recv --as W1
     TASK W1/inbox/3 from ann to W1
-    yours until 2026-05-13T14:30:00Z
+    lease ends in 5m
     REJECTED: do not do this: Not now
 
     {

@@ -74,7 +74,7 @@ fn status() {
       2 waits for task 5, which is failed
 
     At work
-      3 Ship by W3 since 2026-05-13T14:25:00Z
+      3 Ship by W3, claimed now
     $ status --quiet
     4
     5

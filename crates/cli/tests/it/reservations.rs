@@ -31,16 +31,16 @@ fn one_holder_and_the_others_are_told_who() {
         reserve release --all --as W1
         reserve add src/lexer.rs --as W2"), @r#"
     $ reserve add src/** README.md --reason 'the new parser' --task 7 --for 30m --as W1
-    W1 holds src/** until 2026-05-13T14:55:00Z
-    W1 holds README.md until 2026-05-13T14:55:00Z
+    W1 holds src/**, lease ends in 30m
+    W1 holds README.md, lease ends in 30m
     $ reserve add src/lexer.rs --as W2
     exit 4
     2> flagpost: src/lexer.rs is reserved by W1 until 2026-05-13T14:55:00Z, as part of src/**: the new parser
     2>   hint: 'flagpost reserve list' shows who works on what; begin with something else, or wait
     $ reserve add docs --shared --as W1
-    W1 holds docs until 2026-05-13T14:40:00Z, shared
+    W1 holds docs, lease ends in 15m, shared
     $ reserve add docs/guide.md --shared --as W2
-    W2 holds docs/guide.md until 2026-05-13T14:40:00Z, shared
+    W2 holds docs/guide.md, lease ends in 15m, shared
     $ reserve add docs/guide.md --as W2
     exit 4
     2> flagpost: docs/guide.md is reserved by W1 until 2026-05-13T14:40:00Z, as part of docs
@@ -50,13 +50,13 @@ fn one_holder_and_the_others_are_told_who() {
     2> flagpost: "../elsewhere" cannot be reserved: it must lie below the top of the repository
     2>   hint: 'flagpost reserve add --help' tells what can be reserved
     $ reserve add 'src/**' --as W1
-    W1 holds src/** until 2026-05-13T14:40:00Z
+    W1 holds src/**, lease ends in 15m
     $ reserve list
-    PATH           WORKER  MODE       UNTIL                 TASK  REASON
-    src/**         W1      exclusive  2026-05-13T14:40:00Z  7     the new parser
-    README.md      W1      exclusive  2026-05-13T14:55:00Z  7     the new parser
-    docs           W1      shared     2026-05-13T14:40:00Z
-    docs/guide.md  W2      shared     2026-05-13T14:40:00Z
+    PATH           WORKER  MODE       ENDS    TASK  REASON
+    src/**         W1      exclusive  in 15m  7     the new parser
+    README.md      W1      exclusive  in 30m  7     the new parser
+    docs           W1      shared     in 15m
+    docs/guide.md  W2      shared     in 15m
     $ reserve list --quiet
     src/**
     README.md
@@ -74,7 +74,7 @@ fn one_holder_and_the_others_are_told_who() {
     $ reserve release --all --as W1
     nothing was reserved
     $ reserve add src/lexer.rs --as W2
-    W2 holds src/lexer.rs until 2026-05-13T14:40:00Z
+    W2 holds src/lexer.rs, lease ends in 15m
     "#);
 }
 
@@ -86,14 +86,14 @@ fn a_progress_reserves_and_a_done_gives_back() {
         "msg send --subject PROGRESS --task b1 --touches src/a.rs --touches src/b.rs 'at work' --as W1
         reserve list
         msg send --subject DONE --task b1 'Done' --as W1
-        reserve list --quiet"), @r"
+        reserve list --quiet"), @"
     $ msg send --subject PROGRESS --task b1 --touches src/a.rs --touches src/b.rs 'at work' --as W1
     sent PROGRESS W1/outbox/1 from W1 (by ann) to orchestrator (94 bytes)
     2> flagpost: src/a.rs is reserved by W2 until 2026-05-13T14:40:00Z
     $ reserve list
-    PATH      WORKER  MODE       UNTIL                 TASK
-    src/a.rs  W2      exclusive  2026-05-13T14:40:00Z
-    src/b.rs  W1      exclusive  2026-05-13T14:40:00Z  b1
+    PATH      WORKER  MODE       ENDS    TASK
+    src/a.rs  W2      exclusive  in 15m
+    src/b.rs  W1      exclusive  in 15m  b1
     $ msg send --subject DONE --task b1 'Done' --as W1
     sent DONE W1/outbox/2 from W1 (by ann) to orchestrator (43 bytes)
     $ reserve list --quiet
@@ -183,7 +183,7 @@ fn only_who_is_there_reserves() {
         reserve add a
         FLAGPOST_WORKER=W1 reserve add b --quiet
         worker rm W1 --quiet
-        FLAGPOST_WORKER=W1 reserve add c"), @r"
+        FLAGPOST_WORKER=W1 reserve add c"), @"
     $ reserve add a --as W9
     exit 3
     2> flagpost: there is no worker W9; there are W1, W2
@@ -193,7 +193,7 @@ fn only_who_is_there_reserves() {
     2> flagpost: there is no worker W9; there are W1, W2
     2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
     $ reserve add a
-    ann holds a until 2026-05-13T14:40:00Z
+    ann holds a, lease ends in 15m
     $ FLAGPOST_WORKER=W1 reserve add b --quiet
     b
     $ worker rm W1 --quiet
@@ -212,8 +212,8 @@ fn an_answer_and_a_refusal_tell_the_time_to_the_second() {
     world.ok(["reserve", "add", "a", "--as", "W1"]);
     world.ok(["add", "one"]);
     for args in [&["claim", "1"][..], &["task", "renew", "1"], &["show", "1"]] {
-        let told = world.ok([args, &["--as", "W1"]].concat());
-        assert!(told.contains("until 2026-05-13T14:40:00Z"), "{told}");
+        let told = world.ok([args, &["--as", "W1", "--time", "iso"]].concat());
+        assert!(told.contains("lease ends 2026-05-13T14:40:00Z"), "{told}");
     }
     for args in [&["reserve", "add", "a"][..], &["claim", "1"]] {
         let ran = world.flagpost([args, &["--as", "W2"]].concat());

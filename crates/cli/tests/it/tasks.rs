@@ -172,9 +172,9 @@ fn show() {
     1 Write
       state       claimed
       owner       W3
-      claim       by W3, token 6, until 2026-05-13T14:40:00Z
+      claim       by W3, token 6, lease ends in 15m
       blocks      2
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
       attempts    1
     $ show 2
     2 Test
@@ -182,7 +182,7 @@ fn show() {
       priority    low
       waits for   1
       tags        x
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
 
     First line
 
@@ -231,7 +231,7 @@ fn edit() {
     1 Write it
       state       pending
       complexity  L
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
 
     Six b.
     $ task edit 1
@@ -281,7 +281,7 @@ fn an_empty_text_takes_a_field_away() {
     $ show 1
     1 a
       state       pending
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
     ");
 }
 
@@ -332,7 +332,7 @@ fn rm() {
     $ show 2
     2 Test
       state       pending
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
     $ list --quiet
     2
     "#);
@@ -404,7 +404,7 @@ fn dep() {
     1 a
       state       pending
       blocks      3
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
     $ task dep rm 3 1
     3 waits for 2
     $ task dep rm 3 1
@@ -433,7 +433,7 @@ fn dep_with_an_unknown_blocker_links_none() {
     $ show 3
     3 c
       state       pending
-      added       by ann at 2026-05-13T14:25:00Z
+      added       by ann, now
     ");
 }
 
@@ -524,7 +524,7 @@ fn partial_ids() {
     2> flagpost: there is no task z in list web
     2>   hint: 'flagpost list' shows what there is
     $ claim x-b
-    claimed x-beta s x-beta (token 2, until 2026-05-13T14:40:00Z)
+    claimed x-beta s x-beta (token 2, lease ends in 15m)
     $ task dep add y x
     exit 4
     2> flagpost: x could be any of x-alpha, x-beta

@@ -16,10 +16,10 @@ fn briefs_that_wait_for_a_word_come_before_everything_else() {
         FLAGPOST_CLOCK=2026-05-13T14:26:00Z relay redirect W1 'Look at #1244 first'
         status
         ratify W2 1
-        status"), @r"
+        status"), @"
     $ status
     Waits for your word
-      1 brief, the oldest for W2 since 2026-05-13T14:25:00Z: #1192 Merge the seal
+      1 brief, the oldest for W2, now: #1192 Merge the seal
       'flagpost ratify W2 1' lets it through, 'flagpost ratify all' all; 'flagpost inbox' shows them
 
     no tasks here yet
@@ -30,7 +30,7 @@ fn briefs_that_wait_for_a_word_come_before_everything_else() {
     REDIRECTED → W1 (seq=0001)
     $ status
     Waits for your word
-      2 briefs, the oldest for W2 since 2026-05-13T14:25:00Z: #1192 Merge the seal
+      2 briefs, the oldest for W2, now: #1192 Merge the seal
       'flagpost ratify W2 1' lets it through, 'flagpost ratify all' all; 'flagpost inbox' shows them
 
     web: 1 task (1 pending)
@@ -41,7 +41,7 @@ fn briefs_that_wait_for_a_word_come_before_everything_else() {
     RATIFIED #1192 Merge the seal → W2
     $ status
     Waits for your word
-      1 brief, the oldest for W1 since 2026-05-13T14:26:00Z: Look at #1244 first
+      1 brief, the oldest for W1, in 1m: Look at #1244 first
       'flagpost ratify W1 1' lets it through, 'flagpost ratify all' all; 'flagpost inbox' shows them
 
     web: 1 task (1 pending)

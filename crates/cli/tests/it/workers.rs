@@ -44,8 +44,8 @@ fn the_fleet() {
     2> flagpost: "../W" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
     $ worker list
     WORKER  STATE  AGENT  LAST SEEN
-    W2      live   codex  2026-05-13T14:25:00Z
-    W10     live          2026-05-13T14:25:00Z
+    W2      live   codex  now
+    W10     live          now
     $ worker list --quiet
     W2
     W10
@@ -54,8 +54,8 @@ fn the_fleet() {
       agent    codex
       can      rust, sql
       tmux     fleet:1.0
-      since    2026-05-13T14:25:00Z
-      seen     2026-05-13T14:25:00Z
+      added    now
+      seen     now
       inbox    0 to decide, 0 to read
       outbox   0 to read
     $ worker show W3
@@ -64,14 +64,14 @@ fn the_fleet() {
     2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
     $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker list
     WORKER  STATE   AGENT  LAST SEEN
-    W2      silent  codex  2026-05-13T14:25:00Z
-    W10     silent         2026-05-13T14:25:00Z
+    W2      silent  codex  5m ago
+    W10     silent         5m ago
     $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker heartbeat --as W2 --agent claude
     W2 is live
     $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker list
     WORKER  STATE   AGENT   LAST SEEN
-    W2      live    claude  2026-05-13T14:30:00Z
-    W10     silent          2026-05-13T14:25:00Z
+    W2      live    claude  now
+    W10     silent          5m ago
     $ worker heartbeat
     exit 3
     2> flagpost: there is no worker ann
@@ -84,11 +84,11 @@ fn the_fleet() {
     2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
     $ worker list
     WORKER  STATE  LAST SEEN
-    W10     live   2026-05-13T14:25:00Z
+    W10     live   now
     $ worker list --all
     WORKER  STATE    AGENT   LAST SEEN
-    W2      retired  claude  2026-05-13T14:30:00Z
-    W10     live             2026-05-13T14:25:00Z
+    W2      retired  claude  in 5m
+    W10     live             now
     "#);
 }
 

@@ -4,11 +4,7 @@ use flagpost_model::view;
 use serde_json::Value;
 
 use super::{bridge, reply_line, text};
-use crate::{
-    context::Context,
-    output::{Answer, Screen},
-    terminal::line,
-};
+use crate::{context::Context, output::Answer, screen::Screen, terminal::line};
 
 /// Show the newest answers in agent-outbox.json
 #[derive(Debug, clap::Args)]

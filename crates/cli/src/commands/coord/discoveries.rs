@@ -6,12 +6,7 @@ use flagpost_disk::dialects::coordination::Discovery;
 use serde_json::{Value, json};
 
 use super::{CoordContext, shown};
-use crate::{
-    error::usage,
-    output::{Answer, Screen},
-    terminal::line,
-    text::TextArg,
-};
+use crate::{error::usage, output::Answer, screen::Screen, terminal::line, text::TextArg};
 
 /// The verbs on discoveries.
 #[derive(Debug, Subcommand)]
@@ -58,10 +53,11 @@ fn list(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
     let screen = Screen::of(place.context);
     let mut text = String::new();
     for it in &found {
-        let heading = [it.at.map(|at| format!("{at:.0}")), it.by.clone()];
+        let at = shown::moment(place.context, it.at);
+        let heading = [it.by.clone(), at.map(|at| screen.time(at))];
         let heading: Vec<String> = heading.into_iter().flatten().collect();
         if !heading.is_empty() {
-            text += &format!("{}\n", screen.bold(&line(&heading.join(" "))));
+            text += &format!("{}\n", screen.bold(&line(&heading.join(", "))));
         }
         text += &format!("{}\n\n", it.text);
     }

@@ -7,20 +7,20 @@ use flagpost_model::{
     TaskId,
     coordination::{CoordAgent, CoordClaim, CoordReadiness, CoordTask},
 };
-use jiff::civil::DateTime;
+use jiff::{Timestamp, civil::DateTime};
 use serde_json::{Value, json};
 
-use crate::{
-    context::Context,
-    output::{Answer, Screen},
-    shape,
-    terminal::line,
-};
+use crate::{context::Context, output::Answer, screen::Screen, shape, terminal::line};
 
 /// A time of the directory.
 pub fn time(context: &Context, at: Option<DateTime>) -> Value {
-    let at = at.and_then(|at| at.to_zoned(context.home.zone()).ok());
-    at.map(|at| at.timestamp().to_string()).into()
+    moment(context, at).map(|at| at.to_string()).into()
+}
+
+/// The same as a moment.
+pub fn moment(context: &Context, at: Option<DateTime>) -> Option<Timestamp> {
+    let at = at?.to_zoned(context.home.zone()).ok()?;
+    Some(at.timestamp())
 }
 
 /// A task.
@@ -80,6 +80,7 @@ pub fn table<'t>(
     context: &Context,
     tasks: impl IntoIterator<Item = (&'t CoordTask, &'t CoordReadiness)>,
 ) -> String {
+    let screen = Screen::of(context);
     let rows = tasks.into_iter().map(|(task, standing)| {
         let status = match standing {
             CoordReadiness::Blocked(_) => "blocked",
@@ -88,7 +89,7 @@ pub fn table<'t>(
         let by = task.claim.as_ref().map(|it| line(&it.by));
         vec![
             task.id.to_string(),
-            status.to_owned(),
+            screen.state(status),
             task.priority.get().to_string(),
             by.unwrap_or_default(),
             standing.to_string(),
@@ -96,7 +97,7 @@ pub fn table<'t>(
         ]
     });
     let header = ["TASK", "STATUS", "PRI", "WHO", "WHY", "DESCRIPTION"];
-    Screen::of(context).table(&header, rows.collect())
+    screen.table(&header, rows.collect())
 }
 
 /// One task that a verb was about.

@@ -5,11 +5,7 @@ use flagpost_model::coordination::{CoordReadiness, CoordStatus};
 use serde_json::{Map, Value, json};
 
 use super::{CoordContext, shown};
-use crate::{
-    output::{Answer, Screen},
-    shape,
-    terminal::line,
-};
+use crate::{output::Answer, screen::Screen, shape, terminal::line};
 
 /// See how far it is, and what is in the way
 #[derive(Debug, clap::Args)]
@@ -66,15 +62,13 @@ fn text(place: &CoordContext<'_>, directory: &Directory<'_>, look: &CoordSnapsho
                 let by = task.holder().map(|it| it.by.as_str());
                 by == Some(agent.id.as_str()) && matches!(standing, CoordReadiness::Held)
             };
+            let seen = shown::moment(place.context, agent.last_seen);
             let holds = look.tasks().filter(is_its);
             let holds: Vec<_> = holds.map(|(it, _)| it.id.to_string()).collect();
             vec![
                 agent.id.to_string(),
                 line(&agent.capabilities.join(", ")),
-                agent
-                    .last_seen
-                    .map(|at| format!("{at:.0}"))
-                    .unwrap_or_default(),
+                seen.map(|at| screen.time(at)).unwrap_or_default(),
                 holds.join(", "),
             ]
         });

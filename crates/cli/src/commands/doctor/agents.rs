@@ -19,7 +19,8 @@ use super::DoctorArgs;
 use crate::{
     context::Context,
     error::usage,
-    output::{Answer, Screen, alarm, ask, say},
+    output::{Answer, ask, say},
+    screen::Screen,
     terminal::line,
 };
 
@@ -288,7 +289,7 @@ fn text(context: &Context, looked: &[AgentCheck]) -> String {
     for it in looked {
         let name = screen.bold(&it.name);
         for (what, hint) in it.wrong() {
-            let error = screen.paint(alarm(), "error");
+            let error = screen.state("error");
             told += &format!(
                 "{error} {name}: {}\n  repair  {}\n",
                 line(&what),

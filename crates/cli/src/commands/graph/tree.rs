@@ -11,7 +11,7 @@ use flagpost_model::{
     task::{Outline, StateName},
 };
 
-use crate::{output::Screen, terminal::line};
+use crate::{screen::Screen, terminal::line};
 
 /// Draws all tasks of a graph: what waits below what it waits for, `root` first.
 pub fn draw<'o>(
@@ -103,7 +103,7 @@ impl<'o> Drawing<'_, 'o> {
         let mark = sign(state);
         let named = match state {
             StateName::Pending | StateName::Completed => String::new(),
-            other => format!(" [{}]", self.screen.state(other)),
+            other => format!(" [{}]", self.screen.state(other.as_str())),
         };
         self.text += &format!(
             "{}{}{mark} {} {}{named}{}\n",

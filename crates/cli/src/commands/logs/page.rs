@@ -16,7 +16,8 @@ use flagpost_run::client::{Piece, PieceKind, Renderer};
 use crate::{
     context::Context,
     fit::cut,
-    output::{Audience, Screen, alarm, put_clean, put_exact, stream_line},
+    output::{Audience, put_clean, put_exact, stream_line},
+    screen::{Screen, alarm},
     terminal,
 };
 

@@ -15,7 +15,8 @@ use crate::{
     },
     context::Context,
     error::Unknown,
-    output::{Answer, Screen},
+    output::Answer,
+    screen::Screen,
     shape,
     terminal::line,
 };
@@ -110,12 +111,13 @@ pub fn thread(context: &Context, args: &ThreadArgs) -> anyhow::Result<Answer> {
 pub fn unacked(context: &Context, args: &UnackedArgs) -> anyhow::Result<Answer> {
     let (mut open, skipped) = messages::unacked(&context.fleet()?)?;
     open.retain(|it| args.to.as_ref().is_none_or(|to| it.seen.message.to == *to));
-    let rows = open.iter().map(|it| row(&it.seen, Some(it.next)));
+    let screen = Screen::of(context);
+    let rows = open.iter().map(|it| row(screen, &it.seen, Some(it.next)));
     let text = match open.is_empty() {
         true => "nothing is open".to_owned(),
         false => {
             let header = ["MESSAGE", "SUBJECT", "FROM", "TO", "STATE", "NEXT", "SAYS"];
-            Screen::of(context).table(&header, rows.collect())
+            screen.table(&header, rows.collect())
         }
     };
     let page = OpenMessagesPage::new(open.iter().collect(), open.len(), &skipped);
@@ -160,12 +162,13 @@ pub fn show(context: &Context, args: &MsgShowArgs) -> anyhow::Result<Answer> {
 
 fn table(context: &Context, survey: &messages::MessageScan, total: usize) -> Answer {
     let hidden = total - survey.messages.len();
-    let rows = survey.messages.iter().map(|seen| row(seen, None));
+    let screen = Screen::of(context);
+    let rows = survey.messages.iter().map(|seen| row(screen, seen, None));
     let text = match survey.messages.is_empty() {
         true => "no messages".to_owned(),
         false => {
             let header = ["MESSAGE", "SUBJECT", "FROM", "TO", "STATE", "SAYS"];
-            Screen::of(context).table(&header, rows.collect()) + &more(hidden)
+            screen.table(&header, rows.collect()) + &more(hidden)
         }
     };
     let page = MessagesPage::new(survey.messages.iter().collect(), total, &survey.skipped);
@@ -176,7 +179,7 @@ fn table(context: &Context, survey: &messages::MessageScan, total: usize) -> Ans
         .notes(shape::skipped_notes(&survey.skipped))
 }
 
-fn row(seen: &MessageView, step: Option<NextStep>) -> Vec<String> {
+fn row(screen: Screen, seen: &MessageView, step: Option<NextStep>) -> Vec<String> {
     let message = &seen.message;
     let from = match &message.by {
         Some(by) => format!("{} (by {by})", message.from),
@@ -187,7 +190,7 @@ fn row(seen: &MessageView, step: Option<NextStep>) -> Vec<String> {
         line(message.title()),
         line(&from),
         line(&message.to),
-        seen.state.to_string(),
+        screen.state(seen.state.as_str()),
     ];
     row.extend(step.map(|it| it.to_string()));
     row.push(line(&message.line()));

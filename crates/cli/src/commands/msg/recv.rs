@@ -19,6 +19,7 @@ use crate::{
     context::Context,
     error::FailureKind,
     output::Answer,
+    screen::Screen,
 };
 
 /// Which messages
@@ -100,7 +101,7 @@ pub fn recv(context: &Context, args: &RecvArgs) -> anyhow::Result<Answer> {
         true => until(&party.dirs()?, args.timeout, look)?,
         false => look()?,
     };
-    Ok(found.map_or_else(|| nothing(args.wait), |it| shown(&it)))
+    Ok(found.map_or_else(|| nothing(args.wait), |it| shown(Screen::of(context), &it)))
 }
 
 /// Waits.
@@ -126,7 +127,7 @@ pub fn wait(context: &Context, args: &MsgWaitArgs) -> anyhow::Result<Answer> {
     })
 }
 
-fn shown(received: &Received) -> Answer {
+fn shown(screen: Screen, received: &Received) -> Answer {
     let message = &received.message;
     let mut text = format!("{}\n", super::head(message));
     if let Some(lease) = &received.lease {
@@ -135,7 +136,7 @@ fn shown(received: &Received) -> Answer {
         } else {
             String::new()
         };
-        text += &format!("yours until {:.0}{again}\n", lease.until);
+        text += &format!("lease ends {}{again}\n", screen.time(lease.until));
     }
     text += &match (&received.delivery, &received.reason) {
         (Delivery::Brief, _) => String::new(),

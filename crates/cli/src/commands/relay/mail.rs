@@ -16,7 +16,8 @@ use super::withheld;
 use crate::{
     commands::list::{LIMIT, more, unseen},
     context::Context,
-    output::{Answer, Screen},
+    output::Answer,
+    screen::Screen,
     terminal::{clean, line},
 };
 
@@ -98,7 +99,8 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
     let (mut letters, skipped) = slash::inbox(&fleet, worker.as_ref())?;
     letters.retain(|it| args.all || it.waits());
     let (total, hidden) = cut(&mut letters, args.limit);
-    let rows = letters.iter().map(row).collect();
+    let screen = Screen::of(context);
+    let rows = letters.iter().map(|it| row(screen, it)).collect();
     let (misread, others): (Vec<_>, Vec<_>) = letters.iter().partition(|it| it.is_misread());
     let notices = misread
         .into_iter()
@@ -110,7 +112,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
         (true, false) => "nothing else waits for you".to_owned(),
         (false, _) => {
             let header = ["WORKER", "SEQ", "STAGE", "KIND", "TICKET", "SUMMARY"];
-            Screen::of(context).table(&header, rows) + &more(hidden) + &notices
+            screen.table(&header, rows) + &more(hidden) + &notices
         }
     };
     let answer = Answer::of(&BriefsPage::new(each(&letters), total, &skipped))
@@ -155,6 +157,7 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
     papers.retain(|it| !args.unread || !it.read);
     papers.sort_by_key(|it| it.report.produced_at);
     let (total, hidden) = cut(&mut papers, args.limit);
+    let screen = Screen::of(context);
     let rows = papers.iter().map(|paper| {
         let report = &paper.report;
         let state = match (paper.confirmed, paper.read) {
@@ -172,7 +175,7 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
         vec![
             worker,
             seq,
-            state.to_owned(),
+            screen.state(state),
             report.kind.to_string(),
             ticket,
             pr,
@@ -183,7 +186,7 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
         true => "no reports".to_owned(),
         false => {
             let header = ["WORKER", "SEQ", "STATE", "KIND", "TICKET", "PR", "SAYS"];
-            Screen::of(context).table(&header, rows.collect()) + &more(hidden)
+            screen.table(&header, rows.collect()) + &more(hidden)
         }
     };
     let page = ReportsPage::new(papers.iter().collect(), total, &skipped);
@@ -222,13 +225,13 @@ fn cut<T>(all: &mut Vec<T>, limit: usize) -> (usize, usize) {
     (total, hidden)
 }
 
-fn row(letter: &BriefView) -> Vec<String> {
+fn row(screen: Screen, letter: &BriefView) -> Vec<String> {
     let brief = &letter.brief;
     let ticket = brief.target_ticket.clone().unwrap_or_default();
     vec![
         brief.target_worker.to_string(),
         brief.seq.to_string(),
-        stage(letter).to_owned(),
+        screen.state(stage(letter)),
         brief.kind.to_string(),
         ticket,
         line(&brief.summary),

@@ -12,7 +12,7 @@ use flagpost_model::{
 use flagpost_run::worktree::{Tree, touched};
 
 use super::held;
-use crate::{context::Context, output::Answer, terminal::line};
+use crate::{context::Context, output::Answer, screen::Screen, terminal::line};
 
 /// Compare what changed in the worktrees with what is reserved
 #[derive(Debug, clap::Args)]
@@ -115,10 +115,11 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
         }
     }
     let is_whole = notes.is_empty();
+    let screen = Screen::of(context);
     let text = match (strays.is_empty(), files) {
         (true, 0) if is_whole => "nothing was touched\n".to_owned(),
         (true, n) => format!("whoever touched {n} files holds them\n"),
-        (false, _) => strays.iter().map(stray_line).collect(),
+        (false, _) => strays.iter().map(|it| stray_line(screen, it)).collect(),
     };
     let checked = trees.iter().map(|tree| (tree, works_in(tree)).into());
     let checked = CheckedFiles::new(
@@ -136,14 +137,14 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
     Ok(answer)
 }
 
-fn stray_line(stray: &Stray<'_>) -> String {
+fn stray_line(screen: Screen, stray: &Stray<'_>) -> String {
     let who = match stray.worker {
         Some(worker) => worker.to_string(),
         None => "somebody".to_owned(),
     };
     let instead = stray
         .held
-        .map_or_else(|| "nobody holds it".to_owned(), held);
+        .map_or_else(|| "nobody holds it".to_owned(), |it| held(screen, it));
     let Stray { worktree, path, .. } = stray;
     line(&format!("{who} touched {path} in {worktree}: {instead}")) + "\n"
 }

@@ -18,10 +18,7 @@ use flagpost_model::reservation::{
 use jiff::SignedDuration;
 
 use super::waiting::length;
-use crate::{
-    context::Context,
-    output::{Answer, Screen},
-};
+use crate::{context::Context, output::Answer, screen::Screen};
 
 /// The verbs on reservations.
 #[derive(Debug, Subcommand)]
@@ -101,28 +98,30 @@ fn add(context: &Context, args: &ReserveAddArgs) -> anyhow::Result<Answer> {
     });
     let reservations = Reservations::of(&context.home, &repository.id);
     let made = reservations.add(wanted.collect(), args.length.unwrap_or(LEASE))?;
-    let lines = made.iter().map(|it| format!("{}\n", held(it)));
+    let screen = Screen::of(context);
+    let lines = made.iter().map(|it| format!("{}\n", held(screen, it)));
     let text = lines.collect();
     answer(&made, &reservations.scan()?, text)
 }
 
 fn list(context: &Context) -> anyhow::Result<Answer> {
     let survey = reservations(context)?.scan()?;
+    let screen = Screen::of(context);
     let rows = survey.live.iter().map(|it| {
         let wanted = &it.wanted;
         vec![
             wanted.path.to_string(),
             wanted.holder.to_string(),
             wanted.mode.to_string(),
-            format!("{:.0}", it.until),
+            screen.time(it.until),
             wanted.task.clone().unwrap_or_default(),
             wanted.reason.clone().unwrap_or_default(),
         ]
     });
-    let header = ["PATH", "WORKER", "MODE", "UNTIL", "TASK", "REASON"];
+    let header = ["PATH", "WORKER", "MODE", "ENDS", "TASK", "REASON"];
     let text = match survey.live.is_empty() {
         true => "nothing is reserved\n".to_owned(),
-        false => Screen::of(context).table(&header, rows.collect()),
+        false => screen.table(&header, rows.collect()),
     };
     answer(&survey.live, &survey, text)
 }
@@ -165,7 +164,7 @@ pub fn skipped(survey: &ReservationScan) -> impl Iterator<Item = String> {
 }
 
 /// Who holds what, and until when.
-pub fn held(reservation: &Reservation) -> String {
+pub fn held(screen: Screen, reservation: &Reservation) -> String {
     let ReservationRequest {
         path, holder, mode, ..
     } = &reservation.wanted;
@@ -174,8 +173,8 @@ pub fn held(reservation: &Reservation) -> String {
         ReservationMode::Shared => ", shared",
     };
     format!(
-        "{holder} holds {path} until {:.0}{shared}",
-        reservation.until
+        "{holder} holds {path}, lease ends {}{shared}",
+        screen.time(reservation.until)
     )
 }
 

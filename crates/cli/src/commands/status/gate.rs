@@ -10,7 +10,7 @@ use flagpost_model::{envelope::Brief, view};
 use crate::{
     commands::{list::counted, relay::withheld::notice},
     context::Context,
-    output::Screen,
+    screen::Screen,
     terminal::line,
 };
 
@@ -58,11 +58,11 @@ fn waiting_section(screen: Screen, waiting: &[&BriefView]) -> String {
     let ticket = ticket.map(|it| format!(" #{it}")).unwrap_or_default();
     let many = counted(waiting.len(), "brief", "briefs");
     format!(
-        "{}\n  {many}, the oldest for {worker} since {}:{ticket} {}\n  \
+        "{}\n  {many}, the oldest for {worker}, {}:{ticket} {}\n  \
          'flagpost ratify {worker} {seq}' lets it through, 'flagpost ratify all' all; \
          'flagpost inbox' shows them\n\n",
         screen.bold("Waits for your word"),
-        oldest.submitted_at,
+        screen.time(oldest.submitted_at),
         line(&oldest.summary),
     )
 }

@@ -10,7 +10,7 @@ use flagpost_model::{ListId, view};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::Screen;
+use crate::screen::Screen;
 
 /// The lists of the roots.
 pub fn section(screen: Screen, roots: &[Root]) -> String {

@@ -2,13 +2,22 @@
 
 use flagpost_core::sessions::{Session, SessionStatus};
 use flagpost_model::task::Outline;
+use jiff::Timestamp;
 
-use crate::terminal::line;
+use crate::{screen::Screen, terminal::line};
 
 /// A stalled task, and what there is to say of it.
 pub struct Stalled<'t> {
     pub task: &'t Outline,
-    pub said: String,
+    since: Timestamp,
+}
+
+impl Stalled<'_> {
+    /// The same for a program.
+    pub fn said(&self) -> String {
+        let since = self.since;
+        format!("stalled: no message, no output and no changed file since {since}")
+    }
 }
 
 /// The stalled tasks of a session that lives.
@@ -18,14 +27,18 @@ pub fn open<'t>(session: Option<&Session>, held: &[&'t Outline]) -> Vec<Stalled<
     let stalled = active.filter_map(|task| {
         let since = task.stalled_since()?;
         let task = *held.iter().find(|outline| outline.id == task.id)?;
-        let said = format!("stalled: no message, no output and no changed file since {since}");
-        Some(Stalled { task, said })
+        Some(Stalled { task, since })
     });
     stalled.collect()
 }
 
 /// A stalled task in a line.
-pub fn words(stalled: &Stalled<'_>) -> String {
-    let Stalled { task, said } = stalled;
-    format!("{} {}: {said}", task.id, line(&task.subject))
+pub fn words(screen: Screen, stalled: &Stalled<'_>) -> String {
+    let Stalled { task, since } = stalled;
+    format!(
+        "{} {}: stalled, the last sign of work {}",
+        task.id,
+        line(&task.subject),
+        screen.time(*since)
+    )
 }

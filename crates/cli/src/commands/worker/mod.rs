@@ -14,9 +14,7 @@ use flagpost_model::{
 };
 
 use crate::{
-    commands::capabilities::Capabilities,
-    context::Context,
-    output::{Answer, Screen},
+    commands::capabilities::Capabilities, context::Context, output::Answer, screen::Screen,
 };
 
 /// The verbs on workers.
@@ -142,11 +140,9 @@ fn add(context: &Context, args: &WorkerAddArgs) -> anyhow::Result<Answer> {
 fn show(context: &Context, args: &WorkerShowArgs) -> anyhow::Result<Answer> {
     let seen = workers::show(&context.fleet()?.mail(&args.worker.parse()?)?)?;
     let worker = &seen.worker;
-    let mut text = format!(
-        "{} {}\n",
-        Screen::of(context).bold(worker.id.as_str()),
-        how(&seen)
-    );
+    let screen = Screen::of(context);
+    let name = screen.bold(worker.id.as_str());
+    let mut text = format!("{name} {}\n", screen.state(how(&seen)));
     let withheld = match seen.withheld {
         0 => String::new(),
         n => format!("{n} withheld, "),
@@ -160,8 +156,8 @@ fn show(context: &Context, args: &WorkerShowArgs) -> anyhow::Result<Answer> {
         ("pid", worker.pid.map(|pid| pid.to_string())),
         ("tmux", worker.tmux.clone()),
         ("worktree", worker.worktree.clone()),
-        ("since", Some(format!("{:.0}", worker.registered_at))),
-        ("seen", Some(format!("{:.0}", worker.last_seen))),
+        ("added", Some(screen.time(worker.registered_at))),
+        ("seen", Some(screen.time(worker.last_seen))),
         (
             "inbox",
             Some(format!(
@@ -206,17 +202,18 @@ fn heartbeat(context: &Context, args: &WorkerHeartbeatArgs) -> anyhow::Result<An
 fn list(context: &Context, args: &WorkerListArgs) -> anyhow::Result<Answer> {
     let (mut all, skipped) = workers::list(&context.fleet()?)?;
     all.retain(|it| args.all || it.worker.standing == flagpost_model::worker::WorkerStatus::Active);
+    let screen = Screen::of(context);
     let rows = all.iter().map(|seen| {
         let number = |n: usize| if n == 0 { String::new() } else { n.to_string() };
         vec![
             seen.worker.id.to_string(),
-            how(seen).to_owned(),
+            screen.state(how(seen)),
             seen.worker.agent.clone().unwrap_or_default(),
             number(seen.pending),
             number(seen.withheld),
             number(seen.unread),
             number(seen.reports),
-            format!("{:.0}", seen.worker.last_seen),
+            screen.time(seen.worker.last_seen),
         ]
     });
     let text = match all.is_empty() {
@@ -232,7 +229,7 @@ fn list(context: &Context, args: &WorkerListArgs) -> anyhow::Result<Answer> {
                 "REPORTS",
                 "LAST SEEN",
             ];
-            Screen::of(context).table(&header, rows.collect())
+            screen.table(&header, rows.collect())
         }
     };
     let page = WorkersPage::new(all.iter().collect(), all.len(), &skipped);

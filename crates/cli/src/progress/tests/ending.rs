@@ -4,8 +4,8 @@ use insta::assert_snapshot;
 
 use super::*;
 use crate::{
-    output::Screen,
     progress::{Next, summary},
+    screen::Screen,
 };
 
 fn told(account: &RunProgress, screen: Screen) -> String {
