@@ -211,14 +211,9 @@ fn show(context: &Context, args: &SessionShowArgs) -> anyhow::Result<Answer> {
                 row.subject.clone(),
             ]
         });
-        let mut rows: Vec<Vec<String>> = rows.collect();
-        let mut columns = vec!["ID", "OUTCOME", "TRY", "TIME", "USED", "SUBJECT"];
-        if session.rows.iter().all(|row| row.tokens.is_none()) {
-            columns.remove(4);
-            rows.iter_mut().for_each(|row| drop(row.remove(4)));
-        }
+        let header = ["ID", "OUTCOME", "TRY", "TIME", "USED", "SUBJECT"];
         text += "\n";
-        text += &screen.table(&columns, rows);
+        text += &screen.table(&header, rows.collect());
     }
     for (task, record) in told.attempts.iter().filter(|(_, it)| !it.denied.is_empty()) {
         let refused = record
