@@ -3,6 +3,7 @@
 //! Owns the failures of the command line itself, and which of the causes of an error says what to do
 //! next. Those of the operations are judged in core, the same for every face.
 
+use clap::error::ContextKind;
 use flagpost_core::{self as core, failure};
 use flagpost_daemon as daemon;
 use flagpost_disk as disk;
@@ -18,7 +19,7 @@ pub use flagpost_core::FailureKind;
 #[error("{text}")]
 pub struct Usage {
     text: String,
-    hint: &'static str,
+    hint: String,
 }
 
 /// An error that says how the command should have been typed.
@@ -27,8 +28,8 @@ pub fn usage(text: impl Into<String>) -> anyhow::Error {
 }
 
 /// The same where it is known what to add.
-pub fn usage_with(text: impl Into<String>, hint: &'static str) -> anyhow::Error {
-    let text = text.into();
+pub fn usage_with(text: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    let (text, hint) = (text.into(), hint.into());
     Usage { text, hint }.into()
 }
 
@@ -186,11 +187,48 @@ fn judge_io(error: &std::io::Error) -> (FailureKind, Option<String>) {
 const MEASURED: &str =
     "the benchmarks are a tool of the source tree: 'cargo bench -p flagpost-bench'";
 
+/// What the parser refused, as an error of ours: its first sentence, and what to type instead.
+pub fn mistyped(error: &clap::Error) -> anyhow::Error {
+    let program = crate::groups::program();
+    let text = error.to_string();
+    let said = text.split("\n\n").next().unwrap_or_default();
+    let said = said.strip_prefix("error: ").unwrap_or("a verb is missing");
+    let lines: Vec<&str> = said.lines().map(str::trim).collect();
+    let hint = known_elsewhere(error, &program)
+        .or_else(|| similar(error))
+        .unwrap_or_else(|| format!("'{} --help' shows how", typed_verb(&program)));
+    usage_with(lines.join(" "), hint)
+}
+
+/// The word that was probably meant.
+fn similar(error: &clap::Error) -> Option<String> {
+    let kinds = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ];
+    let meant = kinds.into_iter().find_map(|kind| error.get(kind))?;
+    Some(format!(
+        "do you mean {}?",
+        meant.to_string().replace(", ", " or ")
+    ))
+}
+
+/// The verb of this command line, with the words above it.
+fn typed_verb(program: &clap::Command) -> String {
+    let (mut verb, mut path) = (program, program.get_name().to_owned());
+    for word in std::env::args_os().skip(1) {
+        if let Some(below) = verb.find_subcommand(word) {
+            path += &format!(" {}", below.get_name());
+            verb = below;
+        }
+    }
+    path
+}
+
 /// What to type instead of an unknown verb that some group has, or that there was.
-pub fn known_elsewhere(error: &clap::Error) -> Option<String> {
-    let unknown = error
-        .get(clap::error::ContextKind::InvalidSubcommand)?
-        .to_string();
+fn known_elsewhere(error: &clap::Error, program: &clap::Command) -> Option<String> {
+    let unknown = error.get(ContextKind::InvalidSubcommand)?.to_string();
     // Whoever typed it under the wrong group may mean to remove something else.
     if unknown == "rm" {
         return None;
@@ -198,13 +236,12 @@ pub fn known_elsewhere(error: &clap::Error) -> Option<String> {
     if unknown == "bench" {
         return Some(MEASURED.to_owned());
     }
-    let program = crate::groups::program();
     // A verb of every day is typed without its group.
     let path = match program.find_subcommand(&unknown) {
         Some(own) => own.get_name().to_owned(),
-        None => path_of(&program, &unknown)?,
+        None => path_of(program, &unknown)?,
     };
-    Some(format!("'flagpost {path}' is what it is called"))
+    Some(format!("type 'flagpost {path}'"))
 }
 
 /// The words that lead to a verb, the shortest way; of those alike the one to a task's.

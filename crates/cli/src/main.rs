@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         .and_then(|it| Cli::from_arg_matches(&it))
     {
         Ok(args) => args,
-        Err(error) => return output::usage(&error),
+        Err(error) => return ExitCode::from(output::usage(&error)),
     };
     let globals = args.globals.clone();
     let code = match carry_out(args) {

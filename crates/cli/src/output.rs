@@ -232,36 +232,30 @@ fn sentence(error: &anyhow::Error, causes: &[String]) -> String {
     }
 }
 
-/// Prints what clap has to say: help and version on stdout, errors as every other error.
-pub fn usage(error: &clap::Error) -> std::process::ExitCode {
-    if matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    ) {
-        return match unless_closed(error.print()) {
-            Ok(()) => std::process::ExitCode::SUCCESS,
+/// Prints what the parser has to say: help and version on stdout, errors as every other error; a verb
+/// that is missing is asked for with the verbs that there are.
+pub fn usage(parsed: &clap::Error) -> u8 {
+    let json = std::env::args_os().any(|arg| arg == "--json");
+    match parsed.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match unless_closed(parsed.print()) {
+            Ok(()) => 0,
             Err(lost) => {
                 say(&format!("flagpost: stdout cannot be written: {lost}"));
-                std::process::ExitCode::FAILURE
+                FailureKind::Failed as u8
             }
-        };
-    }
-    let elsewhere = error::known_elsewhere(error);
-    if std::env::args_os().any(|arg| arg == "--json") {
-        let text = error.to_string();
-        let text = text.trim().trim_start_matches("error: ");
-        let (message, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let hint = elsewhere.as_deref().unwrap_or(rest.trim());
-        let hint = (!hint.is_empty()).then_some(hint);
-        let _: io::Result<()> = put_error(FailureKind::Usage, message, hint, &[]);
-    } else {
-        // Not through clap, which would repeat what was typed as it is.
-        say(error.to_string().trim_end());
-        if let Some(hint) = elsewhere {
-            say(&format!("  hint: {hint}"));
+        },
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !json => {
+            say(parsed.to_string().trim_end());
+            FailureKind::Usage as u8
+        }
+        _ => {
+            let globals = Globals {
+                json,
+                ..Globals::default()
+            };
+            failure(&globals, &error::mistyped(parsed))
         }
     }
-    std::process::ExitCode::from(FailureKind::Usage as u8)
 }
 
 fn put_error(

@@ -3,18 +3,18 @@
 use flagpost_core::answers::Schema;
 
 use crate::commands::{
-    agent, completions, config, daemon, demo, doctor, export, graph, history, import, init,
+    bridge, completions, config, daemon, demo, doctor, export, graph, history, import, init,
     instructions, logs, man, relay, relocate, reserve, rm, schema, selection, session, stats,
     status, stop, tags, timeline, timer, undo, word, worker,
 };
 
 flagpost_core::answers! {
     "ack" => worker::next::BriefAcked<'_>,
-    "agent_cleared" => agent::outbox::AgentCleared,
-    "agent_outbox" => agent::outbox::AgentOutbox<'_>,
-    "agent_snippet" => agent::snippet::AgentSnippet<'_>,
-    "agent_status" => agent::serve::AgentStatus<'_>,
-    "agent_stopped" => agent::serve::AgentStopped,
+    "agent_cleared" => bridge::outbox::AgentCleared,
+    "agent_outbox" => bridge::outbox::AgentOutbox<'_>,
+    "agent_snippet" => bridge::snippet::AgentSnippet<'_>,
+    "agent_status" => bridge::serve::AgentStatus<'_>,
+    "agent_stopped" => bridge::serve::AgentStopped,
     "agents" => doctor::Agents<'_>,
     "archive" => session::SessionArchive<'_>,
     "attempt_log" => logs::AttemptLog<'_>,

@@ -21,7 +21,6 @@ use flagpost_model::{
     plan::{Graph, StrandedBecause, stranded},
     task::{Outline, StateName},
 };
-use jiff::{SignedDuration, Timestamp};
 
 pub use answer::StatusAnswer;
 
@@ -186,7 +185,7 @@ pub fn run(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
         ..WaitingTask::new(it.task, Some(&*it.said).filter(|it| !it.is_empty()))
     });
     let stalls = stalled.iter();
-    let stalls = stalls.map(|it| WaitingTask::new(it.task, Some(&it.said)));
+    let stalls = stalls.map(|it| WaitingTask::new(it.task, Some(it.said())));
     let failures = failed.iter();
     let failures = failures.map(|(task, said)| WaitingTask::new(task, said.as_deref()));
     let status = StatusAnswer {

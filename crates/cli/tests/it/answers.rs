@@ -161,12 +161,8 @@ fn what_asks_nothing_and_who_says_nothing_is_refused() {
     2>   hint: flagpost --help shows how
     $ answer
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   <ID>
-    2> 
-    2> Usage: flagpost answer <ID> [TEXT]...
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: <ID>
+    2>   hint: 'flagpost answer --help' shows how
     $ answer 2 ''
     exit 6
     2> flagpost: answer: it says nothing

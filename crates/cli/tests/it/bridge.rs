@@ -97,7 +97,7 @@ fn a_known_id_a_part_of_a_list_and_what_is_no_answer_are_called_so() {
         r#"[1, null, {"a": 2}, {"commandId": "b", "status": "ok"}]"#,
     )
     .unwrap();
-    assert_snapshot!(world.transcript("bridge outbox\nbridge send {} --timeout banana"), @r#"
+    assert_snapshot!(world.transcript("bridge outbox\nbridge send {} --timeout banana"), @r"
     $ bridge outbox
     COMMAND  ANSWER
     none     no answer of a bridge
@@ -106,10 +106,9 @@ fn a_known_id_a_part_of_a_list_and_what_is_no_answer_are_called_so() {
     b        ok
     $ bridge send {} --timeout banana
     exit 2
-    2> error: invalid value 'banana' for '--timeout <TIME>': use a time, as in 30s or 5m
-    2> 
-    2> For more information, try '--help'.
-    "#);
+    2> flagpost: invalid value 'banana' for '--timeout <TIME>': use a time, as in 30s or 5m
+    2>   hint: 'flagpost bridge send --help' shows how
+    ");
 }
 
 #[test]

@@ -180,18 +180,12 @@ fn all_or_none() {
     2>   hint: flagpost --help shows how
     $ task edit 1 --where tag=api --priority low
     exit 2
-    2> error: the argument '[ID]...' cannot be used with '--where <EXPR>'
-    2> 
-    2> Usage: flagpost task edit --priority <PRIORITY> <ID>...
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the argument '[ID]...' cannot be used with '--where <EXPR>'
+    2>   hint: 'flagpost task edit --help' shows how
     $ task cancel 1 --where tag=api
     exit 2
-    2> error: the argument '[ID]' cannot be used with '--where <EXPR>'
-    2> 
-    2> Usage: flagpost task cancel <ID>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the argument '[ID]' cannot be used with '--where <EXPR>'
+    2>   hint: 'flagpost task cancel --help' shows how
     $ done 1 text --where tag=api
     exit 2
     2> flagpost: name ids or say --where, not both
@@ -211,12 +205,8 @@ fn all_or_none() {
     2> flagpost: --where: it says nothing about tasks; is=open means all that are open
     $ task edit --priority low
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   <ID>...
-    2> 
-    2> Usage: flagpost task edit --priority <PRIORITY> <ID>...
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: <ID>...
+    2>   hint: 'flagpost task edit --help' shows how
     "#);
     assert_eq!(world.ok(["list", "--all", "--json"]), before);
 }

@@ -54,28 +54,20 @@ fn claim() {
     {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"no task of web is ready","hint":"'flagpost list' shows what the rest waits for","causes":[]}
     $ claim
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   <ID>
-    2> 
-    2> Usage: flagpost claim [OPTIONS] <ID|--next>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: <ID>
+    2>   hint: 'flagpost claim --help' shows how
     $ claim 1 --next
     exit 2
-    2> error: the argument '[ID]' cannot be used with '--next'
-    2> 
-    2> Usage: flagpost claim [OPTIONS] <ID|--next>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the argument '[ID]' cannot be used with '--next'
+    2>   hint: 'flagpost claim --help' shows how
     $ claim 1 --lease 0s
     exit 2
     2> flagpost: a lease lasts from one second to 30 days, as in --lease 15m
     2>   hint: flagpost --help shows how
     $ claim 1 --lease soon
     exit 2
-    2> error: invalid value 'soon' for '--lease <TIME>': use a time, as in 15m or 1h
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'soon' for '--lease <TIME>': use a time, as in 15m or 1h
+    2>   hint: 'flagpost claim --help' shows how
     "#);
 }
 
@@ -241,9 +233,8 @@ fn done() {
     2>   hint: flagpost --help shows how
     $ done 4 --token x
     exit 2
-    2> error: invalid value 'x' for '--token <N>': invalid digit found in string
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'x' for '--token <N>': invalid digit found in string
+    2>   hint: 'flagpost done --help' shows how
     "#);
 }
 
@@ -476,9 +467,8 @@ fn ready() {
     {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"4","subject":"Sail","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":"high","group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[],"groups":null}
     $ ready --limit x
     exit 2
-    2> error: invalid value 'x' for '--limit <N>': invalid digit found in string
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'x' for '--limit <N>': invalid digit found in string
+    2>   hint: 'flagpost ready --help' shows how
     "#);
 }
 

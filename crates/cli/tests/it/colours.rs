@@ -13,7 +13,6 @@ const COMMANDS: &[&[&str]] = &[
     &["inbox", "--all"],
     &["worker", "list"],
     &["msg", "list"],
-    &["doctor"],
 ];
 
 /// A task at work, and a brief for a live worker.

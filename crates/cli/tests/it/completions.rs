@@ -235,26 +235,18 @@ fn a_script_for_each_shell() {
             (0, &shell.into(), &script.into())
         );
     }
-    assert_snapshot!(world.transcript("completions bash --quiet\ncompletions tcsh\ncompletions"), @r#"
+    assert_snapshot!(world.transcript("completions bash --quiet\ncompletions tcsh\ncompletions"), @r"
     $ completions bash --quiet
     bash
     $ completions tcsh
     exit 2
-    2> error: invalid value 'tcsh' for '<SHELL>'
-    2>   [possible values: bash, zsh, fish, elvish, powershell]
-    2> 
-    2>   tip: a similar value exists: 'zsh'
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'tcsh' for '<SHELL>' [possible values: bash, zsh, fish, elvish, powershell]
+    2>   hint: do you mean zsh?
     $ completions
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   <SHELL>
-    2> 
-    2> Usage: flagpost completions <SHELL>
-    2> 
-    2> For more information, try '--help'.
-    "#);
+    2> flagpost: the following required arguments were not provided: <SHELL>
+    2>   hint: 'flagpost completions --help' shows how
+    ");
     assert!(!world.home().exists());
 }
 

@@ -27,7 +27,7 @@ fn the_service_starts_a_command_that_there_is() {
     assert!(binary.is_absolute(), "systemd takes no other");
     assert_eq!(binary.file_name().unwrap(), "flagpost");
     let args: Vec<&str> = words.collect();
-    assert_eq!(args, ["up", "--foreground"]);
+    assert_eq!(args, ["daemon", "up", "--foreground"]);
     // Asked for help, it refuses an option that it does not know.
     let told = world.flagpost(args.iter().copied().chain(["--help"]));
     assert_eq!(told.code, 0, "{told}");

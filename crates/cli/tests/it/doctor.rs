@@ -97,12 +97,8 @@ fn its_repairs() {
     2> flagpost: would make both files in list web say that 3 waits for 1
     $ doctor --dry-run
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   --fix
-    2> 
-    2> Usage: flagpost doctor --fix --dry-run
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: --fix
+    2>   hint: 'flagpost doctor --help' shows how
     $ doctor --fix --yes
     done     find the highest id of list web anew
     done     make both files in list web say that 2 waits for 1

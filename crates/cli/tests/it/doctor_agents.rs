@@ -143,7 +143,7 @@ fn nobody_is_put_to_the_cost_of_a_try_unasked() {
         "doctor --agents --try
         doctor --try
         doctor --agents --yes
-        doctor --agents --fix"), @r#"
+        doctor --agents --fix"), @r"
     $ doctor --agents --try
     exit 2
     2> flagpost: claude would write one report each, at your cost
@@ -151,24 +151,17 @@ fn nobody_is_put_to_the_cost_of_a_try_unasked() {
     2>   hint: flagpost --help shows how
     $ doctor --try
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   --agents
-    2> 
-    2> Usage: flagpost doctor --agents --try
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: --agents
+    2>   hint: 'flagpost doctor --help' shows how
     $ doctor --agents --yes
     exit 2
     2> flagpost: --yes is for --fix and for --try
     2>   hint: flagpost --help shows how
     $ doctor --agents --fix
     exit 2
-    2> error: the argument '--agents' cannot be used with '--fix'
-    2> 
-    2> Usage: flagpost doctor --agents
-    2> 
-    2> For more information, try '--help'.
-    "#);
+    2> flagpost: the argument '--agents' cannot be used with '--fix'
+    2>   hint: 'flagpost doctor --help' shows how
+    ");
     let (code, told) = world.json(["doctor", "--agents", "--try", "--yes"]);
     assert_eq!((code, &told["agents"][0]["tried"]), (0, &true.into()));
     client(

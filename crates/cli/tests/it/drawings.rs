@@ -264,10 +264,8 @@ fn a_drawing_replaces_a_drawing_and_nothing_else() {
     2>   hint: flagpost --help shows how
     $ task graph --format gif
     exit 2
-    2> error: invalid value 'gif' for '--format <FORMAT>'
-    2>   [possible values: tree, dot, mermaid, svg]
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'gif' for '--format <FORMAT>' [possible values: tree, dot, mermaid, svg]
+    2>   hint: 'flagpost task graph --help' shows how
     "#);
     assert_eq!(
         fs::read_to_string(place.join("mine.svg")).unwrap(),

@@ -120,9 +120,8 @@ fn broken_parts_are_named_and_the_rest_imported_on_request() {
     2>   hint: nothing was imported; mend it, or import the rest with --skip-broken
     $ task import dates.csv --from yaml
     exit 2
-    2> error: invalid value 'yaml' for '--from <FORMAT>': "yaml" is none of markdown, json, jsonl, csv, beads, backlog, taskmaster, claude-tasks, coordination
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'yaml' for '--from <FORMAT>': "yaml" is none of markdown, json, jsonl, csv, beads, backlog, taskmaster, claude-tasks, coordination
+    2>   hint: 'flagpost task import --help' shows how
     $ task import dates.csv --from backlog
     exit 6
     2> flagpost: dates.csv: backlog is a folder
@@ -178,9 +177,8 @@ fn export() {
     {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":null,"content":"id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late\n1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,\"[{\"\"kind\"\":\"\"note\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\",\"\"text\"\":\"\"Ask first\"\",\"\"question\"\":null}]\",,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,3,flagpost:[repo]/web,,\n2,flagpost:[repo]/web/2,\"'=1+1, tested\",,,pending,,,,,,,,,,,,,1,,0,,,,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,2,flagpost:[repo]/web,,\n","cut":0,"losses":0,"skipped":[]}
     $ task export --to xml
     exit 2
-    2> error: invalid value 'xml' for '--to <FORMAT>': "xml" is none of json, jsonl, csv, markdown
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'xml' for '--to <FORMAT>': "xml" is none of json, jsonl, csv, markdown
+    2>   hint: 'flagpost task export --help' shows how
     $ task import tasks.json
     0 added, 0 updated, 2 unchanged; read as json
     $ task import tasks.json --list other

@@ -137,21 +137,21 @@ fn typos_and_verbs_of_a_group() {
         .collect();
     assert_snapshot!(hints.join("\n"), @r#"
     $ lst
-    2>   tip: some similar subcommands exist: 'stop', 'list'
+    2>   hint: do you mean stop or list?
     $ task dne
-    2>   tip: some similar subcommands exist: 'note', 'done'
+    2>   hint: do you mean note or done?
     $ list --limt 3
-    2>   tip: a similar argument exists: '--limit'
+    2>   hint: do you mean --limit?
     $ recover
-    2>   tip: a similar subcommand exists: 'reserve'
-    2>   hint: 'flagpost session recover' is what it is called
+    2>   hint: type 'flagpost session recover'
     $ session import x
-    2>   hint: 'flagpost import' is what it is called
+    2>   hint: type 'flagpost import'
     $ task init
-    2>   hint: 'flagpost init' is what it is called
+    2>   hint: type 'flagpost init'
     $ session rm 1
+    2>   hint: 'flagpost session --help' shows how
     $ nonsense --json
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"unrecognized subcommand 'nonsense'","hint":"tip: a similar subcommand exists: 'note'\n\nUsage: flagpost [OPTIONS] [COMMAND]\n\nFor more information, try '--help'.","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"unrecognized subcommand 'nonsense'","hint":"do you mean note?","causes":[]}
     "#);
 }
 

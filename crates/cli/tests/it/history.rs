@@ -85,14 +85,12 @@ fn what_happened_is_told_by_whom_and_of_what() {
     nothing of that happened
     $ history --kind task.claim
     exit 2
-    2> error: invalid value 'task.claim' for '--kind <KIND>': there are task.answered, task.attempted, task.cancelled, task.claimed, task.completed, task.created, task.edited, task.failed, task.late_result, task.linked, task.noted, task.quarantined, task.released, task.removed, task.renewed, task.reopened, task.started, task.stuck, task.undone, task.unlinked
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'task.claim' for '--kind <KIND>': there are task.answered, task.attempted, task.cancelled, task.claimed, task.completed, task.created, task.edited, task.failed, task.late_result, task.linked, task.noted, task.quarantined, task.released, task.removed, task.renewed, task.reopened, task.started, task.stuck, task.undone, task.unlinked
+    2>   hint: 'flagpost history --help' shows how
     $ history --kind tusk
     exit 2
-    2> error: invalid value 'tusk' for '--kind <KIND>': there are history, list, message, relay, repository, reservation, session, task, timer, worker
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'tusk' for '--kind <KIND>': there are history, list, message, relay, repository, reservation, session, task, timer, worker
+    2>   hint: 'flagpost history --help' shows how
     $ history --worker ../W1
     exit 6
     2> flagpost: "../W1" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit

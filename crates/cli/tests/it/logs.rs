@@ -224,12 +224,8 @@ fn what_was_never_begun_has_no_output() {
     2>   hint: 'flagpost run' begins it; a worker that runs by itself keeps its own output
     $ logs --raw
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   <TASK>
-    2> 
-    2> Usage: flagpost logs --raw <TASK>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: <TASK>
+    2>   hint: 'flagpost logs --help' shows how
     $ logs 9 --json
     exit 3
     {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no task 9 in list web","hint":"'flagpost list' shows what there is","causes":[]}

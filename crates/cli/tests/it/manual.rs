@@ -84,11 +84,8 @@ fn all_pages() {
     2>   hint: on the way to [dir]/web/file/man1 a file stands in the place of a directory
     $ man task --out share
     exit 2
-    2> error: the argument '[VERB]...' cannot be used with '--out <DIR>'
-    2> 
-    2> Usage: flagpost man <VERB>...
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the argument '[VERB]...' cannot be used with '--out <DIR>'
+    2>   hint: 'flagpost man --help' shows how
     $ man add more
     exit 3
     2> flagpost: there is no verb "more"

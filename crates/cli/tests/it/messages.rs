@@ -127,9 +127,8 @@ fn what_is_refused_names_the_field() {
         msg recv --as W1 --lease 0s"), @r#"
     $ msg send --to W1 --subject NOISE x
     exit 2
-    2> error: invalid value 'NOISE' for '--subject <WORD>': use one of TASK, DONE, STUCK, PROGRESS, QUERY, REPLY
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'NOISE' for '--subject <WORD>': use one of TASK, DONE, STUCK, PROGRESS, QUERY, REPLY
+    2>   hint: 'flagpost msg send --help' shows how
     $ msg send --to W1 --subject TASK
     exit 2
     2> flagpost: say something: TEXT with --task, or the whole body with --body or --file
@@ -182,9 +181,8 @@ fn what_is_refused_names_the_field() {
     2>   hint: 'flagpost msg list' shows those there are
     $ msg recv --as W1 --lease 0s
     exit 2
-    2> error: invalid value '0s' for '--lease <TIME>': use a time, as in 30s or 15m
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value '0s' for '--lease <TIME>': use a time, as in 30s or 15m
+    2>   hint: 'flagpost msg recv --help' shows how
     "#);
 }
 

@@ -88,10 +88,7 @@ fn labels_and_projects_are_counted() {
     2>   hint: 'flagpost add SUBJECT' makes the list with its first task; 'flagpost status' names the lists there are
     $ task stats extra
     exit 2
-    2> error: unexpected argument 'extra' found
-    2> 
-    2> Usage: flagpost task stats [OPTIONS]
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: unexpected argument 'extra' found
+    2>   hint: 'flagpost task stats --help' shows how
     "#);
 }

@@ -47,21 +47,18 @@ fn every_field_is_set_shown_and_taken_away() {
     2> flagpost: priority: it is a field with an option of its own
     $ task edit 1 --meta broken
     exit 2
-    2> error: invalid value 'broken' for '--meta <KEY=VALUE>': use KEY=VALUE
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'broken' for '--meta <KEY=VALUE>': use KEY=VALUE
+    2>   hint: 'flagpost task edit --help' shows how
     $ task edit 1 --estimate 3d
     edited 1 Rotate the keys
     $ task edit 1 --recur hourly
     exit 2
-    2> error: invalid value 'hourly' for '--recur <HOW_OFTEN>': use one of daily, weekly, monthly, yearly, none
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'hourly' for '--recur <HOW_OFTEN>': use one of daily, weekly, monthly, yearly, none
+    2>   hint: 'flagpost task edit --help' shows how
     $ task edit 1 --due 2026-02-30
     exit 2
-    2> error: invalid value '2026-02-30' for '--due <DATE>': use a date that exists, as in 2026-12-01, or today, tomorrow, none
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value '2026-02-30' for '--due <DATE>': use a date that exists, as in 2026-12-01, or today, tomorrow, none
+    2>   hint: 'flagpost task edit --help' shows how
     $ task edit 1 --parent 7
     exit 3
     2> flagpost: there is no task 7 in list web

@@ -181,24 +181,20 @@ fn a_query_that_is_wrong_says_where() {
     2> flagpost: the query "tag:api": at character 1: write tag=api, or quote it to look for that text
     $ list --due 2026-02-30
     exit 2
-    2> error: invalid value '2026-02-30' for '--due <WHEN>': "2026-02-30" is no value of due; use yesterday, today, tomorrow, week, overdue, none or a date that exists, as in 2026-12-01
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value '2026-02-30' for '--due <WHEN>': "2026-02-30" is no value of due; use yesterday, today, tomorrow, week, overdue, none or a date that exists, as in 2026-12-01
+    2>   hint: 'flagpost list --help' shows how
     $ list --sort size
     exit 2
-    2> error: invalid value 'size' for '--sort <KEYS>': "size" is no value of sort; use id, subject, state, priority, project, owner, group, due, complexity, estimate, tracked, attempts, added, ended, uid, each with a - before it to turn it around
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'size' for '--sort <KEYS>': "size" is no value of sort; use id, subject, state, priority, project, owner, group, due, complexity, estimate, tracked, attempts, added, ended, uid, each with a - before it to turn it around
+    2>   hint: 'flagpost list --help' shows how
     $ list --group-by size
     exit 2
-    2> error: invalid value 'size' for '--group-by <FIELD>': use one of state, priority, project, owner, group, tag, due, parent
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'size' for '--group-by <FIELD>': use one of state, priority, project, owner, group, tag, due, parent
+    2>   hint: 'flagpost list --help' shows how
     $ list --state open --all
     exit 2
-    2> error: invalid value 'open' for '--state <STATE>': "open" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'open' for '--state <STATE>': "open" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled
+    2>   hint: 'flagpost list --help' shows how
     $ list 'owner=nobody'
     none of the 6 tasks of web fits is=open and owner=nobody
     $ list --tag nope --json

@@ -88,19 +88,15 @@ fn assign() {
     2> flagpost: cannot read nope.md: No such file or directory (os error 2)
     $ assign 1 W7 --inline a --brief brief.md
     exit 2
-    2> error: the argument '--inline <TEXT>' cannot be used with '--brief <PATH>'
-    2> 
-    2> Usage: flagpost assign --inline <TEXT> <TICKET> <WORKER>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the argument '--inline <TEXT>' cannot be used with '--brief <PATH>'
+    2>   hint: 'flagpost assign --help' shows how
     $ assign 1 W7 --inline ' '
     exit 6
     2> flagpost: brief: it says nothing
     $ assign 1 W7 --inline a --expires-in never
     exit 2
-    2> error: invalid value 'never' for '--expires-in <TIME>': use a time, as in 30m or 2h
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'never' for '--expires-in <TIME>': use a time, as in 30m or 2h
+    2>   hint: 'flagpost assign --help' shows how
     $ assign 1 W7
     exit 6
     2> flagpost: brief: it says nothing
@@ -232,12 +228,8 @@ fn ratify() {
     2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
     $ ratify
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   <WORKER>
-    2> 
-    2> Usage: flagpost ratify [OPTIONS] <WORKER [SEQ]|all>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: <WORKER>
+    2>   hint: 'flagpost ratify --help' shows how
     $ ratify W1 --scope 'W*'
     exit 2
     2> flagpost: --scope and --count-status go with all, as in ratify all
@@ -406,9 +398,8 @@ fn redirect_and_merge() {
     2>   hint: 'flagpost relay redirect' sends a brief to a worker by name
     $ relay merge x
     exit 2
-    2> error: invalid value 'x' for '<PR>': invalid digit found in string
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'x' for '<PR>': invalid digit found in string
+    2>   hint: 'flagpost relay merge --help' shows how
     "#);
 }
 

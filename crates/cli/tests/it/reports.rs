@@ -91,5 +91,8 @@ fn a_brief_that_is_not_ratified_says_why() {
         .stderr
         .lines()
         .find(|it| it.contains("NOT RATIFIED W1"));
-    assert!(why.unwrap().ends_with("(os error 21)"), "{said}");
+    assert!(
+        why.unwrap().contains("(os error 21); 'flagpost doctor'"),
+        "{said}"
+    );
 }

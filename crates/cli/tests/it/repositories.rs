@@ -27,11 +27,8 @@ fn init() {
     {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false,"files":[{"file":"AGENTS.md","done":"unchanged"}],"dry_run":false}
     $ init extra
     exit 2
-    2> error: unexpected argument 'extra' found
-    2> 
-    2> Usage: flagpost init [OPTIONS]
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: unexpected argument 'extra' found
+    2>   hint: 'flagpost init --help' shows how
     "#);
     assert_snapshot!(world().transcript("init --json"), @r#"
     $ init --json

@@ -33,15 +33,13 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
     "#);
     assert_snapshot!(refused(&stage, &["--agent", "sh -c 'exit"]), @r#"
     exit 2
-    2> error: invalid value 'sh -c 'exit' for '--agent <CMD>': the agent's command line "sh -c 'exit" cannot be used: a quote is not closed
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'sh -c 'exit' for '--agent <CMD>': the agent's command line "sh -c 'exit" cannot be used: a quote is not closed
+    2>   hint: 'flagpost run --help' shows how
     "#);
     assert_snapshot!(refused(&stage, &["--agent", ""]), @r#"
     exit 2
-    2> error: invalid value '' for '--agent <CMD>': the agent's command line "" cannot be used: it names no program
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value '' for '--agent <CMD>': the agent's command line "" cannot be used: it names no program
+    2>   hint: 'flagpost run --help' shows how
     "#);
     assert_snapshot!(refused(&stage, &[]), @r#"
     exit 2
@@ -58,24 +56,21 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
     2> flagpost: a timeout lasts longer than nothing, as in --timeout 20m
     2>   hint: flagpost run --help shows how
     "#);
-    assert_snapshot!(refused(&stage, &["--agent", "true", "--timeout", "soon"]), @r#"
+    assert_snapshot!(refused(&stage, &["--agent", "true", "--timeout", "soon"]), @r"
     exit 2
-    2> error: invalid value 'soon' for '--timeout <TIME>': use a time, as in 15m or 1h
-    2> 
-    2> For more information, try '--help'.
-    "#);
-    assert_snapshot!(refused(&stage, &["--agent", "true", "--max-parallel", "0"]), @r#"
+    2> flagpost: invalid value 'soon' for '--timeout <TIME>': use a time, as in 15m or 1h
+    2>   hint: 'flagpost run --help' shows how
+    ");
+    assert_snapshot!(refused(&stage, &["--agent", "true", "--max-parallel", "0"]), @r"
     exit 2
-    2> error: invalid value '0' for '--max-parallel <N>': number would be zero for non-zero type
-    2> 
-    2> For more information, try '--help'.
-    "#);
-    assert_snapshot!(refused(&stage, &["--agent", "true", "--retries", "0"]), @r#"
+    2> flagpost: invalid value '0' for '--max-parallel <N>': number would be zero for non-zero type
+    2>   hint: 'flagpost run --help' shows how
+    ");
+    assert_snapshot!(refused(&stage, &["--agent", "true", "--retries", "0"]), @r"
     exit 2
-    2> error: invalid value '0' for '--retries <N>': number would be zero for non-zero type
-    2> 
-    2> For more information, try '--help'.
-    "#);
+    2> flagpost: invalid value '0' for '--retries <N>': number would be zero for non-zero type
+    2>   hint: 'flagpost run --help' shows how
+    ");
     assert_snapshot!(refused(&stage, &["--agent", "true", "--list", "nowhere"]), @r#"
     exit 3
     2> flagpost: there is no list nowhere

@@ -34,7 +34,7 @@ fn a_process_without_a_sign_is_told_of_until_a_file_changes_and_one_that_prints_
     until("task 1 is stalled", || run.stderr().contains(stalled));
     let status = stage.world.ok(["status"]);
     assert!(
-        status.contains("1 Task 1: stalled: no message, no output and no changed file since 20"),
+        status.contains("1 Task 1: stalled, the last sign of work"),
         "{status}"
     );
     let (_, told) = stage.world.json(["status"]);

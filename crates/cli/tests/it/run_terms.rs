@@ -17,19 +17,16 @@ fn what_cannot_be_meant_is_refused_before_anything_runs() {
         run --agent true --schedule asap"), @r#"
     $ run --agent true --max-usd 0
     exit 2
-    2> error: invalid value '0' for '--max-usd <N>': it must be a number above 0, such as 5 or 2.5
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value '0' for '--max-usd <N>': it must be a number above 0, such as 5 or 2.5
+    2>   hint: 'flagpost run --help' shows how
     $ run --agent true --max-tokens 1.5
     exit 2
-    2> error: invalid value '1.5' for '--max-tokens <N>': it must be a whole number from 1
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value '1.5' for '--max-tokens <N>': it must be a whole number from 1
+    2>   hint: 'flagpost run --help' shows how
     $ run --agent true --park-until soon
     exit 2
-    2> error: invalid value 'soon' for '--park-until <TIME>': use a time, as in 2026-12-01T09:00:00Z, 14:30 or 2h
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'soon' for '--park-until <TIME>': use a time, as in 2026-12-01T09:00:00Z, 14:30 or 2h
+    2>   hint: 'flagpost run --help' shows how
     $ run --agent true --park-until 2026-05-13T14:24:59Z
     exit 2
     2> flagpost: --park-until names a time to come, as in --park-until 2h, 14:30 or 2026-12-01T09:00:00Z
@@ -40,16 +37,12 @@ fn what_cannot_be_meant_is_refused_before_anything_runs() {
     2>   hint: flagpost run --help shows how
     $ run --agent true --park-until 2h --no-park
     exit 2
-    2> error: the argument '--park-until <TIME>' cannot be used with '--no-park'
-    2> 
-    2> Usage: flagpost run --agent <CMD> --park-until <TIME>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the argument '--park-until <TIME>' cannot be used with '--no-park'
+    2>   hint: 'flagpost run --help' shows how
     $ run --agent true --schedule asap
     exit 2
-    2> error: invalid value 'asap' for '--schedule <HOW>': "asap" is none of waves, eager
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'asap' for '--schedule <HOW>': "asap" is none of waves, eager
+    2>   hint: 'flagpost run --help' shows how
     "#);
     assert_eq!(world.ok(["list", "--quiet"]), "1\n");
 }

@@ -388,11 +388,8 @@ fn the_verb() {
     {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no schema \"tsk\"","hint":"do you mean task?","causes":[]}
     $ schema '' extra
     exit 2
-    2> error: unexpected argument 'extra' found
-    2> 
-    2> Usage: flagpost schema [OPTIONS] [NAME]
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: unexpected argument 'extra' found
+    2>   hint: 'flagpost schema --help' shows how
     "#);
     let list = world.ok(["schema"]);
     let first: Vec<&str> = list.lines().take(3).collect();

@@ -67,11 +67,8 @@ fn search() {
     2> flagpost: text: say what to look for
     $ search parser --all-lists --list web
     exit 2
-    2> error: the argument '--all-lists' cannot be used with '--list <NAME>'
-    2> 
-    2> Usage: flagpost search --all-lists <TEXT>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the argument '--all-lists' cannot be used with '--list <NAME>'
+    2>   hint: 'flagpost search --help' shows how
     $ --list nope search parser
     exit 3
     2> flagpost: there is no list nope
@@ -195,9 +192,8 @@ fn mail_sessions_and_history_are_looked_through_too() {
       body: Done. The grammar is whole.
     $ search grammar --kind nothing
     exit 2
-    2> error: invalid value 'nothing' for '--kind <KIND>': use one of task, brief, report, session, history
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'nothing' for '--kind <KIND>': use one of task, brief, report, session, history
+    2>   hint: 'flagpost search --help' shows how
     $ --list web search grammar --quiet
     1
     "#);

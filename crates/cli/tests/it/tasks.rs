@@ -33,12 +33,8 @@ fn add() {
     {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no task 9 in list web","hint":"'flagpost list' shows what there is","causes":[]}
     $ add --description 'no subject'
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   <SUBJECT>
-    2> 
-    2> Usage: flagpost add --description <TEXT> <SUBJECT>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: <SUBJECT>
+    2>   hint: 'flagpost add --help' shows how
     $ list --all
     ID  STATE    PRIORITY  DUE         PROJECT  TAGS  WAITS FOR  SUBJECT
     1   pending  high      2026-12-01  web      a b              Write the parser
@@ -99,12 +95,11 @@ fn list() {
     {"schema":"flagpost.tasks/1","list":"web","tasks":[{"id":"1","subject":"Write","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Test","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"total":2,"truncated":false,"skipped":[],"groups":null}
     $ list --state nonsense
     exit 2
-    2> error: invalid value 'nonsense' for '--state <STATE>': "nonsense" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'nonsense' for '--state <STATE>': "nonsense" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled
+    2>   hint: 'flagpost list --help' shows how
     $ list --state done --json
     exit 2
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"invalid value 'done' for '--state <STATE>': \"done\" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled","hint":"For more information, try '--help'.","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"invalid value 'done' for '--state <STATE>': \"done\" is no value of state; use pending, claimed, in_progress, completed, failed, stuck, cancelled","hint":"'flagpost list --help' shows how","causes":[]}
     "#);
 }
 
@@ -243,26 +238,20 @@ fn edit() {
     2> flagpost: subject: a task needs one
     $ task edit 1 --priority urgent
     exit 2
-    2> error: invalid value 'urgent' for '--priority <PRIORITY>': use one of critical, high, medium, low, none
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'urgent' for '--priority <PRIORITY>': use one of critical, high, medium, low, none
+    2>   hint: 'flagpost task edit --help' shows how
     $ task edit 1 --due soon
     exit 2
-    2> error: invalid value 'soon' for '--due <DATE>': use a date that exists, as in 2026-12-01, or today, tomorrow, none
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'soon' for '--due <DATE>': use a date that exists, as in 2026-12-01, or today, tomorrow, none
+    2>   hint: 'flagpost task edit --help' shows how
     $ task edit 9 --group g
     exit 3
     2> flagpost: there is no task 9 in list web
     2>   hint: 'flagpost list' shows what there is
     $ task edit
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   <ID>...
-    2> 
-    2> Usage: flagpost task edit <ID>...
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: <ID>...
+    2>   hint: 'flagpost task edit --help' shows how
     "#);
 }
 
@@ -413,12 +402,8 @@ fn dep() {
     3 waits for 2
     $ task dep add 3
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   <BLOCKER>...
-    2> 
-    2> Usage: flagpost task dep add <ID> <BLOCKER>...
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: <BLOCKER>...
+    2>   hint: 'flagpost task dep add --help' shows how
     "#);
 }
 

@@ -87,7 +87,10 @@ fn ratify_all_names_what_it_left_aside_and_what_comes_next() {
     assert_eq!(left.len(), 1, "{told}");
     assert_eq!(left[0]["why"], "foreign_decision");
     let scoped = fleet.world.flagpost(["ratify", "all", "--scope", "W2"]);
-    assert_eq!(scoped.stdout, "nothing waits for you\n", "{scoped}");
+    assert_eq!(
+        scoped.stdout, "nothing in W2 waits for you; 2 other briefs wait\n",
+        "{scoped}"
+    );
 }
 
 #[test]

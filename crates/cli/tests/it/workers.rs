@@ -213,12 +213,8 @@ fn next_and_ack() {
     2>   hint: 'flagpost inbox --all' and 'flagpost outbox' show the numbers
     $ worker next --as W1 --timeout 1s
     exit 2
-    2> error: the following required arguments were not provided:
-    2>   --wait
-    2> 
-    2> Usage: flagpost worker next --wait --as <ID> --timeout <TIME>
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: the following required arguments were not provided: --wait
+    2>   hint: 'flagpost worker next --help' shows how
     "#);
 }
 
@@ -283,9 +279,8 @@ fn report() {
     2> flagpost: report: it says nothing
     $ worker report x --kind done --as W1
     exit 2
-    2> error: invalid value 'done' for '--kind <KIND>': use one of cycle_report, merge_go_request, blocked, freeform
-    2> 
-    2> For more information, try '--help'.
+    2> flagpost: invalid value 'done' for '--kind <KIND>': use one of cycle_report, merge_go_request, blocked, freeform
+    2>   hint: 'flagpost worker report --help' shows how
     $ worker report x --re 9 --as W1
     exit 3
     2> flagpost: there is no brief 0009 of W1

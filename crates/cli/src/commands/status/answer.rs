@@ -1,6 +1,6 @@
 //! What `status` answers.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use flagpost_core::{
     Skipped,
@@ -66,7 +66,7 @@ pub struct WaitingTask<'a> {
     pub task: Outline<'a>,
     /// The question of a stuck task, since when a stalled one shows no sign, the reason of a failed one;
     /// null where its worker said nothing.
-    pub said: Option<&'a str>,
+    pub said: Option<Cow<'a, str>>,
     /// The place of the STUCK that a REPLY answers; null where no worker asks.
     pub message: Option<String>,
     /// The command that answers the question, with the answer put behind it; null where nothing is asked.
@@ -75,10 +75,10 @@ pub struct WaitingTask<'a> {
 
 impl<'a> WaitingTask<'a> {
     /// A task about which nothing is asked.
-    pub fn new(task: &'a task::Outline, said: Option<&'a str>) -> Self {
+    pub fn new(task: &'a task::Outline, said: Option<impl Into<Cow<'a, str>>>) -> Self {
         Self {
             task: task.into(),
-            said,
+            said: said.map(Into::into),
             message: None,
             answer_with: None,
         }
