@@ -39,9 +39,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 23_320,
+        lines: 23_500,
         goal: 20_600,
-        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times",
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail",
     },
     Budget {
         krate: "run",
@@ -57,7 +57,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 11_900,
+        lines: 12_000,
         goal: 9_900,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },
