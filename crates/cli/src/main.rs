@@ -23,16 +23,17 @@ mod text;
 use std::process::ExitCode;
 
 use args::Cli;
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 
 fn main() -> ExitCode {
     if let Some(answered) = completions::answer() {
         return ExitCode::from(u8::from(!answered));
     }
-    let args = match groups::program()
+    // The groups cost a quarter of a start: only who reads of them waits for them.
+    let parsed = Cli::command()
         .try_get_matches()
-        .and_then(|it| Cli::from_arg_matches(&it))
-    {
+        .or_else(|_| groups::program().try_get_matches());
+    let args = match parsed.and_then(|it| Cli::from_arg_matches(&it)) {
         Ok(args) => args,
         Err(error) => return ExitCode::from(output::usage(&error)),
     };
