@@ -88,15 +88,20 @@ pub(crate) fn missing_surely(fleet: &Fleet<'_>) -> Result<Vec<Skipped>> {
 
 fn missing_as(fleet: &Fleet<'_>, look: Certainty) -> Result<Vec<Skipped>> {
     let history = History::of(fleet.home, &fleet.repo);
-    let mut missing: BTreeMap<WorkerId, Vec<String>> = BTreeMap::new();
+    let mut missing: BTreeMap<WorkerId, Vec<(u64, Seq)>> = BTreeMap::new();
     for (worker, line, seq) in fleet.record.open(&history, None, look)? {
-        if matches!(fleet.mail(&worker), Err(Error::NotFound { .. }))
-            && !history.untrue()?.contains(&line)
-        {
-            missing.entry(worker).or_default().push(seq.to_string());
-        }
+        missing.entry(worker).or_default().push((line, seq));
     }
-    let told = missing.into_iter().map(|(worker, seqs)| {
+    missing.retain(|worker, _| matches!(fleet.mail(worker), Err(Error::NotFound { .. })));
+    if !missing.is_empty() {
+        let untrue = history.untrue()?;
+        missing.retain(|_, briefs| {
+            briefs.retain(|(line, _)| !untrue.contains(line));
+            !briefs.is_empty()
+        });
+    }
+    let told = missing.into_iter().map(|(worker, briefs)| {
+        let seqs: Vec<String> = briefs.iter().map(|(_, seq)| seq.to_string()).collect();
         let why = format!(
             "it is gone, and nobody is given what waits for {worker}: {}; 'flagpost worker add {worker}' puts it back",
             seqs.join(", ")

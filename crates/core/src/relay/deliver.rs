@@ -18,7 +18,7 @@ use flagpost_model::{
 use super::{
     Locked, Mail,
     briefs::{self, BriefStatus, BriefView},
-    envelope_files::{EnvelopeFiles, FilesByNumber},
+    envelope_files::EnvelopeFiles,
     messages, workers,
 };
 use crate::{
@@ -75,12 +75,16 @@ pub(super) fn deliverable(mail: &Mail<'_>, letter: &BriefView) -> Option<Deliver
 /// The oldest brief that the worker may see and has not read; `None` where there is none.
 pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
     workers::seen_at_work(mail)?;
-    if open(mail)?.is_empty() {
+    if !is_any_decided(mail)? {
         return Ok(None);
     }
     let locked = mail.lock(Direction::Inbox)?;
+    // What the history says was decided has its files again after that.
     locked.repair(actor)?;
-    for (seq, slot) in open(mail)? {
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if !slot.is_open_to_the_worker() {
+            continue;
+        }
         let Ok(letter) = locked.examined(actor, seq, &slot)? else {
             continue;
         };
@@ -98,18 +102,20 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
     Ok(None)
 }
 
-/// What a worker may be waiting for: what its files say is decided, or the history, where they lack it.
-fn open(mail: &Mail<'_>) -> Result<FilesByNumber> {
-    let mut open = FilesByNumber::new();
-    for (seq, slot) in mail.slots(Direction::Inbox)? {
-        let is_decided = |it: BriefView| matches!(it.standing, DecisionState::Decided(_));
-        if slot.is_open_to_the_worker()
-            || slot.is_undecided() && briefs::brief_view(mail, seq, &slot)?.is_ok_and(is_decided)
-        {
-            open.insert(seq, slot);
+/// Whether a worker may be waiting for anything here: by what the files say, or the history, where they
+/// lack it.
+fn is_any_decided(mail: &Mail<'_>) -> Result<bool> {
+    let slots = mail.slots(Direction::Inbox)?;
+    if slots.values().any(EnvelopeFiles::is_open_to_the_worker) {
+        return Ok(true);
+    }
+    for (seq, slot) in slots.iter().filter(|(_, slot)| slot.is_undecided()) {
+        let letter = briefs::brief_view(mail, *seq, slot)?;
+        if letter.is_ok_and(|it| matches!(it.standing, DecisionState::Decided(_))) {
+            return Ok(true);
         }
     }
-    Ok(open)
+    Ok(false)
 }
 
 /// What of a brief may reach its worker now. Who has answered a task by hand has it, and is not given
