@@ -6,7 +6,6 @@
 use clap::error::ContextKind;
 use flagpost_core::{self as core, failure};
 use flagpost_daemon as daemon;
-use flagpost_disk as disk;
 use flagpost_model::{
     InvalidId, envelope::InvalidTicket, glob::InvalidGlob, id::InvalidSeq, slash::InvalidSlash,
 };
@@ -104,12 +103,9 @@ pub fn is_unwritable(error: &core::Error) -> bool {
 
 /// The same error in the words of an agent's sandbox, where it is that which stands in the way.
 pub fn in_sandbox(error: anyhow::Error) -> anyhow::Error {
-    let cause = error.chain().find_map(|cause| {
-        let disk = cause.downcast_ref::<disk::Error>();
-        match cause.downcast_ref() {
-            Some(core::Error::Disk(error)) => Some(error),
-            _ => disk,
-        }
+    let cause = error.chain().find_map(|cause| match cause.downcast_ref() {
+        Some(core::Error::Disk(error)) => Some(error),
+        _ => None,
     });
     match cause.filter(|error| error.is_unwritable()) {
         Some(cause) => {
@@ -125,9 +121,6 @@ pub fn judge(error: &anyhow::Error) -> (FailureKind, Option<String>) {
     for cause in error.chain() {
         if let Some(error) = cause.downcast_ref::<core::Error>() {
             return failure::judge(error);
-        }
-        if let Some(error) = cause.downcast_ref::<disk::Error>() {
-            return failure::judge_disk(error);
         }
         if let Some(error) = cause.downcast_ref::<run::Error>() {
             return judge_run(error);

@@ -21,6 +21,7 @@ pub mod doctor;
 pub mod drawings;
 mod error;
 pub mod failure;
+pub mod files;
 pub mod history;
 mod home;
 pub mod index;

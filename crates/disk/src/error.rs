@@ -136,6 +136,16 @@ impl Error {
         matches!(self, Self::Io { source, .. } if full.contains(&source.kind()))
     }
 
+    /// Whether this says that the target exists.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Conflict { .. })
+    }
+
+    /// Whether this says that the content is not what the file's name promises.
+    pub fn is_malformed(&self) -> bool {
+        matches!(self, Self::Malformed { .. })
+    }
+
     /// Whether this says that the file is not there.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)

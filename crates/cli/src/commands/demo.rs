@@ -12,18 +12,10 @@ use std::{
 
 use anyhow::bail;
 use flagpost_core::{
-    Home, List, Repository,
-    plans::{self, ImportMode},
+    Home, List, Repository, files,
+    plans::{self, ImportInput, ImportMode, OnBroken},
 };
-use flagpost_disk::{
-    dialects::markdown_plan,
-    fsx::{self, RealFs},
-};
-use flagpost_model::{
-    SessionId, WorkerId,
-    intake::{Format, assemble},
-    task::DEFAULT_LEASE,
-};
+use flagpost_model::{SessionId, WorkerId, intake::Format, task::DEFAULT_LEASE};
 use flagpost_run::{Options, RunReport, Terms, scheduler::RunConfig};
 use jiff::SignedDuration;
 use schemars::JsonSchema;
@@ -77,7 +69,11 @@ pub fn run(context: &Context, args: &DemoArgs) -> anyhow::Result<Answer> {
     let actor = context.actor()?;
     let repository = Repository::register(&home, &place.project, &actor)?;
     let list = List::open_or_create(&home, &repository.name, &repository)?;
-    let plan = assemble(Format::Markdown, markdown_plan::parse(PLAN)?.into())?;
+    let plan = ImportInput::Text {
+        name: "-".to_owned(),
+        text: PLAN.to_owned(),
+    };
+    let plan = plans::understand(home.fs(), &plan, Some(Format::Markdown), OnBroken::Refuse)?;
     let tasks = plans::import(&list, &actor, &plan, ImportMode::Import)?;
     let note = format!(
         "{} tasks, five agents at a time, in {}",
@@ -143,7 +139,12 @@ impl DemoDirs {
             Some(dir) => std::path::absolute(dir)?,
             None => std::env::temp_dir().join(format!("flagpost-demo-{}", std::process::id())),
         };
-        if fsx::stat(&RealFs, &dir)?.is_some() {
+        let files = [
+            ("PLAN.md", PLAN),
+            ("agent.sh", AGENT),
+            ("answer.sh", OPERATOR),
+        ];
+        if !files::create_dir(&dir, &files)? {
             bail!(
                 "{} exists already: name a directory that does not, with --dir",
                 dir.display()
@@ -155,10 +156,7 @@ impl DemoDirs {
             operator: dir.join("answer.sh"),
             dir,
         };
-        fsx::make_dirs(&RealFs, &place.project)?;
-        fsx::replace(&RealFs, &place.dir.join("PLAN.md"), PLAN.as_bytes())?;
-        fsx::replace(&RealFs, &place.agent, AGENT.as_bytes())?;
-        fsx::replace(&RealFs, &place.operator, OPERATOR.as_bytes())?;
+        files::create_dir(&place.project, &[])?;
         Repository::create_git(&place.project)?;
         Ok(place)
     }

@@ -6,12 +6,8 @@ use std::{
 };
 
 use flagpost_core::{
-    List, Skipped,
+    Error, List, Skipped, files,
     plans::{self, ExportScope},
-};
-use flagpost_disk::{
-    self as disk,
-    fsx::{self, RealFs},
 };
 use flagpost_model::{ListRef, intake::Spelling};
 use schemars::JsonSchema;
@@ -158,20 +154,12 @@ fn refuse_own(context: &Context, list: &List<'_>, path: &Path) -> anyhow::Result
     }
 }
 
-/// A file of the user's own: its mode stays, and a link stays a link to it.
 fn write(path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<()> {
-    let real = path.canonicalize().ok().filter(|_| force);
-    let real = real.map_or_else(|| std::path::absolute(path), Ok)?;
-    let was = match force {
-        true => fsx::read(&RealFs, &real)?,
-        false => None,
-    };
-    fsx::rewrite(&RealFs, &real, was.as_deref(), bytes).map_err(|error| match error {
-        disk::Error::Conflict { .. } => {
-            let path = real.display();
-            let told = format!("{path} exists already: name another file, or say --force");
+    files::write(path, bytes, force).map_err(|error| match &error {
+        Error::Disk(cause) if cause.is_conflict() => {
+            let told = format!("{cause}: name another file, or say --force");
             anyhow::Error::from(error).context(told)
         }
-        other => other.into(),
+        _ => error.into(),
     })
 }

@@ -8,7 +8,6 @@ use flagpost_core::{
     Error, List, Repository, answers,
     instructions::{Done, ExpectedBlock, InspectedFile, InstructionStatus, Intent},
 };
-use flagpost_disk as disk;
 use flagpost_model::{ListId, RepoId, marked_block::BlockStatus, view};
 
 use words::{File, FileDone, status};
@@ -167,17 +166,12 @@ fn places(
                 places.push(place.unless_same_as(&places));
             }
             Ok(_) => {}
-            // Whatever is there, it was not asked for.
-            Err(Error::Disk(error)) if !is_asked_for && !is_marker_error(&error) => {}
+            // Whatever is there, it was not asked for; markers of ours out of order count all the same.
+            Err(Error::Disk(error)) if !is_asked_for && !error.is_malformed() => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(places)
-}
-
-/// Whether our markers are there, out of order.
-fn is_marker_error(error: &disk::Error) -> bool {
-    matches!(error, disk::Error::Malformed { .. })
 }
 
 fn insert(

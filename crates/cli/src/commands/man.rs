@@ -4,7 +4,7 @@ use std::{borrow::Cow, path::PathBuf};
 
 use clap::Command;
 use clap_mangen::Man;
-use flagpost_disk::{Error, fsx};
+use flagpost_core::files;
 use flagpost_model::view;
 
 use crate::{context::Context, error::Unknown, groups, output::Answer};
@@ -74,27 +74,14 @@ fn write_all(
     dir: &std::path::Path,
 ) -> anyhow::Result<Answer> {
     let dir = context.dir.join(dir);
-    let fs = context.home.fs();
-    let mut above: Vec<_> = dir.ancestors().collect();
-    above.reverse();
-    for dir in above {
-        if fsx::stat(fs, dir)?.is_none() {
-            fsx::make_shared_dir(fs, dir)?;
-        }
-    }
     let mut open = vec![program];
-    let mut written = Vec::new();
+    let (mut written, mut pages) = (Vec::new(), Vec::new());
     while let Some(command) = open.pop() {
         open.extend(command.get_subcommands().filter(|it| !it.is_hide_set()));
-        let file = dir.join(name(command) + ".1");
-        let was = fsx::read(fs, &file)?;
-        match fsx::rewrite(fs, &file, was.as_deref(), page(command)?.as_bytes()) {
-            // Somebody writes the same pages beside us.
-            Ok(()) | Err(Error::Changed { .. } | Error::Conflict { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
+        pages.push((name(command) + ".1", page(command)?));
         written.push(name(command));
     }
+    files::refresh(&context.home, &dir, &pages)?;
     written.sort();
     let text = format!("wrote {} pages into {}", written.len(), dir.display());
     let pages = Written::new(dir.to_string_lossy(), &written);

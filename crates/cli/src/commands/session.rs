@@ -6,9 +6,8 @@ use clap::Subcommand;
 use flagpost_core::{
     answers::{SessionInFull, SessionsAnswer, each},
     messages,
-    sessions::{self, How, Session as Record, Sessions},
+    sessions::{self, How, Session as Record, Sessions, render_duration},
 };
-use flagpost_disk::dialects::session::render_duration;
 use flagpost_model::{SessionId, TaskId, view};
 
 use super::{list::counted, run::sessions};

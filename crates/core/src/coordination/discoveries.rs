@@ -2,8 +2,9 @@
 //!
 //! Owns that a discovery is added whole, after those that are there.
 
+pub use flagpost_disk::dialects::coordination::Discovery;
 use flagpost_disk::{
-    dialects::coordination::{self as layout, Discovery},
+    dialects::coordination as layout,
     fsx::{self, Durability},
 };
 use flagpost_model::WorkerId;

@@ -101,6 +101,14 @@ fn says_something(goal: &str) -> Result<()> {
     }
 }
 
+/// The tasks that a text of this name brings, as JSON or YAML.
+pub fn read_drafts(name: &str, text: &str) -> Result<Vec<NewCoordTask>> {
+    layout::read_drafts(text).map_err(|reason| Error::Invalid {
+        what: name.to_owned(),
+        reason,
+    })
+}
+
 /// Adds tasks, all of them or none. They may name each other by the ids that they bring.
 pub fn add(
     directory: &Directory<'_>,

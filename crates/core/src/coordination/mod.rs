@@ -26,9 +26,9 @@ use flagpost_model::{
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
 pub(crate) use change::{STAND_BACK, WHERE, is_applied};
-pub use discoveries::{discover, discoveries};
+pub use discoveries::{Discovery, discover, discoveries};
 pub use exchange::{Brought, import_list, read_intake};
-pub use leader::{Summary, add, aggregate, cancel, init, lay_out, retry, set_goal};
+pub use leader::{Summary, add, aggregate, cancel, init, lay_out, read_drafts, retry, set_goal};
 pub(crate) use worker::keep_late;
 pub use worker::{
     CoordActor, CoordClaimed, claim, complete, fail, heartbeat, register, start, subtask,

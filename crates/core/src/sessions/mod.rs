@@ -38,6 +38,8 @@ use flagpost_model::{
 };
 use jiff::{Timestamp, tz::TimeZone};
 
+pub use flagpost_disk::dialects::session::render_duration;
+
 pub use archive::{archive, archive_complete};
 pub use attempt::{AttemptDir, record_attempt};
 pub use begin::{Begun, Start, begin};

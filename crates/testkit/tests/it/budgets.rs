@@ -39,9 +39,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 23_500,
+        lines: 23_550,
         goal: 20_600,
-        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail",
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; what commands wrote by hand is here",
     },
     Budget {
         krate: "run",
@@ -57,7 +57,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 12_000,
+        lines: 11_950,
         goal: 9_900,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },

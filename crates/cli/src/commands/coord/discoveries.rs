@@ -1,8 +1,7 @@
 //! `coord discoveries`: what everybody should know.
 
 use clap::Subcommand;
-use flagpost_core::coordination;
-use flagpost_disk::dialects::coordination::Discovery;
+use flagpost_core::coordination::{self, Discovery};
 use serde_json::{Value, json};
 
 use super::{CoordContext, shown};

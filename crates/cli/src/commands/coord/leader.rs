@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use flagpost_core::coordination;
-use flagpost_disk::dialects::coordination as layout;
 use flagpost_model::{
     TaskId, WorkerId,
     coordination::{CoordPriority, CoordTask, NewCoordTask},
@@ -14,7 +13,7 @@ use serde_json::json;
 use super::{CoordContext, shown, status};
 use crate::{
     commands::capabilities,
-    error::{Invalid, usage},
+    error::usage,
     output::Answer,
     shape,
     terminal::line,
@@ -265,10 +264,7 @@ fn add(place: &CoordContext<'_>, args: &CoordAddArgs) -> anyhow::Result<Answer> 
 fn batch(place: &CoordContext<'_>, args: &BatchArgs) -> anyhow::Result<Answer> {
     let directory = place.open()?;
     let text = text::many(&args.path)?;
-    let drafts = layout::read_drafts(&text).map_err(|reason| Invalid {
-        what: args.path.display().to_string(),
-        reason,
-    })?;
+    let drafts = coordination::read_drafts(&args.path.display().to_string(), &text)?;
     let added = coordination::add(&directory, &place.context.actor()?, &drafts)?;
     let ids: Vec<TaskId> = added.into_iter().map(|it| it.id).collect();
     let text = match ids.as_slice() {

@@ -1,13 +1,13 @@
 //! `relay edit`: rewrite a brief and let it through.
 
-use std::{path::PathBuf, process::Command};
+use std::process::Command;
 
 use anyhow::Context as _;
 use flagpost_core::{
     Error,
+    files::Draft,
     relay::{briefs, decide},
 };
-use flagpost_disk::fsx;
 use flagpost_model::{Seq, WorkerId, decision::Via, envelope::Hash};
 
 use crate::{
@@ -59,17 +59,17 @@ pub fn edit(
     if let Some(body) = source.read(None)? {
         return Ok(super::decide::answer(&finish(&body)?));
     }
-    let draft = EditorFile::new(context, &letter.body)?;
-    let body = draft.edit(context)?;
+    let draft = Draft::new(&context.home, &letter.body)?;
+    let body = edited(context, &draft)?;
     let question = || format!("let {worker} {seq} through as it is?");
     if body == letter.body && ask(&question())? != Some(true) {
-        fsx::remove(context.home.fs(), &draft.path)?;
+        draft.discard()?;
         let worker = worker.clone();
         return Err(Error::Untouched { worker, seq }.into());
     }
     match finish(&body) {
         Ok(decided) => {
-            fsx::remove(context.home.fs(), &draft.path)?;
+            draft.discard()?;
             Ok(super::decide::answer(&decided))
         }
         Err(error) => {
@@ -80,37 +80,24 @@ pub fn edit(
     }
 }
 
-/// A file for the editor.
-struct EditorFile {
-    path: PathBuf,
-}
-
-impl EditorFile {
-    fn new(context: &Context, body: &str) -> anyhow::Result<Self> {
-        let name = format!("draft-{}.md", std::process::id());
-        let path = context.home.root().join(name);
-        fsx::replace(context.home.fs(), &path, body.as_bytes())?;
-        Ok(Self { path })
+/// What the user's editor makes of it.
+fn edited(context: &Context, draft: &Draft<'_>) -> anyhow::Result<String> {
+    let Some(editor) = &context.settings.editor else {
+        draft.discard()?;
+        return Err(usage("set EDITOR, or give the new text with --file PATH"));
+    };
+    // A shell reads it, since an editor comes with options: code --wait.
+    let status = Command::new("sh")
+        .args(["-c", &format!("{editor} \"$1\""), "sh"])
+        .arg(&draft.path)
+        .status()
+        .with_context(|| format!("cannot run {editor}"))?;
+    if !status.success() {
+        draft.discard()?;
+        anyhow::bail!("{editor} ended with {status}: the brief is as it was");
     }
-
-    fn edit(&self, context: &Context) -> anyhow::Result<String> {
-        let Some(editor) = &context.settings.editor else {
-            fsx::remove(context.home.fs(), &self.path)?;
-            return Err(usage("set EDITOR, or give the new text with --file PATH"));
-        };
-        // A shell reads it, since an editor comes with options: code --wait.
-        let status = Command::new("sh")
-            .args(["-c", &format!("{editor} \"$1\""), "sh"])
-            .arg(&self.path)
-            .status()
-            .with_context(|| format!("cannot run {editor}"))?;
-        if !status.success() {
-            fsx::remove(context.home.fs(), &self.path)?;
-            anyhow::bail!("{editor} ended with {status}: the brief is as it was");
-        }
-        let source = TextArg {
-            file: Some(self.path.clone()),
-        };
-        Ok(source.read(None)?.unwrap_or_default())
-    }
+    let source = TextArg {
+        file: Some(draft.path.clone()),
+    };
+    Ok(source.read(None)?.unwrap_or_default())
 }

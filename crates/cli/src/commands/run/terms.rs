@@ -11,7 +11,7 @@ use flagpost_core::{
     },
 };
 use flagpost_run::Terms;
-use jiff::{SignedDuration, Timestamp, civil};
+use jiff::{SignedDuration, Timestamp, Zoned, civil};
 
 use super::usage;
 
@@ -58,7 +58,7 @@ enum Until {
 pub fn resolve(home: &Home, limits: &Limits) -> anyhow::Result<Terms> {
     let settings = Config::read(home)?;
     let park_until = match limits.park_until {
-        Some(until) => Some(moment(home, until)?),
+        Some(until) => Some(moment(&home.now().to_zoned(home.zone()), until)?),
         None => None,
     };
     let resume = settings.need(&keys::RUN_RESUME)? || park_until.is_some();
@@ -81,28 +81,29 @@ pub fn resolve(home: &Home, limits: &Limits) -> anyhow::Result<Terms> {
 }
 
 /// Which moment is meant; one that is over is none to wait for.
-fn moment(home: &Home, until: Until) -> anyhow::Result<Timestamp> {
-    let now = home.now();
+fn moment(now: &Zoned, until: Until) -> anyhow::Result<Timestamp> {
     let moment = match until {
         Until::At(moment) => Some(moment),
-        Until::In(time) => now.checked_add(time).ok(),
-        Until::Clock(time) => clock(now, time, home),
+        Until::In(time) => now.timestamp().checked_add(time).ok(),
+        Until::Clock(time) => clock(now, time),
     };
-    moment.filter(|moment| *moment > now).ok_or_else(|| {
+    moment.filter(|moment| *moment > now.timestamp()).ok_or_else(|| {
         usage("--park-until names a time to come, as in --park-until 2h, 14:30 or 2026-12-01T09:00:00Z")
     })
 }
 
 /// When the clocks here next show this time.
-fn clock(now: Timestamp, time: civil::Time, home: &Home) -> Option<Timestamp> {
-    let zone = home.zone();
-    let today = now.to_zoned(zone.clone()).date();
+fn clock(now: &Zoned, time: civil::Time) -> Option<Timestamp> {
+    let today = now.date();
     let at = |day: civil::Date| {
-        let moment = day.to_datetime(time).to_zoned(zone.clone()).ok()?;
+        let moment = day
+            .to_datetime(time)
+            .to_zoned(now.time_zone().clone())
+            .ok()?;
         Some(moment.timestamp())
     };
     at(today)
-        .filter(|moment| *moment > now)
+        .filter(|moment| *moment > now.timestamp())
         .or_else(|| at(today.tomorrow().ok()?))
 }
 
@@ -136,21 +137,19 @@ fn typed<K: SettingKind>(key: &'static SettingKey<K>, text: &str) -> Result<K::V
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use flagpost_disk::fsx::RealFs;
+    use jiff::tz::TimeZone;
 
     use super::*;
 
-    fn at(now: &str) -> Home {
+    fn at(now: &str) -> Zoned {
         let now: Timestamp = now.parse().unwrap();
-        Home::new("/nowhere".into(), Arc::new(RealFs), Arc::new(now))
+        now.to_zoned(TimeZone::system())
     }
 
     #[test]
     fn a_time_to_come_is_a_moment_a_span_or_what_a_clock_shows() {
-        let home = at("2026-12-01T09:00:00Z");
-        let later = |text: &str| moment(&home, until(text).unwrap()).ok();
+        let now = at("2026-12-01T09:00:00Z");
+        let later = |text: &str| moment(&now, until(text).unwrap()).ok();
         let time = |text: &str| Some(text.parse::<Timestamp>().unwrap());
         assert_eq!(later("2h"), time("2026-12-01T11:00:00Z"));
         assert_eq!(later("1h 30m"), time("2026-12-01T10:30:00Z"));
@@ -168,15 +167,13 @@ mod tests {
 
     #[test]
     fn what_a_clock_shows_is_today_or_else_tomorrow() {
-        let now = "2026-12-01T09:00:00Z";
-        let home = at(now);
-        let now: Timestamp = now.parse().unwrap();
+        let now = at("2026-12-01T09:00:00Z");
         for hour in 0..24 {
             let typed = format!("{hour:02}:30");
-            let moment = moment(&home, until(&typed).unwrap()).unwrap();
-            let shown = moment.to_zoned(home.zone()).time();
+            let moment = moment(&now, until(&typed).unwrap()).unwrap();
+            let shown = moment.to_zoned(now.time_zone().clone()).time();
             assert_eq!(shown, typed.parse().unwrap());
-            let wait = moment.duration_since(now);
+            let wait = moment.duration_since(now.timestamp());
             assert!(wait.is_positive() && wait <= SignedDuration::from_hours(24));
         }
     }

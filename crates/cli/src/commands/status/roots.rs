@@ -1,9 +1,10 @@
 //! What `status` tells of the lists in other directories than the home.
 
-use std::{borrow::Cow, error::Error as _};
+use std::borrow::Cow;
 
 use flagpost_core::{
     answers::each,
+    describe,
     roots::{Root, RootStatus, Shadowed},
 };
 use flagpost_model::{ListId, view};
@@ -36,7 +37,10 @@ pub fn notes(roots: &[Root]) -> Vec<String> {
         match &root.standing {
             RootStatus::Missing => vec![format!("the root {dir} is not there")],
             RootStatus::Unreadable(error) => {
-                vec![format!("the root {dir} is passed over: {}", reason(error))]
+                vec![format!(
+                    "the root {dir} is passed over: {}",
+                    describe(error)
+                )]
             }
             RootStatus::Readable { shadowed, .. } => shadowed
                 .iter()
@@ -50,13 +54,6 @@ pub fn notes(roots: &[Root]) -> Vec<String> {
         }
     });
     notes.collect()
-}
-
-fn reason(error: &flagpost_disk::Error) -> String {
-    match error.source() {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
 }
 
 /// A directory that tasks.roots names.
@@ -88,7 +85,9 @@ impl<'a> From<&'a Root> for RootAnswer<'a> {
                 ("readable", &lists[..], &shadowed[..], None)
             }
             RootStatus::Missing => ("missing", &[][..], &[][..], None),
-            RootStatus::Unreadable(error) => ("unreadable", &[][..], &[][..], Some(reason(error))),
+            RootStatus::Unreadable(error) => {
+                ("unreadable", &[][..], &[][..], Some(describe(error)))
+            }
         };
         Self {
             dir: root.dir.to_string_lossy(),
