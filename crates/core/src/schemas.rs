@@ -23,9 +23,8 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "agent_answer" "agent_event" "coord_export" "coord_import" "coordination" "coordination_agent"
-    "coordination_summary" "coordination_task" "coordination_tasks" "discoveries" "event" "index"
-    "list" "messages_imported" "number" "plan" "resync" "rows" "run" "search"
+    "agent_answer" "agent_event" "event" "index" "list"
+    "messages_imported" "number" "plan" "resync" "rows" "run" "search"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

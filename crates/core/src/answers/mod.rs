@@ -5,6 +5,7 @@
 //! first paragraph of an answer is its title. It must never read anything: what it shows was read
 //! before.
 
+mod coordination;
 mod failure;
 mod history;
 mod mail;
@@ -31,6 +32,10 @@ use crate::{
     shape,
 };
 
+pub use coordination::{
+    CoordAgentAnswer, CoordAnswer, CoordExport, CoordImport, CoordSummary, CoordTaskAnswer,
+    CoordTasksPage, DiscoveriesAnswer, moment, standings,
+};
 pub use failure::ErrorAnswer;
 pub use history::{HistoryAnswer, LineAnswer};
 pub use mail::{
@@ -78,7 +83,15 @@ answers! {
     "answered" => AnsweredAnswer<'_>,
     "brief" => BriefInFull<'_>,
     "briefs" => BriefsPage<'_>,
+    "coord_export" => CoordExport<'_>,
+    "coord_import" => CoordImport<'_>,
+    "coordination" => CoordAnswer<'_>,
+    "coordination_agent" => CoordAgentAnswer<'_>,
+    "coordination_summary" => CoordSummary<'_>,
+    "coordination_task" => CoordTaskAnswer<'_>,
+    "coordination_tasks" => CoordTasksPage<'_>,
     "decided" => DecidedAnswer<'_>,
+    "discoveries" => DiscoveriesAnswer<'_>,
     "error" => ErrorAnswer<'_>,
     "history" => HistoryAnswer<'_>,
     "message" => MessageView,

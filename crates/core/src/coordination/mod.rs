@@ -21,7 +21,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     RepoId, TaskId,
-    coordination::{Board, CoordReadiness, CoordTask, whole_micros},
+    coordination::{Board, CoordReadiness, CoordStatus, CoordTask, whole_micros},
 };
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
@@ -72,6 +72,15 @@ impl CoordSnapshot {
     /// The tasks, each with how it stands.
     pub fn tasks(&self) -> impl Iterator<Item = (&CoordTask, &CoordReadiness)> {
         self.board.tasks.iter().zip(&self.standings)
+    }
+
+    /// How many have this status.
+    pub fn count(&self, status: CoordStatus) -> usize {
+        self.board
+            .tasks
+            .iter()
+            .filter(|it| it.status == status)
+            .count()
     }
 }
 

@@ -55,6 +55,11 @@ impl ImportOutcome {
             Self::Outdated => "outdated",
         }
     }
+
+    /// How many of these came to it.
+    pub fn count(self, tasks: &[ImportedTask]) -> usize {
+        tasks.iter().filter(|it| it.fate == self).count()
+    }
 }
 
 /// One incoming task and its place in the list.

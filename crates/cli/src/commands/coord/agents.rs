@@ -1,11 +1,10 @@
 //! `coord register`, `coord worker heartbeat`: who takes part.
 
-use flagpost_core::{Error, coordination};
+use flagpost_core::{Error, answers::CoordAgentAnswer, coordination};
 use flagpost_model::{WorkerId, coordination::CoordAgent};
-use serde_json::json;
 
 use super::{
-    CoordContext, shown,
+    CoordContext,
     worker_words::{self, WorkerWords},
 };
 use crate::{commands::capabilities::Capabilities, output::Answer};
@@ -62,8 +61,8 @@ pub fn heartbeat(place: &CoordContext<'_>, args: &CoordHeartbeatArgs) -> anyhow:
 }
 
 fn answer(place: &CoordContext<'_>, agent: &CoordAgent, text: String) -> Answer {
-    let body = json!({"agent": shown::agent(place.context, agent)});
-    Answer::new("coordination_agent", body)
+    let zone = place.context.home.zone();
+    Answer::of(&CoordAgentAnswer::new((agent, &zone).into()))
         .text(text)
         .ids([&agent.id])
 }

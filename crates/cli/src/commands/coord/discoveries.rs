@@ -1,8 +1,10 @@
 //! `coord discoveries`: what everybody should know.
 
 use clap::Subcommand;
-use flagpost_core::coordination::{self, Discovery};
-use serde_json::{Value, json};
+use flagpost_core::{
+    answers::DiscoveriesAnswer,
+    coordination::{self, Discovery},
+};
 
 use super::{CoordContext, shown};
 use crate::{error::usage, output::Answer, screen::Screen, terminal::line, text::TextArg};
@@ -68,8 +70,7 @@ fn list(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
 }
 
 fn answer(place: &CoordContext<'_>, found: &[Discovery]) -> Answer {
-    let one = |it: &Discovery| json!({"at": shown::time(place.context, it.at), "by": it.by, "text": it.text});
-    let all: Value = found.iter().map(one).collect();
-    let body = json!({"discoveries": all, "total": found.len(), "truncated": false});
-    Answer::new("discoveries", body).ids(found.iter().filter_map(|it| it.by.as_ref()))
+    let zone = place.context.home.zone();
+    Answer::of(&DiscoveriesAnswer::from((found, &zone)))
+        .ids(found.iter().filter_map(|it| it.by.as_ref()))
 }

@@ -1,12 +1,12 @@
 //! `coord import`, `coord export`: from and to a list of Flagpost's.
 
 use flagpost_core::{
+    answers::{CoordExport, CoordImport, standings},
     coordination,
     plans::{self, ImportMode, ImportOutcome},
 };
-use serde_json::json;
 
-use super::{CoordContext, shown};
+use super::CoordContext;
 use crate::{commands::list::counted, output::Answer};
 
 /// Add the open tasks of a list to the table
@@ -37,17 +37,15 @@ pub fn import(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
     let tasks = look
         .tasks()
         .filter(|(it, _)| brought.added.contains(&it.id));
-    let body = json!({
-        "list": list.id(), "added": brought.added.len(), "known": brought.known.len(),
-        "held": brought.held, "tasks": shown::tasks(context, tasks),
-    });
+    let tasks = standings(tasks, &context.home.zone());
     let (added, known) = (brought.added.len(), brought.known.len());
+    let answer = CoordImport::new(list.id(), added, known, brought.held, tasks);
     let text = format!("{added} added, {known} there already");
     let held = (brought.held > 0).then(|| {
         let held = counted(brought.held, "task", "tasks");
         format!("blocked here, because somebody holds them in the list: {held}")
     });
-    Ok(Answer::new("coord_import", body)
+    Ok(Answer::of(&answer)
         .text(text)
         .ids(&brought.added)
         .notes(held))
@@ -63,27 +61,20 @@ pub fn export(place: &CoordContext<'_>, args: &CoordExportArgs) -> anyhow::Resul
         false => (context.list_or_create()?, ImportMode::Import),
     };
     let sent = plans::import(&list, &context.actor()?, &intake, mode)?;
-    let count = |fate| sent.iter().filter(|it| it.fate == fate).count();
-    let one = |it: &flagpost_core::plans::ImportedTask| json!({"id": it.id, "subject": it.subject, "fate": it.fate.as_str()});
-    let body = json!({
-        "list": list.id(), "dry_run": args.dry_run,
-        "added": count(ImportOutcome::Added), "updated": count(ImportOutcome::Updated),
-        "unchanged": count(ImportOutcome::Unchanged), "held": intake.held,
-        "tasks": sent.iter().map(one).collect::<Vec<_>>(),
-    });
     let would = if args.dry_run { "would be " } else { "" };
     let text = format!(
         "{} {would}added to {}, {} {would}updated, {} unchanged",
-        count(ImportOutcome::Added),
+        ImportOutcome::Added.count(&sent),
         list.id(),
-        count(ImportOutcome::Updated),
-        count(ImportOutcome::Unchanged)
+        ImportOutcome::Updated.count(&sent),
+        ImportOutcome::Unchanged.count(&sent)
     );
     let held = (intake.held > 0).then(|| {
         let held = counted(intake.held, "task", "tasks");
         format!("held by somebody in the table, and by nobody in the list: {held}")
     });
-    Ok(Answer::new("coord_export", body)
+    let answer = CoordExport::from((list.id(), sent.as_slice(), intake.held, args.dry_run));
+    Ok(Answer::of(&answer)
         .text(text)
         .ids(sent.iter().map(|it| &it.id))
         .notes(held))

@@ -3,19 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use flagpost_core::coordination;
+use flagpost_core::{answers::CoordSummary, coordination};
 use flagpost_model::{
     TaskId, WorkerId,
     coordination::{CoordPriority, CoordTask, NewCoordTask},
 };
-use serde_json::json;
 
 use super::{CoordContext, shown, status};
 use crate::{
     commands::capabilities,
     error::usage,
     output::Answer,
-    shape,
     terminal::line,
     text::{self, TextArg},
 };
@@ -278,8 +276,8 @@ fn batch(place: &CoordContext<'_>, args: &BatchArgs) -> anyhow::Result<Answer> {
 fn aggregate(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
     let directory = place.open()?;
     let summary = coordination::aggregate(&directory)?;
-    let body = json!({"path": shape::path(&summary.path), "text": summary.text});
-    Ok(Answer::new("coordination_summary", body)
+    let answer = CoordSummary::new(summary.path.to_string_lossy(), &summary.text);
+    Ok(Answer::of(&answer)
         .exact(summary.text)
         .ids([summary.path.display()]))
 }

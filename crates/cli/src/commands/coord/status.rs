@@ -1,8 +1,10 @@
 //! `coord leader status`: how far it is, and what is in the way.
 
-use flagpost_core::coordination::{CoordSnapshot, Directory};
-use flagpost_model::coordination::{CoordReadiness, CoordStatus};
-use serde_json::{Map, Value, json};
+use flagpost_core::{
+    answers::CoordAnswer,
+    coordination::{CoordSnapshot, Directory},
+};
+use flagpost_model::coordination::CoordReadiness;
 
 use super::{CoordContext, shown};
 use crate::{output::Answer, screen::Screen, shape, terminal::line};
@@ -21,23 +23,8 @@ pub fn run(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
 
 /// What is said about a whole directory.
 pub fn answer(place: &CoordContext<'_>, directory: &Directory<'_>, look: &CoordSnapshot) -> Answer {
-    let context = place.context;
-    let count = |status: CoordStatus| look.tasks().filter(|(it, _)| it.status == status).count();
-    let counts: Map<String, Value> = CoordStatus::ALL
-        .iter()
-        .map(|status| (status.to_string(), count(*status).into()))
-        .collect();
-    let body = json!({
-        "dir": shape::path(directory.dir()),
-        "goal": look.goal,
-        "last_updated": shown::time(context, look.last_updated),
-        "counts": counts,
-        "tasks": shown::tasks(context, look.tasks()),
-        "agents": look.board.agents.iter().map(|it| shown::agent(context, it)).collect::<Vec<_>>(),
-        "total": look.board.tasks.len(), "truncated": false,
-        "skipped": shape::skipped(&look.skipped),
-    });
-    Answer::new("coordination", body)
+    let zone = place.context.home.zone();
+    Answer::of(&CoordAnswer::from((directory.dir(), look, &zone)))
         .text(text(place, directory, look))
         .ids(look.tasks().map(|(it, _)| &it.id))
         .notes(shape::skipped_notes(&look.skipped))
