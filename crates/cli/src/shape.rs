@@ -1,7 +1,5 @@
 //! What a person is told beside the JSON shapes, which are core's.
 
-pub use flagpost_core::shape::{path, skipped};
-
 use flagpost_core::{Skipped, relay::broken};
 
 /// What of a mail was passed over, for a person, with the command that settles it.

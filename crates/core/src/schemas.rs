@@ -23,8 +23,7 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "agent_answer" "agent_event" "event" "index" "list"
-    "messages_imported" "number" "plan" "resync" "rows" "run" "search"
+    "event" "list"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

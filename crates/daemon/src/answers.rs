@@ -4,11 +4,12 @@ use flagpost_core::answers::{LineAnswer, Schema};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::instance::Reached;
+use crate::{events::Resync, instance::Reached};
 
 flagpost_core::answers! {
     "daemon" => Daemon,
     "link" => LinkAnswer,
+    "resync" => Resync<'_>,
     "transition" => Transition<'_>,
 }
 

@@ -1,12 +1,16 @@
 //! `index`: the projection of everything into SQL.
 
+use std::borrow::Cow;
+
 use clap::Subcommand;
 use flagpost_core::{
     Skipped,
-    index::{self, IndexFault, IndexStatus, Owner},
+    index::{self, IndexCounts, IndexFault, IndexStatus, Owner, Rows, SqlValue},
 };
+use flagpost_model::{ListId, RepoId, view};
 use jiff::SignedDuration;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{
     list::{LIMIT, more, unseen},
@@ -82,35 +86,112 @@ fn written(answer: Answer, status: &IndexStatus) -> Answer {
     }
 }
 
+view! {
+    /// How the index is.
+    ///
+    /// After 'flagpost index status', 'path' and 'rebuild'; docs/formats/index.md tells what is in it.
+    pub struct IndexAnswer<'a> from it: &'a IndexStatus {
+        /// Its file.
+        path: Cow<'a, str> = it.path.to_string_lossy(),
+        /// How large the file is.
+        bytes: u64 = it.bytes,
+        /// The file could not be used; this was built in memory, for this once.
+        in_memory: bool = it.in_memory,
+        counts: IndexCounts = it.counts,
+        #[serde(flatten)]
+        faults: UnreadThings<'a> = it.faults.as_slice().into(),
+    }
+
+    /// What could not be read.
+    pub struct UnreadThings<'a> from faults: &'a [IndexFault] {
+        /// Files that could not be read, and so are not looked through.
+        skipped: Vec<UnindexedFile<'a>> = faults.iter().filter_map(UnindexedFile::of).collect(),
+        /// Lists, roots and repositories that could not be looked through, and why.
+        pub unreadable: Vec<String> = faults.iter().filter_map(whole).collect(),
+    }
+
+    /// What the index answered.
+    ///
+    /// After 'flagpost index sql'.
+    pub struct RowsAnswer<'a> from it: &'a Rows {
+        /// Their names.
+        columns: &'a [String] = &it.columns,
+        /// Each with a value for each column.
+        rows: &'a [Vec<SqlValue>] = &it.rows,
+        /// How many there are, shown or not.
+        total: usize = it.total,
+        /// Whether more are there than are shown; --limit 0 shows all.
+        truncated: bool = it.rows.len() < it.total,
+    }
+}
+
+/// A file that could not be read.
+#[derive(Debug, Serialize, JsonSchema)]
+struct UnindexedFile<'a> {
+    /// Whose it is; else null.
+    list: Option<&'a ListId>,
+    /// Whose it is; else null.
+    repository: Option<&'a RepoId>,
+    /// Its name in the list's directory, below the workers' or the sessions'.
+    file: &'a str,
+    reason: &'a str,
+}
+
+impl<'a> UnindexedFile<'a> {
+    /// Where the fault is that of one file.
+    fn of(fault: &'a IndexFault) -> Option<Self> {
+        let (list, repository) = match &fault.owner {
+            Owner::Home => (None, None),
+            Owner::List(list) => (Some(list), None),
+            Owner::Repository(repository) => (None, Some(repository)),
+        };
+        Some(Self {
+            list,
+            repository,
+            file: fault.file.as_deref()?,
+            reason: &fault.reason,
+        })
+    }
+}
+
+impl UnreadThings<'_> {
+    /// The files, for remarks.
+    pub fn files(&self) -> Vec<Skipped> {
+        let files = self.skipped.iter();
+        files
+            .map(|it| Skipped::new(it.file.to_owned(), it.reason.to_owned()))
+            .collect()
+    }
+}
+
 fn answer(context: &Context, status: &IndexStatus) -> Answer {
-    let counts: serde_json::Map<String, Value> = status
-        .counts
-        .iter()
-        .map(|(what, count)| ((*what).to_owned(), (*count).into()))
-        .collect();
-    let mut body = json!({
-        "path": shape::path(&status.path),
-        "bytes": status.bytes,
-        "in_memory": status.in_memory,
-        "counts": counts,
-    });
-    let (skipped, mut notes) = faults(&mut body, &status.faults);
+    let body = IndexAnswer::from(status);
+    let mut notes = body.faults.unreadable.clone();
     if status.in_memory {
         let path = status.path.display();
         notes.push(format!(
             "{path} cannot be written now; what is there may be old"
         ));
     }
-    let counts = status
-        .counts
-        .iter()
-        .map(|(what, count)| vec![(*what).to_owned(), count.to_string()]);
-    let table = Screen::of(context).table(&["IN IT", "COUNT"], counts.collect());
-    Answer::new("index", body)
+    let IndexCounts {
+        tasks,
+        messages,
+        sessions,
+        history,
+    } = status.counts;
+    let counts = [
+        ("tasks", tasks),
+        ("messages", messages),
+        ("sessions", sessions),
+        ("history", history),
+    ];
+    let counts = counts.map(|(what, count)| vec![what.to_owned(), count.to_string()]);
+    let table = Screen::of(context).table(&["IN IT", "COUNT"], counts.into());
+    Answer::of(&body)
         .text(format!("{}\n{table}", status.path.display()))
         .ids([status.path.display()])
         .notes(notes)
-        .notes(shape::skipped_notes(&skipped))
+        .notes(shape::skipped_notes(&body.faults.files()))
 }
 
 fn sql(context: &Context, args: &SqlArgs) -> anyhow::Result<Answer> {
@@ -124,70 +205,33 @@ fn sql(context: &Context, args: &SqlArgs) -> anyhow::Result<Answer> {
         index.sql(&question, args.limit, time)
     })?;
     let hidden = rows.total - rows.rows.len();
-    let body = json!({
-        "columns": rows.columns,
-        "rows": rows.rows.iter().map(|row| row.iter().map(value).collect()).collect::<Vec<Vec<_>>>(),
-        "total": rows.total,
-        "truncated": hidden > 0,
-    });
     let cells = rows.rows.iter().map(|row| row.iter().map(cell).collect());
     let header: Vec<&str> = rows.columns.iter().map(String::as_str).collect();
     let first = rows.rows.iter().filter_map(|row| row.first()).map(cell);
-    Ok(Answer::new("rows", body)
+    Ok(Answer::of(&RowsAnswer::from(&rows))
         .text(Screen::of(context).table(&header, cells.collect()) + &more(hidden))
         .ids(first)
         .notes(unseen(context, hidden)))
 }
 
-fn value(value: &index::SqlValue) -> Value {
+fn cell(value: &SqlValue) -> String {
     match value {
-        index::SqlValue::Null => Value::Null,
-        index::SqlValue::Integer(number) => (*number).into(),
-        index::SqlValue::Real(number) => (*number).into(),
-        index::SqlValue::Text(text) => text.as_str().into(),
-        index::SqlValue::Blob(bytes) => json!({"bytes": bytes}),
+        SqlValue::Null => String::new(),
+        SqlValue::Integer(number) => number.to_string(),
+        SqlValue::Real(number) => number.to_string(),
+        SqlValue::Text(text) => line(text),
+        SqlValue::Blob { bytes } => format!("{bytes} bytes"),
     }
 }
 
-fn cell(value: &index::SqlValue) -> String {
-    match value {
-        index::SqlValue::Null => String::new(),
-        index::SqlValue::Integer(number) => number.to_string(),
-        index::SqlValue::Real(number) => number.to_string(),
-        index::SqlValue::Text(text) => line(text),
-        index::SqlValue::Blob(bytes) => format!("{bytes} bytes"),
-    }
-}
-
-/// Puts what could not be read into an answer; the files among it, and the rest as remarks.
-pub fn faults(body: &mut Value, faults: &[IndexFault]) -> (Vec<Skipped>, Vec<String>) {
-    let (mut skipped, mut shapes, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    for fault in faults {
-        let (list, repository) = match &fault.owner {
-            Owner::Home => (None, None),
-            Owner::List(list) => (Some(list.as_str()), None),
-            Owner::Repository(repository) => (None, Some(repository.as_str())),
-        };
-        let Some(file) = &fault.file else {
-            notes.push(whole(&fault.owner, &fault.reason));
-            continue;
-        };
-        shapes.push(json!({
-            "list": list, "repository": repository, "file": file, "reason": fault.reason,
-        }));
-        skipped.push(Skipped::new(file.clone(), fault.reason.clone()));
-    }
-    body["skipped"] = shapes.into();
-    body["unreadable"] = json!(notes);
-    (skipped, notes)
-}
-
-fn whole(owner: &Owner, reason: &str) -> String {
-    match owner {
-        Owner::Home => reason.to_owned(),
+/// What is to be said where it is no single file that could not be read.
+fn whole(fault: &IndexFault) -> Option<String> {
+    let reason = &fault.reason;
+    fault.file.is_none().then(|| match &fault.owner {
+        Owner::Home => reason.clone(),
         Owner::List(list) => format!("list {list} cannot be looked through: {reason}"),
         Owner::Repository(repository) => {
             format!("repository {repository} cannot be looked through: {reason}")
         }
-    }
+    })
 }

@@ -1,5 +1,6 @@
 //! `run`: agents work through a list.
 
+mod answers;
 mod terms;
 
 use std::{
@@ -9,7 +10,8 @@ use std::{
 };
 
 use flagpost_core::{
-    Home, List, Loaded, Repository, config::keys, messages, relay::Fleet, sessions::Sessions,
+    Home, List, Loaded, Repository, answers::each, config::keys, messages, relay::Fleet,
+    sessions::Sessions,
 };
 use flagpost_model::{
     WorkerId,
@@ -23,7 +25,6 @@ use flagpost_run::{
     scheduler::{RunConfig, TaskOutcome},
 };
 use jiff::SignedDuration;
-use serde_json::json;
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
@@ -39,6 +40,8 @@ use crate::{
     shape,
     terminal::line,
 };
+
+pub use answers::{RunAnswer, RunPlan};
 
 /// Run agents over the list, wave by wave
 #[derive(Debug, clap::Args)]
@@ -191,11 +194,18 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
 
 /// No task is open; some may wait for an answer.
 fn nothing_to_run(list: &List<'_>, asking: &[&Outline]) -> Answer {
-    let body = json!({
-        "list": list.id(), "session": null, "dir": null, "interrupted": false,
-        "passed": 0, "failed": 0, "stuck": asking.len(), "skipped": 0, "tokens": null,
-        "cost_usd": null,
-    });
+    let body = RunAnswer {
+        list: list.id(),
+        session: None,
+        dir: None,
+        interrupted: false,
+        passed: 0,
+        failed: 0,
+        stuck: asking.len(),
+        skipped: 0,
+        tokens: None,
+        cost_usd: None,
+    };
     let mut text = match asking.is_empty() {
         true => format!("nothing to run: every task of {} has ended\n", list.id()),
         false => "nothing to run: what is left waits for an answer\n".to_owned(),
@@ -204,7 +214,7 @@ fn nothing_to_run(list: &List<'_>, asking: &[&Outline]) -> Answer {
         let (id, subject) = (&task.id, line(&task.subject));
         text += &format!("  {id} {subject}: flagpost answer {id} 'WORDS'\n");
     }
-    let mut answer = Answer::new("run", body).text(text);
+    let mut answer = Answer::of(&body).text(text);
     answer.code = u8::from(!asking.is_empty());
     answer
 }
@@ -399,18 +409,16 @@ fn plan(context: &Context, config: &RunConfig, rehearsal: &Rehearsal, loaded: &L
         let words = progress::words(&settled);
         text.extend(words.map(|words| format!("{words}\n")));
     }
-    let would_skip = skipped
-        .iter()
-        .map(|(id, why)| json!({"id": id, "why": why}));
-    let planned: usize = waves.iter().map(Vec::len).sum();
-    let body = json!({
-        "dry_run": true, "max_parallel": config.max_parallel, "attempts": config.max_attempts,
-        "tasks": planned, "waves": waves, "would_skip": would_skip.collect::<Vec<_>>(),
-        "skipped": shape::skipped(&loaded.skipped),
-    });
-    Answer::new("plan", body)
-        .text(text)
-        .ids(waves.iter().flatten())
+    let body = RunPlan {
+        dry_run: true,
+        max_parallel: config.max_parallel.get(),
+        attempts: config.max_attempts.get(),
+        tasks: waves.iter().map(Vec::len).sum(),
+        waves,
+        would_skip: each(skipped),
+        skipped: &loaded.skipped,
+    };
+    Answer::of(&body).text(text).ids(waves.iter().flatten())
 }
 
 fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunProgress) -> Answer {
@@ -426,13 +434,19 @@ fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunP
         again: as_typed(),
     };
     let text = progress::summary(account, &next, Screen::of(context));
-    let body = json!({
-        "list": list.id(), "session": report.session, "dir": shape::path(&report.dir),
-        "interrupted": report.interrupted, "passed": counts.passed, "failed": counts.failed,
-        "stuck": counts.stuck, "skipped": counts.rest, "tokens": account.usage.total(),
-        "cost_usd": account.cost_usd,
-    });
-    let mut answer = Answer::new("run", body).text(text).ids([&report.session]);
+    let body = RunAnswer {
+        list: list.id(),
+        session: Some(&report.session),
+        dir: Some(report.dir.to_string_lossy()),
+        interrupted: report.interrupted,
+        passed: counts.passed,
+        failed: counts.failed,
+        stuck: counts.stuck,
+        skipped: counts.rest,
+        tokens: account.usage.total(),
+        cost_usd: account.cost_usd,
+    };
+    let mut answer = Answer::of(&body).text(text).ids([&report.session]);
     let parked = |(_, fate): &(_, TaskOutcome)| matches!(fate, TaskOutcome::Parked { .. });
     answer.code = match report.fates.iter().any(parked) {
         // The accounts' limits were not waited for.

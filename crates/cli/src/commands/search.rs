@@ -2,14 +2,20 @@
 
 use flagpost_core::{
     Error,
+    answers::each,
     coordination::Directory,
     index::{self, Hit, SearchRequest, SearchScope, Thing},
 };
-use flagpost_model::search::{SearchField, SearchKind};
-use serde_json::{Value, json};
+use flagpost_model::{
+    ListId, RepoId, Seq, TaskId, WorkerId,
+    search::{SearchField, SearchKind, Snippet},
+    task::StateName,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{
-    index::faults,
+    index::UnreadThings,
     list::{LIMIT, more, unseen},
     query::named,
 };
@@ -56,6 +62,120 @@ const USUAL: [SearchKind; 4] = [
     SearchKind::Session,
 ];
 
+/// Where a text is.
+///
+/// After 'flagpost search'.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SearchAnswer<'a> {
+    /// What was looked for.
+    text: &'a str,
+    hits: Vec<HitAnswer<'a>>,
+    /// How many there are, shown or not.
+    total: usize,
+    /// Whether more are there than are shown; --limit 0 shows all.
+    truncated: bool,
+    #[serde(flatten)]
+    faults: UnreadThings<'a>,
+}
+
+/// A place where it is. Every key is there, whatever it was found in.
+#[derive(Debug, Serialize, JsonSchema)]
+struct HitAnswer<'a> {
+    kind: SearchKind,
+    /// Of a task; else null.
+    list: Option<&'a ListId>,
+    /// Its id; null for anything else.
+    task: Option<&'a TaskId>,
+    /// Of a task; else null.
+    state: Option<StateName>,
+    /// Of a task; of a brief or report, as the messages table has it; else null.
+    subject: Option<&'a str>,
+    /// The id of the one that it is of; null for a task.
+    repository: Option<&'a RepoId>,
+    /// Whose brief or report it is; else null.
+    worker: Option<&'a WorkerId>,
+    /// The number of a brief or report; else null.
+    seq: Option<Seq>,
+    /// The archive that a brief or report is in; null where it is live.
+    month: Option<&'a str>,
+    /// A session's directory and the file in it; else null.
+    file: Option<&'a str>,
+    /// The number of a line of the history; else null.
+    #[schemars(range(min = 1))]
+    line: Option<u64>,
+    field: SearchField,
+    /// Which of several notes or late results, counted from 1; else 1.
+    n: u32,
+    /// Where it begins, in characters.
+    at: usize,
+    /// In characters.
+    length: usize,
+    /// The words around it, on one line.
+    snippet: &'a Snippet,
+}
+
+impl<'a> From<&'a Hit> for HitAnswer<'a> {
+    fn from(hit: &'a Hit) -> Self {
+        let of = |kind| Self {
+            kind,
+            list: None,
+            task: None,
+            state: None,
+            subject: None,
+            repository: None,
+            worker: None,
+            seq: None,
+            month: None,
+            file: None,
+            line: None,
+            field: hit.place,
+            n: hit.n,
+            at: hit.spot.at,
+            length: hit.spot.len,
+            snippet: &hit.spot.snippet,
+        };
+        match &hit.thing {
+            Thing::Task {
+                list,
+                id,
+                subject,
+                state,
+            } => Self {
+                list: Some(list),
+                task: Some(id),
+                state: Some(*state),
+                subject: Some(subject),
+                ..of(SearchKind::Task)
+            },
+            Thing::Message {
+                repository,
+                worker,
+                direction,
+                seq,
+                month,
+                subject,
+            } => Self {
+                repository: Some(repository),
+                worker: Some(worker),
+                seq: Some(*seq),
+                month: month.as_deref(),
+                subject: Some(subject),
+                ..of(SearchKind::of(*direction))
+            },
+            Thing::Session { repository, file } => Self {
+                repository: Some(repository),
+                file: Some(file),
+                ..of(SearchKind::Session)
+            },
+            Thing::History { repository, n } => Self {
+                repository: Some(repository),
+                line: Some(*n),
+                ..of(SearchKind::History)
+            },
+        }
+    }
+}
+
 /// Looks.
 pub fn run(context: &Context, args: &SearchArgs) -> anyhow::Result<Answer> {
     let Some(text) = args.source.read(args.text.as_deref())? else {
@@ -74,13 +194,13 @@ pub fn run(context: &Context, args: &SearchArgs) -> anyhow::Result<Answer> {
     };
     let found = index::ask(&context.home, |index| index.search(&wanted))?;
     let hidden = found.total - found.hits.len();
-    let mut body = json!({
-        "text": text,
-        "hits": found.hits.iter().map(shape_of).collect::<Vec<_>>(),
-        "total": found.total,
-        "truncated": hidden > 0,
-    });
-    let (skipped, notes) = faults(&mut body, &found.faults);
+    let body = SearchAnswer {
+        text,
+        hits: each(&found.hits),
+        total: found.total,
+        truncated: hidden > 0,
+        faults: found.faults.as_slice().into(),
+    };
     let page = match found.hits.is_empty() {
         true => format!("{text:?} is nowhere"),
         false => page(Screen::of(context), &found.hits, args.all_lists) + &more(hidden),
@@ -91,13 +211,13 @@ pub fn run(context: &Context, args: &SearchArgs) -> anyhow::Result<Answer> {
         .map(|hit| name(&hit.thing, args.all_lists));
     let mut ids: Vec<String> = names.collect();
     ids.dedup();
-    Ok(Answer::new("search", body)
+    Ok(Answer::of(&body)
         .text(page)
         .ids(ids)
-        .notes(notes)
+        .notes(body.faults.unreadable.clone())
         .notes(unseen(context, hidden))
         .notes(unsearched(context, &wanted))
-        .notes(shape::skipped_notes(&skipped)))
+        .notes(shape::skipped_notes(&body.faults.files())))
 }
 
 /// What is searched is the index, and whatever is in it has a name.
@@ -209,52 +329,4 @@ fn marked(screen: Screen, hit: &Hit) -> String {
     let [before, found, after] =
         [&snippet.before, &snippet.found, &snippet.after].map(|it| clean(it, false));
     format!("{before}{}{after}", screen.bold(&found))
-}
-
-/// Every field is there, whatever it was found in.
-fn shape_of(hit: &Hit) -> Value {
-    let mut shape = json!({
-        "kind": null, "list": null, "task": null, "state": null, "subject": null,
-        "repository": null, "worker": null, "seq": null, "month": null, "file": null, "line": null,
-        "field": hit.place,
-        "n": hit.n,
-        "at": hit.spot.at,
-        "length": hit.spot.len,
-        "snippet": {
-            "before": hit.spot.snippet.before,
-            "found": hit.spot.snippet.found,
-            "after": hit.spot.snippet.after,
-        },
-    });
-    let known = match &hit.thing {
-        Thing::Task {
-            list,
-            id,
-            subject,
-            state,
-        } => json!({
-            "kind": SearchKind::Task, "list": list, "task": id, "state": state, "subject": subject,
-        }),
-        Thing::Message {
-            repository,
-            worker,
-            direction,
-            seq,
-            month,
-            subject,
-        } => json!({
-            "kind": SearchKind::of(*direction), "repository": repository.as_str(), "worker": worker,
-            "seq": seq.get(), "month": month, "subject": subject,
-        }),
-        Thing::Session { repository, file } => json!({
-            "kind": SearchKind::Session, "repository": repository.as_str(), "file": file,
-        }),
-        Thing::History { repository, n } => json!({
-            "kind": SearchKind::History, "repository": repository.as_str(), "line": n,
-        }),
-    };
-    if let (Value::Object(shape), Value::Object(known)) = (&mut shape, known) {
-        shape.extend(known);
-    }
-    shape
 }

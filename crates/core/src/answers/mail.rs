@@ -3,7 +3,7 @@
 use flagpost_model::{
     Seq, WorkerId,
     decision::{Decision, DecisionRecord, DecisionState, WithheldReason},
-    envelope::{Brief, Hash},
+    envelope::{Brief, Direction, Hash},
     view,
 };
 use schemars::JsonSchema;
@@ -127,6 +127,15 @@ view! {
         arrived: Vec<Arrived<'a>> = each(&it.arrived),
         /// Those that are withheld, and that somebody had decided on before.
         left_aside: Vec<LeftAside<'a>> = it.left_aside.iter().filter_map(LeftAside::of).collect(),
+    }
+
+    /// A number that was given out.
+    ///
+    /// From POST /v1/relay/allocate-seq.
+    pub struct NumberAnswer<'a> {
+        worker: &'a WorkerId,
+        direction: Direction,
+        seq: Seq,
     }
 
     struct UndecidedAnswer<'a> from it: &'a (WorkerId, Undecided) {

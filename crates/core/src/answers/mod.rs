@@ -39,8 +39,8 @@ pub use coordination::{
 pub use failure::ErrorAnswer;
 pub use history::{HistoryAnswer, LineAnswer};
 pub use mail::{
-    BriefAnswer, BriefInFull, BriefsPage, DecidedAnswer, ReportsPage, SlashAnswer, Withheld,
-    WorkersPage,
+    BriefAnswer, BriefInFull, BriefsPage, DecidedAnswer, NumberAnswer, ReportsPage, SlashAnswer,
+    Withheld, WorkersPage,
 };
 pub use messages::{MessageWaiting, MessagesPage, NoMessage, OpenMessagesPage};
 pub use questions::AnsweredAnswer;
@@ -102,6 +102,7 @@ answers! {
     "message_waiting" => MessageWaiting<'_>,
     "messages" => MessagesPage<'_>,
     "messages_open" => OpenMessagesPage<'_>,
+    "number" => NumberAnswer<'_>,
     "offer" => Offer,
     "proposed" => Proposed,
     "report" => ReportView,

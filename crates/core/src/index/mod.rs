@@ -17,6 +17,8 @@ use std::path::PathBuf;
 use flagpost_disk::fsx;
 use flagpost_model::{ListId, RepoId};
 use rusqlite::Connection;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub use query::{Rows, SqlValue};
 pub use search::{Hit, SearchRequest, SearchResult, SearchScope, Thing};
@@ -64,9 +66,23 @@ pub struct IndexStatus {
     /// It could not be written, and was built in memory for this once.
     pub in_memory: bool,
     /// How much of each kind is in it.
-    pub counts: Vec<(&'static str, u64)>,
+    pub counts: IndexCounts,
     /// What is not in it.
     pub faults: Vec<IndexFault>,
+}
+
+/// How much of each kind is in the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct IndexCounts {
+    /// In all lists.
+    pub tasks: u64,
+    /// Live and archived.
+    pub messages: u64,
+    /// Directories with what sessions left behind.
+    pub sessions: u64,
+    /// Lines.
+    pub history: u64,
 }
 
 /// Asks the index, brought up to date. Where its file breaks, it is made anew; where it cannot be
@@ -170,9 +186,9 @@ impl Index {
 
     /// How it is.
     pub fn status(&self, home: &Home) -> Result<IndexStatus> {
-        let count = |what: &'static str, sql: &str| -> Result<(&'static str, u64)> {
+        let count = |sql: &str| -> Result<u64> {
             let count: i64 = self.db.query_row(sql, [], |row| row.get(0))?;
-            Ok((what, u64::try_from(count).unwrap_or_default()))
+            Ok(u64::try_from(count).unwrap_or_default())
         };
         let path = store::path(home);
         let bytes = fsx::stat(home.fs(), &path)?.map_or(0, |stat| stat.len);
@@ -180,12 +196,12 @@ impl Index {
             bytes: if self.in_memory { 0 } else { bytes },
             path,
             in_memory: self.in_memory,
-            counts: vec![
-                count("tasks", "SELECT count(*) FROM task")?,
-                count("messages", "SELECT count(*) FROM messages")?,
-                count("sessions", "SELECT count(DISTINCT place) FROM log")?,
-                count("history", "SELECT count(*) FROM history")?,
-            ],
+            counts: IndexCounts {
+                tasks: count("SELECT count(*) FROM task")?,
+                messages: count("SELECT count(*) FROM messages")?,
+                sessions: count("SELECT count(DISTINCT place) FROM log")?,
+                history: count("SELECT count(*) FROM history")?,
+            },
             faults: self.faults.clone(),
         })
     }

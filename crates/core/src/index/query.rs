@@ -6,6 +6,8 @@
 use std::{sync::mpsc, thread, time::Duration};
 
 use rusqlite::{ErrorCode, types::ValueRef};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::Index;
 use crate::error::{Error, Result};
@@ -22,7 +24,8 @@ pub struct Rows {
 }
 
 /// A value in a row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum SqlValue {
     /// None.
     Null,
@@ -32,8 +35,11 @@ pub enum SqlValue {
     Real(f64),
     /// A text.
     Text(String),
-    /// So many bytes.
-    Blob(usize),
+    /// Bytes, of which only the number is told.
+    Blob {
+        /// How many.
+        bytes: usize,
+    },
 }
 
 impl Index {
@@ -100,7 +106,7 @@ fn value(value: ValueRef<'_>) -> SqlValue {
         ValueRef::Integer(number) => SqlValue::Integer(number),
         ValueRef::Real(number) => SqlValue::Real(number),
         ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(bytes) => SqlValue::Blob(bytes.len()),
+        ValueRef::Blob(bytes) => SqlValue::Blob { bytes: bytes.len() },
     }
 }
 

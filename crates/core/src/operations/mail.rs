@@ -14,6 +14,7 @@ use super::{
     Operation, OperationEffect, OperationEntry, ParamKind, Parameter, Run,
 };
 use crate::{
+    answers::NumberAnswer,
     error::Result,
     relay::{
         Mail, brief_snapshots,
@@ -138,7 +139,7 @@ fn allocate(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let worker: WorkerId = arguments.id("worker")?;
     let direction: Direction = arguments.id("direction")?;
     let seq = caller.fleet()?.allocate(&worker, direction)?;
-    Ok(json!({"worker": worker, "direction": direction, "seq": seq}))
+    Ok(json!(NumberAnswer::new(&worker, direction, seq)))
 }
 
 fn inbox(caller: &Caller, arguments: &Arguments) -> Result<Value> {

@@ -25,6 +25,7 @@ pub(crate) use feed::{Listener, feed, pour};
 pub(crate) use hub::{Hub, Tails};
 pub(crate) use kanban::KanbanReader;
 pub(crate) use reader::{EventFilter, EventReader, Subscription};
+pub(crate) use state::Resync;
 pub use watch::WatchMode;
 pub(crate) use watch::{keep, watch};
 

@@ -3,12 +3,14 @@
 //! Owns which verb is which function, and how an answer of the bridge reads in a line.
 
 pub mod outbox;
-mod send;
+pub mod send;
 pub mod serve;
 pub mod snippet;
 
 use clap::Subcommand;
 use flagpost_core::bridge::Bridge;
+use jiff::Timestamp;
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
 use crate::{context::Context, output::Answer, terminal::line};
@@ -44,6 +46,24 @@ pub fn run(context: &Context, verb: &BridgeCommand) -> anyhow::Result<Answer> {
 /// The bridge of the home; what needs no list asks for none.
 fn bridge(context: &Context) -> anyhow::Result<Bridge<'_>> {
     Ok(Bridge::of(&context.home, None)?)
+}
+
+/// What all answers have in the protocol of the bridge, which has more in each.
+fn reply_schema(generator: &mut SchemaGenerator) -> Schema {
+    let timestamp = generator.subschema_for::<Timestamp>();
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "commandId": {
+                "description": "The id of the command; null where it named none.",
+                "type": ["string", "null"]
+            },
+            "status": {"enum": ["ok", "error"]},
+            "timestamp": timestamp
+        },
+        "required": ["commandId", "status", "timestamp"],
+        "additionalProperties": true
+    })
 }
 
 /// An answer in a line: what went wrong, or what there is to show.

@@ -8,7 +8,9 @@ use flagpost_core::{
 };
 use flagpost_model::{ListId, bridge::CommandSource};
 use jiff::SignedDuration;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{reply_line, text};
 use crate::{
@@ -84,6 +86,16 @@ fn is_nowhere(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(Error::NoRepository { .. }))
 }
 
+/// What the bridge answered.
+///
+/// After 'flagpost agent send'.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AgentAnswer<'a> {
+    /// The answer, in the protocol of the bridge.
+    #[schemars(schema_with = "super::reply_schema")]
+    answer: &'a Value,
+}
+
 fn shown(answer: &Value, adds: bool) -> Answer {
     let data = answer.get("data").unwrap_or(&Value::Null);
     let data = data.get("tasks").unwrap_or(data);
@@ -107,9 +119,7 @@ fn shown(answer: &Value, adds: bool) -> Answer {
         Value::Array(items) => items.iter().filter_map(|it| text(it, "id")).collect(),
         one => text(one, "id").into_iter().collect::<Vec<_>>(),
     };
-    let mut shown = Answer::new("agent_answer", json!({"answer": answer}))
-        .text(said)
-        .ids(ids);
+    let mut shown = Answer::of(&AgentAnswer { answer }).text(said).ids(ids);
     shown.code = u8::from(text(answer, "status") != Some("ok"));
     shown
 }

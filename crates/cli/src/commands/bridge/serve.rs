@@ -20,7 +20,7 @@ use flagpost_core::{
 };
 use flagpost_model::view;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Map;
+use serde_json::Value;
 
 use crate::{
     commands::{daemon, waiting::time},
@@ -78,6 +78,20 @@ view! {
         enabled: bool,
         /// Whether the daemon leaves it alone, because of 'flagpost agent stop'.
         stopped: bool,
+    }
+
+    /// A command that the bridge dealt with.
+    ///
+    /// A line of 'flagpost agent start --json'.
+    pub struct AgentEvent<'a> {
+        /// The number of the command since the start, from 1.
+        #[schemars(range(min = 1))]
+        cursor: u64,
+        /// The command in a line.
+        command: &'a str,
+        /// The answer, in the protocol of the bridge.
+        #[schemars(schema_with = "super::reply_schema")]
+        answer: &'a Value,
     }
 
     struct RunningAnswer from it: &Running {
@@ -162,11 +176,7 @@ fn interval(context: &Context, args: &BridgeStartArgs) -> anyhow::Result<SignedD
 
 fn say(context: &Context, cursor: u64, item: &Processed) -> std::io::Result<Audience> {
     if context.globals.json {
-        let mut body = Map::new();
-        body.insert("cursor".to_owned(), cursor.into());
-        body.insert("command".to_owned(), item.title.clone().into());
-        body.insert("answer".to_owned(), item.reply.clone());
-        return output::stream_named("agent_event", body);
+        return output::stream(&AgentEvent::new(cursor, &item.title, &item.reply));
     }
     let title = line(&item.title);
     let end = match &item.error {

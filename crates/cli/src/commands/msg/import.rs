@@ -2,8 +2,14 @@
 
 use std::path::PathBuf;
 
-use flagpost_core::messages::{self, RowOutcome};
-use serde_json::json;
+use flagpost_core::{
+    Skipped,
+    answers::each,
+    messages::{self, RowOutcome},
+};
+use flagpost_model::{WorkerId, view};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{context::Context, output::Answer};
 
@@ -24,6 +30,32 @@ pub struct MsgImportArgs {
     dry_run: bool,
 }
 
+/// What became of the messages of another program's database.
+///
+/// After 'flagpost msg import'.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MessagesImported<'a> {
+    /// Whether nothing was done.
+    dry_run: bool,
+    /// Rows that are envelopes now.
+    added: usize,
+    /// Rows that were here already and were acknowledged there since.
+    acked: usize,
+    unchanged: usize,
+    /// Who was registered.
+    workers: &'a [WorkerId],
+    /// What could not be understood, and was left out.
+    skipped: Vec<SkippedRow<'a>>,
+}
+
+view! {
+    struct SkippedRow<'a> from it: &'a Skipped {
+        /// The row and its number: row 7.
+        row: &'a str = &it.name,
+        reason: &'a str = &it.reason,
+    }
+}
+
 /// Imports it.
 pub fn run(context: &Context, args: &MsgImportArgs) -> anyhow::Result<Answer> {
     let (fleet, actor) = (context.fleet()?, context.actor()?);
@@ -34,7 +66,6 @@ pub fn run(context: &Context, args: &MsgImportArgs) -> anyhow::Result<Answer> {
     let unchanged = count(RowOutcome::Unchanged);
     let skipped = imported.skipped.iter();
     let notes: Vec<String> = skipped
-        .clone()
         .map(|it| format!("left out: {}: {}", it.name, it.reason))
         .collect();
     let would = if args.dry_run { "would be " } else { "" };
@@ -45,20 +76,16 @@ pub fn run(context: &Context, args: &MsgImportArgs) -> anyhow::Result<Answer> {
         let ids: Vec<&str> = imported.workers.iter().map(|it| it.as_str()).collect();
         text += &format!("workers {would}registered: {}\n", ids.join(" "));
     }
-    let body = json!({
-        "dry_run": args.dry_run,
-        "added": added,
-        "acked": acked,
-        "unchanged": unchanged,
-        "workers": imported.workers,
-        "skipped": skipped
-            .map(|it| json!({"row": it.name, "reason": it.reason}))
-            .collect::<Vec<_>>(),
-    });
     let is_cut = !notes.is_empty();
-    let mut answer = Answer::new("messages_imported", body)
-        .text(text)
-        .notes(notes);
+    let body = MessagesImported {
+        dry_run: args.dry_run,
+        added,
+        acked,
+        unchanged,
+        workers: &imported.workers,
+        skipped: each(&imported.skipped),
+    };
+    let mut answer = Answer::of(&body).text(text).notes(notes);
     answer.code = u8::from(is_cut);
     Ok(answer)
 }

@@ -3,7 +3,7 @@
 //! Owns which verb is which function, and what a message looks like in a line.
 
 mod ack;
-mod import;
+pub mod import;
 mod look;
 mod recv;
 mod send;

@@ -27,7 +27,7 @@ pub fn lines(rows: &Rows) -> Vec<String> {
         SqlValue::Integer(number) => number.to_string(),
         SqlValue::Real(number) => number.to_string(),
         SqlValue::Text(text) => text.clone(),
-        SqlValue::Blob(bytes) => format!("{bytes} bytes"),
+        SqlValue::Blob { bytes } => format!("{bytes} bytes"),
     };
     let line = |row: &Vec<SqlValue>| row.iter().map(text).collect::<Vec<_>>().join("|");
     rows.rows.iter().map(line).collect()

@@ -1,0 +1,64 @@
+//! What `run` answers.
+
+use std::borrow::Cow;
+
+use flagpost_core::Skipped;
+use flagpost_model::{ListRef, SessionId, TaskId, view};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How a run ended.
+///
+/// The last line of 'flagpost run --json'; the lines before it are flagpost.event/1. Exit code 1 unless
+/// every task passed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunAnswer<'a> {
+    /// The list's name.
+    pub list: &'a ListRef,
+    /// Null where there was nothing to run.
+    pub session: Option<&'a SessionId>,
+    /// Where the session's files are; null likewise.
+    pub dir: Option<Cow<'a, str>>,
+    /// Whether it was told to stop: run again to go on.
+    pub interrupted: bool,
+    pub passed: usize,
+    pub failed: usize,
+    /// Tasks that wait for an answer.
+    pub stuck: usize,
+    /// Tasks that were not done.
+    pub skipped: usize,
+    /// What clients told of, input and output together; null where none did.
+    pub tokens: Option<u64>,
+    /// What clients said it cost in US dollars; null where none did.
+    #[schemars(range(min = 0))]
+    pub cost_usd: Option<f64>,
+}
+
+/// What a run would do.
+///
+/// After 'flagpost run --dry-run'.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunPlan<'a> {
+    #[schemars(extend("const" = true))]
+    pub dry_run: bool,
+    /// How many tasks run side by side.
+    pub max_parallel: usize,
+    /// How often a task is tried in all.
+    pub attempts: u32,
+    /// How many are planned.
+    pub tasks: usize,
+    /// Each in the order in which its tasks start.
+    pub waves: &'a [Vec<TaskId>],
+    /// Open tasks that it would not begin, and why.
+    pub would_skip: Vec<SkippedTask<'a>>,
+    /// Files that are no tasks and were passed over.
+    pub skipped: &'a [Skipped],
+}
+
+view! {
+    /// A task that a run would not begin.
+    pub struct SkippedTask<'a> from it: &'a (TaskId, String) {
+        id: &'a TaskId = &it.0,
+        why: &'a str = &it.1,
+    }
+}
