@@ -23,7 +23,7 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "event" "list"
+    "event"
 }
 
 const PARTS: &str = include_str!("schemas/parts.json");

@@ -17,6 +17,7 @@ mod schema;
 mod sessions;
 mod tasks;
 
+use flagpost_disk::dialects::exchange::ListDocument;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -94,6 +95,7 @@ answers! {
     "discoveries" => DiscoveriesAnswer<'_>,
     "error" => ErrorAnswer<'_>,
     "history" => HistoryAnswer<'_>,
+    "list" => ListDocument<'_>,
     "message" => MessageView,
     "message_acked" => Acked,
     "message_none" => NoMessage,

@@ -1,24 +1,14 @@
 //! The records as one JSON document, and as one line each.
 
-use flagpost_model::{ListRef, intake::Drafts};
-use serde_json::{Map, Value, json};
+use flagpost_model::intake::Drafts;
+use serde_json::{Map, Value};
 
 use super::{read::RecordReader, write::Exported};
 use crate::{json as spelt, record::Record};
 
-/// What a document of ours calls itself.
-pub const SCHEMA: &str = "flagpost.list/1";
-
 /// Whether an object looks like a record of ours, and not like another tool's.
 pub fn is_ours(object: &Map<String, Value>) -> bool {
     object.contains_key("subject")
-}
-
-/// One document.
-pub fn to_json(list: &ListRef, tasks: &[Exported<'_>]) -> String {
-    let tasks: Vec<_> = tasks.iter().map(Exported::record).collect();
-    let document = json!({"schema": SCHEMA, "list": list, "tasks": tasks});
-    format!("{document:#}\n")
 }
 
 /// One record a line.
