@@ -61,17 +61,12 @@ impl Answer {
 
     /// This answer.
     pub fn of<T: Published>(body: &T) -> Self {
-        Self::new(T::NAME, json!(body))
-    }
-
-    /// An answer of this shape.
-    pub fn new(schema: &'static str, body: Value) -> Self {
-        let body = match body {
+        let body = match json!(body) {
             Value::Object(body) => body,
             other => Map::from_iter([("value".to_owned(), other)]),
         };
         Self {
-            schema,
+            schema: T::NAME,
             body,
             ..Self::default()
         }

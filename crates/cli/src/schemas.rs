@@ -73,7 +73,9 @@ flagpost_core::answers! {
 
 /// The schemas of all answers, by name.
 pub fn all() -> Vec<Schema> {
-    let mut all: Vec<Schema> = flagpost_daemon::schemas().chain(ANSWERS).copied().collect();
+    let of_runs = flagpost_run::events::ANSWERS;
+    let all = flagpost_daemon::schemas().chain(of_runs).chain(ANSWERS);
+    let mut all: Vec<Schema> = all.copied().collect();
     all.sort_by_key(|schema| schema.name);
     all
 }

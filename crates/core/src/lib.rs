@@ -38,7 +38,6 @@ pub mod relay;
 mod repository;
 pub mod reservations;
 pub mod roots;
-pub mod schemas;
 pub mod sessions;
 pub mod shape;
 pub mod tasks;

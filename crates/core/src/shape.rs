@@ -5,24 +5,17 @@
 
 use std::path::Path;
 
-use flagpost_model::{
-    envelope::{Brief, Report},
-    reservation::Reservation,
-};
+use flagpost_model::reservation::Reservation;
 use serde_json::{Map, Value, json};
 
 use crate::{
     answers::{
-        AnsweredAnswer, BriefAnswer, BriefInFull, DecidedAnswer, ErrorAnswer, ReservationsAnswer,
-        SessionAnswer, SessionInFull, SlashAnswer, document,
+        AnsweredAnswer, DecidedAnswer, ErrorAnswer, ReservationsAnswer, SessionAnswer,
+        SessionInFull, SlashAnswer, document,
     },
     failure::FailureKind,
-    list::Skipped,
     questions::Answered,
-    relay::{
-        brief_snapshots::Before, briefs::BriefView, fleet::Ratified, reports::ReportView,
-        slash::SlashOutput, workers::WorkerView,
-    },
+    relay::{fleet::Ratified, slash::SlashOutput},
     reservations::ReservationScan,
     sessions::{Session, SessionAttempts},
 };
@@ -119,36 +112,6 @@ pub fn path(path: &Path) -> Value {
     path.to_string_lossy().into()
 }
 
-/// Files that were passed over.
-pub fn skipped(skipped: &[Skipped]) -> Value {
-    json!(skipped)
-}
-
-/// A brief without its body.
-pub fn brief(brief: &Brief) -> Value {
-    json!(brief)
-}
-
-/// A brief with its body, how it stands and how far it is.
-pub fn brief_view(letter: &BriefView) -> Value {
-    json!(BriefAnswer::from(letter))
-}
-
-/// A brief in full, and as what it was proposed or decided on where it is withheld.
-pub fn brief_in_full(letter: &BriefView, before: Option<&Before>) -> Value {
-    json!(BriefInFull::new(letter, before))
-}
-
-/// A report.
-pub fn report(report: &Report) -> Value {
-    json!(report)
-}
-
-/// A report, and whether somebody read it.
-pub fn report_view(paper: &ReportView) -> Value {
-    json!(paper)
-}
-
 /// The decisions that were made, and those that could not be.
 pub fn decided(all: &Ratified) -> Value {
     json!(DecidedAnswer::from(all))
@@ -160,11 +123,6 @@ pub fn slash_output(command: &str, output: &SlashOutput) -> Value {
         command: command.trim(),
         output
     })
-}
-
-/// A worker, and how it is.
-pub fn worker(seen: &WorkerView) -> Value {
-    json!(seen)
 }
 
 /// An answer that was given.

@@ -15,7 +15,7 @@ flagpost_core::answers! {
 
 /// The schemas of all that the daemon answers with, and of what has none of its own.
 pub fn schemas() -> impl Iterator<Item = &'static Schema> {
-    flagpost_core::schemas::all().chain(ANSWERS)
+    flagpost_core::answers::schemas().chain(ANSWERS)
 }
 
 /// The daemon of a home.

@@ -3,46 +3,61 @@
 //! Owns the vocabulary of the event stream: the lines of `progress.jsonl` and of `run --json`. An
 //! event only tells; the session's files and the tasks are the truth.
 
+use flagpost_core::sessions::EventPlace;
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
     message::MessageAddress,
+    names,
     plan::Attempt,
     session::{AttemptRecord, Outcome},
+    view,
 };
 use jiff::Timestamp;
+use schemars::{JsonSchema, Schema};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 /// Something that happened.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "event")]
+#[schemars(transform = entitle)]
 pub enum RunEvent {
-    /// The session began.
+    /// The run began.
+    #[serde(rename = "session.started")]
     Started {
-        /// Its id.
+        /// The session's id.
+        #[serde(rename = "id")]
         session: SessionId,
         /// Where its files are.
         dir: String,
-        /// How many tasks are open.
+        /// How many are open.
         tasks: usize,
-        /// How many waves are planned; none in eager runs.
+        /// How many are planned; 0 in an eager run.
         waves: usize,
     },
     /// A dead session was recovered first.
+    #[serde(rename = "session.recovered")]
     Recovered {
         /// Where its files are now.
         dir: String,
-        /// The tasks that went back to pending.
+        /// The tasks that are pending again.
         tasks: Vec<TaskId>,
-        /// Its agents that were still running and were ended.
+        /// Its agents that were still running, and were ended with all that they had started: a process
+        /// id each.
+        #[serde(rename = "agents_ended")]
         agents: Vec<u32>,
     },
     /// A wave began.
+    #[serde(rename = "wave.started")]
     WaveStarted {
-        /// Which.
+        /// Counted from 1.
+        #[serde(rename = "wave")]
         n: usize,
         /// Of how many.
         of: usize,
     },
     /// A task is not started, since somebody else works on its files.
+    #[serde(rename = "task.waits")]
     TaskWaits {
         /// Which.
         task: TaskId,
@@ -52,60 +67,71 @@ pub enum RunEvent {
         path: String,
     },
     /// An agent began a task.
+    #[serde(rename = "task.started")]
     TaskStarted {
         /// Which.
         task: TaskId,
         /// Its subject.
         subject: String,
         /// Which attempt.
+        #[serde(flatten)]
         attempt: Attempt,
-        /// As whom.
+        /// As whom it acts.
         worker: WorkerId,
-        /// By which claim.
+        /// The claim's token.
         token: Token,
         /// Where.
+        #[serde(flatten)]
         at: At,
     },
     /// A worker said something about a task.
+    #[serde(rename = "task.said")]
     TaskSaid {
         /// Which task.
         task: TaskId,
         /// Who.
         worker: WorkerId,
-        /// What it is.
+        /// How far it is; a question to a person; that another task has to be done first; a DONE that came
+        /// too late and is kept; or that it gave up while no run was there.
         said: ReportMeaning,
         /// In its words.
         words: String,
     },
-    /// Its worker shows no sign of work: no message, no output, no change of a file.
+    /// Who has a task shows no sign of work on it: no message, no output, no change of a file. Nobody is
+    /// stopped for that.
+    #[serde(rename = "task.stalled")]
     TaskStalled {
         /// Which.
         task: TaskId,
         /// Who has it.
         worker: WorkerId,
         /// Since when.
+        #[serde(serialize_with = "in_seconds")]
         since: Timestamp,
     },
     /// There is a new sign of work after a stall.
+    #[serde(rename = "task.resumed")]
     TaskResumed {
         /// On which.
         task: TaskId,
         /// Of whom.
         worker: WorkerId,
     },
-    /// An agent's process is being stopped.
+    /// An agent is being stopped.
+    #[serde(rename = "task.stopping")]
     TaskStopping {
         /// Which.
         task: TaskId,
         /// Why.
         why: &'static str,
     },
-    /// The client's own name for the conversation about a task is known: it can be taken up again.
+    /// The client's name for the conversation about a task is known.
+    #[serde(rename = "task.session")]
     TaskSession {
         /// Which task.
         task: TaskId,
         /// Which attempt.
-        attempt: Attempt,
+        attempt: u32,
         /// The agent as the operator named it.
         agent: String,
         /// The client's name for the conversation.
@@ -116,10 +142,12 @@ pub enum RunEvent {
         resumed: bool,
     },
     /// A client waits for its model's API and tries again by itself.
+    #[serde(rename = "task.retries")]
     TaskRetries {
         /// Which task.
         task: TaskId,
         /// Which try of its request.
+        #[serde(rename = "try")]
         attempt: u32,
         /// Of how many, where it told.
         of: Option<u32>,
@@ -127,15 +155,18 @@ pub enum RunEvent {
         why: String,
     },
     /// A client ended without saying how; its conversation is resumed once with that question.
+    #[serde(rename = "task.unreported")]
     TaskUnreported {
         /// Which task.
         task: TaskId,
         /// Which attempt.
+        #[serde(flatten)]
         attempt: Attempt,
         /// The actions that its client refused it.
         denied: Vec<String>,
     },
-    /// A task's agent asks a person; the task waits for the answer, and what depends on it with it.
+    /// A task's agent asks a person; what depends on it waits.
+    #[serde(rename = "task.asks")]
     TaskAsks {
         /// Which.
         task: TaskId,
@@ -145,6 +176,7 @@ pub enum RunEvent {
         question: String,
     },
     /// A person answered a task's question.
+    #[serde(rename = "task.answered")]
     TaskAnswered {
         /// Which.
         task: TaskId,
@@ -154,49 +186,62 @@ pub enum RunEvent {
         words: String,
     },
     /// A task came into the run's scope while the run was under way.
+    #[serde(rename = "task.added")]
     TaskAdded {
         /// Which.
         task: TaskId,
         /// Its subject.
         subject: String,
     },
-    /// An agent's account is at its limit: nothing is started with it, no attempt is spent.
+    /// An agent's account is at its limit: nothing is started with it, and no attempt is spent.
+    #[serde(rename = "agent.parked")]
     AgentParked {
         /// The agent as the operator named it.
         agent: String,
         /// Until when, where that is known.
+        #[serde(serialize_with = "in_seconds_or_null")]
         until: Option<Timestamp>,
         /// Why, in words.
         why: String,
     },
     /// A parked agent may work again.
+    #[serde(rename = "agent.open")]
     AgentOpen {
         /// Which.
         agent: String,
     },
-    /// Something that the operator should know once and that ends nothing.
+    /// Something to know once that ends nothing.
+    #[serde(rename = "session.notice")]
     Notice {
         /// In words.
         words: String,
     },
     /// Nothing is left that could go on by itself: the run stays for answers or limits.
+    #[serde(rename = "session.stays")]
     Stays {
         /// The tasks that wait for an answer.
         asking: Vec<TaskId>,
         /// Until when the next agent is parked, where one is.
+        #[serde(serialize_with = "in_seconds_or_null")]
         until: Option<Timestamp>,
     },
     /// An attempt ended.
+    #[serde(rename = "task.ended")]
     TaskEnded {
         /// Which.
         task: TaskId,
         /// Its subject.
         subject: String,
         /// Which attempt.
+        #[serde(flatten)]
         attempt: Attempt,
         /// How.
+        #[serde(rename = "outcome")]
+        #[schemars(with = "String", extend("enum" = [
+            "PASS", "PARTIAL", "FAIL", "STUCK", "PARKED", "STOPPED"
+        ]))]
         end: AttemptEnd,
-        /// What the client told of the attempt; none where a plain command line worked.
+        /// What the client told of the attempt; null where a plain command line worked.
         record: Option<Box<AttemptRecord>>,
         /// How long it took.
         seconds: u64,
@@ -204,37 +249,49 @@ pub enum RunEvent {
         words: String,
     },
     /// A task has come to its end in this run.
+    #[serde(rename = "task.settled")]
     TaskSettled {
         /// Which.
         task: TaskId,
         /// Its subject.
         subject: String,
-        /// As what: passed, partial, failed, stuck, parked, waits, skipped or interrupted.
+        /// As what.
+        #[schemars(extend("enum" = [
+            "passed", "partial", "failed", "stuck", "parked", "waits", "skipped", "interrupted"
+        ]))]
         fate: &'static str,
-        /// Why, where it did not pass.
+        /// Why it did not pass; else empty.
         why: String,
     },
     /// A worktree was kept or removed.
+    #[serde(rename = "worktree")]
     Worktree {
         /// Whose.
         task: TaskId,
         /// What became of it.
         said: String,
     },
-    /// Something stands in the way that may pass: running agents go on, nothing is started.
+    /// Something stands in the way that may pass. Running agents go on, nothing is started, and what
+    /// ended is recorded when the way is free.
+    #[serde(rename = "session.waits")]
     Waits {
-        /// What is waited for.
+        /// That somebody lets go of a lock, or that there is room on a disk.
+        #[serde(rename = "for")]
         on: Awaited,
         /// What stands in the way, in words.
         why: String,
     },
-    /// The way is free again.
+    /// What session.waits told of is over.
+    #[serde(rename = "session.goes_on")]
     GoesOn,
     /// Somebody removed the session's files; they were begun anew.
+    #[serde(rename = "session.mended")]
     Mended,
     /// Nothing more is started; running agents finish.
+    #[serde(rename = "session.draining")]
     Draining,
-    /// The session ended.
+    /// The run ended.
+    #[serde(rename = "session.finished")]
     Finished {
         /// Where its files are now.
         dir: String,
@@ -242,11 +299,11 @@ pub enum RunEvent {
         passed: usize,
         /// How many did not.
         failed: usize,
-        /// How many were never started.
+        /// Tasks that were not done.
         skipped: usize,
-        /// How many wait for an answer.
+        /// Tasks that wait for an answer.
         stuck: usize,
-        /// Whether the operator ended it.
+        /// Whether it was told to stop.
         interrupted: bool,
     },
 }
@@ -276,24 +333,15 @@ impl AttemptEnd {
     }
 }
 
-/// What a run waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Awaited {
-    /// That somebody lets go of a lock.
-    Lock,
-    /// That there is room on a disk.
-    Room,
-}
-
-impl Awaited {
-    /// In a word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lock => "lock",
-            Self::Room => "room",
-        }
+names!(
+    /// What a run waits for.
+    Awaited {
+        /// That somebody lets go of a lock.
+        Lock = "lock",
+        /// That there is room on a disk.
+        Room = "room",
     }
-}
+);
 
 /// Where a task is worked on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -311,190 +359,88 @@ pub enum At {
     Message(MessageAddress),
 }
 
-/// What a worker's word means for its task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReportMeaning {
-    /// How far it is.
-    Progress,
-    /// It waits for a person's word.
-    Question,
-    /// It goes on after another task.
-    Behind,
-    /// It came too late, and is kept as a late result.
-    Late,
-    /// It gave up while no run was there: that attempt failed.
-    GaveUp,
-}
-
-impl ReportMeaning {
-    /// In a word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Progress => "progress",
-            Self::Question => "question",
-            Self::Behind => "behind",
-            Self::Late => "late",
-            Self::GaveUp => "gave_up",
-        }
+view! {
+    /// Where a task is worked on, as JSON.
+    pub struct ShownAt<'a> for at: At {
+        /// The agent's process; null where a resident worker has the task.
+        pid: Option<u32> = match at {
+            At::Process { pid, .. } => Some(*pid),
+            At::Message(_) => None,
+        },
+        /// Where its output goes; null where a resident worker has the task.
+        log: Option<&'a str> = match at {
+            At::Process { log, .. } => Some(log),
+            At::Message(_) => None,
+        },
+        /// The place of the TASK that its worker was given.
+        message: String = match at {
+            At::Process { message, .. } | At::Message(message) => message.to_string(),
+        },
     }
 }
 
-impl RunEvent {
-    /// The event as a JSON object, without cursor and time.
+names!(
+    /// What a worker's word means for its task.
+    ReportMeaning {
+        /// How far it is.
+        Progress = "progress",
+        /// It waits for a person's word.
+        Question = "question",
+        /// It goes on after another task.
+        Behind = "behind",
+        /// It came too late, and is kept as a late result.
+        Late = "late",
+        /// It gave up while no run was there: that attempt failed.
+        GaveUp = "gave_up",
+    }
+);
+
+impl Serialize for AttemptEnd {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.as_str().serialize(to)
+    }
+}
+
+fn in_seconds<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+    format!("{at:.0}").serialize(to)
+}
+
+fn in_seconds_or_null<S: Serializer>(at: &Option<Timestamp>, to: S) -> Result<S::Ok, S::Error> {
+    at.map(|at| format!("{at:.0}")).serialize(to)
+}
+
+/// Names each kind of event in the schema.
+fn entitle(schema: &mut Schema) {
+    let kinds = schema.get_mut("oneOf").and_then(Value::as_array_mut);
+    for kind in kinds.into_iter().flatten() {
+        kind["title"] = kind["properties"]["event"]["const"].clone();
+    }
+}
+
+/// Something that happened in a run.
+///
+/// A line of 'flagpost run --json' and of 'flagpost session show --events'. The cursor is where a reader
+/// takes up the stream again with --since.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EventLine<'a> {
+    /// Where it is in the stream.
+    #[serde(flatten)]
+    pub place: EventPlace,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: &'a RunEvent,
+}
+
+impl EventLine<'_> {
+    /// The line as a JSON object.
     pub fn to_json(&self) -> Map<String, Value> {
-        let value = match self {
-            Self::Started {
-                session,
-                dir,
-                tasks,
-                waves,
-            } => {
-                json!({"event": "session.started", "id": session, "dir": dir, "tasks": tasks, "waves": waves})
-            }
-            Self::Recovered { dir, tasks, agents } => {
-                json!({"event": "session.recovered", "dir": dir, "tasks": tasks, "agents_ended": agents})
-            }
-            Self::WaveStarted { n, of } => json!({"event": "wave.started", "wave": n, "of": of}),
-            Self::TaskWaits { task, holder, path } => {
-                json!({"event": "task.waits", "task": task, "holder": holder, "path": path})
-            }
-            Self::TaskStarted {
-                task,
-                subject,
-                attempt,
-                worker,
-                token,
-                at,
-            } => {
-                let (pid, log, message) = match at {
-                    At::Process { pid, log, message } => (Some(pid), Some(log), message),
-                    At::Message(message) => (None, None, message),
-                };
-                json!({
-                    "event": "task.started", "task": task, "subject": subject,
-                    "attempt": attempt.number, "attempts": attempt.of,
-                    "worker": worker, "token": token, "pid": pid, "log": log,
-                    "message": message.to_string(),
-                })
-            }
-            Self::TaskSaid {
-                task,
-                worker,
-                said,
-                words,
-            } => json!({
-                "event": "task.said", "task": task, "worker": worker, "said": said.as_str(),
-                "words": words,
-            }),
-            Self::TaskStalled {
-                task,
-                worker,
-                since,
-            } => json!({
-                "event": "task.stalled", "task": task, "worker": worker,
-                "since": format!("{since:.0}"),
-            }),
-            Self::TaskResumed { task, worker } => {
-                json!({"event": "task.resumed", "task": task, "worker": worker})
-            }
-            Self::TaskStopping { task, why } => {
-                json!({"event": "task.stopping", "task": task, "why": why})
-            }
-            Self::TaskSession {
-                task,
-                attempt,
-                agent,
-                client_session,
-                dir,
-                resumed,
-            } => json!({
-                "event": "task.session", "task": task, "attempt": attempt.number, "agent": agent,
-                "client_session": client_session, "dir": dir, "resumed": resumed,
-            }),
-            Self::TaskRetries {
-                task,
-                attempt,
-                of,
-                why,
-            } => {
-                json!({"event": "task.retries", "task": task, "try": attempt, "of": of, "why": why})
-            }
-            Self::TaskUnreported {
-                task,
-                attempt,
-                denied,
-            } => json!({
-                "event": "task.unreported", "task": task, "attempt": attempt.number,
-                "attempts": attempt.of, "denied": denied,
-            }),
-            Self::TaskAsks {
-                task,
-                subject,
-                question,
-            } => {
-                json!({"event": "task.asks", "task": task, "subject": subject, "question": question})
-            }
-            Self::TaskAnswered { task, by, words } => {
-                json!({"event": "task.answered", "task": task, "by": by, "words": words})
-            }
-            Self::TaskAdded { task, subject } => {
-                json!({"event": "task.added", "task": task, "subject": subject})
-            }
-            Self::AgentParked { agent, until, why } => json!({
-                "event": "agent.parked", "agent": agent,
-                "until": until.map(|it| format!("{it:.0}")), "why": why,
-            }),
-            Self::AgentOpen { agent } => json!({"event": "agent.open", "agent": agent}),
-            Self::Notice { words } => json!({"event": "session.notice", "words": words}),
-            Self::Stays { asking, until } => json!({
-                "event": "session.stays", "asking": asking,
-                "until": until.map(|it| format!("{it:.0}")),
-            }),
-            Self::TaskEnded {
-                task,
-                subject,
-                attempt,
-                end,
-                record,
-                seconds,
-                words,
-            } => json!({
-                "event": "task.ended", "task": task, "subject": subject,
-                "attempt": attempt.number, "attempts": attempt.of,
-                "outcome": end.as_str(), "record": record, "seconds": seconds, "words": words,
-            }),
-            Self::TaskSettled {
-                task,
-                subject,
-                fate,
-                why,
-            } => {
-                json!({"event": "task.settled", "task": task, "subject": subject, "fate": fate, "why": why})
-            }
-            Self::Worktree { task, said } => {
-                json!({"event": "worktree", "task": task, "said": said})
-            }
-            Self::Waits { on, why } => {
-                json!({"event": "session.waits", "for": on.as_str(), "why": why})
-            }
-            Self::GoesOn => json!({"event": "session.goes_on"}),
-            Self::Mended => json!({"event": "session.mended"}),
-            Self::Draining => json!({"event": "session.draining"}),
-            Self::Finished {
-                dir,
-                passed,
-                failed,
-                skipped,
-                stuck,
-                interrupted,
-            } => json!({
-                "event": "session.finished", "dir": dir, "passed": passed, "failed": failed,
-                "skipped": skipped, "stuck": stuck, "interrupted": interrupted,
-            }),
-        };
-        match value {
-            Value::Object(map) => map,
-            other => Map::from_iter([("event".to_owned(), other)]),
+        match json!(self) {
+            Value::Object(line) => line,
+            _ => Map::new(),
         }
     }
+}
+
+flagpost_core::answers! {
+    "event" => EventLine<'_>,
 }

@@ -29,7 +29,7 @@ pub fn run(context: &Context, args: &SchemaArgs) -> anyhow::Result<Answer> {
     let Some(schema) = all.iter().find(|schema| schema.name == bare) else {
         return Err(Unknown::new("schema", bare, names).into());
     };
-    let whole = schema.whole()?;
+    let whole = schema.whole();
     let text = serde_json::to_string_pretty(&whole)?;
     let answer = OneSchema::new(schema.name, &whole);
     Ok(Answer::of(&answer).text(text).ids([schema.name]))
@@ -66,7 +66,7 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
     let (mut rows, mut each) = (Vec::new(), Vec::new());
     let all = schemas::all();
     for schema in &all {
-        let title = schema.title()?;
+        let title = schema.title();
         rows.push(vec![schema.name.to_owned(), title.clone()]);
         each.push(Titled::new(schema.name, title));
     }

@@ -10,7 +10,6 @@ use std::{
     sync::OnceLock,
 };
 
-use flagpost_testkit::repository;
 use insta::assert_snapshot;
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
@@ -134,20 +133,6 @@ fn every_schema_is_valid_alone_and_complete() {
                 );
             }
         });
-    }
-}
-
-/// What a name means is what a client is told.
-#[test]
-fn every_answer_in_the_source_has_a_schema() {
-    let sources =
-        repository::texts(|path| path.starts_with("crates/cli/src/") && path.ends_with(".rs"));
-    for source in sources {
-        for (at, _) in source.text.match_indices("Answer::new(\"") {
-            let name = source.text[at..].split('"').nth(1).unwrap();
-            let name = format!("flagpost.{name}/1");
-            assert!(schemas().contains_key(&name), "{}: {name}", source.path);
-        }
     }
 }
 

@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 
 use crate::{
     messages::{Acked, MessageView, Received, Sent},
+    operations,
     relay::{
         briefs::Proposed,
         deliver::Offer,
@@ -54,6 +55,11 @@ pub use tasks::{Group, Outline, Task, TaskAnswer, Tasks};
 pub trait Published: Serialize + JsonSchema {
     /// Its name, without prefix and version.
     const NAME: &'static str;
+}
+
+/// The schemas of all that core answers with.
+pub fn schemas() -> impl Iterator<Item = &'static Schema> {
+    ANSWERS.iter().chain(operations::ANSWERS)
 }
 
 /// The whole document: its schema's name, and then what it says.

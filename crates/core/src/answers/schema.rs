@@ -16,13 +16,7 @@ use super::Published;
 pub struct Schema {
     /// Its name, without prefix and version: `task` is for `flagpost.task/1`.
     pub name: &'static str,
-    from: From,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum From {
-    Type(fn() -> schemars::Schema),
-    Text(&'static str),
+    from: fn() -> schemars::Schema,
 }
 
 impl Schema {
@@ -30,34 +24,23 @@ impl Schema {
     pub const fn of<T: Published>() -> Self {
         Self {
             name: T::NAME,
-            from: From::Type(|| {
+            from: || {
                 let settings = SchemaSettings::draft2020_12().for_serialize();
                 let generator = settings.with_transform(Tidy).into_generator();
                 generator.into_root_schema_for::<T>()
-            }),
-        }
-    }
-
-    /// A schema that was written by hand.
-    pub(crate) const fn written(name: &'static str, text: &'static str) -> Self {
-        Self {
-            name,
-            from: From::Text(text),
+            },
         }
     }
 
     /// What the answer is, in a line.
-    pub fn title(&self) -> serde_json::Result<String> {
-        let whole = self.whole()?;
-        Ok(whole["title"].as_str().unwrap_or_default().to_owned())
+    pub fn title(&self) -> String {
+        let whole = self.whole();
+        whole["title"].as_str().unwrap_or_default().to_owned()
     }
 
     /// The whole schema, complete in itself.
-    pub fn whole(&self) -> serde_json::Result<Value> {
-        let mut body = match self.from {
-            From::Type(body) => body(),
-            From::Text(text) => return crate::schemas::whole(text),
-        };
+    pub fn whole(&self) -> Value {
+        let mut body = (self.from)();
         let (title, description) = said(body.remove("description"));
         let mut properties = Map::new();
         let full = crate::shape::schema(self.name);
@@ -82,7 +65,7 @@ impl Schema {
         if let (Value::Object(whole), Value::Object(rest)) = (&mut whole, body.to_value()) {
             whole.extend(rest);
         }
-        Ok(whole)
+        whole
     }
 }
 
@@ -113,9 +96,20 @@ impl Transform for Tidy {
         {
             schema.remove("format");
         }
-        if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
-            schema.insert("additionalProperties".to_owned(), false.into());
-        }
         transform_subschemas(self, schema);
+        if schema.get("properties").is_none() || schema.get("additionalProperties").is_some() {
+            return;
+        }
+        let closed_by = match schema.get_mut("oneOf").and_then(Value::as_array_mut) {
+            None => "additionalProperties",
+            // One of several has its own keys besides those that all have.
+            Some(kinds) => {
+                for kind in kinds.iter_mut().filter_map(Value::as_object_mut) {
+                    kind.remove("additionalProperties");
+                }
+                "unevaluatedProperties"
+            }
+        };
+        schema.insert(closed_by.to_owned(), false.into());
     }
 }

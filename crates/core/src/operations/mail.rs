@@ -14,7 +14,7 @@ use super::{
     Operation, OperationEffect, OperationEntry, ParamKind, Parameter, Run,
 };
 use crate::{
-    answers::NumberAnswer,
+    answers::{BriefInFull, BriefsPage, NumberAnswer, ReportsPage, each},
     error::Result,
     relay::{
         Mail, brief_snapshots,
@@ -146,18 +146,14 @@ fn inbox(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let worker: Option<WorkerId> = arguments.parsed("worker")?;
     let (mut letters, skipped) = slash::inbox(&caller.fleet()?, worker.as_ref())?;
     letters.retain(|it| arguments.flag("all") || it.waits());
-    Ok(json!({
-        "briefs": letters.iter().map(shape::brief_view).collect::<Vec<_>>(),
-        "total": letters.len(),
-        "truncated": false,
-        "skipped": shape::skipped(&skipped),
-    }))
+    let total = letters.len();
+    Ok(json!(BriefsPage::new(each(&letters), total, &skipped)))
 }
 
 fn brief(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let mail = caller.fleet()?.mail(&arguments.id("worker")?)?;
     let (letter, before) = brief_snapshots::show(&mail, seq(arguments)?)?;
-    Ok(shape::brief_in_full(&letter, before.as_ref()))
+    Ok(json!(BriefInFull::new(&letter, before.as_ref())))
 }
 
 fn outbox(caller: &Caller, arguments: &Arguments) -> Result<Value> {
@@ -165,18 +161,18 @@ fn outbox(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let (mut papers, skipped) = slash::outbox(&caller.fleet()?, worker.as_ref())?;
     papers.retain(|it| !arguments.flag("unread") || !it.read);
     papers.sort_by_key(|it| it.report.produced_at);
-    Ok(json!({
-        "reports": papers.iter().map(shape::report_view).collect::<Vec<_>>(),
-        "total": papers.len(),
-        "truncated": false,
-        "skipped": shape::skipped(&skipped),
-    }))
+    let total = papers.len();
+    Ok(json!(ReportsPage::new(
+        papers.iter().collect(),
+        total,
+        &skipped
+    )))
 }
 
 fn read(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let mail = caller.fleet()?.mail(&arguments.id("worker")?)?;
     let paper = reports::read(&mail, &caller.actor()?, caller.agent(), seq(arguments)?)?;
-    Ok(shape::report_view(&paper))
+    Ok(json!(paper))
 }
 
 fn ratify(caller: &Caller, arguments: &Arguments) -> Result<Value> {

@@ -70,7 +70,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::schemas;
+    use crate::answers;
 
     #[test]
     fn an_operation_has_one_entry_whose_parameters_and_answers_are_known() {
@@ -87,7 +87,7 @@ mod tests {
                 "{name}: one is said twice"
             );
             for answer in it.answers() {
-                let is_known = schemas::all().any(|it| it.name == answer);
+                let is_known = answers::schemas().any(|it| it.name == answer);
                 assert!(is_known, "{name}: there is no schema {answer}");
             }
             let is_read = it.operation.access() == Access::Read;

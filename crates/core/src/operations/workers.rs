@@ -9,9 +9,9 @@ use super::{
     Operation, OperationEffect, OperationEntry, ParamKind, Parameter, Run,
 };
 use crate::{
+    answers::WorkersPage,
     error::Result,
     relay::workers::{self, Traits},
-    shape,
 };
 
 const WORKER: Parameter = Parameter::new("worker", ParamKind::Id, "The worker.").required();
@@ -64,24 +64,24 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
 fn list(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let (mut all, skipped) = workers::list(&caller.fleet()?)?;
     all.retain(|it| arguments.flag("all") || it.worker.standing == WorkerStatus::Active);
-    Ok(json!({
-        "workers": all.iter().map(shape::worker).collect::<Vec<_>>(),
-        "total": all.len(),
-        "truncated": false,
-        "skipped": shape::skipped(&skipped),
-    }))
+    let total = all.len();
+    Ok(json!(WorkersPage::new(
+        all.iter().collect(),
+        total,
+        &skipped
+    )))
 }
 
 fn show(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let mail = caller.fleet()?.mail(&arguments.id(WORKER.name)?)?;
-    Ok(shape::worker(&workers::show(&mail)?))
+    Ok(json!(workers::show(&mail)?))
 }
 
 fn register(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let (fleet, id): (_, WorkerId) = (caller.fleet()?, arguments.id("id")?);
     caller.permit(Operation::adding(&id, caller.agent()))?;
     workers::register(&fleet, &caller.actor()?, &id, traits(arguments)?)?;
-    Ok(shape::worker(&workers::show(&fleet.mail(&id)?)?))
+    Ok(json!(workers::show(&fleet.mail(&id)?)?))
 }
 
 fn heartbeat(caller: &Caller, arguments: &Arguments) -> Result<Value> {
@@ -89,7 +89,7 @@ fn heartbeat(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     caller.must_speak_for(&worker)?;
     let mail = fleet.mail(&worker)?;
     workers::heartbeat(&mail, traits(arguments)?)?;
-    Ok(shape::worker(&workers::show(&mail)?))
+    Ok(json!(workers::show(&mail)?))
 }
 
 fn traits(arguments: &Arguments) -> Result<Traits> {

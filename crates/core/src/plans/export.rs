@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use flagpost_disk::dialects::{
-    exchange::{self, Exported, ListDocument},
+    exchange::{self, Exported},
     markdown_plan,
 };
 use flagpost_model::{
@@ -17,7 +17,6 @@ use flagpost_model::{
 };
 
 use crate::{
-    answers::document,
     error::{Error, Result},
     list::{List, Skipped, table::TableList},
 };
@@ -128,10 +127,7 @@ impl Export {
             })
             .collect();
         match spelling {
-            Spelling::Json => {
-                let document = document(&ListDocument::from((&self.list, exported.as_slice())));
-                Ok(format!("{document:#}\n"))
-            }
+            Spelling::Json => Ok(exchange::to_json(&self.list, &exported)),
             Spelling::Jsonl => Ok(exchange::to_jsonl(&exported)),
             Spelling::Csv => exchange::to_csv(&exported).map_err(|reason| Error::Invalid {
                 what: "csv".to_owned(),

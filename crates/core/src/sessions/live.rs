@@ -17,6 +17,8 @@ use flagpost_model::{
     session::{LogRow, Progress, SharedContext, TaskNotes, TaskReport},
 };
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{knowledge, output};
@@ -24,6 +26,17 @@ use crate::{
     error::{Error, Result},
     home::Home,
 };
+
+/// Where an event is in the stream of its session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EventPlace {
+    /// The number of the event in its session, from 1.
+    pub cursor: u64,
+    /// When it happened.
+    pub at: Timestamp,
+    /// The session's id.
+    pub session: SessionId,
+}
 
 /// A session, held by this process.
 #[derive(Debug)]
@@ -198,15 +211,14 @@ impl<'h> Live<'h> {
         )?)
     }
 
-    /// The line of an event, under the next cursor.
-    pub fn line(&mut self, event: Map<String, Value>) -> Map<String, Value> {
+    /// The next place in the stream of events.
+    pub fn next_event(&mut self) -> EventPlace {
         self.events += 1;
-        let mut line = Map::new();
-        line.insert("cursor".into(), self.events.into());
-        line.insert("at".into(), self.home.now().to_string().into());
-        line.insert("session".into(), self.session.as_str().into());
-        line.extend(event);
-        line
+        EventPlace {
+            cursor: self.events,
+            at: self.home.now(),
+            session: self.session.clone(),
+        }
     }
 
     /// Appends the line of an event.

@@ -45,7 +45,7 @@ pub use attempt::{AttemptDir, record_attempt};
 pub use begin::{Begun, Start, begin};
 pub use conversations::{Remains, SessionAttempts, remains};
 pub use left::{How, Left};
-pub use live::Live;
+pub use live::{EventPlace, Live};
 pub use output::{Outlook, Output};
 pub use pointer::{pointed, shown};
 pub use recover::{Recovered, recover, to_give_back};

@@ -220,7 +220,7 @@ pub fn check(told: &Told) {
     static SHAPES: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
     let shapes = SHAPES.get_or_init(|| {
         let each = schemas().map(|schema| {
-            let whole = schema.whole().unwrap();
+            let whole = schema.whole();
             let validator = jsonschema::options()
                 .should_validate_formats(true)
                 .build(&whole)

@@ -4,14 +4,19 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::session::Outcome;
 
 /// One of a limited number of attempts; shown as `1/3`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct Attempt {
-    /// Which one, from 1.
+    /// Which attempt, counted from 1.
+    #[serde(rename = "attempt")]
     pub number: u32,
-    /// How many there may be.
+    /// Of how many at most.
+    #[serde(rename = "attempts")]
     pub of: u32,
 }
 

@@ -247,7 +247,7 @@ impl Driver<'_> {
                 let agent = self.room.agent(agent).name.clone();
                 self.tell(RunEvent::TaskSession {
                     task,
-                    attempt,
+                    attempt: attempt.number,
                     agent,
                     client_session,
                     dir,

@@ -8,8 +8,14 @@ use flagpost_core::{
     sessions::{Live, Recovered, Sessions},
 };
 
+use serde_json::{Map, Value};
+
 use super::Driver;
-use crate::{error::Result, events::RunEvent, leftovers::end_agents};
+use crate::{
+    error::Result,
+    events::{EventLine, RunEvent},
+    leftovers::end_agents,
+};
 
 impl Driver<'_> {
     /// Writes to the session's files; where somebody removes them that very moment, once more.
@@ -28,9 +34,15 @@ impl Driver<'_> {
         Ok(written?)
     }
 
+    /// The line of an event, under the next cursor.
+    fn line(&mut self, event: &RunEvent) -> Map<String, Value> {
+        let place = self.live.next_event();
+        EventLine { place, event }.to_json()
+    }
+
     /// Records an event and tells whoever watches.
     pub(super) fn tell(&mut self, event: RunEvent) -> Result<()> {
-        let line = self.live.line(event.to_json());
+        let line = self.line(&event);
         self.keeping(|live| live.record(&line))?;
         (self.watch)(&event, &line);
         Ok(())
@@ -39,7 +51,7 @@ impl Driver<'_> {
     /// Tells whoever watches what they are to know now, though it may be that nothing can be
     /// recorded.
     pub(super) fn tell_at_once(&mut self, event: RunEvent) {
-        let line = self.live.line(event.to_json());
+        let line = self.line(&event);
         let _: core::Result<()> = self.live.record(&line);
         (self.watch)(&event, &line);
     }

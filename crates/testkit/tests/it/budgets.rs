@@ -27,7 +27,7 @@ const PROGRAM: usize = 55_000;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 9_080,
+        lines: 9_090,
         goal: 8_500,
         why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list",
     },
@@ -39,25 +39,25 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 23_550,
+        lines: 23_660,
         goal: 20_600,
-        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; what commands wrote by hand is here",
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; what commands wrote by hand is here, and the answers on a table, of which JSON files told",
     },
     Budget {
         krate: "run",
-        lines: 9_030,
+        lines: 8_980,
         goal: 8_100,
         why: "the orchestrator; it is to send no mail to itself, and to have one trait for a seat",
     },
     Budget {
         krate: "daemon",
-        lines: 2_950,
+        lines: 2_960,
         goal: 2_600,
         why: "one process and its interface; its routes are read off the table of operations",
     },
     Budget {
         krate: "cli",
-        lines: 11_950,
+        lines: 12_030,
         goal: 9_900,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },

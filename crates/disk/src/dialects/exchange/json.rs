@@ -1,14 +1,29 @@
 //! The records as one JSON document, and as one line each.
 
-use flagpost_model::intake::Drafts;
-use serde_json::{Map, Value};
+use flagpost_model::{ListRef, intake::Drafts};
+use serde_json::{Map, Value, json};
 
-use super::{read::RecordReader, write::Exported};
+use super::{
+    read::RecordReader,
+    write::{Exported, ListDocument},
+};
 use crate::{json as spelt, record::Record};
+
+/// What a document of ours calls itself.
+const SCHEMA: &str = "flagpost.list/1";
 
 /// Whether an object looks like a record of ours, and not like another tool's.
 pub fn is_ours(object: &Map<String, Value>) -> bool {
     object.contains_key("subject")
+}
+
+/// One document.
+pub fn to_json(list: &ListRef, tasks: &[Exported<'_>]) -> String {
+    let mut document = Map::from_iter([("schema".to_owned(), SCHEMA.into())]);
+    if let Value::Object(rest) = json!(ListDocument::from((list, tasks))) {
+        document.extend(rest);
+    }
+    format!("{:#}\n", Value::Object(document))
 }
 
 /// One record a line.

@@ -13,5 +13,5 @@ mod write;
 mod tests;
 
 pub use csv::{from_csv, to_csv};
-pub use json::{from_json, from_jsonl, is_ours, to_jsonl};
+pub use json::{from_json, from_jsonl, is_ours, to_json, to_jsonl};
 pub use write::{Exported, ListDocument};
