@@ -48,7 +48,7 @@ const HEARTBEAT_INTERVAL: SignedDuration = SignedDuration::from_secs(20);
 
 /// A directory, locked for one change.
 #[derive(Debug)]
-pub(super) struct CoordChange {
+pub(crate) struct CoordChange {
     /// As it is to be.
     pub board: Board,
     /// When it happens.
@@ -63,7 +63,7 @@ pub(super) struct CoordChange {
 impl Directory<'_> {
     /// Carries out a change, durable on return. `work` may be called several times, each time on
     /// what is there then.
-    pub(super) fn change<T>(
+    pub(crate) fn change<T>(
         &self,
         actor: &WorkerId,
         mut work: impl FnMut(&mut CoordChange) -> Result<T>,

@@ -126,7 +126,7 @@ pub fn add(
 }
 
 /// Adds tasks to the table of a change.
-pub(super) fn put(
+pub(crate) fn put(
     directory: &Directory<'_>,
     change: &mut CoordChange,
     drafts: Vec<NewCoordTask>,

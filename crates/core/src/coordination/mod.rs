@@ -6,7 +6,6 @@
 
 mod change;
 mod discoveries;
-mod exchange;
 mod leader;
 #[cfg(test)]
 mod tests;
@@ -27,7 +26,7 @@ use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
 pub(crate) use change::{STAND_BACK, WHERE, is_applied};
 pub use discoveries::{Discovery, discover, discoveries};
-pub use exchange::{Brought, import_list, read_intake};
+pub(crate) use leader::put;
 pub use leader::{Summary, add, aggregate, cancel, init, lay_out, read_drafts, retry, set_goal};
 pub(crate) use worker::keep_late;
 pub use worker::{

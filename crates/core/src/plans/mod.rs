@@ -5,6 +5,7 @@
 
 mod export;
 mod source;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,7 @@ use flagpost_model::{
 
 pub use export::{Export, ExportScope, export};
 pub use source::{ImportInput, OnBroken, understand};
+pub use table::{Brought, import_into_table, read_table};
 
 use schemars::JsonSchema;
 use serde::Serialize;

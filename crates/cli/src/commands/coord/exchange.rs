@@ -2,7 +2,6 @@
 
 use flagpost_core::{
     answers::{CoordExport, CoordImport, standings},
-    coordination,
     plans::{self, ImportMode, ImportOutcome},
 };
 
@@ -32,7 +31,7 @@ pub fn import(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
     let context = place.context;
     let directory = place.open()?;
     let list = context.list()?;
-    let brought = coordination::import_list(&directory, &context.actor()?, &list)?;
+    let brought = plans::import_into_table(&directory, &context.actor()?, &list)?;
     let look = directory.look()?;
     let tasks = look
         .tasks()
@@ -55,7 +54,7 @@ pub fn import(place: &CoordContext<'_>) -> anyhow::Result<Answer> {
 pub fn export(place: &CoordContext<'_>, args: &CoordExportArgs) -> anyhow::Result<Answer> {
     let context = place.context;
     let directory = place.open()?;
-    let intake = coordination::read_intake(&directory)?;
+    let intake = plans::read_table(&directory)?;
     let (list, mode) = match args.dry_run {
         true => (context.list()?, ImportMode::DryRun),
         false => (context.list_or_create()?, ImportMode::Import),

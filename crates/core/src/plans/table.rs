@@ -12,11 +12,11 @@ use flagpost_model::{
     intake::{Drafts, Format, Intake, assemble},
 };
 
-use super::{Directory, leader::put};
+use super::export::{ExportScope, export};
 use crate::{
+    coordination::{Directory, put},
     error::{Error, Result},
     list::List,
-    plans::{self, ExportScope},
 };
 
 /// What came into the table.
@@ -32,12 +32,12 @@ pub struct Brought {
 
 /// Adds the open tasks of a list to the table, as one change. Those that came before stay as they
 /// are.
-pub fn import_list(
+pub fn import_into_table(
     directory: &Directory<'_>,
     actor: &WorkerId,
     list: &List<'_>,
 ) -> Result<Brought> {
-    let export = plans::export(list, ExportScope::Open)?;
+    let export = export(list, ExportScope::Open)?;
     directory.change(actor, |change| {
         let known = change.board.tasks.iter();
         let name = change.name(directory);
@@ -88,10 +88,10 @@ fn uid(name: &str, task: &CoordTask) -> String {
     task.uid().map_or_else(own, str::to_owned)
 }
 
-/// What the table brings to a list; [`plans::import`] takes it.
-pub fn read_intake(directory: &Directory<'_>) -> Result<Intake> {
+/// What the table brings to a list; [`super::import`] takes it.
+pub fn read_table(directory: &Directory<'_>) -> Result<Intake> {
     let look = directory.look()?;
-    let zone = directory.home.zone();
+    let zone = directory.zone();
     let drafts = look.board.tasks.iter();
     let drafts = drafts.map(|it| to_list(it, uid(&look.name, it), &zone));
     let drafts = Drafts {
