@@ -16,6 +16,7 @@ mod schema;
 mod sessions;
 mod tasks;
 
+use flagpost_model::notification::Notice;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -89,6 +90,7 @@ answers! {
     "message_waiting" => MessageWaiting<'_>,
     "messages" => MessagesPage<'_>,
     "messages_open" => OpenMessagesPage<'_>,
+    "notice" => Notice,
     "offer" => Offer,
     "proposed" => Proposed,
     "report" => ReportView,
