@@ -4,8 +4,8 @@ use flagpost_core::answers::Schema;
 
 use crate::commands::{
     bridge, completions, config, daemon, demo, doctor, export, graph, history, import, init,
-    instructions, logs, man, relay, relocate, reserve, rm, schema, selection, session, stats,
-    status, stop, tags, timeline, timer, undo, word, worker,
+    instructions, logs, man, notify, relay, relocate, reserve, rm, schema, selection, session,
+    stats, status, stop, tags, timeline, timer, undo, word, worker,
 };
 
 flagpost_core::answers! {
@@ -40,6 +40,7 @@ flagpost_core::answers! {
     "man" => man::Manual<'_>,
     "man_pages" => man::Written<'_>,
     "moved" => relocate::Moved<'_>,
+    "notify_test" => notify::TestedChannels,
     "offer_none" => worker::next::NoOffer,
     "projects" => tags::Projects<'_>,
     "recovery" => session::Recovery<'_>,

@@ -21,7 +21,9 @@ const LIMIT: Duration = Duration::from_secs(10);
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelFault {
     /// There is no program.
-    #[error("notify.command is not set: 'flagpost config set notify.command PROGRAM ARGS' sets it")]
+    #[error(
+        "notify.command is not set: 'flagpost config set notify.command -- PROGRAM ARGS' sets it"
+    )]
     Unset,
     /// It did not start.
     #[error("{program} cannot be started: {source}")]
