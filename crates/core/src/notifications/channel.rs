@@ -10,7 +10,7 @@ use flagpost_model::notification::{Channel, Notice};
 
 use super::{
     NoticeSettings,
-    command::{self, Program},
+    command::{self, NoticeProgram},
 };
 use crate::answers;
 
@@ -69,7 +69,7 @@ pub fn tell(
             (settings.command.clone(), input, variables(notice))
         }
     };
-    let program = Program {
+    let program = NoticeProgram {
         argv: &argv,
         input: input.as_bytes(),
         variables: &variables,

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// What to start.
 #[derive(Debug)]
-pub(super) struct Program<'a> {
+pub(super) struct NoticeProgram<'a> {
     /// The program and its arguments.
     pub(super) argv: &'a [String],
     /// What it reads: less than a pipe holds.
@@ -34,7 +34,7 @@ pub(super) struct Program<'a> {
 }
 
 /// Runs it to its end, to its limit, or until `stop` is set. What it says on stderr goes to ours.
-pub(super) fn run(program: &Program<'_>, stop: &AtomicBool) -> Result<(), ChannelFault> {
+pub(super) fn run(program: &NoticeProgram<'_>, stop: &AtomicBool) -> Result<(), ChannelFault> {
     let Some((name, args)) = program.argv.split_first() else {
         return Err(ChannelFault::Unset);
     };
@@ -57,40 +57,40 @@ pub(super) fn run(program: &Program<'_>, stop: &AtomicBool) -> Result<(), Channe
     let ended = wait(&child, program.limit, stop);
     let status = end(&mut child).map_err(failed)?;
     match ended {
-        Ended::ByItself if status.success() => Ok(()),
-        Ended::ByItself => Err(ChannelFault::Exit {
+        ProgramEnd::ByItself if status.success() => Ok(()),
+        ProgramEnd::ByItself => Err(ChannelFault::Exit {
             program: name.clone(),
             how: how(status),
         }),
-        Ended::Late => Err(ChannelFault::Late {
+        ProgramEnd::Late => Err(ChannelFault::Late {
             program: name.clone(),
             limit: program.limit,
         }),
-        Ended::Stopped => Err(ChannelFault::Stopped),
+        ProgramEnd::Stopped => Err(ChannelFault::Stopped),
     }
 }
 
 /// Why nobody waits any more.
-enum Ended {
+enum ProgramEnd {
     ByItself,
     Late,
     Stopped,
 }
 
 /// Waits for the leader, and leaves it unreaped.
-fn wait(child: &Child, limit: Duration, stop: &AtomicBool) -> Ended {
+fn wait(child: &Child, limit: Duration, stop: &AtomicBool) -> ProgramEnd {
     let begun = Instant::now();
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     loop {
         match waitid(WaitId::Pid(Pid::from_child(child)), look) {
             Ok(None) | Err(rustix::io::Errno::INTR) => {}
-            Ok(Some(_)) | Err(_) => return Ended::ByItself,
+            Ok(Some(_)) | Err(_) => return ProgramEnd::ByItself,
         }
         if stop.load(Ordering::Relaxed) {
-            return Ended::Stopped;
+            return ProgramEnd::Stopped;
         }
         if begun.elapsed() >= limit {
-            return Ended::Late;
+            return ProgramEnd::Late;
         }
         thread::sleep(PAUSE);
     }
@@ -121,7 +121,7 @@ mod tests {
 
     fn sh(script: &str, limit: Duration, stop: &AtomicBool) -> Result<(), ChannelFault> {
         let argv = ["sh", "-c", script].map(str::to_owned);
-        let program = Program {
+        let program = NoticeProgram {
             argv: &argv,
             input: b"{\"count\":3}\n",
             variables: &[("FLAGPOST_NOTICE_KIND", "brief".to_owned())],
@@ -193,7 +193,7 @@ mod tests {
             (argv(&[]), "notify.command is not set"),
             (argv(&["/nowhere/ntfy"]), "/nowhere/ntfy cannot be started"),
         ] {
-            let program = Program {
+            let program = NoticeProgram {
                 argv: &argv,
                 input: b"",
                 variables: &[],

@@ -38,7 +38,7 @@ const WITHIN: u64 = 1 << 20;
 
 /// What waits.
 #[derive(Debug, Default)]
-pub struct Waiting {
+pub struct WaitingItems {
     /// The items.
     pub items: Vec<WaitingItem>,
     /// What could not be read, in words: more may wait.
@@ -46,8 +46,8 @@ pub struct Waiting {
 }
 
 /// Everything that waits for a person in a home.
-pub fn waiting(home: &Home) -> Result<Waiting> {
-    let mut all = Waiting::default();
+pub fn waiting(home: &Home) -> Result<WaitingItems> {
+    let mut all = WaitingItems::default();
     let repositories = registry::repositories(home)?;
     let mut holders: BTreeSet<(RepoId, WorkerId)> = BTreeSet::new();
     for list in roots::lists(home)? {
@@ -65,7 +65,7 @@ pub fn waiting(home: &Home) -> Result<Waiting> {
     Ok(all)
 }
 
-impl Waiting {
+impl WaitingItems {
     fn take(&mut self, place: &str, found: Result<Vec<WaitingItem>>) {
         match found {
             Ok(items) => self.items.extend(items),

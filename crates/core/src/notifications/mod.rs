@@ -15,7 +15,7 @@ use flagpost_model::notification::{self as model, ItemKey, Notice, NoticeMemory}
 use jiff::Timestamp;
 
 pub use channel::{ChannelFault, tell};
-pub use items::{Waiting, waiting};
+pub use items::{WaitingItems, waiting};
 pub use preferences::NoticeSettings;
 pub use record::{ChannelFailure, failures, note_outcome, path};
 
@@ -55,7 +55,7 @@ impl Notices {
     /// settled, so that each is told again should it wait again.
     pub fn due(&mut self, settings: &NoticeSettings, base: Option<&str>) -> Result<DueNotice> {
         let now = self.home.now();
-        let Waiting { items, faults } = waiting(&self.home)?;
+        let WaitingItems { items, faults } = waiting(&self.home)?;
         self.memory.see(&items, now);
         let mut told = record::told(&self.home)?;
         // What cannot be read now is not settled.

@@ -1,3 +1,6 @@
+//! When an item is told, in what words, and in which language of a terminal: by tables, and against
+//! whatever comes and goes.
+
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp, Zoned, tz::TimeZone};
