@@ -86,9 +86,9 @@ impl Sender {
     }
 
     fn tell(&mut self) -> Result<Duration> {
-        let mut settings = NoticeSettings::read(&self.home)?;
-        settings.channels.retain(|it| *it != Channel::Terminal);
-        if settings.channels.is_empty() {
+        let settings = NoticeSettings::read(&self.home)?;
+        let channels = settings.of_daemon();
+        if channels.is_empty() {
             return Ok(RECHECK);
         }
         let due = self.notices.due(&settings, Some(&self.base))?;
@@ -98,7 +98,7 @@ impl Sender {
         }
         if let Some(notice) = &due.notice {
             self.notices.record(&due)?;
-            for channel in settings.channels.clone() {
+            for channel in channels {
                 self.send(channel, &settings, notice)?;
             }
         }

@@ -50,6 +50,15 @@ fn without_a_file_the_defaults_hold() {
     bridge.list                       unset
     integrations.agent.enabled        default  false
     integrations.agent.poll_interval  default  2s
+    notify.channels                   default  terminal
+    notify.command                    unset
+    notify.kinds                      unset
+    notify.grace                      default  5s
+    notify.batch                      default  20s
+    notify.remind                     default  0s
+    notify.quiet                      unset
+    notify.body                       default  none
+    notify.osc                        default  auto
     $ config list --quiet
     tasks.roots
     tasks.list
@@ -72,6 +81,15 @@ fn without_a_file_the_defaults_hold() {
     bridge.list
     integrations.agent.enabled
     integrations.agent.poll_interval
+    notify.channels
+    notify.command
+    notify.kinds
+    notify.grace
+    notify.batch
+    notify.remind
+    notify.quiet
+    notify.body
+    notify.osc
     $ config get claim.lease
     15m
     $ config get claim.lease --json
@@ -141,6 +159,15 @@ fn what_is_stored_is_echoed_and_found_again() {
     bridge.list                       unset
     integrations.agent.enabled        default      false
     integrations.agent.poll_interval  default      2s
+    notify.channels                   default      terminal
+    notify.command                    unset
+    notify.kinds                      unset
+    notify.grace                      default      5s
+    notify.batch                      default      20s
+    notify.remind                     default      0s
+    notify.quiet                      unset
+    notify.body                       default      none
+    notify.osc                        default      auto
     queries.mine                      config.toml  owner=ann sort=due
     $ config get tasks.roots
     ~/tasks
@@ -331,6 +358,15 @@ fn a_name_that_is_no_setting_does_no_harm() {
     bridge.list                       unset
     integrations.agent.enabled        default  false
     integrations.agent.poll_interval  default  2s
+    notify.channels                   default  terminal
+    notify.command                    unset
+    notify.kinds                      unset
+    notify.grace                      default  5s
+    notify.batch                      default  20s
+    notify.remind                     default  0s
+    notify.quiet                      unset
+    notify.body                       default  none
+    notify.osc                        default  auto
     2> flagpost: [dir]/home/.flagpost/config.toml, line 2: there is no setting run.retry; do you mean run.retries?
     2> flagpost: [dir]/home/.flagpost/config.toml, line 4: there is no setting other.thing.x
     $ list
@@ -343,7 +379,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     ");
     write(&world, "'run.retries' = 9\n[queries.a]\nb = 'x'\n");
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
-    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 21);
+    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 30);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

@@ -135,6 +135,14 @@ mod tests {
         text.trim().parse().unwrap_or_default()
     }
 
+    fn must_go(pid: u32) {
+        let deadline = Instant::now() + LONG;
+        while is_alive(pid) {
+            assert!(Instant::now() < deadline, "the child lives on");
+            thread::sleep(PAUSE);
+        }
+    }
+
     const LONG: Duration = Duration::from_secs(30);
 
     #[test]
@@ -167,7 +175,7 @@ mod tests {
         assert!(matches!(late, Err(ChannelFault::Late { .. })), "{late:?}");
         assert!(begun.elapsed() < LONG);
         assert_ne!(pid_in(&file), 0);
-        assert!(!is_alive(pid_in(&file)));
+        must_go(pid_in(&file));
         let stopped = sh("sleep 300", LONG, &AtomicBool::new(true));
         assert!(matches!(stopped, Err(ChannelFault::Stopped)), "{stopped:?}");
     }
@@ -178,11 +186,7 @@ mod tests {
         let file = dir.path().join("child");
         let script = format!("sleep 300 & echo $! > {}", file.display());
         sh(&script, LONG, &AtomicBool::new(false)).unwrap();
-        let deadline = Instant::now() + LONG;
-        while is_alive(pid_in(&file)) {
-            assert!(Instant::now() < deadline, "the child lives on");
-            thread::sleep(PAUSE);
-        }
+        must_go(pid_in(&file));
     }
 
     #[test]

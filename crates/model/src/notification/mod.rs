@@ -98,14 +98,15 @@ pub struct WaitingItem {
 }
 
 /// A notification: some items wait for you.
+///
+/// On the stdin of notify.command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Notice {
     /// Why the oldest of them waits.
     pub kind: NoticeKind,
     /// The oldest of them.
     pub item: String,
-    /// The repository that it belongs to, where it belongs to one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The repository that it belongs to; null where it belongs to none.
     pub repo: Option<String>,
     /// How many items this notice tells of.
     pub count: usize,
@@ -114,11 +115,9 @@ pub struct Notice {
     /// The page of the oldest, where a daemon runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// The line of the oldest, where notify.body is summary.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The summary of the oldest, where notify.body is summary; else null.
     pub summary: Option<String>,
     /// It only tries a channel: nothing waits.
-    #[serde(skip_serializing_if = "is_false")]
     pub test: bool,
     /// The same in a line, made of ids and fixed words.
     #[serde(skip)]
@@ -189,9 +188,4 @@ fn one_line(text: &str, most: usize) -> String {
         line.push('…');
     }
     line
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_false(value: &bool) -> bool {
-    !value
 }

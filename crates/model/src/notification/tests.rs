@@ -211,7 +211,7 @@ fn a_notice_has_the_oldest_and_no_words_of_agents_unless_they_are_wanted() {
         now: at(720),
     };
     let notice = Notice::of(&due, NoticeBody::None, Some("http://127.0.0.1:7"));
-    let expected = r#"{"kind":"brief","item":"A","repo":"web","count":3,"age_s":720,"link":"http://127.0.0.1:7/inbox/A"}"#;
+    let expected = r#"{"kind":"brief","item":"A","repo":"web","count":3,"age_s":720,"link":"http://127.0.0.1:7/inbox/A","summary":null,"test":false}"#;
     let notice = notice.unwrap();
     assert_eq!(serde_json::to_string(&notice).unwrap(), expected);
     assert_eq!(notice.text(), "3 wait for you; oldest A #7");

@@ -38,8 +38,8 @@ pub static NOTIFY_COMMAND: SettingKey<CommandLine> = SettingKey {
 pub static NOTIFY_KINDS: SettingKey<SomeOf<NoticeKind>> = SettingKey {
     about: SettingSpec {
         name: "notify.kinds",
-        text: "Of which items you are told.",
-        default: Some("brief question stuck failed run parked silent"),
+        text: "Of which items you are told; without it, of all.",
+        default: None,
         variable: None,
         option: None,
     },
