@@ -140,6 +140,9 @@ pub enum Command {
         after_help = "Example: flagpost config set run.agent claude"
     )]
     Config(commands::config::ConfigCommand),
+    /// Try how you are told of what waits for you
+    #[command(subcommand, after_help = "Example: flagpost notify test desktop")]
+    Notify(commands::notify::NotifyCommand),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
     /// Query everything in SQL

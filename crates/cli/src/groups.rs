@@ -20,7 +20,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("Fleet", "worker msg reserve"),
     ("Watch", "history"),
     ("Other programs", "bridge coord schema"),
-    ("Setup", "daemon config completions man index"),
+    ("Setup", "daemon config notify completions man index"),
 ];
 
 /// Every verb in its place.

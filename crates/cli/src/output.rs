@@ -304,6 +304,17 @@ pub fn say(line: &str) {
     let _: io::Result<()> = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Sends bytes to the terminal that stderr is, as they are; false where it is none.
+pub fn ring(bytes: &[u8]) -> io::Result<bool> {
+    let mut stderr = io::stderr().lock();
+    if !stderr.is_terminal() {
+        return Ok(false);
+    }
+    stderr.write_all(bytes)?;
+    stderr.flush()?;
+    Ok(true)
+}
+
 /// What a person answers to a question; none where nobody is there to be asked.
 pub fn ask(question: &str) -> io::Result<Option<bool>> {
     if !io::stdin().is_terminal() {

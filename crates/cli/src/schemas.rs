@@ -4,7 +4,7 @@ use flagpost_core::answers::Schema;
 
 use crate::commands::{
     bridge, completions, config, daemon, demo, doctor, export, graph, history, import, index, init,
-    instructions, logs, man, msg, relay, relocate, reserve, rm, run, schema, search, selection,
+    instructions, logs, man, msg, notify, relay, relocate, reserve, rm, run, schema, search, selection,
     session, stats, status, stop, tags, timeline, timer, undo, word, worker,
 };
 
@@ -44,6 +44,7 @@ flagpost_core::answers! {
     "man_pages" => man::Written<'_>,
     "messages_imported" => msg::import::MessagesImported<'_>,
     "moved" => relocate::Moved<'_>,
+    "notify_test" => notify::TestedChannels,
     "offer_none" => worker::next::NoOffer,
     "plan" => run::RunPlan<'_>,
     "projects" => tags::Projects<'_>,

@@ -14,6 +14,7 @@ use flagpost_disk::fsx::{self, Fs, Lock, Rank, RealFs};
 use flagpost_model::{
     InvalidId, ListId, RepoId, WorkerId,
     message::{self, Speaker},
+    notification::TerminalNames,
     task::Origin,
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
@@ -67,6 +68,8 @@ pub struct Settings {
     pub path: Option<OsString>,
     /// `NO_COLOR` is set.
     pub no_color: bool,
+    /// What the terminal calls itself.
+    pub terminal: TerminalNames,
     /// `TERM` is `dumb` or not set: the terminal moves no cursor.
     pub dumb_terminal: bool,
     /// `COLUMNS`: how wide the screen is.
@@ -151,6 +154,11 @@ impl Home {
             coordination: var_os("COORDINATION_DIR").map(PathBuf::from),
             path: var_os("PATH"),
             no_color: var("NO_COLOR").is_some(),
+            terminal: TerminalNames {
+                term: var("TERM"),
+                program: var("TERM_PROGRAM"),
+                tmux: given("TMUX").is_some_and(|socket| !socket.is_empty()),
+            },
             dumb_terminal: var("TERM").is_none_or(|term| term == "dumb"),
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),
             editor: var("VISUAL").or_else(|| var("EDITOR")),

@@ -29,6 +29,7 @@ pub mod instructions;
 pub mod kanban;
 mod list;
 pub mod mirror;
+pub mod notifications;
 pub mod operations;
 pub mod plans;
 pub mod questions;

@@ -18,6 +18,7 @@ mod events;
 mod http;
 mod instance;
 mod launch;
+mod notify;
 mod serve;
 mod strangers;
 

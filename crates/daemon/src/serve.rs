@@ -7,7 +7,10 @@ use std::{
     future::Future,
     net::{Ipv4Addr, TcpListener as StdTcpListener},
     os::unix::net::UnixListener as StdUnixListener,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -34,6 +37,7 @@ use crate::{
     events::{self, Hub, WatchMode},
     http::{self, Door, Guard, Shared},
     instance::InstanceLock,
+    notify::{Sender, notify},
 };
 
 /// So many operations run at once; the rest waits its turn.
@@ -128,6 +132,9 @@ async fn serve(
     // Of tasks, what is there by now is known where nothing else is remembered.
     let tasks: Watches<tasks::TaskWatch> = Watches::begin(home);
     let actor = config.actor.clone();
+    let base = format!("http://127.0.0.1:{}", local.port());
+    let stop = Arc::new(AtomicBool::new(false));
+    let sender = Sender::new(home, base, &stop);
     let mut at_work = vec![
         tokio::spawn(Arc::clone(&hub).run(tails)),
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), troubles)),
@@ -135,6 +142,7 @@ async fn serve(
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), liveness)),
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), tasks)),
         tokio::spawn(duties::upkeep(home.clone(), actor)),
+        tokio::spawn(notify(sender, Arc::clone(&hub))),
     ];
     let keeping = watched.map(|it| events::keep(home.clone(), Arc::clone(&hub), it));
     at_work.extend(keeping.map(tokio::spawn));
@@ -167,6 +175,7 @@ async fn serve(
         Origin::Given => {}
     }
     let _ = end.send(true);
+    stop.store(true, Ordering::Relaxed);
     at_work.iter().for_each(JoinHandle::abort);
     for accepting in accepting {
         accepting.abort();

@@ -95,6 +95,8 @@ codes! {
     HomeOpen = "home-open", Warning, "Others may look into the home.";
     ModeOpen = "mode-open", Note, "Files or directories have modes that would let others in.";
     ParkUnreadable = "park-unreadable", Warning, "The note of an account that rests cannot be read, so a run starts its clients all the same.";
+    NoticeFailed = "notice-failed", Warning, "A channel of notifications failed when it was used last, so you are not told of what waits for you.";
+    NoticesUnreadable = "notices-unreadable", Error, "The record of what you were told cannot be read, so you are told nothing.";
     SettingBroken = "setting-broken", Error, "A setting, or the file of all settings, cannot be read, so whatever needs it stops.";
     PolicyBroken = "policy-broken", Error, "A policy cannot be read or understood, so nothing is let through by it.";
     SettingUnknown = "setting-unknown", Note, "A name among the settings is none of theirs, so nothing reads it.";

@@ -19,6 +19,7 @@ pub mod list_ref;
 pub mod marked_block;
 pub mod message;
 pub mod names;
+pub mod notification;
 pub mod plain;
 pub mod plan;
 pub mod policy;

@@ -30,6 +30,7 @@ pub mod man;
 pub mod moves;
 pub mod msg;
 pub mod note;
+pub mod notify;
 mod operation;
 pub mod query;
 pub mod ready;
@@ -105,6 +106,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Demo(args)) => demo::run(context, &args),
         Some(Command::Task(verb)) => task(context, &verb),
         Some(Command::Instructions(args)) => instructions::run(context, &args),
+        Some(Command::Notify(verb)) => notify::run(context, &verb),
         Some(Command::Completions(args)) => completions::run(context, &args),
         Some(Command::Man(args)) => man::run(context, &args),
         Some(Command::Schema(args)) => schema::run(context, &args),

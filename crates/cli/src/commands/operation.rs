@@ -12,6 +12,7 @@ use super::{
     daemon::DaemonCommand,
     index::IndexCommand,
     msg::MsgCommand,
+    notify::NotifyCommand,
     relay::{GateCommand, RelayCommand},
     reserve::ReserveCommand,
     session::SessionCommand,
@@ -45,6 +46,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Config(ConfigCommand::List | ConfigCommand::Get(_) | ConfigCommand::Path) => {
             Op::ConfigShow
         }
+        Command::Notify(NotifyCommand::Test(_)) => Op::NoticeTest,
         Command::Gate(verb) => of_gate(verb),
         Command::Inbox(args) => args.operation(),
         Command::Relay(verb) => of_relay(verb),

@@ -21,7 +21,6 @@ fn without_a_file_the_defaults_hold() {
     let world = world();
     assert_snapshot!(world.transcript(
         "config list
-        config list --quiet
         config get claim.lease
         config get claim.lease --json
         config path
@@ -50,28 +49,15 @@ fn without_a_file_the_defaults_hold() {
     bridge.list                       unset
     integrations.agent.enabled        default  false
     integrations.agent.poll_interval  default  2s
-    $ config list --quiet
-    tasks.roots
-    tasks.list
-    tasks.mirror
-    claim.lease
-    run.agent
-    run.max_parallel
-    run.retries
-    run.timeout
-    run.stall_after
-    run.schedule
-    run.max_usd
-    run.max_tokens
-    run.resume_after_limit
-    run.quota.reserve
-    run.quota.park
-    session.keep_results
-    bridge.dir
-    bridge.compat
-    bridge.list
-    integrations.agent.enabled
-    integrations.agent.poll_interval
+    notify.channels                   default  terminal
+    notify.command                    unset
+    notify.kinds                      unset
+    notify.grace                      default  5s
+    notify.batch                      default  20s
+    notify.remind                     default  0s
+    notify.quiet                      unset
+    notify.body                       default  none
+    notify.osc                        default  auto
     $ config get claim.lease
     15m
     $ config get claim.lease --json
@@ -141,6 +127,15 @@ fn what_is_stored_is_echoed_and_found_again() {
     bridge.list                       unset
     integrations.agent.enabled        default      false
     integrations.agent.poll_interval  default      2s
+    notify.channels                   default      terminal
+    notify.command                    unset
+    notify.kinds                      unset
+    notify.grace                      default      5s
+    notify.batch                      default      20s
+    notify.remind                     default      0s
+    notify.quiet                      unset
+    notify.body                       default      none
+    notify.osc                        default      auto
     queries.mine                      config.toml  owner=ann sort=due
     $ config get tasks.roots
     ~/tasks
@@ -331,6 +326,15 @@ fn a_name_that_is_no_setting_does_no_harm() {
     bridge.list                       unset
     integrations.agent.enabled        default  false
     integrations.agent.poll_interval  default  2s
+    notify.channels                   default  terminal
+    notify.command                    unset
+    notify.kinds                      unset
+    notify.grace                      default  5s
+    notify.batch                      default  20s
+    notify.remind                     default  0s
+    notify.quiet                      unset
+    notify.body                       default  none
+    notify.osc                        default  auto
     2> flagpost: [dir]/home/.flagpost/config.toml, line 2: there is no setting run.retry; do you mean run.retries?
     2> flagpost: [dir]/home/.flagpost/config.toml, line 4: there is no setting other.thing.x
     $ list
@@ -343,7 +347,9 @@ fn a_name_that_is_no_setting_does_no_harm() {
     ");
     write(&world, "'run.retries' = 9\n[queries.a]\nb = 'x'\n");
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
-    assert_eq!(world.ok(["config", "list", "--quiet"]).lines().count(), 21);
+    let names = world.ok(["config", "list", "--quiet"]);
+    assert!(names.starts_with("tasks.roots\n") && names.ends_with("notify.osc\n"));
+    assert_eq!(names.lines().count(), 30);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

@@ -366,6 +366,23 @@ fn of_the_machine(code: Code) -> Option<Make> {
             put(&note, "{");
             by_hand(move |_| fs::remove_file(&note).unwrap())
         },
+        Code::NoticeFailed => |world| {
+            world.ok(["config", "set", "notify.channels", "command"]);
+            assert_eq!(world.flagpost(["notify", "test"]).code, 1);
+            by_hand(|world| {
+                world.ok(["config", "set", "notify.command", "true"]);
+                world.ok(["notify", "test"]);
+            })
+        },
+        Code::NoticesUnreadable => |world| {
+            let record = world.home().join("run/notified.json");
+            if !record.with_file_name("").exists() {
+                fs::create_dir(record.with_file_name("")).unwrap();
+                mode(&record.with_file_name(""), 0o700);
+            }
+            put(&record, "{");
+            by_hand(move |_| fs::remove_file(&record).unwrap())
+        },
         Code::SettingBroken => |world| {
             put(&world.home().join("config.toml"), "not toml [");
             by_hand(|world| put(&world.home().join("config.toml"), ""))
@@ -468,6 +485,7 @@ fn from_all_of_them_at_once_to_a_home_that_works() {
         RepositoryIdInvalid,
         RootMissing,
         RootUnreadable,
+        NoticeFailed,
         SettingBroken,
         SettingUnknown,
         LockUnusable,

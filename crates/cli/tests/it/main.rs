@@ -62,6 +62,7 @@ mod manual;
 mod markdown_commands;
 mod messages;
 mod messages_by_agents;
+mod notifications;
 mod numbers;
 mod operators;
 mod own_task;

@@ -16,6 +16,7 @@ const LINES: &[(Op, &str)] = &[
     (Op::ConfigShow, "config list"),
     (Op::ConfigSet, "config set run.agent evil"),
     (Op::ConfigUnset, "config unset run.agent"),
+    (Op::NoticeTest, "notify test terminal"),
     (Op::TaskList, "list"),
     (Op::TaskShow, "show 1"),
     (Op::TaskExport, "task export --to csv"),

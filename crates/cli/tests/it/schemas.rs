@@ -92,7 +92,8 @@ fn each_below<'s>(schema: &'s Value, see: &mut impl FnMut(&'s Value)) {
 }
 
 /// What only some of the verbs tell that answer with a task; and what a client may not tell
-/// of an attempt, since an unknown number is absent and never 0.
+/// of an attempt, since an unknown number is absent and never 0. A notification has a link where a daemon
+/// runs.
 const RARE: &[&str] = &[
     "parts",
     "next",
@@ -108,6 +109,7 @@ const RARE: &[&str] = &[
     "turns",
     "denied",
     "end",
+    "link",
 ];
 
 /// Refers to nothing elsewhere, and leaves nothing open but what a few verbs tell besides.
@@ -260,6 +262,7 @@ fn every_schema_is_that_of_an_answer() {
         index sql 'SELECT 1'
         task move 3 --to other --create
         task rm 4 --dry-run
+        notify test
         bridge status
         bridge start --once
         bridge send '{{\"command\": \"list\"}}'
@@ -297,12 +300,13 @@ fn every_schema_is_that_of_an_answer() {
     seen.insert(exported["schema"].as_str().unwrap().to_owned());
     let all: BTreeSet<String> = schemas().keys().cloned().collect();
     let unseen: Vec<&String> = all.difference(&seen).collect();
-    // The demonstration, a stream and what is asked of a run have tests of their own; the daemon's tests look at the others.
+    // The demonstration, a stream, a notification and what is asked of a run have tests of their own; the daemon's tests look at the others.
     let elsewhere = [
         "daemon",
         "demo",
         "history_line",
         "link",
+        "notice",
         "number",
         "operations",
         "repositories",

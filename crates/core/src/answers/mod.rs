@@ -18,6 +18,7 @@ mod sessions;
 mod tasks;
 
 use flagpost_disk::dialects::exchange::ListDocument;
+use flagpost_model::notification::Notice;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -110,6 +111,7 @@ answers! {
     "message_waiting" => MessageWaiting<'_>,
     "messages" => MessagesPage<'_>,
     "messages_open" => OpenMessagesPage<'_>,
+    "notice" => Notice,
     "number" => NumberAnswer<'_>,
     "offer" => Offer,
     "proposed" => Proposed,

@@ -5,6 +5,7 @@
 //! whose name is partly the user's choice is one entry too.
 
 mod agents;
+mod notify;
 mod run;
 
 use jiff::SignedDuration;
@@ -15,6 +16,10 @@ use super::kind::{
 
 pub use self::{
     agents::{AGENT_ARGS, AGENT_COMMAND, AGENT_ENV, AGENT_LIKE},
+    notify::{
+        NOTIFY_BATCH, NOTIFY_BODY, NOTIFY_CHANNELS, NOTIFY_COMMAND, NOTIFY_GRACE, NOTIFY_KINDS,
+        NOTIFY_OSC, NOTIFY_QUIET, NOTIFY_REMIND,
+    },
     run::{
         RUN_AGENT, RUN_MAX_PARALLEL, RUN_MAX_TOKENS, RUN_MAX_USD, RUN_QUOTA_PARK,
         RUN_QUOTA_RESERVE, RUN_RESUME, RUN_RETRIES, RUN_SCHEDULE, RUN_STALL_AFTER, RUN_TIMEOUT,
@@ -88,7 +93,7 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 21] = [
+pub static KEYS: [&dyn AnySetting; 30] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
@@ -110,6 +115,15 @@ pub static KEYS: [&dyn AnySetting; 21] = [
     &BRIDGE_LIST,
     &AGENT_ENABLED,
     &AGENT_POLL,
+    &NOTIFY_CHANNELS,
+    &NOTIFY_COMMAND,
+    &NOTIFY_KINDS,
+    &NOTIFY_GRACE,
+    &NOTIFY_BATCH,
+    &NOTIFY_REMIND,
+    &NOTIFY_QUIET,
+    &NOTIFY_BODY,
+    &NOTIFY_OSC,
 ];
 
 /// All settings of which there is one for each name that the user chooses. What stands in capitals
@@ -265,7 +279,7 @@ mod tests {
     fn every_default_may_be_stored() {
         for key in KEYS.into_iter().chain(PATTERNS) {
             if let Some(default) = key.about().default {
-                let stored = key.store(&[default.to_owned()]);
+                let stored = key.store(&key.typed(default));
                 assert!(key.takes(&stored), "{}", key.about().name);
             }
         }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 pub use self::{
     number::{Count, Money, Share, Whole},
-    word::{AnyText, CommandLine, OneOf},
+    word::{AnyText, CommandLine, OneOf, Quiet, SomeOf},
 };
 
 /// A setting's value as it is stored.

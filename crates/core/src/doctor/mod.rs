@@ -20,6 +20,7 @@ mod mail;
 mod mend;
 mod modes;
 mod moves;
+mod notifications;
 mod repositories;
 mod reservations;
 mod sessions;
@@ -220,6 +221,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("settings", settings::check),
     ("policies", settings::policies),
     ("accounts", accounts::check),
+    ("notifications", notifications::check),
     ("clock", machine::clock),
     ("disk", machine::disk),
     ("git", machine::git),

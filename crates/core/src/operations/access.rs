@@ -85,6 +85,8 @@ operations! {
     ConfigSet = "config.set", Operator(SETTLES);
     /// Take a setting away.
     ConfigUnset = "config.unset", Operator(SETTLES);
+    /// Send a notification that tries a channel.
+    NoticeTest = "notice.test", Operator("sends no notifications");
 
     /// Show the tasks of a list.
     TaskList = "task.list", Read;

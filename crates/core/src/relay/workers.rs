@@ -206,7 +206,7 @@ pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<WorkerView>, Vec<Skipped>)> {
 }
 
 /// How each worker is that belongs to the fleet. One whose file cannot be understood is passed over.
-pub(super) fn at_work(fleet: &Fleet<'_>) -> Result<Vec<(WorkerId, Liveness)>> {
+pub fn at_work(fleet: &Fleet<'_>) -> Result<Vec<(WorkerId, Liveness)>> {
     let mut all = Vec::new();
     for mail in fleet.mails()? {
         match mail.file() {

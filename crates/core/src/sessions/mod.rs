@@ -34,7 +34,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     ListRef, RepoId, SessionId, TaskId, names,
-    session::{self, LockStatus, LogRow, Pid, Sighting},
+    session::{self, ActiveTask, LockStatus, LogRow, Pid, Sighting},
 };
 use jiff::{Timestamp, tz::TimeZone};
 
@@ -142,6 +142,12 @@ impl Session {
     /// Whether somebody runs it.
     pub fn runs(&self) -> bool {
         self.stage == SessionStatus::Live
+    }
+
+    /// Its tasks whose workers show no sign of work, and since when.
+    pub fn stalled(&self) -> impl Iterator<Item = (&ActiveTask, Timestamp)> {
+        let active = self.progress.active.iter().filter(|_| self.runs());
+        active.filter_map(|task| Some((task, task.stalled_since()?)))
     }
 
     /// Its events after a cursor, as recorded. A line that is torn, or still being written, is none.

@@ -27,9 +27,9 @@ const PROGRAM: usize = 55_000;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 9_090,
+        lines: 9_450,
         goal: 8_500,
-        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list",
+        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified",
     },
     Budget {
         krate: "disk",
@@ -39,9 +39,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 23_660,
+        lines: 24_650,
         goal: 20_600,
-        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; what commands wrote by hand is here, and the answers on a table, of which JSON files told",
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels",
     },
     Budget {
         krate: "run",
@@ -51,13 +51,13 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "daemon",
-        lines: 2_960,
+        lines: 3_060,
         goal: 2_600,
         why: "one process and its interface; its routes are read off the table of operations",
     },
     Budget {
         krate: "cli",
-        lines: 12_030,
+        lines: 12_300,
         goal: 9_900,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },

@@ -1,6 +1,6 @@
 //! What `status` tells of tasks whose workers show no sign of work.
 
-use flagpost_core::sessions::{Session, SessionStatus};
+use flagpost_core::sessions::Session;
 use flagpost_model::task::Outline;
 use jiff::Timestamp;
 
@@ -22,10 +22,8 @@ impl Stalled<'_> {
 
 /// The stalled tasks of a session that lives.
 pub fn open<'t>(session: Option<&Session>, held: &[&'t Outline]) -> Vec<Stalled<'t>> {
-    let live = session.filter(|session| session.stage == SessionStatus::Live);
-    let active = live.into_iter().flat_map(|it| &it.progress.active);
-    let stalled = active.filter_map(|task| {
-        let since = task.stalled_since()?;
+    let stalled = session.into_iter().flat_map(Session::stalled);
+    let stalled = stalled.filter_map(|(task, since)| {
         let task = *held.iter().find(|outline| outline.id == task.id)?;
         Some(Stalled { task, since })
     });

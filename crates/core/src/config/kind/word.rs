@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use flagpost_model::names::Named;
+use flagpost_model::{names::Named, notification::QuietHours};
 
 use super::{SettingKind, SettingValue};
 
@@ -10,28 +10,91 @@ use super::{SettingKind, SettingValue};
 #[derive(Debug)]
 pub struct OneOf<T>(pub PhantomData<T>);
 
+/// Words of a closed set, each at most once; none of them too.
+#[derive(Debug)]
+pub struct SomeOf<T>(pub PhantomData<T>);
+
 /// Words of a command line.
 #[derive(Debug)]
 pub struct CommandLine;
+
+/// The hours in which nobody is told anything.
+#[derive(Debug)]
+pub struct Quiet;
 
 /// Any text, an empty one too.
 #[derive(Debug)]
 pub struct AnyText;
 
+/// The words of a set, in a sentence.
+fn choice<T: Named>(joined: &str) -> String {
+    let all: Vec<&str> = T::ALL.iter().map(|it| it.as_str()).collect();
+    match all.split_last() {
+        Some((last, others)) if !others.is_empty() => {
+            format!("{} {joined} {last}", others.join(", "))
+        }
+        _ => all.concat(),
+    }
+}
+
 impl<T: Named + Sync> SettingKind for OneOf<T> {
     type Value = T;
 
     fn allowed(&self) -> String {
-        let all: Vec<&str> = T::ALL.iter().map(|it| it.as_str()).collect();
-        match all.split_last() {
-            Some((last, others)) if !others.is_empty() => {
-                format!("{} or {last}", others.join(", "))
-            }
-            _ => all.concat(),
-        }
+        choice::<T>("or")
     }
 
     fn read(&self, stored: &SettingValue) -> Option<T> {
+        match stored {
+            SettingValue::Text(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl<T: Named + Sync + PartialEq> SettingKind for SomeOf<T> {
+    type Value = Vec<T>;
+
+    fn allowed(&self) -> String {
+        format!("any of {}, each once", choice::<T>("and"))
+    }
+
+    fn read(&self, stored: &SettingValue) -> Option<Vec<T>> {
+        let SettingValue::Texts(words) = stored else {
+            return None;
+        };
+        let mut some = Vec::new();
+        for word in words {
+            let word: T = word.parse().ok()?;
+            if some.contains(&word) {
+                return None;
+            }
+            some.push(word);
+        }
+        Some(some)
+    }
+
+    fn store(&self, typed: &[String]) -> SettingValue {
+        SettingValue::Texts(typed.to_vec())
+    }
+
+    fn typed(&self, variable: &str) -> Vec<String> {
+        variable.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn is_many(&self) -> bool {
+        true
+    }
+}
+
+impl SettingKind for Quiet {
+    type Value = QuietHours;
+
+    fn allowed(&self) -> String {
+        "hours of the day, such as \"22:00-07:00\"".to_owned()
+    }
+
+    fn read(&self, stored: &SettingValue) -> Option<QuietHours> {
         match stored {
             SettingValue::Text(text) => text.parse().ok(),
             _ => None,
@@ -96,6 +159,26 @@ mod tests {
         assert_eq!(schedule.read(&SettingValue::Switch(true)), None);
         let clients = OneOf::<Client>(PhantomData).allowed();
         assert!(clients.ends_with("cursor or aider"), "{clients}");
+    }
+
+    #[test]
+    fn words_of_a_closed_set_are_some_of_them_and_none_stands_twice() {
+        let channels = SomeOf::<flagpost_model::notification::Channel>(PhantomData);
+        let stored = |text: &str| channels.store(&channels.typed(text));
+        for (text, count) in [
+            ("", Some(0)),
+            ("desktop", Some(1)),
+            ("desktop command", Some(2)),
+            ("desktop desktop", None),
+            ("desktop,command", None),
+        ] {
+            let read = channels.read(&stored(text)).map(|some| some.len());
+            assert_eq!(read, count, "{text:?}");
+        }
+        assert_eq!(
+            channels.allowed(),
+            "any of terminal, desktop and command, each once"
+        );
     }
 
     #[test]
