@@ -44,6 +44,7 @@ pub mod shape;
 pub mod tasks;
 pub mod upkeep;
 pub mod waiting;
+pub mod watch;
 
 pub use clock::{Clock, SystemClock};
 pub use config::Config;

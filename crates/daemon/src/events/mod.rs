@@ -8,7 +8,6 @@ mod cursor;
 mod feed;
 mod hub;
 mod kanban;
-mod places;
 mod reader;
 mod state;
 mod watch;

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use flagpost_core::Home;
+use flagpost_core::{Home, watch::places};
 use flagpost_disk::{fsx, notices};
 use notify::{
     EventKind, RecommendedWatcher, RecursiveMode, Watcher,
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use tokio::{sync::Notify, task::spawn_blocking, time::timeout};
 use tracing::warn;
 
-use super::{Hub, places::places};
+use super::Hub;
 use crate::error::Result;
 
 /// How often to ask whether there are other directories.
