@@ -4,8 +4,8 @@ use flagpost_core::answers::Schema;
 
 use crate::commands::{
     bridge, completions, config, daemon, demo, doctor, export, graph, history, import, index, init,
-    instructions, logs, man, msg, notify, relay, relocate, reserve, rm, run, schema, search, selection,
-    session, stats, status, stop, tags, timeline, timer, undo, word, worker,
+    instructions, logs, man, msg, notify, relay, relocate, reserve, rm, run, schema, search,
+    selection, session, stats, status, tags, timeline, timer, word, worker,
 };
 
 flagpost_core::answers! {
@@ -63,12 +63,10 @@ flagpost_core::answers! {
     "setting_unset" => config::Unset<'_>,
     "stats" => stats::InNumbers<'_>,
     "status" => status::StatusAnswer<'_>,
-    "stop_asked" => stop::StopAsked<'_>,
     "tags" => tags::Tags<'_>,
     "timeline" => timeline::DrawnTimeline<'_>,
     "timer" => timer::Measured<'_>,
     "timers" => timer::Timers<'_>,
-    "undo" => undo::Undone<'_>,
     "up" => daemon::Up,
 }
 

@@ -2,10 +2,10 @@
 
 use flagpost_core::{
     Repository,
+    answers::StopAsked,
     registry::running,
     sessions::{self, Asked, Sessions, Stop},
 };
-use flagpost_model::view;
 
 use crate::{
     context::Context,
@@ -68,25 +68,14 @@ fn place(context: &Context) -> anyhow::Result<Repository> {
     Ok(running(&context.home, list.id(), here.as_ref())?)
 }
 
-view! {
-    /// A run that was asked to stop.
-    ///
-    /// After 'flagpost stop'. The run takes the request up within a second.
-    pub struct StopAsked<'a> {
-        /// The session that runs.
-        session: &'a str,
-        /// The one task; null where the whole run is meant.
-        task: Option<&'a str>,
-        /// Whether running agents are stopped too.
-        now: bool,
-        /// It was asked the same before and has not taken that up yet.
-        already: bool,
-    }
-}
-
 fn answer(asked: &Asked, task: Option<&str>, now: bool, how: &str) -> Answer {
     let again = if asked.already { " (asked before)" } else { "" };
-    let answer = StopAsked::new(&asked.session, task, now, asked.already);
+    let answer = StopAsked {
+        session: &asked.session,
+        task,
+        now,
+        already: asked.already,
+    };
     Answer::of(&answer)
         .text(format!("session {}{how}{again}\n", line(&asked.session)))
         .ids([&asked.session])

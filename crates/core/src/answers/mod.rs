@@ -49,8 +49,8 @@ pub use messages::{MessageWaiting, MessagesPage, NoMessage, OpenMessagesPage};
 pub use questions::AnsweredAnswer;
 pub use reservations::ReservationsAnswer;
 pub use schema::Schema;
-pub use sessions::{SessionAnswer, SessionInFull, SessionsAnswer};
-pub use tasks::{Group, Outline, Task, TaskAnswer, Tasks};
+pub use sessions::{SessionAnswer, SessionInFull, SessionsAnswer, StopAsked};
+pub use tasks::{Group, Outline, Task, TaskAnswer, Tasks, UndoneAnswer};
 
 /// A type whose JSON is an answer: the `NAME` of `flagpost.NAME/1`.
 pub trait Published: Serialize + JsonSchema {
@@ -122,8 +122,10 @@ answers! {
     "session" => SessionInFull<'_>,
     "sessions" => SessionsAnswer<'_>,
     "slash" => SlashAnswer<'_>,
+    "stop_asked" => StopAsked<'_>,
     "task" => TaskAnswer<'_>,
     "tasks" => Tasks<'_>,
+    "undo" => UndoneAnswer<'_>,
     "worker" => WorkerView,
     "workers" => WorkersPage<'_>,
 }

@@ -122,3 +122,18 @@ pub struct SessionsAnswer<'a> {
     /// Whether more are there than are shown.
     pub truncated: bool,
 }
+
+/// A run that was asked to stop.
+///
+/// After 'flagpost stop' and POST /v1/stop. The run takes the request up within a second.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StopAsked<'a> {
+    /// The session that runs.
+    pub session: &'a str,
+    /// The one task; null where the whole run is meant.
+    pub task: Option<&'a str>,
+    /// Whether running agents are stopped too.
+    pub now: bool,
+    /// It was asked the same before and has not taken that up yet.
+    pub already: bool,
+}

@@ -12,7 +12,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::each;
-use crate::{Loaded, Skipped};
+use crate::{
+    Loaded, Skipped,
+    history::Kind,
+    tasks::{UndoMode, Undone},
+};
 
 view! {
     /// A task in full.
@@ -191,5 +195,45 @@ view! {
         estimate_minutes: Option<u64> = task.estimate.map(Effort::minutes),
         /// How often it was claimed.
         attempts: u32 = task.attempts,
+    }
+}
+
+/// A change that was taken back.
+///
+/// After 'flagpost undo' and POST /v1/tasks/{list}/undo.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Undone")]
+pub struct UndoneAnswer<'a> {
+    /// The number of the change in the history.
+    n: u64,
+    /// Whether nothing was done.
+    dry_run: bool,
+    undone: Vec<Was<'a>>,
+    /// The tasks that are again as they were.
+    tasks: Vec<Task<'a>>,
+    /// The tasks that the change had added, gone again.
+    removed: Vec<&'a TaskId>,
+}
+
+view! {
+    /// A part of the change.
+    struct Was<'a> from it: &'a (Kind, Option<TaskId>) {
+        /// What it was, as the history calls it: task.edited.
+        kind: &'a Kind = &it.0,
+        /// The task it was about; null where it was about the list.
+        task: &'a Option<TaskId> = &it.1,
+    }
+}
+
+impl<'a> UndoneAnswer<'a> {
+    /// A change that was taken back, or would be.
+    pub fn new(undone: &'a Undone, mode: UndoMode) -> Self {
+        Self {
+            n: undone.n,
+            dry_run: mode == UndoMode::DryRun,
+            undone: each(&undone.was),
+            tasks: each(&undone.tasks),
+            removed: undone.removed.iter().map(|task| &task.id).collect(),
+        }
     }
 }

@@ -1,9 +1,18 @@
 //! Sessions: the runs of a list.
 
+use flagpost_model::TaskId;
 use serde_json::{Value, json};
 
-use super::{Arguments, Caller, CallerPart, Operation, OperationEntry, Parameter, Run};
-use crate::{error::Result, sessions::Sessions, shape};
+use super::{
+    Arguments, Caller, CallerPart, Operation, OperationEntry, ParamKind, Parameter, Run,
+    tasks::LIST,
+};
+use crate::{
+    answers::StopAsked,
+    error::Result,
+    sessions::{Sessions, Stop, ask_to_stop},
+    shape,
+};
 
 pub(super) const ENTRIES: &[OperationEntry] = &[
     OperationEntry::new(
@@ -19,6 +28,21 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
     )
     .asking(&[CallerPart::Repo])
     .taking(&[Parameter::text("id", "Its id, the beginning of it, or live.").required()]),
+    OperationEntry::new(
+        Operation::RunStop,
+        "Asks the run of a repository to end, or to stop one task",
+        Run::Answer("stop_asked", stop),
+    )
+    .asking(&[CallerPart::Repo, CallerPart::Actor])
+    .taking(&[
+        LIST,
+        Parameter::new(
+            "task",
+            ParamKind::Id,
+            "The task; without it, the whole run.",
+        ),
+        Parameter::flag("now", "Stops running agents too."),
+    ]),
 ];
 
 fn list(caller: &Caller, _: &Arguments) -> Result<Value> {
@@ -27,6 +51,27 @@ fn list(caller: &Caller, _: &Arguments) -> Result<Value> {
         "sessions": all.iter().map(shape::session).collect::<Vec<_>>(),
         "total": all.len(),
         "truncated": false,
+    }))
+}
+
+fn stop(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let repository = caller.repository()?;
+    let sessions = Sessions::of(caller.home(), &repository);
+    let (actor, now) = (caller.actor()?, arguments.flag("now"));
+    let list = caller.list(arguments)?;
+    let task = arguments.text("task").map(|given| list.resolve(given));
+    let task = task.transpose()?;
+    let what = match &task {
+        Some(id) => Stop::Task(&list, id),
+        None if now => Stop::RunNow,
+        None => Stop::Run,
+    };
+    let asked = ask_to_stop(&sessions, &actor, what)?;
+    Ok(json!(StopAsked {
+        session: &asked.session,
+        task: task.as_ref().map(TaskId::as_str),
+        now: now && task.is_none(),
+        already: asked.already,
     }))
 }
 

@@ -14,14 +14,14 @@ use super::{
     tasks::{ID, LIST, OF_LIST},
 };
 use crate::{
-    answers::TaskAnswer,
+    answers::{TaskAnswer, UndoneAnswer},
     claims::{self, Claimed, Terms},
     config::{Config, keys::CLAIM_LEASE},
     error::Result,
     list::List,
     messages::Reply,
     questions, shape,
-    tasks::{self, Fields, Labels, Move, Parts},
+    tasks::{self, Fields, Labels, Move, Parts, UndoMode},
 };
 
 const TOKEN: Parameter = Parameter::new(
@@ -173,6 +173,19 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         |caller, arguments| moved(caller, arguments, Move::Cancel),
     )
     .having(OperationEffect::Ends),
+    OperationEntry::new(
+        Operation::TaskUndo,
+        "Takes back one's own last change of a list",
+        Run::Answer("undo", undo),
+    )
+    .asking(&[Actor])
+    .taking(&[
+        OF_LIST,
+        Parameter::flag(
+            "dry_run",
+            "Says what would be taken back, and does nothing.",
+        ),
+    ]),
 ];
 
 const fn change(
@@ -277,6 +290,15 @@ fn answer(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let id = caller.task(&list, arguments)?;
     let answered = questions::answer(&list, None, &speaker, &id, &reply)?;
     Ok(shape::answered(&answered))
+}
+
+fn undo(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let mode = match arguments.flag("dry_run") {
+        true => UndoMode::DryRun,
+        false => UndoMode::Undo,
+    };
+    let undone = tasks::undo(&caller.list(arguments)?, &caller.actor()?, mode)?;
+    Ok(json!(UndoneAnswer::new(&undone, mode)))
 }
 
 fn terms(caller: &Caller, arguments: &Arguments) -> Result<Terms> {

@@ -139,6 +139,7 @@ fn every_route_keeps_to_its_description() {
             r#"{"text":"No such call"}"#,
         ),
         ("post", "/v1/tasks/web/2/cancel", ""),
+        ("post", "/v1/tasks/web/undo", r#"{"dry_run":true}"#),
         (
             "post",
             "/v1/tasks/web/3/done?as=W1",
@@ -228,6 +229,8 @@ fn every_route_keeps_to_its_description() {
         "get /app/{file}",
         "get /login/{code}",
         "post /login",
+        // No run is there to stop.
+        "post /v1/stop",
     ];
     assert_eq!(
         unseen.into_iter().collect::<BTreeSet<_>>(),
@@ -532,4 +535,26 @@ fn a_record_that_is_no_file_blinds_nobody() {
         1
     );
     assert_eq!(got(&served, "/v1/tasks")["total"], 2);
+}
+
+#[test]
+fn where_no_run_is_there_is_none_to_stop() {
+    let place = furnished();
+    let served = place.serve();
+    let told = served.post("/v1/stop", "{}");
+    assert_eq!(told.status, 404, "{told:?}");
+    assert_eq!(told.json()["kind"], "not_found");
+    let told = served.post("/v1/stop", r#"{"task":"99"}"#);
+    assert_eq!(told.status, 404, "{told:?}");
+}
+
+#[test]
+fn the_last_change_is_taken_back_over_http_too() {
+    let place = furnished();
+    let served = place.serve();
+    assert_eq!(served.post("/v1/tasks/web/1/cancel", "").status, 200);
+    let told = served.post("/v1/tasks/web/undo", "").json();
+    assert_eq!(told["undone"][0]["kind"], "task.cancelled");
+    assert_eq!(told["tasks"][0]["state"], "pending");
+    assert_eq!(got(&served, "/v1/tasks/web/1")["state"], "pending");
 }

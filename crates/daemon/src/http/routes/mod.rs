@@ -50,6 +50,7 @@ const OPERATIONS: &[Route] = &[
     Route::to(Post, "/v1/tasks/{list}/{id}/release", Op::TaskRelease),
     Route::to(Post, "/v1/tasks/{list}/{id}/reopen", Op::TaskReopen),
     Route::to(Post, "/v1/tasks/{list}/{id}/cancel", Op::TaskCancel),
+    Route::to(Post, "/v1/tasks/{list}/undo", Op::TaskUndo),
     Route::to(Get, "/v1/workers", Op::WorkerList),
     Route::to(Get, "/v1/workers/{worker}", Op::WorkerShow),
     Route::to(Post, "/v1/workers", Op::WorkerJoin),
@@ -73,6 +74,7 @@ const OPERATIONS: &[Route] = &[
     Route::to(Get, "/v1/reservations", Op::ReservationList),
     Route::to(Get, "/v1/sessions", Op::SessionList),
     Route::to(Get, "/v1/sessions/{id}", Op::SessionShow),
+    Route::to(Post, "/v1/stop", Op::RunStop),
     Route::to(Get, "/v1/history", Op::HistoryShow),
 ];
 
