@@ -116,7 +116,29 @@ pub fn answer(context: &Context, answer: Answer) -> anyhow::Result<u8> {
     if answer.schema.is_empty() {
         return Ok(answer.code);
     }
-    let text = if context.globals.json {
+    let text = shown(context, &answer);
+    let lost = match &answer.then {
+        None => "it is done, but the answer cannot be written to stdout",
+        Some(_) => "the answer cannot be written to stdout, so it does not count as read",
+    };
+    put(&text).context(lost)?;
+    if let Some(Then(then)) = answer.then {
+        then(context)?;
+    }
+    Ok(answer.code)
+}
+
+/// Prints an answer in the place of the one before: on a terminal where that stood, elsewhere below it.
+pub fn again(context: &Context, answer: &Answer) -> io::Result<Audience> {
+    const FROM_THE_TOP: &str = "\u{1b}[H\u{1b}[J";
+    let redraws = io::stdout().is_terminal() && !context.globals.json && !context.globals.quiet;
+    let top = if redraws { FROM_THE_TOP } else { "" };
+    put_to(&format!("{top}{}", shown(context, answer)))
+}
+
+/// An answer as it is asked for: JSON in a line, ids, or the text.
+fn shown(context: &Context, answer: &Answer) -> String {
+    if context.globals.json {
         let mut object = Map::from_iter([("schema".to_owned(), schema(answer.schema))]);
         object.extend(answer.body.clone());
         format!("{}\n", terminal::json(&Value::Object(object).to_string()))
@@ -139,16 +161,7 @@ pub fn answer(context: &Context, answer: Answer) -> anyhow::Result<u8> {
         } else {
             format!("{text}\n")
         }
-    };
-    let lost = match &answer.then {
-        None => "it is done, but the answer cannot be written to stdout",
-        Some(_) => "the answer cannot be written to stdout, so it does not count as read",
-    };
-    put(&text).context(lost)?;
-    if let Some(Then(then)) = answer.then {
-        then(context)?;
     }
-    Ok(answer.code)
 }
 
 /// Whether somebody reads what is printed.

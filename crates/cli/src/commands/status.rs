@@ -6,7 +6,12 @@ mod questions;
 mod roots;
 mod stalls;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use flagpost_core::{
     Error, List,
@@ -16,6 +21,7 @@ use flagpost_core::{
     roots::scan,
     sessions::{Session, SessionStatus, Sessions},
     tasks,
+    watch::HomeWatch,
 };
 use flagpost_model::{
     plan::{Graph, StrandedBecause, stranded},
@@ -27,18 +33,67 @@ pub use answer::StatusAnswer;
 use answer::WaitingTask;
 
 use super::{daemon, list::counted};
-use crate::{context::Context, output::Answer, screen::Screen, shape, terminal::line};
+use crate::{
+    context::Context,
+    output::{self, Answer, Audience},
+    screen::Screen,
+    shape,
+    terminal::line,
+};
 
 /// Show the progress and your open decisions
 #[derive(Debug, Default, clap::Args)]
-#[command(after_help = "Example: flagpost status --json")]
-pub struct StatusArgs {}
+#[command(after_help = "Example: flagpost status --watch\n\
+    --watch shows it again after each change, until interrupted; with --json each time as one line.")]
+pub struct StatusArgs {
+    /// Show it again whenever something changes
+    #[arg(long, short = 'w')]
+    watch: bool,
+}
+
+/// A look that took one unit of time is followed by a rest of so many: a storm of changes costs little.
+const REST: u32 = 20;
+/// How often to look where the system tells of no changes.
+const POLL: Duration = Duration::from_secs(1);
+/// How often to look all the same: ages grow.
+const RECHECK: Duration = Duration::from_secs(30);
 
 /// What a newcomer does first.
 const NEXT: &str = "next: flagpost add 'What is to be done', or flagpost demo\n";
 
 /// Shows it.
-pub fn run(context: &Context, _: &StatusArgs) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, args: &StatusArgs) -> anyhow::Result<Answer> {
+    match args.watch {
+        true => watch(context),
+        false => show(context),
+    }
+}
+
+/// Shows it again after each change, for as long as somebody reads.
+fn watch(context: &Context) -> anyhow::Result<Answer> {
+    let (woken, wakes) = mpsc::channel();
+    let told = woken.clone();
+    let mut home = HomeWatch::begin(&context.home, Vec::new(), move |_| {
+        // Who has ended is told nothing.
+        let _: Result<(), _> = told.send(());
+    });
+    loop {
+        let begun = Instant::now();
+        let pause = match home.as_mut().map(|it| it.renew(&context.home)) {
+            Some(Ok(_)) => RECHECK,
+            Some(Err(_)) | None => POLL,
+        };
+        if output::again(context, &show(context)?)? == Audience::Gone {
+            return Ok(Answer::silent());
+        }
+        thread::sleep(begun.elapsed() * REST);
+        // Woken, or it is time to look all the same.
+        let _: Result<(), _> = wakes.recv_timeout(pause);
+        while wakes.try_recv().is_ok() {}
+    }
+}
+
+fn show(context: &Context) -> anyhow::Result<Answer> {
     let list = match context.list() {
         Ok(list) => list,
         Err(error) => match error.downcast_ref::<Error>() {
