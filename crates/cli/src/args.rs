@@ -93,6 +93,8 @@ pub enum Command {
     Run(commands::run::RunArgs),
     Stop(commands::stop::StopArgs),
     Logs(commands::logs::LogsArgs),
+    #[command(alias = "tui")]
+    Cockpit(commands::cockpit::CockpitArgs),
     /// Show and recover the sessions of runs
     #[command(subcommand, after_help = "Example: flagpost session show")]
     Session(commands::session::SessionCommand),

@@ -72,6 +72,10 @@ pub struct Settings {
     pub terminal: TerminalNames,
     /// `TERM` is `dumb` or not set: the terminal moves no cursor.
     pub dumb_terminal: bool,
+    /// `COLORTERM` says that the terminal has all colours.
+    pub true_color: bool,
+    /// The locale, by `LC_ALL`, `LC_CTYPE` or `LANG`, is UTF-8.
+    pub utf8: bool,
     /// `COLUMNS`: how wide the screen is.
     pub columns: Option<u16>,
     /// `VISUAL` or `EDITOR`: what a person edits with.
@@ -160,6 +164,8 @@ impl Home {
                 tmux: given("TMUX").is_some_and(|socket| !socket.is_empty()),
             },
             dumb_terminal: var("TERM").is_none_or(|term| term == "dumb"),
+            true_color: var("COLORTERM").is_some_and(|it| it == "truecolor" || it == "24bit"),
+            utf8: is_utf8(),
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),
             editor: var("VISUAL").or_else(|| var("EDITOR")),
             opencode_config: var("OPENCODE_CONFIG_CONTENT"),
@@ -340,6 +346,13 @@ impl Settings {
 /// What is not UTF-8 must not count as absent: somebody meant something by it.
 fn var(name: &str) -> Option<String> {
     Some(var_os(name)?.to_string_lossy().into_owned())
+}
+
+/// The first of these that is set says what the locale is.
+fn is_utf8() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(var);
+    let locale = locale.unwrap_or_default().to_lowercase();
+    locale.ends_with("utf-8") || locale.ends_with("utf8")
 }
 
 /// The same of a variable that is set, even to nothing.

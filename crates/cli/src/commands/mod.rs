@@ -7,6 +7,7 @@ pub mod answer;
 pub mod bridge;
 pub mod capabilities;
 pub mod claim;
+pub mod cockpit;
 pub mod completions;
 pub mod config;
 pub mod coord;
@@ -99,6 +100,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Slash(args)) => relay::slash::run(context, &args),
         Some(Command::Up(args)) => daemon::up(context, &args),
         Some(Command::Down(args)) => daemon::down(context, &args),
+        Some(Command::Cockpit(args)) => cockpit::run(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Daemon(verb)) => daemon::run(context, &verb),
         Some(Command::Bridge(verb)) => bridge::run(context, &verb),

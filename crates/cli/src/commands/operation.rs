@@ -28,7 +28,8 @@ use crate::{
 pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
     Ok(match command {
         Command::Init(_) => Op::RepositoryInit,
-        Command::Status(_) => Op::StatusShow,
+        // What is done in it asks again.
+        Command::Status(_) | Command::Cockpit(_) => Op::StatusShow,
         Command::Doctor(args) if args.fix => Op::HomeMend,
         Command::Doctor(_) => Op::HomeExamine,
         Command::Demo(_) => Op::ProgramTry,

@@ -18,6 +18,7 @@ mod bridge;
 mod bulk;
 mod claims;
 mod closed_pipes;
+mod cockpit;
 mod colours;
 mod completions;
 mod config;

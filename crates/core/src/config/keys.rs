@@ -7,6 +7,7 @@
 mod agents;
 mod notify;
 mod run;
+mod ui;
 
 use jiff::SignedDuration;
 
@@ -24,6 +25,7 @@ pub use self::{
         RUN_AGENT, RUN_MAX_PARALLEL, RUN_MAX_TOKENS, RUN_MAX_USD, RUN_QUOTA_PARK,
         RUN_QUOTA_RESERVE, RUN_RESUME, RUN_RETRIES, RUN_SCHEDULE, RUN_STALL_AFTER, RUN_TIMEOUT,
     },
+    ui::{GlyphChoice, KEY, UI_GLYPHS, UI_MOUSE},
 };
 
 /// What is said about a setting.
@@ -93,7 +95,7 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 30] = [
+pub static KEYS: [&dyn AnySetting; 32] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
@@ -124,12 +126,20 @@ pub static KEYS: [&dyn AnySetting; 30] = [
     &NOTIFY_QUIET,
     &NOTIFY_BODY,
     &NOTIFY_OSC,
+    &UI_GLYPHS,
+    &UI_MOUSE,
 ];
 
 /// All settings of which there is one for each name that the user chooses. What stands in capitals
 /// in their names is that choice.
-pub static PATTERNS: [&dyn AnySetting; 5] =
-    [&AGENT_ARGS, &AGENT_ENV, &AGENT_COMMAND, &AGENT_LIKE, &QUERY];
+pub static PATTERNS: [&dyn AnySetting; 6] = [
+    &AGENT_ARGS,
+    &AGENT_ENV,
+    &AGENT_COMMAND,
+    &AGENT_LIKE,
+    &QUERY,
+    &KEY,
+];
 
 /// `tasks.roots`
 pub static TASKS_ROOTS: SettingKey<Dirs> = SettingKey {

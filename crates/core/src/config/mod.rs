@@ -24,7 +24,7 @@ pub use self::{
 };
 use self::{
     document::{Document, RawSetting},
-    keys::{AnySetting, KEYS, PATTERNS, QUERY, SettingKey, SettingSpec},
+    keys::{AnySetting, KEY, KEYS, PATTERNS, QUERY, SettingKey, SettingSpec},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -253,6 +253,17 @@ impl<'h> Config<'h> {
     /// The names of the saved queries, as settings: `queries.NAME`.
     pub fn queries(&self) -> impl Iterator<Item = String> {
         self.named_by(&QUERY.about)
+    }
+
+    /// The keys that a person gave to commands of the cockpit: a command's name and its keys.
+    pub fn own_keys(&self) -> Result<Vec<(String, String)>> {
+        let names = self.named_by(&KEY.about);
+        let own = names.map(|name| {
+            let command = name.strip_prefix("keys.").unwrap_or(&name).to_owned();
+            let keys = self.setting(&name)?.value;
+            Ok((command, keys.map(|it| it.to_string()).unwrap_or_default()))
+        });
+        own.collect()
     }
 
     fn meant(&self, name: &str) -> Result<Meant> {

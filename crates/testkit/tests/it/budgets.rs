@@ -20,8 +20,8 @@ struct Budget {
     why: &'static str,
 }
 
-/// What the program may be when the clean-up is done.
-const PROGRAM: usize = 55_000;
+/// What the program may be when the clean-up is done: 55,000 without its faces, and the cockpit.
+const PROGRAM: usize = 55_000 + 4_400;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
@@ -54,6 +54,12 @@ const BUDGETS: &[Budget] = &[
         lines: 3_060,
         goal: 2_600,
         why: "one process and its interface; its routes are read off the table of operations",
+    },
+    Budget {
+        krate: "cockpit",
+        lines: 4_400,
+        goal: 4_400,
+        why: "a face: six screens, their keys, what is asked, two sources of wakes",
     },
     Budget {
         krate: "cli",

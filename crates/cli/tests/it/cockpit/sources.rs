@@ -1,0 +1,137 @@
+//! The daemon comes and goes while the cockpit is open.
+
+use std::time::Duration;
+
+use crate::{
+    cockpit::{
+        stage::{propose, until_decided, waiting, within},
+        terminal::Terminal,
+    },
+    daemon::{Daemon, kill_daemon},
+};
+
+#[test]
+fn it_is_told_by_the_daemon_where_one_runs_and_by_the_files_where_none_does() {
+    let fleet = waiting(1);
+    let world = &fleet.world;
+    let Some(terminal) = Terminal::open(world, 80, 24) else {
+        return;
+    };
+    let _daemon = Daemon(world);
+    terminal.cockpit();
+    let in_time = |words: &str| {
+        within(Duration::from_secs(2), words, || {
+            terminal.screen().contains(words)
+        });
+    };
+    let source = |words: &str| {
+        terminal.until(words, |it| {
+            it.lines()
+                .next()
+                .is_some_and(|top| top.trim_end().ends_with(words))
+        });
+    };
+    source("files");
+    propose(&fleet, "W1", "From files");
+    in_time("Inbox(2)");
+    world.ok(["up"]);
+    source("live");
+    propose(&fleet, "W1", "From the daemon");
+    in_time("Inbox(3)");
+    world.ok(["down"]);
+    source("files");
+    propose(&fleet, "W1", "From files again");
+    in_time("Inbox(4)");
+    world.ok(["up"]);
+    source("live");
+    kill_daemon(world);
+    source("files");
+    propose(&fleet, "W1", "After its end");
+    in_time("Inbox(5)");
+    // It decides as ever.
+    terminal.looks();
+    terminal.keys(&["y"]);
+    until_decided(&fleet, 1);
+    in_time("Inbox(4)");
+}
+
+#[test]
+fn opened_beside_a_daemon_it_is_live_and_decides_by_itself() {
+    let fleet = waiting(1);
+    let world = &fleet.world;
+    let Some(terminal) = Terminal::open(world, 80, 24) else {
+        return;
+    };
+    let _daemon = Daemon(world);
+    world.ok(["up"]);
+    terminal.cockpit();
+    terminal.shows("live");
+    terminal.keys(&["y"]);
+    let line = until_decided(&fleet, 1).remove(0);
+    assert_eq!(line["detail"]["via"], "cockpit");
+    terminal.shows("nothing waits for you");
+}
+
+#[test]
+fn what_is_shown_stays_while_the_home_cannot_be_read_and_says_so() {
+    let fleet = waiting(1);
+    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
+        return;
+    };
+    terminal.cockpit();
+    terminal.shows("by noon");
+    let (home, away) = (fleet.world.home(), fleet.world.outside().join("away"));
+    std::fs::rename(&home, &away).unwrap();
+    std::fs::write(&home, "").unwrap();
+    terminal.keys(&["R"]);
+    let screen = terminal.shows(" old");
+    assert!(screen.contains("by noon"), "{screen}");
+    // Nothing can be decided, and nothing breaks.
+    terminal.keys(&["y"]);
+    terminal.shows("✗");
+    std::fs::remove_file(&home).unwrap();
+    std::fs::rename(&away, &home).unwrap();
+    terminal.keys(&["R"]);
+    terminal.until("it is read again", |it| {
+        it.contains("files") && it.contains("by noon")
+    });
+    terminal.looks();
+    terminal.keys(&["y"]);
+    until_decided(&fleet, 1);
+}
+
+#[test]
+fn of_two_cockpits_one_decides_and_the_other_sees_it() {
+    let fleet = waiting(1);
+    let Some(first) = Terminal::open(&fleet.world, 80, 24) else {
+        return;
+    };
+    first.cockpit();
+    first.tmux(&[
+        "split-window",
+        "-v",
+        "-t",
+        "0",
+        "exec bash --noprofile --norc -i",
+    ]);
+    // The pane in front is the new one.
+    first.runs("flagpost cockpit");
+    first.until("both show it", |_| {
+        first
+            .tmux(&["capture-pane", "-p", "-t", "0"])
+            .contains("by noon")
+            && first.screen().contains("by noon")
+    });
+    first.looks();
+    first.tmux(&["send-keys", "-t", "0", "y"]);
+    first.tmux(&["send-keys", "-t", "1", "y"]);
+    until_decided(&fleet, 1);
+    for pane in ["0", "1"] {
+        first.until("both see it", |_| {
+            first
+                .tmux(&["capture-pane", "-p", "-t", pane])
+                .contains("4:Inbox ")
+        });
+    }
+    until_decided(&fleet, 1);
+}

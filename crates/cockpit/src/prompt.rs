@@ -1,0 +1,91 @@
+//! What is asked at the bottom of the screen.
+//!
+//! Owns the questions and what each answer asks for. A question about a brief carries the brief as it was
+//! shown, so that nothing else is decided on.
+
+use flagpost_model::TaskId;
+
+use crate::{act::Request, input::LineInput, snapshot::WaitingBrief};
+
+/// A question, and the line in which it is answered.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// What is asked.
+    pub ask: Ask,
+    /// What is typed so far.
+    pub line: LineInput,
+    /// Whether it has been on the screen.
+    pub is_drawn: bool,
+}
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub enum Ask {
+    /// What the list is to be filtered by; and what it was before.
+    Filter(String),
+    /// What is to be done: the palette, with the chosen row.
+    Palette(usize),
+    /// Why a brief is rejected.
+    Reason(WaitingBrief),
+    /// What the answer to a task's question is.
+    AnswerTo(TaskId),
+    /// Which worker a task is for, or which task a worker gets.
+    Assign(Assignment),
+    /// Which state tasks are to have.
+    MoveTo(Vec<TaskId>),
+    /// What there is to say about tasks that are done.
+    Done(Vec<TaskId>),
+    /// Whether all this is to be done. Only y and n answer it.
+    Confirm {
+        /// The question.
+        question: String,
+        /// What `y` does.
+        requests: Vec<Request>,
+    },
+}
+
+/// Half of an assignment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Assignment {
+    /// A task that needs a worker.
+    Task(TaskId),
+    /// A worker that needs a task.
+    Worker(String),
+}
+
+impl Prompt {
+    /// A question with nothing typed yet.
+    pub fn new(ask: Ask) -> Self {
+        Self {
+            ask,
+            line: LineInput::default(),
+            is_drawn: false,
+        }
+    }
+
+    /// The question in words.
+    pub fn label(&self) -> String {
+        match &self.ask {
+            Ask::Filter(_) => "/".to_owned(),
+            Ask::Palette(_) => ":".to_owned(),
+            Ask::Reason(brief) => format!("reject {} {}, why: ", brief.worker, brief.seq.get()),
+            Ask::AnswerTo(task) => format!("answer #{task}: "),
+            Ask::Assign(Assignment::Task(task)) => format!("assign #{task} to worker: "),
+            Ask::Assign(Assignment::Worker(worker)) => format!("assign to {worker} task: #"),
+            Ask::MoveTo(tasks) => format!(
+                "move {}: d done · f fail · s stuck · r release · o reopen · x cancel ",
+                named(tasks)
+            ),
+            Ask::Done(tasks) => format!("{} done, with (may be empty): ", named(tasks)),
+            Ask::Confirm { question, .. } => format!("{question} [y/N] "),
+        }
+    }
+}
+
+/// Tasks as they are named in a question.
+pub fn named(tasks: &[TaskId]) -> String {
+    match tasks {
+        [one] => format!("#{one}"),
+        many => format!("{} tasks", many.len()),
+    }
+}

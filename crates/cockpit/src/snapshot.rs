@@ -1,0 +1,403 @@
+//! Everything the screens show, as plain data of one moment.
+//!
+//! Owns what is read for a screen: no rule of its own, since `core` says who is ready, what waits for a
+//! person and what may be decided. It knows neither keys nor terminal.
+
+use std::collections::BTreeSet;
+
+use flagpost_core::{
+    Error, Home, List, Repository, Result,
+    accounts::{self, Park},
+    bridge::Bridge,
+    messages,
+    messages::MessageView,
+    questions::{self, OpenQuestion},
+    relay::{
+        Fleet,
+        briefs::BriefView,
+        fleet,
+        workers::{self, WorkerView},
+    },
+    sessions::{Session, SessionStatus, Sessions},
+    tasks,
+};
+use flagpost_model::{
+    ListRef, Seq, TaskId, WorkerId,
+    plan::{Graph, waves},
+    session::{LogRow, Timeline},
+    task::{Outline, State},
+    worker::WorkerStatus,
+};
+use jiff::Timestamp;
+
+/// Where a task stands on the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lane {
+    /// It can be claimed now.
+    Ready,
+    /// It waits for other tasks, or for its day.
+    Blocked,
+    /// Somebody holds it and has not begun.
+    Claimed,
+    /// Somebody works on it.
+    Running,
+    /// It is stuck, or failed for good.
+    NeedsYou,
+    /// It is over.
+    Done,
+}
+
+impl Lane {
+    /// All of them, from the left.
+    pub const ALL: [Self; 6] = [
+        Self::Ready,
+        Self::Blocked,
+        Self::Claimed,
+        Self::Running,
+        Self::NeedsYou,
+        Self::Done,
+    ];
+
+    /// Its heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Ready => "Ready",
+            Self::Blocked => "Blocked",
+            Self::Claimed => "Claimed",
+            Self::Running => "Running",
+            Self::NeedsYou => "Needs you",
+            Self::Done => "Done",
+        }
+    }
+}
+
+/// A brief that waits for the operator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaitingBrief {
+    /// Whose.
+    pub worker: WorkerId,
+    /// Its number.
+    pub seq: Seq,
+    /// The ticket that it is about.
+    pub ticket: Option<String>,
+    /// Its words in a line.
+    pub summary: String,
+    /// Its words, as they will be delivered.
+    pub body: String,
+    /// The hash over sidecar and body: a decision is on this and nothing else.
+    pub envelope: String,
+    /// Who wrote it.
+    pub from: String,
+    /// When.
+    pub at: Timestamp,
+    /// From then on nobody can decide on it.
+    pub expires_at: Option<Timestamp>,
+    /// Why it is withheld, where it is, and the command that settles it.
+    pub withheld: Option<(String, String)>,
+    /// Nobody is on record for proposing it.
+    pub is_unproposed: bool,
+}
+
+/// A question that waits for the operator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaitingQuestion {
+    /// About which task.
+    pub task: TaskId,
+    /// Its subject.
+    pub subject: String,
+    /// Who asks.
+    pub by: Option<String>,
+    /// Since when.
+    pub at: Option<Timestamp>,
+    /// The words.
+    pub said: String,
+}
+
+/// Something that waits for the operator.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WaitingItem {
+    /// A brief.
+    Brief(WaitingBrief),
+    /// A question.
+    Question(WaitingQuestion),
+}
+
+impl WaitingItem {
+    /// What it is called: `W1/3`, `#9`.
+    pub fn key(&self) -> String {
+        match self {
+            Self::Brief(it) => format!("{}/{}", it.worker, it.seq.get()),
+            Self::Question(it) => format!("#{}", it.task),
+        }
+    }
+
+    /// Since when it waits.
+    pub fn since(&self) -> Option<Timestamp> {
+        match self {
+            Self::Brief(it) => Some(it.at),
+            Self::Question(it) => it.at,
+        }
+    }
+
+    /// Its words, whole.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Brief(it) => &it.body,
+            Self::Question(it) => &it.said,
+        }
+    }
+
+    /// Its words in a line.
+    pub fn line(&self) -> &str {
+        match self {
+            Self::Brief(it) => &it.summary,
+            Self::Question(it) => it.said.lines().next().unwrap_or(&it.subject),
+        }
+    }
+}
+
+/// A session, as far as its files say.
+#[derive(Debug, Clone)]
+pub struct RunState {
+    /// Its id.
+    pub title: String,
+    /// Whether somebody runs it.
+    pub stage: SessionStatus,
+    /// Which wave of how many.
+    pub wave: Option<(u32, u32)>,
+    /// How many tasks may run side by side.
+    pub max_parallel: u32,
+    /// What runs: task, subject, phase.
+    pub active: Vec<(TaskId, String, String)>,
+    /// What ended, in order.
+    pub ended: Vec<LogRow>,
+    /// When its attempts ran; none where that is not known, or nobody looks.
+    pub timeline: Option<Timeline>,
+    /// The tasks of the list that are not over, by wave.
+    pub waves: Vec<Vec<TaskId>>,
+}
+
+/// What is read beside what every screen shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Interest {
+    /// The timeline of the run.
+    pub timeline: bool,
+    /// All messages.
+    pub mail: bool,
+}
+
+/// Everything the screens show.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// When it was read.
+    pub at: Timestamp,
+    /// The list.
+    pub list: String,
+    /// Its tasks.
+    pub tasks: Vec<Outline>,
+    /// The places of the tasks of each lane, in [`Lane::ALL`]'s order; the ready ones as they would be
+    /// claimed.
+    pub lanes: [Vec<usize>; 6],
+    /// The fleet.
+    pub workers: Vec<WorkerView>,
+    /// What waits for the operator, briefs first.
+    pub waiting: Vec<WaitingItem>,
+    /// The session in the live directory.
+    pub run: Option<RunState>,
+    /// Messages, oldest first, where somebody looks.
+    pub mail: Vec<MessageView>,
+    /// Accounts that rest.
+    pub parked: Vec<Park>,
+    /// Whether the JSON bridge runs.
+    pub is_bridge_up: bool,
+    /// Files that could not be understood.
+    pub skipped: usize,
+}
+
+impl Snapshot {
+    /// The places of a lane's tasks.
+    pub fn lane(&self, lane: Lane) -> &[usize] {
+        &self.lanes[lane as usize]
+    }
+
+    /// The lane of the task at this place.
+    pub fn lane_of(&self, place: usize) -> Option<Lane> {
+        let has = |lane: &Lane| self.lane(*lane).contains(&place);
+        Lane::ALL.into_iter().find(has)
+    }
+
+    /// A task of the list.
+    pub fn task(&self, id: &TaskId) -> Option<&Outline> {
+        self.tasks.iter().find(|task| task.id == *id)
+    }
+
+    /// What a worker holds.
+    pub fn held_by<'s>(&'s self, worker: &'s str) -> impl Iterator<Item = &'s Outline> {
+        let holds = move |task: &&Outline| {
+            let claim = task.state.claim();
+            claim.is_some_and(|it| it.by.as_str() == worker)
+        };
+        self.tasks.iter().filter(holds)
+    }
+
+    /// The tasks that somebody holds.
+    pub fn now(&self) -> impl Iterator<Item = &Outline> {
+        let places = [Lane::Running, Lane::Claimed].map(|lane| self.lane(lane));
+        let places = places.into_iter().flatten();
+        places.filter_map(|place| self.tasks.get(*place))
+    }
+}
+
+/// Where it is read from.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The home.
+    pub home: Home,
+    /// The repository; none where the list belongs to none.
+    pub repository: Option<Repository>,
+    /// The list.
+    pub list: ListRef,
+}
+
+impl Place {
+    /// The list, opened.
+    pub fn list(&self) -> Result<List<'_>> {
+        List::find(&self.home, &self.list)
+    }
+
+    /// The fleet, where there is one.
+    pub fn fleet(&self) -> Option<Fleet<'_>> {
+        let repository = self.repository.as_ref()?;
+        Some(Fleet::of(&self.home, &repository.id))
+    }
+
+    /// The sessions, where there are any.
+    pub fn sessions(&self) -> Option<Sessions<'_>> {
+        let repository = self.repository.as_ref()?;
+        Some(Sessions::of(&self.home, repository))
+    }
+}
+
+/// Reads all of it.
+pub fn read(place: &Place, interest: Interest) -> Result<Snapshot> {
+    let now = place.home.now();
+    let (loaded, asked) = match place.list() {
+        Ok(list) => {
+            let loaded = list.load()?;
+            let asked = questions::open(&list, place.repository.as_ref(), &loaded.outlines)?;
+            let asked: Vec<WaitingItem> = asked.iter().map(question).collect();
+            (loaded, asked)
+        }
+        // It comes with its first task.
+        Err(Error::NotFound { .. }) if place.home.root().is_dir() => Default::default(),
+        Err(error) => return Err(error),
+    };
+    let mut snapshot = Snapshot {
+        at: now,
+        list: place.list.to_string(),
+        lanes: lanes(&loaded.outlines, now),
+        parked: accounts::all_parked(&place.home)?,
+        is_bridge_up: Bridge::of(&place.home, None)?.running()?.is_some(),
+        skipped: loaded.skipped.len(),
+        ..Snapshot::default()
+    };
+    if let Some(fleet) = place.fleet() {
+        let (workers, broken) = workers::list(&fleet)?;
+        snapshot.workers = workers;
+        let is_active = |it: &WorkerView| it.worker.standing == WorkerStatus::Active;
+        snapshot.workers.retain(is_active);
+        snapshot.skipped += broken.len();
+        let (briefs, _) = fleet::pending(&fleet)?;
+        let briefs = briefs.iter().map(|it| WaitingItem::Brief(brief(it)));
+        snapshot.waiting.extend(briefs);
+        if interest.mail {
+            snapshot.mail = messages::all(&fleet)?.messages;
+        }
+    }
+    snapshot.waiting.extend(asked);
+    if let Some(sessions) = place.sessions() {
+        let session = sessions.current()?;
+        snapshot.run = session.map(|it| run(place, &it, &loaded.outlines, interest));
+    }
+    snapshot.tasks = loaded.outlines;
+    Ok(snapshot)
+}
+
+fn lanes(tasks: &[Outline], now: Timestamp) -> [Vec<usize>; 6] {
+    let mut lanes: [Vec<usize>; 6] = Default::default();
+    let ready = tasks::ready(tasks, now);
+    let ready_ids: BTreeSet<&TaskId> = ready.iter().map(|task| &task.id).collect();
+    for (place, task) in tasks.iter().enumerate() {
+        let lane = match &task.state {
+            // In the order of claiming, below.
+            State::Pending if ready_ids.contains(&task.id) => continue,
+            State::Pending => Lane::Blocked,
+            State::Claimed(_) => Lane::Claimed,
+            State::InProgress(_) => Lane::Running,
+            State::Stuck | State::Failed => Lane::NeedsYou,
+            State::Completed | State::Cancelled => Lane::Done,
+        };
+        lanes[lane as usize].push(place);
+    }
+    let places: std::collections::BTreeMap<&TaskId, usize> = tasks
+        .iter()
+        .enumerate()
+        .map(|(place, task)| (&task.id, place))
+        .collect();
+    let ready = ready.iter().filter_map(|task| places.get(&task.id));
+    lanes[Lane::Ready as usize] = ready.copied().collect();
+    lanes[Lane::Done as usize].sort_by_key(|place| std::cmp::Reverse(tasks[*place].ended_at));
+    lanes
+}
+
+fn brief(letter: &BriefView) -> WaitingBrief {
+    let brief = &letter.brief;
+    let settled_by = || letter.resolving_command().unwrap_or_default();
+    WaitingBrief {
+        worker: brief.target_worker.clone(),
+        seq: brief.seq,
+        ticket: brief.target_ticket.clone(),
+        summary: brief.summary.clone(),
+        body: letter.body.clone(),
+        envelope: letter.prints.envelope.to_string(),
+        from: brief.controller_session_id.clone(),
+        at: brief.submitted_at,
+        expires_at: brief.expires_at,
+        withheld: letter.why_withheld().map(|why| (why, settled_by())),
+        is_unproposed: letter.is_unproposed(),
+    }
+}
+
+fn question(asked: &OpenQuestion<'_>) -> WaitingItem {
+    WaitingItem::Question(WaitingQuestion {
+        task: asked.task.id.clone(),
+        subject: asked.task.subject.clone(),
+        by: asked.by.clone(),
+        at: asked.at,
+        said: asked.said.clone(),
+    })
+}
+
+fn run(place: &Place, session: &Session, tasks: &[Outline], interest: Interest) -> RunState {
+    let progress = &session.progress;
+    let active = progress.active.iter();
+    RunState {
+        title: session.title(),
+        stage: session.stage,
+        wave: progress.wave,
+        max_parallel: progress.max_parallel.unwrap_or_default(),
+        active: active
+            .map(|it| (it.id.clone(), it.subject.clone(), it.phase.clone()))
+            .collect(),
+        ended: session.rows.clone(),
+        // One that says nothing of times has none to show.
+        timeline: match interest.timeline {
+            true => session.timeline(&place.home).ok(),
+            false => None,
+        },
+        waves: match interest.timeline {
+            true => waves(&Graph::new(tasks)),
+            false => Vec::new(),
+        },
+    }
+}

@@ -1,0 +1,244 @@
+//! Decisions on briefs, and what came of every request.
+//!
+//! Owns when a decision is taken: on the brief whose end has been on the screen, with the hash of what was
+//! shown, and not within [`GUARD`] of the selection moving by itself. What changed since is shown again.
+
+use std::time::Duration;
+
+use flagpost_core::operations::Operation;
+use flagpost_model::decision::Decision;
+use similar::{ChangeTag, TextDiff};
+
+use super::{GUARD, Outcome, command::carry};
+use crate::{
+    act::{Act, Request},
+    app::{App, LineKind, Page},
+    palette::changes,
+    prompt::{Ask, Prompt},
+    snapshot::{WaitingBrief, WaitingItem},
+    text,
+};
+
+/// The selected brief, where a decision on it may be taken now; why not, in words.
+fn decidable(app: &App, at: Duration) -> Result<WaitingBrief, &'static str> {
+    let brief = match app.waiting() {
+        None => return Err("nothing is selected"),
+        Some(WaitingItem::Question(_)) => return Err("this is a question: A answers it"),
+        Some(WaitingItem::Brief(brief)) => brief,
+    };
+    if app.moved.is_some_and(|moved| at < moved + GUARD) {
+        return Err("the selection has just moved by itself: look, then press the key again");
+    }
+    Ok(brief.clone())
+}
+
+fn refuse(app: &mut App, at: Duration, why: &str) -> Vec<Act> {
+    app.complain(at, why);
+    Vec::new()
+}
+
+/// Lets the selected brief through.
+pub(super) fn ratify(app: &mut App, at: Duration) -> Vec<Act> {
+    match decidable(app, at) {
+        Err(why) => refuse(app, at, why),
+        Ok(brief) if !app.has_shown(&brief) => refuse(
+            app,
+            at,
+            "its end has not been on the screen yet: J scrolls to it",
+        ),
+        Ok(brief) => carry(
+            app,
+            vec![Request::decision(&brief, Decision::Ratified, None)],
+        ),
+    }
+}
+
+/// Asks why it is rejected.
+pub(super) fn reject(app: &mut App, at: Duration) -> Vec<Act> {
+    match decidable(app, at) {
+        Err(why) => refuse(app, at, why),
+        Ok(brief) => {
+            app.prompt = Some(Prompt::new(Ask::Reason(brief)));
+            Vec::new()
+        }
+    }
+}
+
+/// Has it rewritten.
+pub(super) fn edit(app: &mut App, at: Duration) -> Vec<Act> {
+    match decidable(app, at) {
+        Err(why) => refuse(app, at, why),
+        Ok(brief) => vec![Act::Edit(brief)],
+    }
+}
+
+/// Asks whether all that are listed, or marked, are to be let through: these and no others.
+pub(super) fn ratify_all(app: &mut App, at: Duration) -> Vec<Act> {
+    let list = app.list();
+    let rows = list
+        .rows
+        .iter()
+        .filter_map(|row| app.data.waiting.get(*row));
+    let is_meant = |key: &String| list.marks.is_empty() || list.marks.contains(key);
+    let briefs = rows.filter_map(|item| match item {
+        WaitingItem::Brief(brief) if brief.withheld.is_none() && is_meant(&item.key()) => {
+            Some(brief)
+        }
+        WaitingItem::Brief(_) | WaitingItem::Question(_) => None,
+    });
+    let briefs: Vec<WaitingBrief> = briefs.cloned().collect();
+    ask_to_ratify(app, &briefs, at);
+    Vec::new()
+}
+
+/// Asks whether these are to be let through.
+pub(super) fn ask_to_ratify(app: &mut App, briefs: &[WaitingBrief], at: Duration) {
+    let many = match briefs.len() {
+        0 => return app.complain(at, "no brief is listed that could be let through"),
+        1 => "the one brief listed".to_owned(),
+        n => format!("all {n} listed"),
+    };
+    let requests = briefs
+        .iter()
+        .map(|brief| Request::decision(brief, Decision::Ratified, None));
+    app.prompt = Some(Prompt::new(Ask::Confirm {
+        question: format!("let {many} through, one by one, as they are shown here?"),
+        requests: requests.collect(),
+    }));
+}
+
+/// What a person made of a brief in the editor.
+pub(super) fn edited(
+    app: &mut App,
+    brief: WaitingBrief,
+    made: Result<String, String>,
+    at: Duration,
+) -> Vec<Act> {
+    let body = match made {
+        Err(why) => return refuse(app, at, &why),
+        Ok(body) => body,
+    };
+    let (worker, seq) = (&brief.worker, brief.seq.get());
+    if body.trim().is_empty() {
+        app.toast(
+            at,
+            format!("nothing happened: the body of {worker} {seq} was left empty"),
+        );
+        return Vec::new();
+    }
+    let (question, request) = match body.trim_end() == brief.body.trim_end() {
+        true => (
+            format!("nothing was changed: let {worker} {seq} through as it is?"),
+            Request::decision(&brief, Decision::Ratified, None),
+        ),
+        false => {
+            app.pages
+                .push(difference("What you changed", &brief.body, &body));
+            (
+                format!("let {worker} {seq} through with this change?"),
+                Request::decision(&brief, Decision::Edited, Some(&body)),
+            )
+        }
+    };
+    app.prompt = Some(Prompt::new(Ask::Confirm {
+        question,
+        requests: vec![request],
+    }));
+    Vec::new()
+}
+
+/// What differs between two texts, as a page.
+pub(super) fn difference(title: &str, before: &str, after: &str) -> Page {
+    // A line break at the end is no change of a line.
+    let [before, after] = [before, after].map(|it| format!("{}\n", it.trim_end()));
+    let diff = TextDiff::from_lines(&before, &after);
+    let lines = diff.iter_all_changes().map(|change| {
+        let kind = match change.tag() {
+            ChangeTag::Equal => LineKind::Plain,
+            ChangeTag::Insert => LineKind::Added,
+            ChangeTag::Delete => LineKind::Removed,
+        };
+        (kind, change.value().trim_end_matches('\n').to_owned())
+    });
+    Page::Text {
+        title: title.to_owned(),
+        lines: lines.collect(),
+        top: 0,
+    }
+}
+
+/// What came of a request.
+pub(super) fn done(app: &mut App, request: &Request, outcome: Outcome, at: Duration) -> Vec<Act> {
+    app.busy = app.busy.saturating_sub(1);
+    let answer = match outcome {
+        Outcome::Answer(answer) => answer,
+        Outcome::Refused { is_conflict, text } => {
+            app.complain(at, text);
+            if let Some(brief) = request.brief.as_deref().filter(|_| is_conflict) {
+                let key = format!("{}/{}", brief.worker, brief.seq.get());
+                app.before.insert(key, brief.body.clone());
+            }
+            if let Some(body) = request.arguments.get("body").and_then(|it| it.as_str()) {
+                let title = "What you wrote, which was not sent: y copies it";
+                app.pages.push(difference(title, body, body));
+            }
+            return vec![Act::Reread];
+        }
+    };
+    if changes(request) {
+        app.journal.push(request.command.clone());
+    }
+    match said(request, &answer) {
+        Said::Line(line) => app.toast(at, line),
+        Said::Page(lines) => app.pages.push(Page::Text {
+            title: request.command.clone(),
+            lines: lines.into_iter().map(|it| (LineKind::Plain, it)).collect(),
+            top: 0,
+        }),
+    }
+    match changes(request) {
+        true => vec![Act::Reread],
+        false => Vec::new(),
+    }
+}
+
+/// How an answer is shown.
+enum Said {
+    Line(String),
+    Page(Vec<String>),
+}
+
+fn said(request: &Request, answer: &serde_json::Value) -> Said {
+    let texts = |key: &str| -> Vec<String> {
+        let lines = answer[key].as_array().into_iter().flatten();
+        let lines = lines.filter_map(|it| it.as_str());
+        lines.map(|it| text::line(it).into_owned()).collect()
+    };
+    if request.operation == Operation::SlashDispatch {
+        let lines = [texts("lines"), texts("faults")].concat();
+        return match <[String; 1]>::try_from(lines) {
+            Ok([line]) => Said::Line(line),
+            Err(lines) => Said::Page(lines),
+        };
+    }
+    if !changes(request) {
+        let page = format!("{answer:#}");
+        return Said::Page(page.lines().map(str::to_owned).collect());
+    }
+    if let Some(brief) = &request.brief {
+        let decision = request.arguments["decision"].as_str().unwrap_or("decided");
+        let ticket = brief.ticket.as_ref().map(|it| format!("#{it} "));
+        return Said::Line(format!(
+            "{} {}{} → {}",
+            decision.to_uppercase(),
+            ticket.unwrap_or_default(),
+            brief.summary,
+            brief.worker
+        ));
+    }
+    let task = &answer["id"];
+    match (task.as_str(), answer["state"].as_str()) {
+        (Some(id), Some(state)) => Said::Line(format!("#{id} is {state}")),
+        _ => Said::Line(format!("done: {}", request.command)),
+    }
+}

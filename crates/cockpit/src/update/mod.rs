@@ -1,0 +1,228 @@
+//! What each key and event does to the state.
+//!
+//! Owns the one way in: [`update`] takes an input and answers with what the world is asked for. It does no
+//! I/O and knows no clock but the moment it is told. Decisions on briefs are in [`decide`], what is typed
+//! in [`answer`].
+
+mod answer;
+mod command;
+mod decide;
+mod mouse;
+mod news;
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
+use flagpost_core::history::Line;
+use flagpost_model::{TaskId, notification::Signal};
+use jiff::Timestamp;
+
+use crate::{
+    act::{Act, Request},
+    app::{App, Page, TOAST, Tab, WakeSource},
+    keys::KeyName,
+    log::LogEvent,
+    rows,
+    snapshot::{Snapshot, WaitingBrief, WaitingItem},
+};
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Input {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// A text was pasted.
+    Paste(String),
+    /// The mouse did something.
+    Mouse(MouseEvent),
+    /// The terminal has so many columns and rows.
+    Size(u16, u16),
+    /// What is known now.
+    Data(Arc<Snapshot>),
+    /// Nothing can be read, and why.
+    Unreadable(String),
+    /// How changes are learned of from now on.
+    Source(WakeSource),
+    /// What others did, by their lines in the history.
+    News(Vec<Line>),
+    /// What came of a request.
+    Done(Box<Request>, Outcome),
+    /// What a person made of a brief.
+    Edited(Box<WaitingBrief>, Result<String, String>),
+    /// A task in full.
+    Task(TaskId, Result<String, String>),
+    /// What an agent prints.
+    Log(TaskId, LogEvent),
+    /// Something waits that nobody was told of yet.
+    Notice(Signal, String),
+    /// The terminal came to the front, or went from there.
+    Focus(bool),
+    /// The terminal is gone, or a signal ends it all.
+    Hangup,
+    /// Time has passed.
+    Tick(Timestamp),
+}
+
+/// What came of a request.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// The answer, as JSON.
+    Answer(serde_json::Value),
+    /// It was refused.
+    Refused {
+        /// Somebody was faster, or what was shown is not what is there.
+        is_conflict: bool,
+        /// The words, with what to do next.
+        text: String,
+    },
+}
+
+/// A selection that moved by itself takes no decision for so long.
+pub const GUARD: Duration = Duration::from_millis(300);
+
+/// Does what an input asks for. `at` is the time since the cockpit was started.
+pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
+    app.toasts.retain(|it| it.is_error || at < it.at + TOAST);
+    let acts = match input {
+        Input::Key(key) if key.kind != KeyEventKind::Release => {
+            app.toasts.retain(|it| !it.is_error);
+            match app.prompt.is_some() || matches!(app.pages.last(), Some(Page::Help { .. })) {
+                true => answer::key(app, &key, at),
+                false => {
+                    match KeyName::of(&key).and_then(|it| app.keymap.command(&it, app.context())) {
+                        Some(command) => command::carry_out(app, command, at),
+                        None => Vec::new(),
+                    }
+                }
+            }
+        }
+        Input::Key(_) => Vec::new(),
+        Input::Paste(text) => {
+            answer::paste(app, &text);
+            Vec::new()
+        }
+        Input::Mouse(event) => mouse::take(app, event, at),
+        Input::Size(columns, rows) => {
+            app.size = (columns, rows);
+            Vec::new()
+        }
+        Input::Data(data) => {
+            take_data(app, data, at);
+            Vec::new()
+        }
+        Input::Unreadable(why) => {
+            app.stale = Some(why);
+            Vec::new()
+        }
+        Input::Source(source) => {
+            app.source = source;
+            Vec::new()
+        }
+        Input::News(lines) => {
+            news::take(app, &lines, at);
+            Vec::new()
+        }
+        Input::Done(request, outcome) => decide::done(app, &request, outcome, at),
+        Input::Edited(brief, made) => decide::edited(app, *brief, made, at),
+        Input::Task(id, read) => {
+            take_task(app, &id, read);
+            Vec::new()
+        }
+        Input::Log(task, event) => {
+            let height = crate::view::page_rows(app);
+            let log = app.pages.iter_mut().find_map(|page| match page {
+                Page::Log(log) if log.task == task => Some(log),
+                _ => None,
+            });
+            if let Some(log) = log {
+                log.take(event, height);
+            }
+            Vec::new()
+        }
+        // Who looks at it is told by the screen.
+        Input::Notice(_, text) if app.focus == Some(true) => {
+            app.toast(at, text);
+            Vec::new()
+        }
+        Input::Notice(signal, text) => vec![Act::Notify(signal, text)],
+        Input::Focus(is_in_front) => {
+            app.focus = Some(is_in_front);
+            Vec::new()
+        }
+        Input::Hangup => {
+            app.is_over = true;
+            Vec::new()
+        }
+        Input::Tick(now) => {
+            app.now = now;
+            Vec::new()
+        }
+    };
+    app.refresh_body();
+    let rows = crate::view::body_rows(app);
+    app.scroll = app.scroll.min(app.body.len().saturating_sub(rows));
+    acts
+}
+
+/// Takes what is known now; selections stay on their items.
+fn take_data(app: &mut App, data: Arc<Snapshot>, at: Duration) {
+    let was = app.waiting().cloned();
+    app.stale = None;
+    app.now = data.at;
+    app.data = data;
+    app.threads = rows::threads(&app.data.mail);
+    if !app.is_begun {
+        app.is_begun = true;
+        if !app.data.waiting.is_empty() {
+            app.tab = Tab::Inbox;
+        }
+    }
+    let moved = rows::refresh(app, Tab::Inbox);
+    // Other words under the same name are another thing to decide on, too.
+    if moved || was.is_some() && was.as_ref() != app.waiting() {
+        app.moved = Some(at);
+    }
+    if app.tab != Tab::Inbox {
+        rows::refresh(app, app.tab);
+    }
+    let waiting = &app.data.waiting;
+    let is_there = |key: &String| waiting.iter().any(|it| it.key() == *key);
+    app.before.retain(|key, _| is_there(key));
+    let is_current = |key: &str, envelope: &str| {
+        waiting.iter().any(|it| match it {
+            WaitingItem::Brief(brief) => it.key() == key && brief.envelope == envelope,
+            WaitingItem::Question(_) => false,
+        })
+    };
+    app.shown
+        .retain(|(key, envelope)| is_current(key, envelope));
+}
+
+/// Shows another screen.
+pub(crate) fn go(app: &mut App, tab: Tab) -> Vec<Act> {
+    let mut acts = Vec::new();
+    if app.pages.iter().any(|it| matches!(it, Page::Log(_))) {
+        acts.push(Act::CloseLog);
+    }
+    app.pages.clear();
+    let before = app.interest();
+    app.tab = tab;
+    app.scroll = 0;
+    rows::refresh(app, tab);
+    if app.interest() != before {
+        acts.push(Act::Interest(app.interest()));
+    }
+    acts
+}
+
+fn take_task(app: &mut App, id: &TaskId, read: Result<String, String>) {
+    let page = app.pages.iter_mut().find_map(|page| match page {
+        Page::Task { id: it, text, .. } if it == id => Some(text),
+        _ => None,
+    });
+    if let Some(text) = page {
+        *text = Some(read.unwrap_or_else(|why| why));
+    }
+}

@@ -1,0 +1,272 @@
+//! Pages over a screen: a task, a log, the keys, what I did, an answer; and the palette.
+
+use ratatui::{
+    Frame,
+    layout::Rect,
+    text::{Line, Span},
+    widgets::{Clear, Paragraph},
+};
+
+use super::{frame_of, inner, styled};
+use crate::{
+    app::{App, LineKind, Page, Tab},
+    keys::{Command, Context},
+    palette,
+    text::{self, cut, wrapped},
+    theme::Role,
+};
+
+/// Draws the page in front.
+pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let Some(page) = app.pages.last() else {
+        return;
+    };
+    let inside = inner(area);
+    let (width, height) = (usize::from(inside.width), usize::from(inside.height));
+    let (heading, top) = match page {
+        Page::Task { id, top, .. } => (format!("#{id}"), *top),
+        Page::Log(log) => (log_heading(log), 0),
+        Page::Help { line, top } => (format!("Keys of this screen /{}", line.text()), *top),
+        Page::Journal { top } => ("What I did, as commands: y copies them".to_owned(), *top),
+        Page::Text { title, top, .. } => (title.clone(), *top),
+    };
+    let heading = cut(
+        &format!(" {heading} "),
+        usize::from(area.width).saturating_sub(4),
+    );
+    frame.render_widget(frame_of(app, heading), area);
+    let lines = match page {
+        Page::Log(log) => log_lines(app, log, (width, height)),
+        _ => lines(app, width)
+            .into_iter()
+            .skip(top)
+            .take(height)
+            .collect(),
+    };
+    frame.render_widget(Paragraph::new(lines), inside);
+}
+
+/// The lines of the page in front; a log has its own way.
+pub(super) fn lines(app: &App, width: usize) -> Vec<Line<'static>> {
+    match app.pages.last() {
+        None | Some(Page::Log(_)) => Vec::new(),
+        Some(Page::Task { text, .. }) => match text {
+            Some(text) => wrapped(text, width).into_iter().map(Line::from).collect(),
+            None => vec![Line::from("…")],
+        },
+        Some(Page::Help { line, .. }) => help(app, line.text()),
+        Some(Page::Journal { .. }) => match app.journal.is_empty() {
+            true => vec![Line::from("nothing yet")],
+            false => app
+                .journal
+                .iter()
+                .map(|it| Line::from(cut(it, width)))
+                .collect(),
+        },
+        Some(Page::Text { lines, .. }) => lines
+            .iter()
+            .flat_map(|(kind, line)| {
+                let (sign, style) = match kind {
+                    LineKind::Plain => ("  ", ratatui::style::Style::new()),
+                    LineKind::Added => ("+ ", app.theme.style(Role::Added)),
+                    LineKind::Removed => ("- ", app.theme.style(Role::Removed)),
+                };
+                let lines = wrapped(line, width.saturating_sub(2)).into_iter();
+                lines.map(move |it| Line::styled(format!("{sign}{it}"), style))
+            })
+            .collect(),
+    }
+}
+
+fn help(app: &App, typed: &str) -> Vec<Line<'static>> {
+    // The page stands over the screen whose keys are meant.
+    let context = match app.pages.iter().rev().nth(1) {
+        Some(Page::Task { .. }) => Context::Task,
+        Some(Page::Log(_)) => Context::Log,
+        Some(_) => Context::Text,
+        None => Context::Tab(app.tab),
+    };
+    let typed = typed.to_lowercase();
+    let here = Command::ALL.iter().filter(|it| it.is_on(context));
+    let rows = here.filter_map(|command| {
+        let keys = app.keymap.shown(*command);
+        let text = format!("{keys:<14} {:<16} {}", command.name(), command.about());
+        let fits = !keys.is_empty() && text.to_lowercase().contains(&typed);
+        fits.then(|| Line::from(text))
+    });
+    rows.collect()
+}
+
+fn log_heading(log: &crate::log::LogView) -> String {
+    let between = "·";
+    let mut words = vec![format!("log #{}", log.task)];
+    if !log.title.is_empty() {
+        words.push(text::line(&log.title).into_owned());
+    }
+    words.push(match (&log.ended, log.follows) {
+        (Some(why), _) => why.clone(),
+        (None, true) => "following".to_owned(),
+        (None, false) => format!("line {} of {}", log.top + 1, log.rows.len()),
+    });
+    if !log.filter.is_empty() {
+        words.push(format!("/{}", log.filter));
+    }
+    words.join(&format!(" {between} "))
+}
+
+fn log_lines(
+    app: &App,
+    log: &crate::log::LogView,
+    (width, height): (usize, usize),
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let hit = log.filter.to_lowercase();
+    for row in log.rows.iter().skip(log.top).take(height) {
+        let raw = log.lines.get(*row).map_or("", |it| it);
+        if log.wraps {
+            lines.extend(wrapped(raw, width).into_iter().map(Line::from));
+            continue;
+        }
+        let is_hit = !hit.is_empty() && !hit.starts_with('!');
+        let spans = text::styled(raw)
+            .into_iter()
+            .map(|(text, style)| match is_hit {
+                true => styled(text, style.patch(app.theme.style(Role::NeedsYou))),
+                false => styled(text, style),
+            });
+        lines.push(Line::from(spans.collect::<Vec<Span<'static>>>()));
+    }
+    // Broken lines take more rows: the last ones stay in sight.
+    let over = if log.follows {
+        lines.len().saturating_sub(height)
+    } else {
+        0
+    };
+    lines.drain(..over);
+    lines
+}
+
+/// What the palette offers, above the line that is typed.
+pub(super) fn palette(app: &App, frame: &mut Frame<'_>, (body, row): (Rect, usize), typed: &str) {
+    let choices = palette::choices(typed);
+    let height = u16::try_from(choices.len().min(10)).unwrap_or(10);
+    let area = Rect {
+        y: (body.y + body.height).saturating_sub(height + 2),
+        height: (height + 2).min(body.height),
+        ..body
+    };
+    frame.render_widget(Clear, area);
+    let heading = format!(" {} commands: enter runs, tab completes ", choices.len());
+    frame.render_widget(frame_of(app, heading), area);
+    let inside = inner(area);
+    let width = usize::from(inside.width);
+    let shown = usize::from(inside.height).max(1);
+    let top = row.saturating_sub(shown - 1);
+    let lines = choices.iter().enumerate().skip(top).take(shown);
+    let lines = lines.map(|(at, choice)| {
+        let style = match at == row {
+            true => app.theme.style(Role::Selected),
+            false => ratatui::style::Style::new(),
+        };
+        let about = cut(&choice.about, width.saturating_sub(24));
+        Line::from(vec![
+            styled(format!(" {:<22} ", cut(&choice.line, 22)), style),
+            styled(about, app.theme.style(Role::Dim)),
+        ])
+    });
+    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), inside);
+}
+
+/// The keys that matter here, most first.
+pub(super) fn hints(app: &App) -> Vec<String> {
+    use Command::{
+        Answer, Assign, Back, Claim, Done, Edit, Filter, Follow, Help, Left, Log, Mark, Move,
+        NextHit, Open, Palette, Quit, Ratify, RatifyAll, Reject, Right, ScrollDown, Stop, Undo,
+        Wrap, Zoom,
+    };
+    let commands: &[(Command, &str)] = match app.context() {
+        Context::Tab(Tab::Fleet) => &[
+            (Open, "open"),
+            (Assign, "assign"),
+            (Log, "log"),
+            (Filter, "filter"),
+            (Palette, "palette"),
+            (Help, "keys"),
+            (Quit, "quit"),
+        ],
+        Context::Tab(Tab::Board) => &[
+            (Left, "column"),
+            (Right, "column"),
+            (Move, "move…"),
+            (Open, "open"),
+            (Claim, "claim"),
+            (Done, "done"),
+            (Mark, "mark"),
+            (Undo, "undo"),
+            (Filter, "filter"),
+            (Help, "keys"),
+            (Quit, "quit"),
+        ],
+        Context::Tab(Tab::Tasks) => &[
+            (Open, "open"),
+            (Claim, "claim"),
+            (Done, "done…"),
+            (Move, "move…"),
+            (Undo, "undo"),
+            (Filter, "query"),
+            (Palette, "palette"),
+            (Help, "keys"),
+            (Quit, "quit"),
+        ],
+        Context::Tab(Tab::Inbox) => &[
+            (Ratify, "let through"),
+            (Reject, "reject…"),
+            (Edit, "edit"),
+            (RatifyAll, "all…"),
+            (Answer, "answer"),
+            (ScrollDown, "scroll"),
+            (Filter, "filter"),
+            (Help, "keys"),
+            (Quit, "quit"),
+        ],
+        Context::Tab(Tab::Run) => &[
+            (Open, "log"),
+            (Zoom, "zoom"),
+            (Stop, "stop the run…"),
+            (Filter, "filter"),
+            (Help, "keys"),
+            (Quit, "quit"),
+        ],
+        Context::Tab(Tab::Mail) => &[
+            (Open, "zoom"),
+            (ScrollDown, "scroll"),
+            (Filter, "filter"),
+            (Palette, "palette"),
+            (Help, "keys"),
+            (Quit, "quit"),
+        ],
+        Context::Task => &[
+            (Back, "back"),
+            (Claim, "claim"),
+            (Done, "done…"),
+            (Move, "move…"),
+            (Log, "log"),
+            (Answer, "answer"),
+            (Help, "keys"),
+        ],
+        Context::Log => &[
+            (Back, "back"),
+            (Follow, "follow"),
+            (Wrap, "wrap"),
+            (Filter, "filter"),
+            (NextHit, "next hit"),
+            (Help, "keys"),
+        ],
+        Context::Text => &[(Back, "back"), (ScrollDown, "scroll"), (Quit, "quit")],
+    };
+    let shown = commands.iter().filter_map(|(command, words)| {
+        let key = app.keymap.first(*command);
+        (!key.is_empty()).then(|| format!("{key} {words}"))
+    });
+    shown.collect()
+}
