@@ -27,7 +27,7 @@ use crate::{
     act::Act,
     app::{App, TOAST},
     keys::Keymap,
-    snapshot::{self, Interest, Place, WaitingBrief},
+    snapshot::{Place, WaitingBrief},
     source::{self, Nudge},
     tail::{self, LogRequest},
     term::{self, Lent, Screen, Taken},
@@ -75,7 +75,11 @@ pub enum CockpitError {
 /// Opens it, and stays until it is closed.
 pub fn run(cockpit: Cockpit) -> Result<(), CockpitError> {
     // What cannot be opened at all is told on the terminal as it was.
-    let first = snapshot::read(&cockpit.place, Interest::default())?;
+    match cockpit.place.list() {
+        // It comes with its first task.
+        Ok(_) | Err(Error::NotFound { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
     let (send, inputs) = mpsc::channel();
     let place = Arc::new(cockpit.place);
     let mut app = App::new(
@@ -84,7 +88,6 @@ pub fn run(cockpit: Cockpit) -> Result<(), CockpitError> {
         place.home.now(),
         place.home.zone(),
     );
-    update(&mut app, Input::Data(Arc::new(first)), Duration::ZERO);
     cockpit.person.name().as_str().clone_into(&mut app.me);
     let taken = Taken::take(cockpit.mouse)?;
     let mut screen = Terminal::new(CrosstermBackend::new(io::stdout()))?;

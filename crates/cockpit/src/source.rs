@@ -24,7 +24,7 @@ use flagpost_core::{
 
 use crate::{
     app::WakeSource,
-    notices,
+    notices::TerminalNotices,
     snapshot::{Interest, Place, read},
     update::Input,
 };
@@ -57,9 +57,8 @@ pub enum Nudge {
 pub fn start(place: Arc<Place>, socket: PathBuf, send: Sender<Input>) -> Sender<Nudge> {
     let (nudge, nudges) = mpsc::channel();
     let own = nudge.clone();
-    let notices = notices::start(Arc::clone(&place), send.clone());
     thread::spawn(move || {
-        let mut source = Source::new(&place, socket, own, notices);
+        let mut source = Source::new(&place, socket, own);
         source.run(&nudges, &send);
     });
     nudge
@@ -73,11 +72,11 @@ struct Source<'p> {
     has_daemon: bool,
     interest: Interest,
     tail: Option<Tail>,
-    notices: Sender<bool>,
+    notices: TerminalNotices<'p>,
 }
 
 impl<'p> Source<'p> {
-    fn new(place: &'p Place, socket: PathBuf, nudge: Sender<Nudge>, notices: Sender<bool>) -> Self {
+    fn new(place: &'p Place, socket: PathBuf, nudge: Sender<Nudge>) -> Self {
         let told = nudge.clone();
         let mut also = Vec::from([socket.parent().unwrap_or(&socket).to_owned()]);
         if let Some(sessions) = place.sessions() {
@@ -99,7 +98,7 @@ impl<'p> Source<'p> {
             has_daemon: false,
             interest: Interest::default(),
             tail: None,
-            notices,
+            notices: TerminalNotices::new(place),
         }
     }
 
@@ -121,7 +120,7 @@ impl<'p> Source<'p> {
                 return;
             }
             let rest = begun.elapsed() * REST;
-            if !self.wait(nudges, Instant::now() + rest.max(TOGETHER)) {
+            if !self.wait(nudges, send, Instant::now() + rest.max(TOGETHER)) {
                 return;
             }
         }
@@ -148,12 +147,10 @@ impl<'p> Source<'p> {
         if send.send(input).is_err() {
             return false;
         }
-        // Where it has ended nobody is told.
-        let _: Result<(), _> = self.notices.send(self.has_daemon);
-        match self.news() {
-            Some(news) => send.send(news).is_ok(),
-            None => true,
-        }
+        let news = self.news();
+        let notice = self.notices.due(true, self.has_daemon);
+        let told = [news, notice].into_iter().flatten();
+        told.into_iter().all(|it| send.send(it).is_ok())
     }
 
     /// What came to the history since the last look.
@@ -178,19 +175,28 @@ impl<'p> Source<'p> {
     }
 
     /// Waits for something to look at, and until it may be looked at; whether anybody listens.
-    fn wait(&mut self, nudges: &Receiver<Nudge>, rested: Instant) -> bool {
+    fn wait(&mut self, nudges: &Receiver<Nudge>, send: &Sender<Input>, rested: Instant) -> bool {
         let pause = match self.kind() {
             WakeSource::Daemon | WakeSource::Files => RECHECK,
             WakeSource::Polling => POLL,
         };
-        match nudges.recv_timeout(pause) {
-            Ok(nudge) => {
-                if self.take(nudge) {
-                    return true;
+        let begun = Instant::now();
+        loop {
+            let left = pause.saturating_sub(begun.elapsed());
+            match nudges.recv_timeout(left.min(self.notices.pause().max(TOGETHER))) {
+                Ok(nudge) => match self.take(nudge) {
+                    true => return true,
+                    false => break,
+                },
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() >= pause => return true,
+                Err(RecvTimeoutError::Timeout) => {
+                    let notice = self.notices.due(false, self.has_daemon);
+                    if notice.is_some_and(|it| send.send(it).is_err()) {
+                        return false;
+                    }
                 }
+                Err(RecvTimeoutError::Disconnected) => return false,
             }
-            Err(RecvTimeoutError::Timeout) => return true,
-            Err(RecvTimeoutError::Disconnected) => return false,
         }
         // What comes meanwhile is looked at together.
         loop {

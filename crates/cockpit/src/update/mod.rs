@@ -113,6 +113,9 @@ pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
             Vec::new()
         }
         Input::Unreadable(why) => {
+            if app.stale.as_ref() != Some(&why) {
+                app.complain(at, why.as_str());
+            }
             app.stale = Some(why);
             Vec::new()
         }

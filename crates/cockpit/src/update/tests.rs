@@ -345,6 +345,25 @@ fn an_error_stays_until_a_key_and_news_goes_by_itself() {
 }
 
 #[test]
+fn where_nothing_can_be_read_what_is_shown_stays_with_its_age_and_the_reason() {
+    let mut app = at_80();
+    let gone = || Input::Unreadable("the home is gone".to_owned());
+    give(&mut app, gone(), 1_000);
+    let later = crate::fixture::now() + jiff::SignedDuration::from_mins(2);
+    give(&mut app, Input::Tick(later), 2_000);
+    give(&mut app, gone(), 2_000);
+    let page = screen(&mut app);
+    assert!(
+        page.contains("2m old") && page.contains("Merge the seal"),
+        "{page}"
+    );
+    assert_eq!(app.toasts.len(), 1);
+    assert_eq!(app.toasts[0].text, "the home is gone");
+    give(&mut app, Input::Data(Arc::new(fleet())), 3_000);
+    assert!(!screen(&mut app).contains("old "), "{page}");
+}
+
+#[test]
 fn what_i_did_is_kept_as_commands() {
     let mut app = at_80();
     let acts = press(&mut app, "y", 1_000);

@@ -91,7 +91,8 @@ fn state(app: &App) -> String {
         false => String::new(),
     };
     let live = match (&app.stale, app.source) {
-        (Some(_), _) => format!("{} {} old", "◌", age(app, app.data.at)),
+        (Some(_), _) if !app.is_begun => "◌ unread".to_owned(),
+        (Some(_), _) => format!("◌ {} old", age(app, app.data.at)),
         (None, WakeSource::Daemon) => format!("{sign}live"),
         (None, WakeSource::Files) => "files".to_owned(),
         (None, WakeSource::Polling) => "polling".to_owned(),

@@ -94,6 +94,9 @@ pub(super) fn heading(app: &App, name: &str, width: usize) -> String {
 }
 
 fn empty(app: &App) -> &'static str {
+    if !app.is_begun {
+        return " reading the files…";
+    }
     if !app.list().filter.is_empty() {
         return " nothing fits the filter; esc ends it";
     }
@@ -146,7 +149,7 @@ fn worker_cells(app: &App, row: usize) -> (&'static str, Role, String, String) {
                 .unwrap_or(Lane::Claimed);
             format!("{} #{} {}", app.theme.lane(lane).0, task.id, task.subject)
         }
-        None => format!("{} idle", "─"),
+        None => "─ idle".to_owned(),
     };
     let mut right = Vec::new();
     for (count, words) in [

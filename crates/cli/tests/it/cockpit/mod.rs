@@ -11,6 +11,7 @@ mod keys;
 mod output;
 mod screens;
 mod shown_before;
+mod smoke;
 mod sources;
 mod stage;
 mod terminal;

@@ -1,0 +1,67 @@
+//! The smoke test of the relay, its steps with the cockpit as the client.
+
+use flagpost_testkit::{background::Background, race::until};
+
+use super::{
+    stage::{decided, propose, until_decided},
+    terminal::Terminal,
+};
+use crate::{
+    daemon::{Daemon, kill_daemon},
+    fleet::{Fleet, Way},
+};
+
+const WORKERS: usize = 11;
+
+/// Lets everything through that the inbox lists, by its keys.
+fn let_all_through(fleet: &Fleet, terminal: &Terminal<'_>, before: usize) {
+    for worker in &fleet.workers {
+        propose(fleet, worker, &format!("Do the work of {worker}"));
+    }
+    terminal.shows(&format!("Inbox({WORKERS})"));
+    terminal.keys(&["4"]);
+    terminal.shows("as delivered");
+    terminal.keys(&["Y"]);
+    terminal.shows(&format!("let all {WORKERS} listed through"));
+    terminal.keys(&["y"]);
+    until_decided(fleet, before + WORKERS);
+    terminal.shows("nothing waits for you");
+}
+
+fn reports(fleet: &Fleet) -> usize {
+    let is_report = |line: &&serde_json::Value| line["kind"] == "worker.paste_back";
+    fleet.history().iter().filter(is_report).count()
+}
+
+#[test]
+fn what_the_cockpit_lets_through_reaches_eleven_workers_with_and_without_a_daemon() {
+    let fleet = Fleet::of(WORKERS);
+    let Some(terminal) = Terminal::open(&fleet.world, 120, 40) else {
+        return;
+    };
+    let ways = [Way::Poller, Way::Waiting].into_iter().cycle();
+    let workers = fleet.workers.iter().zip(ways);
+    let _running: Vec<Background> = workers
+        .map(|(worker, way)| fleet.work(worker, way))
+        .collect();
+    let _daemon = Daemon(&fleet.world);
+    fleet.world.ok(["up"]);
+    terminal.cockpit();
+    terminal.shows("live");
+    let_all_through(&fleet, &terminal, 0);
+    for worker in &fleet.workers {
+        let flag = std::fs::metadata(fleet.inbox(worker).join("0001.ratified")).unwrap();
+        assert_eq!(flag.len(), 0, "{worker}");
+    }
+    until("each has reported", || reports(&fleet) >= WORKERS);
+    terminal.keys(&["1"]);
+    terminal.until("each report is seen", |it| {
+        it.matches("1 reports").count() >= WORKERS
+    });
+    kill_daemon(&fleet.world);
+    terminal.shows("files");
+    let_all_through(&fleet, &terminal, WORKERS);
+    until("each has reported again", || reports(&fleet) >= 2 * WORKERS);
+    let via = decided(&fleet);
+    assert!(via.iter().all(|line| line["via"] == "cockpit"), "{via:?}");
+}
