@@ -226,7 +226,8 @@ impl Hands<'_> {
 
     /// Draws all of it anew: somebody else had the terminal, which may have another size since.
     fn redraw(&self, screen: &mut Screen) -> io::Result<()> {
-        screen.clear()?;
+        // Clearing the old one would ask the terminal where its cursor is, and wait for the reader of keys.
+        *screen = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let size = screen.size()?;
         drop(self.send.send(Input::Size(size.width, size.height)));
         Ok(())

@@ -58,6 +58,8 @@ fn without_a_file_the_defaults_hold() {
     notify.quiet                      unset
     notify.body                       default  none
     notify.osc                        default  auto
+    ui.glyphs                         default  auto
+    ui.mouse                          default  true
     $ config get claim.lease
     15m
     $ config get claim.lease --json
@@ -136,6 +138,8 @@ fn what_is_stored_is_echoed_and_found_again() {
     notify.quiet                      unset
     notify.body                       default      none
     notify.osc                        default      auto
+    ui.glyphs                         default      auto
+    ui.mouse                          default      true
     queries.mine                      config.toml  owner=ann sort=due
     $ config get tasks.roots
     ~/tasks
@@ -335,6 +339,8 @@ fn a_name_that_is_no_setting_does_no_harm() {
     notify.quiet                      unset
     notify.body                       default  none
     notify.osc                        default  auto
+    ui.glyphs                         default  auto
+    ui.mouse                          default  true
     2> flagpost: [dir]/home/.flagpost/config.toml, line 2: there is no setting run.retry; do you mean run.retries?
     2> flagpost: [dir]/home/.flagpost/config.toml, line 4: there is no setting other.thing.x
     $ list
@@ -348,8 +354,8 @@ fn a_name_that_is_no_setting_does_no_harm() {
     write(&world, "'run.retries' = 9\n[queries.a]\nb = 'x'\n");
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
     let names = world.ok(["config", "list", "--quiet"]);
-    assert!(names.starts_with("tasks.roots\n") && names.ends_with("notify.osc\n"));
-    assert_eq!(names.lines().count(), 30);
+    assert!(names.starts_with("tasks.roots\n") && names.ends_with("ui.mouse\n"));
+    assert_eq!(names.lines().count(), 32);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

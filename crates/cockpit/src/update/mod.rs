@@ -176,7 +176,8 @@ fn take_data(app: &mut App, data: Arc<Snapshot>, at: Duration) {
     app.now = data.at;
     app.data = data;
     app.threads = rows::threads(&app.data.mail);
-    if !app.is_begun {
+    let is_first = !app.is_begun;
+    if is_first {
         app.is_begun = true;
         if !app.data.waiting.is_empty() {
             app.tab = Tab::Inbox;
@@ -184,7 +185,7 @@ fn take_data(app: &mut App, data: Arc<Snapshot>, at: Duration) {
     }
     let moved = rows::refresh(app, Tab::Inbox);
     // Other words under the same name are another thing to decide on, too.
-    if moved || was.is_some() && was.as_ref() != app.waiting() {
+    if !is_first && (moved || was.is_some() && was.as_ref() != app.waiting()) {
         app.moved = Some(at);
     }
     if app.tab != Tab::Inbox {

@@ -163,7 +163,7 @@ fn an_editor_that_takes_its_file_away_ends_nothing() {
 #[test]
 fn keys_typed_in_the_editor_are_the_editors_none_lost_and_none_doubled() {
     let fleet = edited_by(
-        "for n in 1 2 3; do printf 'line %s: ' $n; IFS= read -r line; printf '\\n%s' \"$line\" >> \"$1\"; done",
+        "clear; for n in 1 2 3; do printf 'line %s: ' $n; IFS= read -r line; printf '\\n%s' \"$line\" >> \"$1\"; done",
     );
     let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
         return;

@@ -26,7 +26,7 @@ fn it_opens_on_the_inbox_shows_each_screen_and_leaves_the_terminal_as_it_was() {
         ("3", "Tasks 1"),
         ("4", "Waits for you 2"),
         ("5", "no run"),
-        ("6", "no messages"),
+        ("6", "Conversations 2"),
         ("Tab", "Workers 2"),
         ("]", "Ready 1"),
         ("[", "Workers 2"),
