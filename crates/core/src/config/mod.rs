@@ -299,6 +299,8 @@ impl<'h> Config<'h> {
     fn suggestion(&self, name: &str) -> Option<String> {
         let like = |key: &&'static dyn AnySetting| naming::like(key.about().name, name);
         let could_be = self.names().chain(PATTERNS.iter().filter_map(like));
+        // A name of the user's own choice may be none that can be chosen.
+        let could_be = could_be.filter(|it| known(it).is_some());
         let rated = could_be.map(|known| (naming::likeness(name, &known), known));
         let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
         (best.0 > ALIKE).then_some(best.1)

@@ -63,5 +63,8 @@ fn what_the_cockpit_lets_through_reaches_eleven_workers_with_and_without_a_daemo
     let_all_through(&fleet, &terminal, WORKERS);
     until("each has reported again", || reports(&fleet) >= 2 * WORKERS);
     let via = decided(&fleet);
-    assert!(via.iter().all(|line| line["via"] == "cockpit"), "{via:?}");
+    assert!(
+        via.iter().all(|line| line["detail"]["via"] == "cockpit"),
+        "{via:?}"
+    );
 }
