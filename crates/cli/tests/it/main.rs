@@ -110,6 +110,7 @@ mod run_worktrees;
 mod sandboxed;
 mod schemas;
 mod search;
+mod status_watch;
 mod tasks;
 mod texts;
 mod times;
