@@ -86,9 +86,9 @@ macro_rules! commands {
     ($($(#[$doc:meta])* $variant:ident = $name:literal [$($key:literal),*] $on:expr, $about:literal;)+) => {
         /// Something that a key asks for.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Command { $($(#[$doc])* $variant),+ }
+        pub enum KeyCommand { $($(#[$doc])* $variant),+ }
 
-        impl Command {
+        impl KeyCommand {
             /// All of them, in the order in which help shows them.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
@@ -220,7 +220,7 @@ commands! {
     Quit = "quit" ["q", "ctrl-c"] On::Everywhere, "quit";
 }
 
-impl Command {
+impl KeyCommand {
     /// Whether it can be given here.
     pub fn is_on(self, context: Context) -> bool {
         match self.on() {
@@ -301,12 +301,12 @@ pub enum KeysRefusal {
 
 /// Which key asks for what.
 #[derive(Debug, Clone)]
-pub struct Keymap(Vec<(Command, Vec<KeyName>)>);
+pub struct Keymap(Vec<(KeyCommand, Vec<KeyName>)>);
 
 impl Default for Keymap {
     fn default() -> Self {
         let names = |it: &[&str]| it.iter().map(|key| KeyName((*key).to_owned())).collect();
-        let all = Command::ALL.iter();
+        let all = KeyCommand::ALL.iter();
         Self(all.map(|it| (*it, names(it.defaults()))).collect())
     }
 }
@@ -318,7 +318,7 @@ impl Keymap {
     ) -> Result<Self, KeysRefusal> {
         let mut map = Self::default();
         for (name, keys) in own {
-            let of_name = |(command, _): &&mut (Command, _)| command.name() == name;
+            let of_name = |(command, _): &&mut (KeyCommand, _)| command.name() == name;
             let found = map.0.iter_mut().find(of_name);
             let (command, bound) = found.ok_or_else(|| KeysRefusal::Unknown(name.to_owned()))?;
             let mut read = Vec::new();
@@ -340,23 +340,23 @@ impl Keymap {
     }
 
     /// What the key asks for here.
-    pub fn command(&self, key: &KeyName, context: Context) -> Option<Command> {
-        let means = |(command, keys): &&(Command, Vec<KeyName>)| {
+    pub fn command(&self, key: &KeyName, context: Context) -> Option<KeyCommand> {
+        let means = |(command, keys): &&(KeyCommand, Vec<KeyName>)| {
             command.is_on(context) && keys.contains(key)
         };
         self.0.iter().find(means).map(|(command, _)| *command)
     }
 
     /// The keys of a command, as they are shown; empty where it has none.
-    pub fn shown(&self, command: Command) -> String {
-        let of = |(it, _): &&(Command, Vec<KeyName>)| *it == command;
+    pub fn shown(&self, command: KeyCommand) -> String {
+        let of = |(it, _): &&(KeyCommand, Vec<KeyName>)| *it == command;
         let keys = self.0.iter().find(of).map(|(_, keys)| keys);
         let keys = keys.into_iter().flatten().map(KeyName::to_string);
         keys.collect::<Vec<_>>().join(" ")
     }
 
     /// The first key of a command.
-    pub fn first(&self, command: Command) -> String {
+    pub fn first(&self, command: KeyCommand) -> String {
         let shown = self.shown(command);
         shown.split(' ').next().unwrap_or_default().to_owned()
     }
@@ -430,8 +430,8 @@ mod tests {
             pressed(KeyCode::Char('y'), KeyModifiers::NONE),
         );
         let inbox = Context::Tab(Tab::Inbox);
-        assert_eq!(map.command(&y, inbox), Some(Command::Ratify));
-        assert_eq!(map.command(&y, Context::Log), Some(Command::CopyHere));
+        assert_eq!(map.command(&y, inbox), Some(KeyCommand::Ratify));
+        assert_eq!(map.command(&y, Context::Log), Some(KeyCommand::CopyHere));
     }
 
     #[test]
@@ -441,8 +441,8 @@ mod tests {
         let y = pressed(KeyCode::Char('y'), KeyModifiers::NONE);
         assert_eq!(map.command(&y, inbox), None);
         let ctrl_y = pressed(KeyCode::Char('y'), KeyModifiers::CONTROL);
-        assert_eq!(map.command(&ctrl_y, inbox), Some(Command::Ratify));
-        assert_eq!(map.shown(Command::Ratify), "ctrl-y f5");
+        assert_eq!(map.command(&ctrl_y, inbox), Some(KeyCommand::Ratify));
+        assert_eq!(map.shown(KeyCommand::Ratify), "ctrl-y f5");
     }
 
     #[test]

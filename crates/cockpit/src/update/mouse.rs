@@ -8,7 +8,7 @@ use super::{command, go};
 use crate::{
     act::Act,
     app::{App, Tab},
-    keys::Command,
+    keys::KeyCommand,
     view::{self, Target},
 };
 
@@ -27,10 +27,10 @@ pub(super) fn take(app: &mut App, event: MouseEvent, at: Duration) -> Vec<Act> {
             click(app, place, at)
         }
         (MouseEventKind::ScrollDown, Some(Target::Row(_) | Target::List)) => {
-            command::carry_out(app, Command::Down, at)
+            command::carry_out(app, KeyCommand::Down, at)
         }
         (MouseEventKind::ScrollUp, Some(Target::Row(_) | Target::List)) => {
-            command::carry_out(app, Command::Up, at)
+            command::carry_out(app, KeyCommand::Up, at)
         }
         (MouseEventKind::ScrollDown, Some(Target::Main)) => command::scroll(app, WHEEL),
         (MouseEventKind::ScrollUp, Some(Target::Main)) => command::scroll(app, -WHEEL),
@@ -48,7 +48,7 @@ fn click(app: &mut App, place: usize, at: Duration) -> Vec<Act> {
     if app.list().key == key {
         return match tab {
             Tab::Inbox => Vec::new(),
-            _ => command::carry_out(app, Command::Open, at),
+            _ => command::carry_out(app, KeyCommand::Open, at),
         };
     }
     let list = app.list_mut();

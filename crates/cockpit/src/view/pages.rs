@@ -10,7 +10,7 @@ use ratatui::{
 use super::{frame_of, inner, styled};
 use crate::{
     app::{App, LineKind, Page, Tab},
-    keys::{Command, Context},
+    keys::{Context, KeyCommand},
     palette,
     text::{self, cut, wrapped},
     theme::Role,
@@ -87,7 +87,7 @@ fn help(app: &App, typed: &str) -> Vec<Line<'static>> {
         None => Context::Tab(app.tab),
     };
     let typed = typed.to_lowercase();
-    let here = Command::ALL.iter().filter(|it| it.is_on(context));
+    let here = KeyCommand::ALL.iter().filter(|it| it.is_on(context));
     let rows = here.filter_map(|command| {
         let keys = app.keymap.shown(*command);
         let text = format!("{keys:<14} {:<16} {}", command.name(), command.about());
@@ -179,12 +179,12 @@ pub(super) fn palette(app: &App, frame: &mut Frame<'_>, (body, row): (Rect, usiz
 
 /// The keys that matter here, most first.
 pub(super) fn hints(app: &App) -> Vec<String> {
-    use Command::{
+    use KeyCommand::{
         Answer, Assign, Back, Claim, Done, Edit, Filter, Follow, Help, Left, Log, Mark, Move,
         NextHit, Open, Palette, Quit, Ratify, RatifyAll, Reject, Right, ScrollDown, Stop, Undo,
         Wrap, Zoom,
     };
-    let commands: &[(Command, &str)] = match app.context() {
+    let commands: &[(KeyCommand, &str)] = match app.context() {
         Context::Tab(Tab::Fleet) => &[
             (Open, "open"),
             (Assign, "assign"),
