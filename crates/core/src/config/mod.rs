@@ -298,9 +298,11 @@ impl<'h> Config<'h> {
     /// The setting whose name is most like this one.
     fn suggestion(&self, name: &str) -> Option<String> {
         let like = |key: &&'static dyn AnySetting| naming::like(key.about().name, name);
-        let could_be = self.names().chain(PATTERNS.iter().filter_map(like));
-        // A name of the user's own choice may be none that can be chosen.
-        let could_be = could_be.filter(|it| known(it).is_some());
+        // What a user chose says nothing about the table that was meant.
+        let table = |it: &str| it.split('.').next().unwrap_or_default().to_owned();
+        let is_near = |it: &String| naming::likeness(&table(name), &table(it)) > ALIKE;
+        let chosen = PATTERNS.iter().filter_map(like).filter(is_near);
+        let could_be = self.names().chain(chosen);
         let rated = could_be.map(|known| (naming::likeness(name, &known), known));
         let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
         (best.0 > ALIKE).then_some(best.1)
