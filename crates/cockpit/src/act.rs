@@ -1,7 +1,7 @@
 //! What the screen asks of the world.
 //!
 //! Owns the requests as data, and how each is spelled as a command of a shell, for the journal. They are
-//! carried out by [`crate::worker`], and by nothing else.
+//! carried out by `worker`, and by nothing else.
 
 use flagpost_core::operations::Operation;
 use flagpost_model::{TaskId, decision::Decision, notification::Signal};

@@ -2,7 +2,7 @@
 //!
 //! Owns a face and no rule: what it shows is read from `core`, and what it does is an operation of
 //! `core::operations`. [`app`] is plain data, [`update::update`] and [`view::draw`] are pure; only
-//! [`term`], [`source`], [`tail`] and [`worker`] touch the world, each in threads of its own. A decision is
+//! `term`, `source`, `tail` and `worker` touch the world, each in threads of its own. A decision is
 //! on the brief as it was on the screen, or it is none.
 
 pub mod act;

@@ -2,7 +2,7 @@
 //!
 //! Owns the lines that are held, at most [`MOST`], and the way through them: following stops at the first
 //! scroll upwards and goes on at the end. Filter, wrap and follow leave each other alone. Reading the file
-//! is [`crate::tail`]'s.
+//! is `tail`'s.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! What each key and event does to the state.
 //!
 //! Owns the one way in: [`update`] takes an input and answers with what the world is asked for. It does no
-//! I/O and knows no clock but the moment it is told. Decisions on briefs are in [`decide`], what is typed
-//! in [`answer`].
+//! I/O and knows no clock but the moment it is told. Decisions on briefs are in `decide`, what is typed
+//! in `answer`.
 
 mod answer;
 mod command;

@@ -1,8 +1,8 @@
 //! How the state looks: a pure function of it.
 //!
 //! Owns the layout and what every screen has: the header with NOW, NEXT and QUEUED, the line of keys, what
-//! is asked, toasts. A screen's list is in [`lists`], its main pane in [`panes`], the board in [`board`], a
-//! page over it in [`pages`]. Text of agents goes through [`crate::text`] before it comes here.
+//! is asked, toasts. A screen's list is in `lists`, its main pane in `panes`, the board in `board`, a
+//! page over it in `pages`. Text of agents goes through [`crate::text`] before it comes here.
 
 mod board;
 mod header;
