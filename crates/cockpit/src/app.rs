@@ -351,12 +351,10 @@ impl App {
             && self.pages.is_empty()
             && self.prompt.is_none()
             && self.scroll + rows >= self.body.len();
-        if let Some(brief) = self.shown_brief().filter(|_| is_seen) {
-            let mark = mark_of(brief);
-            if self.body_of.0 == body_key(&WaitingItem::Brief(brief.clone())) {
-                self.shown.insert(mark);
-            }
-        }
+        let is_current = |item: &WaitingItem| self.body_of.0 == body_key(item);
+        let is_seen = is_seen && self.waiting().is_some_and(is_current);
+        let mark = self.shown_brief().filter(|_| is_seen).map(mark_of);
+        self.shown.extend(mark);
     }
 
     /// Has the main pane's lines made again, where what they are of or their width changed.

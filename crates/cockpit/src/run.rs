@@ -192,19 +192,18 @@ struct Hands<'t> {
 
 impl Hands<'_> {
     fn carry_out(&mut self, act: Act, screen: &mut Screen) -> Result<(), CockpitError> {
-        // A thread that is gone has ended with the loop.
         match act {
-            Act::Carry(request) => drop(self.work.send(Work::Carry(request))),
-            Act::ReadTask(id) => drop(self.work.send(Work::ReadTask(id))),
-            Act::Interest(interest) => drop(self.nudge.send(Nudge::Interest(interest))),
-            Act::Reread => drop(self.nudge.send(Nudge::Reread)),
+            Act::Carry(request) => give(&self.work, Work::Carry(request)),
+            Act::ReadTask(id) => give(&self.work, Work::ReadTask(id)),
+            Act::Interest(interest) => give(&self.nudge, Nudge::Interest(interest)),
+            Act::Reread => give(&self.nudge, Nudge::Reread),
             Act::OpenLog(task) => {
                 let place = Arc::clone(&self.place);
                 self.log = Some(tail::start(place, task, self.send.clone()));
             }
             Act::EarlierLog => {
                 if let Some(log) = &self.log {
-                    drop(log.send(LogRequest::Earlier));
+                    give(log, LogRequest::Earlier);
                 }
             }
             Act::CloseLog => self.log = None,
@@ -213,7 +212,7 @@ impl Hands<'_> {
             Act::Edit(brief) => {
                 let made = self.edit(&brief)?;
                 self.redraw(screen)?;
-                drop(self.send.send(Input::Edited(Box::new(brief), made)));
+                give(&self.send, Input::Edited(Box::new(brief), made));
             }
             Act::Suspend => {
                 self.taken
@@ -229,7 +228,7 @@ impl Hands<'_> {
         // Clearing the old one would ask the terminal where its cursor is, and wait for the reader of keys.
         *screen = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let size = screen.size()?;
-        drop(self.send.send(Input::Size(size.width, size.height)));
+        give(&self.send, Input::Size(size.width, size.height));
         Ok(())
     }
 
@@ -238,7 +237,7 @@ impl Hands<'_> {
         let is_typed = |it: &Input| matches!(it, Input::Key(_) | Input::Paste(_) | Input::Mouse(_));
         let kept: Vec<Input> = inputs.try_iter().filter(|it| !is_typed(it)).collect();
         for input in kept {
-            drop(self.send.send(input));
+            give(&self.send, input);
         }
     }
 
@@ -263,4 +262,9 @@ impl Hands<'_> {
             )),
         })
     }
+}
+
+/// Gives a thread something to do; one that is gone has ended with the loop.
+fn give<T>(thread: &Sender<T>, what: T) {
+    let _: Result<(), mpsc::SendError<T>> = thread.send(what);
 }

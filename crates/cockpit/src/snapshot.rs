@@ -58,6 +58,17 @@ impl Lane {
         Self::Done,
     ];
 
+    /// The lane of a state; none of a pending task, which may be ready or blocked.
+    pub fn of(state: &State) -> Option<Self> {
+        match state {
+            State::Pending => None,
+            State::Claimed(_) => Some(Self::Claimed),
+            State::InProgress(_) => Some(Self::Running),
+            State::Stuck | State::Failed => Some(Self::NeedsYou),
+            State::Completed | State::Cancelled => Some(Self::Done),
+        }
+    }
+
     /// Its heading.
     pub fn title(self) -> &'static str {
         match self {
@@ -237,7 +248,13 @@ impl Snapshot {
             let claim = task.state.claim();
             claim.is_some_and(|it| it.by.as_str() == worker)
         };
-        self.tasks.iter().filter(holds)
+        // Nobody holds a task of another lane, and a list may be long.
+        let mut places = [Lane::Claimed, Lane::Running]
+            .map(|lane| self.lane(lane))
+            .concat();
+        places.sort_unstable();
+        let held = places.into_iter().filter_map(|place| self.tasks.get(place));
+        held.filter(holds)
     }
 
     /// The tasks that somebody holds.
@@ -328,15 +345,11 @@ fn lanes(tasks: &[Outline], now: Timestamp) -> [Vec<usize>; 6] {
     let ready = tasks::ready(tasks, now);
     let ready_ids: BTreeSet<&TaskId> = ready.iter().map(|task| &task.id).collect();
     for (place, task) in tasks.iter().enumerate() {
-        let lane = match &task.state {
-            // In the order of claiming, below.
-            State::Pending if ready_ids.contains(&task.id) => continue,
-            State::Pending => Lane::Blocked,
-            State::Claimed(_) => Lane::Claimed,
-            State::InProgress(_) => Lane::Running,
-            State::Stuck | State::Failed => Lane::NeedsYou,
-            State::Completed | State::Cancelled => Lane::Done,
-        };
+        // The ready ones come in the order of claiming, below.
+        if task.state == State::Pending && ready_ids.contains(&task.id) {
+            continue;
+        }
+        let lane = Lane::of(&task.state).unwrap_or(Lane::Blocked);
         lanes[lane as usize].push(place);
     }
     let places: std::collections::BTreeMap<&TaskId, usize> = tasks

@@ -143,10 +143,7 @@ fn worker_cells(app: &App, row: usize) -> (&'static str, Role, String, String) {
     let held = app.data.held_by(id.as_str()).next();
     let work = match held {
         Some(task) => {
-            let lane = app.data.tasks.iter().position(|it| it.id == task.id);
-            let lane = lane
-                .and_then(|it| app.data.lane_of(it))
-                .unwrap_or(Lane::Claimed);
+            let lane = Lane::of(&task.state).unwrap_or(Lane::Claimed);
             format!("{} #{} {}", app.theme.lane(lane).0, task.id, task.subject)
         }
         None => "─ idle".to_owned(),
