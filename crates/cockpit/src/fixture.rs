@@ -3,10 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use flagpost_core::{messages::MessageView, relay::workers::WorkerView};
+use flagpost_core::{
+    messages::MessageView,
+    relay::workers::{NextBrief, WorkerView},
+};
 use flagpost_model::{
     TaskId, Token,
     message::{Message, MessageStatus, Subject},
+    reservation::{Reservation, ReservationMode, ReservationRequest},
     session::{LogRow, Outcome},
     task::{Claim, Outline, Priority, State, Task},
     worker::{Liveness, Worker, WorkerStatus},
@@ -50,6 +54,7 @@ fn worker(id: &str, liveness: Liveness, pending: usize) -> WorkerView {
         withheld: 0,
         unread: 0,
         reports: 0,
+        next: None,
     }
 }
 
@@ -135,6 +140,13 @@ pub fn fleet() -> Snapshot {
     lanes[Lane::Running as usize] = vec![2, 3];
     lanes[Lane::NeedsYou as usize] = vec![1, 8];
     lanes[Lane::Done as usize] = vec![0];
+    let mut first = worker("W1", Liveness::Heartbeat, 1);
+    first.unread = 2;
+    first.next = Some(NextBrief {
+        seq: "2".parse().unwrap(),
+        target_ticket: Some("1188".to_owned()),
+        summary: "Take the new token ring".to_owned(),
+    });
     let row = |id: &str, outcome, attempt| LogRow {
         id: id.parse().unwrap(),
         subject: "Lexer".to_owned(),
@@ -150,11 +162,23 @@ pub fn fleet() -> Snapshot {
         list: "web".to_owned(),
         lanes,
         workers: vec![
-            worker("W1", Liveness::Heartbeat, 1),
+            first,
             worker("W3", Liveness::Process, 1),
             worker("W4", Liveness::Silent, 0),
             worker("W7", Liveness::Heartbeat, 0),
         ],
+        reserved: vec![Reservation {
+            n: 4,
+            wanted: ReservationRequest {
+                path: "crates/parser/**".parse().unwrap(),
+                holder: "W1".parse().unwrap(),
+                mode: ReservationMode::Exclusive,
+                task: Some("12".to_owned()),
+                reason: None,
+            },
+            at: ago(12),
+            until: now() + SignedDuration::from_mins(3),
+        }],
         waiting: vec![
             WaitingItem::Brief(brief("W1", 3, BODY)),
             WaitingItem::Brief(brief("W3", 7, &"One of many lines.\n".repeat(60))),
@@ -195,7 +219,7 @@ pub fn fleet() -> Snapshot {
         parked: Vec::new(),
         is_bridge_up: true,
         skipped: 0,
-        tasks,
+        tasks: tasks.into_iter().map(Arc::new).collect(),
     }
 }
 

@@ -21,11 +21,15 @@ pub enum Context {
     Log,
     /// Help, journal, an answer: text and nothing else.
     Text,
+    /// A line that is typed.
+    Line,
+    /// A question that yes or no answers, or a letter.
+    Question,
 }
 
 impl Context {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Tab(Tab::Fleet),
         Self::Tab(Tab::Board),
         Self::Tab(Tab::Tasks),
@@ -35,12 +39,20 @@ impl Context {
         Self::Task,
         Self::Log,
         Self::Text,
+        Self::Line,
+        Self::Question,
     ];
+
+    /// Whether something is asked there, which takes all keys.
+    fn is_asked(self) -> bool {
+        matches!(self, Self::Line | Self::Question)
+    }
 }
 
 /// On which screens a command can be given.
 #[derive(Debug, Clone, Copy)]
 enum On {
+    /// On every screen and page, and in no question.
     Everywhere,
     Only(&'static [Context]),
 }
@@ -81,6 +93,8 @@ const COPIES: On = On::Only(&[
     Context::Log,
     Context::Text,
 ]);
+
+const LINE: On = On::Only(&[Context::Line]);
 
 macro_rules! commands {
     ($($(#[$doc:meta])* $variant:ident = $name:literal [$($key:literal),*] $on:expr, $about:literal;)+) => {
@@ -218,13 +232,25 @@ commands! {
     Suspend = "suspend" ["ctrl-z"] On::Everywhere, "suspend";
     /// Leave.
     Quit = "quit" ["q", "ctrl-c"] On::Everywhere, "quit";
+    /// Do what is asked.
+    Yes = "yes" ["y"] On::Only(&[Context::Question]), "yes; any other key is no";
+    /// Take the line.
+    Accept = "accept" ["enter"] LINE, "take what is typed";
+    /// Complete the line.
+    Complete = "complete" ["tab"] LINE, "complete, in the palette";
+    /// The choice below.
+    NextChoice = "next-choice" ["down", "ctrl-n"] LINE, "next choice, in the palette";
+    /// The choice above.
+    PreviousChoice = "previous-choice" ["up", "ctrl-p"] LINE, "previous choice, in the palette";
+    /// Take nothing.
+    Cancel = "cancel" ["esc", "ctrl-c"] On::Only(&[Context::Line, Context::Question]), "leave what is asked";
 }
 
 impl KeyCommand {
     /// Whether it can be given here.
     pub fn is_on(self, context: Context) -> bool {
         match self.on() {
-            On::Everywhere => true,
+            On::Everywhere => !context.is_asked(),
             On::Only(contexts) => contexts.contains(&context),
         }
     }
@@ -265,6 +291,13 @@ impl KeyName {
     }
 }
 
+impl KeyName {
+    /// Whether it stands for a character.
+    fn is_typed(&self) -> bool {
+        self.0 == "space" || self.0.chars().count() == 1
+    }
+}
+
 impl fmt::Display for KeyName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -283,6 +316,16 @@ pub enum KeysRefusal {
         /// Of which command.
         command: &'static str,
         /// What was written.
+        key: String,
+    },
+    /// It is typed where the command can be given.
+    #[error(
+        "keys.{command}: {key} is typed in a line; say a key that types nothing, as in ctrl-j or f5"
+    )]
+    Typed {
+        /// Of which command.
+        command: &'static str,
+        /// The key.
         key: String,
     },
     /// A key has two meanings on one screen.
@@ -332,6 +375,13 @@ impl Keymap {
                         });
                     }
                 }
+            }
+            let is_line = command.is_on(Context::Line);
+            if let Some(key) = read.iter().find(|key| is_line && key.is_typed()) {
+                return Err(KeysRefusal::Typed {
+                    command: command.name(),
+                    key: key.to_string(),
+                });
             }
             *bound = read;
         }
@@ -460,6 +510,14 @@ mod tests {
             (
                 ("ratify", "q"),
                 "keys: q means both ratify and quit on one screen",
+            ),
+            (
+                ("yes", "esc"),
+                "keys: esc means both yes and cancel on one screen",
+            ),
+            (
+                ("accept", "enter j"),
+                "keys.accept: j is typed in a line; say a key that types nothing",
             ),
         ] {
             let refusal = Keymap::with([own]).unwrap_err().to_string();

@@ -39,7 +39,7 @@ impl<'p> TerminalNotices<'p> {
         let now = Instant::now();
         Self {
             place,
-            notices: Notices::begin(&place.home),
+            notices: Notices::begin(&place.home, place.lists.clone()),
             rested: now,
             next: now,
         }

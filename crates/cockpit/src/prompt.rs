@@ -5,7 +5,12 @@
 
 use flagpost_model::TaskId;
 
-use crate::{act::Request, input::LineInput, snapshot::WaitingBrief};
+use crate::{
+    act::Request,
+    input::LineInput,
+    keys::{Context, KeyCommand, Keymap},
+    snapshot::WaitingBrief,
+};
 
 /// A question, and the line in which it is answered.
 #[derive(Debug, Clone)]
@@ -35,11 +40,11 @@ pub enum Ask {
     MoveTo(Vec<TaskId>),
     /// What there is to say about tasks that are done.
     Done(Vec<TaskId>),
-    /// Whether all this is to be done. Only y and n answer it.
+    /// Whether all this is to be done. Only the key for yes does it.
     Confirm {
         /// The question.
         question: String,
-        /// What `y` does.
+        /// What yes does.
         requests: Vec<Request>,
     },
 }
@@ -63,8 +68,16 @@ impl Prompt {
         }
     }
 
+    /// Where its keys are looked up.
+    pub fn context(&self) -> Context {
+        match self.ask {
+            Ask::Confirm { .. } | Ask::MoveTo(_) => Context::Question,
+            _ => Context::Line,
+        }
+    }
+
     /// The question in words.
-    pub fn label(&self) -> String {
+    pub fn label(&self, keymap: &Keymap) -> String {
         match &self.ask {
             Ask::Filter(_) => "/".to_owned(),
             Ask::Palette(_) => ":".to_owned(),
@@ -77,7 +90,10 @@ impl Prompt {
                 named(tasks)
             ),
             Ask::Done(tasks) => format!("{} done, with (may be empty): ", named(tasks)),
-            Ask::Confirm { question, .. } => format!("{question} [y/N] "),
+            Ask::Confirm { question, .. } => {
+                let yes = keymap.first(KeyCommand::Yes);
+                format!("{question} [{yes}/N] ")
+            }
         }
     }
 }

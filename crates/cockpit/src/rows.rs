@@ -8,6 +8,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use flagpost_core::messages::MessageView;
 use flagpost_model::{
     TaskId,
+    plan::Index,
     query::{Query, QueryScope},
     task::Outline,
 };
@@ -140,18 +141,13 @@ pub fn filtered(app: &App, tab: Tab, filter: &str) -> Result<Vec<usize>, String>
 /// The places of the tasks that a query selects, in its order.
 fn ordered(app: &App, query: &Query) -> Vec<usize> {
     let data = &app.data;
-    let places: BTreeMap<&TaskId, usize> = data
-        .tasks
-        .iter()
-        .enumerate()
-        .map(|(place, task)| (&task.id, place))
-        .collect();
+    let places = Index::new(data.tasks.iter().map(|task| task.id.as_str()));
     // Texts are not held here; what asks for one fits nothing.
     let whole = |_: &TaskId| None;
     let scope = QueryScope::new(&data.tasks, None, data.at, app.zone.clone(), &whole);
     let (tasks, _) = query.select(&scope, 0);
-    let places = tasks.iter().filter_map(|task| places.get(&task.id));
-    places.copied().collect()
+    let places = tasks.iter().map(|task| places.get(task.id.as_str()));
+    places.flatten().collect()
 }
 
 /// The filter as a query, where it looks like one.

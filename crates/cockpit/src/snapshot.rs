@@ -3,10 +3,10 @@
 //! Owns what is read for a screen: no rule of its own, since `core` says who is ready, what waits for a
 //! person and what may be decided. It knows neither keys nor terminal.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use flagpost_core::{
-    Error, Home, List, Repository, Result,
+    Error, Home, List, ListReader, Repository, Result,
     accounts::{self, Park},
     bridge::Bridge,
     messages,
@@ -18,12 +18,14 @@ use flagpost_core::{
         fleet,
         workers::{self, WorkerView},
     },
+    reservations::Reservations,
     sessions::{Session, SessionStatus, Sessions},
     tasks,
 };
 use flagpost_model::{
     ListRef, Seq, TaskId, WorkerId,
-    plan::{Graph, waves},
+    plan::{Graph, Index, waves},
+    reservation::Reservation,
     session::{LogRow, Timeline},
     task::{Outline, State},
     worker::WorkerStatus,
@@ -205,12 +207,14 @@ pub struct Snapshot {
     /// The list.
     pub list: String,
     /// Its tasks.
-    pub tasks: Vec<Outline>,
+    pub tasks: Vec<Arc<Outline>>,
     /// The places of the tasks of each lane, in [`Lane::ALL`]'s order; the ready ones as they would be
     /// claimed.
     pub lanes: [Vec<usize>; 6],
     /// The fleet.
     pub workers: Vec<WorkerView>,
+    /// The paths that workers keep for themselves.
+    pub reserved: Vec<Reservation>,
     /// What waits for the operator, briefs first.
     pub waiting: Vec<WaitingItem>,
     /// The session in the live directory.
@@ -239,7 +243,8 @@ impl Snapshot {
 
     /// A task of the list.
     pub fn task(&self, id: &TaskId) -> Option<&Outline> {
-        self.tasks.iter().find(|task| task.id == *id)
+        let mut tasks = self.tasks.iter().map(Arc::as_ref);
+        tasks.find(|task| task.id == *id)
     }
 
     /// What a worker holds.
@@ -254,6 +259,7 @@ impl Snapshot {
             .concat();
         places.sort_unstable();
         let held = places.into_iter().filter_map(|place| self.tasks.get(place));
+        let held = held.map(Arc::as_ref);
         held.filter(holds)
     }
 
@@ -261,7 +267,8 @@ impl Snapshot {
     pub fn now(&self) -> impl Iterator<Item = &Outline> {
         let places = [Lane::Running, Lane::Claimed].map(|lane| self.lane(lane));
         let places = places.into_iter().flatten();
-        places.filter_map(|place| self.tasks.get(*place))
+        let tasks = places.filter_map(|place| self.tasks.get(*place));
+        tasks.map(Arc::as_ref)
     }
 }
 
@@ -274,6 +281,8 @@ pub struct Place {
     pub repository: Option<Repository>,
     /// The list.
     pub list: ListRef,
+    /// What was read of lists before.
+    pub lists: ListReader,
 }
 
 impl Place {
@@ -300,7 +309,7 @@ pub fn read(place: &Place, interest: Interest) -> Result<Snapshot> {
     let now = place.home.now();
     let (loaded, asked) = match place.list() {
         Ok(list) => {
-            let loaded = list.load()?;
+            let loaded = place.lists.look(&list)?;
             let asked = questions::open(&list, place.repository.as_ref(), &loaded.outlines)?;
             let asked: Vec<WaitingItem> = asked.iter().map(question).collect();
             (loaded, asked)
@@ -318,12 +327,13 @@ pub fn read(place: &Place, interest: Interest) -> Result<Snapshot> {
         skipped: loaded.skipped.len(),
         ..Snapshot::default()
     };
-    if let Some(fleet) = place.fleet() {
+    if let (Some(fleet), Some(repository)) = (place.fleet(), &place.repository) {
         let (workers, broken) = workers::list(&fleet)?;
         snapshot.workers = workers;
         let is_active = |it: &WorkerView| it.worker.standing == WorkerStatus::Active;
         snapshot.workers.retain(is_active);
         snapshot.skipped += broken.len();
+        snapshot.reserved = Reservations::of(&place.home, &repository.id).scan()?.live;
         let (briefs, _) = fleet::pending(&fleet)?;
         let briefs = briefs.iter().map(|it| WaitingItem::Brief(brief(it)));
         snapshot.waiting.extend(briefs);
@@ -340,25 +350,25 @@ pub fn read(place: &Place, interest: Interest) -> Result<Snapshot> {
     Ok(snapshot)
 }
 
-fn lanes(tasks: &[Outline], now: Timestamp) -> [Vec<usize>; 6] {
+fn lanes(tasks: &[Arc<Outline>], now: Timestamp) -> [Vec<usize>; 6] {
     let mut lanes: [Vec<usize>; 6] = Default::default();
     let ready = tasks::ready(tasks, now);
-    let ready_ids: BTreeSet<&TaskId> = ready.iter().map(|task| &task.id).collect();
+    let places = Index::new(tasks.iter().map(|task| task.id.as_str()));
+    let ready = ready.iter().filter_map(|task| places.get(task.id.as_str()));
+    let ready: Vec<usize> = ready.collect();
+    let mut is_ready = vec![false; tasks.len()];
+    for place in &ready {
+        is_ready[*place] = true;
+    }
     for (place, task) in tasks.iter().enumerate() {
         // The ready ones come in the order of claiming, below.
-        if task.state == State::Pending && ready_ids.contains(&task.id) {
+        if task.state == State::Pending && is_ready[place] {
             continue;
         }
         let lane = Lane::of(&task.state).unwrap_or(Lane::Blocked);
         lanes[lane as usize].push(place);
     }
-    let places: std::collections::BTreeMap<&TaskId, usize> = tasks
-        .iter()
-        .enumerate()
-        .map(|(place, task)| (&task.id, place))
-        .collect();
-    let ready = ready.iter().filter_map(|task| places.get(&task.id));
-    lanes[Lane::Ready as usize] = ready.copied().collect();
+    lanes[Lane::Ready as usize] = ready;
     lanes[Lane::Done as usize].sort_by_key(|place| std::cmp::Reverse(tasks[*place].ended_at));
     lanes
 }
@@ -391,7 +401,7 @@ fn question(asked: &OpenQuestion<'_>) -> WaitingItem {
     })
 }
 
-fn run(place: &Place, session: &Session, tasks: &[Outline], interest: Interest) -> RunState {
+fn run(place: &Place, session: &Session, tasks: &[Arc<Outline>], interest: Interest) -> RunState {
     let progress = &session.progress;
     let active = progress.active.iter();
     RunState {

@@ -2,7 +2,7 @@
 //!
 //! Owns who says so: the daemon's stream of events where one runs, else the system, else a look each second;
 //! it changes over by itself, both ways. The data is the same in each case, since it is read from the files.
-//! Looks are spaced so that a storm of changes takes a twentieth of a processor at most.
+//! Looks are spaced so that a storm of changes takes a thirtieth of a processor, and its drawing little more.
 
 use std::{
     io::{self, BufReader, Read as _, Write as _},
@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// After a look that took one unit of time, the next waits for so many.
-const REST: u32 = 20;
+const REST: u32 = 32;
 /// Changes that come together are one; so long the first waits for the others.
 const TOGETHER: Duration = Duration::from_millis(8);
 /// How often to look where nobody tells of changes.

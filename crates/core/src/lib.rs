@@ -51,6 +51,6 @@ pub use config::Config;
 pub use error::{Error, Result, describe};
 pub use failure::FailureKind;
 pub use home::{Environment, Home, Settings};
-pub use list::{List, Loaded, Skipped};
+pub use list::{List, ListReader, Loaded, Skipped};
 pub use relay::messages;
 pub use repository::Repository;

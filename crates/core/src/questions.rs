@@ -4,11 +4,15 @@
 //! let go of it, or by a worker of the fleet that keeps it until it is answered. The first is answered
 //! by a note, the second by a REPLY.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Borrow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use flagpost_model::{
     TaskId, WorkerId,
     message::{Message, MessageAddress, Speaker},
+    plan::Index,
     task::{Outline, State, StateName},
 };
 use jiff::Timestamp;
@@ -54,10 +58,10 @@ pub enum Answered {
 
 /// The questions about these tasks of the list that wait for an answer, in the tasks' order. `here` is
 /// the repository that whoever asks stands in.
-pub fn open<'t>(
+pub fn open<'t, O: Borrow<Outline>>(
     list: &List<'_>,
     here: Option<&Repository>,
-    tasks: &'t [Outline],
+    tasks: &'t [O],
 ) -> Result<Vec<OpenQuestion<'t>>> {
     let mut asked = BTreeMap::new();
     if let Some(repository) = repository(list, here)? {
@@ -69,7 +73,7 @@ pub fn open<'t>(
         }
     }
     let mut open = Vec::new();
-    for task in tasks {
+    for task in tasks.iter().map(Borrow::borrow) {
         if let Some(message) = asked.remove(&task.id) {
             open.push(of_worker(task, message));
         } else if task.state == State::Stuck {
@@ -154,18 +158,20 @@ fn repository(list: &List<'_>, here: Option<&Repository>) -> Result<Option<Repos
 }
 
 /// The last word of the workers that have these tasks, where that is a question, answered or not.
-fn of_workers(
+fn of_workers<O: Borrow<Outline>>(
     list: &List<'_>,
     repository: &Repository,
-    tasks: &[Outline],
+    tasks: &[O],
 ) -> Result<BTreeMap<TaskId, Message>> {
     let fleet = &Fleet::of(list.home, &repository.id);
-    let known: BTreeMap<&TaskId, &Outline> = tasks.iter().map(|it| (&it.id, it)).collect();
+    let tasks = || tasks.iter().map(Borrow::<Outline>::borrow);
+    let places = Index::new(tasks().map(|it| it.id.as_str()));
     // A run that dies leaves its TASKs with their workers, and the tasks with nobody or, claimed
     // anew, with the next run's claims.
     let threads = threads(list, repository)?;
     let is_wanted = |worker: &WorkerId, id: &TaskId| {
-        known.get(id).is_some_and(|task| match task.state.claim() {
+        let task = places.get(id.as_str()).and_then(|at| tasks().nth(at));
+        task.is_some_and(|task| match task.state.claim() {
             Some(claim) => claim.by == *worker,
             None => task.state.name() == StateName::Pending,
         })
@@ -175,7 +181,7 @@ fn of_workers(
         let task = message.task().and_then(|id| id.parse().ok());
         found.extend(task.map(|task: TaskId| (task, message)));
     }
-    for task in tasks {
+    for task in tasks() {
         if let Some(claim) = task.state.claim()
             && !found.contains_key(&task.id)
             && let Some(message) = messages::question(fleet, &claim.by, &task.id, claim.at)?

@@ -4,12 +4,17 @@ use flagpost_core::answers::{LineAnswer, Schema};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{events::Resync, instance::Reached};
+use crate::{
+    events::{ListChange, Resync},
+    instance::Reached,
+};
 
 flagpost_core::answers! {
     "daemon" => Daemon,
     "link" => LinkAnswer,
+    "list_change" => ListChange<'_>,
     "resync" => Resync<'_>,
+    "signed_out" => SignedOut,
     "transition" => Transition<'_>,
 }
 
@@ -32,6 +37,15 @@ pub(crate) struct Daemon {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct LinkAnswer {
     pub(crate) url: String,
+}
+
+/// The browsers that were signed out.
+///
+/// From POST /v1/sign-out, and after 'flagpost board --sign-out'.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SignedOut {
+    /// How many were in.
+    pub(crate) browsers: usize,
 }
 
 /// A transition, as it is told to those who listen.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use flagpost_core::{
-    Home, Result, describe,
+    Home, ListReader, Result, describe,
     notifications::{self, ChannelFault, NoticeSettings, Notices},
 };
 use flagpost_model::notification::{Channel, Notice};
@@ -64,10 +64,15 @@ pub(crate) async fn notify(mut sender: Sender, hub: Arc<Hub>) {
 
 impl Sender {
     /// One for this home, whose sending ends when `stop` is set.
-    pub(crate) fn new(home: &Home, base: String, stop: &Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(
+        home: &Home,
+        lists: ListReader,
+        base: String,
+        stop: &Arc<AtomicBool>,
+    ) -> Self {
         Self {
             home: home.clone(),
-            notices: Notices::begin(home),
+            notices: Notices::begin(home, lists),
             base,
             stop: Arc::clone(stop),
             trouble: None,

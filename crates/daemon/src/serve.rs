@@ -134,7 +134,7 @@ async fn serve(
     let actor = config.actor.clone();
     let base = format!("http://127.0.0.1:{}", local.port());
     let stop = Arc::new(AtomicBool::new(false));
-    let sender = Sender::new(home, base, &stop);
+    let sender = Sender::new(home, hub.lists.reader.clone(), base, &stop);
     let mut at_work = vec![
         tokio::spawn(Arc::clone(&hub).run(tails)),
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), troubles)),
@@ -143,6 +143,7 @@ async fn serve(
         tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), tasks)),
         tokio::spawn(duties::upkeep(home.clone(), actor)),
         tokio::spawn(notify(sender, Arc::clone(&hub))),
+        tokio::spawn(events::tell_lists(home.clone(), Arc::clone(&hub))),
     ];
     let keeping = watched.map(|it| events::keep(home.clone(), Arc::clone(&hub), it));
     at_work.extend(keeping.map(tokio::spawn));

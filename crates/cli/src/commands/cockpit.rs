@@ -9,7 +9,7 @@ use flagpost_cockpit::{
     theme::{ColorDepth, Glyphs, Theme},
 };
 use flagpost_core::{
-    Config, Error,
+    Config, Error, ListReader,
     config::keys::{GlyphChoice, UI_GLYPHS, UI_MOUSE},
 };
 use flagpost_daemon::Paths;
@@ -89,6 +89,7 @@ fn place(context: &Context) -> anyhow::Result<Place> {
         home: context.home.clone(),
         repository: context.repository()?,
         list,
+        lists: ListReader::default(),
     })
 }
 

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     act::{Act, Request},
     app::{App, Page},
+    keys::{Context, KeyCommand, KeyName},
     palette::{self, Chosen},
     prompt::{Ask, Assignment, Prompt},
     rows, view,
@@ -26,8 +27,9 @@ pub(super) fn key(app: &mut App, key: &KeyEvent, at: Duration) -> Vec<Act> {
         help_key(app, key);
         return Vec::new();
     };
-    let is_ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
-    if key.code == KeyCode::Esc || is_ctrl && key.code == KeyCode::Char('c') {
+    let name = KeyName::of(key);
+    let command = name.and_then(|it| app.keymap.command(&it, prompt.context()));
+    if command == Some(KeyCommand::Cancel) {
         return cancel(app, prompt);
     }
     match prompt.ask {
@@ -38,8 +40,8 @@ pub(super) fn key(app: &mut App, key: &KeyEvent, at: Duration) -> Vec<Act> {
         }
         Ask::Confirm { requests, .. } => {
             drop_difference(app);
-            return match key.code {
-                KeyCode::Char('y') if !is_ctrl => carry(app, requests),
+            return match command {
+                Some(KeyCommand::Yes) => carry(app, requests),
                 _ => {
                     app.toast(at, "nothing was done");
                     Vec::new()
@@ -48,7 +50,7 @@ pub(super) fn key(app: &mut App, key: &KeyEvent, at: Duration) -> Vec<Act> {
         }
         Ask::MoveTo(tasks) => return move_to(app, tasks, key.code, at),
         Ask::Palette(row) => {
-            if let Some(moved) = moved_row(key, row) {
+            if let Some(moved) = moved_row(command, row) {
                 let last = palette::choices(prompt.line.text()).len().saturating_sub(1);
                 prompt.ask = Ask::Palette(moved.min(last));
                 app.prompt = Some(prompt);
@@ -57,8 +59,10 @@ pub(super) fn key(app: &mut App, key: &KeyEvent, at: Duration) -> Vec<Act> {
         }
         _ => {}
     }
-    if key.code == KeyCode::Enter || key.code == KeyCode::Tab && is_palette(&prompt) {
-        return enter(app, prompt, key.code == KeyCode::Tab, at);
+    match command {
+        Some(KeyCommand::Accept) => return enter(app, prompt, false, at),
+        Some(KeyCommand::Complete) if is_palette(&prompt) => return enter(app, prompt, true, at),
+        _ => {}
     }
     prompt.line.key(key);
     if let Ask::Palette(row) = &mut prompt.ask {
@@ -74,7 +78,7 @@ pub(super) fn paste(app: &mut App, text: &str) {
     let Some(mut prompt) = app.prompt.take() else {
         return;
     };
-    if !matches!(prompt.ask, Ask::Confirm { .. } | Ask::MoveTo(_)) {
+    if prompt.context() == Context::Line {
         prompt.line.paste(text);
         follow_filter(app, &prompt);
     }
@@ -105,13 +109,10 @@ fn help_key(app: &mut App, key: &KeyEvent) {
     }
 }
 
-fn moved_row(key: &KeyEvent, row: usize) -> Option<usize> {
-    let is_ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
-    match key.code {
-        KeyCode::Down => Some(row + 1),
-        KeyCode::Char('n') if is_ctrl => Some(row + 1),
-        KeyCode::Up => Some(row.saturating_sub(1)),
-        KeyCode::Char('p') if is_ctrl => Some(row.saturating_sub(1)),
+fn moved_row(command: Option<KeyCommand>, row: usize) -> Option<usize> {
+    match command {
+        Some(KeyCommand::NextChoice) => Some(row + 1),
+        Some(KeyCommand::PreviousChoice) => Some(row.saturating_sub(1)),
         _ => None,
     }
 }

@@ -25,6 +25,13 @@ use crate::{
 /// Carries it out.
 pub(super) fn carry_out(app: &mut App, command: KeyCommand, at: Duration) -> Vec<Act> {
     match command {
+        // These answer what is asked, and nothing is.
+        KeyCommand::Yes
+        | KeyCommand::Accept
+        | KeyCommand::Complete
+        | KeyCommand::NextChoice
+        | KeyCommand::PreviousChoice
+        | KeyCommand::Cancel => {}
         KeyCommand::Ratify => return decide::ratify(app, at),
         KeyCommand::Reject => return decide::reject(app, at),
         KeyCommand::Edit => return decide::edit(app, at),

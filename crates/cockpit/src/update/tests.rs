@@ -155,7 +155,7 @@ fn n_asks_for_a_reason_and_esc_keeps_the_brief() {
 fn all_means_the_listed_ones_by_their_hashes_after_a_question() {
     let mut app = at_80();
     press(&mut app, "Y", 1_000);
-    assert!(matches!(&app.prompt, Some(it) if it.label().contains("all 2 listed")));
+    assert!(matches!(&app.prompt, Some(it) if it.label(&app.keymap).contains("all 2 listed")));
     // Another one comes while it is asked.
     let mut data = fleet();
     data.waiting
@@ -196,7 +196,7 @@ fn an_edit_without_a_change_asks_and_one_with_a_change_shows_it() {
     );
     assert!(app.prompt.is_none() && app.toasts[0].text.contains("left empty"));
     give(&mut app, Input::Edited(shown(), Ok(BODY.to_owned())), 1_000);
-    let label = app.prompt.as_ref().unwrap().label();
+    let label = app.prompt.as_ref().unwrap().label(&app.keymap);
     assert!(
         label.contains("let W1 3 through as it is? [y/N]"),
         "{label}"

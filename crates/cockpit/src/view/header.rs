@@ -28,8 +28,9 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>) {
 
 /// Which screen, the others, and how changes are learned of.
 fn first(app: &App) -> Line<'static> {
-    let right = state(app);
-    let room = usize::from(app.size.0).saturating_sub(width_of(&right) + 2);
+    let (live, bridge) = (live(app), " ⚡Agent ");
+    let right = width_of(&live) + width_of(bridge);
+    let room = usize::from(app.size.0).saturating_sub(right + 2);
     let mut spans = Vec::new();
     let mut used = 0;
     for (text, tab) in tabs(app) {
@@ -50,7 +51,12 @@ fn first(app: &App) -> Line<'static> {
         (None, WakeSource::Daemon) => Role::Done,
         (None, WakeSource::Files | WakeSource::Polling) => Role::Dim,
     };
-    spans.push(styled(right, app.theme.style(role)));
+    spans.push(styled(live, app.theme.style(role)));
+    let role = match app.data.is_bridge_up {
+        true => Role::Done,
+        false => Role::Dim,
+    };
+    spans.push(styled(bridge, app.theme.style(role)));
     Line::from(spans)
 }
 
@@ -84,20 +90,14 @@ pub(super) fn tab_at(app: &App, column: u16) -> Option<Tab> {
     None
 }
 
-fn state(app: &App) -> String {
-    let sign = "⚡";
-    let bridge = match app.data.is_bridge_up {
-        true => format!(" {sign}Agent"),
-        false => String::new(),
-    };
-    let live = match (&app.stale, app.source) {
+fn live(app: &App) -> String {
+    match (&app.stale, app.source) {
         (Some(_), _) if !app.is_begun => "◌ unread".to_owned(),
         (Some(_), _) => format!("◌ {} old", age(app, app.data.at)),
-        (None, WakeSource::Daemon) => format!("{sign}live"),
+        (None, WakeSource::Daemon) => "⚡live".to_owned(),
         (None, WakeSource::Files) => "files".to_owned(),
         (None, WakeSource::Polling) => "polling".to_owned(),
-    };
-    format!("{live}{bridge} ")
+    }
 }
 
 fn now(app: &App) -> Line<'static> {

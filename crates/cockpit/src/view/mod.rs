@@ -21,7 +21,8 @@ use ratatui::{
 };
 
 use crate::{
-    app::{App, Tab},
+    app::{App, Page, Tab},
+    keys::Context,
     prompt::Ask,
     text::cut,
     theme::{Glyphs, Role, ascii},
@@ -33,12 +34,15 @@ const HEADER: u16 = 3;
 const FOOTER: u16 = 2;
 /// Fewer columns than these, or rows, have one pane.
 const TWO_PANES: (u16, u16) = (80, 24);
+/// From so many columns a log stands beside the screen that it was opened from.
+const LOG_BESIDE: u16 = 200;
 
 /// Where the parts of a screen are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Areas {
-    /// All of it between header and footer.
-    pub body: Rect,
+    /// Where a page over the screen is: all of it between header and footer, but for a log that stands
+    /// beside it.
+    pub page: Rect,
     /// The list; of no size where the main pane is alone.
     pub list: Rect,
     /// The main pane; of no size where the list is alone.
@@ -53,7 +57,12 @@ pub(crate) struct Areas {
 pub(crate) fn areas(app: &App) -> Areas {
     let (columns, rows) = app.size;
     let height = rows.saturating_sub(HEADER + FOOTER);
-    let body = Rect::new(0, HEADER.min(rows), columns, height);
+    let page = Rect::new(0, HEADER.min(rows), columns, height);
+    let (body, page) = match has_log_beside(app) {
+        true => halves(page),
+        false => (page, page),
+    };
+    let columns = body.width;
     let none = Rect::new(0, body.y, 0, 0);
     let (list, main) = match (is_single(app), app.zoom, app.tab) {
         // Who decides must see the words.
@@ -93,15 +102,31 @@ pub(crate) fn areas(app: &App) -> Areas {
             )
         }
     };
-    let message = Rect::new(0, rows.saturating_sub(2), columns, 1.min(rows));
-    let hints = Rect::new(0, rows.saturating_sub(1), columns, 1.min(rows));
+    let message = Rect::new(0, rows.saturating_sub(2), app.size.0, 1.min(rows));
+    let hints = Rect::new(0, rows.saturating_sub(1), app.size.0, 1.min(rows));
     Areas {
-        body,
+        page,
         list,
         main,
         message,
         hints,
     }
+}
+
+/// Whether the page in front is a log with the screen beside it.
+fn has_log_beside(app: &App) -> bool {
+    app.size.0 >= LOG_BESIDE && matches!(app.pages[..], [Page::Log(_)])
+}
+
+/// The left and the right half.
+fn halves(area: Rect) -> (Rect, Rect) {
+    let width = area.width / 2;
+    let right = Rect {
+        x: area.x + width,
+        width: area.width - width,
+        ..area
+    };
+    (Rect { width, ..area }, right)
 }
 
 fn is_single(app: &App) -> bool {
@@ -135,14 +160,14 @@ pub(crate) fn body_width(app: &App) -> usize {
 /// Rows of a page, or of the list.
 pub(crate) fn page_rows(app: &App) -> usize {
     match app.pages.is_empty() {
-        false => inner(areas(app).body).height.into(),
+        false => inner(areas(app).page).height.into(),
         true => inner(areas(app).list).height.into(),
     }
 }
 
 /// How many lines the page in front has.
 pub(crate) fn page_lines(app: &App) -> usize {
-    pages::lines(app, inner(areas(app).body).width.into()).len()
+    pages::lines(app, inner(areas(app).page).width.into()).len()
 }
 
 /// Something on the screen that the mouse can point at.
@@ -189,20 +214,21 @@ pub(crate) fn target(app: &App, column: u16, row: u16) -> Option<Target> {
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
     let areas = areas(app);
     header::draw(app, frame);
-    if app.pages.is_empty() {
+    if app.pages.is_empty() || has_log_beside(app) {
         match app.tab {
             Tab::Board => board::draw(app, frame, areas.list),
             _ => lists::draw(app, frame, areas.list),
         }
         panes::draw(app, frame, areas.main);
-    } else {
-        pages::draw(app, frame, areas.body);
+    }
+    if !app.pages.is_empty() {
+        pages::draw(app, frame, areas.page);
     }
     message(app, frame, areas.message);
     if let Some(prompt) = &app.prompt
         && let Ask::Palette(row) = prompt.ask
     {
-        pages::palette(app, frame, (areas.body, row), prompt.line.text());
+        pages::palette(app, frame, (areas.page, row), prompt.line.text());
     }
     hints(app, frame, areas.hints);
     if app.theme.glyphs == Glyphs::Ascii {
@@ -242,7 +268,7 @@ const ASCII: ratatui::symbols::border::Set<'_> = ratatui::symbols::border::Set {
 fn message(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let columns = usize::from(area.width);
     if let Some(prompt) = &app.prompt {
-        let label = cut(&prompt.label(), columns.saturating_sub(1));
+        let label = cut(&prompt.label(&app.keymap), columns.saturating_sub(1));
         let room = columns.saturating_sub(width_of(&label) + 1);
         // The end of what is typed stays in sight, with the cursor.
         let before = tail(prompt.line.before(), room);
@@ -254,7 +280,7 @@ fn message(app: &App, frame: &mut Frame<'_>, area: Rect) {
             Span::raw(typed),
         ]);
         frame.render_widget(Paragraph::new(line), area);
-        if !matches!(prompt.ask, Ask::Confirm { .. } | Ask::MoveTo(_)) {
+        if prompt.context() == Context::Line {
             let cursor = u16::try_from(cursor).unwrap_or(u16::MAX);
             frame.set_cursor_position((area.x + cursor.min(area.width), area.y));
         }

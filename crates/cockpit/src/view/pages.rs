@@ -12,6 +12,7 @@ use crate::{
     app::{App, LineKind, Page, Tab},
     keys::{Context, KeyCommand},
     palette,
+    prompt::{Ask, Prompt},
     text::{self, cut, wrapped},
     theme::Role,
 };
@@ -87,7 +88,10 @@ fn help(app: &App, typed: &str) -> Vec<Line<'static>> {
         None => Context::Tab(app.tab),
     };
     let typed = typed.to_lowercase();
-    let here = KeyCommand::ALL.iter().filter(|it| it.is_on(context));
+    // What is asked stands over every screen.
+    let contexts = [context, Context::Line, Context::Question];
+    let is_here = |it: &&KeyCommand| contexts.iter().any(|context| it.is_on(*context));
+    let here = KeyCommand::ALL.iter().filter(is_here);
     let rows = here.filter_map(|command| {
         let keys = app.keymap.shown(*command);
         let text = format!("{keys:<14} {:<16} {}", command.name(), command.about());
@@ -180,11 +184,23 @@ pub(super) fn palette(app: &App, frame: &mut Frame<'_>, (body, row): (Rect, usiz
 /// The keys that matter here, most first.
 pub(super) fn hints(app: &App) -> Vec<String> {
     use KeyCommand::{
-        Answer, Assign, Back, Claim, Done, Edit, Filter, Follow, Help, Left, Log, Mark, Move,
-        NextHit, Open, Palette, Quit, Ratify, RatifyAll, Reject, Right, ScrollDown, Stop, Undo,
-        Wrap, Zoom,
+        Accept, Answer, Assign, Back, Cancel, Claim, Complete, Done, Edit, Filter, Follow, Help,
+        Left, Log, Mark, Move, NextHit, Open, Palette, Quit, Ratify, RatifyAll, Reject, Right,
+        ScrollDown, Stop, Undo, Wrap, Yes, Zoom,
     };
-    let commands: &[(KeyCommand, &str)] = match app.context() {
+    let asked = app.prompt.as_ref();
+    let context = asked.map_or_else(|| app.context(), Prompt::context);
+    let commands: &[(KeyCommand, &str)] = match context {
+        Context::Line => match asked.map(|it| &it.ask) {
+            Some(Ask::Palette(_)) => {
+                &[(Accept, "do it"), (Complete, "complete"), (Cancel, "leave")]
+            }
+            _ => &[(Accept, "take it"), (Cancel, "leave")],
+        },
+        Context::Question => match asked.map(|it| &it.ask) {
+            Some(Ask::Confirm { .. }) => &[(Yes, "yes"), (Cancel, "no")],
+            _ => &[(Cancel, "leave")],
+        },
         Context::Tab(Tab::Fleet) => &[
             (Open, "open"),
             (Assign, "assign"),

@@ -1,6 +1,6 @@
 //! The main pane of each screen: what is selected, in full.
 
-use flagpost_model::task::Outline;
+use flagpost_model::{reservation::Reservation, task::Outline};
 use ratatui::{
     Frame,
     layout::Rect,
@@ -67,9 +67,18 @@ fn worker(app: &App) -> (String, Vec<Line<'static>>) {
     for more in now.iter().skip(1) {
         lines.push(labelled(app, "", more));
     }
-    let next = match view.unread {
-        0 => "nothing".to_owned(),
-        n => format!("{n} let through and not read yet"),
+    let next = match &view.next {
+        None => "nothing".to_owned(),
+        Some(it) => {
+            let ticket = it.target_ticket.as_ref();
+            let ticket = ticket.map(|it| format!("#{it} ")).unwrap_or_default();
+            let more = match view.unread {
+                0 | 1 => String::new(),
+                n => format!(" (+{})", n - 1),
+            };
+            let (seq, summary) = (it.seq.get(), &it.summary);
+            format!("{id}/{seq} {ticket}{summary}{more}")
+        }
     };
     lines.push(labelled(app, "NEXT", &next));
     let of =
@@ -95,6 +104,11 @@ fn worker(app: &App) -> (String, Vec<Line<'static>>) {
     }
     if let Some(worktree) = &view.worker.worktree {
         lines.push(labelled(app, "dir", worktree));
+    }
+    let holds = |it: &&Reservation| it.wanted.holder.as_str() == id;
+    for (n, it) in app.data.reserved.iter().filter(holds).enumerate() {
+        let label = if n == 0 { "files" } else { "" };
+        lines.push(labelled(app, label, it.wanted.path.as_str()));
     }
     let seen = format!("{} ago, {}", age(app, view.worker.last_seen), view.liveness);
     lines.push(labelled(app, "seen", &seen));

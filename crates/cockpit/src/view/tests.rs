@@ -1,5 +1,7 @@
 //! Each screen as a picture: in four sizes and both sets of signs, and once with its styles.
 
+use std::sync::Arc;
+
 use ratatui::style::{Color, Modifier};
 
 use crate::{
@@ -62,6 +64,14 @@ fn pages_over_the_screen() {
     ];
     give(&mut app, Input::Log(id, LogEvent::Lines(lines)), 0);
     insta::assert_snapshot!("log", screen(&mut app));
+}
+
+#[test]
+fn where_there_is_room_a_log_stands_beside_the_board() {
+    let mut app = on(Tab::Board, (200, 60), Glyphs::Unicode);
+    app.pages
+        .push(Page::Log(LogView::new("12".parse().unwrap())));
+    insta::assert_snapshot!("board_and_log", screen(&mut app));
 }
 
 /// Each run of one style, by its row.
@@ -130,6 +140,7 @@ fn hostile_text_is_shown_in_every_pane_and_obeyed_in_none() {
     let mut data = fleet();
     let evil = "\u{1b}]52;c;x\u{7}\u{1b}[2J\u{9b}H\u{202e}evil\u{200d}\u{feff}";
     for task in &mut data.tasks {
+        let task = Arc::make_mut(task);
         task.subject = evil.to_owned();
         task.owner = Some(evil.to_owned());
         task.group = Some(evil.to_owned());

@@ -50,7 +50,7 @@ pub use questions::AnsweredAnswer;
 pub use reservations::ReservationsAnswer;
 pub use schema::Schema;
 pub use sessions::{SessionAnswer, SessionInFull, SessionsAnswer, StopAsked};
-pub use tasks::{Group, Outline, Task, TaskAnswer, Tasks, UndoneAnswer};
+pub use tasks::{Group, ListedTask, Outline, Task, TaskAnswer, Tasks, UndoneAnswer};
 
 /// A type whose JSON is an answer: the `NAME` of `flagpost.NAME/1`.
 pub trait Published: Serialize + JsonSchema {
@@ -66,6 +66,22 @@ pub fn schemas() -> impl Iterator<Item = &'static Schema> {
 /// The whole document: its schema's name, and then what it says.
 pub fn document<T: Published>(answer: &T) -> Value {
     shape::answer(T::NAME, json!(answer))
+}
+
+/// The whole document as a text, made in one go: it may be long.
+pub fn text<T: Published>(answer: &T) -> String {
+    #[derive(Serialize)]
+    struct Whole<'a, T> {
+        schema: String,
+        #[serde(flatten)]
+        answer: &'a T,
+    }
+    let whole = Whole {
+        schema: shape::schema(T::NAME),
+        answer,
+    };
+    // Nothing that is answered has keys that are no texts.
+    serde_json::to_string(&whole).unwrap_or_default()
 }
 
 /// Each of these as an answer has it.

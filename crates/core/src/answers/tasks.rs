@@ -2,7 +2,7 @@
 
 use flagpost_model::{
     ListRef, TaskId,
-    plan::PartsProgress,
+    plan::{PartsProgress, Readiness},
     task::{self, Effort, Every, Priority, Provenance, ShownClaim, StateName, TaskResult, Timer},
     view,
 };
@@ -195,6 +195,39 @@ view! {
         estimate_minutes: Option<u64> = task.estimate.map(Effort::minutes),
         /// How often it was claimed.
         attempts: u32 = task.attempts,
+    }
+}
+
+/// A task in a list, with what the plan says of it.
+///
+/// In the events of GET /v1/events.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListedTask<'a> {
+    #[serde(flatten)]
+    outline: Outline<'a>,
+    /// Whether it can be claimed now.
+    ready: bool,
+    /// What it still waits for.
+    waits_for: &'a [TaskId],
+    /// Its place in the order of claiming: as texts, smaller ones come first.
+    key: &'a str,
+    /// When it was added; null where that is not known.
+    added_at: Option<Timestamp>,
+    /// When its last worker was through with it.
+    ended_at: Option<Timestamp>,
+}
+
+impl<'a> ListedTask<'a> {
+    /// The task, and what the plan says.
+    pub fn of(task: &'a task::Outline, plan: &'a Readiness) -> Self {
+        Self {
+            outline: task.into(),
+            ready: plan.is_ready,
+            waits_for: &plan.waits_for,
+            key: &plan.key,
+            added_at: task.added_at,
+            ended_at: task.ended_at,
+        }
     }
 }
 

@@ -2,16 +2,21 @@
 //!
 //! Owns the look at a list's directory: every load looks at every file's stamp, reads again what
 //! differs from the cache, and believes the directory. A load holds of each task what the caller
-//! asked for: its outline, or only its standing. Deleting the cache costs one slow load.
+//! asked for: its outline, or only its standing. What was loaded can be renewed by such a look, too.
+//! Deleting the cache costs one slow load.
 
 mod form;
 
 use std::{
+    borrow::Borrow,
     ffi::{OsStr, OsString},
     io,
     os::unix::ffi::OsStrExt,
     path::Path,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -44,18 +49,39 @@ const ASIDE_FROM: usize = 64 << 10;
 const LIMIT: u64 = 1 << 30;
 
 /// What is held of each task of a list.
-trait Cached: Node + for<'t> From<&'t Task> {
+trait Cached: Node + Send + Sized {
+    /// Of a task that was read.
+    fn of(task: &Task) -> Self;
+
     /// All of them, as the cache has them.
     fn cached(form: &Form<'_>) -> Option<Vec<Self>>;
 }
 
 impl Cached for Outline {
+    fn of(task: &Task) -> Self {
+        task.into()
+    }
+
+    fn cached(form: &Form<'_>) -> Option<Vec<Self>> {
+        form.outlines()
+    }
+}
+
+impl Cached for Arc<Outline> {
+    fn of(task: &Task) -> Self {
+        Outline::from(task).into()
+    }
+
     fn cached(form: &Form<'_>) -> Option<Vec<Self>> {
         form.outlines()
     }
 }
 
 impl Cached for TaskSummary {
+    fn of(task: &Task) -> Self {
+        task.into()
+    }
+
     fn cached(form: &Form<'_>) -> Option<Vec<Self>> {
         form.summaries()
     }
@@ -72,22 +98,17 @@ pub(super) enum Leave {
 
 /// The tasks by id, each with the stamp of its file, and what is no task.
 #[derive(Debug)]
-struct CachedList<T> {
+pub(super) struct CachedList<T> {
     stamps: Vec<Stamp>,
-    tasks: Vec<T>,
-    skipped: Vec<Skipped>,
+    pub(super) tasks: Vec<T>,
+    pub(super) skipped: Vec<Skipped>,
     /// Whether the next load would be faster with another cache.
     is_stale: bool,
 }
 
 /// Everything that can be read.
 pub(super) fn load(home: &Home, dir: &Path, leave: Leave) -> Result<Loaded> {
-    let bytes = read_cache(home, dir);
-    let (look, outlines) = look::<Outline>(home, dir, &bytes)?;
-    let seen = look.merge(outlines);
-    if leave == Leave::Fresh {
-        seen.leave(home, dir);
-    }
+    let seen = read_list::<Outline>(home, dir, leave)?;
     Ok(Loaded {
         outlines: seen.tasks,
         skipped: seen.skipped,
@@ -102,20 +123,34 @@ pub(super) fn summaries(
 ) -> Result<(Vec<TaskSummary>, Vec<Skipped>)> {
     let bytes = read_cache(home, dir);
     begun();
-    let (look, standings) = look::<TaskSummary>(home, dir, &bytes)?;
-    if look.may_be_stale()
-        && let Some(outlines) = Outline::cached(&look.form)
+    let (scan, form, standings) = look::<TaskSummary>(home, dir, &bytes)?;
+    if scan.may_be_stale()
+        && let Some(outlines) = Outline::cached(&form)
     {
-        let seen = look.merge(outlines);
+        let seen = scan.merge(outlines);
         seen.leave(home, dir);
         let standings = seen.tasks.iter().map(TaskSummary::from).collect();
         return Ok((standings, seen.skipped));
     }
-    let seen = look.merge(standings);
+    let seen = scan.merge(standings);
     Ok((seen.tasks, seen.skipped))
 }
 
-impl CachedList<Outline> {
+fn read_list<T: Cached + Borrow<Outline>>(
+    home: &Home,
+    dir: &Path,
+    leave: Leave,
+) -> Result<CachedList<T>> {
+    let bytes = read_cache(home, dir);
+    let (scan, _, outlines) = look::<T>(home, dir, &bytes)?;
+    let seen = scan.merge(outlines);
+    if leave == Leave::Fresh {
+        seen.leave(home, dir);
+    }
+    Ok(seen)
+}
+
+impl<T: Borrow<Outline>> CachedList<T> {
     /// Writes the cache anew, where that pays.
     fn leave(&self, home: &Home, dir: &Path) {
         let bytes = self
@@ -128,58 +163,85 @@ impl CachedList<Outline> {
     }
 }
 
+impl CachedList<Arc<Outline>> {
+    /// Everything that can be read, to be renewed by and by.
+    pub(super) fn begin(home: &Home, dir: &Path, leave: Leave) -> Result<Self> {
+        read_list(home, dir, leave)
+    }
+
+    /// The same a moment later: reads only the files that changed since.
+    pub(super) fn renewed(self, home: &Home, dir: &Path) -> Result<Self> {
+        let known = self.tasks.clone();
+        let names = known.iter().map(|task| task.id.as_str());
+        let mut scan = DirScan::begin(home, dir, names, self.stamps);
+        scan.look()?;
+        Ok(scan.merge(self.tasks))
+    }
+}
+
 fn read_cache(home: &Home, dir: &Path) -> Vec<u8> {
     let bytes = home.fs().read(&dir.join(CACHE), 0, LIMIT);
     bytes.unwrap_or_default()
 }
 
-/// A look at a list's directory, beside what the cache has.
+/// A look at a list's directory, beside what is known of it.
 #[derive(Debug)]
 struct DirScan<'l> {
     fs: &'l dyn Fs,
     dir: &'l Path,
-    form: Form<'l>,
     places: Index<'l>,
+    stamps: Vec<Stamp>,
     news: DirDiff,
     /// When it began.
     at: Timestamp,
 }
 
-/// The look, and the tasks that the cache has.
-fn look<'l, T: Cached + Send>(
+/// The look, and the cache with the tasks that it has.
+fn look<'l, T: Cached>(
     home: &'l Home,
     dir: &'l Path,
     cache: &'l [u8],
-) -> Result<(DirScan<'l>, Vec<T>)> {
-    let fs = home.fs();
+) -> Result<(DirScan<'l>, Form<'l>, Vec<T>)> {
     let form = Form::decode(cache).unwrap_or(Form::EMPTY);
-    let places = Index::new(form.names.iter().copied());
-    let at = home.now();
-    let news = || DirDiff::of(fs, dir, &form, &places);
-    let (news, tasks) = if cache.len() < ASIDE_FROM {
-        (news()?, T::cached(&form))
+    let mut scan = DirScan::begin(home, dir, form.names.iter().copied(), form.stamps());
+    let tasks = if cache.len() < ASIDE_FROM {
+        scan.look()?;
+        T::cached(&form)
     } else {
         thread::scope(|scope| {
             let tasks = scope.spawn(|| T::cached(&form));
-            let news = news()?;
-            Ok::<_, disk::Error>((news, tasks.join().ok().flatten()))
+            scan.look()?;
+            Ok::<_, disk::Error>(tasks.join().ok().flatten())
         })?
     };
-    let Some(tasks) = tasks else {
-        return look(home, dir, &[]);
-    };
-    let look = DirScan {
-        fs,
-        dir,
-        form,
-        places,
-        news,
-        at,
-    };
-    Ok((look, tasks))
+    match tasks {
+        Some(tasks) => Ok((scan, form, tasks)),
+        None => look(home, dir, &[]),
+    }
 }
 
-impl DirScan<'_> {
+impl<'l> DirScan<'l> {
+    fn begin(
+        home: &'l Home,
+        dir: &'l Path,
+        names: impl ExactSizeIterator<Item = &'l str>,
+        stamps: Vec<Stamp>,
+    ) -> Self {
+        Self {
+            fs: home.fs(),
+            dir,
+            places: Index::new(names),
+            stamps,
+            news: DirDiff::default(),
+            at: home.now(),
+        }
+    }
+
+    fn look(&mut self) -> disk::Result<()> {
+        self.news = DirDiff::of(self.fs, self.dir, &self.stamps, &self.places)?;
+        Ok(())
+    }
+
     fn is_settled(&self, stat: &Stat) -> bool {
         stat.is_settled(self.at)
     }
@@ -192,11 +254,11 @@ impl DirScan<'_> {
     }
 
     fn is_stale(&self, settled: usize, gone: usize) -> bool {
-        let cached = self.form.len();
-        settled >= WORTHWHILE.max(cached / 512) || gone > WORTHWHILE.max(cached / 2)
+        let known = self.stamps.len();
+        settled >= WORTHWHILE.max(known / 512) || gone > WORTHWHILE.max(known / 2)
     }
 
-    /// How many of the cache's tasks have no file any more.
+    /// How many of the known tasks have no file any more.
     fn gone(&self) -> usize {
         let other = self.news.current.iter().filter(|it| !**it).count();
         let files = self.news.files.iter();
@@ -204,18 +266,18 @@ impl DirScan<'_> {
         other.saturating_sub(there.count())
     }
 
-    /// Where the cache has the task that a file of this name holds.
+    /// Where the task that a file of this name holds has its place, if it is known.
     fn place_of(&self, name: &OsStr) -> Option<usize> {
         place_of(&self.places, name.as_bytes())
     }
 
     /// Reads what is new, and takes it in; takes out what is not there any more.
-    fn merge<T: Cached + Send>(mut self, mut tasks: Vec<T>) -> CachedList<T> {
+    fn merge<T: Cached>(mut self, mut tasks: Vec<T>) -> CachedList<T> {
         let (mut new, mut skipped) = (Vec::new(), Vec::new());
         let (mut settled, gone) = (0, self.gone());
-        let mut stamps = self.form.stamps();
+        let mut stamps = self.stamps.clone();
         let DirDiff { mut current, files } = std::mem::take(&mut self.news);
-        let read = read_all(self.fs, self.dir, &files, |file| T::from(&file.task));
+        let read = read_all(self.fs, self.dir, &files, |file| T::of(&file.task));
         for ((name, stat), read) in files.into_iter().zip(read) {
             let place = self.place_of(&name);
             let task = match read {
@@ -270,11 +332,11 @@ struct DirDiff {
 }
 
 impl DirDiff {
-    fn of(fs: &dyn Fs, dir: &Path, form: &Form<'_>, places: &Index<'_>) -> disk::Result<Self> {
-        let current: Vec<AtomicBool> = (0..form.len()).map(|_| AtomicBool::new(false)).collect();
+    fn of(fs: &dyn Fs, dir: &Path, stamps: &[Stamp], places: &Index<'_>) -> disk::Result<Self> {
+        let current: Vec<AtomicBool> = (0..stamps.len()).map(|_| AtomicBool::new(false)).collect();
         let is_news = |name: &[u8], stat: Stat| {
             let place = place_of(places, name);
-            let known = place.filter(|&at| form.stamp(at) == Stamp::from(stat));
+            let known = place.filter(|&at| stamps.get(at) == Some(&Stamp::from(stat)));
             if let Some(at) = known {
                 current[at].store(true, Ordering::Relaxed);
             }

@@ -6,6 +6,7 @@
 mod cache;
 mod id_pool;
 mod quarantine;
+mod reader;
 mod recorder;
 pub(crate) mod rows;
 pub(crate) mod table;
@@ -31,6 +32,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(crate) use id_pool::IdPool;
+pub use reader::ListReader;
 use table::TableList;
 
 use crate::{
@@ -67,12 +69,21 @@ enum Store<'h> {
 pub(crate) type OriginDetail = (&'static str, serde_json::Value);
 
 /// All of a list that can be read, and what could not.
-#[derive(Debug, Default)]
-pub struct Loaded {
+#[derive(Debug)]
+pub struct Loaded<O = Outline> {
     /// The tasks, by id.
-    pub outlines: Vec<Outline>,
+    pub outlines: Vec<O>,
     /// The files that are no tasks.
     pub skipped: Vec<Skipped>,
+}
+
+impl<O> Default for Loaded<O> {
+    fn default() -> Self {
+        Self {
+            outlines: Vec::new(),
+            skipped: Vec::new(),
+        }
+    }
 }
 
 /// A file that was passed over.

@@ -4,7 +4,7 @@
 //! operations as `status` and `inbox`, and reads no file itself. What cannot be read in one place hides
 //! nothing in another.
 
-use std::{collections::BTreeSet, ops::ControlFlow};
+use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
 
 use flagpost_model::{
     ListId, RepoId, WorkerId,
@@ -21,7 +21,7 @@ use crate::{
     error::{Result, describe},
     history::{History, Kind, Line},
     home::Home,
-    list::List,
+    list::{List, ListReader},
     questions::{self, OpenQuestion},
     registry,
     relay::{Fleet, fleet::pending, workers},
@@ -46,12 +46,12 @@ pub struct WaitingItems {
 }
 
 /// Everything that waits for a person in a home.
-pub fn waiting(home: &Home) -> Result<WaitingItems> {
+pub fn waiting(home: &Home, lists: &ListReader) -> Result<WaitingItems> {
     let mut all = WaitingItems::default();
     let repositories = registry::repositories(home)?;
     let mut holders: BTreeSet<(RepoId, WorkerId)> = BTreeSet::new();
     for list in roots::lists(home)? {
-        let found = of_list(home, &list, &repositories, &mut holders);
+        let found = of_list(home, lists, &list, &repositories, &mut holders);
         all.take(&format!("list {list}"), found);
     }
     for repository in &repositories {
@@ -115,12 +115,13 @@ fn briefs(home: &Home, repository: &Repository) -> Result<Vec<WaitingItem>> {
 /// The questions about a list's tasks and its failed tasks. Notes who holds a task.
 fn of_list(
     home: &Home,
+    lists: &ListReader,
     id: &ListId,
     repositories: &[Repository],
     holders: &mut BTreeSet<(RepoId, WorkerId)>,
 ) -> Result<Vec<WaitingItem>> {
     let list = List::open(home, id)?;
-    let tasks = list.load()?.outlines;
+    let tasks = lists.look(&list)?.outlines;
     // Of a list that is bound to no repository, nobody has mail.
     let repo = list.repository().ok();
     let repo = repo.and_then(|id| repositories.iter().find(|it| it.id == id));
@@ -138,7 +139,7 @@ fn of_list(
             item
         })
         .collect();
-    let asks = |it: &Outline| !it.state.is_over() && it.state.name() != StateName::Failed;
+    let asks = |it: &Arc<Outline>| !it.state.is_over() && it.state.name() != StateName::Failed;
     if tasks.iter().any(asks) {
         let open = questions::open(&list, repo, &tasks)?;
         items.extend(open.iter().map(|asked| of_question(id, repo, asked)));

@@ -19,12 +19,13 @@ pub use items::{WaitingItems, waiting};
 pub use preferences::NoticeSettings;
 pub use record::{ChannelFailure, failures, note_outcome, path};
 
-use crate::{error::Result, home::Home};
+use crate::{error::Result, home::Home, list::ListReader};
 
 /// A sender's view of what waits.
 #[derive(Debug)]
 pub struct Notices {
     home: Home,
+    lists: ListReader,
     memory: NoticeMemory,
 }
 
@@ -43,10 +44,11 @@ pub struct DueNotice {
 }
 
 impl Notices {
-    /// Begins to look at a home. What was told before is on record there.
-    pub fn begin(home: &Home) -> Self {
+    /// Begins to look at a home's lists, and the rest of it. What was told before is on record there.
+    pub fn begin(home: &Home, lists: ListReader) -> Self {
         Self {
             home: home.clone(),
+            lists,
             memory: NoticeMemory::default(),
         }
     }
@@ -55,7 +57,7 @@ impl Notices {
     /// settled, so that each is told again should it wait again.
     pub fn due(&mut self, settings: &NoticeSettings, base: Option<&str>) -> Result<DueNotice> {
         let now = self.home.now();
-        let WaitingItems { items, faults } = waiting(&self.home)?;
+        let WaitingItems { items, faults } = waiting(&self.home, &self.lists)?;
         self.memory.see(&items, now);
         let mut told = record::told(&self.home)?;
         // What cannot be read now is not settled.

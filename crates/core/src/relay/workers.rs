@@ -10,7 +10,7 @@ use flagpost_disk::{
     process,
 };
 use flagpost_model::{
-    WorkerId,
+    Seq, WorkerId,
     envelope::Direction,
     worker::{Liveness, Worker, WorkerStatus},
 };
@@ -65,6 +65,21 @@ pub struct WorkerView {
     pub unread: usize,
     /// Its reports that nobody has read.
     pub reports: usize,
+    /// The decided brief that it reads next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextBrief>,
+}
+
+/// What a worker does next.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
+pub struct NextBrief {
+    /// Its number.
+    pub seq: Seq,
+    /// The ticket that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_ticket: Option<String>,
+    /// Its words in a line.
+    pub summary: String,
 }
 
 /// Adds a worker to the fleet; one that was taken off comes back.
@@ -273,6 +288,7 @@ fn look(mail: &Mail<'_>, worker: Worker) -> Result<WorkerView> {
         withheld: 0,
         unread: 0,
         reports: unread(EnvelopePart::Report),
+        next: None,
         worker,
     };
     for (seq, slot) in inbox
@@ -287,7 +303,14 @@ fn look(mail: &Mail<'_>, worker: Worker) -> Result<WorkerView> {
             BriefStatus::Pending => &mut seen.pending,
             // It waits for nobody any more.
             BriefStatus::Expired | BriefStatus::Read(_) | BriefStatus::Withdrawn => continue,
-            BriefStatus::Decided(_) | BriefStatus::Offered(_) => &mut seen.unread,
+            BriefStatus::Decided(_) | BriefStatus::Offered(_) => {
+                seen.next.get_or_insert_with(|| NextBrief {
+                    seq: *seq,
+                    target_ticket: letter.brief.target_ticket.clone(),
+                    summary: letter.brief.summary.clone(),
+                });
+                &mut seen.unread
+            }
         };
         *counted += 1;
     }

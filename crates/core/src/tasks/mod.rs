@@ -20,8 +20,8 @@ mod undo;
 
 use flagpost_model::{
     TaskId,
-    plan::Graph,
-    task::{Outline, Task},
+    plan::{Graph, Node},
+    task::Task,
 };
 use jiff::Timestamp;
 
@@ -49,7 +49,7 @@ use crate::{
 };
 
 /// The tasks of the list that can be claimed now, in the order in which they would be.
-pub fn ready(tasks: &[Outline], now: Timestamp) -> Vec<&Outline> {
+pub fn ready<N: Node>(tasks: &[N], now: Timestamp) -> Vec<&N> {
     flagpost_model::plan::ready(&Graph::new(tasks), now)
 }
 

@@ -1,14 +1,15 @@
 //! A load with a cache, whatever is in it and whatever happened to the files since, answers as a
-//! load without one.
+//! load without one; so does a look of a process that has looked before.
 
 use std::{
     fs::{File, FileTimes},
     path::Path,
+    sync::LazyLock,
     time::{Duration, SystemTime},
 };
 
-use flagpost_core::{Loaded, claims};
-use flagpost_model::task::TaskSummary;
+use flagpost_core::{ListReader, Loaded, claims};
+use flagpost_model::task::{Outline, TaskSummary};
 use flagpost_testkit::chance::Chance;
 use jiff::SignedDuration;
 
@@ -46,12 +47,19 @@ fn without_cache(world: &World) -> Loaded {
     loaded
 }
 
+/// What a process that goes on looking knows of all lists.
+static READER: LazyLock<ListReader> = LazyLock::new(ListReader::default);
+
 #[track_caller]
 fn is_never_seen(world: &World) -> Loaded {
     let seen = world.list().load().unwrap();
     let plain = without_cache(world);
     assert_eq!(seen.outlines, plain.outlines);
     assert_eq!(seen.skipped, plain.skipped);
+    let known = READER.look(&world.list()).unwrap();
+    let known_outlines: Vec<Outline> = known.outlines.iter().map(|it| (**it).clone()).collect();
+    assert_eq!(known_outlines, plain.outlines);
+    assert_eq!(known.skipped, plain.skipped);
     let standings: Vec<_> = plain.outlines.iter().map(TaskSummary::from).collect();
     assert_eq!(world.list().summaries().unwrap(), standings);
     seen

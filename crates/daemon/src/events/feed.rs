@@ -117,6 +117,43 @@ pub(crate) fn pour(receive: mpsc::Receiver<Bytes>) -> Body {
     Body::new(Feed(receive))
 }
 
+/// A body that ends early, once this changes.
+pub(crate) fn ended_by(body: Body, mut over: watch::Receiver<()>) -> Body {
+    let over = Box::pin(async move {
+        // Nobody who could say so is left: it is over, too.
+        let _: Result<_, _> = over.changed().await;
+    });
+    Body::new(EndedBy { body, over })
+}
+
+struct EndedBy {
+    body: Body,
+    over: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl hyper::body::Body for EndedBy {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.over.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        self.body.size_hint()
+    }
+}
+
 /// The receiving end as a body.
 struct Feed(mpsc::Receiver<Bytes>);
 

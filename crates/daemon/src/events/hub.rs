@@ -22,7 +22,7 @@ use tokio::{
 };
 use tracing::warn;
 
-use super::{FeedEvent, watch::WatchMode};
+use super::{FeedEvent, lists::ListFeed, watch::WatchMode};
 
 /// So many transitions of a repository are kept, and so many bytes of them.
 const KEPT: usize = 2048;
@@ -41,10 +41,12 @@ const ECHO: Duration = Duration::from_millis(100);
 /// What all who listen share.
 #[derive(Debug)]
 pub(crate) struct Hub {
-    home: Home,
+    pub(crate) home: Home,
     told: Mutex<BTreeMap<RepoId, Ring>>,
     looked: watch::Sender<u64>,
     watching: watch::Sender<WatchMode>,
+    /// What is told of lists.
+    pub(crate) lists: ListFeed,
     /// Somebody changed something.
     pub(crate) wake: Notify,
 }
@@ -85,6 +87,7 @@ impl Hub {
             told: Mutex::default(),
             looked: watch::Sender::new(0),
             watching: watch::Sender::new(watching),
+            lists: ListFeed::default(),
             wake: Notify::new(),
         }
     }
@@ -92,6 +95,11 @@ impl Hub {
     /// Moves on after each look.
     pub(crate) fn looks(&self) -> watch::Receiver<u64> {
         self.looked.subscribe()
+    }
+
+    /// Wakes those who listen: there is something to tell that no history tells.
+    pub(crate) fn wake_listeners(&self) {
+        self.looked.send_modify(|n| *n += 1);
     }
 
     /// How changes are noticed.

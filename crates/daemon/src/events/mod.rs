@@ -8,6 +8,7 @@ mod cursor;
 mod feed;
 mod hub;
 mod kanban;
+mod lists;
 mod reader;
 mod state;
 mod watch;
@@ -20,9 +21,10 @@ use flagpost_core::{
 use crate::answers::Transition;
 
 pub(crate) use cursor::Cursor;
-pub(crate) use feed::{Listener, feed, pour};
+pub(crate) use feed::{Listener, ended_by, feed, pour};
 pub(crate) use hub::{Hub, Tails};
 pub(crate) use kanban::KanbanReader;
+pub(crate) use lists::{ListChange, tell_lists};
 pub(crate) use reader::{EventFilter, EventReader, Subscription};
 pub(crate) use state::Resync;
 pub use watch::WatchMode;

@@ -12,6 +12,7 @@ use flagpost_core::{
     registry,
 };
 use flagpost_model::RepoId;
+use tokio::sync::watch;
 
 use super::{
     Cursor, FeedEvent, Hub, event,
@@ -27,6 +28,8 @@ pub(crate) struct Subscription {
     pub(crate) repository: Option<RepoId>,
     /// Which transitions.
     pub(crate) scope: EventFilter,
+    /// Whether the changes of lists are told, too.
+    pub(crate) with_lists: bool,
 }
 
 /// Which transitions.
@@ -66,8 +69,18 @@ pub(crate) struct EventReader {
     hub: Arc<Hub>,
     wish: Subscription,
     at: BTreeMap<RepoId, Position>,
+    /// Up to which number changes of lists were told; none where nobody wants to know.
+    lists: Option<ListPosition>,
     /// What is to be read from files before anything else is said.
     to_read: Option<Reading>,
+}
+
+/// A place in what was told of lists.
+#[derive(Debug)]
+struct ListPosition {
+    n: u64,
+    /// For as long as it is there, somebody listens.
+    _listens: watch::Receiver<u64>,
 }
 
 /// What is read from files.
@@ -86,11 +99,18 @@ impl EventReader {
         wish: Subscription,
         since: Option<Cursor>,
     ) -> Self {
+        // Changes of lists are kept nowhere: whoever wants them begins with the state.
+        let lists = wish.with_lists.then(|| ListPosition {
+            n: 0,
+            _listens: hub.lists.listen(),
+        });
+        let since = since.filter(|_| lists.is_none());
         Self {
             home,
             hub,
             wish,
             at: BTreeMap::new(),
+            lists,
             to_read: Some(Reading::Begin(since)),
         }
     }
@@ -140,9 +160,12 @@ impl EventReader {
             .into_iter()
             .filter_map(|it| self.at.get(&it.id).map(|at| (it.clone(), at.n)))
             .collect();
-        let state = state(&self.home, &all, self.wish.scope, reason.as_str())?;
+        let (state, n) = state(&self.hub, &all, self.wish.scope, reason.as_str())?;
+        if let Some(lists) = &mut self.lists {
+            lists.n = n;
+        }
         let id = self.cursor();
-        Ok(event(Some(&id), "daemon.resync", &state.to_string()))
+        Ok(event(Some(&id), "daemon.resync", &state))
     }
 
     fn tell(&mut self, repo: &RepoId, told: &FeedEvent, life: u64, text: &mut String) {
@@ -215,6 +238,15 @@ impl Listener for EventReader {
                     After::Lost => return self.lost(Reason::Rewritten),
                 }
             }
+            if let Some(lists) = &mut self.lists {
+                match self.hub.lists.after(lists.n, self.wish.repository.as_ref()) {
+                    Some((changes, n)) => {
+                        text += &changes;
+                        lists.n = n;
+                    }
+                    None => return self.lost(Reason::Behind),
+                }
+            }
             match (text.is_empty(), moved) {
                 (false, _) => return FeedStep::Say(text),
                 // None of these was for it, and more may be there.
@@ -271,6 +303,7 @@ mod tests {
         let wish = Subscription {
             repository: Some(repo.clone()),
             scope: EventFilter::Everything,
+            with_lists: false,
         };
         let since = Some(Cursor::One(since));
         EventReader::new(home.clone(), Arc::clone(hub), wish, since)

@@ -1,26 +1,22 @@
 //! The state as it is, for whoever begins to listen.
 
 use flagpost_core::{
-    Error, Home, List, Repository,
-    answers::{Outline, document, each},
+    Error, Repository, answers,
     relay::{
         Fleet,
         briefs::{self, BriefStatus},
         reports,
         workers::{self, WorkerView},
     },
-    roots,
 };
 use flagpost_model::{
     ListId, RepoId,
     envelope::{Brief, Report},
-    task,
 };
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde::Serialize;
 
-use super::EventFilter;
+use super::{EventFilter, Hub, lists::ListState};
 
 /// The state, for whoever begins to listen or fell behind.
 ///
@@ -47,42 +43,48 @@ struct RepositoryState<'a> {
     /// Those that nobody has read.
     reports: Vec<Report>,
     /// Its lists with their tasks; none where only mail is listened to.
-    lists: Vec<ListState>,
+    lists: &'a [ListState<'a>],
 }
 
-/// A list with its tasks.
-#[derive(Serialize, JsonSchema)]
-struct ListState {
-    list: ListId,
-    #[serde(serialize_with = "outlines")]
-    #[schemars(with = "Vec<Outline<'_>>")]
-    tasks: Vec<task::Outline>,
-}
-
-/// What stands in these repositories: who works in them, what waits, and the tasks.
+/// What stands in these repositories, as an event's data: who works in them, what waits, and the tasks. And
+/// up to which number the changes of lists are in it.
 pub(super) fn state(
-    home: &Home,
+    hub: &Hub,
     repositories: &[(Repository, u64)],
     scope: EventFilter,
     reason: &str,
-) -> Result<Value, Error> {
-    let each = repositories
-        .iter()
-        .map(|(repository, n)| one(home, repository, *n, scope));
-    let repositories = each.collect::<Result<_, Error>>()?;
-    Ok(document(&Resync {
-        reason,
-        repositories,
-    }))
+) -> Result<(String, u64), Error> {
+    let all = repositories.iter();
+    let all = all.map(|(repository, n)| without_lists(hub, repository, *n));
+    let repositories: Vec<RepositoryState<'_>> = all.collect::<Result<_, Error>>()?;
+    if scope == EventFilter::Mail {
+        return Ok((
+            answers::text(&Resync {
+                reason,
+                repositories,
+            }),
+            0,
+        ));
+    }
+    hub.lists.state(&hub.home, |lists| {
+        let repositories = repositories.into_iter().map(|it| RepositoryState {
+            lists: lists.get(it.id).map_or(&[], Vec::as_slice),
+            ..it
+        });
+        let repositories = repositories.collect();
+        answers::text(&Resync {
+            reason,
+            repositories,
+        })
+    })
 }
 
-fn one<'a>(
-    home: &Home,
+fn without_lists<'a>(
+    hub: &Hub,
     repository: &'a Repository,
     n: u64,
-    scope: EventFilter,
 ) -> Result<RepositoryState<'a>, Error> {
-    let fleet = Fleet::of(home, &repository.id);
+    let fleet = Fleet::of(&hub.home, &repository.id);
     let (workers, _) = workers::list(&fleet)?;
     let (mut waiting, mut unread) = (Vec::new(), Vec::new());
     for mail in fleet.mails()? {
@@ -101,27 +103,6 @@ fn one<'a>(
         workers,
         briefs: waiting,
         reports: unread,
-        lists: match scope {
-            EventFilter::Everything => lists(home, repository)?,
-            EventFilter::Mail => Vec::new(),
-        },
+        lists: &[],
     })
-}
-
-fn lists(home: &Home, repository: &Repository) -> Result<Vec<ListState>, Error> {
-    let mut shown = Vec::new();
-    for id in roots::lists(home)? {
-        // One that leads elsewhere or belongs to nobody is not this repository's.
-        let list = List::open(home, &id).ok();
-        let ours = |it: &List<'_>| it.repository().is_ok_and(|it| it == repository.id);
-        if let Some(list) = list.filter(ours) {
-            let tasks = list.peek()?.outlines;
-            shown.push(ListState { list: id, tasks });
-        }
-    }
-    Ok(shown)
-}
-
-fn outlines<S: Serializer>(tasks: &[task::Outline], to: S) -> Result<S::Ok, S::Error> {
-    each::<_, Outline<'_>>(tasks).serialize(to)
 }

@@ -17,6 +17,7 @@ mod events_of_files;
 mod hostile;
 mod lifecycle;
 mod listening;
+mod lists;
 mod messages;
 mod operators;
 mod pages;

@@ -5,7 +5,10 @@
 //! whatever names a task outside it is kept apart. Where two outlines share an id the first one
 //! stands. It must never copy a task: lists are large.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::Arc,
+};
 
 use jiff::Timestamp;
 use petgraph::{algo::kosaraju_scc, graph::DiGraph};
@@ -30,6 +33,28 @@ pub trait Node {
     fn blocks(&self) -> &[TaskId];
     /// Tasks it waits for, as its file says.
     fn blocked_by(&self) -> &[TaskId];
+}
+
+/// One that others hold, too.
+impl<N: Node> Node for Arc<N> {
+    fn id(&self) -> &TaskId {
+        N::id(self)
+    }
+    fn state(&self) -> &State {
+        N::state(self)
+    }
+    fn priority(&self) -> Option<Priority> {
+        N::priority(self)
+    }
+    fn not_before(&self) -> Option<Timestamp> {
+        N::not_before(self)
+    }
+    fn blocks(&self) -> &[TaskId] {
+        N::blocks(self)
+    }
+    fn blocked_by(&self) -> &[TaskId] {
+        N::blocked_by(self)
+    }
 }
 
 /// Who waits for whom.

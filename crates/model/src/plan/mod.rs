@@ -10,6 +10,7 @@ mod family;
 mod faults;
 mod graph;
 mod index;
+mod readiness;
 mod retry;
 mod wave;
 
@@ -22,6 +23,7 @@ pub use family::{Family, PartsProgress};
 pub use faults::{Cycle, OneSided, dangling, one_sided, parent_circles};
 pub use graph::{Graph, Node};
 pub use index::Index;
+pub use readiness::{Readiness, readiness};
 pub use retry::{Attempt, RetryDecision, verdict};
 pub(crate) use wave::is_ready;
 pub use wave::{Stranded, StrandedBecause, claim_order, first_ready, ready, stranded, waves};

@@ -33,15 +33,15 @@ pub fn first_ready<'o, N: Node>(graph: &Graph<'o, N>, now: Timestamp, most: usiz
 
 /// Open tasks level by level: those of a level wait only for levels before it. What can never
 /// start is in none.
-pub fn waves(graph: &Graph) -> Vec<Vec<TaskId>> {
+pub fn waves<N: Node>(graph: &Graph<'_, N>) -> Vec<Vec<TaskId>> {
     let mut open_blockers: Vec<usize> = (0..graph.len())
         .map(|at| {
             let known = graph.blockers_at(at).iter();
-            let open = known.filter(|&&on| graph.outline(on).state != State::Completed);
+            let open = known.filter(|&&on| *graph.outline(on).state() != State::Completed);
             open.count() + graph.unknown_of(at).len()
         })
         .collect();
-    let open = graph.nodes().filter(|(_, task)| is_open(&task.state));
+    let open = graph.nodes().filter(|(_, task)| is_open(task.state()));
     let mut level: Vec<usize> = open
         .map(|(at, _)| at)
         .filter(|&at| open_blockers[at] == 0)
@@ -49,12 +49,12 @@ pub fn waves(graph: &Graph) -> Vec<Vec<TaskId>> {
     let mut waves = Vec::new();
     while !level.is_empty() {
         sort(graph, &mut level);
-        let ids = level.iter().map(|&at| graph.outline(at).id.clone());
+        let ids = level.iter().map(|&at| graph.outline(at).id().clone());
         waves.push(ids.collect());
         let mut next = Vec::new();
         for &dependant in level.iter().flat_map(|&at| graph.dependants_at(at)) {
             open_blockers[dependant] -= 1;
-            if open_blockers[dependant] == 0 && is_open(&graph.outline(dependant).state) {
+            if open_blockers[dependant] == 0 && is_open(graph.outline(dependant).state()) {
                 next.push(dependant);
             }
         }
@@ -186,7 +186,7 @@ fn direct_cause(graph: &Graph, at: usize, task: &Outline) -> Option<StrandedBeca
 }
 
 /// Whether a task of the graph may be claimed at `now`.
-pub(crate) fn is_ready(graph: &Graph, task: &Outline, now: Timestamp) -> bool {
+pub(crate) fn is_ready<N: Node>(graph: &Graph<'_, N>, task: &Outline, now: Timestamp) -> bool {
     let at = graph.position(&task.id);
     at.is_some_and(|at| is_ready_at(graph, at, now))
 }
@@ -196,7 +196,8 @@ fn ready_at<N: Node>(graph: &Graph<'_, N>, now: Timestamp) -> impl Iterator<Item
     places.filter(move |&at| is_ready_at(graph, at, now))
 }
 
-fn is_ready_at<N: Node>(graph: &Graph<'_, N>, at: usize, now: Timestamp) -> bool {
+/// Whether the task at this place may be claimed at `now`.
+pub(super) fn is_ready_at<N: Node>(graph: &Graph<'_, N>, at: usize, now: Timestamp) -> bool {
     let task = graph.outline(at);
     let free = match task.state() {
         State::Pending => true,
@@ -222,6 +223,24 @@ type ClaimRank<'o> = (
     (bool, Option<Priority>, Reverse<usize>),
     (bool, Option<u64>, &'o TaskId),
 );
+
+/// The rank as a text: smaller is handed out earlier.
+pub(super) fn claim_key<N: Node>(graph: &Graph<'_, N>, at: usize) -> String {
+    let ((_, priority, Reverse(unblocks)), (_, number, id)) = rank(graph, at);
+    let urgency = match priority {
+        Some(Priority::Critical) => 0,
+        Some(Priority::High) => 1,
+        Some(Priority::Medium) => 2,
+        Some(Priority::Low) => 3,
+        None => 4,
+    };
+    let unblocks = 999_999_usize.saturating_sub(unblocks);
+    match number {
+        Some(number) => format!("{urgency}{unblocks:06}{number:020}"),
+        // After each digit.
+        None => format!("{urgency}{unblocks:06}~{id}"),
+    }
+}
 
 /// Smaller is handed out earlier. A task without priority comes after every one that has one.
 fn rank<'o, N: Node>(graph: &Graph<'o, N>, at: usize) -> ClaimRank<'o> {

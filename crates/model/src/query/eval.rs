@@ -3,7 +3,7 @@
 //! Owns the answer for one outline. A task's whole file is asked for only by the tests that need
 //! it, and only when every cheaper one of the same conjunction has passed.
 
-use std::cell::OnceCell;
+use std::{borrow::Borrow, cell::OnceCell};
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::Value as Json;
@@ -17,14 +17,14 @@ use super::{
 };
 use crate::{
     id::{TaskId, WorkerId},
-    plan::{self, Graph},
+    plan::{self, Graph, Node},
     task::{Outline, StateName, Task},
 };
 
-/// What a query is asked over: the list, who asks, and when.
-pub struct QueryScope<'o, 'f> {
-    outlines: &'o [Outline],
-    graph: OnceCell<Graph<'o>>,
+/// What a query is asked over: the list, who asks, and when. The list may be shared with others.
+pub struct QueryScope<'o, 'f, O = Outline> {
+    outlines: &'o [O],
+    graph: OnceCell<Graph<'o, O>>,
     me: Option<WorkerId>,
     now: Timestamp,
     zone: TimeZone,
@@ -32,7 +32,7 @@ pub struct QueryScope<'o, 'f> {
     whole: &'f dyn Fn(&TaskId) -> Option<Task>,
 }
 
-impl std::fmt::Debug for QueryScope<'_, '_> {
+impl<O> std::fmt::Debug for QueryScope<'_, '_, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { me, today, .. } = self;
         f.debug_struct("QueryScope")
@@ -42,11 +42,11 @@ impl std::fmt::Debug for QueryScope<'_, '_> {
     }
 }
 
-impl<'o, 'f> QueryScope<'o, 'f> {
+impl<'o, 'f, O: Borrow<Outline> + Node> QueryScope<'o, 'f, O> {
     /// This list, asked by `me` at `now` in a zone (without `me`, nothing is mine); `whole` answers with all of a task, unless it
     /// is gone.
     pub fn new(
-        outlines: &'o [Outline],
+        outlines: &'o [O],
         me: Option<WorkerId>,
         now: Timestamp,
         zone: TimeZone,
@@ -63,7 +63,7 @@ impl<'o, 'f> QueryScope<'o, 'f> {
         }
     }
 
-    fn graph(&self) -> &Graph<'o> {
+    fn graph(&self) -> &Graph<'o, O> {
         self.graph.get_or_init(|| Graph::new(self.outlines))
     }
 
@@ -79,9 +79,9 @@ impl<'o, 'f> QueryScope<'o, 'f> {
 impl Query {
     /// The tasks that fit, in order, at most so many where the query says nothing, and how many
     /// there are without a limit.
-    pub fn select<'o>(
+    pub fn select<'o, O: Borrow<Outline> + Node>(
         &self,
-        scope: &QueryScope<'o, '_>,
+        scope: &QueryScope<'o, '_, O>,
         limit: usize,
     ) -> (Vec<&'o Outline>, usize) {
         let all = self.fitting(scope);
@@ -90,18 +90,26 @@ impl Query {
     }
 
     /// The tasks that fit, in the list's order.
-    pub fn fitting<'o>(&self, scope: &QueryScope<'o, '_>) -> Vec<&'o Outline> {
+    pub fn fitting<'o, O: Borrow<Outline> + Node>(
+        &self,
+        scope: &QueryScope<'o, '_, O>,
+    ) -> Vec<&'o Outline> {
         let fits = |task: &&Outline| match &self.filter {
             None => true,
             Some(filter) => filter.fits(task, scope),
         };
-        scope.outlines.iter().filter(fits).collect()
+        let all = scope.outlines.iter().map(Borrow::borrow);
+        all.filter(fits).collect()
     }
 }
 
 impl Filter {
     /// Whether a task fits.
-    pub fn fits(&self, task: &Outline, scope: &QueryScope<'_, '_>) -> bool {
+    pub fn fits<O: Borrow<Outline> + Node>(
+        &self,
+        task: &Outline,
+        scope: &QueryScope<'_, '_, O>,
+    ) -> bool {
         match self {
             Self::All(parts) => {
                 let cheap = parts.iter().filter(|part| !part.reads_files());
@@ -116,7 +124,11 @@ impl Filter {
 }
 
 impl Test {
-    fn passes(&self, task: &Outline, scope: &QueryScope<'_, '_>) -> bool {
+    fn passes<O: Borrow<Outline> + Node>(
+        &self,
+        task: &Outline,
+        scope: &QueryScope<'_, '_, O>,
+    ) -> bool {
         match self {
             Self::Is(standings) => standings.iter().any(|it| it.holds(task, scope)),
             Self::State(states) => states.contains(&task.state.name()),
@@ -245,7 +257,11 @@ impl TextField {
 }
 
 impl TaskCondition {
-    fn holds(self, task: &Outline, scope: &QueryScope<'_, '_>) -> bool {
+    fn holds<O: Borrow<Outline> + Node>(
+        self,
+        task: &Outline,
+        scope: &QueryScope<'_, '_, O>,
+    ) -> bool {
         match self {
             Self::Open => !task.state.is_over(),
             Self::Ready => plan::is_ready(scope.graph(), task, scope.now),

@@ -3,6 +3,8 @@
 //! Owns its form: what each task was made of is found by its file's name, beside the stamp that the
 //! file had; standings and outlines are read only by who needs them. Another version is no cache.
 
+use std::borrow::Borrow;
+
 use flagpost_disk::fsx::Stat;
 use flagpost_model::task::{Outline, TaskSummary};
 use serde::{Deserialize, Serialize, Serializer};
@@ -103,45 +105,50 @@ impl<'b> Form<'b> {
         self.names.len()
     }
 
-    pub(super) fn stamp(&self, at: usize) -> Stamp {
-        let (stamps, _) = self.stamps.as_chunks();
-        stamps.get(at).map_or(Stamp::NONE, Stamp::from_bytes)
-    }
-
     pub(super) fn stamps(&self) -> Vec<Stamp> {
         let (stamps, _) = self.stamps.as_chunks();
         stamps.iter().map(Stamp::from_bytes).collect()
     }
 
     pub(super) fn summaries(&self) -> Option<Vec<TaskSummary>> {
-        let mut rest = self.standings;
-        // Memory that grows step by step is moved each time, while others look.
-        let mut standings = Vec::with_capacity(self.len());
-        for _ in 0..self.len() {
-            let (standing, after) = postcard::take_from_bytes(rest).ok()?;
-            standings.push(standing);
-            rest = after;
-        }
-        rest.is_empty().then_some(standings)
+        self.each::<TaskSummary, _>(self.standings)
     }
 
-    pub(super) fn outlines(&self) -> Option<Vec<Outline>> {
-        let outlines: Vec<Outline> = postcard::from_bytes(self.outlines).ok()?;
-        (outlines.len() == self.len()).then_some(outlines)
+    pub(super) fn outlines<O: From<Outline>>(&self) -> Option<Vec<O>> {
+        let (number, outlines) = postcard::take_from_bytes::<usize>(self.outlines).ok()?;
+        (number == self.len())
+            .then(|| self.each::<Outline, _>(outlines))
+            .flatten()
+    }
+
+    /// One of each task.
+    fn each<R: Deserialize<'b>, T: From<R>>(&self, mut rest: &'b [u8]) -> Option<Vec<T>> {
+        // Memory that grows step by step is moved each time, while others look.
+        let mut all = Vec::with_capacity(self.len());
+        for _ in 0..self.len() {
+            let (one, after) = postcard::take_from_bytes::<R>(rest).ok()?;
+            all.push(one.into());
+            rest = after;
+        }
+        rest.is_empty().then_some(all)
     }
 }
 
-pub(super) fn encode(stamps: &[Stamp], outlines: &[Outline]) -> postcard::Result<Vec<u8>> {
+pub(super) fn encode<O: Borrow<Outline>>(
+    stamps: &[Stamp],
+    outlines: &[O],
+) -> postcard::Result<Vec<u8>> {
+    let outlines: Vec<&Outline> = outlines.iter().map(Borrow::borrow).collect();
     let stamps: Vec<u8> = stamps.iter().flat_map(|stamp| stamp.to_bytes()).collect();
     let mut standings = Vec::new();
-    for outline in outlines {
-        standings = postcard::to_extend(&TaskSummary::from(outline), standings)?;
+    for outline in &outlines {
+        standings = postcard::to_extend(&TaskSummary::from(*outline), standings)?;
     }
     postcard::to_stdvec(&Form {
         version: VERSION,
         names: outlines.iter().map(|it| it.id.as_str()).collect(),
         stamps: &stamps,
         standings: &standings,
-        outlines: &postcard::to_stdvec(outlines)?,
+        outlines: &postcard::to_stdvec(&outlines)?,
     })
 }

@@ -26,6 +26,11 @@ const SINCE: Parameter = Parameter::text(
     "since",
     "The id of the last event that was had: what came after it is told, however long ago.",
 );
+const WITH: Parameter = Parameter::new(
+    "with",
+    ParamKind::Word(&["outlines"]),
+    "Tells with `list.changed` which tasks differ from before, whoever changed them. The stream begins with the state each time.",
+);
 const LAST: Parameter = Parameter::text(
     "last-event-id",
     "The same, as browsers say it when they come again; it counts for more.",
@@ -39,7 +44,7 @@ pub(crate) const ROUTES: &[Route] = &[
         Operation::HistoryShow,
         RouteHandler::Stream(Whose::Ours, everything),
     )
-    .taking(&[REPO, SINCE, LAST])
+    .taking(&[REPO, SINCE, WITH, LAST])
     .with(ParamLocation::Header, &[LAST.name]),
     Route::own(
         Verb::Get,
@@ -91,7 +96,11 @@ fn listen(
         // A number alone is of the only one there is.
         repository = Some(desk.caller.repository()?.id);
     }
-    let wish = Subscription { repository, scope };
+    let wish = Subscription {
+        repository,
+        scope,
+        with_lists: arguments.text(WITH.name).is_some(),
+    };
     let (home, hub) = (desk.shared.home.clone(), desk.shared.hub.clone());
     Ok(stream(desk, EventReader::new(home, hub, wish, since)))
 }
