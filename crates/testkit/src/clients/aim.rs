@@ -92,7 +92,12 @@ fn gemini(url: &str, home: &Path) -> Vec<(&'static str, OsString)> {
     let settings = json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "model": {"name": "gemini-2.5-pro"},
-        "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+        // One that starts deletes what it takes for broken: the conversation of another that has just begun.
+        "general": {
+            "enableAutoUpdate": false,
+            "enableAutoUpdateNotification": false,
+            "sessionRetention": {"enabled": false},
+        },
         "privacy": {"usageStatisticsEnabled": false},
     });
     put(&home.join(".gemini/settings.json"), &settings.to_string());
