@@ -95,6 +95,7 @@ pub enum Command {
     Logs(commands::logs::LogsArgs),
     #[command(alias = "tui")]
     Cockpit(commands::cockpit::CockpitArgs),
+    Board(commands::board::BoardArgs),
     /// Show and recover the sessions of runs
     #[command(subcommand, after_help = "Example: flagpost session show")]
     Session(commands::session::SessionCommand),

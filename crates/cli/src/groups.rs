@@ -18,7 +18,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("As an agent", "claim done fail stuck release instructions"),
     ("Approvals", "assign inbox ratify reject outbox relay"),
     ("Fleet", "worker msg reserve"),
-    ("Watch", "cockpit history"),
+    ("Watch", "cockpit board history"),
     ("Other programs", "bridge coord schema"),
     ("Setup", "daemon config notify completions man index"),
 ];

@@ -3,9 +3,9 @@
 use flagpost_core::answers::Schema;
 
 use crate::commands::{
-    bridge, completions, config, daemon, demo, doctor, export, graph, history, import, index, init,
-    instructions, logs, man, msg, notify, relay, relocate, reserve, rm, run, schema, search,
-    selection, session, stats, status, tags, timeline, timer, word, worker,
+    board, bridge, completions, config, daemon, demo, doctor, export, graph, history, import,
+    index, init, instructions, logs, man, msg, notify, relay, relocate, reserve, rm, run, schema,
+    search, selection, session, stats, status, tags, timeline, timer, word, worker,
 };
 
 flagpost_core::answers! {
@@ -20,6 +20,8 @@ flagpost_core::answers! {
     "agents" => doctor::Agents<'_>,
     "archive" => session::SessionArchive<'_>,
     "attempt_log" => logs::AttemptLog<'_>,
+    "board" => board::Board<'_>,
+    "board_sign_out" => board::BoardSignOut,
     "changed" => selection::Changed<'_>,
     "completions" => completions::Completions<'_>,
     "confirmed" => worker::report::Confirmed<'_>,

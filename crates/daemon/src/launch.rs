@@ -4,7 +4,7 @@
 //! nobody holds the lock any more. Both wait with a deadline and say what became of it.
 
 use std::{
-    io::{self, Read as _, Write as _},
+    io,
     os::unix::net::UnixStream,
     path::Path,
     process::{Child, Command, Stdio},
@@ -15,9 +15,9 @@ use std::{
 use flagpost_core::Home;
 use flagpost_disk::fsx;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
 
 use crate::{
+    client::ask,
     error::{Error, Result},
     instance::{DaemonStatus, Instance, Paths, status},
 };
@@ -30,8 +30,6 @@ const REWRITTEN: Duration = Duration::from_secs(1);
 const GONE: Duration = Duration::from_secs(10);
 /// How often it is looked at meanwhile.
 const PAUSE: Duration = Duration::from_millis(10);
-/// What a daemon says of itself is shorter by far.
-const LONGEST_ANSWER: usize = 64 << 10;
 /// A log that is longer is begun anew; the one before is kept.
 const LONGEST_LOG: u64 = 4 << 20;
 
@@ -103,33 +101,10 @@ fn answers(socket: &Path, instance: &Instance, within: Duration) -> bool {
         // A path that is too long to be asked by: its note and its lock are all that there is.
         Err(error) => return error.kind() == io::ErrorKind::InvalidInput,
     };
-    let told = ask(stream, Instant::now() + within).unwrap_or_default();
+    // One that is ending says nothing.
+    let told = ask(stream, "GET /v1/daemon", Instant::now() + within).unwrap_or_default();
     let pid = told["daemon"]["pid"].as_u64();
     pid == Some(instance.pid.into())
-}
-
-/// What a daemon says of itself; nothing where it has none to say, as one that is ending.
-fn ask(mut stream: UnixStream, deadline: Instant) -> io::Result<Value> {
-    let left = || {
-        let left = deadline.saturating_duration_since(Instant::now());
-        // None at all would be without an end.
-        Some(left.max(PAUSE))
-    };
-    stream.set_write_timeout(left())?;
-    // In HTTP/1.0 the answer is all that comes until the end.
-    stream.write_all(b"GET /v1/daemon HTTP/1.0\r\n\r\n")?;
-    let mut answer = Vec::new();
-    let mut part = [0; 4096];
-    while answer.len() < LONGEST_ANSWER && Instant::now() < deadline {
-        stream.set_read_timeout(left())?;
-        match stream.read(&mut part)? {
-            0 => break,
-            read => answer.extend_from_slice(part.get(..read).unwrap_or_default()),
-        }
-    }
-    let answer = String::from_utf8_lossy(&answer);
-    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body);
-    Ok(serde_json::from_str(body.unwrap_or_default())?)
 }
 
 const AGENTS: [&str; 4] = [

@@ -11,6 +11,7 @@
 
 mod answers;
 mod bridge;
+mod client;
 mod connections;
 mod duties;
 mod error;
@@ -23,6 +24,7 @@ mod serve;
 mod strangers;
 
 pub use answers::schemas;
+pub use client::{link, link_page, sign_out};
 pub use error::{Error, Result};
 pub use events::WatchMode;
 pub use http::openapi;

@@ -4,6 +4,7 @@
 
 pub mod add;
 pub mod answer;
+pub mod board;
 pub mod bridge;
 pub mod capabilities;
 pub mod claim;
@@ -101,6 +102,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Up(args)) => daemon::up(context, &args),
         Some(Command::Down(args)) => daemon::down(context, &args),
         Some(Command::Cockpit(args)) => cockpit::run(context, &args),
+        Some(Command::Board(args)) => board::run(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Daemon(verb)) => daemon::run(context, &verb),
         Some(Command::Bridge(verb)) => bridge::run(context, &verb),

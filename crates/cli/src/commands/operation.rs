@@ -60,6 +60,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Up(_) | Command::Daemon(DaemonCommand::Up(_)) => Op::DaemonUp,
         Command::Down(_) | Command::Daemon(DaemonCommand::Down(_)) => Op::DaemonDown,
         Command::Daemon(DaemonCommand::Logs(_)) => Op::DaemonShow,
+        Command::Board(_) => Op::DaemonLink,
         Command::Logs(_) => Op::SessionShow,
         Command::Bridge(verb) => of_bridge(verb),
         Command::Task(verb) => of_tasks(verb),

@@ -13,6 +13,7 @@ use std::{
 };
 
 use axum::http::{HeaderMap, HeaderName, Method, header};
+use tokio::sync::watch;
 
 use super::browsers::{Browsers, Digest, Link};
 
@@ -47,8 +48,10 @@ pub(crate) enum AuthRefusal {
 pub(crate) enum Shown {
     /// Not enough for data: it may see a page.
     Little,
-    /// The token, or both halves of a session.
-    All,
+    /// Both halves of a session.
+    Session,
+    /// The token.
+    Token,
 }
 
 /// What has to be shown.
@@ -64,6 +67,8 @@ pub(crate) enum RequiredAuth {
 
 /// Where links with a code lead.
 pub(crate) const LINK: &str = "/login/";
+/// Below these are the board's page and its files.
+const PAGES: &[&str] = &["/app/", "/lists/", "/inbox/", "/runs/"];
 /// In which header a page shows its half of the session.
 pub(crate) const KEY: &str = "flagpost-key";
 
@@ -74,7 +79,7 @@ impl RequiredAuth {
             (&Method::POST, "/login") => Self::Nothing,
             (&Method::GET, path) if path.starts_with(LINK) => Self::Nothing,
             (&Method::GET, "/") => Self::Cookie,
-            (&Method::GET, path) if path.starts_with("/app/") => Self::Cookie,
+            (&Method::GET, path) if PAGES.iter().any(|it| path.starts_with(it)) => Self::Cookie,
             _ => Self::All,
         }
     }
@@ -87,6 +92,8 @@ pub(crate) struct Guard {
     hosts: [String; 2],
     cookie: String,
     browsers: Mutex<Browsers>,
+    /// Moves on when all browsers are signed out.
+    signed_out: watch::Sender<()>,
 }
 
 impl Guard {
@@ -97,6 +104,7 @@ impl Guard {
             // Cookies do not tell ports apart.
             cookie: format!("flagpost-{port}"),
             browsers: Mutex::default(),
+            signed_out: watch::Sender::new(()),
         }
     }
 
@@ -128,7 +136,8 @@ impl Guard {
         let key = only(headers, &HeaderName::from_static(KEY)).unwrap_or_default();
         let is_known = key.is_some_and(|key| self.has_session(headers, Some(key), now));
         match RequiredAuth::of(method, path) {
-            _ if self.shows_token(headers) || is_known => Ok(Shown::All),
+            _ if self.shows_token(headers) => Ok(Shown::Token),
+            _ if is_known => Ok(Shown::Session),
             RequiredAuth::Nothing => Ok(Shown::Little),
             RequiredAuth::Cookie if self.has_session(headers, None, now) => Ok(Shown::Little),
             RequiredAuth::Cookie | RequiredAuth::All => Err(AuthRefusal::Token),
@@ -154,6 +163,18 @@ impl Guard {
         let value = self.browsers().enter(code, key, now)?;
         let name = &self.cookie;
         Some(format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict"))
+    }
+
+    /// Signs every browser out, and ends what it listens to; how many were in.
+    pub(crate) fn sign_out(&self) -> usize {
+        let browsers = self.browsers().clear();
+        self.signed_out.send_replace(());
+        browsers
+    }
+
+    /// Is told when all browsers are signed out.
+    pub(crate) fn signing_out(&self) -> watch::Receiver<()> {
+        self.signed_out.subscribe()
     }
 
     fn browsers(&self) -> std::sync::MutexGuard<'_, Browsers> {

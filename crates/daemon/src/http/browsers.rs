@@ -108,6 +108,14 @@ impl Browsers {
         session.map(|it| it.used = now).is_some()
     }
 
+    /// Signs every browser out, and takes back all links; how many were in.
+    pub(crate) fn clear(&mut self) -> usize {
+        let browsers = self.sessions.len();
+        self.sessions.clear();
+        self.links.clear();
+        browsers
+    }
+
     fn forget(&mut self, now: Instant) {
         let within = |since: Instant, life: Duration| now.saturating_duration_since(since) < life;
         self.links.retain(|it| within(it.made, Self::LINK));
@@ -182,5 +190,15 @@ mod tests {
             entered(&mut browsers, now);
         }
         assert!(!browsers.knows(&first, None, now));
+    }
+
+    #[test]
+    fn who_is_signed_out_comes_in_by_no_old_link() {
+        let (mut browsers, now) = (Browsers::default(), Instant::now());
+        let (cookie, key) = entered(&mut browsers, now);
+        let link = browsers.invite(now);
+        assert_eq!(browsers.clear(), 1);
+        assert!(!browsers.knows(&cookie, Some(&key), now));
+        assert_eq!(browsers.enter(&link.code, &link.key, now), None);
     }
 }

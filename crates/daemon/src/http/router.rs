@@ -35,7 +35,7 @@ use super::{
     route::{ParamLocation, RequestContext, Route, RouteFn, RouteHandler, Verb, WAIT, Whose},
     routes,
 };
-use crate::strangers::Visitor;
+use crate::{events::ended_by, strangers::Visitor};
 
 /// The most that may be sent with a request: 2 MiB.
 const LARGEST: usize = 2 << 20;
@@ -97,11 +97,18 @@ async fn admit(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
         .admit(method, path, request.headers(), Instant::now());
     match admitted {
         Ok(shown) => {
-            if let (Shown::All, Some(visitor)) = (shown, request.extensions().get::<Visitor>()) {
+            if shown != Shown::Little
+                && let Some(visitor) = request.extensions().get::<Visitor>()
+            {
                 visitor.welcome();
             }
             request.extensions_mut().insert(Door::Loopback);
-            next.run(request).await
+            let signing_out = shared.guard.signing_out();
+            let response = next.run(request).await;
+            match shown {
+                Shown::Session => response.map(|body| ended_by(body, signing_out)),
+                Shown::Little | Shown::Token => response,
+            }
         }
         Err(refusal) => {
             debug!(%refusal, path, "turned away");
@@ -116,16 +123,14 @@ async fn admit(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
     }
 }
 
-/// No answer is kept by whoever hears it, and none is taken for something else than it says.
+/// No answer is kept by whoever hears it, but for files that say so; and none is taken for something else
+/// than it says.
 async fn unkept(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    let said = [
-        (header::CACHE_CONTROL, "no-store"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    for (name, value) in said {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    let no_sniff = HeaderValue::from_static("nosniff");
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, no_sniff);
+    let kept = headers.entry(header::CACHE_CONTROL);
+    kept.or_insert(HeaderValue::from_static("no-store"));
     response
 }
 

@@ -5,7 +5,7 @@ pub mod logs;
 use anyhow::Context as _;
 use clap::Subcommand;
 use flagpost_daemon::{
-    self as daemon, DaemonConfig, DaemonStatus, Instance, Paths, Reached, WatchMode,
+    self as daemon, DaemonConfig, DaemonStatus, Instance, Paths, Reached, Started, WatchMode,
 };
 use flagpost_model::view;
 use listenfd::ListenFd;
@@ -79,18 +79,14 @@ pub fn up(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
     if args.foreground {
         return serve(context, args);
     }
-    let mut words = vec![
-        "up".to_owned(),
-        "--foreground".to_owned(),
-        "--detached".to_owned(),
-    ];
+    let mut words = Vec::new();
     if let Some(port) = args.port {
         words.extend(["--port".to_owned(), port.to_string()]);
     }
     if args.poll {
         words.push("--poll".to_owned());
     }
-    let started = daemon::start(&context.home, &std::env::current_exe()?, &words)?;
+    let started = started(context, words)?;
     let paths = Paths::of(&context.home);
     let word = if started.already {
         "runs already"
@@ -104,6 +100,17 @@ pub fn up(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
         .text(text)
         .ids([&started.instance.http])
         .notes(ignored))
+}
+
+/// The daemon, started with these options where none runs.
+pub fn started(context: &Context, options: Vec<String>) -> anyhow::Result<Started> {
+    let words = ["up", "--foreground", "--detached"].map(str::to_owned);
+    let words = [words.to_vec(), options].concat();
+    Ok(daemon::start(
+        &context.home,
+        &std::env::current_exe()?,
+        &words,
+    )?)
 }
 
 /// What is asked in vain of a daemon that runs already.

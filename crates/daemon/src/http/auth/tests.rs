@@ -57,7 +57,7 @@ fn what_may_come_in_over_the_loopback() {
     ] {
         for method in [Method::GET, Method::POST] {
             let shown = asked(&guard, &method, "/v1/tasks", &good);
-            assert_eq!(shown, Ok(Shown::All), "{good}");
+            assert!(matches!(shown, Ok(Shown::Token | Shown::Session)), "{good}");
         }
     }
 }

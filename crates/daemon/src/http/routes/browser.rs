@@ -10,7 +10,7 @@ use flagpost_core::operations::{Arguments, CallerPart, Operation, Parameter};
 use serde_json::{Value, json};
 
 use crate::{
-    answers::LinkAnswer,
+    answers::{LinkAnswer, SignedOut},
     http::{
         answer::HttpError,
         auth::{KEY, LINK},
@@ -26,6 +26,14 @@ pub(crate) const ROUTES: &[Route] = &[
         "A link that lets a browser in, once and within two minutes",
         Operation::DaemonLink,
         RouteHandler::Own("link", link),
+    )
+    .asking(&[CallerPart::Agent]),
+    Route::own(
+        Verb::Post,
+        "/v1/sign-out",
+        "Signs every browser out, and takes back all links",
+        Operation::DaemonLink,
+        RouteHandler::Own("signed_out", sign_out),
     )
     .asking(&[CallerPart::Agent]),
     Route::own(
@@ -48,22 +56,37 @@ pub(crate) const ROUTES: &[Route] = &[
         Parameter::text("code", "The link's code.").required(),
     ])
     .with(ParamLocation::Header, &[KEY]),
+    page("/", "The board"),
+    page("/lists/{list}", "The board, at a list")
+        .taking(&[Parameter::text("list", "The list.").required()]),
+    page("/lists/{list}/tasks/{id}", "The board, at a task").taking(&[
+        Parameter::text("list", "The list.").required(),
+        Parameter::text("id", "The task.").required(),
+    ]),
+    page("/inbox/{worker}/{seq}", "The board, at a brief").taking(&[
+        Parameter::text("worker", "Whose.").required(),
+        Parameter::text("seq", "Its number.").required(),
+    ]),
+    page("/runs/{session}", "The board, at a session")
+        .taking(&[Parameter::text("session", "Its id.").required()]),
     Route::own(
         Verb::Get,
-        "/",
-        "What waits and what happens, as a page",
-        Operation::ProgramDescribe,
-        RouteHandler::Page(|_, _| Ok(pages::INDEX.answer())),
-    ),
-    Route::own(
-        Verb::Get,
-        "/app/{file}",
-        "A file of the page",
+        "/app/{version}/{file}",
+        "A file of the board",
         Operation::ProgramDescribe,
         RouteHandler::Page(file),
     )
-    .taking(&[Parameter::text("file", "Its name.").required()]),
+    .taking(&[
+        Parameter::text("version", "The version of the board.").required(),
+        Parameter::text("file", "Its name.").required(),
+    ]),
 ];
+
+/// An address of the board: each has the same page, which shows what its address says.
+const fn page(path: &'static str, about: &'static str) -> Route {
+    let work = RouteHandler::Page(|_, _| Ok(pages::page()));
+    Route::own(Verb::Get, path, about, Operation::ProgramDescribe, work)
+}
 
 fn link(desk: &RequestContext<'_>, _: &Arguments) -> Result<Value, HttpError> {
     let instance = desk.shared.instance.get();
@@ -73,9 +96,13 @@ fn link(desk: &RequestContext<'_>, _: &Arguments) -> Result<Value, HttpError> {
     Ok(json!(LinkAnswer { url }))
 }
 
+fn sign_out(desk: &RequestContext<'_>, _: &Arguments) -> Result<Value, HttpError> {
+    let browsers = desk.shared.guard.sign_out();
+    Ok(json!(SignedOut { browsers }))
+}
+
 fn login(_: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
-    let beside = pages::beside_login(arguments.needed("code"));
-    Ok(beside.unwrap_or(&pages::LOGIN).answer())
+    Ok(pages::login(arguments.needed("code")))
 }
 
 fn enter(desk: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
@@ -88,8 +115,7 @@ fn enter(desk: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, H
 }
 
 fn file(_: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
-    let name = arguments.needed("file");
-    let file = pages::beside_index(name);
-    let file = file.ok_or_else(|| HttpError::not_found(format!("there is no /app/{name} here")))?;
-    Ok(file.answer())
+    let (version, name) = (arguments.needed("version"), arguments.needed("file"));
+    let file = pages::beside(version, name);
+    file.ok_or_else(|| HttpError::not_found(format!("there is no /app/{version}/{name} here")))
 }

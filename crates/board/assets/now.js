@@ -3,7 +3,7 @@
 // Everything that agents wrote is shown as text; nothing here makes markup of a text.
 // @ts-check
 
-import { find, lend, shown } from '../login/key.js';
+import { find, lend, shown } from '/login/key.js';
 import { follow } from './stream.js';
 
 /** So many transitions are shown. */
