@@ -8,12 +8,12 @@ use std::{
     path::Path,
     process::{Command, ExitStatus},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU32, Ordering},
         mpsc::Sender,
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use crossterm::{
@@ -36,6 +36,8 @@ use crate::update::Input;
 
 /// How often the reader looks whether it is to wait.
 const PAUSE: Duration = Duration::from_millis(50);
+/// So much later a signal may be heard of, on a busy machine.
+const LATE: Duration = Duration::from_secs(2);
 
 /// The screen that is drawn on.
 pub type Screen = Terminal<CrosstermBackend<io::Stdout>>;
@@ -53,6 +55,8 @@ struct Reader {
     parked: AtomicBool,
     /// Grows with each look; one who parks it waits until it was seen to wait.
     waits: AtomicU32,
+    /// When somebody else gave the terminal back.
+    returned: Mutex<Option<Instant>>,
 }
 
 impl Taken {
@@ -150,6 +154,8 @@ impl Taken {
         while event::poll(Duration::ZERO)? {
             event::read()?;
         }
+        let returned = self.reader.returned.lock();
+        *returned.unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.reader.parked.store(false, Ordering::SeqCst);
         Ok(came)
     }
@@ -160,9 +166,12 @@ impl Taken {
 pub struct Lent(Arc<Reader>);
 
 impl Lent {
-    /// Whether somebody else has it now.
+    /// Whether somebody else has it, or had it a moment ago: a signal may be heard of late.
     pub fn is_so(&self) -> bool {
-        self.0.parked.load(Ordering::SeqCst)
+        let returned = self.0.returned.lock();
+        let returned = returned.unwrap_or_else(PoisonError::into_inner);
+        let is_recent = returned.is_some_and(|at| at.elapsed() < LATE);
+        self.0.parked.load(Ordering::SeqCst) || is_recent
     }
 }
 

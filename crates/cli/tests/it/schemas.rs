@@ -273,6 +273,8 @@ fn every_schema_is_that_of_an_answer() {
         session archive
         up
         logs
+        board
+        board --sign-out
         down",
         plan = world.outside().join("PLAN.md").display(),
         index = world.home().join("index.db").display(),
@@ -306,12 +308,14 @@ fn every_schema_is_that_of_an_answer() {
         "demo",
         "history_line",
         "link",
+        "list_change",
         "notice",
         "number",
         "operations",
         "repositories",
         "resync",
         "said",
+        "signed_out",
         "stop_asked",
         "transition",
     ];

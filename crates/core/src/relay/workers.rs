@@ -76,7 +76,6 @@ pub struct NextBrief {
     /// Its number.
     pub seq: Seq,
     /// The ticket that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub target_ticket: Option<String>,
     /// Its words in a line.
     pub summary: String,

@@ -101,6 +101,7 @@ fn every_route_keeps_to_its_description() {
         ("get", "/v1/operations", ""),
         ("get", "/v1/repositories", ""),
         ("post", "/v1/links", ""),
+        ("post", "/v1/sign-out", ""),
         ("get", "/v1/tasks?query=sort%3D-id&limit=1", ""),
         ("get", "/v1/tasks/web/1", ""),
         (
@@ -226,8 +227,12 @@ fn every_route_keeps_to_its_description() {
     // Pages, and the way to them.
     let pages = [
         "get /",
-        "get /app/{file}",
+        "get /app/{version}/{file}",
+        "get /inbox/{worker}/{seq}",
+        "get /lists/{list}",
+        "get /lists/{list}/tasks/{id}",
         "get /login/{code}",
+        "get /runs/{session}",
         "post /login",
         // No run is there to stop.
         "post /v1/stop",

@@ -164,14 +164,17 @@ fn neither_half_of_a_session_opens_anything_alone() {
     }
     // The cookie alone opens the page, which holds no data, and without it there is another page.
     let told = served.loopback("GET /", &[HOST, &cookie], "");
-    assert!(told.status == 200 && told.text.contains("/app/now.js"));
-    let told = served.loopback("GET /app/stream.js", &[HOST, &cookie], "");
+    assert_eq!(told.status, 200, "{told:?}");
+    let (_, app) = told.text.split_once("/app/").unwrap();
+    let (version, _) = app.split_once('/').unwrap();
+    let file = format!("GET /app/{version}/stream.js");
+    let told = served.loopback(&file, &[HOST, &cookie], "");
     assert_eq!(told.status, 200, "{told:?}");
     assert_eq!(
         told.header("content-type"),
         Some("text/javascript; charset=utf-8")
     );
-    for path in ["GET /", "GET /app/now.js"] {
+    for path in ["GET /", &file] {
         let told = served.loopback(path, &[HOST, &key], "");
         assert_eq!(told.status, 401, "{told:?}");
         assert!(told.text.contains("is not signed in"), "{told:?}");
@@ -235,7 +238,6 @@ fn no_answer_is_kept_or_taken_for_something_else() {
         ("GET /v1/daemon", &[HOST], 401),
         ("GET /v1/daemon", &["Host: x", TOKEN], 421),
         ("GET /", &[HOST], 401),
-        ("GET /", &[HOST, &cookie], 200),
         ("GET /login/x", &[HOST], 200),
         ("GET /login/key.js", &[HOST], 200),
     ] {
@@ -315,4 +317,74 @@ fn strangers_keep_nobody_out_who_shows_the_token() {
     refused.read_to_string(&mut told).unwrap();
     assert!(told.starts_with("HTTP/1.1 401"), "{told}");
     drop(strangers);
+}
+
+#[test]
+fn signing_out_ends_every_browser_and_what_it_listens_to() {
+    let place = Place::new();
+    let served = place.serve();
+    let (cookie, key) = let_in(&served);
+    let _other = let_in(&served);
+    let (unused, unused_key) = link(&served);
+    let mut stream = served.tcp();
+    let port = served.port();
+    let request =
+        format!("GET /v1/events HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n{cookie}\r\n{key}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
+    let mut heard = [0; 12];
+    stream.read_exact(&mut heard).unwrap();
+    assert_eq!(&heard, b"HTTP/1.0 200");
+
+    let told = served.post("/v1/sign-out", "");
+    assert_eq!(told.json()["browsers"], 2, "{told:?}");
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).unwrap();
+    for line in [
+        "GET /v1/workers",
+        "GET /v1/events",
+        "GET /",
+        "GET /lists/web",
+    ] {
+        let told = served.loopback(line, &[HOST, &cookie, &key], "");
+        assert_eq!(told.status, 401, "{line}: {told:?}");
+    }
+    assert_eq!(enter(&served, &unused, &unused_key).status, 404);
+    assert_eq!(served.post("/v1/sign-out", "").json()["browsers"], 0);
+    // A program's token is no browser's session.
+    let told = served.loopback("GET /v1/workers", &[HOST, TOKEN], "");
+    assert_eq!(told.status, 200, "{told:?}");
+}
+
+#[test]
+fn the_boards_files_are_kept_by_their_version_and_its_page_is_asked_for_each_time() {
+    let place = Place::new();
+    let served = place.serve();
+    let (cookie, _) = let_in(&served);
+    let page = served.loopback("GET /", &[HOST, &cookie], "");
+    assert_eq!(page.header("cache-control"), Some("no-cache"));
+    for at in [
+        "/lists/web",
+        "/lists/web/tasks/7",
+        "/inbox/W1/3",
+        "/runs/20261122-140200",
+    ] {
+        let told = served.loopback(&format!("GET {at}"), &[HOST, &cookie], "");
+        assert_eq!((told.status, &told.text), (200, &page.text), "{at}");
+        let told = served.loopback(&format!("GET {at}"), &[HOST], "");
+        assert_eq!(told.status, 401, "{at}");
+        assert!(told.text.contains("flagpost board"), "{told:?}");
+    }
+    let (_, file) = page.text.split_once("src=\"").unwrap();
+    let (file, _) = file.split_once('"').unwrap();
+    let told = served.loopback(&format!("GET {file}"), &[HOST, &cookie], "");
+    assert_eq!(told.status, 200, "{file}: {told:?}");
+    assert!(told.header("cache-control").unwrap().contains("immutable"));
+    let mut of_another: Vec<&str> = file.split('/').collect();
+    of_another[2] = "0123456789abcdef";
+    let of_another = of_another.join("/");
+    let told = served.loopback(&format!("GET {of_another}"), &[HOST, &cookie], "");
+    assert_eq!(told.status, 404, "{of_another}");
 }

@@ -20,5 +20,4 @@ mod listening;
 mod lists;
 mod messages;
 mod operators;
-mod pages;
 mod served;

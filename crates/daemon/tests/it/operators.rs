@@ -56,6 +56,7 @@ fn requests(list: &str) -> Vec<(Op, String, String)> {
         ),
         (Op::WorkerAdd, "/v1/workers", json!({"id": "W7"})),
         (Op::DaemonLink, "/v1/links", json!({})),
+        (Op::DaemonLink, "/v1/sign-out", json!({})),
         (Op::WorkerJoin, "/v1/workers", json!({"id": "W1"})),
         (Op::WorkerHeartbeat, "/v1/workers/W1/heartbeat", json!({})),
         (

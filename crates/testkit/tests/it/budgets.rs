@@ -20,14 +20,15 @@ struct Budget {
     why: &'static str,
 }
 
-/// What the program may be when the clean-up is done: 55,000 without its faces, and the cockpit.
-const PROGRAM: usize = 55_000 + 4_400;
+/// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, and the board with
+/// what the daemon tells it.
+const PROGRAM: usize = 55_000 + 4_400 + 500;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 9_450,
+        lines: 9_560,
         goal: 8_500,
         why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified",
     },
@@ -39,7 +40,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 24_650,
+        lines: 24_760,
         goal: 20_600,
         why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels",
     },
@@ -51,9 +52,15 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "daemon",
-        lines: 3_060,
-        goal: 2_600,
+        lines: 3_420,
+        goal: 2_960,
         why: "one process and its interface; its routes are read off the table of operations",
+    },
+    Budget {
+        krate: "board",
+        lines: 110,
+        goal: 110,
+        why: "a face: the table of its files; what is in them is held by its own test",
     },
     Budget {
         krate: "cockpit",
@@ -63,7 +70,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 12_300,
+        lines: 12_370,
         goal: 9_900,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },

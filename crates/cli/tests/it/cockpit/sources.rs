@@ -26,9 +26,8 @@ fn it_is_told_by_the_daemon_where_one_runs_and_by_the_files_where_none_does() {
     };
     let source = |words: &str| {
         terminal.until(words, |it| {
-            it.lines()
-                .next()
-                .is_some_and(|top| top.trim_end().ends_with(words))
+            let top = it.lines().next().unwrap_or_default();
+            top.split_whitespace().any(|it| it.ends_with(words))
         });
     };
     source("files");
